@@ -1,0 +1,194 @@
+"""The one table of switches.
+
+Each is read from its environment variable at first use; ``config(debug=2)`` overrides it for a block of code.
+Overrides hold for the whole process, all threads included. Switches marked *when a device opens* take effect for
+devices opened inside the block.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import ConfigurationError
+
+
+def _boolean(value: Any) -> bool:
+    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False, "": False}
+    word = str(value).strip().lower()
+    if word not in words:
+        raise ValueError("expected 0 or 1")
+    return words[word]
+
+
+def _level(value: Any) -> int:
+    level = int(value)
+    if not 0 <= level <= 5:
+        raise ValueError("expected a level from 0 to 5")
+    return level
+
+
+def _names(value: Any) -> frozenset[str]:
+    parts: Iterable[str] = value.split(",") if isinstance(value, str) else value
+    return frozenset(part.strip() for part in parts if part.strip())
+
+
+def _optional_count(value: Any) -> int | None:
+    if value is None:
+        return None
+    count = int(value)
+    if count < 0:
+        raise ValueError("expected a whole number, 0 or more")
+    return count
+
+
+def _optional_text(value: Any) -> str | None:
+    return None if value is None or value == "" else str(value)
+
+
+def _directory(value: Any) -> Path:
+    return Path(value).expanduser()
+
+
+def _default_cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "vkarray"
+
+
+@dataclass(frozen=True)
+class Switch:
+    """One line of the table: attribute name, environment variable, parser, default and documentation."""
+
+    name: str
+    variable: str
+    parse: Callable[[Any], Any]
+    default: Callable[[], Any]
+    values: str
+    text: str
+
+
+def _switch(name: str, parse: Callable[[Any], Any], default: Any, values: str, text: str) -> Switch:
+    return Switch(name, "VKARRAY_" + name.upper(), parse, default if callable(default) else lambda: default, values, text)
+
+
+SWITCHES: tuple[Switch, ...] = (
+    _switch("debug", _level, 0, "0-5",
+            "1 device and cache misses; 2 one line per dispatch with µs and GB/s; 3 variant and layout; 4 GLSL; 5 SPIR-V."),
+    _switch("device", _optional_text, None, "index, part of the name, or UUID",
+            "The default device, as `vkarray devices` lists them."),
+    _switch("disable", _names, frozenset, "names, comma-separated",
+            "Features to treat as absent, by their Vulkan names or those in `_vk/features.py` (when a device opens)."),
+    _switch("validation", _boolean, False, "0 or 1",
+            "Run under VK_LAYER_KHRONOS_validation; every warning or error raises (when a device opens)."),
+    _switch("guard", _boolean, False, "0 or 1",
+            "Guard bytes round every allocation, checked on release and on synchronize (when a device opens)."),
+    _switch("check_barriers", _boolean, False, "0 or 1",
+            "Log the address ranges and barriers of each batch and verify them by brute force (when a device opens)."),
+    _switch("compare", _boolean, False, "0 or 1",
+            "Compare the result of every operation with NumPy's."),
+    _switch("cache", _directory, _default_cache, "directory",
+            "Where compiled shaders and pipelines are kept; default `$XDG_CACHE_HOME/vkarray`."),
+    _switch("cpu_threads", _optional_count, None, "number",
+            "Worker threads of a CPU driver (sets LP_NUM_THREADS); 0 makes small operations much cheaper "
+            "and large ones 2-3 times slower (before the first device opens)."),
+)
+
+_BY_NAME = {switch.name: switch for switch in SWITCHES}
+
+
+class Configuration:
+    """The values in force, one attribute per switch. Never changed in place: an override makes a new one."""
+
+    __slots__ = tuple(_BY_NAME)
+
+    debug: int
+    device: str | None
+    disable: frozenset[str]
+    validation: bool
+    guard: bool
+    check_barriers: bool
+    compare: bool
+    cache: Path
+    cpu_threads: int | None
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        for name, value in values.items():
+            setattr(self, name, value)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+_lock = threading.Lock()
+_environment: dict[str, Any] | None = None
+_overrides: list[dict[str, Any]] = []
+_active: Configuration | None = None
+
+
+def _parse(switch: Switch, value: Any, origin: str) -> Any:
+    try:
+        return switch.parse(value)
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"{origin} is {value!r}; {error} ({switch.values}). {switch.text}") from None
+
+
+def _rebuild() -> Configuration:
+    global _environment, _active
+    if _environment is None:
+        _environment = {
+            switch.name: _parse(switch, os.environ[switch.variable], f"The environment variable {switch.variable}")
+            if switch.variable in os.environ else switch.default()
+            for switch in SWITCHES
+        }
+    values = dict(_environment)
+    for override in _overrides:
+        values.update(override)
+    _active = Configuration(values)
+    return _active
+
+
+def current() -> Configuration:
+    """The configuration in force; cheap enough for every call."""
+    return _active or reload()
+
+
+def reload() -> Configuration:
+    """Read the environment again (the first call of :func:`current` does it too)."""
+    global _environment
+    with _lock:
+        _environment = None
+        return _rebuild()
+
+
+@contextmanager
+def config(**values: Any) -> Iterator[Configuration]:
+    """Override switches for a block: ``with vx.config(debug=2): ...``.
+
+    The names are those of the table (``VKARRAY_DEBUG`` is ``debug``). Raises ``ConfigurationError`` for an unknown
+    name or a value out of range. Overrides are process-wide; blocks nest, and may end in any order.
+    """
+    unknown = sorted(set(values) - set(_BY_NAME))
+    if unknown:
+        raise ConfigurationError(f"config: unknown switch {', '.join(unknown)}; the switches are {', '.join(_BY_NAME)}.")
+    override = {name: _parse(_BY_NAME[name], value, f"config: {name}") for name, value in values.items()}
+    current()
+    with _lock:
+        _overrides.append(override)
+        active = _rebuild()
+    try:
+        yield active
+    finally:
+        with _lock:
+            _overrides[:] = [other for other in _overrides if other is not override]
+            _rebuild()
+
+
+def table() -> str:
+    """The switches as a Markdown table, for the documentation."""
+    rows = [f"| `{s.variable}` | `{s.name}` | {s.values} | {s.text} |" for s in SWITCHES]
+    return "\n".join(["| Variable | In `vx.config` | Values | Meaning |", "| --- | --- | --- | --- |", *rows])
