@@ -1,0 +1,134 @@
+#ifndef LIB_DTYPES
+#define LIB_DTYPES
+
+// How a value of each dtype lies in memory and how it is computed with. For every dtype D:
+//   STORAGE_D   the GLSL type of an element of a buffer
+//   COMPUTE_D   the GLSL type that kernels compute with
+//   LOAD_D(x)   the compute value of a stored value
+//   STORE_D(v)  the stored value of a compute value; integers narrower than 32 bits wrap
+// The 8- and 16-bit storage types meet nothing but load, store and one conversion to or from 32 bits, so a
+// kernel needs the storage capabilities alone and no 8- or 16-bit arithmetic. On a device without 8-bit
+// (WIDE8) or 16-bit (WIDE16) storage these elements take one 32-bit word each, sign- or zero-extended.
+
+// float16 by its bits: packHalf2x16 may flush subnormals and rounds as the driver likes.
+float vx_float16_from_bits(uint bits) {
+    uint sign = (bits & 0x8000u) << 16;
+    uint magnitude = bits & 0x7FFFu;
+    if (magnitude >= 0x7C00u) return uintBitsToFloat(sign | 0x7F800000u | (magnitude & 0x3FFu) << 13);
+    if (magnitude < 0x400u) {
+        if (magnitude == 0u) return uintBitsToFloat(sign);
+        uint top = uint(findMSB(magnitude));
+        return uintBitsToFloat(sign | (top + 103u) << 23 | (magnitude << (23u - top) & 0x7FFFFFu));
+    }
+    return uintBitsToFloat(sign | (magnitude << 13) + 0x38000000u);
+}
+
+uint vx_float16_to_bits(float value) {
+    uint bits = floatBitsToUint(value);
+    uint sign = bits >> 16 & 0x8000u;
+    uint magnitude = bits & 0x7FFFFFFFu;
+    if (magnitude > 0x7F800000u) return sign | 0x7E00u | (magnitude >> 13 & 0x1FFu);
+    if (magnitude >= 0x477FF000u) return sign | 0x7C00u;
+    if (magnitude <= 0x33000000u) return sign;
+    // Drop the low bits, rounding half to even; a carry runs into the exponent, as it should.
+    uint drop = 13u;
+    if (magnitude < 0x38800000u) {
+        drop = 126u - (magnitude >> 23);
+        magnitude = (magnitude & 0x7FFFFFu) | 0x800000u;
+    } else {
+        magnitude -= 0x38000000u;
+    }
+    uint half_less_one = (1u << (drop - 1u)) - 1u;
+    return sign | (magnitude + half_less_one + (magnitude >> drop & 1u)) >> drop;
+}
+
+float vx_bfloat16_from_bits(uint bits) { return uintBitsToFloat(bits << 16); }
+
+uint vx_bfloat16_to_bits(float value) {
+    uint bits = floatBitsToUint(value);
+    if ((bits & 0x7FFFFFFFu) > 0x7F800000u) return bits >> 16 | 0x40u;
+    return (bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16;
+}
+
+#ifdef WIDE8
+#define STORAGE_bool uint
+#define STORAGE_int8 int
+#define STORAGE_uint8 uint
+#define STORE_int8(v) bitfieldExtract(int(v), 0, 8)
+#define STORE_uint8(v) (uint(v) & 0xFFu)
+#else
+#define STORAGE_bool uint8_t
+#define STORAGE_int8 int8_t
+#define STORAGE_uint8 uint8_t
+#define STORE_int8(v) int8_t(int(v))
+#define STORE_uint8(v) uint8_t(uint(v))
+#endif
+
+#ifdef WIDE16
+#define STORAGE_int16 int
+#define STORAGE_uint16 uint
+#define STORE_int16(v) bitfieldExtract(int(v), 0, 16)
+#define STORE_uint16(v) (uint(v) & 0xFFFFu)
+#else
+#define STORAGE_int16 int16_t
+#define STORAGE_uint16 uint16_t
+#define STORE_int16(v) int16_t(int(v))
+#define STORE_uint16(v) uint16_t(uint(v))
+#endif
+
+#define STORAGE_int32 int
+#define STORAGE_int64 int64_t
+#define STORAGE_uint32 uint
+#define STORAGE_uint64 uint64_t
+#define STORAGE_float16 STORAGE_uint16
+#define STORAGE_bfloat16 STORAGE_uint16
+#define STORAGE_float32 float
+#define STORAGE_float64 double
+#define STORAGE_complex64 vec2
+#define STORAGE_complex128 dvec2
+
+#define COMPUTE_bool bool
+#define COMPUTE_int8 int
+#define COMPUTE_int16 int
+#define COMPUTE_int32 int
+#define COMPUTE_int64 int64_t
+#define COMPUTE_uint8 uint
+#define COMPUTE_uint16 uint
+#define COMPUTE_uint32 uint
+#define COMPUTE_uint64 uint64_t
+#define COMPUTE_float16 float
+#define COMPUTE_bfloat16 float
+#define COMPUTE_float32 float
+#define COMPUTE_float64 double
+#define COMPUTE_complex64 vec2
+#define COMPUTE_complex128 dvec2
+
+#define LOAD_bool(x) (uint(x) != 0u)
+#define LOAD_int8(x) int(x)
+#define LOAD_int16(x) int(x)
+#define LOAD_int32(x) (x)
+#define LOAD_int64(x) (x)
+#define LOAD_uint8(x) uint(x)
+#define LOAD_uint16(x) uint(x)
+#define LOAD_uint32(x) (x)
+#define LOAD_uint64(x) (x)
+#define LOAD_float16(x) vx_float16_from_bits(uint(x))
+#define LOAD_bfloat16(x) vx_bfloat16_from_bits(uint(x))
+#define LOAD_float32(x) (x)
+#define LOAD_float64(x) (x)
+#define LOAD_complex64(x) (x)
+#define LOAD_complex128(x) (x)
+
+#define STORE_bool(v) STORE_uint8((v) ? 1u : 0u)
+#define STORE_int32(v) (v)
+#define STORE_int64(v) (v)
+#define STORE_uint32(v) (v)
+#define STORE_uint64(v) (v)
+#define STORE_float16(v) STORE_uint16(vx_float16_to_bits(v))
+#define STORE_bfloat16(v) STORE_uint16(vx_bfloat16_to_bits(v))
+#define STORE_float32(v) (v)
+#define STORE_float64(v) (v)
+#define STORE_complex64(v) (v)
+#define STORE_complex128(v) (v)
+
+#endif
