@@ -1,0 +1,1 @@
+"""What ``./dev demo`` runs: two real jobs through the array API, each checked against NumPy."""

@@ -1,0 +1,52 @@
+"""The command line: ``vkarray COMMAND`` or ``python -m vkarray COMMAND``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+
+from . import __version__
+from .errors import VkArrayError
+
+# Each command is a module of vkarray.command with add_arguments(parser) and run(arguments) -> exit status, imported
+# only when it is the one asked for.
+COMMANDS = {
+    "devices": "list the Vulkan devices, which one is the default, and why a device was refused",
+    "info": "print a report of versions, drivers and settings to paste into a bug report",
+    "accuracy": "measure the largest error of every function against an independent reference",
+    "bench": "measure throughput and time per call, beside the other libraries that are installed",
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    listing = "\n".join(f"  {name:<10}{text}" for name, text in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        "vkarray",
+        usage="vkarray [-h] [--version] COMMAND ...",
+        description="NumPy-like arrays on any Vulkan device.",
+        epilog=f"commands:\n{listing}\n\n`vkarray COMMAND --help` tells more about one.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"vkarray {__version__}")
+    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="one of those below")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    choice = parser.parse_args(arguments)
+
+    module = importlib.import_module(f"vkarray.command.{choice.command}")
+    options = argparse.ArgumentParser(f"vkarray {choice.command}", description=module.__doc__)
+    module.add_arguments(options)
+    try:
+        return module.run(options.parse_args(choice.arguments))
+    except VkArrayError as error:
+        print(f"vkarray {choice.command}: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
