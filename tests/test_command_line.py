@@ -1,0 +1,111 @@
+"""The command line: what it prints, its exit statuses, and that its errors are sentences instead of tracebacks."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+
+import pytest
+
+from vkarray.__main__ import COMMANDS, main
+
+
+def vkarray(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "vkarray", *arguments],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_its_module(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    module = importlib.import_module(f"vkarray.command.{command}")
+    assert callable(module.run)
+    with pytest.raises(SystemExit) as exit:
+        main([command, "--help"])
+    assert exit.value.code == 0
+    output = capsys.readouterr().out
+    assert f"usage: vkarray {command}" in output
+    assert module.__doc__.split()[0] in output
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit:
+        main(["--help"])
+    assert exit.value.code == 0
+    output = capsys.readouterr().out
+    assert all(f"  {name} " in output and text in output for name, text in COMMANDS.items())
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["devices", "--nonsense"]])
+def test_wrong_arguments_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit:
+        main(arguments)
+    assert exit.value.code == 2
+    assert "usage: vkarray" in capsys.readouterr().err
+
+
+def test_version_is_that_of_the_package() -> None:
+    import vkarray as vx
+
+    assert vkarray("--version").stdout == f"vkarray {vx.__version__}\n"
+
+
+def test_devices_marks_one_default() -> None:
+    done = vkarray("devices")
+    assert done.returncode == 0, done.stderr
+    assert sum(line.startswith("* ") for line in done.stdout.splitlines()) == 1
+    assert all(word in done.stdout for word in ("driver", "UUID", "GiB", "has", "lacks"))
+
+
+def test_devices_says_why_a_device_is_refused() -> None:
+    done = vkarray("devices", VKARRAY_DISABLE="bufferDeviceAddress")
+    assert done.returncode == 1
+    assert "REFUSED" in done.stdout
+    assert "bufferDeviceAddress" in done.stdout
+    assert "* " not in done.stdout
+
+
+def test_info_reports_versions_and_devices() -> None:
+    done = vkarray("info", VKARRAY_DEBUG="0")
+    assert done.returncode == 0, done.stderr
+    for word in ("vkarray", "Python", "numpy", "shader compiler", "cache", "VKARRAY_DEBUG", "bufferDeviceAddress"):
+        assert word in done.stdout
+
+
+@pytest.mark.parametrize("command", ["devices", "info"])
+def test_without_a_driver_the_remedy_is_named(command: str, tmp_path: os.PathLike[str]) -> None:
+    nowhere = os.path.join(tmp_path, "no-driver.json")
+    done = vkarray(command, VK_DRIVER_FILES=nowhere, VK_ICD_FILENAMES=nowhere)
+    assert done.returncode == 1
+    output = done.stdout + done.stderr
+    assert "mesa-vulkan-drivers" in output
+    assert "Traceback" not in output
+
+
+def test_a_wrong_switch_is_named() -> None:
+    done = vkarray("devices", VKARRAY_DEBUG="9")
+    assert done.returncode == 1
+    assert "VKARRAY_DEBUG" in done.stderr
+    assert "0 to 5" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_device_is_answered_with_those_there_are() -> None:
+    program = "import vkarray as vx; vx.asarray(1)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"VKARRAY_DEVICE": "no such device"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "vkarray.errors.DeviceError" in done.stderr
+    assert "no such device" in done.stderr
+    assert "VKARRAY_DEVICE" in done.stderr
