@@ -1,0 +1,200 @@
+// Real arithmetic that GLSL leaves inexact or undefined. Every result is that of IEEE 754 with the standard's special cases.
+// The hardware's reciprocal and inverse square root (a few ULP off, differently on each device) only seed an integer quotient or
+// root, which an exact integer remainder then corrects: the result does not depend on the seed.
+#ifndef LIB_FLOAT32_ARITHMETIC
+#define LIB_FLOAT32_ARITHMETIC
+#include "lib/float32/bits.glsl"
+#include "lib/float32/rounding.glsl"
+
+// As the device multiplies: correctly rounded, and subnormals are kept where it offers DenormPreserve.
+float vx_multiply(float a, float b) {
+    precise float product = a * b;
+    return product;
+}
+
+float vx_square(float x) {
+    precise float product = x * x;
+    return product;
+}
+
+float vx_absolute(float x) {
+    return uintBitsToFloat(vx_magnitude_bits(x));
+}
+
+bool vx_signbit(float x) {
+    return vx_sign_bits(x) != 0u;
+}
+
+float vx_copysign(float magnitude, float sign) {
+    return vx_with_sign(magnitude, vx_sign_bits(sign));
+}
+
+// 0 for both zeros, NaN for NaN.
+float vx_sign(float x) {
+    if (vx_is_nan(x)) {
+        return VX_FLOAT32_NAN;
+    }
+    return vx_is_zero(x) ? 0.0 : vx_with_sign(1.0, vx_sign_bits(x));
+}
+
+// NaN where either is NaN; +0 is above -0.
+float vx_maximum(float a, float b) {
+    if (vx_is_nan(a) || vx_is_nan(b)) {
+        return VX_FLOAT32_NAN;
+    }
+    int left = vx_ordered_bits(a);
+    int right = vx_ordered_bits(b);
+    return left > right || (left == right && vx_sign_bits(a) == 0u) ? a : b;
+}
+
+float vx_minimum(float a, float b) {
+    return vx_flip_sign(vx_maximum(vx_flip_sign(a, 0x80000000u), vx_flip_sign(b, 0x80000000u)), 0x80000000u);
+}
+
+float vx_clip(float x, float lower, float upper) {
+    return vx_minimum(vx_maximum(x, lower), upper);
+}
+
+// The next number after x towards target; target itself where they are equal.
+float vx_nextafter(float x, float target) {
+    if (vx_is_nan(x) || vx_is_nan(target)) {
+        return VX_FLOAT32_NAN;
+    }
+    int from = vx_ordered_bits(x);
+    int to = vx_ordered_bits(target);
+    if (from == to) {
+        return target;
+    }
+    if (from == 0) {
+        return uintBitsToFloat(1u | vx_sign_bits(target));
+    }
+    bool away_from_zero = (to > from) == (from > 0);
+    return uintBitsToFloat(floatBitsToUint(x) + (away_from_zero ? 1u : 0xFFFFFFFFu));
+}
+
+// The quotient of two significands of 24 bits, numerator below denominator * 2, as (floor of quotient 2^24, remainder).
+// The remainder fits 32 bits, so arithmetic modulo 2^32 gives it exactly.
+ivec2 vx_significand_quotient(int numerator, int denominator) {
+    precise float reciprocal = 1.0 / float(denominator);
+    int quotient = int(float(numerator) * reciprocal * 16777216.0);
+    int remainder = (numerator << 24) - quotient * denominator;
+    int correction = int(float(remainder) * reciprocal);
+    quotient += correction;
+    remainder -= correction * denominator;
+    if (remainder < 0) {
+        quotient -= 1;
+        remainder += denominator;
+    }
+    if (remainder >= denominator) {
+        quotient += 1;
+        remainder -= denominator;
+    }
+    return ivec2(quotient, remainder);
+}
+
+// a / b where an operand is zero, infinite or NaN.
+float vx_divide_special(float a, float b, uint sign) {
+    bool a_infinite = vx_is_infinite(a);
+    bool b_infinite = vx_is_infinite(b);
+    bool a_zero = vx_is_zero(a);
+    bool b_zero = vx_is_zero(b);
+    if (vx_is_nan(a) || vx_is_nan(b) || (a_infinite && b_infinite) || (a_zero && b_zero)) {
+        return VX_FLOAT32_NAN;
+    }
+    return uintBitsToFloat(sign | (a_infinite || b_zero ? 0x7F800000u : 0u));
+}
+
+bool vx_is_special_division(float a, float b) {
+    return vx_magnitude_bits(a) - 1u >= 0x7F7FFFFFu || vx_magnitude_bits(b) - 1u >= 0x7F7FFFFFu;
+}
+
+// Correctly rounded, subnormal operands and results too.
+float vx_divide(float a, float b) {
+    uint sign = vx_sign_bits(a) ^ vx_sign_bits(b);
+    if (vx_is_special_division(a, b)) {
+        return vx_divide_special(a, b, sign);
+    }
+    ivec2 numerator = vx_decompose(vx_magnitude_bits(a));
+    ivec2 denominator = vx_decompose(vx_magnitude_bits(b));
+    int doubled = numerator.x < denominator.x ? 1 : 0;
+    ivec2 quotient = vx_significand_quotient(numerator.x << doubled, denominator.x);
+    uint significand = uint(quotient.x << 1) | (quotient.y != 0 ? 1u : 0u);
+    return uintBitsToFloat(sign | vx_compose(significand, numerator.y - denominator.y - doubled + 127));
+}
+
+float vx_reciprocal(float x) {
+    return vx_divide(1.0, x);
+}
+
+// The floor of the exact quotient, rounded once. Special cases as the standard's table (an infinite dividend gives an infinity).
+float vx_floor_divide(float a, float b) {
+    uint sign = vx_sign_bits(a) ^ vx_sign_bits(b);
+    if (vx_is_special_division(a, b)) {
+        precise float quotient = vx_divide_special(a, b, sign);
+        bool below_zero = sign != 0u && vx_is_infinite(b) && !vx_is_zero(a) && vx_is_zero(quotient);
+        return below_zero ? -1.0 : quotient;
+    }
+    ivec2 numerator = vx_decompose(vx_magnitude_bits(a));
+    ivec2 denominator = vx_decompose(vx_magnitude_bits(b));
+    int doubled = numerator.x < denominator.x ? 1 : 0;
+    int exponent = numerator.y - denominator.y - doubled;
+    if (exponent < 0) {
+        return sign != 0u ? -1.0 : 0.0;
+    }
+    // quotient.x / 2^24 times 2^exponent: the bits below 1, if any, only decide whether a negative result moves down.
+    ivec2 quotient = vx_significand_quotient(numerator.x << doubled, denominator.x);
+    if (exponent >= 24) {
+        // Beyond 2^24: rounding must see the floored quotient, whose bits below those of quotient.x come from the remainder.
+        int bits_below = min(exponent - 24, 24);
+        int unit = (denominator.x + (1 << bits_below) - 1) >> bits_below;
+        bool carry = sign != 0u && quotient.y != 0 && denominator.x - quotient.y < unit;
+        bool sticky = !carry && (sign != 0u ? quotient.y != 0 : quotient.y >= unit);
+        uint significand = uint(quotient.x + (carry ? 1 : 0)) << 1 | (sticky ? 1u : 0u);
+        return uintBitsToFloat(sign | vx_compose(significand, exponent + 127));
+    }
+    int places = 24 - exponent;
+    bool inexact = quotient.y != 0 || (quotient.x & ((1 << places) - 1)) != 0;
+    precise float whole = float((quotient.x >> places) + (inexact && sign != 0u ? 1 : 0));
+    return vx_flip_sign(whole, sign);
+}
+
+// a modulo the finite b, 0 <= |result| < |b|, magnitudes only: exact long division, 8 bits of the exponents' difference a step.
+uint vx_remainder_magnitude(uint a_bits, uint b_bits) {
+    if (a_bits < b_bits) {
+        return a_bits;
+    }
+    ivec2 dividend = vx_decompose(a_bits);
+    ivec2 divisor = vx_decompose(b_bits);
+    uint remainder = uint(dividend.x);
+    for (int left = dividend.y - divisor.y; left > 0; left -= 8) {
+        remainder = (remainder % uint(divisor.x)) << min(left, 8);
+    }
+    remainder %= uint(divisor.x);
+    if (remainder == 0u) {
+        return 0u;
+    }
+    int shift = 25 - findMSB(remainder);
+    return vx_compose(remainder << shift, divisor.y + 2 - shift);
+}
+
+// Python's %: a - b floor(a / b), with the sign of b. The standard's special cases.
+float vx_remainder(float a, float b) {
+    uint sign = vx_sign_bits(b);
+    uint b_bits = vx_magnitude_bits(b);
+    uint a_bits = vx_magnitude_bits(a);
+    if (a_bits >= 0x7F800000u || b_bits > 0x7F800000u || b_bits == 0u) {
+        return VX_FLOAT32_NAN;
+    }
+    uint remainder = b_bits == 0x7F800000u ? a_bits : vx_remainder_magnitude(a_bits, b_bits);
+    if (remainder == 0u || vx_sign_bits(a) == sign || b_bits == 0x7F800000u) {
+        return uintBitsToFloat(sign | (remainder != 0u && vx_sign_bits(a) != sign ? b_bits : remainder));
+    }
+    // |b| - remainder, in a range without subnormals. Where the result is subnormal the difference is exact.
+    int scale = b_bits < 0x30000000u ? 64 : 0;
+    precise float larger = vx_scale(vx_scale_up_subnormal(uintBitsToFloat(b_bits)), scale - (b_bits < 0x00800000u ? 24 : 0));
+    precise float smaller = vx_scale(vx_scale_up_subnormal(uintBitsToFloat(remainder)), scale - (remainder < 0x00800000u ? 24 : 0));
+    precise float difference = larger - smaller;
+    return vx_with_sign(vx_scale(difference, -scale), sign);
+}
+
+#endif

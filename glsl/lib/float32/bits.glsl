@@ -1,0 +1,99 @@
+// float32 taken apart into bits, so that nothing here depends on how a device treats subnormal numbers.
+#ifndef LIB_FLOAT32_BITS
+#define LIB_FLOAT32_BITS
+
+#define VX_FLOAT32_NAN uintBitsToFloat(0x7FC00000u)
+#define VX_FLOAT32_INFINITY uintBitsToFloat(0x7F800000u)
+
+uint vx_magnitude_bits(float x) {
+    return floatBitsToUint(x) & 0x7FFFFFFFu;
+}
+
+uint vx_sign_bits(float x) {
+    return floatBitsToUint(x) & 0x80000000u;
+}
+
+float vx_with_sign(float magnitude, uint sign_bits) {
+    return uintBitsToFloat((floatBitsToUint(magnitude) & 0x7FFFFFFFu) | sign_bits);
+}
+
+float vx_flip_sign(float x, uint sign_bits) {
+    return uintBitsToFloat(floatBitsToUint(x) ^ sign_bits);
+}
+
+bool vx_is_nan(float x) {
+    return vx_magnitude_bits(x) > 0x7F800000u;
+}
+
+bool vx_is_infinite(float x) {
+    return vx_magnitude_bits(x) == 0x7F800000u;
+}
+
+bool vx_is_zero(float x) {
+    return vx_magnitude_bits(x) == 0u;
+}
+
+// Not zero, subnormal, infinite or NaN.
+bool vx_is_normal(float x) {
+    return vx_magnitude_bits(x) - 0x00800000u < 0x7F000000u;
+}
+
+// The order of the numbers as that of integers (-0 equals +0), without a float comparison, which may flush subnormals. NaN has no place.
+int vx_ordered_bits(float x) {
+    int magnitude = int(vx_magnitude_bits(x));
+    return floatBitsToInt(x) < 0 ? -magnitude : magnitude;
+}
+
+// 2^n for -126 <= n <= 127.
+float vx_power_of_two(int n) {
+    return intBitsToFloat((n + 127) << 23);
+}
+
+// Positive finite bits as (significand of exactly 24 bits, biased exponent); a subnormal gets an exponent below 1.
+ivec2 vx_decompose(uint magnitude_bits) {
+    int exponent = int(magnitude_bits >> 23);
+    if (exponent == 0) {
+        int shift = 23 - findMSB(magnitude_bits);
+        return ivec2(int(magnitude_bits << shift), 1 - shift);
+    }
+    return ivec2(int((magnitude_bits & 0x007FFFFFu) | 0x00800000u), exponent);
+}
+
+// value / 2^shift rounded half to even, for 1 <= shift and value < 2^30.
+uint vx_shift_right_rounded(uint value, int shift) {
+    int places = min(shift, 31);
+    uint odd = (value >> places) & 1u;
+    return (value + ((1u << (places - 1)) - 1u) + odd) >> places;
+}
+
+// The bits of (significand / 4) 2^(biased_exponent - 150), 2^25 <= significand < 2^26, its last bit sticky, rounded once: subnormals and overflow too.
+uint vx_compose(uint significand, int biased_exponent) {
+    int exponent = max(biased_exponent, 1);
+    uint rounded = vx_shift_right_rounded(significand, 2 + (exponent - biased_exponent));
+    return exponent > 254 ? 0x7F800000u : (uint(exponent - 1) << 23) + rounded;
+}
+
+// x 2^n for a normal x, rounded to nearest also where the result is subnormal; x may be zero.
+float vx_scale(float x, int n) {
+    uint bits = vx_magnitude_bits(x);
+    int exponent = int(bits >> 23) + n;
+    uint result = bits + (uint(n) << 23);
+    if (exponent < 1 || exponent > 254) {
+        uint significand = (bits & 0x007FFFFFu) | 0x00800000u;
+        result = vx_compose(significand << 2, exponent);
+    }
+    return uintBitsToFloat((bits == 0u ? 0u : result) | vx_sign_bits(x));
+}
+
+// A finite x times 2^24 where it is below 2^-101, so that the result is normal or zero; y tells the exponent to take off again.
+// The multiplication is one of bits.
+float vx_scale_up_subnormal(float x) {
+    uint bits = vx_magnitude_bits(x);
+    if (bits == 0u || bits >= 0x00800000u) {
+        return x;
+    }
+    ivec2 parts = vx_decompose(bits);
+    return uintBitsToFloat((uint(parts.x) & 0x007FFFFFu) | (uint(parts.y + 24) << 23) | vx_sign_bits(x));
+}
+
+#endif

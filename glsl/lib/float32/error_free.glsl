@@ -1,0 +1,81 @@
+// Error-free transformations of float32 (Dekker 1971; Muller et al., Handbook of Floating-Point Arithmetic, chapter 4).
+// A pair (x, y) stands for the unevaluated sum x + y. They hold where no operand or result is subnormal or overflows.
+#ifndef LIB_FLOAT32_ERROR_FREE
+#define LIB_FLOAT32_ERROR_FREE
+
+// a + b exactly, for |a| >= |b| or a == 0 (Dekker's Fast2Sum).
+vec2 vx_fast_two_sum(float a, float b) {
+    precise float sum = a + b;
+    precise float error = b - (sum - a);
+    return vec2(sum, error);
+}
+
+// a + b exactly (Knuth's 2Sum).
+vec2 vx_two_sum(float a, float b) {
+    precise float sum = a + b;
+    precise float b_part = sum - a;
+    precise float a_part = sum - b_part;
+    precise float error = (a - a_part) + (b - b_part);
+    return vec2(sum, error);
+}
+
+// a as two halves of 12 bits whose products are exact. Truncating the bits is cheaper than Veltkamp's multiplication and cannot overflow.
+vec2 vx_split(float a) {
+    precise float high = uintBitsToFloat(floatBitsToUint(a) & 0xFFFFF000u);
+    precise float low = a - high;
+    return vec2(high, low);
+}
+
+// a * b exactly (Dekker's product): the one error-free product, used instead of fma().
+vec2 vx_two_product(float a, float b) {
+    vec2 p = vx_split(a);
+    vec2 q = vx_split(b);
+    precise float product = a * b;
+    precise float error = (((p.x * q.x - product) + p.x * q.y) + p.y * q.x) + p.y * q.y;
+    return vec2(product, error);
+}
+
+// a * a exactly, as an exact high part of 24 bits and a rounded low part (relative error 2^-36 of the square).
+vec2 vx_split_square(float a) {
+    vec2 p = vx_split(a);
+    precise float high = p.x * p.x;
+    precise float low = p.y * (a + p.x);
+    return vec2(high, low);
+}
+
+// (a.x + a.y) * (b.x + b.y), relative error below 2^-44.
+vec2 vx_pair_multiply(vec2 a, vec2 b) {
+    vec2 p = vx_two_product(a.x, b.x);
+    precise float low = p.y + (a.x * b.y + a.y * b.x);
+    return vx_fast_two_sum(p.x, low);
+}
+
+// (a.x + a.y) + (b.x + b.y) for |a.x| >= |b.x|.
+vec2 vx_pair_add(vec2 a, vec2 b) {
+    vec2 s = vx_fast_two_sum(a.x, b.x);
+    precise float low = s.y + (a.y + b.y);
+    return vx_fast_two_sum(s.x, low);
+}
+
+// 1 / a within 1.5 ULP for normal a with |a| < 2^125, of multiplications and subtractions alone, so the same bits everywhere:
+// a seed from the bits (12 % off), then two third-order steps y + y (e + e^2), e = 1 - a y.
+float vx_reciprocal_approximation(float a) {
+    precise float y = uintBitsToFloat(0x7EF311C7u - floatBitsToUint(a));
+    precise float e = 1.0 - a * y;
+    y = y + y * (e + e * e);
+    e = 1.0 - a * y;
+    y = y + y * (e + e * e);
+    return y;
+}
+
+// (a.x + a.y) / (b.x + b.y) as a pair, relative error below 2^-42.
+vec2 vx_pair_divide(vec2 a, vec2 b) {
+    precise float reciprocal = vx_reciprocal_approximation(b.x);
+    precise float quotient = a.x * reciprocal;
+    vec2 p = vx_two_product(quotient, b.x);
+    precise float remainder = ((a.x - p.x) - p.y) + (a.y - quotient * b.y);
+    precise float correction = remainder * reciprocal;
+    return vx_fast_two_sum(quotient, correction);
+}
+
+#endif
