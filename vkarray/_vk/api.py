@@ -1,0 +1,201 @@
+"""The only file that imports the Vulkan binding: structures, checked functions, object counts.
+
+Importing this module loads libvulkan, so the package imports it on first use of a device. Functions that return a
+VkResult go through one checked path, which maps failures to errors and lets tests inject them. Functions that return
+nothing, vkCmd* among them, are the driver's own entry points, without a wrapper.
+"""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..errors import DeviceError, DeviceLostError, OutOfMemoryError, VulkanError
+from . import faults
+
+NO_LOADER = (
+    "vkarray: the Vulkan loader (libvulkan.so.1) was not found. On Debian or Ubuntu run "
+    "`apt install libvulkan1 mesa-vulkan-drivers`; mesa-vulkan-drivers brings drivers for AMD and Intel GPUs and "
+    "llvmpipe for machines without a GPU. NVIDIA's driver package brings its own."
+)
+
+vk: Any
+try:
+    import vulkan as vk
+except OSError:
+    raise DeviceError(NO_LOADER) from None
+except ImportError as missing:
+    raise DeviceError(f"vkarray: the Python package `vulkan` cannot be imported ({missing}); `pip install vulkan`.") from None
+
+ffi: Any = vk.ffi
+NULL: Any = ffi.NULL
+WHOLE_SIZE = 2**64 - 1  # the binding's VK_WHOLE_SIZE is -1, which overflows a VkDeviceSize
+VERSION_1_2, VERSION_1_3 = 1 << 22 | 2 << 12, 1 << 22 | 3 << 12
+# Constants that the binding lacks.
+BUFFER_USAGE_SHADER_DEVICE_ADDRESS, MEMORY_ALLOCATE_DEVICE_ADDRESS = 0x20000, 0x2
+
+_kept: weakref.WeakKeyDictionary[Any, tuple[Any, ...]] = weakref.WeakKeyDictionary()
+_structure_types: dict[str, int] = {}
+
+
+def _structure_type(name: str) -> int:
+    """VkBufferCreateInfo -> VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO; -1 for a structure without sType."""
+    if name not in _structure_types:
+        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z])(?=\d+$)", "_", name[2:]).upper()
+        words = re.sub(r"VULKAN_?(\d)(\d)", r"VULKAN_\1_\2", words)
+        words = re.sub(r"MAINTENANCE(\d)", r"MAINTENANCE_\1", words)
+        has_type = any(field == "sType" for field, _ in ffi.typeof(name).fields)
+        _structure_types[name] = getattr(vk, "VK_STRUCTURE_TYPE_" + words) if has_type else -1
+    return _structure_types[name]
+
+
+def struct(name: str, **fields: Any) -> Any:
+    """A pointer to a new structure with its sType set; it keeps alive whatever its fields point to."""
+    structure_type = _structure_type(name)
+    pointer = ffi.new(name + "*", fields if structure_type < 0 else {"sType": structure_type, **fields})
+    _kept[pointer] = tuple(fields.values())
+    return pointer
+
+
+def array(ctype: str, values: Sequence[Any]) -> Any:
+    """A new C array; it keeps its elements' cdata alive."""
+    result = ffi.new(f"{ctype}[]", values)
+    _kept[result] = tuple(values)
+    return result
+
+
+def text_array(names: Sequence[str]) -> Any:
+    """A new array of C strings."""
+    return array("char*", [ffi.new("char[]", name.encode()) for name in names])
+
+
+def text(chars: Any) -> str:
+    return ffi.string(chars).decode("utf-8", "replace")
+
+
+def version(number: int) -> str:
+    return f"{number >> 22 & 0x7F}.{number >> 12 & 0x3FF}.{number & 0xFFF}"
+
+
+# --- results -------------------------------------------------------------------------------------------------------
+
+_RESULT_NAMES: dict[int, str] = dict(ffi.typeof("VkResult").elements)
+OUT_OF_MEMORY = frozenset((vk.VK_ERROR_OUT_OF_HOST_MEMORY, vk.VK_ERROR_OUT_OF_DEVICE_MEMORY))
+
+
+def result_name(result: int) -> str:
+    return _RESULT_NAMES.get(result, f"VkResult {result}")
+
+
+def failure(function: str, result: int, in_flight: Callable[[], tuple[str, ...]] | None = None) -> Exception:
+    """The error for a failed call."""
+    name = result_name(result)
+    if result == vk.VK_ERROR_DEVICE_LOST:
+        kernels = in_flight() if in_flight else ()
+        running = f"kernels in flight: {', '.join(kernels)}" if kernels else "no kernel was in flight"
+        return DeviceLostError(
+            f"{function}: the device was lost ({name}); {running}. Arrays on it are gone. "
+            "A kernel that runs for seconds, reads out of bounds or meets a driver fault can do this; "
+            "open the device again to go on.", kernels)
+    if result in OUT_OF_MEMORY:
+        return OutOfMemoryError(f"{function}: out of memory ({name}).")
+    return VulkanError(f"{function} failed with {name}.", name)
+
+
+# --- functions -----------------------------------------------------------------------------------------------------
+
+created: Counter[str] = Counter()
+released: Counter[str] = Counter()
+
+_COUNTED_ARRAYS = {"vkFreeCommandBuffers": ("CommandBuffer", 2), "vkFreeDescriptorSets": ("DescriptorSet", 2)}
+
+
+def live_objects() -> dict[str, int]:
+    """Vulkan objects created and not yet released, by kind; kinds with none are left out."""
+    return {kind: count for kind in created if (count := created[kind] - released[kind])}
+
+
+def _count_created(name: str) -> Callable[[tuple[Any, ...]], None] | None:
+    if name == "vkAllocateCommandBuffers":
+        return lambda arguments: created.update(CommandBuffer=arguments[1].commandBufferCount)
+    if name == "vkAllocateDescriptorSets":
+        return lambda arguments: created.update(DescriptorSet=arguments[1].descriptorSetCount)
+    if name == "vkAllocateMemory":
+        return lambda arguments: created.update(DeviceMemory=1)
+    if name == "vkCreateComputePipelines":
+        return lambda arguments: created.update(Pipeline=arguments[2])
+    match = re.fullmatch(r"vkCreate(\w+?)(EXT|KHR)?", name)
+    if match:
+        kind = match[1]
+        return lambda arguments: created.update({kind: 1})
+    return None
+
+
+def _checked(name: str, function: Any, in_flight: Callable[[], tuple[str, ...]] | None) -> Callable[..., int]:
+    count = _count_created(name)
+    active = faults._faults
+
+    def call(*arguments: Any) -> int:
+        result = faults.injected(name) if active else None
+        if result is None:
+            result = function(*arguments)
+        if result < 0:
+            raise failure(name, result, in_flight)
+        if count:
+            count(arguments)
+        return result
+
+    call.__name__ = name
+    return call
+
+
+def _releasing(name: str, function: Any) -> Callable[..., None]:
+    if name in _COUNTED_ARRAYS:
+        kind, position = _COUNTED_ARRAYS[name]
+    else:
+        match = re.fullmatch(r"vk(?:Destroy|Free)(\w+?)(EXT|KHR)?", name)
+        assert match
+        kind, position = {"Memory": "DeviceMemory"}.get(match[1], match[1]), -1
+
+    def call(*arguments: Any) -> None:
+        function(*arguments)
+        released[kind] += arguments[position] if position >= 0 else 1
+
+    return call
+
+
+class Functions:
+    """Vulkan functions as attributes, each looked up on first use through ``load`` (a vkGet*ProcAddr)."""
+
+    def __init__(self, load: Callable[[bytes], Any], in_flight: Callable[[], tuple[str, ...]] | None = None) -> None:
+        self._load, self._in_flight = load, in_flight
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("vk"):
+            raise AttributeError(name)
+        pointer = self._load(name.encode())
+        if pointer == NULL:
+            raise VulkanError(f"{name} is not offered by this driver although its extension or version is.", "")
+        ctype = ffi.typeof("PFN_" + name)
+        function = ffi.cast(ctype, pointer)
+        if ctype.result.cname == "VkResult":
+            function = _checked(name, function, self._in_flight)
+        elif name.startswith(("vkDestroy", "vkFree")):
+            function = _releasing(name, function)
+        setattr(self, name, function)
+        return function
+
+
+def global_functions() -> Functions:
+    return Functions(lambda name: vk.lib.vkGetInstanceProcAddr(NULL, name))
+
+
+def instance_functions(instance: Any) -> Functions:
+    return Functions(lambda name: vk.lib.vkGetInstanceProcAddr(instance, name))
+
+
+def device_functions(instance: Functions, device: Any, in_flight: Callable[[], tuple[str, ...]]) -> Functions:
+    return Functions(lambda name: instance.vkGetDeviceProcAddr(device, name), in_flight)

@@ -1,0 +1,288 @@
+"""Physical devices: what each offers, whether vkarray can use it, and which one is the default."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .. import configuration
+from ..errors import ConfigurationError, DeviceError
+from . import api, features, instance
+from .api import NULL, ffi, struct, vk
+
+TYPES = {0: "other", 1: "integrated GPU", 2: "discrete GPU", 3: "virtual GPU", 4: "CPU"}
+_PREFERENCE = ("discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other")
+
+
+@dataclass(frozen=True)
+class DeviceDescription:
+    """What `vkarray devices` shows of one device."""
+
+    index: int
+    name: str
+    uuid: str
+    driver: str
+    api_version: str
+    type: str
+    memory_bytes: int
+    features: frozenset[str]
+    usable: bool
+    refusal: str | None
+    is_default: bool = False
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits that kernels, launches and transfers have to respect, as the device states them."""
+
+    max_push_constants_size: int
+    max_shared_memory_size: int
+    max_workgroup_invocations: int
+    max_workgroup_size: tuple[int, int, int]
+    max_workgroup_count: tuple[int, int, int]
+    max_storage_buffer_range: int
+    min_storage_buffer_offset_alignment: int
+    max_memory_allocation_size: int
+    subgroup_size: int
+    min_subgroup_size: int
+    max_subgroup_size: int
+    subgroup_operations: frozenset[str]
+    timestamp_period: float
+    timestamp_valid_bits: int
+    is_cpu: bool
+    host_memory: str  # how the host reaches device memory: "cached", "uncached" or "none"
+
+
+@dataclass(frozen=True)
+class FloatControls:
+    """Which float controls the device has, by bit width, and whether widths may differ in them."""
+
+    denorm_preserve: frozenset[int]
+    signed_zero_inf_nan_preserve: frozenset[int]
+    rounding_mode_rte: frozenset[int]
+    denorm_independence: str  # "32", "all" or "none"
+    rounding_independence: str
+
+
+class PhysicalDevice:
+    """Everything read from one VkPhysicalDevice, under the features that VKARRAY_DISABLE leaves."""
+
+    def __init__(self, owner: instance.Instance, handle: Any, index: int, disabled: frozenset[str]) -> None:
+        self.instance, self.handle, self.functions = owner, handle, owner.functions
+        self._read_properties()
+        self._read_extensions()
+        self._read_memory()
+        self._read_queue_family()
+        self.supported = self._read_features()
+        self.features = self.supported - disabled
+        self.limits = self._limits()
+        self.float_controls = self._float_controls()
+        refusal = self._refusal(disabled)
+        self.description = DeviceDescription(
+            index, api.text(self.properties.deviceName), str(uuid.UUID(bytes=bytes(self.ids.deviceUUID))),
+            f"{api.text(self.driver.driverName)} {api.text(self.driver.driverInfo)}".strip(),
+            api.version(self.properties.apiVersion), TYPES.get(self.properties.deviceType, "other"),
+            self.heap_bytes, self.features, refusal is None, refusal)
+
+    def _read_properties(self) -> None:
+        self.controls = struct("VkPhysicalDeviceFloatControlsProperties")
+        self.subgroup = struct("VkPhysicalDeviceSubgroupProperties", pNext=self.controls)
+        self.maintenance3 = struct("VkPhysicalDeviceMaintenance3Properties", pNext=self.subgroup)
+        self.ids = struct("VkPhysicalDeviceIDProperties", pNext=self.maintenance3)
+        self.driver = struct("VkPhysicalDeviceDriverProperties", pNext=self.ids)
+        self.subgroup_sizes = struct("VkPhysicalDeviceSubgroupSizeControlProperties", pNext=self.driver)
+        top = struct("VkPhysicalDeviceProperties2")
+        self.functions.vkGetPhysicalDeviceProperties2(self.handle, top)
+        # Structures of a newer version must not be chained on an older device.
+        newest = self.subgroup_sizes if top.properties.apiVersion >= api.VERSION_1_3 else self.driver
+        if top.properties.apiVersion >= api.VERSION_1_2:
+            top.pNext = newest
+            self.functions.vkGetPhysicalDeviceProperties2(self.handle, top)
+        self._top, self.properties = top, top.properties
+
+    def _read_extensions(self) -> None:
+        count = ffi.new("uint32_t*")
+        self.functions.vkEnumerateDeviceExtensionProperties(self.handle, NULL, count, NULL)
+        found = ffi.new("VkExtensionProperties[]", count[0])
+        self.functions.vkEnumerateDeviceExtensionProperties(self.handle, NULL, count, found)
+        self.extensions = frozenset(api.text(item.extensionName) for item in found)
+
+    def _read_memory(self) -> None:
+        memory = struct("VkPhysicalDeviceMemoryProperties2")
+        self.functions.vkGetPhysicalDeviceMemoryProperties2(self.handle, memory)
+        table = memory.memoryProperties
+        self.heaps = [(heap.size, heap.flags) for heap in list(table.memoryHeaps)[: table.memoryHeapCount]]
+        self.memory_types = [(kind.propertyFlags, kind.heapIndex)
+                             for kind in list(table.memoryTypes)[: table.memoryTypeCount]]
+        local = [size for size, flags in self.heaps if flags & vk.VK_MEMORY_HEAP_DEVICE_LOCAL_BIT]
+        self.heap_bytes = max(local, default=0)
+
+    def _read_queue_family(self) -> None:
+        count = ffi.new("uint32_t*")
+        self.functions.vkGetPhysicalDeviceQueueFamilyProperties(self.handle, count, NULL)
+        families = ffi.new("VkQueueFamilyProperties[]", count[0])
+        self.functions.vkGetPhysicalDeviceQueueFamilyProperties(self.handle, count, families)
+        self.queue_family, self.timestamp_valid_bits = -1, 0
+        for index, family in enumerate(families):
+            if family.queueFlags & vk.VK_QUEUE_COMPUTE_BIT:
+                self.queue_family, self.timestamp_valid_bits = index, family.timestampValidBits
+                break
+
+    def _read_features(self) -> frozenset[str]:
+        if self.properties.apiVersion < api.VERSION_1_2:
+            return frozenset()
+        top = self.feature_chain(None)
+        self.functions.vkGetPhysicalDeviceFeatures2(self.handle, top)
+        found = {name for name, value in self._chain_values() if value} - features.NOT_ENABLED
+        found |= {name for extension, name in features.PLAIN_EXTENSIONS.items() if extension in self.extensions}
+        if self.subgroup.supportedStages & vk.VK_SHADER_STAGE_COMPUTE_BIT:
+            found |= {name for bit, name in features.SUBGROUP_OPERATIONS.items()
+                      if self.subgroup.supportedOperations & bit}
+        if self.mappable_type() is not None:
+            found.add("hostVisibleDeviceMemory")
+        if self.timestamp_valid_bits and self.properties.limits.timestampPeriod > 0:
+            found.add("timestamps")
+        return frozenset(found)
+
+    def feature_chain(self, enabled: frozenset[str] | None) -> Any:
+        """A VkPhysicalDeviceFeatures2 chain: to be filled by a query, or with the ``enabled`` features set."""
+        link: Any = NULL
+        self._core: dict[str, Any] = {}
+        self._extra: dict[str, Any] = {}
+        for name, (structure_type, fields) in features.EXTENSION_FEATURES.items():
+            if name in self.extensions:
+                words = ffi.new("uint32_t[]", 4 + len(fields) + len(fields) % 2)
+                words[0] = structure_type
+                ffi.cast("void**", words)[1] = link
+                link = ffi.cast("void*", words)
+                self._extra[name] = words
+        structures = ["VkPhysicalDeviceVulkan11Features", "VkPhysicalDeviceVulkan12Features"]
+        if self.properties.apiVersion >= api.VERSION_1_3:
+            structures.append("VkPhysicalDeviceVulkan13Features")
+        for name in structures:
+            self._core[name] = link = struct(name, pNext=link)
+        top = struct("VkPhysicalDeviceFeatures2", pNext=link)
+        self._core["VkPhysicalDeviceFeatures"] = top.features
+        if enabled is not None:
+            for name, structure in self._core.items():
+                for field in features.CORE_FEATURES[name]:
+                    setattr(structure, field, field in enabled)
+            for name, words in self._extra.items():
+                for position, field in enumerate(features.EXTENSION_FEATURES[name][1]):
+                    words[4 + position] = field in enabled
+        return top
+
+    def _chain_values(self) -> list[tuple[str, int]]:
+        core = [(field, getattr(structure, field)) for name, structure in self._core.items()
+                for field in features.CORE_FEATURES[name]]
+        extra = [(field, words[4 + position]) for name, words in self._extra.items()
+                 for position, field in enumerate(features.EXTENSION_FEATURES[name][1])]
+        return core + extra
+
+    def extensions_to_enable(self) -> list[str]:
+        wanted = {name for name, (_, fields) in features.EXTENSION_FEATURES.items() if set(fields) & self.features}
+        wanted |= {name for name, ours in features.PLAIN_EXTENSIONS.items() if ours in self.features}
+        wanted.add("VK_KHR_portability_subset")  # has to be enabled where it exists
+        return sorted(wanted & self.extensions)
+
+    def memory_type(self, required: int, preferred: int = 0, allowed: int = 0xFFFFFFFF) -> int | None:
+        """The first memory type with the required flags that has most of the preferred ones, on the largest heap."""
+        candidates = [(bin(flags & preferred).count("1"), self.heaps[heap][0], -index)
+                      for index, (flags, heap) in enumerate(self.memory_types)
+                      if flags & required == required and allowed >> index & 1]
+        return -max(candidates)[2] if candidates else None
+
+    def mappable_type(self) -> int | None:
+        """A host-visible type on the main device heap (not the small window that older PCs have), or None."""
+        flags = (vk.VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT
+                 | vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+        index = self.memory_type(flags, vk.VK_MEMORY_PROPERTY_HOST_CACHED_BIT)
+        if index is None or self.heaps[self.memory_types[index][1]][0] < self.heap_bytes:
+            return None
+        return index
+
+    def _limits(self) -> Limits:
+        limits, size = self.properties.limits, self.subgroup.subgroupSize
+        mappable, host = self.mappable_type(), "none"
+        if "hostVisibleDeviceMemory" in self.features and mappable is not None:
+            cached = self.memory_types[mappable][0] & vk.VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+            host = "cached" if cached else "uncached"
+        return Limits(
+            limits.maxPushConstantsSize, limits.maxComputeSharedMemorySize, limits.maxComputeWorkGroupInvocations,
+            tuple(limits.maxComputeWorkGroupSize), tuple(limits.maxComputeWorkGroupCount),
+            limits.maxStorageBufferRange, limits.minStorageBufferOffsetAlignment,
+            self.maintenance3.maxMemoryAllocationSize,
+            size, self.subgroup_sizes.minSubgroupSize or size, self.subgroup_sizes.maxSubgroupSize or size,
+            self.features & frozenset(features.SUBGROUP_OPERATIONS.values()),
+            limits.timestampPeriod, self.timestamp_valid_bits, self.properties.deviceType == 4, host)
+
+    def _float_controls(self) -> FloatControls:
+        def widths(prefix: str) -> frozenset[int]:
+            return frozenset(width for width in (16, 32, 64) if getattr(self.controls, f"{prefix}Float{width}"))
+
+        kinds = ("32", "all", "none")
+        return FloatControls(
+            widths("shaderDenormPreserve"), widths("shaderSignedZeroInfNanPreserve"), widths("shaderRoundingModeRTE"),
+            kinds[self.controls.denormBehaviorIndependence], kinds[self.controls.roundingModeIndependence])
+
+    def _refusal(self, disabled: frozenset[str]) -> str | None:
+        if self.properties.apiVersion < api.VERSION_1_2:
+            return f"it offers Vulkan {api.version(self.properties.apiVersion)}; vkarray needs 1.2 (a newer driver may offer it)"
+        for name in features.REQUIRED:
+            if name not in self.supported:
+                return f"it lacks the feature {name}"
+            if name in disabled:
+                return f"VKARRAY_DISABLE switches {name} off, which vkarray cannot do without"
+        if self.queue_family < 0:
+            return "it has no queue for compute"
+        return None
+
+
+def physical_devices(validation: bool, disabled: frozenset[str]) -> list[PhysicalDevice]:
+    unknown = sorted(disabled - features.KNOWN)
+    if unknown:
+        raise ConfigurationError(f"VKARRAY_DISABLE: unknown feature {', '.join(unknown)}; known are "
+                                 f"{', '.join(sorted(features.KNOWN))}.")
+    owner = instance.get(validation)
+    found = [PhysicalDevice(owner, handle, index, disabled) for index, handle in enumerate(owner.physical_devices())]
+    if not found:
+        raise DeviceError(instance.NO_DRIVER)
+    return found
+
+
+def choose(devices: list[PhysicalDevice], selector: int | str | None) -> PhysicalDevice:
+    """The device a selector names (index, UUID, part of the name), or the best usable one for None."""
+    listing = "; ".join(f"{d.description.index}: {d.description.name}"
+                        + (f" (refused: {d.description.refusal})" if d.description.refusal else "") for d in devices)
+    usable = [device for device in devices if device.description.usable]
+    if selector is None:
+        if not usable:
+            raise DeviceError(f"vkarray: no Vulkan device can be used. {listing}. On a machine without a suitable GPU "
+                              "`apt install mesa-vulkan-drivers` brings llvmpipe, which runs on the CPU.")
+        return min(usable, key=lambda device: _PREFERENCE.index(device.description.type))
+    word = str(selector).strip().lower()
+    matches = [d for d in devices if word in (str(d.description.index), d.description.uuid)]
+    if not matches and not word.isdigit():
+        matches = [d for d in devices if word in d.description.name.lower()]
+    if not matches:
+        raise DeviceError(f"vkarray: no Vulkan device matches {selector!r}; there are {listing}. "
+                          "Name one by index, part of its name, or UUID (argument or VKARRAY_DEVICE).")
+    usable = [device for device in matches if device.description.usable]
+    if not usable:
+        raise DeviceError(f"vkarray: {matches[0].description.name} cannot be used: {matches[0].description.refusal}.")
+    return usable[0]
+
+
+def enumerate_devices() -> list[DeviceDescription]:
+    """All Vulkan devices of this machine, usable or not; the default one is marked.
+
+    Raises DeviceError when there is no Vulkan loader or driver.
+    """
+    settings = configuration.current()
+    devices = physical_devices(settings.validation, settings.disable)
+    try:
+        default = choose(devices, settings.device)
+    except DeviceError:
+        default = None
+    return [replace(device.description, is_default=device is default) for device in devices]
