@@ -1,0 +1,92 @@
+"""Every example in README, docs and docstrings runs and shows what it says; what the pages name exists."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import vkarray
+from vkarray import configuration
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def python_examples(text: str) -> str:
+    """The fenced Python blocks of a Markdown text, each on its own lines, all else blanked."""
+    kept = [""] * len(text.splitlines())
+    for match in FENCE.finditer(text):
+        first = text.count("\n", 0, match.start(1))
+        for offset, line in enumerate(match[1].splitlines()):
+            kept[first + offset] = line
+    return "\n".join(kept) + "\n"
+
+
+def failures(test: doctest.DocTest) -> str:
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=FLAGS).run(test, out=report.append)
+    return "".join(report)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_of_page(page: Path) -> None:
+    examples = python_examples(page.read_text(encoding="utf-8"))
+    assert ">>>" in examples or "```python" not in page.read_text(encoding="utf-8"), (
+        "a Python block without a prompt is never run"
+    )
+    test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
+    assert not failures(test)
+
+
+def documented_modules() -> list[str]:
+    names = [module.name for module in pkgutil.walk_packages(vkarray.__path__, "vkarray.")]
+    return ["vkarray", *(name for name in names if not name.endswith("__main__") and ".torch" not in name)]
+
+
+@pytest.mark.parametrize("name", documented_modules())
+def test_examples_of_docstrings(name: str) -> None:
+    module = importlib.import_module(name)
+    found = doctest.DocTestFinder(exclude_empty=True).find(module, globs={"vx": vkarray, "vkarray": vkarray})
+    assert not "".join(failures(test) for test in found if test.examples)
+
+
+def test_extraction_keeps_blocks_apart() -> None:
+    text = "words\n```python\n>>> 1 + 1\n2\n```\nmore\n```python\n>>> 3\n4\n```\n"
+    test = doctest.DocTestParser().get_doctest(python_examples(text), {}, "page", "page", 0)
+    assert [(example.want, example.lineno) for example in test.examples] == [("2\n", 2), ("4\n", 7)]
+    assert "Expected:\n    4\nGot:\n    3" in failures(test)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_names_in_pages_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    unknown = [name for name in re.findall(r"\bvx\.([A-Za-z_]\w*)", text) if not hasattr(vkarray, name)]
+    assert not unknown, f"{page.name} speaks of vx.{', vx.'.join(unknown)}"
+    switches = {switch.variable for switch in configuration.SWITCHES}
+    assert set(re.findall(r"\bVKARRAY_[A-Z_]+\b", text)) <= switches
+    commands = set(re.findall(r"\./dev ([a-z]+)", text))
+    script = (ROOT / "dev").read_text(encoding="utf-8")
+    assert all(re.search(rf"^    {command}( \| .*)?\)", script, re.MULTILINE) for command in commands)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_files_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
+    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert not missing
+
+
+def test_every_public_name_is_documented() -> None:
+    bare = [
+        name
+        for name in vkarray.__all__
+        if callable(getattr(vkarray, name)) and not (getattr(vkarray, name).__doc__ or "").strip()
+    ]
+    assert not bare
