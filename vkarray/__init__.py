@@ -1,0 +1,42 @@
+"""NumPy-like arrays on any Vulkan device, after the Python array API standard.
+
+    import vkarray as vx
+
+This file is the index of the namespace: each group below is a chapter of the standard.
+"""
+
+# ruff: noqa: A004 - the standard's names shadow built-ins by design
+from __future__ import annotations
+
+from . import interchange as _interchange  # noqa: F401 - fills the table of operations
+from . import printing as _printing  # noqa: F401 - fills the table of operations
+from .array import VkArray
+from .configuration import config
+from .dtypes import bfloat16, complex64, complex128, float16, float32, float64
+from .dtypes import bool_ as bool
+from .dtypes import int8, int16, int32, int64, uint8, uint16, uint32, uint64
+from .errors import (
+    ConfigurationError, DeviceError, DeviceLostError, FeatureError, ForkError, LinAlgError, OutOfMemoryError,
+    ShaderError, ValidationError, VkArrayError, VulkanError,
+)  # fmt: skip
+from .ops.creation import asarray, empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
+from .ops.elementwise import (
+    abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or,
+    bitwise_right_shift, bitwise_xor, ceil, clip, conj, copysign, cos, cosh, divide, equal, exp, expm1, floor,
+    floor_divide, greater, greater_equal, hypot, imag, isfinite, isinf, isnan, less, less_equal, log, log1p, log2, log10,
+    logaddexp, logical_and, logical_not, logical_or, logical_xor, maximum, minimum, multiply, negative, nextafter,
+    not_equal, positive, pow, real, reciprocal, remainder, round, sign, signbit, sin, sinh, sqrt, square, subtract, tan,
+    tanh, trunc,
+)  # fmt: skip
+
+from math import e, inf, nan, pi  # isort: skip
+
+__version__ = "0.1.0"
+__array_api_version__ = "2025.12"
+newaxis = None
+
+
+def check_api_version(version: str | None) -> None:
+    """Raise ValueError unless `version` is None or one of the standard's that vkarray follows."""
+    if version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
+        raise ValueError(f"__array_namespace__: expected api_version up to {__array_api_version__}, got {version!r}.")

@@ -1,0 +1,123 @@
+"""Values in and out: NumPy, Python scalars and lists, pickling. (DLPack: `dlpack.py`.)
+
+On a device without 8- or 16-bit storage those types take 32 bits an element; the conversion happens here, so that
+nobody else sees it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _vk, dtypes
+from .array import VkArray, check_supported, empty, operations, run_checks, storage_itemsize
+from .dtypes import DType
+
+if TYPE_CHECKING:
+    import numpy
+
+# The host type whose elements have the bits of a device element; bfloat16 has none in NumPy and travels as float32.
+_WIDE = {"bool": "uint32", "int8": "int32", "uint8": "uint32", "int16": "int32", "uint16": "uint32"}
+
+
+def numpy_dtype(dtype: DType) -> numpy.dtype:
+    """The NumPy dtype of the host values: the same name, and float32 for bfloat16, which NumPy lacks."""
+    import numpy as np
+
+    return np.dtype("float32" if dtype is dtypes.bfloat16 else dtype.name)
+
+
+def dtype_of_numpy(array: numpy.ndarray, function: str) -> DType:
+    """The vkarray dtype of a NumPy array. Raises TypeError for a dtype that vkarray lacks."""
+    found = dtypes.DTYPES.get(array.dtype.name)
+    if found is None:
+        raise TypeError(
+            f"{function}: vkarray has no dtype for NumPy's {array.dtype!r}; it has {', '.join(dtypes.DTYPES)}. "
+            f"Convert the NumPy array first."
+        )
+    return found
+
+
+def _to_storage(values: numpy.ndarray, dtype: DType, device: _vk.Device) -> numpy.ndarray:
+    """Host values of `dtype` as the bits that the device stores."""
+    import numpy as np
+
+    if dtype is dtypes.bfloat16 and values.dtype.name != "bfloat16":
+        words = np.ascontiguousarray(values, np.float32).view(np.uint32)
+        nan = (words & 0x7FFFFFFF) > 0x7F800000
+        rounded = (words + np.uint32(0x7FFF) + (words >> np.uint32(16) & np.uint32(1))) >> np.uint32(16)
+        bits = np.where(nan, words >> np.uint32(16) | np.uint32(0x40), rounded).astype(np.uint16)
+    elif dtype.name in ("float16", "bfloat16"):
+        bits = np.ascontiguousarray(values).view(np.uint16)
+    else:
+        bits = values
+    if storage_itemsize(dtype, device) != dtype.itemsize:
+        bits = bits.astype(_WIDE.get(dtype.name, "uint32"))
+    return np.ascontiguousarray(bits)
+
+
+def _from_storage(bits: numpy.ndarray, dtype: DType) -> numpy.ndarray:
+    """Host values from the bits that the device stores."""
+    import numpy as np
+
+    if dtype is dtypes.bfloat16:
+        return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    if dtype is dtypes.float16:
+        return bits.astype(np.uint16, copy=False).view(np.float16)
+    return bits.astype(numpy_dtype(dtype), copy=False)
+
+
+def _storage_dtype(dtype: DType, device: _vk.Device) -> numpy.dtype:
+    import numpy as np
+
+    if storage_itemsize(dtype, device) != dtype.itemsize:
+        return np.dtype(_WIDE.get(dtype.name, "uint32"))
+    return np.dtype("uint16" if dtype in (dtypes.float16, dtypes.bfloat16) else dtype.name)
+
+
+def from_numpy(values: numpy.ndarray, dtype: DType, device: _vk.Device, function: str = "asarray") -> VkArray:
+    """A new contiguous array with the values of a NumPy array whose dtype is that of `dtype` on the host."""
+    check_supported(dtype, device, function)
+    array = empty(values.shape, dtype, device)
+    if values.size:
+        device.upload(array._buffer, 0, memoryview(_to_storage(values, dtype, device)).cast("B"))
+    return array
+
+
+def to_numpy(array: VkArray) -> numpy.ndarray:
+    """A new NumPy array with the values; waits for the device. Raises what a deferred check finds (IndexError)."""
+    import numpy as np
+
+    array = operations["contiguous"](array)
+    dtype, device = array._dtype, array._device
+    bits = np.empty(array._shape, _storage_dtype(dtype, device))
+    if bits.size:
+        device.download(array._buffer, array._offset * bits.itemsize, memoryview(bits.reshape(-1).view(np.uint8)))
+    run_checks()
+    return _from_storage(bits, dtype)
+
+
+def item(array: VkArray) -> Any:
+    """The only element as a Python scalar."""
+    return to_numpy(array).reshape(-1)[0].item()
+
+
+def to_numpy_protocol(array: VkArray, dtype: Any, copy: bool | None) -> numpy.ndarray:
+    """What `numpy.asarray(x)` gets. Raises ValueError for copy=False: reading device memory is a copy."""
+    if copy is False:
+        raise ValueError(
+            "__array__: a NumPy array of device memory is always a copy, so copy=False is not possible. "
+            "Where the memory is mapped, numpy.from_dlpack(x) may give a view."
+        )
+    values = to_numpy(array)
+    return values if dtype is None else values.astype(dtype, copy=False)
+
+
+def unpickle(values: numpy.ndarray, name: str) -> VkArray:
+    """The array that was pickled, on the default device."""
+    return from_numpy(values, dtypes.DTYPES[name], _vk.open_device(), "unpickle")
+
+
+operations.update(
+    to_numpy=to_numpy, item=item, tolist=lambda array: to_numpy(array).tolist(), to_numpy_protocol=to_numpy_protocol,
+    unpickle=unpickle,
+)  # fmt: skip

@@ -1,0 +1,159 @@
+"""Shapes and strides: integers in, integers out. Strides and offsets count elements, never bytes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+Shape = tuple[int, ...]
+Strides = tuple[int, ...]
+
+# Shaders index with 32-bit signed integers: one dispatch covers fewer elements, and smaller offsets, than this.
+INDEX_LIMIT = 2**31 - 2**12
+
+
+def contiguous_strides(shape: Shape) -> Strides:
+    """The strides of a C-contiguous array of `shape`."""
+    strides = []
+    step = 1
+    for length in reversed(shape):
+        strides.append(step)
+        step *= max(length, 1)
+    return tuple(reversed(strides))
+
+
+def is_contiguous(shape: Shape, strides: Strides) -> bool:
+    """Whether the elements lie in C order without gaps (dimensions of length 1 may have any stride)."""
+    step = 1
+    for length, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if length == 0:
+            return True
+        if length != 1:
+            if stride != step:
+                return False
+            step *= length
+    return True
+
+
+def broadcast_shapes(shapes: Sequence[Shape], function: str) -> Shape:
+    """The shape that all `shapes` broadcast to (standard, "Broadcasting"). Raises ValueError naming `function`."""
+    rank = max(map(len, shapes))
+    result = [1] * rank
+    for shape in shapes:
+        for axis, length in enumerate(shape, rank - len(shape)):
+            if length != 1:
+                if result[axis] not in (1, length):
+                    listed = " and ".join(map(str, shapes))
+                    raise ValueError(
+                        f"{function}: shapes {listed} do not broadcast: the lengths {result[axis]} and {length} differ "
+                        f"in dimension {axis - rank} and neither is 1. Reshape or slice one of the operands."
+                    )
+                result[axis] = length
+    return tuple(result)
+
+
+def broadcast_strides(shape: Shape, strides: Strides, target: Shape) -> Strides:
+    """Strides that read an array of `shape` as one of shape `target` (0 along broadcast dimensions)."""
+    extra = len(target) - len(shape)
+    own = (
+        0 if length == 1 and wanted != 1 else stride
+        for length, stride, wanted in zip(shape, strides, target[extra:], strict=True)
+    )
+    return (0,) * extra + tuple(own)
+
+
+def collapse(shape: Shape, operands: Sequence[Strides]) -> tuple[Shape, list[Strides]]:
+    """Merge adjacent dimensions that every operand walks as one, and drop those of length 1.
+
+    The method is MLX's `collapse_contiguous_dims`: dimension d joins d + 1 when, for each operand,
+    stride[d] == stride[d + 1] * shape[d + 1].
+    """
+    lengths: list[int] = []
+    columns: list[list[int]] = []
+    for axis, length in enumerate(shape):
+        if length == 1:
+            continue
+        column = [strides[axis] for strides in operands]
+        if lengths and all(before == after * length for before, after in zip(columns[-1], column, strict=True)):
+            lengths[-1] *= length
+            columns[-1] = column
+        else:
+            lengths.append(length)
+            columns.append(column)
+    if not lengths:
+        return (1,), [(0,)] * len(operands)
+    return tuple(lengths), [tuple(column[k] for column in columns) for k in range(len(operands))]
+
+
+def offset_range(shape: Shape, strides: Strides) -> tuple[int, int]:
+    """The smallest and the largest offset (relative to the first element) that a view touches; (0, -1) when empty."""
+    low = high = 0
+    for length, stride in zip(shape, strides, strict=True):
+        if length == 0:
+            return 0, -1
+        if stride < 0:
+            low += stride * (length - 1)
+        else:
+            high += stride * (length - 1)
+    return low, high
+
+
+def has_internal_overlap(shape: Shape, strides: Strides) -> bool:
+    """Whether two indices may share an element (sufficient test: sorted strides must each exceed the extent below)."""
+    extent = 0
+    for stride, length in sorted((abs(stride), length) for stride, length in zip(strides, shape, strict=True)):
+        if length > 1:
+            if stride <= extent:
+                return True
+            extent += stride * (length - 1)
+    return False
+
+
+def index_slices(
+    shape: Shape, operands: Sequence[Strides], limit: int = INDEX_LIMIT
+) -> Iterator[tuple[Shape, list[int]]]:
+    """Split an iteration space until 32-bit indices reach every element of every operand.
+
+    Yields (shape of the part, offset of its first element in each operand). Most calls yield the whole space.
+    """
+    count = math.prod(shape)
+    reach = max((high - low for low, high in (offset_range(shape, strides) for strides in operands)), default=0)
+    if count <= limit and reach <= limit:
+        yield shape, [0] * len(operands)
+        return
+    # Halve the dimension whose stride reaches farthest: that shrinks both the count and the reach.
+    axis = max(
+        (axis for axis, length in enumerate(shape) if length > 1),
+        key=lambda axis: (shape[axis] - 1) * max(1, *(abs(strides[axis]) for strides in operands)),
+    )
+    half = shape[axis] // 2
+    for start, length in ((0, half), (half, shape[axis] - half)):
+        part = (*shape[:axis], length, *shape[axis + 1 :])
+        for inner, offsets in index_slices(part, operands, limit):
+            yield inner, [offset + start * strides[axis] for offset, strides in zip(offsets, operands, strict=True)]
+
+
+def normalize_axis(axis: int, rank: int, function: str) -> int:
+    """`axis` counted from the front. Raises IndexError when it is outside [-rank, rank), TypeError when no integer."""
+    try:
+        index = axis.__index__()
+    except AttributeError:
+        raise TypeError(f"{function}: axis must be an integer, got {axis!r}.") from None
+    if not -rank <= index < rank:
+        raise IndexError(
+            f"{function}: axis {index} is out of range for an array of {rank} dimension{'' if rank == 1 else 's'}; "
+            f"expected {f'-{rank} to {rank - 1}' if rank else 'no axis'}."
+        )
+    return index % rank
+
+
+def normalize_axes(axes: int | Sequence[int] | None, rank: int, function: str) -> tuple[int, ...]:
+    """Axes counted from the front, in the order given; all of them for None. Raises ValueError for a repeated axis."""
+    if axes is None:
+        return tuple(range(rank))
+    if not isinstance(axes, (tuple, list)):
+        return (normalize_axis(axes, rank, function),)
+    result = tuple(normalize_axis(axis, rank, function) for axis in axes)
+    if len(set(result)) != len(result):
+        raise ValueError(f"{function}: axis {tuple(axes)} names a dimension twice.")
+    return result

@@ -1,0 +1,192 @@
+"""Elementwise functions of the standard, one row each. The functions prefixed `vx_` live in `glsl/lib`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import layout, promotion
+from ..array import VkArray, operations
+from ..dtypes import CATEGORIES
+from . import launch
+from .rows import ROWS, as_operand, binary, cast, check_operands, common_dtype, ternary, unary
+
+_FLOAT = {"category": "floating-point", "integers": "by width"}
+_REAL_FLOAT = {"category": "real floating", "integers": "by width"}
+
+
+def _function(name: str, summary: str, library: str, operands: str = "a", **options: Any) -> Any:
+    """A row that calls the library function of its own name."""
+    make = unary if operands == "a" else binary
+    return make(name, expression=f"vx_{name}({operands})", library=library, summary=summary, **{**_FLOAT, **options})
+
+
+# -- arithmetic -------------------------------------------------------------------------------------------------
+
+add = binary("add", "numeric", "a + b", "The sum of each pair of elements.")
+subtract = binary("subtract", "numeric", "a - b", "The difference of each pair of elements.")
+multiply = binary("multiply", "numeric", {"complex floating": "vx_multiply(a, b)", "else": "a * b"},
+                  "The product of each pair of elements.", library="arithmetic")  # fmt: skip
+divide = binary("divide", "floating-point", "vx_divide(a, b)", "The quotient of each pair of elements, correctly rounded.",
+                library="arithmetic", integers="float64")  # fmt: skip
+floor_divide = binary("floor_divide", "real numeric", "vx_floor_divide(a, b)",
+                      "The quotient of each pair rounded to the next lower integer (integer x // 0 is 0, as in NumPy).",
+                      library="arithmetic")  # fmt: skip
+remainder = binary("remainder", "real numeric", "vx_remainder(a, b)",
+                   "The remainder of floor division, with the sign of the divisor (integer x % 0 is 0, as in NumPy).",
+                   library="arithmetic")  # fmt: skip
+pow = binary("pow", "numeric", {"integer": "vx_power(a, b)", "else": "vx_pow(a, b)"},
+             "The first element raised to the power of the second (integers wrap around).",
+             library="power")  # fmt: skip
+negative = unary("negative", "numeric", "-a", "The negative of each element.")
+positive = unary("positive", "numeric", "a", "A copy of each element.")
+abs = unary("abs", "numeric", {"unsigned integer": "a", "else": "vx_absolute(a)"}, "The absolute value of each element.",
+            library="arithmetic", result="real")  # fmt: skip
+sign = unary("sign", "numeric", "vx_sign(a)", "-1, 0 or 1 by the sign of each element; z / |z| for complex ones.",
+             library="arithmetic")  # fmt: skip
+square = unary("square", "numeric", {"complex floating": "vx_square(a)", "else": "a * a"}, "The square of each element.",
+               library="arithmetic")  # fmt: skip
+reciprocal = unary("reciprocal", "floating-point", "vx_reciprocal(a)", "1 / x of each element.", library="arithmetic")
+maximum = binary("maximum", "real numeric", "vx_maximum(a, b)", "The larger of each pair; NaN if either is.",
+                 library="arithmetic")  # fmt: skip
+minimum = binary("minimum", "real numeric", "vx_minimum(a, b)", "The smaller of each pair; NaN if either is.",
+                 library="arithmetic")  # fmt: skip
+copysign = _function("copysign", "The magnitude of the first with the sign of the second.", "arithmetic", "a, b",
+                     **_REAL_FLOAT)  # fmt: skip
+nextafter = _function("nextafter", "The next value after the first towards the second.", "arithmetic", "a, b",
+                      **_REAL_FLOAT)  # fmt: skip
+signbit = _function("signbit", "Whether the sign bit is set, for -0 and NaN too.", "arithmetic", result="bool",
+                    **_REAL_FLOAT)  # fmt: skip
+
+# -- rounding ---------------------------------------------------------------------------------------------------
+
+_ROUNDING = {"category": "real numeric", "library": "rounding"}
+floor = unary("floor", expression={"integer": "a", "else": "vx_floor(a)"}, summary="The next lower integer.", **_ROUNDING)
+ceil = unary("ceil", expression={"integer": "a", "else": "vx_ceil(a)"}, summary="The next higher integer.", **_ROUNDING)
+trunc = unary("trunc", expression={"integer": "a", "else": "vx_trunc(a)"}, summary="The integer part.", **_ROUNDING)
+round = unary("round", "numeric", {"integer": "a", "else": "vx_round(a)"},
+              "The nearest integer, halves to the even one (each part of a complex number).", library="rounding")  # fmt: skip
+
+# -- classification and comparison ------------------------------------------------------------------------------
+
+_TEST = {"category": "numeric", "library": "classification", "result": "bool"}
+isfinite = unary("isfinite", expression={"integer": "true", "else": "vx_isfinite(a)"},
+                 summary="Whether each element is neither infinite nor NaN.", **_TEST)  # fmt: skip
+isinf = unary("isinf", expression={"integer": "false", "else": "vx_isinf(a)"},
+              summary="Whether each element is infinite.", **_TEST)  # fmt: skip
+isnan = unary("isnan", expression={"integer": "false", "else": "vx_isnan(a)"},
+              summary="Whether each element is NaN.", **_TEST)  # fmt: skip
+
+equal = binary("equal", "all", "a == b", "Whether the elements of each pair are equal.", result="bool")
+not_equal = binary("not_equal", "all", "a != b", "Whether the elements of each pair differ.", result="bool")
+less = binary("less", "real", {"bool": "!a && b", "else": "a < b"}, "Whether x1 < x2.", result="bool")
+less_equal = binary("less_equal", "real", {"bool": "!a || b", "else": "a <= b"}, "Whether x1 <= x2.", result="bool")
+greater = binary("greater", "real", {"bool": "a && !b", "else": "a > b"}, "Whether x1 > x2.", result="bool")
+greater_equal = binary("greater_equal", "real", {"bool": "a || !b", "else": "a >= b"}, "Whether x1 >= x2.", result="bool")
+
+# -- logic and bits ---------------------------------------------------------------------------------------------
+
+logical_and = binary("logical_and", "bool", "a && b", "Whether both are true.")
+logical_or = binary("logical_or", "bool", "a || b", "Whether either is true.")
+logical_xor = binary("logical_xor", "bool", "a != b", "Whether exactly one is true.")
+logical_not = unary("logical_not", "bool", "!a", "Whether the element is false.")
+
+bitwise_and = binary("bitwise_and", "integer or boolean", {"bool": "a && b", "else": "a & b"}, "The bits set in both.")
+bitwise_or = binary("bitwise_or", "integer or boolean", {"bool": "a || b", "else": "a | b"}, "The bits set in either.")
+bitwise_xor = binary("bitwise_xor", "integer or boolean", {"bool": "a != b", "else": "a ^ b"}, "The bits set in one of both.")
+bitwise_invert = unary("bitwise_invert", "integer or boolean", {"bool": "!a", "else": "~a"}, "All bits flipped.")
+bitwise_left_shift = binary("bitwise_left_shift", "integer", "vx_left_shift(a, b)",
+                            "Bits moved left; 0 for a shift by the width or more.", library="arithmetic")  # fmt: skip
+bitwise_right_shift = binary("bitwise_right_shift", "integer", "vx_right_shift(a, b)",
+                             "Bits moved right, with the sign; 0 or -1 for a shift by the width or more.",
+                             library="arithmetic")  # fmt: skip
+
+# -- complex numbers --------------------------------------------------------------------------------------------
+
+conj = unary("conj", "numeric", {"complex floating": "T(a.x, -a.y)", "else": "a"}, "The complex conjugate.")
+real = unary("real", "numeric", {"complex floating": "a.x", "else": "a"}, "The real part.", result="real")
+imag = unary("imag", "complex floating", "a.y", "The imaginary part.", result="real")
+
+# -- elementary functions ---------------------------------------------------------------------------------------
+
+sqrt = _function("sqrt", "The square root, correctly rounded.", "power")
+hypot = _function("hypot", "sqrt(x1**2 + x2**2) without overflow.", "power", "a, b", **_REAL_FLOAT)
+exp = _function("exp", "e to the power of x.", "exponential")
+expm1 = _function("expm1", "exp(x) - 1, accurate near 0.", "exponential")
+log = _function("log", "The natural logarithm.", "logarithmic")
+log1p = _function("log1p", "log(1 + x), accurate near 0.", "logarithmic")
+log2 = _function("log2", "The logarithm to base 2.", "logarithmic")
+log10 = _function("log10", "The logarithm to base 10.", "logarithmic")
+logaddexp = _function("logaddexp", "log(exp(x1) + exp(x2)) without overflow.", "logarithmic", "a, b", **_REAL_FLOAT)
+sin = _function("sin", "The sine of an angle in radians.", "trigonometric")
+cos = _function("cos", "The cosine of an angle in radians.", "trigonometric")
+tan = _function("tan", "The tangent of an angle in radians.", "trigonometric")
+asin = _function("asin", "The inverse sine in radians.", "inverse_trigonometric")
+acos = _function("acos", "The inverse cosine in radians.", "inverse_trigonometric")
+atan = _function("atan", "The inverse tangent in radians.", "inverse_trigonometric")
+atan2 = _function("atan2", "The angle in radians of the point (x2, x1).", "inverse_trigonometric", "a, b", **_REAL_FLOAT)
+sinh = _function("sinh", "The hyperbolic sine.", "hyperbolic")
+cosh = _function("cosh", "The hyperbolic cosine.", "hyperbolic")
+tanh = _function("tanh", "The hyperbolic tangent.", "hyperbolic")
+asinh = _function("asinh", "The inverse hyperbolic sine.", "inverse_hyperbolic")
+acosh = _function("acosh", "The inverse hyperbolic cosine.", "inverse_hyperbolic")
+atanh = _function("atanh", "The inverse hyperbolic tangent.", "inverse_hyperbolic")
+
+# -- clip -------------------------------------------------------------------------------------------------------
+
+_clip = ternary("clip", "real numeric", "vx_clip(a, b, c)", "Each element limited to [min, max].", library="arithmetic")
+
+
+def clip(x: VkArray, /, min: VkArray | float | None = None, max: VkArray | float | None = None) -> VkArray:
+    """Each element limited to [min, max]; NaN where the element or a bound is NaN.
+
+    Parameters: x (real numeric); min, max (None for no bound, a Python scalar, or an array that broadcasts).
+    Returns an array of the dtype of x, broadcast against the bounds.
+    Raises TypeError for other types and for bounds of another kind, ValueError for shapes that do not broadcast.
+    Standard: elementwise functions, `clip`.
+    """
+    present = [x, *(bound for bound in (min, max) if bound is not None)]
+    check_operands("clip", present)
+    if type(x) is not VkArray:
+        raise TypeError(f"clip: expected a vkarray array to limit, got {type(x).__name__}. Use vkarray.asarray.")
+    promotion.check_category("clip", x._dtype, "real numeric")
+    integral = x._dtype in CATEGORIES["integer"]
+    for name, bound in (("min", min), ("max", max)):
+        kind = bound._dtype.kind if type(bound) is VkArray else type(bound).__name__
+        if bound is not None and (kind in ("bool", "complex", "complex floating") or integral and "float" in kind):
+            raise TypeError(f"clip: {name} is of kind {kind}, which does not fit {x._dtype}. Convert x or {name} first.")
+    if len(present) == 1:
+        return launch.copy(x)
+    dtype = common_dtype("clip", present)
+    bounds = [as_operand("clip", bound, dtype, x) for bound in present[1:]]
+    function = minimum if min is None else maximum if max is None else _clip
+    return cast(function(cast(x, dtype), *bounds), x._dtype)
+
+
+def in_place(name: str, target: VkArray, other: Any) -> VkArray:
+    """`target op= other`: the result keeps the dtype and shape of `target`, and its memory.
+
+    Raises TypeError when the promoted dtype is another one, ValueError when the shape would change or when elements of
+    `target` share memory (a broadcast view).
+    """
+    row = ROWS.get(name)
+    check_operands(f"in-place {name}", [target, other])
+    if layout.has_internal_overlap(target._shape, target._strides):
+        raise ValueError(f"in-place {name}: elements of the target share memory (a broadcast view). Copy it first.")
+    if row is not None:
+        shape = other._shape if type(other) is VkArray else ()
+        if layout.broadcast_shapes([target._shape, shape], f"in-place {name}") != target._shape:
+            raise ValueError(f"in-place {name}: an array of shape {shape} does not broadcast into {target._shape}.")
+        compute = row.compute_dtype(common_dtype(name, [target, other]))
+        if compute is not target._dtype or row.result_dtype(compute) is not target._dtype:
+            raise TypeError(
+                f"in-place {name}: the result would be {row.result_dtype(compute)}, which does not fit into "
+                f"{target._dtype}. Write x = x op y, or convert the operand with astype."
+            )
+        return row(target, other, out=target)
+    result = operations[name](target, other)
+    if result._shape != target._shape or result._dtype is not target._dtype:
+        raise ValueError(
+            f"in-place {name}: the result has shape {result._shape} and dtype {result._dtype}, the target "
+            f"{target._shape} and {target._dtype}. Write x = x op y."
+        )
+    return launch.elementwise(launch.copy_operation(target._dtype), (result,), target)

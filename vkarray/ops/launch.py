@@ -1,0 +1,327 @@
+"""Where a shader variant meets the Vulkan layer: the one module of `ops` that knows both.
+
+It knows access patterns, not operations: `Operation` says which expression a kernel evaluates on which types,
+`elementwise` runs it over arrays of any layout, and `dispatch` is for the families that have a template of their own.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _vk, configuration, dtypes, layout
+from ..array import VkArray, empty, storage_itemsize
+from ..dtypes import CATEGORIES, DType
+from ..shaders import Variant, spirv
+
+WORKGROUP_SIZE = 256
+PUSH_CONSTANT_BYTES = 128
+_VECTOR_BYTES = 16
+_OPERAND_NAMES = ("A", "B", "C")
+_COUNT_LIMIT = 2**31
+
+Defines = tuple[tuple[str, str], ...]
+
+# The folder below glsl/lib that holds the library functions of a type, and the macros that those files expect.
+_KIND_FOLDER = {
+    "bool": "bool", "signed integer": "integer", "unsigned integer": "integer", "complex floating": "complex",
+}  # fmt: skip
+
+
+def library_folder(dtype: DType) -> str:
+    """The folder of glsl/lib with the functions for a compute type (float16 and bfloat16 compute in float32)."""
+    if dtype.kind == "real floating":
+        return "float64" if dtype.bits == 64 else "float32"
+    return _KIND_FOLDER[dtype.kind]
+
+
+def library_path(library: str | None, dtype: DType) -> str:
+    """The value of the define LIBRARY: a quoted path below glsl/, empty quotes for none."""
+    if library is None:
+        return '""'
+    return f'"lib{library}.glsl"' if library.startswith("/") else f'"lib/{library_folder(dtype)}/{library}.glsl"'
+
+
+@functools.cache
+def compute_defines(dtype: DType) -> Defines:
+    """The macros that library files and templates expect for the type computed in."""
+    wide = dtype.bits == 64
+    defines = [("T", f"COMPUTE_{dtype.name}")]
+    if dtype in CATEGORIES["integer"]:
+        defines += [("BITS", str(dtype.bits)), ("SIGNED", str(int(dtype.kind == "signed integer")))]
+    if dtype.kind == "complex floating":
+        defines += [("REAL", "double" if wide else "float"), ("COMPLEX", "dvec2" if wide else "vec2")]
+    if wide and dtype.kind.endswith("floating"):
+        defines.append(("DOUBLE", "1"))
+    return tuple(defines)
+
+
+@functools.cache
+def operand_defines(name: str, dtype: DType) -> Defines:
+    """How a template loads and stores an operand called `name`."""
+    macros = ("STORAGE", "COMPUTE", "LOAD", "STORE")
+    return tuple((f"{name}_{macro}", f"{macro}_{dtype.name}") for macro in macros)
+
+
+def feature_defines(operands: Sequence[DType], device: _vk.Device) -> Defines:
+    """WIDE8 and WIDE16 where the device lacks such storage, HAS_INT64 and HAS_FLOAT64 where the kernel uses them."""
+    bits = {dtype.bits for dtype in operands}
+    features = device.features
+    kinds = {(dtype.kind.endswith("floating"), dtype.bits) for dtype in operands}
+    defines = []
+    if 8 in bits and "storageBuffer8BitAccess" not in features:
+        defines.append(("WIDE8", "1"))
+    if 16 in bits and "storageBuffer16BitAccess" not in features:
+        defines.append(("WIDE16", "1"))
+    if (False, 64) in kinds:
+        defines.append(("HAS_INT64", "1"))
+    if (True, 64) in kinds:
+        defines.append(("HAS_FLOAT64", "1"))
+    return tuple(defines)
+
+
+class Operation:
+    """One expression on fixed types; its kernels, per device and access pattern, are made at first use."""
+
+    __slots__ = ("compute", "expression", "inputs", "kernels", "label", "library", "result")
+
+    def __init__(
+        self, label: str, expression: str, inputs: tuple[DType, ...], result: DType, compute: DType,
+        library: str | None = None,
+    ) -> None:  # fmt: skip
+        self.label = label
+        self.expression = expression
+        self.inputs = inputs
+        self.result = result
+        self.compute = compute
+        self.library = library
+        self.kernels: dict[tuple[_vk.Device, bool], tuple] = {}
+
+    def variant(self, device: _vk.Device, flat: bool) -> Variant:
+        """The shader variant of this operation for a device and access pattern."""
+        operands = (*self.inputs, self.result)
+        defines: list[tuple[str, str]] = [("INPUTS", str(len(self.inputs))), ("EXPRESSION", self.expression)]
+        if flat:
+            vector = _VECTOR_BYTES // max(storage_itemsize(dtype, device) for dtype in operands)
+            defines += [("FLAT", "1"), ("VECTOR", str(vector))]
+        for name, dtype in zip((*_OPERAND_NAMES[: len(self.inputs)], "R"), operands, strict=True):
+            defines += operand_defines(name, dtype)
+            if flat:
+                defines.append((f"{name}_ALIGN", str(vector * storage_itemsize(dtype, device))))
+        defines += compute_defines(self.compute)
+        defines += feature_defines((*operands, self.compute), device)
+        defines.append(("LIBRARY", library_path(self.library, self.compute)))
+        access = "flat" if flat else "strided"
+        return Variant("elementwise", tuple(defines), f"{self.label} ({access})")
+
+    def prepare(self, device: _vk.Device, flat: bool) -> tuple:
+        """(kernel, bytes per element of each operand, elements per invocation, push-constant packer)."""
+        variant = self.variant(device, flat)
+        operands = (*self.inputs, self.result)
+        itemsizes = tuple(storage_itemsize(dtype, device) for dtype in operands)
+        vector = _VECTOR_BYTES // max(itemsizes) if flat else 1
+        packer = struct.Struct(f"<{len(operands)}QII").pack
+        entry = (kernel(variant, device), itemsizes, vector, packer)
+        self.kernels[device, flat] = entry
+        return entry
+
+
+@functools.lru_cache(maxsize=None)
+def kernel(variant: Variant, device: _vk.Device, workgroup_size: int = WORKGROUP_SIZE) -> _vk.Kernel:
+    """The kernel of a variant on a device; specialization constant 0 is the workgroup size."""
+    size = min(workgroup_size, device.limits.max_workgroup_invocations, device.limits.max_workgroup_size[0])
+    if configuration.current().debug >= 3:
+        print(f"vkarray: variant {variant.label}: {dict(variant.defines)}", file=sys.stderr)
+    return device.kernel(spirv(variant), variant.label, ((0, size),))
+
+
+@functools.lru_cache(maxsize=4096)
+def groups_for(invocations: int, workgroup_size: int, limit: int) -> tuple[int, int, int]:
+    """Workgroup counts that cover `invocations`; shaders number them as y * NumWorkGroups.x + x."""
+    groups = -(-invocations // workgroup_size)
+    if groups <= limit:
+        return groups, 1, 1
+    rows = -(-groups // limit)
+    return -(-groups // rows), rows, 1
+
+
+def elementwise(operation: Operation, inputs: Sequence[VkArray], result: VkArray) -> VkArray:
+    """Evaluate `operation` on `inputs`, broadcast to the shape of `result`, into `result` (any layouts).
+
+    The caller has checked types, devices and that the shapes broadcast.
+    """
+    shape = result._shape
+    count = math.prod(shape)
+    if count == 0:
+        return result
+    inputs = _without_overlap(inputs, result)
+    broadcast = 0
+    flat = result._contiguous
+    if flat:
+        for position, operand in enumerate(inputs):
+            if not (operand._contiguous and operand._shape == shape):
+                if math.prod(operand._shape) != 1:
+                    flat = False
+                    break
+                broadcast |= 1 << position
+    if flat and count <= _COUNT_LIMIT and _flat(operation, inputs, result, broadcast, count):
+        return result
+    strides = [layout.broadcast_strides(operand._shape, operand._strides, shape) for operand in inputs]
+    _strided(operation, inputs, result, shape, [*strides, result._strides])
+    return result
+
+
+def _without_overlap(inputs: Sequence[VkArray], result: VkArray) -> Sequence[VkArray]:
+    """Inputs, where one that shares memory with the result in another layout is replaced by a copy."""
+    buffer = result._buffer
+    for operand in inputs:
+        if operand._buffer is buffer:
+            break
+    else:
+        return inputs
+    low, high = layout.offset_range(result._shape, result._strides)
+    safe = []
+    for operand in inputs:
+        if operand._buffer is buffer:
+            same = operand._offset == result._offset and operand._shape == result._shape
+            if not (same and operand._strides == result._strides):
+                first, last = layout.offset_range(operand._shape, operand._strides)
+                shift = operand._offset - result._offset
+                if first + shift <= high and low <= last + shift:
+                    operand = copy(operand)
+        safe.append(operand)
+    return safe
+
+
+def _flat(operation: Operation, inputs: Sequence[VkArray], result: VkArray, broadcast: int, count: int) -> bool:
+    """Dispatch the flat kernel; False when an operand is not aligned for it."""
+    device = result._device
+    entry = operation.kernels.get((device, True)) or operation.prepare(device, True)
+    kernel_, itemsizes, vector, packer = entry
+    addresses = []
+    buffers = []
+    for position, operand in enumerate(inputs):
+        itemsize = itemsizes[position]
+        address = operand._buffer.address + operand._offset * itemsize
+        if address % (vector * itemsize) and not broadcast & (1 << position):
+            return False
+        addresses.append(address)
+        buffers.append(operand._buffer)
+    address = result._buffer.address + result._offset * itemsizes[-1]
+    if address % (vector * itemsizes[-1]):
+        return False
+    device.dispatch(
+        kernel_, packer(*addresses, address, count, broadcast),
+        groups_for(-(-count // vector), WORKGROUP_SIZE, device.limits.max_workgroup_count[0]),
+        buffers, (result._buffer,),
+    )  # fmt: skip
+    return True
+
+
+def _strided(
+    operation: Operation, inputs: Sequence[VkArray], result: VkArray, shape: layout.Shape, strides: list[layout.Strides]
+) -> None:
+    """Dispatch the strided kernel, in parts that 32-bit indices reach."""
+    device = result._device
+    entry = operation.kernels.get((device, False)) or operation.prepare(device, False)
+    kernel_, itemsizes, _, _ = entry
+    operands = (*inputs, result)
+    buffers = [operand._buffer for operand in inputs]
+    shape, strides = layout.collapse(shape, strides)
+    for part, offsets in layout.index_slices(shape, strides):
+        addresses = [
+            operand._buffer.address + (operand._offset + offset) * itemsize
+            for operand, offset, itemsize in zip(operands, offsets, itemsizes, strict=True)
+        ]
+        count = math.prod(part)
+        values = [*part, *(stride for operand in strides for stride in operand)]
+        header = struct.pack(f"<{len(operands)}QII", *addresses, count, len(part))
+        push, metadata = with_metadata(device, header, values)
+        device.dispatch(
+            kernel_, push, groups_for(count, WORKGROUP_SIZE, device.limits.max_workgroup_count[0]),
+            [*buffers, *metadata], (result._buffer,),
+        )  # fmt: skip
+
+
+def with_metadata(device: _vk.Device, header: bytes, values: Sequence[int]) -> tuple[bytes, list[_vk.Buffer]]:
+    """Push constants of `header` and the 32-bit `values`, which go into a buffer when there are too many of them."""
+    if len(header) + 4 * len(values) <= PUSH_CONSTANT_BYTES:
+        return header + struct.pack(f"<{len(values)}i", *values), []
+    words = struct.pack(f"<{len(values)}i", *values)
+    buffer = device.allocate(len(words))
+    device.upload(buffer, 0, words)
+    return header + struct.pack("<Q", buffer.address), [buffer]
+
+
+def dispatch(
+    variant: Variant, device: _vk.Device, push: bytes, groups: tuple[int, int, int],
+    reads: Sequence[VkArray], writes: Sequence[VkArray], workgroup_size: int = WORKGROUP_SIZE,
+    buffers: Sequence[_vk.Buffer] = (),
+) -> None:  # fmt: skip
+    """Run a template of its own: `push` holds the addresses; `reads`, `writes` and `buffers` name the memory used."""
+    device.dispatch(
+        kernel(variant, device, workgroup_size), push, groups,
+        [*(array._buffer for array in reads), *buffers], [array._buffer for array in writes],
+    )  # fmt: skip
+
+
+@functools.cache
+def copy_operation(dtype: DType) -> Operation:
+    """The operation that copies elements of one type: bits are moved, never interpreted as numbers."""
+    moved = _MOVED_AS.get(dtype.name, dtype)
+    return Operation(f"copy {dtype}", "a", (moved,), moved, moved)
+
+
+# Types that a copy moves as integers of the same storage, so that no conversion can touch their bits.
+_MOVED_AS = {
+    "float16": dtypes.uint16, "bfloat16": dtypes.uint16, "float32": dtypes.uint32, "bool": dtypes.uint8,
+}  # fmt: skip
+
+
+def copy(array: VkArray) -> VkArray:
+    """A contiguous copy."""
+    return elementwise(copy_operation(array._dtype), (array,), empty(array._shape, array._dtype, array._device))
+
+
+def contiguous(array: VkArray) -> VkArray:
+    """The array itself when it is contiguous, else a copy that is."""
+    return array if array._contiguous else copy(array)
+
+
+def scalar_bytes(value: Any, dtype: DType, device: _vk.Device) -> bytes:
+    """The stored bytes of a Python scalar as one element of `dtype`."""
+    if dtype.kind == "complex floating":
+        value = complex(value)
+        return struct.pack("<2f" if dtype.bits == 32 else "<2d", *_clamped((value.real, value.imag), dtype.bits))
+    if dtype.kind == "real floating":
+        if dtype is dtypes.bfloat16:
+            (word,) = struct.unpack("<I", struct.pack("<f", *_clamped((float(value),), 32)))
+            half = word >> 16 | 0x40 if word & 0x7FFFFFFF > 0x7F800000 else (word + 0x7FFF + (word >> 16 & 1)) >> 16
+            packed = struct.pack("<H", half)
+        else:
+            packed = struct.pack({16: "<e", 32: "<f", 64: "<d"}[dtype.bits], *_clamped((float(value),), dtype.bits))
+        return packed.ljust(storage_itemsize(dtype, device), b"\0")
+    signed = dtype.kind == "signed integer"
+    return int(value).to_bytes(storage_itemsize(dtype, device), sys.byteorder, signed=signed)
+
+
+def _clamped(values: tuple[float, ...], bits: int) -> tuple[float, ...]:
+    """Values beyond the type's range as infinities (struct.pack raises instead)."""
+    limit = {16: 65520.0, 32: 3.4028235677973366e38, 64: math.inf}[bits]
+    return tuple(math.copysign(math.inf, value) if abs(value) >= limit else value for value in values)
+
+
+@functools.lru_cache(maxsize=1024)
+def _constant(stored: bytes, dtype: DType, device: _vk.Device) -> VkArray:
+    array = empty((), dtype, device)
+    device.upload(array._buffer, 0, stored)
+    return array
+
+
+def constant(value: Any, dtype: DType, device: _vk.Device) -> VkArray:
+    """A 0-d array with the value of a Python scalar; shared between calls, so never to be written to."""
+    return _constant(scalar_bytes(value, dtype, device), dtype, device)

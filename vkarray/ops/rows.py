@@ -1,0 +1,238 @@
+"""Rows: an operation of the standard is one assignment that binds a name to a GLSL expression.
+
+`unary`, `binary` and `ternary` make the public function and enter its row in `ROWS`, the registry that drives the
+namespace, the tests, the documentation's tables, the accuracy report and the archive of compiled shaders.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import dtypes, layout, promotion
+from ..array import VkArray, check_supported, empty
+from ..dtypes import CATEGORIES, REAL_OF, DType
+from . import launch
+from .launch import Operation
+
+ROWS: dict[str, Row] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One elementwise operation.
+
+    `expression` is GLSL in a, b, c (one string, or one per kind of compute type: "bool", "integer", "real floating",
+    "complex floating"); `library` names the file of `glsl/lib/<kind>/` that it calls; `result` says which type comes
+    out: "same", "bool" or "real" (the component type of a complex one); `integers` says what happens to integer
+    operands: "keep" (they are in the category), "by width" (NumPy's float of that width) or "float64".
+    """
+
+    name: str
+    operands: int
+    category: str
+    expression: str | dict[str, str]
+    summary: str
+    library: str | None = None
+    result: str = "same"
+    integers: str = "keep"
+    method: str = ""
+    operations: dict[DType, Operation] = field(default_factory=dict, repr=False)
+
+    def compute_dtype(self, dtype: DType) -> DType:
+        """The type computed in for operands promoted to `dtype`. Raises TypeError outside the row's category."""
+        if self.integers != "keep" and dtype in CATEGORIES["integer or boolean"]:
+            return dtypes.float64 if self.integers == "float64" else promotion.float_for(dtype)
+        promotion.check_category(self.name, dtype, self.category)
+        return dtype
+
+    def accepted(self) -> Iterator[DType]:
+        """The types computed in, for tests, reports and the archive."""
+        return (dtype for dtype in dtypes.DTYPES.values() if dtype in CATEGORIES[self.category])
+
+    def result_dtype(self, compute: DType) -> DType:
+        """The type of the result for a compute type."""
+        if self.result == "bool":
+            return dtypes.bool_
+        return REAL_OF.get(compute, compute) if self.result == "real" else compute
+
+    def expression_for(self, compute: DType) -> str:
+        """The GLSL expression for a compute type."""
+        if isinstance(self.expression, str):
+            return self.expression
+        kind = "integer" if compute in CATEGORIES["integer"] else compute.kind
+        return self.expression.get(kind) or self.expression["else"]
+
+    def operation(self, compute: DType) -> Operation:
+        """The operation for a compute type."""
+        found = self.operations.get(compute)
+        if found is None:
+            expression = self.expression_for(compute)
+            library = self.library if "vx_" in expression else None
+            inputs = (compute,) * self.operands
+            label = f"{self.name} {compute}"
+            found = Operation(label, expression, inputs, self.result_dtype(compute), compute, library)
+            self.operations[compute] = found
+        return found
+
+    def __call__(self, *operands: Any, out: VkArray | None = None) -> VkArray:
+        """Apply the row to arrays and Python scalars, into `out` when given."""
+        arrays = _common(self, operands)
+        operation = self.operations.get(arrays[0]._dtype) or self.operation(arrays[0]._dtype)
+        shape = arrays[0]._shape
+        for array in arrays:
+            if array._shape != shape:
+                shape = layout.broadcast_shapes([array._shape for array in arrays], self.name)
+                break
+        if out is None:
+            out = empty(shape, operation.result, arrays[0]._device)
+        return launch.elementwise(operation, arrays, out)
+
+
+def check_operands(name: str, operands: Sequence[Any]) -> VkArray:
+    """The first array among `operands`, all of which are arrays of one device or Python scalars.
+
+    Raises TypeError for anything else and when there is no array, ValueError for arrays of different devices.
+    """
+    first = None
+    for operand in operands:
+        if type(operand) is VkArray:
+            if first is None:
+                first = operand
+            elif operand._device is not first._device:
+                raise ValueError(
+                    f"{name}: the operands are on different devices, {first._device} and {operand._device}. "
+                    f"Move one with x.to_device(device)."
+                )
+        elif not promotion.is_scalar(operand):
+            raise TypeError(f"{name}: expected arrays or Python scalars, got {_described(operand)}. {_remedy(operand)}")
+    if first is None:
+        raise TypeError(f"{name}: expected at least one vkarray array, got only Python scalars. Use vkarray.asarray.")
+    return first
+
+
+def _described(value: Any) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+
+
+def _remedy(value: Any) -> str:
+    return "Convert it with vkarray.asarray." if hasattr(value, "__array__") or isinstance(value, (list, tuple)) else ""
+
+
+def common_dtype(name: str, operands: Sequence[Any]) -> DType:
+    """The promoted type of arrays and Python scalars (arrays first, then the scalars, which are weak)."""
+    check_operands(name, operands)
+    arrays = [operand._dtype for operand in operands if type(operand) is VkArray]
+    dtype = functools.reduce(promotion.promote, arrays)
+    for operand in operands:
+        if type(operand) is not VkArray:
+            dtype = promotion.promote_scalar_kind(dtype, promotion.scalar_kind(operand))
+    return dtype
+
+
+def as_operand(name: str, operand: Any, dtype: DType, like: VkArray) -> VkArray:
+    """An operand as an array of `dtype` on the device of `like`. Raises OverflowError for an integer out of range."""
+    if type(operand) is VkArray:
+        return operand if operand._dtype is dtype else cast(operand, dtype)
+    if dtype in CATEGORIES["integer"]:
+        promotion.check_scalar_range(name, operand, dtype)
+    return launch.constant(operand, dtype, like._device)
+
+
+def _common(row: Row, operands: Sequence[Any]) -> Sequence[VkArray]:
+    """The operands as arrays of the row's compute type on one device."""
+    first = operands[0]
+    if type(first) is VkArray and first._dtype in row.operations:
+        # The warm path: arrays of one type and device that this row has computed in before.
+        dtype, device = first._dtype, first._device
+        for operand in operands:
+            if type(operand) is not VkArray or operand._dtype is not dtype or operand._device is not device:
+                break
+        else:
+            return operands
+    like = check_operands(row.name, operands)
+    dtype = common_dtype(row.name, operands)
+    compute = row.compute_dtype(dtype)
+    check_supported(compute, like._device, row.name)
+    if compute is not dtype and dtype in CATEGORIES["integer"]:
+        for operand in operands:
+            if type(operand) is not VkArray and isinstance(operand, int):
+                promotion.check_scalar_range(row.name, operand, dtype)
+    return [as_operand(row.name, operand, compute, like) for operand in operands]
+
+
+def cast(array: VkArray, dtype: DType) -> VkArray:
+    """A contiguous copy of `array` converted to `dtype` (the array itself when it has that type)."""
+    if array._dtype is dtype:
+        return array
+    return launch.elementwise(
+        cast_operation(array._dtype, dtype), (array,), empty(array._shape, dtype, array._device)
+    )
+
+
+@functools.cache
+def cast_operation(source: DType, target: DType) -> Operation:
+    """The operation that converts one type to another."""
+    if source is target:
+        return launch.copy_operation(source)
+    expression = f"vx_to_{target.name}(a)"
+    return Operation(f"astype {source} to {target}", expression, (source,), target, target, "/conversion")
+
+
+_DOCUMENTATION = """{summary}
+
+Parameters: {parameters} ({accepted}); arrays on one device, broadcast against each other{scalars}.
+Returns an array of {returned}.
+Raises TypeError for other types{raises}.{method}
+Standard: elementwise functions, `{name}`.
+"""
+_RETURNED = {"same": "the promoted type", "bool": "bool", "real": "the promoted type (its component type if complex)"}
+
+
+def _public(row: Row, parameters: tuple[str, ...]) -> Callable[..., VkArray]:
+    """The function that users call: the row with a plain signature and a docstring made from the row."""
+    if row.operands == 1:
+
+        def function(x: VkArray, /) -> VkArray:
+            return row(x)
+
+    elif row.operands == 2:
+
+        def function(x1: VkArray | complex, x2: VkArray | complex, /) -> VkArray:
+            return row(x1, x2)
+
+    else:
+
+        def function(x1: Any, x2: Any, x3: Any, /) -> VkArray:
+            return row(x1, x2, x3)
+
+    function.__name__ = function.__qualname__ = row.name
+    function.__module__ = "vkarray"
+    several = row.operands > 1
+    function.__doc__ = _DOCUMENTATION.format(
+        summary=row.summary, name=row.name, parameters=", ".join(parameters),
+        accepted=row.category + (", integers as NumPy converts them" if row.integers != "keep" else ""),
+        scalars="; one of them may be a Python scalar" if several else "",
+        returned=_RETURNED[row.result], method=f"\n{row.method}" if row.method else "",
+        raises=", ValueError for shapes that do not broadcast or different devices" if several else "",
+    )  # fmt: skip
+    kind = inspect.Parameter.POSITIONAL_ONLY
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, kind) for name in parameters]
+    )
+    function.row = row  # type: ignore[attr-defined]
+    return function
+
+
+def _register(operands: int, parameters: tuple[str, ...], name: str, category: str, expression: str | dict[str, str],
+              summary: str, **options: Any) -> Callable[..., VkArray]:  # fmt: skip
+    row = ROWS[name] = Row(name, operands, category, expression, summary, **options)
+    return _public(row, parameters)
+
+
+unary = functools.partial(_register, 1, ("x",))
+binary = functools.partial(_register, 2, ("x1", "x2"))
+ternary = functools.partial(_register, 3, ("x1", "x2", "x3"))

@@ -1,0 +1,211 @@
+"""From a variant (template + defines) to SPIR-V.
+
+A shader is plain GLSL, specialised by `#define` and `#include` alone. `spirv` looks in this order: memory, the archive
+that travels inside the wheel, the disk cache, and last the compiler (`glslangValidator`), whose result is cached.
+The key of the archive is a hash of the resolved source and the target; the disk cache adds the compiler's version.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from . import configuration
+from .cache import DiskCache
+from .errors import ShaderError
+
+TARGET = "vulkan1.2"
+COMPILER = "glslangValidator"
+CACHE = DiskCache("spirv")
+_PACKAGE = Path(__file__).parent
+_INCLUDE = re.compile(r'^[ \t]*#include[ \t]+(?:"([^"]+)"|(\w+))[^\n]*$', re.MULTILINE)
+_INSTALL = "Install it (Debian and Ubuntu: apt install glslang-tools) and run again."
+
+
+class Variant(NamedTuple):
+    """One specialisation of a template: the file below `glsl/` without its suffix, defines, and a name for people."""
+
+    template: str
+    defines: tuple[tuple[str, str], ...]
+    label: str
+
+
+@functools.cache
+def source_folder() -> Path:
+    """The folder of the shaders: `glsl/` of the checkout, or its copy inside the installed package."""
+    checkout = _PACKAGE.parent / "glsl"
+    return checkout if checkout.is_dir() else _PACKAGE / "_data" / "glsl"
+
+
+@functools.cache
+def _file(path: str) -> str:
+    try:
+        return (source_folder() / path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ShaderError(f"The shader file glsl/{path} cannot be read ({error}); reinstall vkarray.") from error
+
+
+@functools.lru_cache(maxsize=4096)
+def _included(path: str, defines: tuple[tuple[str, str], ...]) -> str:
+    """The text of a file with its includes inlined; `#include NAME` takes the path that the define NAME holds."""
+    values = dict(defines)
+
+    def replace(match: re.Match[str]) -> str:
+        name = match[1] or values.get(match[2], "").strip('"')
+        return _included(name, defines) if name else ""
+
+    return _INCLUDE.sub(replace, _file(path))
+
+
+def resolve(variant: Variant) -> str:
+    """The complete GLSL of a variant: version, defines, template with its includes."""
+    includes = tuple((name, value) for name, value in variant.defines if value.startswith('"'))
+    lines = [f"#define {name} {value}" for name, value in variant.defines if not value.startswith('"')]
+    return "\n".join(["#version 460", *lines, _included(f"{variant.template}.comp", includes)])
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(f"{TARGET}\0{text}".encode()).hexdigest()
+
+
+@functools.cache
+def compiler() -> str | None:
+    """The path of the shader compiler, or None where there is none."""
+    return shutil.which(COMPILER)
+
+
+@functools.cache
+def compiler_version() -> str:
+    """What the compiler says of its version; part of the disk cache's key."""
+    path = compiler()
+    if path is None:
+        return "none"
+    marker = Path(path).stat()
+    # Asking takes a process start, so the answer is kept under the program's path, size and time.
+    key = f"version of {path} {marker.st_size} {marker.st_mtime_ns}"
+    known = CACHE.get(key)
+    if known is None:
+        known = subprocess.run([path, "--version"], capture_output=True, check=False).stdout
+        CACHE.put(key, known)
+    return known.decode(errors="replace").split("\n", 1)[0]
+
+
+@functools.cache
+def _archive() -> zipfile.ZipFile | None:
+    path = _PACKAGE / "_data" / "spirv.zip"
+    return zipfile.ZipFile(path) if path.is_file() else None
+
+
+def _from_archive(digest: str) -> bytes | None:
+    archive = _archive()
+    if archive is None:
+        return None
+    try:
+        return archive.read(digest)
+    except KeyError:
+        return None
+
+
+def compile_glsl(source: str, label: str, details: str = "") -> bytes:
+    """Compile a complete GLSL compute shader. Raises ShaderError with the compiler's own words."""
+    path = compiler()
+    if path is None:
+        raise ShaderError(
+            f"{label}: this shader is not among those that come with vkarray, and there is no {COMPILER} on this "
+            f"machine to compile it. {_INSTALL}"
+        )
+    with tempfile.TemporaryDirectory(prefix="vkarray-") as folder:
+        source_path, output_path = Path(folder, "shader.comp"), Path(folder, "shader.spv")
+        source_path.write_text(source, encoding="utf-8")
+        done = subprocess.run(
+            [path, "--target-env", TARGET, "-V", "-o", str(output_path), str(source_path)],
+            capture_output=True, text=True, check=False, cwd=folder,
+        )  # fmt: skip
+        if done.returncode != 0 or not output_path.exists():
+            raise ShaderError(_compile_message(source, done.stdout + done.stderr, label, details))
+        return output_path.read_bytes()
+
+
+def _compile_message(source: str, output: str, label: str, details: str) -> str:
+    """The compiler's errors, each with the line of source it speaks of."""
+    lines = source.splitlines()
+    shown = []
+    for line in output.splitlines():
+        found = re.match(r"(ERROR|WARNING): .*?:(\d+): (.*)", line)
+        if found and found[1] == "ERROR":
+            number = int(found[2])
+            code = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+            shown.append(f"  line {number}: {found[3]}\n    {code}")
+    body = "\n".join(shown) or output.strip()
+    return f"{label}: the shader does not compile.\n{body}" + (f"\n{details}" if details else "")
+
+
+_lock = threading.Lock()
+_compiled: dict[Variant, bytes] = {}
+
+
+def spirv(variant: Variant) -> bytes:
+    """The SPIR-V of a variant, compiled at most once. Raises ShaderError naming the variant and its defines."""
+    found = _compiled.get(variant)
+    if found is not None:
+        return found
+    with _lock:
+        found = _compiled.get(variant)
+        if found is None:
+            details = "Defines: " + ", ".join(f"{name}={value}" for name, value in variant.defines)
+            found = _compiled[variant] = spirv_of_source(resolve(variant), variant.label, details)
+    return found
+
+
+def spirv_of_source(source: str, label: str, details: str = "") -> bytes:
+    """The SPIR-V of a complete GLSL source, from the archive, the disk cache or the compiler."""
+    debug = configuration.current().debug
+    if debug >= 4:
+        print(source, file=sys.stderr)
+    digest = _digest(source)
+    found = _from_archive(digest)
+    if found is not None:
+        CACHE.hits += 1
+        return found
+    key = digest + compiler_version()
+    found = CACHE.get(key)
+    if found is None:
+        start = time.perf_counter()
+        found = compile_glsl(source, label, details)
+        CACHE.compiles += 1
+        if debug >= 1:
+            print(f"vkarray: compiled {label} in {(time.perf_counter() - start) * 1e3:.0f} ms", file=sys.stderr)
+        CACHE.put(key, found)
+    return found
+
+
+def write_archive(variants: Iterable[Variant], path: Path, workers: int = 2) -> int:
+    """Compile `variants` and write them as the archive that travels inside the wheel; returns how many there are."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    sources = {}
+    for variant in variants:
+        source = resolve(variant)
+        sources[_digest(source)] = (source, variant)
+
+    def build(item: tuple[str, tuple[str, Variant]]) -> tuple[str, bytes]:
+        digest, (source, variant) = item
+        return digest, spirv_of_source(source, variant.label)
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(workers) as pool, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for digest, words in pool.map(build, sorted(sources.items())):
+            # A fixed date keeps the archive the same for the same sources.
+            archive.writestr(zipfile.ZipInfo(digest, (2020, 1, 1, 0, 0, 0)), words, zipfile.ZIP_DEFLATED)
+    return len(sources)
