@@ -181,7 +181,7 @@ class Functions:
             raise VulkanError(f"{name} is not offered by this driver although its extension or version is.", "")
         ctype = ffi.typeof("PFN_" + name)
         function = ffi.cast(ctype, pointer)
-        if ctype.result.cname == "VkResult":
+        if ctype.result.cname in ("VkResult", "enum VkResult"):
             function = _checked(name, function, self._in_flight)
         elif name.startswith(("vkDestroy", "vkFree")):
             function = _releasing(name, function)
