@@ -1,0 +1,77 @@
+// Exponentials of float32: argument reduction after Cody and Waite, minimax polynomials, the leading sum kept as a pair.
+#ifndef LIB_FLOAT32_EXPONENTIAL
+#define LIB_FLOAT32_EXPONENTIAL
+#include "lib/float32/bits.glsl"
+#include "lib/float32/error_free.glsl"
+
+// x = n log(2) + (x + y) with n an integer, |x| <= 0.347: returned as (x, y, n). For |x| < 150.
+vec3 vx_exp_reduce(float x) {
+    precise float n = (x * 1.44269502 + 12582912.0) - 12582912.0;
+    precise float high = x - n * 0.693145752;  // 16 bits of log(2): both operations are exact
+    precise float low = n * 1.42860677e-6;
+    precise float reduced = high - low;
+    precise float error = (high - reduced) - low;
+    return vec3(reduced, error, n);
+}
+
+// (exp(r) - 1 - r - r^2 / 2) / r^3 for a reduced r; error 2^-31 of (exp(r) - 1) / r^3.
+float vx_exp_polynomial(float r) {
+    precise float q = 0.00139333971 + r * 0.000199611692;
+    q = 0.00833318941 + r * q;
+    q = 0.0416664816 + r * q;
+    q = 0.166666672 + r * q;
+    return q;
+}
+
+// exp(r + c) - 1 - r for a reduced r and its error c.
+float vx_exp_tail(float r, float c) {
+    precise float q = 0.5 + r * vx_exp_polynomial(r);
+    precise float tail = r * r * q + (c + c * r);
+    return tail;
+}
+
+// 0.51 ULP (all inputs).
+float vx_exp(float x) {
+    precise float clamped = x > 89.0 ? 89.0 : (x < -104.0 ? -104.0 : x);
+    vec3 r = vx_exp_reduce(clamped);
+    vec2 sum = vx_fast_two_sum(1.0, r.x);
+    precise float y = sum.x + (sum.y + vx_exp_tail(r.x, r.y));
+    return vx_is_nan(x) ? VX_FLOAT32_NAN : vx_scale(y, int(r.z));
+}
+
+// 0.51 ULP (all inputs); exact for integers.
+float vx_exp2(float x) {
+    precise float clamped = x > 129.0 ? 129.0 : (x < -151.0 ? -151.0 : x);
+    precise float n = (clamped + 12582912.0) - 12582912.0;
+    precise float r = clamped - n;
+    // r log(2) as an exact product of 12 by 12 bits and a remainder, the smaller part of 2^r - 1.
+    vec2 halves = vx_split(r);
+    precise float high = halves.x * 0.693115234;
+    precise float low = halves.y * 0.693115234 + r * 3.19461833e-5;
+    vec2 reduced = vx_fast_two_sum(high, low);
+    vec2 sum = vx_fast_two_sum(1.0, reduced.x);
+    precise float y = sum.x + (sum.y + vx_exp_tail(reduced.x, reduced.y));
+    return vx_is_nan(x) ? VX_FLOAT32_NAN : vx_scale(y, int(n));
+}
+
+// 0.6 ULP (all inputs).
+float vx_expm1(float x) {
+    precise float clamped = x > 89.0 ? 89.0 : (x < -18.0 ? -18.0 : x);
+    vec3 r = vx_exp_reduce(clamped);
+    int n = int(r.z);
+    // 2^n (exp(r) - 1 + (1 - 2^-n))
+    precise float one = n > 64 ? 0.0 : vx_power_of_two(-n);
+    precise float offset = 1.0 - one;
+    precise float offset_error = (1.0 - offset) - one;
+    vec2 sum = vx_fast_two_sum(offset, r.x);
+    // r^2 / 2 exactly: where n = 1 the sum cancels down to 0.15.
+    vec2 square = vx_split_square(r.x);
+    vec2 total = vx_fast_two_sum(sum.x, 0.5 * square.x);
+    precise float tail = 0.5 * square.y + (r.x * r.x * r.x * vx_exp_polynomial(r.x) + (r.y + r.y * r.x));
+    precise float y = total.x + (total.y + (sum.y + (offset_error + tail)));
+    bool tiny = vx_magnitude_bits(x) < 0x33000000u;
+    float result = tiny ? x : vx_scale(y, n);
+    return vx_is_nan(x) ? VX_FLOAT32_NAN : result;
+}
+
+#endif

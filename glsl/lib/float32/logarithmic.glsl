@@ -1,0 +1,119 @@
+// Logarithms of float32: x = 2^e m with m in [sqrt(1/2), sqrt(2)), log(m) a minimax polynomial whose leading terms are kept as a pair.
+#ifndef LIB_FLOAT32_LOGARITHMIC
+#define LIB_FLOAT32_LOGARITHMIC
+#include "lib/float32/bits.glsl"
+#include "lib/float32/error_free.glsl"
+#include "lib/float32/exponential.glsl"
+
+// Whether a logarithm of x needs no special result: finite and positive.
+bool vx_log_is_ordinary(float x) {
+    return floatBitsToUint(x) - 1u < 0x7F7FFFFFu;
+}
+
+float vx_log_special(float x) {
+    if (vx_is_zero(x)) {
+        return -VX_FLOAT32_INFINITY;
+    }
+    return floatBitsToUint(x) == 0x7F800000u ? x : VX_FLOAT32_NAN;
+}
+
+// (m - 1, e) of a positive finite x; both exact.
+vec2 vx_log_reduce(float x) {
+    uint bits = floatBitsToUint(x);
+    int subnormal = 0;
+    if (bits < 0x00800000u) {
+        bits = floatBitsToUint(vx_scale_up_subnormal(x));
+        subnormal = 24;
+    }
+    int exponent = int(bits - 0x3F3504F3u) >> 23;
+    precise float m = uintBitsToFloat(bits - uint(exponent << 23));
+    precise float f = m - 1.0;
+    return vec2(f, float(exponent - subnormal));
+}
+
+// log(1 + f) as a pair, sqrt(1/2) - 1 <= f <= sqrt(2) - 1; relative error 2^-29.
+vec2 vx_log_pair(float f) {
+    precise float p = -0.117907062 + f * 0.0691536665;
+    p = 0.118733719 + f * p;
+    p = -0.123842634 + f * p;
+    p = 0.14218621 + f * p;
+    p = -0.166692525 + f * p;
+    p = 0.200022265 + f * p;
+    p = -0.249999866 + f * p;
+    p = 0.333333105 + f * p;
+    vec2 square = vx_split_square(f);
+    vec2 sum = vx_fast_two_sum(f, -0.5 * square.x);
+    precise float tail = sum.y + (f * f * f * p - 0.5 * square.y);
+    return vec2(sum.x, tail);
+}
+
+// a.x + a.y times the constant high + low, where high has 12 bits: an exact product and a rest.
+vec2 vx_log_change_base(vec2 a, float high, float low) {
+    vec2 halves = vx_split(a.x);
+    precise float rest = halves.y + a.y;
+    precise float product = halves.x * high;
+    precise float error = rest * (high + low) + halves.x * low;
+    return vec2(product, error);
+}
+
+// 0.52 ULP (all inputs).
+float vx_log(float x) {
+    if (!vx_log_is_ordinary(x)) {
+        return vx_log_special(x);
+    }
+    vec2 reduced = vx_log_reduce(x);
+    vec2 part = vx_log_pair(reduced.x);
+    vec2 sum = vx_fast_two_sum(reduced.y * 0.693145752, part.x);
+    precise float result = sum.x + (sum.y + (part.y + reduced.y * 1.42860677e-6));
+    return result;
+}
+
+// 0.52 ULP (all inputs); exact for powers of 2.
+float vx_log2(float x) {
+    if (!vx_log_is_ordinary(x)) {
+        return vx_log_special(x);
+    }
+    vec2 reduced = vx_log_reduce(x);
+    vec2 part = vx_log_change_base(vx_log_pair(reduced.x), 1.44238281, 0.000312228396);
+    vec2 sum = vx_fast_two_sum(reduced.y, part.x);
+    precise float result = sum.x + (sum.y + part.y);
+    return result;
+}
+
+// 0.52 ULP (all inputs); exact for powers of 10.
+float vx_log10(float x) {
+    if (!vx_log_is_ordinary(x)) {
+        return vx_log_special(x);
+    }
+    vec2 reduced = vx_log_reduce(x);
+    vec2 part = vx_log_change_base(vx_log_pair(reduced.x), 0.434204102, 9.03803375e-5);
+    vec2 sum = vx_fast_two_sum(reduced.y * 0.301025391, part.x);
+    precise float result = sum.x + (sum.y + (part.y + reduced.y * 4.60503907e-6));
+    return result;
+}
+
+// log(1 + x) with 1 + x as a pair. 0.6 ULP (all inputs).
+float vx_log1p(float x) {
+    if (vx_magnitude_bits(x) < 0x33000000u) {
+        return x;
+    }
+    precise float u = 1.0 + x;
+    if (!vx_log_is_ordinary(u)) {
+        return vx_log_special(u);
+    }
+    precise float c = x >= 1.0 ? 1.0 - (u - x) : x - (u - 1.0);
+    vec2 reduced = vx_log_reduce(u);
+    precise float f = reduced.x;
+    if (reduced.y == 0.0) {
+        f = x;
+        c = 0.0;
+    }
+    c = c * vx_power_of_two(-min(int(reduced.y), 64));
+    precise float reciprocal = 0.998657644 + f * (-1.01136005 + f * (1.10287106 + f * -0.887349546));
+    vec2 part = vx_log_pair(f);
+    vec2 sum = vx_fast_two_sum(reduced.y * 0.693145752, part.x);
+    precise float result = sum.x + (sum.y + (part.y + (c * reciprocal + reduced.y * 1.42860677e-6)));
+    return result;
+}
+
+#endif
