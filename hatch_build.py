@@ -29,4 +29,7 @@ class ShaderBuildHook(BuildHookInterface):
                 "Building a wheel of vkarray compiles its shaders, and that failed (see above). It needs glslangValidator: "
                 "install glslang-tools, or install vkarray from a wheel that is already built."
             )
-        build_data["force_include"] |= {str(root / "glsl"): "vkarray/_data/glsl", str(archive): "vkarray/_data/spirv.zip"}
+        build_data["force_include"] |= {
+            str(root / "glsl"): "vkarray/_data/glsl",
+            str(archive): "vkarray/_data/spirv.zip",
+        }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable
 from pathlib import Path
 
 import vkarray
@@ -22,20 +24,32 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 
 
+def defined_in(path: Path) -> set[str]:
+    """The names that a module assigns or defines itself."""
+    names: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+def summary(function: Callable[..., object]) -> str:
+    """The first paragraph of a docstring, as the cell of a table."""
+    return " ".join((function.__doc__ or "").strip().partition("\n\n")[0].split()).replace("|", "\\|")
+
+
 def operations() -> str:
-    """The namespace as Markdown, one table per chapter of the standard; the first sentence of each docstring."""
-    chapters: dict[str, list[str]] = {}
-    for name in sorted(vkarray.__all__, key=str.lower):
-        function = getattr(vkarray, name)
-        module = getattr(function, "__module__", "")
-        if callable(function) and module.startswith("vkarray.ops."):
-            chapter = module.removeprefix("vkarray.ops.").partition(".")[0]
-            summary = (function.__doc__ or "").strip().partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
-            chapters.setdefault(chapter, []).append(f"| `{name}` | {' '.join(summary.split())} |")
-    return "\n\n".join(
-        "\n".join([f"## {chapter.replace('_', ' ').capitalize()}", "", "| Function | |", "| --- | --- |", *rows])
-        for chapter, rows in sorted(chapters.items())
-    )
+    """The namespace as Markdown, one table per chapter of the standard."""
+    sections = []
+    for path in sorted(Path(vkarray.__file__).parent.glob("ops/*.py")):
+        public = sorted(name for name in defined_in(path) if callable(getattr(vkarray, name, None)))
+        if public:
+            rows = [f"| `{name}` | {summary(getattr(vkarray, name))} |" for name in public]
+            title = path.stem.replace("_", " ").capitalize()
+            sections.append("\n".join([f"## {title}", "", "| Function | |", "| --- | --- |", *rows]))
+    return "\n\n".join(sections)
 
 
 folder = Path(__file__).parent / "generated"

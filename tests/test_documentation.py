@@ -83,10 +83,8 @@ def test_links_between_files_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
-def test_every_public_name_is_documented() -> None:
-    bare = [
-        name
-        for name in vkarray.__all__
-        if callable(getattr(vkarray, name)) and not (getattr(vkarray, name).__doc__ or "").strip()
-    ]
+def test_every_public_function_is_documented() -> None:
+    public = [name for name in dir(vkarray) if not name.startswith("_") and callable(getattr(vkarray, name))]
+    assert len(public) > 100
+    bare = [name for name in public if not (getattr(vkarray, name).__doc__ or "").strip()]
     assert not bare

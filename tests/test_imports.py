@@ -29,7 +29,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
         set(),
     ),
     "interchange": ({"_vk", "array", "configuration", "dtypes", "errors", "layout", "promotion"}, {"numpy"}),
-    "printing": ({"array", "dtypes", "layout"}, {"numpy"}),
+    "printing": ({"array", "dtypes", "interchange", "layout"}, {"numpy"}),
     "ops.launch": ({"_vk", "array", "configuration", "dtypes", "errors", "layout", "promotion", "shaders"}, set()),
     "ops": ({"array", "configuration", "dtypes", "errors", "interchange", "layout", "promotion", "shaders"}, set()),
     "command": ({"*"}, {"*"}),

@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return module.run(options.parse_args(choice.arguments))
     except VkArrayError as error:
-        print(f"vkarray {choice.command}: {error}", file=sys.stderr)
+        print(f"vkarray {choice.command}: {str(error).removeprefix('vkarray: ')}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
