@@ -18,8 +18,8 @@ double vx_square(double x) { return vx_multiply(x, x); }
 double vx_divide(double a, double b) {
     bool negative = vx_signbit(a) != vx_signbit(b);
     bool zero_by = a == 0.0lf, by_zero = b == 0.0lf;
-    bool infinite_by = vx_isinf(a), by_infinite = vx_isinf(b);
-    if (vx_isnan(a) || vx_isnan(b) || zero_by && by_zero || infinite_by && by_infinite) return VX_NAN_DOUBLE;
+    bool infinite_by = vx_is_infinite(a), by_infinite = vx_is_infinite(b);
+    if (vx_is_nan(a) || vx_is_nan(b) || zero_by && by_zero || infinite_by && by_infinite) return VX_NAN_DOUBLE;
     if (infinite_by || by_zero) return vx_negate_if(VX_INFINITY_DOUBLE, negative);
     if (zero_by || by_infinite) return vx_negate_if(0.0lf, negative);
 
@@ -32,7 +32,7 @@ double vx_divide(double a, double b) {
         exponent -= 1;
     }
     const double ulp = 2.220446049250313e-16lf;
-    precise double reciprocal = vx_reciprocal_estimate(divisor);
+    precise double reciprocal = vx_reciprocal_approximation(divisor);
     precise double quotient = dividend * reciprocal;
     quotient = quotient + vx_division_residual(dividend, quotient, divisor) * reciprocal;
     precise double residual = vx_division_residual(dividend, quotient, divisor);
@@ -67,7 +67,7 @@ double vx_truncated_remainder(double a, double b, out double magnitude) {
     int a_exponent, b_exponent;
     precise double rest = vx_normalize(vx_absolute(a), a_exponent);
     precise double divisor = vx_normalize(vx_absolute(b), b_exponent);
-    double reciprocal = vx_reciprocal_estimate(divisor);
+    double reciprocal = vx_reciprocal_approximation(divisor);
     int left = a_exponent - b_exponent;
     for (bool more = true; more; ) {
         int shift = min(left, 48);
@@ -93,9 +93,9 @@ double vx_truncated_remainder(double a, double b, out double magnitude) {
 
 // Python's a % b: the sign of b (also for a zero result), a - floor(a / b) b rounded once.
 double vx_remainder(double a, double b) {
-    if (vx_isnan(a) || vx_isnan(b) || vx_isinf(a) || b == 0.0lf) return VX_NAN_DOUBLE;
+    if (vx_is_nan(a) || vx_is_nan(b) || vx_is_infinite(a) || b == 0.0lf) return VX_NAN_DOUBLE;
     bool same_sign = vx_signbit(a) == vx_signbit(b);
-    if (vx_isinf(b)) return same_sign || a == 0.0lf ? vx_copysign(a, b) : b;
+    if (vx_is_infinite(b)) return same_sign || a == 0.0lf ? vx_copysign(a, b) : b;
     double magnitude;
     precise double rest = vx_truncated_remainder(a, b, magnitude);
     if (rest == 0.0lf) return vx_copysign(rest, b);
@@ -107,7 +107,7 @@ double vx_remainder(double a, double b) {
 // on. Infinite operands as the array API standard prefers, floor(a / b) of the limit, where Python gives NaN or -1.
 double vx_floor_divide(double a, double b) {
     precise double quotient = vx_divide(a, b);
-    if (!vx_isfinite(a) || !vx_isfinite(b) || a == 0.0lf || b == 0.0lf) return quotient;
+    if (!vx_is_finite(a) || !vx_is_finite(b) || a == 0.0lf || b == 0.0lf) return quotient;
     if (vx_absolute(quotient) >= 9007199254740992.0lf) return quotient;
     double magnitude;
     bool exact = vx_truncated_remainder(a, b, magnitude) == 0.0lf;
@@ -118,21 +118,21 @@ double vx_floor_divide(double a, double b) {
 }
 
 double vx_sign(double x) {
-    if (vx_isnan(x)) return x;
+    if (vx_is_nan(x)) return x;
     return x > 0.0lf ? 1.0lf : x < 0.0lf ? -1.0lf : 0.0lf;
 }
 
 // NaN if either is; +0 is greater than -0 (IEEE 754-2019 maximum and minimum).
 double vx_maximum(double a, double b) {
-    if (vx_isnan(a)) return a;
-    if (vx_isnan(b)) return b;
+    if (vx_is_nan(a)) return a;
+    if (vx_is_nan(b)) return b;
     if (a == b) return packDouble2x32(unpackDouble2x32(a) & unpackDouble2x32(b));
     return a > b ? a : b;
 }
 
 double vx_minimum(double a, double b) {
-    if (vx_isnan(a)) return a;
-    if (vx_isnan(b)) return b;
+    if (vx_is_nan(a)) return a;
+    if (vx_is_nan(b)) return b;
     if (a == b) return packDouble2x32(unpackDouble2x32(a) | unpackDouble2x32(b));
     return a < b ? a : b;
 }
@@ -140,8 +140,8 @@ double vx_minimum(double a, double b) {
 double vx_clip(double x, double low, double high) { return vx_minimum(vx_maximum(x, low), high); }
 
 double vx_nextafter(double x, double towards) {
-    if (vx_isnan(x)) return x;
-    if (vx_isnan(towards) || x == towards) return towards;
+    if (vx_is_nan(x)) return x;
+    if (vx_is_nan(towards) || x == towards) return towards;
     if (x == 0.0lf) return vx_copysign(packDouble2x32(uvec2(1u, 0u)), towards);
     uvec2 bits = unpackDouble2x32(x);
     bool grows = (x < towards) == (x > 0.0lf);

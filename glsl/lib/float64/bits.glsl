@@ -9,17 +9,17 @@ uint vx_high_word(double x) { return unpackDouble2x32(x).y; }
 bool vx_signbit(double x) { return (vx_high_word(x) & 0x80000000u) != 0u; }
 
 // Comparisons of NaN are not relied on: some drivers fold x != x to false.
-bool vx_isnan(double x) {
+bool vx_is_nan(double x) {
     uvec2 bits = unpackDouble2x32(x);
     return ((bits.y & 0x7FFFFFFFu) | (bits.x != 0u ? 1u : 0u)) > 0x7FF00000u;
 }
 
-bool vx_isinf(double x) {
+bool vx_is_infinite(double x) {
     uvec2 bits = unpackDouble2x32(x);
     return (bits.y & 0x7FFFFFFFu) == 0x7FF00000u && bits.x == 0u;
 }
 
-bool vx_isfinite(double x) { return (vx_high_word(x) & 0x7FF00000u) != 0x7FF00000u; }
+bool vx_is_finite(double x) { return (vx_high_word(x) & 0x7FF00000u) != 0x7FF00000u; }
 
 double vx_absolute(double x) {
     uvec2 bits = unpackDouble2x32(x);

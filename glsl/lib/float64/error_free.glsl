@@ -69,7 +69,7 @@ dvec2 vx_pair_multiply(dvec2 a, double b) {
 }
 
 // 1 / d to 2 ULP, for 2^-1000 < |d| < 2^1000: a linear guess from the bits (5 % off), two cubic steps, one of Newton.
-double vx_reciprocal_estimate(double d) {
+double vx_reciprocal_approximation(double d) {
     precise double y = packDouble2x32(uvec2(0u, 0x7FDE6238u - unpackDouble2x32(d).y));
     precise double error = 1.0lf - d * y;
     y = y + y * (error + error * error);
@@ -81,7 +81,7 @@ double vx_reciprocal_estimate(double d) {
 }
 
 // 1 / sqrt(d) to 2 ULP, for 2^-1000 < d < 2^1000, in the same way.
-double vx_reciprocal_sqrt_estimate(double d) {
+double vx_reciprocal_sqrt_approximation(double d) {
     precise double y = packDouble2x32(uvec2(0u, 0x5FE6EB50u - (unpackDouble2x32(d).y >> 1)));
     precise double error = 1.0lf - d * y * y;
     y = y + y * error * (0.5lf + 0.375lf * error);
@@ -101,7 +101,7 @@ double vx_division_residual(double a, double q, double b) {
 
 // Relative error below 2^-100, for operands and quotient far from overflow and underflow.
 dvec2 vx_pair_divide(dvec2 a, dvec2 b) {
-    double y = vx_reciprocal_estimate(b.x);
+    double y = vx_reciprocal_approximation(b.x);
     precise double quotient = a.x * y;
     precise double residual = vx_division_residual(a.x, quotient, b.x) + (a.y - quotient * b.y);
     precise double rest = residual * y;
@@ -110,7 +110,7 @@ dvec2 vx_pair_divide(dvec2 a, dvec2 b) {
 
 // Relative error below 2^-100, for 2^-900 < a.x < 2^900.
 dvec2 vx_pair_sqrt(dvec2 a) {
-    double y = vx_reciprocal_sqrt_estimate(a.x);
+    double y = vx_reciprocal_sqrt_approximation(a.x);
     precise double root = a.x * y;
     precise double residual = vx_division_residual(a.x, root, root) + a.y;
     precise double rest = residual * (0.5lf * y);
