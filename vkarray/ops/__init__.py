@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..array import operations
-from . import creation, elementwise, launch
+from . import creation, elementwise, indexing, launch
 from .rows import ROWS
 
 operations.update({name: getattr(elementwise, name) for name in ROWS if hasattr(elementwise, name)})
