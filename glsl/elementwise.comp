@@ -1,4 +1,5 @@
-// R = EXPRESSION of the elements a, b, c of up to three inputs (INPUTS of them), and of nothing else.
+// R = EXPRESSION of the elements a, b, c of up to three inputs (INPUTS of them) and of the place of the element in
+// C order, `index`.
 //
 // Two access patterns. FLAT: every operand is contiguous and aligned, or one element for all (a bit of `broadcast`);
 // an invocation handles VECTOR elements, so that the widest operand moves 16 bytes. Otherwise: any strides and any rank;
@@ -59,9 +60,9 @@ layout(push_constant, scalar) uniform Push {
 #endif
 } push;
 
-R_COMPUTE evaluate(
+R_COMPUTE evaluate(uint index
 #if INPUTS > 0
-    A_COMPUTE a
+    , A_COMPUTE a
 #endif
 #if INPUTS > 1
     , B_COMPUTE b
@@ -75,13 +76,13 @@ R_COMPUTE evaluate(
 }
 
 #if INPUTS == 0
-#define EVALUATE(ELEMENT) evaluate()
+#define EVALUATE(INDEX, ELEMENT) evaluate(INDEX)
 #elif INPUTS == 1
-#define EVALUATE(ELEMENT) evaluate(ELEMENT(a, A))
+#define EVALUATE(INDEX, ELEMENT) evaluate(INDEX, ELEMENT(a, A))
 #elif INPUTS == 2
-#define EVALUATE(ELEMENT) evaluate(ELEMENT(a, A), ELEMENT(b, B))
+#define EVALUATE(INDEX, ELEMENT) evaluate(INDEX, ELEMENT(a, A), ELEMENT(b, B))
 #else
-#define EVALUATE(ELEMENT) evaluate(ELEMENT(a, A), ELEMENT(b, B), ELEMENT(c, C))
+#define EVALUATE(INDEX, ELEMENT) evaluate(INDEX, ELEMENT(a, A), ELEMENT(b, B), ELEMENT(c, C))
 #endif
 
 #ifdef FLAT
@@ -115,7 +116,7 @@ void main() {
     READ(C, c, 2)
 #endif
     R_COMPUTE result[VECTOR];
-    EACH result[k] = EVALUATE(ELEMENT);
+    EACH result[k] = EVALUATE(first + uint(k), ELEMENT);
     if (whole) {
         EACH RPacks(push.r).data[invocation].element[k] = R_STORE(result[k]);
     } else {
@@ -160,7 +161,7 @@ void main() {
 #endif
         r_offset += position * layout_at(uint(OPERANDS), uint(axis));
     }
-    push.r.data[r_offset] = R_STORE(EVALUATE(ELEMENT));
+    push.r.data[r_offset] = R_STORE(EVALUATE(index, ELEMENT));
 }
 
 #endif

@@ -11,6 +11,7 @@ from __future__ import annotations
 from . import interchange as _interchange  # noqa: F401 - fills the table of operations
 from . import printing as _printing  # noqa: F401 - fills the table of operations
 from .array import VkArray
+from .cache import statistics as cache_stats
 from .configuration import config
 from .dtypes import bfloat16, complex64, complex128, float16, float32, float64
 from .dtypes import bool_ as bool
@@ -19,7 +20,13 @@ from .errors import (
     ConfigurationError, DeviceError, DeviceLostError, FeatureError, ForkError, LinAlgError, OutOfMemoryError,
     ShaderError, ValidationError, VkArrayError, VulkanError,
 )  # fmt: skip
-from .ops.creation import asarray, empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
+from .dlpack import from_dlpack
+from .inspection import __array_namespace_info__
+from .ops.creation import (
+    arange, asarray, empty, empty_like, eye, full, full_like, linspace, meshgrid, ones, ones_like, tril, triu, zeros,
+    zeros_like,
+)  # fmt: skip
+from .ops.data_type import astype, can_cast, finfo, iinfo, isdtype, result_type
 from .ops.elementwise import (
     abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or,
     bitwise_right_shift, bitwise_xor, ceil, clip, conj, copysign, cos, cosh, divide, equal, exp, expm1, floor,
@@ -28,6 +35,13 @@ from .ops.elementwise import (
     not_equal, positive, pow, real, reciprocal, remainder, round, sign, signbit, sin, sinh, sqrt, square, subtract, tan,
     tanh, trunc,
 )  # fmt: skip
+
+from .ops.manipulation import (
+    broadcast_arrays, broadcast_shapes, broadcast_to, concat, expand_dims, flip, moveaxis, permute_dims, repeat, reshape,
+    roll, squeeze, stack, tile, unstack,
+)  # fmt: skip
+
+from .user_kernel import kernel
 
 from math import e, inf, nan, pi  # isort: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 
@@ -83,6 +84,43 @@ def collapse(shape: Shape, operands: Sequence[Strides]) -> tuple[Shape, list[Str
     if not lengths:
         return (1,), [(0,)] * len(operands)
     return tuple(lengths), [tuple(column[k] for column in columns) for k in range(len(operands))]
+
+
+def reshaped_strides(shape: Shape, strides: Strides, target: Shape) -> Strides | None:
+    """The strides that view the elements in C order with shape `target`, or None when only a copy has it.
+
+    Runs of old and new dimensions with equal products are matched from the front; within a run the old dimensions
+    must be walkable as one.
+    """
+    if math.prod(shape) == 0:
+        return contiguous_strides(target)
+    kept = [(length, stride) for length, stride in zip(shape, strides, strict=True) if length != 1]
+    result: list[int] = []
+    old = new = 0
+    while new < len(target):
+        # Gather the shortest runs of old and new dimensions with the same number of elements.
+        old_count = new_count = 1
+        start, first = old, new
+        while new < len(target) and (new == first or new_count != old_count):
+            if new_count <= old_count:
+                new_count *= target[new]
+                new += 1
+            else:
+                old_count *= kept[old][0]
+                old += 1
+            while old < len(kept) and old_count < new_count:
+                old_count *= kept[old][0]
+                old += 1
+        for (_, before), (length, after) in itertools.pairwise(kept[start:old]):
+            if before != after * length:
+                return None
+        step = kept[old - 1][1] if old > start else 1
+        run = []
+        for length in reversed(target[first:new]):
+            run.append(step)
+            step *= length
+        result += reversed(run)
+    return tuple(result)
 
 
 def offset_range(shape: Shape, strides: Strides) -> tuple[int, int]:

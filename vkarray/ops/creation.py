@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from .. import _vk, dtypes, interchange, promotion
 from ..array import VkArray, check_supported, default_dtype, operations
 from ..array import empty as _empty
 from ..dtypes import CATEGORIES, DType, as_dtype
 from . import launch
-from .rows import cast
+from .rows import cast, check_operands
 
+_PROGRESSION_LIMIT = 2**31
 _KIND_NAMES = ("bool", "int", "float", "complex")
 
 
@@ -93,7 +96,7 @@ def asarray(
     if python_numbers and wanted is not None:
         values = _python_values(_host_values(obj), wanted)
     else:
-        values = np.asarray(_host_values(obj))
+        values = _as_numpy(_host_values(obj))
     if values.dtype == object or values.dtype.kind not in "biufcV":
         if values.dtype == object and all(isinstance(one, int) for one in values.reshape(-1)):
             raise OverflowError(f"asarray: a Python integer in {obj!r:.60} does not fit any integer dtype.")
@@ -114,11 +117,21 @@ def asarray(
     return interchange.from_numpy(values, wanted, target)
 
 
+def _as_numpy(obj: Any) -> Any:
+    """`numpy.asarray` with the error of nested lists of unequal lengths in this library's words."""
+    import numpy as np
+
+    try:
+        return np.asarray(obj)
+    except ValueError as error:
+        raise ValueError(f"asarray: the nested lists have unequal lengths or depths ({error}).") from None
+
+
 def _python_values(obj: Any, wanted: DType) -> Any:
     """Python numbers as a NumPy array from which `wanted` is reached without a detour (uint64 above 2**63 included)."""
     import numpy as np
 
-    values = np.asarray(obj)
+    values = _as_numpy(obj)
     return np.asarray(obj, np.uint64) if wanted is dtypes.uint64 and values.dtype.kind in "f" else values
 
 
@@ -196,6 +209,171 @@ def zeros_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None)
 def ones_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """Ones with the shape, dtype and device of x. Standard: creation functions, `ones_like`."""
     return full_like(x, 1, dtype=dtype, device=device)
+
+
+@functools.cache
+def _progression(dtype: DType) -> launch.Operation:
+    """start + index * step (the inputs a and b): the expression of `arange` and `linspace`."""
+    factor = "REAL(index)" if dtype.kind == "complex floating" else "T(index)"
+    return launch.Operation(f"arange {dtype}", f"a + {factor} * b", (dtype, dtype), dtype, dtype)
+
+
+def _arithmetic_progression(start: Any, step: Any, count: int, dtype: DType, device: _vk.Device) -> VkArray:
+    result = _empty((count,), dtype, device)
+    # The kernel counts in 32 bits; longer results are made of several.
+    for first in range(0, count, _PROGRESSION_LIMIT):
+        part = result._view((min(count - first, _PROGRESSION_LIMIT),), (1,), first)
+        begin = start + first * step
+        if dtype in CATEGORIES["integer"]:
+            begin, step = (_wrapped(value, dtype) for value in (begin, step))
+        operands = (launch.constant(begin, dtype, device), launch.constant(step, dtype, device))
+        launch.elementwise(_progression(dtype), operands, part)
+    return result
+
+
+def _wrapped(value: int, dtype: DType) -> int:
+    """An integer modulo 2**bits, in the range of the type: a step may be negative where the type has no sign."""
+    low, high = promotion.integer_range(dtype)
+    return (int(value) - low) % (high - low + 1) + low
+
+
+def arange(
+    start: int | float, /, stop: int | float | None = None, step: int | float = 1, *, dtype: DType | None = None,
+    device: Any = None,
+) -> VkArray:  # fmt: skip
+    """Evenly spaced values: start + i * step for ceil((stop - start) / step) values of i; 0 to start without stop.
+
+    Parameters: start, stop, step (numbers); dtype (default: int64 for integers, int32 where the device has no int64,
+    else float32). Returns a one-dimensional array. Raises ValueError for step 0, OverflowError for a value beyond dtype.
+    Standard: creation functions, `arange`.
+    """
+    if stop is None:
+        start, stop = 0, start
+    for name, value in (("start", start), ("stop", stop), ("step", step)):
+        if not promotion.is_scalar(value) or isinstance(value, complex):
+            raise TypeError(f"arange: expected a real number for {name}, got {value!r}.")
+    if step == 0:
+        raise ValueError("arange: step is 0; expected a positive or negative number.")
+    target = as_device(device)
+    integral = all(isinstance(value, int) for value in (start, stop, step))
+    wanted = default_dtype("int" if integral else "float", target) if dtype is None else as_dtype(dtype, "arange")
+    check_supported(wanted, target, "arange")
+    if wanted not in CATEGORIES["real numeric"]:
+        raise TypeError(f"arange: expected a real numeric dtype, got {wanted}.")
+    count = max(-((start - stop) // step) if integral else math.ceil((stop - start) / step), 0)
+    if count and wanted in CATEGORIES["integer"]:
+        if not integral:
+            raise TypeError(f"arange: values of float steps do not fit {wanted}. Use a floating dtype, then astype.")
+        for value in (start, start + (count - 1) * step):
+            promotion.check_scalar_range("arange", value, wanted)
+    return _arithmetic_progression(start, step, count, wanted, target)
+
+
+def linspace(
+    start: complex, stop: complex, /, num: int, *, dtype: DType | None = None, device: Any = None, endpoint: bool = True
+) -> VkArray:
+    """`num` evenly spaced values from start to stop, which is the last one unless endpoint is False.
+
+    Parameters: start, stop (numbers); num (0 or more); dtype (floating; default float32, complex64 for complex bounds).
+    Raises ValueError for a negative num, TypeError for a dtype that is not floating. Standard: `linspace`.
+    """
+    if num < 0:
+        raise ValueError(f"linspace: expected num of 0 or more, got {num}.")
+    target = as_device(device)
+    complex_bounds = isinstance(start, complex) or isinstance(stop, complex)
+    if dtype is None:
+        wanted = default_dtype("complex" if complex_bounds else "float", target)
+    else:
+        wanted = as_dtype(dtype, "linspace")
+    check_supported(wanted, target, "linspace")
+    promotion.check_category("linspace", wanted, "complex floating" if complex_bounds else "floating-point")
+    intervals = num - 1 if endpoint else num
+    step = (stop - start) / intervals if intervals > 0 else 0.0
+    result = _arithmetic_progression(start, step, num, wanted, target)
+    if endpoint and num > 1:
+        last = result._view((1,), (1,), num - 1)
+        launch.elementwise(launch.copy_operation(wanted), (launch.constant(stop, wanted, target),), last)
+    return result
+
+
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DType | None = None, device: Any = None
+) -> VkArray:
+    """A matrix with ones on diagonal k (above the main one when positive) and zeros elsewhere.
+
+    Parameters: n_rows, n_cols (n_rows by default); k; dtype (float32 by default). Standard: creation functions, `eye`.
+    """
+    rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
+    result = zeros((rows, columns), dtype=dtype, device=device)
+    length = min(rows + min(k, 0), columns - max(k, 0))
+    if length > 0:
+        diagonal = result._view((length,), (columns + 1,), max(k, 0) - min(k, 0) * columns)
+        value = launch.constant(1, result._dtype, result._device)
+        launch.elementwise(launch.copy_operation(result._dtype), (value,), diagonal)
+    return result
+
+
+# Bits are kept or cleared, never computed with: 0 * inf is NaN.
+@functools.cache
+def _triangle(dtype: DType, upper: bool) -> launch.Operation:
+    """The element a where column c - row b is on the right side, else zero."""
+    zero = f"{'T(0)' if dtype is not dtypes.bool_ else 'false'}"
+    order = ">=" if upper else "<="
+    name = "triu" if upper else "tril"
+    return launch.Operation(
+        f"{name} {dtype}", f"c {order} b ? a : {zero}", (dtype, dtypes.int32, dtypes.int32), dtype, dtype
+    )
+
+
+def _triangular(x: VkArray, k: int, upper: bool) -> VkArray:
+    name = "triu" if upper else "tril"
+    check_operands(name, [x])
+    if x.ndim < 2:
+        raise ValueError(f"{name}: expected at least 2 dimensions, got shape {x.shape}.")
+    rows, columns = x.shape[-2:]
+    # The threshold of a row is row + k, kept within what 32 bits hold.
+    bound = max(min(k, columns), -rows)
+    starts = _arithmetic_progression(bound, 1, rows, dtypes.int32, x._device)._view((rows, 1), (1, 0))
+    numbers = _arithmetic_progression(0, 1, columns, dtypes.int32, x._device)
+    return launch.elementwise(_triangle(x._dtype, upper), (x, starts, numbers), _empty(x.shape, x._dtype, x._device))
+
+
+def tril(x: VkArray, /, *, k: int = 0) -> VkArray:
+    """The elements on and below diagonal k of each matrix, zeros above. Raises ValueError below 2 dimensions.
+
+    Standard: creation functions, `tril`.
+    """
+    return _triangular(x, k, upper=False)
+
+
+def triu(x: VkArray, /, *, k: int = 0) -> VkArray:
+    """The elements on and above diagonal k of each matrix, zeros below. Raises ValueError below 2 dimensions.
+
+    Standard: creation functions, `triu`.
+    """
+    return _triangular(x, k, upper=True)
+
+
+def meshgrid(*arrays: VkArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[VkArray, ...]:
+    """Coordinate arrays of the grid that one-dimensional arrays span.
+
+    Parameters: arrays (one-dimensional, of one dtype); indexing ("xy": the first two dimensions swapped, or "ij").
+    Returns a tuple of arrays, one for each input. Raises ValueError for other ranks or another indexing.
+    Standard: creation functions, `meshgrid`.
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: expected indexing 'xy' or 'ij', got {indexing!r}.")
+    if not arrays:
+        return ()
+    check_operands("meshgrid", arrays)
+    if any(array.ndim != 1 for array in arrays):
+        raise ValueError(f"meshgrid: expected one-dimensional arrays, got shapes {[array.shape for array in arrays]}.")
+    axes = list(range(len(arrays)))
+    if indexing == "xy" and len(arrays) > 1:
+        axes[:2] = 1, 0
+    shape = tuple(arrays[axis].shape[0] for axis in axes)
+    strides = [tuple(array._strides[0] if axis == own else 0 for axis in axes) for own, array in enumerate(arrays)]
+    return tuple(launch.copy(array._view(shape, steps)) for array, steps in zip(arrays, strides, strict=True))
 
 
 operations.update(to_device=to_device)

@@ -1,0 +1,182 @@
+"""DLPack (https://dmlc.github.io/dlpack), both ways.
+
+Host memory is exchanged through NumPy's own capsules. A capsule of device memory (kDLVulkan) carries the buffer's
+device address; `from_dlpack` of a vkarray array shares the buffer itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from . import interchange
+from .array import VkArray, operations, run_checks, storage_itemsize
+from .dtypes import DType, bfloat16
+from .ops import creation, launch
+
+CPU, VULKAN = 1, 7
+_KIND_CODES = {
+    "bool": 6, "signed integer": 0, "unsigned integer": 1, "real floating": 2, "complex floating": 5,
+}  # fmt: skip
+_BFLOAT_CODE = 4
+
+
+class _DLDevice(ctypes.Structure):
+    _fields_ = (("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32))
+
+
+class _DLDataType(ctypes.Structure):
+    _fields_ = (("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16))
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = (
+        ("data", ctypes.c_void_p), ("device", _DLDevice), ("ndim", ctypes.c_int32), ("dtype", _DLDataType),
+        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )  # fmt: skip
+
+
+_Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class _DLManagedTensor(ctypes.Structure):
+    _fields_ = (("dl_tensor", _DLTensor), ("manager_ctx", ctypes.c_void_p), ("deleter", _Deleter))
+
+
+# Tensors handed out and not yet deleted: id -> everything that must stay alive.
+_handed_out: dict[int, tuple] = {}
+
+
+@_Deleter
+def _delete(address: int) -> None:
+    _handed_out.pop(address, None)
+
+
+_capsule_new = ctypes.pythonapi.PyCapsule_New
+_capsule_new.restype = ctypes.py_object
+_capsule_new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+_capsule_valid = ctypes.pythonapi.PyCapsule_IsValid
+_capsule_valid.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype = ctypes.c_void_p
+_capsule_pointer.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
+_NAME = b"dltensor"
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _destroy_unused(capsule: int) -> None:
+    """A capsule that nobody consumed still owns its tensor."""
+    if _capsule_valid(capsule, _NAME):
+        _delete(_capsule_pointer(capsule, _NAME))
+
+
+def dlpack_device(array: VkArray) -> tuple[int, int]:
+    """(kDLVulkan, index of the array's device)."""
+    return VULKAN, array.device.index
+
+
+def to_dlpack(
+    array: VkArray, *, stream: Any = None, max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None, copy: bool | None = None,
+) -> Any:  # fmt: skip
+    """A capsule of the array: of its device memory, or for dl_device=(1, 0) of host memory.
+
+    Raises BufferError for another device, for copy=False where the memory is not mapped or not the host's format, and
+    ValueError for a stream, which Vulkan does not have.
+    """
+    if stream is not None:
+        raise ValueError(f"__dlpack__: vkarray has no streams; expected stream=None, got {stream!r}.")
+    own = dlpack_device(array)
+    if dl_device is None or tuple(dl_device) == own:
+        return _device_capsule(launch.copy(array) if copy else array)
+    if tuple(dl_device) != (CPU, 0):
+        raise BufferError(f"__dlpack__: cannot export to device {tuple(dl_device)}; expected {own} or (1, 0), the host.")
+    values = _mapped_view(array) if copy is False else interchange.to_numpy(array)
+    return values.__dlpack__(max_version=max_version)
+
+
+def _device_capsule(array: VkArray) -> Any:
+    array._device.synchronize()
+    rank = array.ndim
+    shape, strides = (ctypes.c_int64 * rank)(*array._shape), (ctypes.c_int64 * rank)(*array._strides)
+    dtype = array._dtype
+    itemsize = storage_itemsize(dtype, array._device)
+    if itemsize != dtype.itemsize:
+        raise BufferError(
+            f"__dlpack__: this device stores {dtype} in {8 * itemsize} bits an element, which DLPack cannot say. "
+            f"Ask for host memory: numpy.from_dlpack(x, device='cpu')."
+        )
+    code = _BFLOAT_CODE if dtype is bfloat16 else _KIND_CODES[dtype.kind]
+    tensor = _DLTensor(
+        array._buffer.address, _DLDevice(*dlpack_device(array)), rank, _DLDataType(code, 8 * dtype.itemsize, 1),
+        ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64)), ctypes.cast(strides, ctypes.POINTER(ctypes.c_int64)),
+        array._offset * itemsize,
+    )  # fmt: skip
+    managed = _DLManagedTensor(tensor, None, _delete)
+    address = ctypes.addressof(managed)
+    _handed_out[address] = (managed, array, shape, strides)
+    return _capsule_new(address, _NAME, ctypes.cast(_destroy_unused, ctypes.c_void_p))
+
+
+class _HostMemory:
+    """Mapped device memory as NumPy sees it; keeps the buffer alive."""
+
+    def __init__(self, array: VkArray, address: int) -> None:
+        itemsize = array.dtype.itemsize
+        self.array = array
+        self.__array_interface__ = {
+            "shape": array.shape, "strides": tuple(stride * itemsize for stride in array.strides), "version": 3,
+            "typestr": interchange.numpy_dtype(array.dtype).str, "data": (address, False),
+        }  # fmt: skip
+
+
+def _mapped_view(array: VkArray) -> Any:
+    """A NumPy view of the array's own memory. Raises BufferError where that is not possible."""
+    import numpy as np
+
+    device, dtype = array._device, array._dtype
+    memory = device.mapped(array._buffer) if array.size else None
+    if memory is None or dtype is bfloat16 or storage_itemsize(dtype, device) != dtype.itemsize:
+        raise BufferError(
+            f"__dlpack__: copy=False, but the memory of this {dtype} array on {device.name!r} is not visible to the host "
+            f"in NumPy's format. Use copy=None or copy=True."
+        )
+    device.synchronize()
+    run_checks()
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + array._offset * dtype.itemsize
+    return np.asarray(_HostMemory(array, start))
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> VkArray:
+    """An array from any object with `__dlpack__`: a view of a vkarray array, a copy of host memory.
+
+    Parameters: x; device (default: that of a vkarray array, else the default device); copy (True always, False never).
+    Raises BufferError for memory that is neither vkarray's nor the host's, and for copy=False where a copy is needed.
+    Standard: creation functions, `from_dlpack`.
+    """
+    import numpy as np
+
+    if isinstance(x, VkArray):
+        target = x.device if device is None else creation.as_device(device)
+        if target is not x.device:
+            if copy is False:
+                raise BufferError(f"from_dlpack: copy=False, but moving from {x.device} to {target} copies.")
+            return creation.to_device(x, target)
+        return launch.copy(x) if copy else x._view(x.shape, x.strides)
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        raise TypeError(f"from_dlpack: expected an object with __dlpack__, got {type(x).__name__}.")
+    kind, _ = x.__dlpack_device__()
+    if kind == VULKAN:
+        raise BufferError("from_dlpack: this Vulkan memory belongs to another library. Export it to the host first.")
+    if copy is False:
+        raise BufferError("from_dlpack: copy=False, but host memory must be copied to the device. Use copy=None.")
+    try:
+        values = np.from_dlpack(x) if kind == CPU else np.from_dlpack(x, device="cpu")
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise BufferError(f"from_dlpack: {type(x).__name__} cannot be read through the host ({error}).") from None
+    dtype: DType = interchange.dtype_of_numpy(values, "from_dlpack")
+    return interchange.from_numpy(values, dtype, creation.as_device(device), "from_dlpack")
+
+
+operations.update(to_dlpack=to_dlpack, dlpack_device=dlpack_device, from_dlpack=from_dlpack)

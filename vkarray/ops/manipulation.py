@@ -1,0 +1,286 @@
+"""Manipulation functions of the standard. What can be a view is one; the rest copies with the elementwise kernel."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+
+from .. import layout, promotion
+from ..array import VkArray, check_supported, empty
+from ..dtypes import CATEGORIES, DType
+from . import creation, launch
+from .launch import copy_operation
+from .rows import cast, check_operands
+
+
+def _array(x: VkArray, function: str) -> VkArray:
+    """`x` itself. Raises TypeError unless it is an array."""
+    if type(x) is not VkArray:
+        check_operands(function, [x])
+    return x
+
+
+def _arrays(arrays: Sequence[VkArray], function: str) -> list[VkArray]:
+    """Arrays of one device with their promoted dtype. Raises ValueError for none."""
+    listed = [_array(array, function) for array in arrays]
+    if not listed:
+        raise ValueError(f"{function}: expected at least one array, got none.")
+    check_operands(function, listed)
+    dtype = functools.reduce(promotion.promote, (array._dtype for array in listed))
+    check_supported(dtype, listed[0]._device, function)
+    return [cast(array, dtype) for array in listed]
+
+
+def _copy_into(target: VkArray, source: VkArray) -> None:
+    launch.elementwise(copy_operation(target._dtype), (source,), target)
+
+
+def broadcast_to(x: VkArray, /, shape: tuple[int, ...]) -> VkArray:
+    """A view of x with `shape`. Raises ValueError when x does not broadcast to it. Standard: `broadcast_to`."""
+    _array(x, "broadcast_to")
+    target = creation.as_shape(shape, "broadcast_to")
+    if len(target) < x.ndim or layout.broadcast_shapes([x._shape, target], "broadcast_to") != target:
+        raise ValueError(f"broadcast_to: an array of shape {x._shape} does not broadcast to {target}.")
+    return x._view(target, layout.broadcast_strides(x._shape, x._strides, target))
+
+
+def broadcast_arrays(*arrays: VkArray) -> tuple[VkArray, ...]:
+    """Views of the arrays with their common shape. Raises ValueError when there is none. Standard: `broadcast_arrays`."""
+    if not arrays:
+        return ()
+    shape = layout.broadcast_shapes([_array(array, "broadcast_arrays")._shape for array in arrays], "broadcast_arrays")
+    return tuple(broadcast_to(array, shape) for array in arrays)
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that all `shapes` broadcast to. Raises ValueError when there is none. Standard: `broadcast_shapes`."""
+    checked = [creation.as_shape(shape, "broadcast_shapes") for shape in shapes]
+    return layout.broadcast_shapes(checked, "broadcast_shapes") if checked else ()
+
+
+def concat(arrays: Sequence[VkArray], /, *, axis: int | None = 0) -> VkArray:
+    """The arrays joined along an existing axis (flattened first for axis None), in their promoted dtype.
+
+    Raises ValueError for no arrays or lengths that differ outside the axis, IndexError for an axis out of range.
+    Standard: manipulation functions, `concat`.
+    """
+    parts = _arrays(arrays, "concat")
+    if axis is None:
+        parts, axis = [reshape(part, (-1,)) for part in parts], 0
+    first = parts[0]
+    axis = layout.normalize_axis(axis, first.ndim, "concat")
+    for part in parts:
+        if part.ndim != first.ndim or any(
+            here != there for d, (here, there) in enumerate(zip(part._shape, first._shape, strict=True)) if d != axis
+        ):
+            raise ValueError(
+                f"concat: expected equal shapes except along axis {axis}, got {', '.join(str(p.shape) for p in parts)}."
+            )
+    shape = list(first._shape)
+    shape[axis] = sum(part._shape[axis] for part in parts)
+    result = empty(tuple(shape), first._dtype, first._device)
+    start = 0
+    for part in parts:
+        _copy_into(result._view(part._shape, result._strides, start * result._strides[axis]), part)
+        start += part._shape[axis]
+    return result
+
+
+def stack(arrays: Sequence[VkArray], /, *, axis: int = 0) -> VkArray:
+    """The arrays, all of one shape, joined along a new axis. Raises ValueError otherwise. Standard: `stack`."""
+    parts = _arrays(arrays, "stack")
+    if any(part._shape != parts[0]._shape for part in parts):
+        raise ValueError(f"stack: expected equal shapes, got {', '.join(str(part.shape) for part in parts)}.")
+    axis = layout.normalize_axis(axis, parts[0].ndim + 1, "stack")
+    return concat([expand_dims(part, axis) for part in parts], axis=axis)
+
+
+def unstack(x: VkArray, /, *, axis: int = 0) -> tuple[VkArray, ...]:
+    """Views of the slices along an axis. Raises IndexError for an axis out of range. Standard: `unstack`."""
+    _array(x, "unstack")
+    axis = layout.normalize_axis(axis, x.ndim, "unstack")
+    shape, strides = (value[:axis] + value[axis + 1 :] for value in (x._shape, x._strides))
+    return tuple(x._view(shape, strides, index * x._strides[axis]) for index in range(x._shape[axis]))
+
+
+def expand_dims(x: VkArray, /, axis: int | Sequence[int] = 0) -> VkArray:
+    """A view with new dimensions of length 1 at the places `axis` of the result. Standard: `expand_dims`."""
+    _array(x, "expand_dims")
+    count = len(axis) if isinstance(axis, (tuple, list)) else 1
+    axes = layout.normalize_axes(axis, x.ndim + count, "expand_dims")
+    lengths, strides = iter(x._shape), iter(x._strides)
+    rank = range(x.ndim + count)
+    return x._view(
+        tuple(1 if d in axes else next(lengths) for d in rank), tuple(0 if d in axes else next(strides) for d in rank)
+    )
+
+
+def squeeze(x: VkArray, /, axis: int | Sequence[int]) -> VkArray:
+    """A view without the dimensions `axis`, whose lengths must be 1 (ValueError otherwise). Standard: `squeeze`."""
+    _array(x, "squeeze")
+    axes = layout.normalize_axes(axis, x.ndim, "squeeze")
+    for one in axes:
+        if x._shape[one] != 1:
+            raise ValueError(f"squeeze: dimension {one} has length {x._shape[one]}; only those of length 1 go away.")
+    kept = [d for d in range(x.ndim) if d not in axes]
+    return x._view(tuple(x._shape[d] for d in kept), tuple(x._strides[d] for d in kept))
+
+
+def permute_dims(x: VkArray, /, axes: Sequence[int]) -> VkArray:
+    """A view with the dimensions in the order `axes`. Raises ValueError unless it names each once. Standard."""
+    _array(x, "permute_dims")
+    order = layout.normalize_axes(tuple(axes), x.ndim, "permute_dims")
+    if len(order) != x.ndim:
+        raise ValueError(f"permute_dims: expected {x.ndim} axes for shape {x._shape}, got {tuple(axes)}.")
+    return x._view(tuple(x._shape[d] for d in order), tuple(x._strides[d] for d in order))
+
+
+def moveaxis(x: VkArray, source: int | Sequence[int], destination: int | Sequence[int], /) -> VkArray:
+    """A view with the dimensions `source` moved to the places `destination`. Standard: `moveaxis`."""
+    _array(x, "moveaxis")
+    sources, targets = (layout.normalize_axes(axes, x.ndim, "moveaxis") for axes in (source, destination))
+    if len(sources) != len(targets):
+        raise ValueError(f"moveaxis: expected as many destinations as sources, got {source} and {destination}.")
+    order = [d for d in range(x.ndim) if d not in sources]
+    for place, axis in sorted(zip(targets, sources, strict=True)):
+        order.insert(place, axis)
+    return permute_dims(x, tuple(order))
+
+
+def flip(x: VkArray, /, *, axis: int | Sequence[int] | None = None) -> VkArray:
+    """A view with the elements along `axis` (all axes by default) in reverse order. Standard: `flip`."""
+    _array(x, "flip")
+    axes = layout.normalize_axes(axis, x.ndim, "flip")
+    offset = sum(x._strides[d] * (x._shape[d] - 1) for d in axes if x._shape[d])
+    return x._view(x._shape, tuple(-s if d in axes else s for d, s in enumerate(x._strides)), offset)
+
+
+def reshape(x: VkArray, /, shape: int | Sequence[int], *, copy: bool | None = None) -> VkArray:
+    """The elements in C order with another shape, one length of which may be -1: a view where the strides allow it.
+
+    Parameters: x; shape; copy (True always, False never, None when needed).
+    Raises ValueError for another number of elements and for copy=False where a copy is needed. Standard: `reshape`.
+    """
+    _array(x, "reshape")
+    target = _completed(shape, x)
+    strides = layout.reshaped_strides(x._shape, x._strides, target)
+    if copy is False and strides is None:
+        raise ValueError(f"reshape: copy=False, but shape {x._shape} with strides {x._strides} has no view {target}.")
+    if copy or strides is None:
+        duplicate = launch.copy(x)
+        return duplicate._view(target, layout.contiguous_strides(target))
+    return x._view(target, strides)
+
+
+def _completed(shape: int | Sequence[int], x: VkArray) -> tuple[int, ...]:
+    """`shape` with its -1 worked out. Raises ValueError unless the number of elements agrees."""
+    lengths = list(shape) if isinstance(shape, (tuple, list)) else [shape]
+    unknown = [place for place, length in enumerate(lengths) if length == -1]
+    if len(unknown) == 1:
+        known = math.prod(length for length in lengths if length != -1)
+        lengths[unknown[0]] = x.size // known if known else 0
+    target = creation.as_shape(tuple(lengths), "reshape")
+    if math.prod(target) != x.size:
+        raise ValueError(f"reshape: {x.size} elements of shape {x._shape} do not fill shape {tuple(shape)!r}."
+                         if isinstance(shape, (tuple, list)) else
+                         f"reshape: {x.size} elements of shape {x._shape} do not fill shape ({shape},).")  # fmt: skip
+    return target
+
+
+def roll(
+    x: VkArray, /, shift: int | Sequence[int], *, axis: int | Sequence[int] | None = None
+) -> VkArray:  # fmt: skip
+    """The elements moved along `axis` by `shift` places, those that leave one end entering at the other.
+
+    Parameters: x; shift (an integer, or one for each axis); axis (None rolls the flattened array).
+    Raises ValueError for different numbers of shifts and axes. Standard: manipulation functions, `roll`.
+    """
+    _array(x, "roll")
+    if axis is None:
+        if not isinstance(shift, int):
+            raise ValueError(f"roll: axis=None takes one shift, got {shift!r}. Name an axis for each shift.")
+        return reshape(roll(reshape(x, (-1,)), shift, axis=0), x._shape)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    if len(shifts) != len(axes):
+        raise ValueError(f"roll: expected as many shifts as axes, got {shift!r} and {axis!r}.")
+    totals = dict.fromkeys(range(x.ndim), 0)
+    for one, places in zip(axes, shifts, strict=True):
+        totals[layout.normalize_axis(one, x.ndim, "roll")] += places
+    result = empty(x._shape, x._dtype, x._device)
+    if x.size == 0:
+        return result
+    # Along each axis two blocks trade places; the copies are the products of these blocks.
+    moves = []
+    for d, length in enumerate(x._shape):
+        cut = totals[d] % length
+        moves.append([(0, cut, length - cut), (length - cut, 0, cut)] if cut else [(0, 0, length)])
+    for blocks in itertools.product(*moves):
+        shape = tuple(length for _, _, length in blocks)
+        source = sum(start * stride for (start, _, _), stride in zip(blocks, x._strides, strict=True))
+        target = sum(start * stride for (_, start, _), stride in zip(blocks, result._strides, strict=True))
+        _copy_into(result._view(shape, result._strides, target), x._view(shape, x._strides, source))
+    return result
+
+
+def tile(x: VkArray, repetitions: Sequence[int], /) -> VkArray:
+    """x repeated `repetitions` times along each dimension. Raises ValueError for a negative count. Standard: `tile`."""
+    _array(x, "tile")
+    counts = creation.as_shape(tuple(repetitions), "tile")
+    rank = max(len(counts), x.ndim)
+    counts = (1,) * (rank - len(counts)) + counts
+    shape = (1,) * (rank - x.ndim) + x._shape
+    strides = (0,) * (rank - x.ndim) + x._strides
+    # Each dimension becomes (count, length) with stride 0 along the first; the copy in C order is the result.
+    pairs = tuple(itertools.chain.from_iterable(zip(counts, shape, strict=True)))
+    steps = tuple(itertools.chain.from_iterable((0, stride) for stride in strides))
+    copied = launch.copy(x._view(pairs, steps))
+    target = tuple(count * length for count, length in zip(counts, shape, strict=True))
+    return copied._view(target, layout.contiguous_strides(target))
+
+
+def repeat(x: VkArray, repeats: int | VkArray, /, *, axis: int | None = None) -> VkArray:
+    """Each element repeated along `axis` (None: of the flattened array).
+
+    Parameters: x; repeats (an integer, or an integer array with one count per element, which is read by the host for
+    the size of the result); axis. Raises ValueError for negative counts or another number of counts than elements.
+    Standard: manipulation functions, `repeat`.
+    """
+    _array(x, "repeat")
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
+    axis = layout.normalize_axis(axis, x.ndim, "repeat")
+    length = x._shape[axis]
+    if type(repeats) is VkArray:
+        if repeats._dtype not in CATEGORIES["integer"] or repeats.ndim > 1 or repeats.size not in (1, length):
+            raise ValueError(
+                f"repeat: expected 1 or {length} integer counts, got shape {repeats.shape} of {repeats.dtype}."
+            )
+        if repeats.size != 1:
+            return _repeat_each(x, repeats, axis)
+        repeats = int(repeats.item())
+    if not isinstance(repeats, int) or isinstance(repeats, bool):
+        raise TypeError(f"repeat: expected an integer or an integer array of counts, got {repeats!r}.")
+    if repeats < 0:
+        raise ValueError(f"repeat: expected counts of 0 or more, got {repeats}.")
+    shape = (*x._shape[: axis + 1], repeats, *x._shape[axis + 1 :])
+    copied = launch.copy(x._view(shape, (*x._strides[: axis + 1], 0, *x._strides[axis + 1 :])))
+    target = (*x._shape[:axis], length * repeats, *x._shape[axis + 1 :])
+    return copied._view(target, layout.contiguous_strides(target))
+
+
+def _repeat_each(x: VkArray, repeats: VkArray, axis: int) -> VkArray:
+    """Place i of the result holds the element whose running total of counts first exceeds i."""
+    from .indexing import take
+    from .searching import searchsorted
+    from .statistical import cumulative_sum, min
+
+    if min(repeats).item() < 0:
+        raise ValueError("repeat: expected counts of 0 or more, got a negative one.")
+    index: DType = creation.default_dtype("int", x._device)
+    ends = cumulative_sum(cast(repeats, index))
+    total = int(ends[-1].item())
+    places = creation.arange(total, dtype=index, device=x._device)
+    return take(x, searchsorted(ends, places, side="right"), axis=axis)

@@ -1,0 +1,109 @@
+"""`vkarray.kernel`: a user's own GLSL compute shader on arrays."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+from . import _vk, shaders
+from .array import VkArray, storage_itemsize
+
+_VERSION = "#version 460\n"
+_LOCAL_SIZE = re.compile(r"\blocal_size_x")
+_DEFAULT_LOCAL_SIZE = "layout(local_size_x_id = 0) in;\n"
+_WORKGROUP_SIZE = 256
+_BINDING = re.compile(r"layout\s*\(([^)]*\bbinding\s*=\s*(\d+)[^)]*)\)([^;{]*)")
+
+
+class UserKernel:
+    """A compiled shader; call it with the arrays of its bindings in order. Made by `vkarray.kernel`."""
+
+    def __init__(self, source: str, *, name: str = "user kernel", push_constants: str = "") -> None:
+        self.name = name
+        text = source if source.lstrip().startswith("#version") else _VERSION + source
+        self.sized = _LOCAL_SIZE.search(text) is not None
+        if not self.sized:
+            version, _, rest = text.lstrip().partition("\n")
+            text = f"{version}\n{_insert_after_extensions(rest)}"
+        self.source = text
+        # Binding -> (is read, is written), from the qualifiers readonly and writeonly.
+        self.bindings: dict[int, tuple[bool, bool]] = {}
+        for _, number, qualifiers in _BINDING.findall(text):
+            words = qualifiers.split()
+            self.bindings[int(number)] = ("writeonly" not in words, "readonly" not in words)
+        self.packer = struct.Struct(f"<{push_constants}") if push_constants else None
+        self.spirv = shaders.spirv_of_source(text, name)
+        self._kernels: dict[_vk.Device, _vk.Kernel] = {}
+
+    def __call__(
+        self, *arrays: VkArray, push: Sequence[Any] = (), invocations: int | None = None,
+        groups: tuple[int, int, int] | None = None,
+    ) -> None:  # fmt: skip
+        """Run the shader.
+
+        Parameters: arrays, one for each binding in ascending order, contiguous and of one device; push, the values of
+        the push constants in the order of `push_constants`; how much: `invocations` (as many invocations of x as that,
+        at least, in workgroups of 256) or `groups`, the number of workgroups in x, y and z.
+        Raises ValueError for arrays that do not fit the bindings, FeatureError for what the device lacks.
+        """
+        numbers = sorted(self.bindings)
+        if len(arrays) != len(numbers):
+            raise ValueError(f"{self.name}: the shader declares bindings {numbers}, got {len(arrays)} arrays.")
+        for array in arrays:
+            self._check(array, arrays[0] if arrays else None)
+        if (invocations is None) == (groups is None):
+            raise ValueError(f"{self.name}: expected either invocations=n or groups=(x, y, z).")
+        if invocations is not None:
+            if self.sized:
+                raise ValueError(f"{self.name}: the shader sets its own local_size_x, so say groups=(x, y, z).")
+            groups = (-(-invocations // _WORKGROUP_SIZE), 1, 1)
+        packed = self.packer.pack(*push) if self.packer else b""
+        device = arrays[0].device if arrays else _vk.open_device()
+        kernel = self._kernels.get(device)
+        if kernel is None:
+            specialization = () if self.sized else ((0, _WORKGROUP_SIZE),)
+            kernel = self._kernels[device] = device.kernel(self.spirv, self.name, specialization)
+        bindings, reads, writes = [], [], []
+        for number, array in zip(numbers, arrays, strict=True):
+            itemsize = storage_itemsize(array.dtype, device)
+            bindings.append((number, array._buffer, array._offset * itemsize, array.size * itemsize))
+            is_read, is_written = self.bindings[number]
+            reads += [array._buffer] * is_read
+            writes += [array._buffer] * is_written
+        device.dispatch(kernel, packed, groups, reads, writes, bindings)
+
+    def _check(self, array: Any, first: VkArray | None) -> None:
+        if not isinstance(array, VkArray):
+            raise TypeError(f"{self.name}: expected vkarray arrays, got {type(array).__name__}. Use vkarray.asarray.")
+        if not array._contiguous:
+            raise ValueError(
+                f"{self.name}: expected contiguous arrays, got strides {array.strides} for shape {array.shape}. "
+                f"Copy it first: vkarray.asarray(x, copy=True)."
+            )
+        if first is not None and array.device is not first.device:
+            raise ValueError(f"{self.name}: the arrays are on different devices, {first.device} and {array.device}.")
+
+    def __repr__(self) -> str:
+        return f"<vkarray kernel {self.name!r}, bindings {sorted(self.bindings)}>"
+
+
+def _insert_after_extensions(text: str) -> str:
+    """The text with the default workgroup size declared after its last #extension line."""
+    lines = text.split("\n")
+    last = max((place for place, line in enumerate(lines) if line.lstrip().startswith("#extension")), default=-1)
+    return "\n".join([*lines[: last + 1], _DEFAULT_LOCAL_SIZE.rstrip(), *lines[last + 1 :]])
+
+
+def kernel(source: str, *, name: str = "user kernel", push_constants: str = "") -> UserKernel:
+    """Compile a GLSL compute shader that works on arrays.
+
+    Parameters: source, with buffers declared as `layout(binding = n) readonly buffer X { float x[]; };` (`readonly` and
+    `writeonly` let independent work overlap) and a `main`; `#version 460` and a workgroup size of 256 are added where
+    missing. name: for messages. push_constants: the types of the push-constant block in the letters of Python's
+    `struct` module, such as "If" for a uint and a float.
+    Returns a callable (see `UserKernel.__call__`). Raises ShaderError with the compiler's words, or when there is no
+    compiler on this machine.
+    """
+    return UserKernel(source, name=name, push_constants=push_constants)
