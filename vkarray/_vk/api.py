@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import DeviceError, DeviceLostError, OutOfMemoryError, VulkanError
+from ..errors import DeviceError, DeviceLostError, OutOfMemoryError, ValidationError, VulkanError
 from . import faults
 
 NO_LOADER = (
@@ -28,7 +28,7 @@ try:
 except OSError:
     raise DeviceError(NO_LOADER) from None
 except ImportError as missing:
-    raise DeviceError(f"vkarray: the Python package `vulkan` cannot be imported ({missing}); `pip install vulkan`.") from None
+    raise DeviceError(f"vkarray: the package `vulkan` cannot be imported ({missing}); `pip install vulkan`.") from None
 
 ffi: Any = vk.ffi
 NULL: Any = ffi.NULL
@@ -90,16 +90,11 @@ def result_name(result: int) -> str:
     return _RESULT_NAMES.get(result, f"VkResult {result}")
 
 
-def failure(function: str, result: int, in_flight: Callable[[], tuple[str, ...]] | None = None) -> Exception:
-    """The error for a failed call."""
+def failure(function: str, result: int, lost: Callable[[str], DeviceLostError] | None = None) -> Exception:
+    """The error for a failed call; ``lost`` makes the one for a lost device."""
     name = result_name(result)
     if result == vk.VK_ERROR_DEVICE_LOST:
-        kernels = in_flight() if in_flight else ()
-        running = f"kernels in flight: {', '.join(kernels)}" if kernels else "no kernel was in flight"
-        return DeviceLostError(
-            f"{function}: the device was lost ({name}); {running}. Arrays on it are gone. "
-            "A kernel that runs for seconds, reads out of bounds or meets a driver fault can do this; "
-            "open the device again to go on.", kernels)
+        return lost(function) if lost else DeviceLostError(f"{function}: the device was lost ({name}).")
     if result in OUT_OF_MEMORY:
         return OutOfMemoryError(f"{function}: out of memory ({name}).")
     return VulkanError(f"{function} failed with {name}.", name)
@@ -110,7 +105,7 @@ def failure(function: str, result: int, in_flight: Callable[[], tuple[str, ...]]
 created: Counter[str] = Counter()
 released: Counter[str] = Counter()
 
-_COUNTED_ARRAYS = {"vkFreeCommandBuffers": ("CommandBuffer", 2), "vkFreeDescriptorSets": ("DescriptorSet", 2)}
+_FREED_ARRAYS = {"vkFreeCommandBuffers": ("CommandBuffer", 2), "vkFreeDescriptorSets": ("DescriptorSet", 2)}
 
 
 def live_objects() -> dict[str, int]:
@@ -134,7 +129,8 @@ def _count_created(name: str) -> Callable[[tuple[Any, ...]], None] | None:
     return None
 
 
-def _checked(name: str, function: Any, in_flight: Callable[[], tuple[str, ...]] | None) -> Callable[..., int]:
+def _checked(name: str, function: Any, lost: Callable[[str], DeviceLostError] | None,
+             messages: list[str]) -> Callable[..., int]:
     count = _count_created(name)
     active = faults._faults
 
@@ -143,9 +139,11 @@ def _checked(name: str, function: Any, in_flight: Callable[[], tuple[str, ...]] 
         if result is None:
             result = function(*arguments)
         if result < 0:
-            raise failure(name, result, in_flight)
+            raise failure(name, result, lost)
         if count:
             count(arguments)
+        if messages:
+            raise_messages(messages)
         return result
 
     call.__name__ = name
@@ -153,36 +151,46 @@ def _checked(name: str, function: Any, in_flight: Callable[[], tuple[str, ...]] 
 
 
 def _releasing(name: str, function: Any) -> Callable[..., None]:
-    if name in _COUNTED_ARRAYS:
-        kind, position = _COUNTED_ARRAYS[name]
-    else:
-        match = re.fullmatch(r"vk(?:Destroy|Free)(\w+?)(EXT|KHR)?", name)
-        assert match
-        kind, position = {"Memory": "DeviceMemory"}.get(match[1], match[1]), -1
+    match = re.fullmatch(r"vk(?:Destroy|Free)(\w+?)(EXT|KHR)?", name)
+    assert match
+    kind, position = _FREED_ARRAYS.get(name) or ({"Memory": "DeviceMemory"}.get(match[1], match[1]), -1)
 
     def call(*arguments: Any) -> None:
         function(*arguments)
-        released[kind] += arguments[position] if position >= 0 else 1
+        if position >= 0:
+            released[kind] += arguments[position]
+        elif arguments[-2] != NULL:
+            released[kind] += 1
 
     return call
+
+
+def raise_messages(messages: list[str]) -> None:
+    """Raise what the validation layers have said since the last call, if anything."""
+    if messages:
+        text_of_all = "\n".join(messages)
+        messages.clear()
+        raise ValidationError(f"Vulkan validation layers: {text_of_all}")
 
 
 class Functions:
     """Vulkan functions as attributes, each looked up on first use through ``load`` (a vkGet*ProcAddr)."""
 
-    def __init__(self, load: Callable[[bytes], Any], in_flight: Callable[[], tuple[str, ...]] | None = None) -> None:
-        self._load, self._in_flight = load, in_flight
+    def __init__(self, load: Callable[[bytes], Any], messages: list[str] | None = None,
+                 lost: Callable[[str], DeviceLostError] | None = None) -> None:
+        self._load, self._lost = load, lost
+        self._messages = [] if messages is None else messages
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("vk"):
             raise AttributeError(name)
         pointer = self._load(name.encode())
         if pointer == NULL:
-            raise VulkanError(f"{name} is not offered by this driver although its extension or version is.", "")
+            raise VulkanError(f"{name} is not offered by this driver although its extension or version is.")
         ctype = ffi.typeof("PFN_" + name)
         function = ffi.cast(ctype, pointer)
-        if ctype.result.cname in ("VkResult", "enum VkResult"):
-            function = _checked(name, function, self._in_flight)
+        if ctype.result.cname.endswith("VkResult"):  # some versions of cffi say "enum VkResult"
+            function = _checked(name, function, self._lost, self._messages)
         elif name.startswith(("vkDestroy", "vkFree")):
             function = _releasing(name, function)
         setattr(self, name, function)
@@ -193,9 +201,9 @@ def global_functions() -> Functions:
     return Functions(lambda name: vk.lib.vkGetInstanceProcAddr(NULL, name))
 
 
-def instance_functions(instance: Any) -> Functions:
-    return Functions(lambda name: vk.lib.vkGetInstanceProcAddr(instance, name))
+def instance_functions(instance: Any, messages: list[str]) -> Functions:
+    return Functions(lambda name: vk.lib.vkGetInstanceProcAddr(instance, name), messages)
 
 
-def device_functions(instance: Functions, device: Any, in_flight: Callable[[], tuple[str, ...]]) -> Functions:
-    return Functions(lambda name: instance.vkGetDeviceProcAddr(device, name), in_flight)
+def device_functions(instance: Functions, device: Any, lost: Callable[[str], DeviceLostError]) -> Functions:
+    return Functions(lambda name: instance.vkGetDeviceProcAddr(device, name), instance._messages, lost)

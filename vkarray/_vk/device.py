@@ -2,44 +2,82 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import threading
+import weakref
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 from .. import configuration
-from . import api
-from .api import NULL, array, ffi, struct, vk
+from ..errors import DeviceError, DeviceLostError, ForkError, VkArrayError
+from . import api, barriers, instance
+from .api import NULL, array, ffi, struct
+from .descriptors import Descriptors
+from .guard import GuardedAllocator
 from .kernel import Kernel
 from .memory import Allocator
 from .physical_device import PhysicalDevice, choose, physical_devices
+from .pipeline_cache import PipelineCache
 from .queue import Queue
+from .timing import timestamps
 from .transfer import Transfer
+
+
+class Refusal:
+    """Takes the place of a device's gate when it can no longer be used: whoever enters gets the reason."""
+
+    def __init__(self, reason: Callable[[], VkArrayError]) -> None:
+        self.reason = reason
+
+    def __enter__(self) -> None:
+        raise self.reason()
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
 
 class Device:
     """A logical device with one compute queue. Use ``open_device``; safe from several threads."""
 
     def __init__(self, physical: PhysicalDevice) -> None:
-        self.physical = physical
-        self.description = physical.description
-        self.name, self.index, self.uuid = physical.description.name, physical.description.index, physical.description.uuid
+        settings = configuration.current()
+        self.physical, self.description = physical, physical.description
+        self.name, self.index, self.uuid = self.description.name, self.description.index, self.description.uuid
         self.features, self.limits = physical.features, physical.limits
         self.gate: Any = threading.RLock()
-        self.closed = False
-        self._create()
-        self.memory = Allocator(self)
-        self.queue = Queue(self)
-        self.transfer = Transfer(self)
+        self.lost: DeviceLostError | None = None
+        self.kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
+        with ExitStack() as stack:  # what is made before a failure is released again
+            self._create()
+            stack.callback(lambda: self.functions.vkDestroyDevice(self.handle, NULL))
+            self.memory = GuardedAllocator(self) if settings.guard else Allocator(self)
+            stack.callback(self.memory.close)
+            self.pipeline_cache = PipelineCache(self)
+            stack.callback(self.pipeline_cache.close)
+            self.queue = Queue(self, stack)
+            self.descriptors = Descriptors(self)
+            stack.callback(self.descriptors.close)
+            self.transfer = Transfer(self)
+            stack.callback(self.transfer.close)
+            if settings.check_barriers:
+                barriers.attach(self.queue, self.memory)
+            self._release = stack.pop_all().close
+        self.open = True
         # The hot calls, without a frame in between.
         self.allocate = self.memory.allocate
         self.dispatch = self.queue.dispatch
         self.upload, self.download = self.transfer.upload, self.transfer.download
         self.copy, self.mapped = self.transfer.copy, self.transfer.mapped
+        _opened.add(self)
+        if settings.debug:
+            print(f"vkarray: {self!r}, {self.description.driver}, Vulkan {self.description.api_version}", flush=True)
 
     def _create(self) -> None:
         physical = self.physical
-        priority = array("float", [1.0])
         queues = struct("VkDeviceQueueCreateInfo", queueFamilyIndex=physical.queue_family, queueCount=1,
-                        pQueuePriorities=priority)
+                        pQueuePriorities=array("float", [1.0]))
         extensions = physical.extensions_to_enable()
         handle = ffi.new("VkDevice*")
         physical.functions.vkCreateDevice(physical.handle, struct(
@@ -47,65 +85,129 @@ class Device:
             pQueueCreateInfos=queues, enabledExtensionCount=len(extensions),
             ppEnabledExtensionNames=api.text_array(extensions)), NULL, handle)
         self.handle = handle[0]
-        self.functions = api.device_functions(physical.functions, self.handle, lambda: self.queue.names_in_flight())
-        push = struct("VkPushConstantRange", stageFlags=vk.VK_SHADER_STAGE_COMPUTE_BIT,
-                      size=self.limits.max_push_constants_size)
-        layout = ffi.new("VkPipelineLayout*")
-        self.functions.vkCreatePipelineLayout(self.handle, struct(
-            "VkPipelineLayoutCreateInfo", pushConstantRangeCount=1, pPushConstantRanges=push), NULL, layout)
-        self.pipeline_layout = layout[0]
-        self.kernels: list[Kernel] = []
+        self.functions = api.device_functions(physical.functions, self.handle, self._lost)
 
     def kernel(self, spirv: bytes, name: str, specialization: tuple[tuple[int, int], ...] = ()) -> Kernel:
+        """A compute pipeline; ``specialization`` are (constant_id, 32-bit value). The caller caches it.
+
+        Raises ShaderError for damaged SPIR-V and FeatureError when the device lacks what the kernel needs.
+        """
         with self.gate:
             kernel = Kernel(self, spirv, name, specialization)
-            self.kernels.append(kernel)
+            self.kernels.add(kernel)
+            self.pipeline_cache.added()
             return kernel
 
     def synchronize(self) -> None:
-        self.queue.wait_all()
+        """Return when the device has done all work given to it so far."""
+        with self.gate:
+            serial = self.queue.serial
+        self.queue.wait(serial)
+        self.memory.check()
+        api.raise_messages(self.physical.instance.messages)
+
+    def timestamps(self) -> AbstractContextManager[list[tuple[str, float]]]:
+        """``with device.timestamps() as times:`` fills ``times`` with (kernel name, seconds on the device)."""
+        return timestamps(self)
 
     def memory_statistics(self) -> dict[str, int]:
+        """Bytes in use, cached, reserved, peak and total; counts of allocations, cache misses and blocks."""
         return self.memory.statistics()
 
     def empty_cache(self) -> None:
+        """Give unused memory back to the driver."""
         self.memory.empty_cache()
 
-    def close(self) -> None:
-        if self.closed:
-            return
-        self.closed = True
-        self.queue.wait_all()
-        for kernel in self.kernels:
-            self.functions.vkDestroyPipeline(self.handle, kernel.pipeline, NULL)
-        self.queue.close()
-        self.transfer.close()
-        self.memory.close()
-        self.functions.vkDestroyPipelineLayout(self.handle, self.pipeline_layout, NULL)
-        self.functions.vkDestroyDevice(self.handle, NULL)
-        _devices.pop(self.key, None)
+    def _lost(self, function: str) -> DeviceLostError:
+        """The device is lost: no more work from now on. Returns the error for the call that noticed."""
+        kernels = self.queue.names_in_flight() if hasattr(self, "queue") else ()
+        running = f"kernels in flight: {', '.join(kernels)}" if kernels else "no kernel was in flight"
+        error = DeviceLostError(
+            f"{function}: {self.name} was lost; {running}. Its arrays are gone. A kernel that runs for seconds, reads "
+            "out of bounds or meets a driver fault can do this; open the device again to go on.", kernels)
+        self.give_up(error)
+        return error
 
-    key: tuple[Any, ...]
+    def give_up(self, error: DeviceLostError) -> None:
+        """Refuse all further work; the next ``open_device`` makes a new device."""
+        self.lost = error
+        self._refuse(lambda: DeviceLostError(str(error), error.kernels))
+
+    def _refuse(self, reason: Callable[[], VkArrayError]) -> None:
+        self.gate = Refusal(reason)
+        self.memory.bin_of.clear()  # the way to memory that does not pass the gate
+
+    def close(self) -> None:
+        """Wait for the work, then release everything that belongs to the device. Its buffers become invalid."""
+        with _lock:
+            if not self.open:
+                return
+            try:
+                if self.lost is None:
+                    self.synchronize()
+                    self.pipeline_cache.save()
+            finally:
+                self.open = False
+                _opened.discard(self)
+                self._refuse(lambda: DeviceError(f"{self.name} was closed; open_device() opens it again."))
+                for kernel in list(self.kernels):
+                    kernel.destroy()
+                self._release()
+        api.raise_messages(self.physical.instance.messages)
 
     def __repr__(self) -> str:
         return f"<Device {self.index}: {self.name}>"
 
 
 _lock = threading.RLock()
-_devices: dict[tuple[Any, ...], Device] = {}
+_devices: dict[tuple[Any, ...], Device] = {}     # by physical device and the switches it was opened under
+_selected: dict[tuple[Any, ...], Device] = {}    # by what was asked for, so that asking again is cheap
+_opened: weakref.WeakSet[Device] = weakref.WeakSet()
 
 
 def open_device(selector: int | str | None = None) -> Device:
-    """The device that ``selector`` names: index, UUID or part of the name; None for VKARRAY_DEVICE or the best one."""
+    """The device that ``selector`` names: index, UUID or part of the name; None for VKARRAY_DEVICE or the best one.
+
+    Opening the same device again gives the same object. Raises DeviceError when there is none or nothing matches.
+    """
     settings = configuration.current()
+    asked = settings.device if selector is None else selector
+    switches = (settings.validation, settings.disable, settings.guard, settings.check_barriers)
+    device = _selected.get((asked, switches))
+    if device is not None and device.open and device.lost is None:
+        return device
     with _lock:
-        devices = physical_devices(settings.validation, settings.disable)
-        physical = choose(devices, settings.device if selector is None else selector)
-        key = (physical.description.uuid, physical.description.index, settings.validation, settings.disable)
-        if key not in _devices:
-            device = Device(physical)
-            device.key = key
-            _devices[key] = device
-        return _devices[key]
+        physical = choose(physical_devices(settings.validation, settings.disable), asked)
+        key = (physical.description.index, physical.description.uuid, switches)
+        device = _devices.get(key)
+        if device is not None and device.lost is not None:
+            device.close()
+        if device is None or not device.open:
+            device = _devices[key] = Device(physical)
+        _selected[asked, switches] = device
+        return device
 
 
+def close_all() -> None:
+    """Close every device and release Vulkan; using a device again starts afresh."""
+    for device in list(_opened):
+        device.close()
+    _devices.clear()
+    _selected.clear()
+    instance.close_all()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.RLock()
+    for device in list(_opened):
+        device.open = False
+        device._refuse(lambda: ForkError(instance.FORKED))
+    _opened.clear()
+    _devices.clear()
+    _selected.clear()
+
+
+atexit.register(close_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

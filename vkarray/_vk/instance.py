@@ -7,9 +7,9 @@ import threading
 from typing import Any
 
 from .. import configuration
-from ..errors import DeviceError, VulkanError
+from ..errors import DeviceError, ForkError, VulkanError
 from . import api
-from .api import NULL, ffi, struct
+from .api import NULL, ffi, struct, vk
 
 VALIDATION_LAYER = "VK_LAYER_KHRONOS_validation"
 NO_DRIVER = (
@@ -17,36 +17,75 @@ NO_DRIVER = (
     "and Intel GPUs and llvmpipe, which needs no GPU; for NVIDIA install the driver's package (nvidia-driver, with its "
     "Vulkan parts). `vulkaninfo --summary` (package vulkan-tools) shows what the loader finds."
 )
+NO_LAYERS = (
+    f"VKARRAY_VALIDATION: the layer {VALIDATION_LAYER} is not installed. On Debian or Ubuntu run "
+    "`apt install vulkan-validationlayers`."
+)
+FORKED = (
+    "vkarray: this process was forked after Vulkan was in use, and drivers do not survive a fork. Use the start method "
+    "'spawn' (multiprocessing.set_start_method('spawn')), or fork before the first use of a device."
+)
 
 
 class Instance:
-    """A VkInstance with its functions and the handles of its physical devices."""
+    """A VkInstance with its functions; ``messages`` collects what the validation layers say."""
 
     def __init__(self, validation: bool) -> None:
         threads = configuration.current().cpu_threads
         if threads is not None:
             os.environ["LP_NUM_THREADS"] = str(threads)
+        self.messages: list[str] = []
+        self.messenger = ffi.new("VkDebugUtilsMessengerEXT*")
         functions = api.global_functions()
-        extensions, flags = [], 0
-        offered = _extensions(functions)
-        if "VK_KHR_portability_enumeration" in offered:
+        extensions, layers, flags, chain = [], [], 0, NULL
+        if "VK_KHR_portability_enumeration" in _names(functions.vkEnumerateInstanceExtensionProperties, NULL):
             extensions.append("VK_KHR_portability_enumeration")
             flags = 1  # VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR
+        if validation:
+            if VALIDATION_LAYER not in _names(functions.vkEnumerateInstanceLayerProperties):
+                raise DeviceError(NO_LAYERS)
+            layers.append(VALIDATION_LAYER)
+            extensions += ["VK_EXT_debug_utils", "VK_EXT_validation_features"]
+            enabled = api.array("VkValidationFeatureEnableEXT",
+                                [vk.VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT])
+            chain = struct("VkValidationFeaturesEXT", pNext=self._messenger_info(), enabledValidationFeatureCount=1,
+                           pEnabledValidationFeatures=enabled)
         application = struct("VkApplicationInfo", pApplicationName=ffi.new("char[]", b"vkarray"),
                              apiVersion=api.VERSION_1_3)
         handle = ffi.new("VkInstance*")
         try:
-            functions.vkCreateInstance(
-                struct("VkInstanceCreateInfo", flags=flags, pApplicationInfo=application,
-                       enabledExtensionCount=len(extensions), ppEnabledExtensionNames=api.text_array(extensions)),
+            functions.vkCreateInstance(struct(
+                "VkInstanceCreateInfo", pNext=chain, flags=flags, pApplicationInfo=application,
+                enabledLayerCount=len(layers), ppEnabledLayerNames=api.text_array(layers),
+                enabledExtensionCount=len(extensions), ppEnabledExtensionNames=api.text_array(extensions)),
                 NULL, handle)
         except VulkanError as error:
             raise DeviceError(f"{NO_DRIVER} ({error})") from None
         self.handle = handle[0]
-        self.functions = api.instance_functions(self.handle)
-        self.validation = validation
+        self.functions = api.instance_functions(self.handle, self.messages)
+        try:
+            if validation:
+                self.functions.vkCreateDebugUtilsMessengerEXT(self.handle, self._messenger_info(), NULL, self.messenger)
+            self.physical_devices = self._physical_devices()
+        except BaseException:
+            self.close()
+            raise
 
-    def physical_devices(self) -> list[Any]:
+    def _messenger_info(self) -> Any:
+        def collect(severity: int, kinds: int, data: Any, user_data: Any) -> int:
+            self.messages.append(api.text(data.pMessage))  # an exception must not pass through the driver
+            return 0
+
+        self._callback = ffi.callback("PFN_vkDebugUtilsMessengerCallbackEXT", collect)
+        return struct(
+            "VkDebugUtilsMessengerCreateInfoEXT",
+            messageSeverity=(vk.VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT
+                             | vk.VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT),
+            messageType=(vk.VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT
+                         | vk.VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT),
+            pfnUserCallback=self._callback)
+
+    def _physical_devices(self) -> list[Any]:
         """Handles, in the loader's order."""
         count = ffi.new("uint32_t*")
         self.functions.vkEnumeratePhysicalDevices(self.handle, count, NULL)
@@ -55,24 +94,48 @@ class Instance:
         return list(handles)[: count[0]]
 
     def close(self) -> None:
+        if self.messenger[0] != NULL:
+            self.functions.vkDestroyDebugUtilsMessengerEXT(self.handle, self.messenger[0], NULL)
         self.functions.vkDestroyInstance(self.handle, NULL)
 
 
-def _extensions(functions: api.Functions) -> set[str]:
+def _names(enumerate_properties: Any, *arguments: Any) -> set[str]:
+    """Names of extensions or layers."""
     count = ffi.new("uint32_t*")
-    functions.vkEnumerateInstanceExtensionProperties(NULL, count, NULL)
-    found = ffi.new("VkExtensionProperties[]", count[0])
-    functions.vkEnumerateInstanceExtensionProperties(NULL, count, found)
-    return {api.text(item.extensionName) for item in found}
+    enumerate_properties(*arguments, count, NULL)
+    layers = not arguments
+    found = ffi.new("VkLayerProperties[]" if layers else "VkExtensionProperties[]", count[0])
+    enumerate_properties(*arguments, count, found)
+    return {api.text(item.layerName if layers else item.extensionName) for item in found}
 
 
 _lock = threading.RLock()
 _instances: dict[bool, Instance] = {}
+_forked = False
 
 
 def get(validation: bool = False) -> Instance:
-    """The shared instance."""
+    """The shared instance. Raises ForkError in a child of a process that had one."""
+    if _forked:
+        raise ForkError(FORKED)
     with _lock:
         if validation not in _instances:
             _instances[validation] = Instance(validation)
         return _instances[validation]
+
+
+def close_all() -> None:
+    """Release the instances; devices must be closed before."""
+    with _lock:
+        while _instances and not _forked:
+            _instances.popitem()[1].close()
+
+
+def _after_fork() -> None:
+    global _forked, _lock
+    _lock = threading.RLock()  # its holder may be a thread that the child does not have
+    _forked = bool(_instances)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,50 +1,119 @@
-"""Kernels: SPIR-V to compute pipelines."""
+"""Kernels: SPIR-V to compute pipelines, checked against the device before the driver sees them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import spirv as spirv_module
+from ..errors import FeatureError
+from . import api, spirv
 from .api import NULL, array, ffi, struct, vk
 
 if TYPE_CHECKING:
     from .device import Device
+    from .physical_device import FloatControls
 
 
 class Kernel:
-    """A compute pipeline."""
+    """A compute pipeline of one device. ``bindings`` maps descriptor bindings to "storage" or "uniform"."""
 
-    __slots__ = ("__weakref__", "device", "layout", "name", "pipeline")
+    __slots__ = ("__weakref__", "bindings", "device", "layout", "local_size", "name", "pipeline", "set_layout")
 
-    def __init__(self, device: Device, spirv: bytes, name: str, specialization: tuple[tuple[int, int], ...]) -> None:
-        self.device, self.name = device, name
-        spirv_module.words_of(spirv, name)
-        self.layout = device.pipeline_layout
-        functions = device.functions
-        code = ffi.new("uint32_t[]", len(spirv) // 4)
-        ffi.memmove(code, spirv, len(spirv))
-        module = ffi.new("VkShaderModule*")
+    def __init__(self, device: Device, code: bytes, name: str, specialization: tuple[tuple[int, int], ...]) -> None:
+        self.device, self.name, self.pipeline = device, name, NULL
+        module = spirv.read(code, name, dict(specialization))
+        check(device, module, name)
+        self.local_size, self.bindings = module.local_size, module.bindings
+        self.layout, self.set_layout = device.descriptors.layouts(module.bindings)
+        words = spirv.add_float_controls(
+            module, name, float_controls(device.physical.float_controls, module.float_widths))
+        self.pipeline = self._pipeline(array("uint32_t", words), len(words), module.entry_name, specialization)
+
+    def _pipeline(self, code: Any, words: int, entry_name: str, specialization: tuple[tuple[int, int], ...]) -> Any:
+        device, functions = self.device, self.device.functions
+        module, pipeline = ffi.new("VkShaderModule*"), ffi.new("VkPipeline*")
         functions.vkCreateShaderModule(
-            device.handle, struct("VkShaderModuleCreateInfo", codeSize=len(spirv), pCode=code), NULL, module)
+            device.handle, struct("VkShaderModuleCreateInfo", codeSize=4 * words, pCode=code), NULL, module)
         try:
             stage = struct("VkPipelineShaderStageCreateInfo", stage=vk.VK_SHADER_STAGE_COMPUTE_BIT, module=module[0],
-                           pName=ffi.new("char[]", b"main"), pSpecializationInfo=_specialization(specialization))
+                           pName=ffi.new("char[]", entry_name.encode()),
+                           pSpecializationInfo=_specialization(specialization))
             create = struct("VkComputePipelineCreateInfo", stage=stage[0], layout=self.layout)
-            pipeline = ffi.new("VkPipeline*")
-            functions.vkCreateComputePipelines(device.handle, NULL, 1, create, NULL, pipeline)
-            self.pipeline = pipeline[0]
+            functions.vkCreateComputePipelines(device.handle, device.pipeline_cache.handle, 1, create, NULL, pipeline)
         finally:
             functions.vkDestroyShaderModule(device.handle, module[0], NULL)
+        return pipeline[0]
+
+    def destroy(self) -> None:
+        pipeline, self.pipeline = self.pipeline, NULL
+        if pipeline != NULL:
+            self.device.functions.vkDestroyPipeline(self.device.handle, pipeline, NULL)
+
+    def __del__(self) -> None:
+        # Batches hold their kernels until they are done, so nothing in flight uses this one.
+        if getattr(self, "pipeline", NULL) != NULL and self.device.open:
+            self.destroy()
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name} on {self.device.name}>"
+
+
+def check(device: Device, module: spirv.Module, name: str) -> None:
+    """Raise FeatureError for what the device lacks; some drivers would be lost where Vulkan leaves it undefined."""
+    limits = device.limits
+    newest = (1, 6) if device.physical.properties.apiVersion >= api.VERSION_1_3 else (1, 5)
+    if module.version > newest:
+        raise FeatureError(f"Kernel {name} is SPIR-V {module.version[0]}.{module.version[1]}, but {device.name} takes "
+                           f"{newest[0]}.{newest[1]} at most; compile it for an older target (vulkan1.2).", ("spirv",))
+    missing = []
+    for capability in sorted(module.capabilities):
+        if capability in spirv.FLOAT_CONTROLS or capability in (4465, 4468):
+            continue  # declared by the source itself: the source's own responsibility
+        choices = spirv.CAPABILITY_FEATURES.get(capability)
+        if choices is None:
+            missing.append(f"SPIR-V capability {capability}")
+        elif choices and not any(choice in device.features for choice in choices):
+            missing.append(" or ".join(choices))
+    if missing:
+        raise FeatureError(f"Kernel {name} needs {', '.join(missing)}, which {device.name} does not have or "
+                           "VKARRAY_DISABLE switches off. Use another device (VKARRAY_DEVICE) or another dtype.",
+                           tuple(missing))
+    invocations = module.local_size[0] * module.local_size[1] * module.local_size[2]
+    sizes_fit = all(size <= limit for size, limit in zip(module.local_size, limits.max_workgroup_size, strict=True))
+    for fits, got, limit, what in (
+            (sizes_fit, module.local_size, limits.max_workgroup_size, "maxComputeWorkGroupSize"),
+            (invocations <= limits.max_workgroup_invocations, f"{invocations} invocations",
+             limits.max_workgroup_invocations, "maxComputeWorkGroupInvocations"),
+            (module.shared_bytes <= limits.max_shared_memory_size, f"{module.shared_bytes} bytes of shared memory",
+             limits.max_shared_memory_size, "maxComputeSharedMemorySize"),
+            (module.push_constant_bytes <= limits.max_push_constants_size,
+             f"{module.push_constant_bytes} bytes of push constants", limits.max_push_constants_size,
+             "maxPushConstantsSize")):
+        if not fits:
+            raise FeatureError(f"Kernel {name} uses {got} per workgroup, but {device.name} allows {limit} ({what}); "
+                               "use smaller tiles or workgroups.", (what,))
+
+
+def float_controls(controls: FloatControls, used: frozenset[int]) -> dict[int, frozenset[int]]:
+    """Capability -> the widths, of those in use, for which the device can keep what IEEE 754 asks for."""
+    wanted: dict[int, frozenset[int]] = {}
+    for capability, (attribute, _) in spirv.FLOAT_CONTROLS.items():
+        offered = getattr(controls, attribute) & used
+        independence = {"denorm_preserve": controls.denorm_independence,
+                        "rounding_mode_rte": controls.rounding_independence}.get(attribute, "all")
+        if independence == "none" and offered != used:
+            offered = frozenset()
+        elif independence == "32" and {16, 64} <= used and not {16, 64} <= offered:
+            offered &= {32}
+        if offered:
+            wanted[capability] = offered
+    return wanted
 
 
 def _specialization(constants: tuple[tuple[int, int], ...]) -> Any:
     if not constants:
         return NULL
     entries = array("VkSpecializationMapEntry", [
-        {"constantID": constant, "offset": 4 * position, "size": 4} for position, (constant, _) in enumerate(constants)])
+        {"constantID": number, "offset": 4 * position, "size": 4} for position, (number, _) in enumerate(constants)])
     values = array("uint32_t", [value & 0xFFFFFFFF for _, value in constants])
     return struct("VkSpecializationInfo", mapEntryCount=len(constants), pMapEntries=entries,
                   dataSize=4 * len(constants), pData=ffi.cast("void*", values))

@@ -92,15 +92,14 @@ class Piece:
 class Buffer:
     """Device memory for its holder alone. It goes back to the allocator when the last reference is dropped."""
 
-    __slots__ = ("__weakref__", "address", "device", "nbytes", "piece", "read", "written")
-
-    device: Device
+    __slots__ = ("__weakref__", "address", "block_offset", "device", "nbytes", "piece", "read", "written")
 
     def __init__(self, device: Device, nbytes: int, piece: Piece) -> None:
         self.device = device
         self.nbytes = nbytes
         self.piece = piece
         self.address = piece.address
+        self.block_offset = piece.offset
         self.written = piece.written
         self.read = piece.read
 
@@ -227,9 +226,10 @@ class Allocator:
         block.free.append(Piece(self, block, 0, nbytes, 0, 0))
 
     def _figures(self, nbytes: int, error: Exception) -> str:
-        return (f"{self.device.name}: out of memory: {nbytes:,} bytes were asked for while {self.bytes_in_use:,} are in "
-                f"use and {self.block_bytes:,} are taken from the device, which has {self.device.physical.heap_bytes:,} "
-                f"(after all caches were released; {error}). Drop references to large arrays or work in smaller parts.")
+        return (f"{self.device.name}: out of memory: {nbytes:,} bytes were asked for while {self.bytes_in_use:,} are "
+                f"in use and {self.block_bytes:,} are taken from the device, which has "
+                f"{self.device.physical.heap_bytes:,} (after all caches were released; {error}). Drop references to "
+                "large arrays or work in smaller parts.")
 
     def flush(self) -> None:
         """Return the pieces that wait in bins to their blocks."""
@@ -249,6 +249,7 @@ class Allocator:
             if not empty:
                 return
             self.device.queue.wait_all()
+            self.device.descriptors.forget(empty)
             for block in empty:
                 self.blocks.remove(block)
                 self.block_bytes -= block.nbytes
@@ -267,6 +268,9 @@ class Allocator:
             "blocks": len(self.blocks),
             "out_of_memory_retries": self.retries,
         }
+
+    def check(self) -> None:
+        """Nothing to check here; see guard.py."""
 
     def close(self) -> None:
         for block in self.blocks:

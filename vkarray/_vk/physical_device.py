@@ -186,12 +186,17 @@ class PhysicalDevice:
         wanted.add("VK_KHR_portability_subset")  # has to be enabled where it exists
         return sorted(wanted & self.extensions)
 
-    def memory_type(self, required: int, preferred: int = 0, allowed: int = 0xFFFFFFFF) -> int | None:
-        """The first memory type with the required flags that has most of the preferred ones, on the largest heap."""
-        candidates = [(bin(flags & preferred).count("1"), self.heaps[heap][0], -index)
+    def memory_type(self, required: int, preferred: int = 0, allowed: int = 0xFFFFFFFF,
+                    on_host: bool = False) -> int | None:
+        """The first memory type with the required flags that has most of the preferred ones, on the largest heap.
+
+        ``on_host`` prefers memory that is not the device's own, for staging.
+        """
+        local = vk.VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+        candidates = [((flags & preferred).bit_count(), not (on_host and flags & local), self.heaps[heap][0], -index)
                       for index, (flags, heap) in enumerate(self.memory_types)
                       if flags & required == required and allowed >> index & 1]
-        return -max(candidates)[2] if candidates else None
+        return -max(candidates)[3] if candidates else None
 
     def mappable_type(self) -> int | None:
         """A host-visible type on the main device heap (not the small window that older PCs have), or None."""
@@ -228,7 +233,8 @@ class PhysicalDevice:
 
     def _refusal(self, disabled: frozenset[str]) -> str | None:
         if self.properties.apiVersion < api.VERSION_1_2:
-            return f"it offers Vulkan {api.version(self.properties.apiVersion)}; vkarray needs 1.2 (a newer driver may offer it)"
+            return (f"it offers Vulkan {api.version(self.properties.apiVersion)} and vkarray needs 1.2; "
+                    "a newer driver may offer it")
         for name in features.REQUIRED:
             if name not in self.supported:
                 return f"it lacks the feature {name}"
@@ -245,7 +251,7 @@ def physical_devices(validation: bool, disabled: frozenset[str]) -> list[Physica
         raise ConfigurationError(f"VKARRAY_DISABLE: unknown feature {', '.join(unknown)}; known are "
                                  f"{', '.join(sorted(features.KNOWN))}.")
     owner = instance.get(validation)
-    found = [PhysicalDevice(owner, handle, index, disabled) for index, handle in enumerate(owner.physical_devices())]
+    found = [PhysicalDevice(owner, handle, index, disabled) for index, handle in enumerate(owner.physical_devices)]
     if not found:
         raise DeviceError(instance.NO_DRIVER)
     return found

@@ -10,72 +10,100 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from ..errors import FeatureError
+from .. import configuration
+from ..errors import DeviceLostError, FeatureError, OutOfMemoryError, VkArrayError
+from . import timing
 from .api import NULL, array, ffi, struct, vk
-from .kernel import Kernel
-from .memory import Buffer
 
 if TYPE_CHECKING:
+    from .barriers import Checker
     from .device import Device
+    from .kernel import Kernel
+    from .memory import Buffer
 
 FIRST_BATCH, LARGEST_BATCH = 8, 256   # commands per batch: small while the device may be idle, then doubling
 BATCH_WORKGROUPS = 1 << 14            # enough work to submit at once
 POLL_SECONDS = 50e-6                  # submit and wait takes about 35 µs on a GPU; a sleeping wait adds as much
 WAIT_NANOSECONDS = 100_000_000        # wake up this often so that Ctrl-C works
 
-_COMPUTE_AND_TRANSFER = vk.VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | vk.VK_PIPELINE_STAGE_TRANSFER_BIT
+_COMPUTE = vk.VK_SHADER_STAGE_COMPUTE_BIT
+_BIND_POINT = vk.VK_PIPELINE_BIND_POINT_COMPUTE
+_STAGES = vk.VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | vk.VK_PIPELINE_STAGE_TRANSFER_BIT
 _WRITES = vk.VK_ACCESS_SHADER_WRITE_BIT | vk.VK_ACCESS_TRANSFER_WRITE_BIT
-_READS = vk.VK_ACCESS_SHADER_READ_BIT | vk.VK_ACCESS_TRANSFER_READ_BIT
+_READS = vk.VK_ACCESS_SHADER_READ_BIT | vk.VK_ACCESS_TRANSFER_READ_BIT | vk.VK_ACCESS_UNIFORM_READ_BIT
+_HOST = vk.VK_ACCESS_HOST_READ_BIT | vk.VK_ACCESS_HOST_WRITE_BIT
+
+
+class Batch:
+    """A submitted command buffer: its last serial, what it runs (kept alive until it is done), its timestamps."""
+
+    __slots__ = ("commands", "serial", "steps", "timer")
+
+    def __init__(self, commands: Any, serial: int, steps: list[Kernel | str], timer: timing.Timer | None) -> None:
+        self.commands, self.serial, self.steps, self.timer = commands, serial, steps, timer
 
 
 class Queue:
-    """Records, submits and waits. Methods are called under the device's gate, except the waits."""
+    """Records, submits and waits. Recording happens under the device's gate."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, stack: ExitStack) -> None:
         self.device, self.functions = device, device.functions
         self.serial = self.barrier = self.submitted = self.completed = 0
-        self.commands: Any = None
+        self.commands: Any = None              # the command buffer being recorded
         self.bound: Kernel | None = None
-        self.kernels: list[str] = []
-        self.recorded = self.workgroups = 0
+        self.steps: list[Kernel | str] = []    # what it runs
+        self.workgroups = 0
         self.batch_limit = FIRST_BATCH
         self.free: list[Any] = []
-        self.in_flight: deque[tuple[int, Any, list[str]]] = deque()
-        functions = self.functions
+        self.in_flight: deque[Batch] = deque()
+        self.batches = self.barriers = 0
+        self.checker: Checker | None = None
+        self.timer: timing.Timer | None = None        # timestamps of the batch being recorded
+        self.timing_sinks: list[Any] = []
+        self.traced = False                    # a checker or a sink wants to hear of each command
+        self.pool, self.semaphore = ffi.new("VkCommandPool*"), ffi.new("VkSemaphore*")
+        stack.callback(self.close)
+        self._create()
+        self._prepare()
+
+    def _create(self) -> None:
+        device, functions = self.device, self.functions
         queue = ffi.new("VkQueue*")
         functions.vkGetDeviceQueue(device.handle, device.physical.queue_family, 0, queue)
         self.handle = queue[0]
-        pool = ffi.new("VkCommandPool*")
         functions.vkCreateCommandPool(device.handle, struct(
             "VkCommandPoolCreateInfo", flags=vk.VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-            queueFamilyIndex=device.physical.queue_family), NULL, pool)
-        self.pool = pool[0]
+            queueFamilyIndex=device.physical.queue_family), NULL, self.pool)
         timeline = struct("VkSemaphoreTypeCreateInfo", semaphoreType=vk.VK_SEMAPHORE_TYPE_TIMELINE)
-        semaphore = ffi.new("VkSemaphore*")
-        functions.vkCreateSemaphore(device.handle, struct("VkSemaphoreCreateInfo", pNext=timeline), NULL, semaphore)
-        self.semaphore = semaphore
-        self._prepare()
+        functions.vkCreateSemaphore(device.handle, struct("VkSemaphoreCreateInfo", pNext=timeline), NULL,
+                                    self.semaphore)
 
     def _prepare(self) -> None:
-        """Structures that are re-used by every call."""
+        """Structures and functions that every call uses again."""
         self._begin_info = struct("VkCommandBufferBeginInfo", flags=vk.VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT)
         self._between = struct("VkMemoryBarrier", srcAccessMask=_WRITES, dstAccessMask=_WRITES | _READS)
-        self._at_end = struct("VkMemoryBarrier", srcAccessMask=_WRITES,
-                              dstAccessMask=_WRITES | _READS | vk.VK_ACCESS_HOST_READ_BIT | vk.VK_ACCESS_HOST_WRITE_BIT)
-        self._value = ffi.new("uint64_t*")
+        self._at_end = struct("VkMemoryBarrier", srcAccessMask=_WRITES, dstAccessMask=_WRITES | _READS | _HOST)
+        self._value, self._counter = ffi.new("uint64_t*"), ffi.new("uint64_t*")
         self._command_cell = ffi.new("VkCommandBuffer*")
         self._timeline_info = struct("VkTimelineSemaphoreSubmitInfo", signalSemaphoreValueCount=1,
                                      pSignalSemaphoreValues=self._value)
         self._submit_info = struct("VkSubmitInfo", pNext=self._timeline_info, commandBufferCount=1,
                                    pCommandBuffers=self._command_cell, signalSemaphoreCount=1,
                                    pSignalSemaphores=self.semaphore)
-        self._counter = ffi.new("uint64_t*")
-        self._push_constants = self.functions.vkCmdPushConstants
-        self._dispatch = self.functions.vkCmdDispatch
-        self._bind_pipeline = self.functions.vkCmdBindPipeline
-        self._pipeline_barrier = self.functions.vkCmdPipelineBarrier
+        functions = self.functions
+        self._push_constants, self._dispatch = functions.vkCmdPushConstants, functions.vkCmdDispatch
+        self._bind_pipeline = functions.vkCmdBindPipeline
+        self._pipeline_barrier = functions.vkCmdPipelineBarrier
+        self._max_groups = self.device.limits.max_workgroup_count
+        self._between_2: Any = None
+        if "synchronization2" in self.device.features:  # two arguments instead of ten: a third of the time
+            barrier = struct("VkMemoryBarrier2", srcStageMask=_STAGES, srcAccessMask=_WRITES, dstStageMask=_STAGES,
+                             dstAccessMask=_WRITES | _READS)
+            self._between_2 = struct("VkDependencyInfo", memoryBarrierCount=1, pMemoryBarriers=barrier)
+            self._pipeline_barrier_2 = functions.vkCmdPipelineBarrier2
 
     # --- recording -------------------------------------------------------------------------------------------------
 
@@ -83,18 +111,25 @@ class Queue:
         """The command buffer being recorded, begun now if there is none."""
         if self.commands is None:
             self.retire()
-            if self.free:
-                commands = self.free.pop()
-            else:
+            if not self.free:
                 cell = ffi.new("VkCommandBuffer[]", 1)
                 self.functions.vkAllocateCommandBuffers(self.device.handle, struct(
-                    "VkCommandBufferAllocateInfo", commandPool=self.pool,
+                    "VkCommandBufferAllocateInfo", commandPool=self.pool[0],
                     level=vk.VK_COMMAND_BUFFER_LEVEL_PRIMARY, commandBufferCount=1), cell)
-                commands = cell[0]
-            self.functions.vkBeginCommandBuffer(commands, self._begin_info)
-            self.commands = commands
+                self.free.append(cell[0])
+            self.functions.vkBeginCommandBuffer(self.free[-1], self._begin_info)
+            self.commands = self.free.pop()
             self.bound = None
         return self.commands
+
+    def record_barrier(self) -> None:
+        """Order everything recorded so far before everything that follows."""
+        if self._between_2 is not None:
+            self._pipeline_barrier_2(self.commands, self._between_2)
+        else:
+            self._pipeline_barrier(self.commands, _STAGES, _STAGES, 0, 1, self._between, 0, NULL, 0, NULL)
+        self.barriers += 1
+        self.barrier = self.serial
 
     def order(self, reads: Sequence[Buffer], writes: Sequence[Buffer]) -> None:
         """Record a barrier if a command with these uses needs one."""
@@ -108,87 +143,151 @@ class Queue:
                 self.record_barrier()
                 return
 
-    def record_barrier(self) -> None:
-        self._pipeline_barrier(self.commands, _COMPUTE_AND_TRANSFER, _COMPUTE_AND_TRANSFER, 0, 1, self._between,
-                               0, NULL, 0, NULL)
-        self.barrier = self.serial
-
     def dispatch(self, kernel: Kernel, push_constants: bytes, groups: tuple[int, int, int],
-                 reads: Sequence[Buffer], writes: Sequence[Buffer], bindings: Any = None) -> None:
-        """Record one dispatch; see Device.dispatch."""
+                 reads: Sequence[Buffer], writes: Sequence[Buffer],
+                 bindings: Sequence[tuple[int, Buffer, int, int]] | None = None) -> None:
+        """Record one dispatch of ``kernel`` and return; the work runs later, in order wherever buffers are shared.
+
+        ``reads`` and ``writes`` are all the buffers that the kernel reads and writes. ``bindings`` are (binding,
+        buffer, offset, bytes) for kernels that declare descriptors. Raises FeatureError when ``groups`` is too large.
+        """
         with self.device.gate:
             commands = self.commands or self.begin()
             x, y, z = groups
-            self.order(reads, writes)
+            if x > 65535 or y > 65535 or z > 65535:
+                check_groups(kernel.name, groups, self._max_groups)
+            barrier = self.barrier
+            for buffer in reads:
+                if buffer.written > barrier:
+                    self.record_barrier()
+                    break
+            else:
+                for buffer in writes:
+                    if buffer.written > barrier or buffer.read > barrier:
+                        self.record_barrier()
+                        break
             if kernel is not self.bound:
-                self._bind_pipeline(commands, vk.VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline)
+                if kernel.device is not self.device:
+                    raise ValueError(f"{kernel!r} belongs to another device than {self.device!r}.")
+                self._bind_pipeline(commands, _BIND_POINT, kernel.pipeline)
                 self.bound = kernel
             if push_constants:
-                self._push_constants(commands, kernel.layout, vk.VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                     len(push_constants), push_constants)
-            self._dispatch(commands, x, y, z)
-            self.finish_command(kernel.name, reads, writes, x * y * z)
+                self._push_constants(commands, kernel.layout, _COMPUTE, 0, len(push_constants), push_constants)
+            if kernel.bindings:
+                self.device.descriptors.bind(commands, kernel, bindings or ())
+            if self.traced or configuration.current().debug > 1:
+                self._traced_dispatch(kernel, push_constants, groups, reads, writes)
+            else:
+                self._dispatch(commands, x, y, z)
+            self.serial = serial = self.serial + 1
+            for buffer in reads:
+                buffer.read = serial
+            for buffer in writes:
+                buffer.written = serial
+            steps = self.steps
+            steps.append(kernel)
+            self.workgroups += x * y * z
+            if len(steps) >= self.batch_limit or self.workgroups >= BATCH_WORKGROUPS:
+                self.submit()
+
+    def _traced_dispatch(self, kernel: Kernel, push_constants: bytes, groups: tuple[int, int, int],
+                         reads: Sequence[Buffer], writes: Sequence[Buffer]) -> None:
+        if self.checker:
+            self.checker.check_addresses(kernel.name, push_constants, (*reads, *writes))
+            self.checker.command(kernel.name, reads, writes)
+        if self.timing_sinks or configuration.current().debug > 1:
+            timing.record_timed(self, kernel.name, groups, reads, writes)
+        else:
+            self._dispatch(self.commands, *groups)
 
     def finish_command(self, name: str, reads: Sequence[Buffer], writes: Sequence[Buffer], workgroups: int) -> None:
-        """Number the command just recorded, mark its buffers, submit when the batch is full."""
+        """Number the transfer just recorded, mark its buffers, submit when the batch is full."""
+        if self.checker:
+            self.checker.command(name, reads, writes)
         self.serial = serial = self.serial + 1
         for buffer in reads:
             buffer.read = serial
         for buffer in writes:
             buffer.written = serial
-        self.kernels.append(name)
+        self.steps.append(name)
         self.workgroups += workgroups
-        if len(self.kernels) >= self.batch_limit or self.workgroups >= BATCH_WORKGROUPS:
+        if len(self.steps) >= self.batch_limit or self.workgroups >= BATCH_WORKGROUPS:
             self.submit()
 
+    # --- submitting ------------------------------------------------------------------------------------------------
+
     def submit(self) -> None:
-        """Hand what is recorded to the device."""
+        """Hand what is recorded to the device. When that fails the device is given up: results would be missing."""
         if self.commands is None:
             return
-        commands = self.commands
+        commands, functions = self.commands, self.functions
         # Orders later batches, and makes results visible to the host.
-        self._pipeline_barrier(commands, _COMPUTE_AND_TRANSFER, _COMPUTE_AND_TRANSFER | vk.VK_PIPELINE_STAGE_HOST_BIT,
-                               0, 1, self._at_end, 0, NULL, 0, NULL)
-        self.functions.vkEndCommandBuffer(commands)
-        self._value[0] = self.serial
-        self._command_cell[0] = commands
-        self.in_flight.append((self.serial, commands, self.kernels))
-        self.commands, self.kernels, self.workgroups = None, [], 0
-        self.functions.vkQueueSubmit(self.handle, 1, self._submit_info, NULL)
-        self.barrier = self.submitted = self.serial
+        self._pipeline_barrier(commands, _STAGES, _STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT, 0, 1, self._at_end,
+                               0, NULL, 0, NULL)
+        batch = Batch(commands, self.serial, self.steps, self.timer)
+        self.in_flight.append(batch)
+        self.commands, self.steps, self.timer, self.workgroups = None, [], None, 0
+        try:
+            functions.vkEndCommandBuffer(commands)
+            self._submit(batch)
+        except DeviceLostError:
+            raise
+        except VkArrayError as error:
+            kernels = self.names_in_flight()
+            lost = DeviceLostError(f"{error} A batch of {len(batch.steps)} commands could not be submitted, so their "
+                                   f"results are missing: {', '.join(kernels)}. Open the device again to go on.", kernels)
+            self.device.give_up(lost)
+            raise lost from error
+        self.barrier = self.submitted = batch.serial
+        self.batches += 1
         self.batch_limit = min(self.batch_limit * 2, LARGEST_BATCH)
 
-    # --- waiting ---------------------------------------------------------------------------------------------------
+    def _submit(self, batch: Batch) -> None:
+        self._value[0] = batch.serial
+        self._command_cell[0] = batch.commands
+        try:
+            self.functions.vkQueueSubmit(self.handle, 1, self._submit_info, NULL)
+        except OutOfMemoryError:
+            self.wait(self.submitted)  # what is in flight holds memory; once more when it is done
+            self.functions.vkQueueSubmit(self.handle, 1, self._submit_info, NULL)
 
     def retire(self) -> None:
-        """Note which batches are done and take back their command buffers."""
+        """Note which batches are done, take back their command buffers, deliver their timestamps."""
         if not self.in_flight:
             return
         self.functions.vkGetSemaphoreCounterValue(self.device.handle, self.semaphore[0], self._counter)
-        self.completed = max(self.completed, self._counter[0])
-        while self.in_flight and self.in_flight[0][0] <= self.completed:
-            self.free.append(self.in_flight.popleft()[1])
+        completed = self._counter[0]
+        while self.in_flight and self.in_flight[0].serial <= completed:
+            batch = self.in_flight.popleft()
+            self.free.append(batch.commands)
+            if batch.timer:
+                batch.timer.deliver()
         if not self.in_flight:
             self.batch_limit = FIRST_BATCH
+        if completed > self.completed:
+            self.completed = completed
+
+    # --- waiting ---------------------------------------------------------------------------------------------------
 
     def wait(self, serial: int) -> None:
-        """Return when the device has done all commands up to ``serial``."""
+        """Return when the device has done all commands up to ``serial``. Other threads may record meanwhile."""
         if serial <= self.completed:
             return
         with self.device.gate:
             if serial > self.submitted:
                 self.submit()
             self.retire()
-        value = ffi.new("uint64_t*", serial)
-        info = struct("VkSemaphoreWaitInfo", semaphoreCount=1, pSemaphores=self.semaphore, pValues=value)
-        functions, handle = self.functions, self.device.handle
         if not self.device.limits.is_cpu:
             end = time.perf_counter() + POLL_SECONDS
             while self.completed < serial and time.perf_counter() < end:
                 with self.device.gate:
                     self.retire()
+        if self.completed >= serial:
+            return
+        info = struct("VkSemaphoreWaitInfo", semaphoreCount=1, pSemaphores=self.semaphore,
+                      pValues=ffi.new("uint64_t*", serial))
         while self.completed < serial:
-            functions.vkWaitSemaphores(handle, info, WAIT_NANOSECONDS)
+            self.functions.vkWaitSemaphores(self.device.handle, info, WAIT_NANOSECONDS)
             with self.device.gate:
                 self.retire()
 
@@ -196,22 +295,29 @@ class Queue:
         self.wait(self.serial)
 
     def names_in_flight(self) -> tuple[str, ...]:
-        """Names of the kernels submitted and not known to be done, each once."""
-        names = [name for _, _, batch in self.in_flight for name in batch] + self.kernels
-        return tuple(dict.fromkeys(names))
+        """What was recorded or submitted and is not known to be done, each name once."""
+        steps = [step for batch in self.in_flight for step in batch.steps] + self.steps
+        return tuple(dict.fromkeys(step if isinstance(step, str) else step.name for step in steps))
 
     def close(self) -> None:
-        buffers = self.free + [commands for _, commands, _ in self.in_flight]
+        buffers = self.free + [batch.commands for batch in self.in_flight]
+        for timer in (self.timer, *(batch.timer for batch in self.in_flight)):
+            if timer is not None:
+                timer.release()
         if self.commands is not None:
             buffers.append(self.commands)
+        self.free, self.commands, self.steps = [], None, []
+        self.in_flight.clear()
+        handle, functions = self.device.handle, self.functions
         if buffers:
-            self.functions.vkFreeCommandBuffers(self.device.handle, self.pool, len(buffers),
-                                                array("VkCommandBuffer", buffers))
-        self.functions.vkDestroyCommandPool(self.device.handle, self.pool, NULL)
-        self.functions.vkDestroySemaphore(self.device.handle, self.semaphore[0], NULL)
+            functions.vkFreeCommandBuffers(handle, self.pool[0], len(buffers), array("VkCommandBuffer", buffers))
+        functions.vkDestroyCommandPool(handle, self.pool[0], NULL)
+        functions.vkDestroySemaphore(handle, self.semaphore[0], NULL)
 
 
 def check_groups(kernel: str, groups: tuple[int, int, int], limits: tuple[int, int, int]) -> None:
     if any(count > limit for count, limit in zip(groups, limits, strict=True)):
-        raise FeatureError(f"{kernel}: dispatch of {groups} workgroups, the device takes at most {limits}; "
+        raise FeatureError(f"{kernel}: dispatch of {groups} workgroups, but the device takes at most {limits}; "
                            "split the work into several dispatches.", ("maxComputeWorkGroupCount",))
+
+

@@ -1,31 +1,271 @@
-"""Reading and amending SPIR-V: the capabilities a module declares."""
+"""Reading and amending SPIR-V: what a module needs from the device, and float controls.
+
+Numbers are those of the SPIR-V specification 1.6, section 3.
+"""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from ..errors import ShaderError
 
-MAGIC = 0x07230203
-HEADER_WORDS = 5
-OP_CAPABILITY = 17
+MAGIC, HEADER_WORDS = 0x07230203, 5
+
+# Capability -> features of which one suffices. An empty tuple: every Vulkan 1.2 device has it.
+CAPABILITY_FEATURES: dict[int, tuple[str, ...]] = {
+    0: (), 1: (), 50: (),  # Matrix, Shader, ImageQuery
+    9: ("shaderFloat16",), 10: ("shaderFloat64",), 11: ("shaderInt64",), 22: ("shaderInt16",), 39: ("shaderInt8",),
+    12: ("shaderBufferInt64Atomics", "shaderSharedInt64Atomics"),
+    61: ("subgroupBasic",), 62: ("subgroupVote",), 63: ("subgroupArithmetic",), 64: ("subgroupBallot",),
+    65: ("subgroupShuffle",), 66: ("subgroupShuffleRelative",), 67: ("subgroupClustered",), 68: ("subgroupQuad",),
+    4433: ("storageBuffer16BitAccess",), 4434: ("uniformAndStorageBuffer16BitAccess",),
+    4435: ("storagePushConstant16",),
+    4441: ("variablePointersStorageBuffer",), 4442: ("variablePointers",),
+    4448: ("storageBuffer8BitAccess",), 4449: ("uniformAndStorageBuffer8BitAccess",), 4450: ("storagePushConstant8",),
+    5345: ("vulkanMemoryModel",), 5346: ("vulkanMemoryModelDeviceScope",), 5347: ("bufferDeviceAddress",),
+    5116: ("shaderBFloat16Type",), 5117: ("shaderBFloat16DotProduct",), 5118: ("shaderBFloat16CooperativeMatrix",),
+    5430: ("cooperativeMatrixReductions",), 5431: ("cooperativeMatrixConversions",),
+    5432: ("cooperativeMatrixPerElementOperations",), 5433: ("cooperativeMatrixTensorAddressing",),
+    5434: ("cooperativeMatrixBlockLoads",), 5439: ("cooperativeMatrixTensorAddressing",),
+    6016: ("shaderIntegerDotProduct",), 6017: ("shaderIntegerDotProduct",), 6018: ("shaderIntegerDotProduct",),
+    6019: ("shaderIntegerDotProduct",),
+    6022: ("cooperativeMatrix",),
+    6033: ("shaderBufferFloat32AtomicAdd", "shaderSharedFloat32AtomicAdd"),
+    6034: ("shaderBufferFloat64AtomicAdd", "shaderSharedFloat64AtomicAdd"),
+}
+
+# Float controls: capability -> (attribute of FloatControls, execution mode).
+FLOAT_CONTROLS: dict[int, tuple[str, int]] = {
+    4464: ("denorm_preserve", 4459),
+    4466: ("signed_zero_inf_nan_preserve", 4461),
+    4467: ("rounding_mode_rte", 4462),
+}
+
+_STORAGE_BUFFER, _UNIFORM, _WORKGROUP, _PUSH_CONSTANT = 12, 2, 4, 9
+_BINARY = {
+    128: lambda a, b: a + b, 130: lambda a, b: a - b, 132: lambda a, b: a * b,
+    134: lambda a, b: a // b if b else 0, 135: lambda a, b: a // b if b else 0, 137: lambda a, b: a % b if b else 0,
+    194: lambda a, b: a >> b, 195: lambda a, b: a >> b, 196: lambda a, b: a << b,
+    197: lambda a, b: a | b, 198: lambda a, b: a ^ b, 199: lambda a, b: a & b,
+    164: lambda a, b: int(a == b), 166: lambda a, b: int(bool(a or b)), 167: lambda a, b: int(bool(a and b)),
+    170: lambda a, b: int(a == b), 171: lambda a, b: int(a != b), 172: lambda a, b: int(a > b),
+    173: lambda a, b: int(a > b), 174: lambda a, b: int(a >= b), 175: lambda a, b: int(a >= b),
+    176: lambda a, b: int(a < b), 177: lambda a, b: int(a < b), 178: lambda a, b: int(a <= b),
+    179: lambda a, b: int(a <= b),
+}
+
+
+@dataclass
+class Module:
+    """What matters of a module, its specialization constants applied."""
+
+    words: tuple[int, ...]
+    version: tuple[int, int]
+    capabilities: frozenset[int]
+    float_widths: frozenset[int]
+    entry_point: int
+    entry_name: str
+    local_size: tuple[int, int, int]
+    shared_bytes: int
+    push_constant_bytes: int
+    bindings: dict[int, str] = field(default_factory=dict)  # binding of descriptor set 0 -> "storage" or "uniform"
 
 
 def words_of(spirv: bytes, name: str) -> tuple[int, ...]:
     """The words of a module; raises ShaderError when the bytes are not SPIR-V of this machine's byte order."""
     if len(spirv) < 4 * HEADER_WORDS or len(spirv) % 4 or spirv[:4] != MAGIC.to_bytes(4, "little"):
-        raise ShaderError(f"kernel {name}: {len(spirv)} bytes that are not a SPIR-V module (little-endian, magic "
-                          f"{MAGIC:#x}); compile the source again.")
+        raise ShaderError(f"Kernel {name}: got {len(spirv)} bytes that are not a SPIR-V module (little-endian words "
+                          f"that begin with {MAGIC:#x}); compile the source again.")
     return struct.unpack(f"<{len(spirv) // 4}I", spirv)
 
 
-def instructions(words: tuple[int, ...], name: str) -> Iterator[tuple[int, int, int]]:
-    """(opcode, position, word count) of each instruction."""
+def instructions(words: tuple[int, ...], name: str) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Opcode and operands of each instruction."""
     position = HEADER_WORDS
     while position < len(words):
         count, opcode = words[position] >> 16, words[position] & 0xFFFF
         if not count or position + count > len(words):
-            raise ShaderError(f"kernel {name}: the SPIR-V module is cut off or damaged at word {position}.")
-        yield opcode, position, count
+            raise ShaderError(f"Kernel {name}: the SPIR-V module is cut off or damaged at word {position}; "
+                              "compile the source again.")
+        yield opcode, words[position + 1: position + count]
         position += count
+
+
+def _text(words: tuple[int, ...]) -> str:
+    return struct.pack(f"<{len(words)}I", *words).split(b"\0", 1)[0].decode("utf-8", "replace")
+
+
+class _Reader:
+    """Tables of one module's types, constants, decorations and variables."""
+
+    def __init__(self, words: tuple[int, ...], name: str, specialization: dict[int, int]) -> None:
+        self.name, self.specialization = name, specialization
+        self.capabilities: set[int] = set()
+        self.types: dict[int, tuple[int, tuple[int, ...]]] = {}
+        self.constants: dict[int, int] = {}
+        self.composites: dict[int, tuple[int, ...]] = {}
+        self.decorations: dict[tuple[int, int], tuple[int, ...]] = {}
+        self.members: dict[tuple[int, int, int], tuple[int, ...]] = {}
+        self.variables: list[tuple[int, int, int]] = []
+        self.modes: dict[int, tuple[int, ...]] = {}
+        self.id_modes: dict[int, tuple[int, ...]] = {}
+        self.entry: tuple[int, str] | None = None
+        for opcode, operands in instructions(words, name):
+            if opcode == 54:  # OpFunction: declarations are over
+                break
+            self._take(opcode, operands)
+
+    def _take(self, opcode: int, o: tuple[int, ...]) -> None:
+        if opcode == 17:
+            self.capabilities.add(o[0])
+        elif opcode == 15 and o[0] == 5:  # OpEntryPoint GLCompute
+            self.entry = (o[1], _text(o[2:]))
+        elif opcode == 16:
+            self.modes[o[1]] = o[2:]
+        elif opcode == 331:
+            self.id_modes[o[1]] = o[2:]
+        elif opcode == 71:
+            self.decorations[o[0], o[1]] = o[2:]
+        elif opcode == 72:
+            self.members[o[0], o[1], o[2]] = o[3:]
+        elif 19 <= opcode <= 33:
+            self.types[o[0]] = (opcode, o[1:])
+        elif opcode == 59:
+            self.variables.append((o[0], o[1], o[2]))
+        else:
+            self._constant(opcode, o)
+
+    def _constant(self, opcode: int, o: tuple[int, ...]) -> None:
+        if opcode in (41, 42):
+            self.constants[o[1]] = int(opcode == 41)
+        elif opcode in (43, 48, 49, 50):
+            value = {48: 1, 49: 0}.get(opcode, o[2] if len(o) > 2 else 0)
+            spec = self.decorations.get((o[1], 1))
+            self.constants[o[1]] = self.specialization.get(spec[0], value) if spec else value
+        elif opcode in (44, 51):
+            self.composites[o[1]] = o[2:]
+        elif opcode == 52:  # OpSpecConstantOp
+            values = [self.constants.get(operand) for operand in o[3:]]
+            if None not in values and o[2] in _BINARY and len(values) == 2:
+                self.constants[o[1]] = _BINARY[o[2]](*values) & 0xFFFFFFFF  # type: ignore[no-untyped-call]
+            elif None not in values and o[2] == 169:  # OpSelect
+                self.constants[o[1]] = values[1] if values[0] else values[2]  # type: ignore[assignment]
+
+    def size(self, kind: int) -> tuple[int, int]:
+        """Bytes and alignment of a type in shared memory, laid out naturally."""
+        opcode, o = self.types[kind]
+        if opcode in (21, 22):
+            return o[0] // 8, o[0] // 8
+        if opcode in (23, 24):
+            size, alignment = self.size(o[0])
+            return size * o[1], alignment
+        if opcode == 28:
+            size, alignment = self.size(o[0])
+            return -(-size // alignment) * alignment * self.constants.get(o[1], 1), alignment
+        if opcode == 30:
+            total, widest = 0, 1
+            for member in o:
+                size, alignment = self.size(member)
+                total = -(-total // alignment) * alignment + size
+                widest = max(widest, alignment)
+            return -(-total // widest) * widest, widest
+        return (8, 8) if opcode == 32 else (4, 4)  # pointers; bool and what is opaque
+
+    def push_constant_bytes(self, pointer: int) -> int:
+        structure = self.types[pointer][1][1]
+        ends = [0]
+        for index, member in enumerate(self.types[structure][1]):
+            ends.append(self.members.get((structure, index, 35), (0,))[0] + self._block_bytes(member, structure, index))
+        return max(ends)
+
+    def _block_bytes(self, kind: int, structure: int, index: int) -> int:
+        opcode, o = self.types[kind]
+        if opcode == 28:
+            return self.decorations.get((kind, 6), (self.size(o[0])[0],))[0] * self.constants.get(o[1], 1)
+        if opcode == 24:
+            return self.members.get((structure, index, 7), (self.size(o[0])[0],))[0] * o[1]
+        return self.size(kind)[0]
+
+    def local_size(self) -> tuple[int, int, int]:
+        for (target, decoration), value in self.decorations.items():
+            if decoration == 11 and value[:1] == (25,) and target in self.composites:  # BuiltIn WorkgroupSize
+                x, y, z = (self.constants.get(part, 1) for part in self.composites[target])
+                return x, y, z
+        if 38 in self.id_modes:  # LocalSizeId
+            x, y, z = (self.constants.get(part, 1) for part in self.id_modes[38])
+            return x, y, z
+        x, y, z = self.modes.get(17, (1, 1, 1))
+        return x, y, z
+
+    def bindings(self) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for pointer, variable, storage in self.variables:
+            if storage not in (_STORAGE_BUFFER, _UNIFORM):
+                continue
+            binding = self.decorations.get((variable, 33))
+            if self.decorations.get((variable, 34), (0,))[0] != 0 or binding is None:
+                raise ShaderError(f"Kernel {self.name}: buffers must be declared with layout(binding = n) in "
+                                  "descriptor set 0.")
+            structure = self.types[pointer][1][1]
+            storage_buffer = storage == _STORAGE_BUFFER or (structure, 3) in self.decorations
+            found[binding[0]] = "storage" if storage_buffer else "uniform"
+        return dict(sorted(found.items()))
+
+
+def read(spirv: bytes, name: str, specialization: dict[int, int]) -> Module:
+    """Read a module; raises ShaderError when it is damaged or not a compute shader."""
+    words = words_of(spirv, name)
+    try:
+        reader = _Reader(words, name, specialization)
+        if reader.entry is None:
+            raise ShaderError(f"Kernel {name}: the SPIR-V module has no compute entry point.")
+        floats = {o[0] for opcode, o in reader.types.values() if opcode == 22 and len(o) == 1}
+        shared = sum(reader.size(reader.types[pointer][1][1])[0]
+                     for pointer, _, storage in reader.variables if storage == _WORKGROUP)
+        push = max((reader.push_constant_bytes(pointer)
+                    for pointer, _, storage in reader.variables if storage == _PUSH_CONSTANT), default=0)
+        return Module(words, (words[1] >> 16 & 0xFF, words[1] >> 8 & 0xFF), frozenset(reader.capabilities),
+                      frozenset(floats), *reader.entry, reader.local_size(), shared, push, reader.bindings())
+    except (IndexError, KeyError, ValueError) as error:
+        raise ShaderError(f"Kernel {name}: the SPIR-V module is damaged ({error!r}); compile it again.") from error
+
+
+def add_float_controls(module: Module, name: str, wanted: dict[int, frozenset[int]]) -> tuple[int, ...]:
+    """The module's words with execution modes for ``wanted`` (capability -> bit widths) that it does not have yet."""
+    present: set[tuple[int, int]] = set()
+    positions, position = {}, HEADER_WORDS
+    extensions = set()
+    for opcode, operands in instructions(module.words, name):
+        if opcode == 16 and len(operands) > 2:
+            present.add((operands[1], operands[2]))
+        elif opcode == 10:
+            extensions.add(_text(operands))
+        # The logical layout: capabilities, extensions, imports, memory model, entry points, execution modes.
+        if opcode in (10, 17) or opcode not in (11, 14, 15, 16, 331):
+            positions.setdefault("extensions" if opcode != 17 else "", position)
+        if opcode not in (10, 11, 14, 15, 16, 17, 331):
+            positions.setdefault("modes", position)
+            break
+        if opcode == 17:
+            positions["capabilities"] = position + len(operands) + 1
+        position += len(operands) + 1
+    capabilities: list[int] = []
+    modes: list[int] = []
+    for capability, widths in wanted.items():
+        mode = FLOAT_CONTROLS[capability][1]
+        missing = [width for width in sorted(widths) if (mode, width) not in present]
+        for width in missing:
+            modes += [4 << 16 | 16, module.entry_point, mode, width]
+        if missing and capability not in module.capabilities:
+            capabilities += [2 << 16 | 17, capability]
+    if not modes:
+        return module.words
+    extension: list[int] = []
+    if module.version < (1, 4) and "SPV_KHR_float_controls" not in extensions:
+        literal = b"SPV_KHR_float_controls\0".ljust(24, b"\0")
+        extension = [7 << 16 | 10, *struct.unpack("<6I", literal)]
+    first, second = positions["capabilities"], positions["modes"]
+    words = module.words
+    return (*words[:first], *capabilities, *extension, *words[first:second], *modes, *words[second:])

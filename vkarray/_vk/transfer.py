@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from .api import ffi, struct, vk
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .device import Device
 
 SEGMENTS, SEGMENT_BYTES = 4, 8 << 20
+INLINE_BYTES = 1 << 16  # the most that vkCmdUpdateBuffer takes
 
 
 class Segment:
@@ -22,25 +23,99 @@ class Segment:
 
 
 class Transfer:
-    """Uploads, downloads and copies of one device."""
+    """Uploads, downloads and copies of one device. Offsets and lengths are in bytes."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
+        self.mappable = device.limits.host_memory != "none"
         self.ring: Block | None = None
         self.segments = [Segment(index * SEGMENT_BYTES) for index in range(SEGMENTS)]
         self.next_segment = 0
         self._region = struct("VkBufferCopy")
 
     def copy(self, source: Buffer, source_offset: int, target: Buffer, target_offset: int, nbytes: int) -> None:
+        """Record a copy on the device. Ranges of the same buffer must not overlap."""
         _check("copy", source, source_offset, nbytes)
         _check("copy", target, target_offset, nbytes)
+        if source is target and abs(source_offset - target_offset) < nbytes:
+            raise ValueError(f"copy: the ranges at {source_offset} and {target_offset} of {nbytes} bytes overlap.")
         if nbytes:
             with self.device.gate:
-                self._record(source.piece.block, source.piece.offset + source_offset, target.piece.block,
-                             target.piece.offset + target_offset, nbytes, (source,), (target,), "copy")
+                self._record("copy", source.piece.block, source.block_offset + source_offset, target.piece.block,
+                             target.block_offset + target_offset, nbytes, (source,), (target,))
 
-    def _record(self, source: Block, source_offset: int, target: Block, target_offset: int, nbytes: int,
-                reads: tuple[Buffer, ...], writes: tuple[Buffer, ...], name: str) -> None:
+    def upload(self, buffer: Buffer, offset: int, data: Any) -> None:
+        """Write host bytes; the caller may change them as soon as this returns. Ordered like a dispatch."""
+        source = ffi.from_buffer("char[]", data)
+        nbytes = len(source)
+        _check("upload", buffer, offset, nbytes)
+        if not nbytes:
+            return
+        with self.device.gate:
+            queue, position = self.device.queue, buffer.block_offset + offset
+            if self.mappable and self._idle(buffer):
+                ffi.memmove(buffer.piece.block.pointer + position, source, nbytes)
+            elif nbytes <= INLINE_BYTES and not (position | nbytes) & 3:
+                commands = queue.begin()
+                queue.order((), (buffer,))
+                self.device.functions.vkCmdUpdateBuffer(commands, buffer.piece.block.buffer, position, nbytes, source)
+                queue.finish_command("upload", (), (buffer,), 1)
+            else:
+                self._upload_staged(buffer, position, source, nbytes)
+
+    def _idle(self, buffer: Buffer) -> bool:
+        """Whether the host may write: at once, or after a wait where waiting is cheaper than staging."""
+        queue, serial = self.device.queue, max(buffer.written, buffer.read)
+        if serial > queue.completed:
+            queue.retire()
+        if serial > queue.completed and self.device.limits.is_cpu:
+            queue.wait(serial)
+        return serial <= queue.completed
+
+    def _upload_staged(self, buffer: Buffer, position: int, source: Any, nbytes: int) -> None:
+        for start in range(0, nbytes, SEGMENT_BYTES):
+            count = min(SEGMENT_BYTES, nbytes - start)
+            ring, segment = self._segment()
+            ffi.memmove(ring.pointer + segment.offset, source + start, count)
+            segment.serial = self.device.queue.serial + 1
+            self._record("upload", ring, segment.offset, buffer.piece.block, position + start, count, (), (buffer,))
+            if nbytes > SEGMENT_BYTES:
+                self.device.queue.submit()  # copies while the host fills the next segment
+
+    def download(self, buffer: Buffer, offset: int, out: Any) -> None:
+        """Wait for what writes the buffer, then copy its bytes into ``out``, a writable buffer."""
+        target = ffi.from_buffer("char[]", out, require_writable=True)
+        nbytes = len(target)
+        _check("download", buffer, offset, nbytes)
+        with self.device.gate:
+            position, serial = buffer.block_offset + offset, buffer.written
+        if self.device.limits.host_memory == "cached":
+            self.device.queue.wait(serial)
+            ffi.memmove(target, buffer.piece.block.pointer + position, nbytes)
+            return
+        # Reading uncached device memory through the bus is slow: the device copies into host memory instead.
+        with self.device.gate:
+            pending: deque[tuple[int, Any, int]] = deque()
+            for start in range(0, nbytes, SEGMENT_BYTES):
+                count = min(SEGMENT_BYTES, nbytes - start)
+                if len(pending) == SEGMENTS:
+                    self._fetch(*pending.popleft())
+                ring, segment = self._segment()
+                segment.serial = self.device.queue.serial + 1
+                self._record("download", buffer.piece.block, position + start, ring, segment.offset, count,
+                             (buffer,), ())
+                self.device.queue.submit()
+                pending.append((self.segments.index(segment), target + start, count))
+            for fetch in pending:
+                self._fetch(*fetch)
+
+    def _fetch(self, index: int, target: Any, count: int) -> None:
+        assert self.ring is not None
+        self.device.queue.wait(self.segments[index].serial)
+        ffi.memmove(target, self.ring.pointer + self.segments[index].offset, count)
+
+    def _record(self, name: str, source: Block, source_offset: int, target: Block, target_offset: int, nbytes: int,
+                reads: tuple[Buffer, ...], writes: tuple[Buffer, ...]) -> None:
         queue = self.device.queue
         commands = queue.begin()
         queue.order(reads, writes)
@@ -49,79 +124,30 @@ class Transfer:
         self.device.functions.vkCmdCopyBuffer(commands, source.buffer, target.buffer, 1, region)
         queue.finish_command(name, reads, writes, nbytes >> 12)
 
-    def upload(self, buffer: Buffer, offset: int, data: Any) -> None:
-        """Write host bytes; the caller may change them as soon as this returns."""
-        source = ffi.from_buffer("char[]", data)
-        nbytes = len(source)
-        _check("upload", buffer, offset, nbytes)
-        block = buffer.piece.block
-        if self.device.memory.mapped:
-            self.device.queue.wait(max(buffer.written, buffer.read))
-            with self.device.gate:
-                ffi.memmove(block.pointer + (buffer.piece.offset + offset), source, nbytes)
-            return
-        for start in range(0, nbytes, SEGMENT_BYTES):
-            count = min(SEGMENT_BYTES, nbytes - start)
-            with self.device.gate:
-                ring, segment = self._segment()
-                ffi.memmove(ring.pointer + segment.offset, source + start, count)
-                self._record(ring, segment.offset, block, buffer.piece.offset + offset + start, count,
-                             (), (buffer,), "upload")
-                segment.serial = self.device.queue.serial
-
-    def download(self, buffer: Buffer, offset: int, out: Any) -> None:
-        """Wait for what writes the buffer, then copy its bytes into ``out``."""
-        target = ffi.from_buffer("char[]", out, require_writable=True)
-        nbytes = len(target)
-        _check("download", buffer, offset, nbytes)
-        block = buffer.piece.block
-        if self.device.limits.host_memory == "cached":
-            self.device.queue.wait(buffer.written)
-            ffi.memmove(target, block.pointer + (buffer.piece.offset + offset), nbytes)
-            return
-        pending: list[Callable[[], None]] = []
-        for start in range(0, nbytes, SEGMENT_BYTES):
-            count = min(SEGMENT_BYTES, nbytes - start)
-            if len(pending) == SEGMENTS:
-                pending.pop(0)()
-            with self.device.gate:
-                ring, segment = self._segment()
-                self._record(block, buffer.piece.offset + offset + start, ring, segment.offset, count,
-                             (buffer,), (), "download")
-                segment.serial = self.device.queue.serial
-                self.device.queue.submit()
-            pending.append(self._fetch(ring, segment, target + start, count))
-        for fetch in pending:
-            fetch()
-
-    def _fetch(self, ring: Block, segment: Segment, target: Any, count: int) -> Callable[[], None]:
-        def fetch() -> None:
-            self.device.queue.wait(segment.serial)
-            ffi.memmove(target, ring.pointer + segment.offset, count)
-        return fetch
-
     def _segment(self) -> tuple[Block, Segment]:
-        """The next part of the ring, free for use."""
+        """The next part of the ring, when the device has done with it."""
         if self.ring is None:
             visible = vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
-            physical = self.device.physical
-            self.ring = Block(
-                self.device.functions, self.device.handle, SEGMENTS * SEGMENT_BYTES,
-                lambda allowed: physical.memory_type(visible, vk.VK_MEMORY_PROPERTY_HOST_CACHED_BIT, allowed), True)
+            physical, cached = self.device.physical, vk.VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+            self.ring = Block(self.device.functions, self.device.handle, SEGMENTS * SEGMENT_BYTES,
+                              lambda allowed: physical.memory_type(visible, cached, allowed, on_host=True), True)
         segment = self.segments[self.next_segment]
         self.next_segment = (self.next_segment + 1) % SEGMENTS
         self.device.queue.wait(segment.serial)
         return self.ring, segment
 
     def mapped(self, buffer: Buffer) -> memoryview | None:
-        if not self.device.memory.mapped:
+        """The buffer's memory as the host sees it, or None; the caller must synchronize. It keeps the buffer alive."""
+        if not self.mappable:
             return None
-        piece = buffer.piece
-        return memoryview(ffi.buffer(piece.block.pointer + piece.offset, buffer.nbytes))
+        with self.device.gate:
+            pointer = buffer.piece.block.pointer + buffer.block_offset
+            return memoryview(ffi.buffer(ffi.gc(pointer, lambda _, kept=buffer: None), buffer.nbytes))
 
     def close(self) -> None:
         if self.ring is not None:
             self.ring.destroy(self.device.functions, self.device.handle)
+            self.ring = None
 
 
 def _check(operation: str, buffer: Buffer, offset: int, nbytes: int) -> None:
