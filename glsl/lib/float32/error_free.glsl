@@ -68,7 +68,7 @@ float vx_reciprocal_approximation(float a) {
     return y;
 }
 
-// (a.x + a.y) / (b.x + b.y) as a pair, relative error below 2^-42.
+// (a.x + a.y) / (b.x + b.y) as a pair, relative error below 2^-42 where |a.y| and |b.y| are at most an ULP of a.x and b.x.
 vec2 vx_pair_divide(vec2 a, vec2 b) {
     precise float reciprocal = vx_reciprocal_approximation(b.x);
     precise float quotient = a.x * reciprocal;
@@ -76,6 +76,21 @@ vec2 vx_pair_divide(vec2 a, vec2 b) {
     precise float remainder = ((a.x - p.x) - p.y) + (a.y - quotient * b.y);
     precise float correction = remainder * reciprocal;
     return vx_fast_two_sum(quotient, correction);
+}
+
+// sqrt(a.x + a.y) as a pair, relative error below 2^-42, for a.x zero or normal in [2^-100, 2^100].
+// Newton's iteration for 1 / sqrt(a) from a seed of the bits (3 % off), then the exact remainder; again the same bits everywhere.
+vec2 vx_pair_sqrt(vec2 a) {
+    precise float y = uintBitsToFloat(0x5F3759DFu - (floatBitsToUint(a.x) >> 1));
+    precise float half_a = 0.5 * a.x;
+    y = y * (1.5 - half_a * y * y);
+    y = y * (1.5 - half_a * y * y);
+    y = y * (1.5 - half_a * y * y);
+    precise float root = a.x * y;
+    vec2 square = vx_two_product(root, root);
+    precise float remainder = ((a.x - square.x) - square.y) + a.y;
+    precise float correction = 0.5 * y * remainder;
+    return vx_fast_two_sum(root, correction);
 }
 
 #endif

@@ -92,28 +92,39 @@ float vx_log10(float x) {
     return result;
 }
 
-// log(1 + x) with 1 + x as a pair. 0.6 ULP (all inputs).
+// e log(2) + log(1 + f + c), c an error term below 2^-20.
+float vx_log_finish(float f, float c, float e) {
+    precise float reciprocal = 0.998657644 + f * (-1.01136005 + f * (1.10287106 + f * -0.887349546));
+    vec2 part = vx_log_pair(f);
+    vec2 sum = vx_fast_two_sum(e * 0.693145752, part.x);
+    precise float result = sum.x + (sum.y + (part.y + (c * reciprocal + e * 1.42860677e-6)));
+    return result;
+}
+
+// log((a.x + a.y) 2^n) for a positive normal pair.
+float vx_log_of_pair(vec2 a, float n) {
+    vec2 reduced = vx_log_reduce(a.x);
+    precise float c = a.y * vx_power_of_two(-min(int(reduced.y), 100));
+    return vx_log_finish(reduced.x, c, reduced.y + n);
+}
+
+// log(1 + a.x + a.y) for a normal a.x > -1 (or zero).
+float vx_log1p_of_pair(vec2 a) {
+    if (a.x > -0.292893 && a.x < 0.414213) {
+        return vx_log_finish(a.x, a.y, 0.0);
+    }
+    vec2 u = vx_two_sum(1.0, a.x);
+    precise float low = u.y + a.y;
+    return vx_log_of_pair(vec2(u.x, low), 0.0);
+}
+
+// 0.63 ULP (all inputs).
 float vx_log1p(float x) {
     if (vx_magnitude_bits(x) < 0x33000000u) {
         return x;
     }
     precise float u = 1.0 + x;
-    if (!vx_log_is_ordinary(u)) {
-        return vx_log_special(u);
-    }
-    precise float c = x >= 1.0 ? 1.0 - (u - x) : x - (u - 1.0);
-    vec2 reduced = vx_log_reduce(u);
-    precise float f = reduced.x;
-    if (reduced.y == 0.0) {
-        f = x;
-        c = 0.0;
-    }
-    c = c * vx_power_of_two(-min(int(reduced.y), 64));
-    precise float reciprocal = 0.998657644 + f * (-1.01136005 + f * (1.10287106 + f * -0.887349546));
-    vec2 part = vx_log_pair(f);
-    vec2 sum = vx_fast_two_sum(reduced.y * 0.693145752, part.x);
-    precise float result = sum.x + (sum.y + (part.y + (c * reciprocal + reduced.y * 1.42860677e-6)));
-    return result;
+    return vx_log_is_ordinary(u) ? vx_log1p_of_pair(vec2(x, 0.0)) : vx_log_special(u);
 }
 
 #endif

@@ -1,0 +1,132 @@
+// Sine, cosine and tangent of float32 for every finite argument.
+#ifndef LIB_FLOAT32_TRIGONOMETRIC
+#define LIB_FLOAT32_TRIGONOMETRIC
+#include "lib/float32/bits.glsl"
+#include "lib/float32/error_free.glsl"
+
+// 32 bits of 2 / pi (Payne and Hanek 1983), after one word of zeros.
+uint vx_two_over_pi(int word) {
+    return word < 4
+        ? (word < 2 ? (word == 0 ? 0u : 0xA2F9836Eu) : (word == 2 ? 0x4E441529u : 0xFC2757D1u))
+        : (word < 6 ? (word == 4 ? 0xF534DDC0u : 0xDB629599u) : (word == 6 ? 0x3C439041u : 0xFE5163ABu));
+}
+
+uint vx_two_over_pi_from(int bit) {
+    int word = bit >> 5;
+    int offset = bit & 31;
+    return (vx_two_over_pi(word) << offset) | ((vx_two_over_pi(word + 1) >> 1) >> (31 - offset));
+}
+
+// |x| = n pi / 2 + (r.x + r.y) for finite |x| >= 2^9, with n modulo 4: the bits of 2 / pi that matter, times the significand.
+vec3 vx_reduce_huge(float x) {
+    ivec2 parts = vx_decompose(vx_magnitude_bits(x));
+    int first = parts.y - 120;
+    uint significand = uint(parts.x);
+    uint low_high, low_low, middle_high, middle_low, carry;
+    umulExtended(significand, vx_two_over_pi_from(first + 64), low_high, low_low);
+    umulExtended(significand, vx_two_over_pi_from(first + 32), middle_high, middle_low);
+    uint middle = uaddCarry(middle_low, low_high, carry);
+    uint high = significand * vx_two_over_pi_from(first) + middle_high + carry;
+    // The quotient modulo 4 in units of 2^-62: round it, keep the rest as sign, magnitude.
+    uint quadrant = (high + 0x20000000u) >> 30;
+    high = (high << 2) | (middle >> 30);
+    middle <<= 2;
+    bool negative = (high & 0x80000000u) != 0u;
+    if (negative) {
+        middle = ~middle + 1u;
+        high = ~high + (middle == 0u ? 1u : 0u);
+    }
+    int shift = 31 - findMSB(high);
+    high = (high << shift) | ((middle >> 1) >> (31 - shift));
+    middle <<= shift;
+    vec2 fraction = vec2(float(high >> 8), float(((high & 0xFFu) << 16) | (middle >> 16)) * 5.96046448e-8);
+    vec2 r = vx_pair_multiply(fraction, vec2(1.57079637, -4.37113883e-8));
+    precise float unit = vx_power_of_two(-24 - shift) * (negative ? -1.0 : 1.0);
+    return vec3(r.x * unit, r.y * unit, float(quadrant & 3u));
+}
+
+// x = n pi / 2 + (r.x + r.y), |r.x| <= 0.79, returned with n (modulo 4 or not). Cody and Waite's reduction in four parts below 2^9.6:
+// n has 9 bits and the first parts 11, 11 and 15, so that n times a part and all but the last differences are exact.
+vec3 vx_reduce_angle(float x) {
+    if (vx_magnitude_bits(x) >= 0x44490000u) {
+        vec3 r = vx_reduce_huge(x);
+        return vx_sign_bits(x) != 0u ? vec3(-r.x, -r.y, -r.z) : r;
+    }
+    precise float n = (x * 0.636619747 + 12582912.0) - 12582912.0;
+    precise float first = (x - n * 1.5703125) - n * 0.000483751297;
+    precise float part = n * 7.54953362e-8;
+    precise float high = first - part;
+    precise float low = ((first - high) - part) - n * 2.56334407e-12;
+    return vec3(high, low, n);
+}
+
+// sin(r.x + r.y) as a pair for a reduced r.
+vec2 vx_sin_reduced(vec2 r) {
+    precise float z = r.x * r.x;
+    precise float p = -0.000198502807 + z * 2.80425547e-6;
+    p = 0.00833337288 + z * p;
+    p = -0.166666672 + z * p;
+    precise float tail = r.x * z * p + (r.y - 0.5 * z * r.y);
+    return vec2(r.x, tail);
+}
+
+// cos(r.x + r.y) as a pair for a reduced r.
+vec2 vx_cos_reduced(vec2 r) {
+    vec2 square = vx_split_square(r.x);
+    precise float z = square.x + square.y;
+    precise float p = -0.0013887313 + z * 2.44329567e-5;
+    p = 0.0416666456 + z * p;
+    vec2 sum = vx_fast_two_sum(1.0, -0.5 * square.x);
+    precise float tail = sum.y + ((z * z * p - 0.5 * square.y) - r.x * r.y);
+    return vec2(sum.x, tail);
+}
+
+// 0.7 ULP (all inputs).
+float vx_sin(float x) {
+    uint bits = vx_magnitude_bits(x);
+    if (bits >= 0x7F800000u) {
+        return VX_FLOAT32_NAN;
+    }
+    vec3 reduced = vx_reduce_angle(x);
+    int n = int(reduced.z);
+    vec2 r = vec2(reduced.x, reduced.y);
+    vec2 sine = vx_sin_reduced(r);
+    vec2 cosine = vx_cos_reduced(r);
+    precise float result = (n & 1) == 0 ? sine.x + sine.y : cosine.x + cosine.y;
+    return bits < 0x38800000u ? x : vx_flip_sign(result, uint(n & 2) << 30);
+}
+
+// 0.7 ULP (all inputs).
+float vx_cos(float x) {
+    if (vx_magnitude_bits(x) >= 0x7F800000u) {
+        return VX_FLOAT32_NAN;
+    }
+    vec3 reduced = vx_reduce_angle(x);
+    int n = int(reduced.z) + 1;
+    vec2 r = vec2(reduced.x, reduced.y);
+    vec2 sine = vx_sin_reduced(r);
+    vec2 cosine = vx_cos_reduced(r);
+    precise float result = (n & 1) == 0 ? sine.x + sine.y : cosine.x + cosine.y;
+    return vx_flip_sign(result, uint(n & 2) << 30);
+}
+
+// The quotient of sine and cosine as pairs. 0.8 ULP (all inputs).
+float vx_tan(float x) {
+    uint bits = vx_magnitude_bits(x);
+    if (bits >= 0x7F800000u) {
+        return VX_FLOAT32_NAN;
+    }
+    vec3 reduced = vx_reduce_angle(x);
+    vec2 r = vec2(reduced.x, reduced.y);
+    vec2 sine = vx_sin_reduced(r);
+    vec2 cosine = vx_cos_reduced(r);
+    sine = vx_fast_two_sum(sine.x, sine.y);
+    cosine = vx_fast_two_sum(cosine.x, cosine.y);
+    bool swapped = (int(reduced.z) & 1) != 0;
+    precise vec2 numerator = swapped ? vec2(-cosine.x, -cosine.y) : sine;
+    precise vec2 denominator = swapped ? sine : cosine;
+    vec2 quotient = vx_pair_divide(numerator, denominator);
+    return bits < 0x38800000u ? x : quotient.x;
+}
+
+#endif
