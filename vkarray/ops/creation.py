@@ -7,20 +7,16 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from .. import _vk, dtypes, interchange, promotion
+from .. import dtypes, interchange, promotion
 from ..array import VkArray, check_supported, default_dtype, operations
 from ..array import empty as _empty
 from ..dtypes import CATEGORIES, DType, as_dtype
 from . import launch
+from .launch import as_device
 from .rows import cast, check_operands
 
 _PROGRESSION_LIMIT = 2**31
 _KIND_NAMES = ("bool", "int", "float", "complex")
-
-
-def as_device(device: Any) -> _vk.Device:
-    """A device from a Device, an index, a name, a UUID, or None for the default. Raises DeviceError."""
-    return device if isinstance(device, _vk.Device) else _vk.open_device(device)
 
 
 def as_shape(shape: int | Sequence[int], function: str) -> tuple[int, ...]:
@@ -174,7 +170,7 @@ def full(
     return _filled(as_shape(shape, "full"), fill_value, wanted, target)
 
 
-def _filled(shape: tuple[int, ...], value: Any, dtype: DType, device: _vk.Device) -> VkArray:
+def _filled(shape: tuple[int, ...], value: Any, dtype: DType, device: Any) -> VkArray:
     result = _empty(shape, dtype, device)
     return launch.elementwise(launch.copy_operation(dtype), (launch.constant(value, dtype, device),), result)
 
@@ -218,7 +214,7 @@ def _progression(dtype: DType) -> launch.Operation:
     return launch.Operation(f"arange {dtype}", f"a + {factor} * b", (dtype, dtype), dtype, dtype)
 
 
-def _arithmetic_progression(start: Any, step: Any, count: int, dtype: DType, device: _vk.Device) -> VkArray:
+def _arithmetic_progression(start: Any, step: Any, count: int, dtype: DType, device: Any) -> VkArray:
     result = _empty((count,), dtype, device)
     # The kernel counts in 32 bits; longer results are made of several.
     for first in range(0, count, _PROGRESSION_LIMIT):

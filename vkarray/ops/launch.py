@@ -32,6 +32,11 @@ _KIND_FOLDER = {
 }  # fmt: skip
 
 
+def as_device(device: Any) -> _vk.Device:
+    """A device from a Device, an index, a name, a UUID, or None for the default. Raises DeviceError."""
+    return device if isinstance(device, _vk.Device) else _vk.open_device(device)
+
+
 def library_folder(dtype: DType) -> str:
     """The folder of glsl/lib with the functions for a compute type (float16 and bfloat16 compute in float32)."""
     if dtype.kind == "real floating":
