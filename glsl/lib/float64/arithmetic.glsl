@@ -119,7 +119,8 @@ double vx_floor_divide(double a, double b) {
 
 double vx_sign(double x) {
     if (vx_is_nan(x)) return x;
-    return x > 0.0lf ? 1.0lf : x < 0.0lf ? -1.0lf : 0.0lf;
+    if (x == 0.0lf) return 0.0lf;
+    return vx_copysign(1.0lf, x); // Mesa makes its own sign() of comparisons with 0, and that of -0 is -0
 }
 
 // NaN if either is; +0 is greater than -0 (IEEE 754-2019 maximum and minimum).

@@ -21,13 +21,31 @@ dvec2 vx_reduce_moderate(double x, out int quadrant) {
     return vx_fast_two_sum(third.x, rest);
 }
 
-// The bits of 2/pi after 64 zeros.
-const uint vx_two_over_pi[39] = uint[39](
-    0x00000000u, 0x00000000u, 0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u, 0xDB629599u, 0x3C439041u,
-    0xFE5163ABu, 0xDEBBC561u, 0xB7246E3Au, 0x424DD2E0u, 0x06492EEAu, 0x09D1921Cu, 0xFE1DEB1Cu, 0xB129A73Eu,
-    0xE88235F5u, 0x2EBB4484u, 0xE99C7026u, 0xB45F7E41u, 0x3991D639u, 0x835339F4u, 0x9C845F8Bu, 0xBDF9283Bu,
-    0x1FF897FFu, 0xDE05980Fu, 0xEF2F118Bu, 0x5A0A6D1Fu, 0x6D367ECFu, 0x27CB09B7u, 0x4F463F66u, 0x9E5FEA2Du,
-    0x7527BAC7u, 0xEBE5F17Bu, 0x3D0739F7u, 0x8A5292EAu, 0x6BFB5FB1u, 0x1F8D5D08u, 0x56033046u);
+// Seven words from word `start` (at most 32) of the bits of 2/pi, which 64 zeros precede, by halving the choice six
+// times: an array indexed by a variable is copied to memory by every invocation on some drivers.
+void vx_two_over_pi(uint start, out uint window[7]) {
+    uvec4 t0 = uvec4(0x00000000u, 0x00000000u, 0xA2F9836Eu, 0x4E441529u);
+    uvec4 t1 = uvec4(0xFC2757D1u, 0xF534DDC0u, 0xDB629599u, 0x3C439041u);
+    uvec4 t2 = uvec4(0xFE5163ABu, 0xDEBBC561u, 0xB7246E3Au, 0x424DD2E0u);
+    uvec4 t3 = uvec4(0x06492EEAu, 0x09D1921Cu, 0xFE1DEB1Cu, 0xB129A73Eu);
+    uvec4 t4 = uvec4(0xE88235F5u, 0x2EBB4484u, 0xE99C7026u, 0xB45F7E41u);
+    uvec4 t5 = uvec4(0x3991D639u, 0x835339F4u, 0x9C845F8Bu, 0xBDF9283Bu);
+    uvec4 t6 = uvec4(0x1FF897FFu, 0xDE05980Fu, 0xEF2F118Bu, 0x5A0A6D1Fu);
+    uvec4 t7 = uvec4(0x6D367ECFu, 0x27CB09B7u, 0x4F463F66u, 0x9E5FEA2Du);
+    uvec4 t8 = uvec4(0x7527BAC7u, 0xEBE5F17Bu, 0x3D0739F7u, 0x8A5292EAu);
+    uvec4 t9 = uvec4(0x6BFB5FB1u, 0x1F8D5D08u, 0x56033046u, 0x00000000u);
+    if ((start & 32u) != 0u) { t0 = t8; t1 = t9; }
+    if ((start & 16u) != 0u) { t0 = t4; t1 = t5; t2 = t6; t3 = t7; t4 = t8; t5 = t9; }
+    if ((start & 8u) != 0u) { t0 = t2; t1 = t3; t2 = t4; t3 = t5; }
+    if ((start & 4u) != 0u) { t0 = t1; t1 = t2; t2 = t3; }
+    if ((start & 2u) != 0u) {
+        t0 = uvec4(t0.zw, t1.xy);
+        t1 = uvec4(t1.zw, t2.xy);
+    }
+    bool odd = (start & 1u) != 0u;
+    window = uint[7](odd ? t0.y : t0.x, odd ? t0.z : t0.y, odd ? t0.w : t0.z, odd ? t1.x : t0.w,
+        odd ? t1.y : t1.x, odd ? t1.z : t1.y, odd ? t1.w : t1.z);
+}
 
 // Payne and Hanek: |x| is an integer of 53 bits times 2^e, and of its product with 2/pi only the bits from 2 down to
 // 2^-126 matter, so seven words of 2/pi do, from a place that e decides. |x| >= 2^20.
@@ -35,12 +53,13 @@ dvec2 vx_reduce_huge(double x, out int quadrant) {
     uvec2 bits = unpackDouble2x32(x);
     uint significand_high = bits.y & 0xFFFFFu | 0x100000u;
     uint e = (bits.y >> 20 & 0x7FFu) - 1013u; // x = significand 2^(e - 62)
-    uint start = e >> 5;
+    uint window[7];
+    vx_two_over_pi(e >> 5, window);
     uint shift = e & 31u;
     uint p0 = 0u, p1 = 0u, p2 = 0u, p3 = 0u, p4 = 0u; // the product, lowest word first; lower words fall out
     uint carry_low = 0u, carry_high = 0u;
     for (uint i = 0u; i < 7u; ++i) {
-        uint word = vx_two_over_pi[start + 6u - i];
+        uint word = window[6u - i];
         uint low_low, low_high, high_low, high_high, carry, carries;
         umulExtended(bits.x, word, low_high, low_low);
         umulExtended(significand_high, word, high_high, high_low);
