@@ -12,6 +12,8 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "vkarray"
 STANDARD_LIBRARY = sys.stdlib_module_names
 
+OPERATIONS = {"array", "configuration", "dtypes", "errors", "interchange", "layout", "ops", "promotion", "shaders"}
+
 # What each module may import from vkarray, and from outside the standard library. The first prefix that matches a
 # module's dotted name holds; a prefix allows itself. `*` is everything.
 RULES: dict[str, tuple[set[str], set[str]]] = {
@@ -31,7 +33,8 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "interchange": ({"_vk", "array", "configuration", "dtypes", "errors", "layout", "promotion"}, {"numpy"}),
     "printing": ({"array", "dtypes", "interchange", "layout"}, {"numpy"}),
     "ops.launch": ({"_vk", "array", "configuration", "dtypes", "errors", "layout", "promotion", "shaders"}, set()),
-    "ops": ({"array", "configuration", "dtypes", "errors", "interchange", "layout", "promotion", "shaders"}, set()),
+    "ops.creation": (OPERATIONS, {"numpy"}),  # asarray takes what NumPy can read
+    "ops": (OPERATIONS, set()),
     "dlpack": ({"array", "dtypes", "interchange", "ops"}, {"numpy"}),
     "inspection": ({"_vk", "array", "dtypes", "ops"}, set()),
     "user_kernel": ({"_vk", "array", "shaders"}, set()),
