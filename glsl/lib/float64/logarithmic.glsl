@@ -63,23 +63,25 @@ double vx_log1p(double x) {
     return vx_pair_log(vx_two_sum(1.0lf, x), 0).x;
 }
 
-// exp(x) to 2^-100, for -40 < x <= 0: Cody and Waite's reduction with a third part of log 2, Taylor's series in pairs.
-dvec2 vx_pair_exp_accurate(double x) {
+// exp(x) = (1 + result) 2^k for -800 < x <= 0, result and exp(x) - 1 (where k = 0) to a relative error below 2^-98:
+// Cody and Waite's reduction with a third part of log 2, then Taylor's series in pairs; 24 terms do.
+dvec2 vx_exp_less_1_series(double x, int terms, out int k) {
     precise double shifted = x * 1.4426950408889634lf + 6755399441055744.0lf;
-    precise double k = shifted - 6755399441055744.0lf;
-    precise double high = x - k * 0.6931471805598903lf;
-    precise double low = -k * 1.94704509238075e-31lf;
-    dvec2 r = vx_pair_add(vx_pair_add(vx_two_product(k, -5.497923018708371e-14lf), high), low);
+    k = int(unpackDouble2x32(shifted).x);
+    precise double whole = shifted - 6755399441055744.0lf;
+    precise double high = x - whole * 0.6931471805598903lf;
+    precise double low = -whole * 1.94704509238075e-31lf;
+    dvec2 r = vx_pair_add(vx_pair_add(vx_two_product(whole, -5.497923018708371e-14lf), high), low);
     dvec2 series = dvec2(1.0lf, 0.0lf);
-    for (double n = 24.0lf; n > 0.0lf; n -= 1.0lf) {
-        series = vx_pair_add(vx_pair_multiply(series, vx_pair_divide(r, dvec2(n, 0.0lf))), 1.0lf);
+    for (int n = terms; n > 1; --n) {
+        series = vx_pair_add(vx_pair_multiply(series, vx_pair_divide(r, dvec2(double(n), 0.0lf))), 1.0lf);
     }
-    precise dvec2 power = series * vx_power_of_two(int(unpackDouble2x32(shifted).x));
-    return power;
+    return vx_pair_multiply(series, r);
 }
 
-// greater + log1p(exp(less - greater)), in pairs throughout. Where the terms cancel (exp a + exp b is nearly 1), it is
-// log(exp a + exp b) with more accurate powers: within 1 ULP down to results of 2^-45, to 2^-100 absolutely below.
+// greater + log1p(exp(less - greater)), in pairs throughout. Where the terms may cancel (exp a + exp b is nearly 1), it is
+// log1p((exp(greater) - 1) + exp(less)) with more accurate powers: within 1 ULP while the result exceeds 2^-44 of the
+// greater operand; below, the error stays under 2^-97 of that operand.
 double vx_logaddexp(double a, double b) {
     if (vx_is_nan(a) || vx_is_nan(b)) return VX_NAN_DOUBLE;
     double greater = a > b ? a : b;
@@ -91,19 +93,30 @@ double vx_logaddexp(double a, double b) {
     int k;
     dvec2 power = vx_pair_exp(difference, k);
     power = dvec2(vx_scale(power.x, k), vx_scale(power.y, k));
-    if (power.x < 1.8189894035458565e-12lf) {
-        precise double rest = -power.x * power.x * (0.5lf - power.x * 0.3333333333333333lf);
-        return vx_pair_add(vx_pair_add(power, rest), greater).x;
-    }
-    dvec2 sum = vx_pair_add(power, 1.0lf);
+
     precise double u = -greater;
-    precise double estimate = 1.0lf + u * (1.0lf + u * (0.5lf + u * (0.16666666666666666lf + u * 0.041666666666666664lf)));
-    precise double distance = sum.x - estimate;
-    if (u > 0.0lf && u < 0.75lf && vx_absolute(distance) < 0.125lf) {
-        sum = vx_pair_add(vx_pair_exp_accurate(greater), vx_pair_exp_accurate(less));
+    precise double estimate = u * (1.0lf + u * (0.5lf + u * (0.16666666666666666lf + u * 0.041666666666666664lf)));
+    precise double distance = power.x - estimate;
+    bool cancels = u > 0.0lf && u < 0.75lf && vx_absolute(distance) < 0.125lf;
+    int terms = cancels ? 24 : 0; // a loop that ends at once costs little where both ways are always taken
+    int less_k;
+    precise dvec2 less_power = vx_exp_less_1_series(cancels ? less : 0.0lf, terms, less_k);
+    less_power = vx_pair_add(less_power, 1.0lf);
+    precise dvec2 greater_power = vx_exp_less_1_series(cancels ? greater : 0.0lf, terms, k);
+    if (cancels) {
+        less_power = dvec2(vx_scale(less_power.x, less_k), vx_scale(less_power.y, less_k));
+        if (k != 0) greater_power = vx_pair_add(greater_power * 0.5lf, -0.5lf);
+        power = vx_pair_add(greater_power, less_power);
         greater = 0.0lf;
     }
-    return vx_pair_add(vx_pair_log(sum, 0), greater).x;
+    dvec2 logarithm;
+    if (vx_absolute(power.x) < 1.8189894035458565e-12lf) {
+        precise double rest = -power.x * power.x * (0.5lf - power.x * 0.3333333333333333lf);
+        logarithm = vx_pair_add(power, rest);
+    } else {
+        logarithm = vx_pair_log(vx_pair_add(power, 1.0lf), 0);
+    }
+    return vx_pair_add(logarithm, greater).x;
 }
 
 #endif
