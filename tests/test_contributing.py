@@ -1,0 +1,95 @@
+"""CONTRIBUTING.md's "Add an operation in three steps", carried out as written."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import vkarray as vx
+from vkarray import shaders
+from vkarray.ops import rows
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """The fenced blocks of a language that are indented as parts of a list."""
+    found = re.findall(rf"^   ```{language}\n(.*?)^   ```", TEXT, re.MULTILINE | re.DOTALL)
+    return [re.sub(r"^   ", "", block, flags=re.MULTILINE) for block in found]
+
+
+def forget_sources() -> None:
+    for cached in (shaders.source_folder, shaders._file, shaders._included):
+        cached.cache_clear()
+
+
+@pytest.fixture
+def add_row() -> Iterator[Callable[[str], Callable[..., vx.VkArray]]]:
+    """Carries out a line such as `name = unary(...)`; the registry is restored afterwards."""
+    before = dict(rows.ROWS)
+
+    def add(line: str) -> Callable[..., vx.VkArray]:
+        names: dict[str, Any] = {"unary": rows.unary, "binary": rows.binary}
+        exec(line, names)
+        return names[line.partition(" = ")[0]]
+
+    yield add
+    rows.ROWS.clear()
+    rows.ROWS.update(before)
+
+
+@pytest.fixture
+def shader_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the shaders that the package uses during the test."""
+    shutil.copytree(shaders.source_folder(), tmp_path / "glsl")
+    monkeypatch.setattr(shaders, "_PACKAGE", tmp_path / "vkarray")
+    forget_sources()
+    yield tmp_path / "glsl"
+    monkeypatch.undo()
+    forget_sources()
+
+
+def test_one_row_makes_a_function(add_row: Callable[[str], Callable[..., vx.VkArray]]) -> None:
+    twice = add_row('twice = unary("twice", "numeric", "a + a", "Each element, doubled.")')
+    assert "twice" in rows.ROWS
+    assert twice.__doc__.startswith("Each element, doubled.")
+    values = np.arange(24).reshape(4, 6)
+    for name in ("int8", "uint16", "float16", "float32", "complex64"):
+        x = values.astype(name)
+        assert np.array_equal(np.asarray(twice(vx.asarray(x)[::-1, ::2])), x[::-1, ::2] * 2)
+    with pytest.raises(TypeError, match=r"^twice: expected numeric .*got bool"):
+        twice(vx.ones(2, dtype=vx.bool))
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+def test_library_function_as_written(
+    name: str, add_row: Callable[[str], Callable[..., vx.VkArray]], shader_copy: Path
+) -> None:
+    (row,) = blocks("text")
+    bodies = blocks("glsl")
+    paths = re.findall(r"`glsl/(lib/\w+/\w+\.glsl)`", TEXT)
+    assert len(paths) == len(bodies) == 2
+    for path, body in zip(paths, bodies, strict=True):
+        text = (shader_copy / path).read_text(encoding="utf-8")
+        before_guard, guard, after = text.rpartition("#endif")
+        (shader_copy / path).write_text(f"{before_guard}{body}{guard}{after}", encoding="utf-8")
+    frac = add_row(row)
+    special = [0.0, -0.0, 1.0, -1.0, 0.5, -1.75, 2.25, 1e3 + 0.125, -6e4, np.inf, -np.inf, np.nan]
+    x = np.asarray(special, dtype=name)
+    result = np.asarray(frac(vx.asarray(x)))
+    expected = np.modf(x)[0]
+    assert result.dtype == expected.dtype
+    assert np.array_equal(result, expected, equal_nan=True)
+    assert np.array_equal(np.signbit(result), np.signbit(expected))
+
+
+def test_every_row_is_in_the_namespace() -> None:
+    missing = [name for name in rows.ROWS if not callable(getattr(vx, name, None))]
+    assert not missing, f"vkarray/__init__.py lacks {missing}"
