@@ -41,6 +41,7 @@ from .ops.manipulation import (
     roll, squeeze, stack, tile, unstack,
 )  # fmt: skip
 
+from .ops.statistical import cumulative_prod, cumulative_sum
 from .user_kernel import kernel
 
 from math import e, inf, nan, pi  # isort: skip

@@ -195,3 +195,46 @@ def normalize_axes(axes: int | Sequence[int] | None, rank: int, function: str) -
     if len(set(result)) != len(result):
         raise ValueError(f"{function}: axis {tuple(axes)} names a dimension twice.")
     return result
+
+
+def sort_by_stride(shape: Shape, strides: Strides, *others: Strides) -> tuple[Shape, Strides, list[Strides]]:
+    """The dimensions in the order of their strides, largest first (equal ones keep their order); `others` follow."""
+    order = sorted(range(len(shape)), key=lambda axis: -abs(strides[axis]))
+    picked = [tuple(values[axis] for axis in order) for values in (shape, strides, *others)]
+    return picked[0], picked[1], picked[2:]
+
+
+def row_slices(
+    shape: Shape, operands: Sequence[Strides], length: int, steps: Sequence[int], chunk: int, limit: int = INDEX_LIMIT
+) -> Iterator[tuple[int, Shape, list[int], int, int]]:
+    """Split rows of `length` elements, one for each element of `shape`, until 32-bit indices reach every element.
+
+    `operands` holds each operand's strides over `shape`, `steps` its stride along a row. Rows are numbered in C order
+    and cut at multiples of `chunk`. Yields (number of the first row, shape of the part, offset of its first row in each
+    operand, first chunk, chunks). The caller has checked that one chunk of one row is within reach.
+    """
+    chunks = max(1, -(-length // chunk))
+
+    def fits(part: Shape, chunks: int) -> bool:
+        elements = min(length, chunks * chunk)
+        ranges = [offset_range(part, strides) for strides in operands]
+        reach = max(high - low + (elements - 1) * abs(step) for (low, high), step in zip(ranges, steps, strict=True))
+        return reach <= limit and math.prod(part) * elements <= limit
+
+    if fits(shape, chunks):
+        yield 0, shape, [0] * len(operands), 0, chunks
+    elif fits(shape, 1):
+        few = 1
+        while fits(shape, 2 * few):
+            few *= 2
+        for first in range(0, chunks, few):
+            yield 0, shape, [0] * len(operands), first, min(few, chunks - first)
+    else:
+        axis = next(axis for axis, size in enumerate(shape) if size > 1)
+        half = shape[axis] // 2
+        rows = math.prod(shape[axis + 1 :])
+        for start, size in ((0, half), (half, shape[axis] - half)):
+            part = (*shape[:axis], size, *shape[axis + 1 :])
+            for row, inner, offsets, first, few in row_slices(part, operands, length, steps, chunk, limit):
+                moved = [offset + start * strides[axis] for offset, strides in zip(offsets, operands, strict=True)]
+                yield start * rows + row, inner, moved, first, few
