@@ -76,9 +76,11 @@ float vx_nextafter(float x, float target) {
 // The remainder fits 32 bits, so arithmetic modulo 2^32 gives it exactly.
 ivec2 vx_significand_quotient(int numerator, int denominator) {
     precise float reciprocal = 1.0 / float(denominator);
-    int quotient = int(float(numerator) * reciprocal * 16777216.0);
+    precise float estimate = float(numerator) * reciprocal * 16777216.0;
+    int quotient = int(estimate);
     int remainder = (numerator << 24) - quotient * denominator;
-    int correction = int(float(remainder) * reciprocal);
+    precise float remainder_quotient = float(remainder) * reciprocal;
+    int correction = int(remainder_quotient);
     quotient += correction;
     remainder -= correction * denominator;
     if (remainder < 0) {
@@ -139,7 +141,8 @@ float vx_floor_divide(float a, float b) {
     int doubled = numerator.x < denominator.x ? 1 : 0;
     int exponent = numerator.y - denominator.y - doubled;
     if (exponent < 0) {
-        return sign != 0u ? -1.0 : 0.0;
+        // By bits: Mesa turns a choice between -1.0 and 0.0 into the negative of one between 1.0 and 0.0, hence -0.0.
+        return uintBitsToFloat(sign != 0u ? 0xBF800000u : 0u);
     }
     // quotient.x / 2^24 times 2^exponent: the bits below 1, if any, only decide whether a negative result moves down.
     ivec2 quotient = vx_significand_quotient(numerator.x << doubled, denominator.x);

@@ -27,7 +27,8 @@ float vx_asinh(float x) {
     if (bits < 0x46000000u) {
         vec2 square = vx_two_product(magnitude, magnitude);
         vec2 sum = vx_two_sum(square.x, 1.0);
-        vec2 root = vx_pair_sqrt(vec2(sum.x, sum.y + square.y));
+        precise float low = sum.y + square.y;
+        vec2 root = vx_pair_sqrt(vec2(sum.x, low));
         argument = vx_pair_add(root, argument);
         doublings = 0.0;
     }
@@ -45,8 +46,10 @@ float vx_acosh(float x) {
     }
     precise float t = x - 1.0;
     vec2 square = vx_two_product(t, t);
-    vec2 sum = vx_two_sum(2.0 * t, square.x);
-    vec2 root = vx_pair_sqrt(vec2(sum.x, sum.y + square.y));
+    precise float twice = 2.0 * t;
+    vec2 sum = vx_two_sum(twice, square.x);
+    precise float low = sum.y + square.y;
+    vec2 root = vx_pair_sqrt(vec2(sum.x, low));
     return vx_log1p_of_pair(vx_pair_add(root, vec2(t, 0.0)));
 }
 

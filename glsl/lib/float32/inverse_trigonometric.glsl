@@ -76,7 +76,8 @@ vec2 vx_atan_reduced(vec2 t) {
 // atan(numerator / denominator), 0 <= numerator <= denominator, as an angle and its rest and the multiple of pi / 4 they are added to:
 // beyond tan(pi / 8), atan(q) = pi / 4 + atan((q - 1) / (q + 1)).
 vec3 vx_atan_of_quotient(float numerator, float denominator) {
-    bool wide = numerator > 0.414213 * denominator;
+    precise float threshold = 0.414213 * denominator;
+    bool wide = numerator > threshold;
     vec2 above = wide ? vx_fast_two_sum(-denominator, numerator) : vec2(numerator, 0.0);
     vec2 below = wide ? vx_fast_two_sum(denominator, numerator) : vec2(denominator, 0.0);
     vec2 angle = vx_atan_reduced(vx_pair_divide(above, below));

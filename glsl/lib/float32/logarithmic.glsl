@@ -105,7 +105,8 @@ float vx_log_finish(float f, float c, float e) {
 float vx_log_of_pair(vec2 a, float n) {
     vec2 reduced = vx_log_reduce(a.x);
     precise float c = a.y * vx_power_of_two(-min(int(reduced.y), 100));
-    return vx_log_finish(reduced.x, c, reduced.y + n);
+    precise float exponent = reduced.y + n;
+    return vx_log_finish(reduced.x, c, exponent);
 }
 
 // log(1 + a.x + a.y) for a normal a.x > -1 (or zero).

@@ -39,10 +39,11 @@ vec3 vx_reduce_huge(float x) {
     int shift = 31 - findMSB(high);
     high = (high << shift) | ((middle >> 1) >> (31 - shift));
     middle <<= shift;
-    vec2 fraction = vec2(float(high >> 8), float(((high & 0xFFu) << 16) | (middle >> 16)) * 5.96046448e-8);
-    vec2 r = vx_pair_multiply(fraction, vec2(1.57079637, -4.37113883e-8));
+    precise float fraction_low = float(((high & 0xFFu) << 16) | (middle >> 16)) * 5.96046448e-8;
+    vec2 r = vx_pair_multiply(vec2(float(high >> 8), fraction_low), vec2(1.57079637, -4.37113883e-8));
     precise float unit = vx_power_of_two(-24 - shift) * (negative ? -1.0 : 1.0);
-    return vec3(r.x * unit, r.y * unit, float(quadrant & 3u));
+    precise vec3 result = vec3(r.x * unit, r.y * unit, float(quadrant & 3u));
+    return result;
 }
 
 // x = n pi / 2 + (r.x + r.y), |r.x| <= 0.79, returned with n (modulo 4 or not). Cody and Waite's reduction in four parts below 2^9.6:
