@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .device import Device
 
 BLOCK_BYTES = 64 << 20
+SHARED_BYTES = BLOCK_BYTES // 2  # larger pieces get a block of their own
 ALIGNMENT = 256
 USAGE = (vk.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | api.BUFFER_USAGE_SHADER_DEVICE_ADDRESS
          | vk.VK_BUFFER_USAGE_TRANSFER_SRC_BIT | vk.VK_BUFFER_USAGE_TRANSFER_DST_BIT)
@@ -30,22 +31,22 @@ def rounded(nbytes: int) -> int:
     """The size of the piece for a request: steps of 256 bytes, then of 1/8 (over 32 MiB, 1/32) of a power of two."""
     if nbytes <= 4096:
         return max(ALIGNMENT, (nbytes + ALIGNMENT - 1) & -ALIGNMENT)
-    step = 1 << ((nbytes - 1).bit_length() - (4 if nbytes <= BLOCK_BYTES // 2 else 6))
+    step = 1 << ((nbytes - 1).bit_length() - (4 if nbytes <= SHARED_BYTES else 6))
     return (nbytes + step - 1) & -step
 
 
 class Block:
     """One VkDeviceMemory with one VkBuffer over all of it, mapped where the host can."""
 
-    __slots__ = ("address", "buffer", "free", "memory", "nbytes", "pointer")
+    __slots__ = ("address", "buffer", "dedicated", "free", "memory", "nbytes", "pointer")
 
     def __init__(self, functions: api.Functions, device: Any, nbytes: int, memory_type: Callable[[int], int | None],
-                 map_it: bool, usage: int = USAGE) -> None:
-        self.nbytes = nbytes
+                 map_it: bool, dedicated: bool) -> None:
+        self.nbytes, self.dedicated = nbytes, dedicated
         self.buffer, self.memory, self.pointer, self.address = NULL, NULL, NULL, 0
         self.free: list[Piece] = []
         handle = ffi.new("VkBuffer*")
-        functions.vkCreateBuffer(device, struct("VkBufferCreateInfo", size=nbytes, usage=usage), NULL, handle)
+        functions.vkCreateBuffer(device, struct("VkBufferCreateInfo", size=nbytes, usage=USAGE), NULL, handle)
         self.buffer = handle[0]
         try:
             needs = ffi.new("VkMemoryRequirements*")
@@ -166,10 +167,11 @@ class Allocator:
             return piece
 
     def _cut(self, size: int) -> Piece | None:
-        """Best fit among the free parts of the blocks."""
+        """Best fit among the free parts of the blocks; a large request gets a block of its own, little larger."""
+        dedicated, most = size > SHARED_BYTES, size + size // 4
         best, best_block = None, None
         for block in self.blocks:
-            if (block.nbytes > BLOCK_BYTES) != (size > BLOCK_BYTES // 2):
+            if block.dedicated != dedicated or (dedicated and block.nbytes > most):
                 continue
             for piece in block.free:
                 if piece.size >= size and (best is None or piece.size < best.size):
@@ -177,10 +179,10 @@ class Allocator:
         if best is None or best_block is None:
             return None
         best_block.free.remove(best)
-        if best.size > size and best_block.nbytes == BLOCK_BYTES:
+        if best.size > size and not dedicated:
             rest = Piece(self, best_block, best.offset + size, best.size - size, best.written, best.read)
-            self._give(best_block, rest)
             best.size = size
+            self._give(best_block, rest)
         return best
 
     def _give(self, block: Block, piece: Piece) -> None:
@@ -197,13 +199,12 @@ class Allocator:
                     del block.free[left + 1]
 
     def _new_block(self, size: int, nbytes: int) -> Piece:
-        block_bytes = BLOCK_BYTES if size <= BLOCK_BYTES // 2 else size
         self.flush()
         piece = self._cut(size)
         if piece:
             return piece
         try:
-            self._make_block(block_bytes)
+            self._make_block(size if size > SHARED_BYTES else BLOCK_BYTES, size > SHARED_BYTES)
         except OutOfMemoryError:
             self.retries += 1
             gc.collect()
@@ -212,15 +213,15 @@ class Allocator:
             if piece:
                 return piece
             try:
-                self._make_block(size)
+                self._make_block(size, size > SHARED_BYTES)
             except OutOfMemoryError as error:
                 raise OutOfMemoryError(self._figures(nbytes, error)) from None
         piece = self._cut(size)
-        assert piece is not None
+        assert piece is not None, "a new block has no room for the piece it was made for"
         return piece
 
-    def _make_block(self, nbytes: int) -> None:
-        block = Block(self.device.functions, self.device.handle, nbytes, self.memory_type, self.mapped)
+    def _make_block(self, nbytes: int, dedicated: bool) -> None:
+        block = Block(self.device.functions, self.device.handle, nbytes, self.memory_type, self.mapped, dedicated)
         self.blocks.append(block)
         self.block_bytes += nbytes
         block.free.append(Piece(self, block, 0, nbytes, 0, 0))

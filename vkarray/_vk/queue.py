@@ -226,7 +226,7 @@ class Queue:
                                0, NULL, 0, NULL)
         batch = Batch(commands, self.serial, self.steps, self.timer)
         self.in_flight.append(batch)
-        self.commands, self.steps, self.timer, self.workgroups = None, [], None, 0
+        self.commands, self.bound, self.steps, self.timer, self.workgroups = None, None, [], None, 0
         try:
             functions.vkEndCommandBuffer(commands)
             self._submit(batch)

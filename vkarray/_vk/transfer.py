@@ -130,7 +130,7 @@ class Transfer:
             visible = vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
             physical, cached = self.device.physical, vk.VK_MEMORY_PROPERTY_HOST_CACHED_BIT
             self.ring = Block(self.device.functions, self.device.handle, SEGMENTS * SEGMENT_BYTES,
-                              lambda allowed: physical.memory_type(visible, cached, allowed, on_host=True), True)
+                              lambda allowed: physical.memory_type(visible, cached, allowed, on_host=True), True, True)
         segment = self.segments[self.next_segment]
         self.next_segment = (self.next_segment + 1) % SEGMENTS
         self.device.queue.wait(segment.serial)

@@ -1,0 +1,162 @@
+"""Recording, barriers, batches, waiting, threads."""
+
+import random
+import threading
+
+import numpy as np
+import pytest
+from conftest import Combine, download, upload
+
+from vkarray import _vk, configuration
+from vkarray._vk import queue as queue_module
+from vkarray.errors import FeatureError
+
+
+@pytest.fixture(scope="module")
+def checked_device():
+    """A device whose every barrier is verified by the brute-force checker."""
+    with configuration.config(check_barriers=True):
+        return _vk.open_device()
+
+
+def words(count, seed=0):
+    return np.random.default_rng(seed).integers(0, 1000, count, dtype=np.uint32)
+
+
+def test_dispatch_computes(device):
+    a, b = words(1000, 1), words(1000, 2)
+    x, y, target = upload(device, a), upload(device, b), device.allocate(4000)
+    Combine(device).run(x, y, target)
+    assert (download(device, target) == 3 * a + b).all()
+
+
+def test_barrier_only_where_a_hazard_needs_one(own_device):
+    combine, queue = Combine(own_device), own_device.queue
+    a, b = upload(own_device, words(64)), upload(own_device, words(64))
+    targets = [own_device.allocate(256) for _ in range(5)]
+    queue.batch_limit = 100  # the end of a batch is a barrier too
+
+    def barriers(*arguments):
+        before = queue.barriers
+        combine.run(*arguments)
+        return queue.barriers - before
+
+    assert [barriers(a, b, target) for target in targets] == [0] * 5, "independent work is separated by barriers"
+    assert barriers(targets[0], b, targets[4]) == 1, "read after write has no barrier"
+    assert barriers(targets[1], targets[2], a) == 0, "one barrier orders everything before it"
+    assert barriers(a, targets[3], b) == 1, "read after write has no barrier"
+    assert barriers(targets[0], targets[1], targets[3]) == 1, "write after read has no barrier"
+    assert barriers(targets[0], targets[1], targets[3]) == 1, "write after write has no barrier"
+    assert barriers(targets[0], targets[1], targets[2]) == 0
+    assert queue.barriers == 4
+
+
+def test_random_programs_match_a_model_and_need_no_further_barrier(checked_device):
+    generator, combine = random.Random(2), Combine(checked_device)
+    model = [words(300, seed) for seed in range(6)]
+    buffers = [upload(checked_device, values) for values in model]
+    for _ in range(600):
+        i, j, k = (generator.randrange(6) for _ in range(3))
+        action = generator.random()
+        if action < 0.80:
+            combine.run(buffers[i], buffers[j], buffers[k])
+            model[k] = 3 * model[i] + model[j]
+        elif action < 0.85:
+            checked_device.copy(buffers[i], 400, buffers[k], 0, 400)
+            model[k] = model[k].copy()
+            model[k][:100] = model[i][100:200]
+        elif action < 0.90:
+            model[k] = words(300, generator.randrange(1000))
+            checked_device.upload(buffers[k], 0, model[k])
+        elif action < 0.95:
+            buffers[k] = upload(checked_device, model[k])  # the old memory is used again soon
+        else:
+            assert (download(checked_device, buffers[k]) == model[k]).all()
+    for buffer, values in zip(buffers, model, strict=True):
+        assert (download(checked_device, buffer) == values).all(), "a random program computes something else than its model"
+    checker = checked_device.queue.checker
+    assert checker.commands > 400, "the checker saw nothing"
+    assert 0 < checker.barriers < checker.commands
+
+
+def test_batches_grow_and_are_submitted_without_waiting(own_device):
+    combine, queue = Combine(own_device), own_device.queue
+    a, b = upload(own_device, words(64)), upload(own_device, words(64))
+    for _ in range(queue_module.FIRST_BATCH - 1):
+        combine.run(a, b, own_device.allocate(256))
+    assert queue.batches == 0, "a batch is submitted before it is full"
+    combine.run(a, b, own_device.allocate(256))
+    assert queue.batches == 1, "a full batch is not submitted"
+    for _ in range(1000):
+        combine.run(a, b, own_device.allocate(256))
+    assert queue.batches < 130
+    own_device.synchronize()
+    assert queue.batch_limit == queue_module.FIRST_BATCH, "after an idle device the first batch is large"
+    assert not queue.in_flight
+    assert len(queue.free) <= 130
+    assert queue.completed == queue.serial
+
+
+def test_large_work_is_submitted_at_once(own_device):
+    combine = Combine(own_device)
+    n = queue_module.BATCH_WORKGROUPS * 64
+    a = own_device.allocate(4 * n)
+    combine.run(a, a, a, n)
+    assert own_device.queue.batches == 1, "the device stays idle although there is a lot to do"
+
+
+def test_command_buffers_are_used_again(own_device):
+    combine = Combine(own_device)
+    a = own_device.allocate(256)
+    for _ in range(50):
+        combine.run(a, a, a)
+        own_device.synchronize()
+    assert len(own_device.queue.free) == 1, "each batch makes a command buffer of its own"
+
+
+def test_too_many_workgroups_is_an_error_not_a_lost_device(device):
+    kernel, limits = Combine(device).kernel, device.limits.max_workgroup_count
+    with pytest.raises(FeatureError, match="combine: dispatch of .* workgroups, but the device takes at most"):
+        device.dispatch(kernel, bytes(28), (1, limits[1] + 1, 1), (), ())
+    device.synchronize()
+
+
+def test_kernel_of_another_device_is_refused(device, staging_device):
+    kernel = Combine(staging_device).kernel
+    with pytest.raises(ValueError, match="belongs to another device"):
+        device.dispatch(kernel, bytes(28), (1, 1, 1), (), ())
+
+
+def test_kernel_dropped_in_flight_lives_until_the_work_is_done(own_device):
+    a, b, target = upload(own_device, words(64, 1)), upload(own_device, words(64, 2)), own_device.allocate(256)
+    combine = Combine(own_device)
+    combine.run(a, b, target)
+    del combine
+    assert len(own_device.kernels) == 1, "a pipeline is destroyed while a command buffer uses it"
+    assert (download(own_device, target) == 3 * words(64, 1) + words(64, 2)).all()
+    assert not own_device.kernels, "a dropped pipeline is never destroyed"
+
+
+def test_threads_work_on_one_device(own_device):
+    combine, failures = Combine(own_device), []
+
+    def work(seed):
+        try:
+            values = words(256, seed)
+            current, expected = upload(own_device, values), values
+            for step in range(60):
+                target = own_device.allocate(1024)
+                combine.run(current, current, target)
+                current, expected = target, 4 * expected
+                if step % 20 == 7:
+                    assert (download(own_device, current) == expected).all()
+            assert (download(own_device, current) == expected).all()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
