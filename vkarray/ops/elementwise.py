@@ -52,8 +52,11 @@ minimum = binary("minimum", "real numeric", "vx_minimum(a, b)", "The smaller of 
                  library="arithmetic")  # fmt: skip
 copysign = _function("copysign", "The magnitude of the first with the sign of the second.", "arithmetic", "a, b",
                      **_REAL_FLOAT)  # fmt: skip
-nextafter = _function("nextafter", "The next value after the first towards the second.", "arithmetic", "a, b",
-                      **_REAL_FLOAT)  # fmt: skip
+nextafter = binary("nextafter", "real floating", {
+    "float16": "vx_float16_from_bits(vx_nextafter16(vx_float16_to_bits(a), vx_float16_to_bits(b), 0x7C00u))",
+    "bfloat16": "vx_bfloat16_from_bits(vx_nextafter16(vx_bfloat16_to_bits(a), vx_bfloat16_to_bits(b), 0x7F80u))",
+    "else": "vx_nextafter(a, b)",
+}, "The next value of the type after the first towards the second.", library="arithmetic", integers="by width")  # fmt: skip
 signbit = _function("signbit", "Whether the sign bit is set, for -0 and NaN too.", "arithmetic", result="bool",
                     **_REAL_FLOAT)  # fmt: skip
 

@@ -25,8 +25,8 @@ ROWS: dict[str, Row] = {}
 class Row:
     """One elementwise operation.
 
-    `expression` is GLSL in a, b, c (one string, or one per kind of compute type: "bool", "integer", "real floating",
-    "complex floating"); `library` names the file of `glsl/lib/<kind>/` that it calls; `result` says which type comes
+    `expression` is GLSL in a, b, c: one string, or one per type ("float16"), kind ("integer", "complex floating", ...)
+    and "else"; `library` names the file of `glsl/lib/<kind>/` that it calls; `result` says which type comes
     out: "same", "bool" or "real" (the component type of a complex one); `integers` says what happens to integer
     operands: "keep" (they are in the category), "by width" (NumPy's float of that width) or "float64".
     """
@@ -64,7 +64,10 @@ class Row:
         if isinstance(self.expression, str):
             return self.expression
         kind = "integer" if compute in CATEGORIES["integer"] else compute.kind
-        return self.expression.get(kind) or self.expression["else"]
+        for key in (compute.name, compute.kind, kind):
+            if key in self.expression:
+                return self.expression[key]
+        return self.expression["else"]
 
     def operation(self, compute: DType) -> Operation:
         """The operation for a compute type."""

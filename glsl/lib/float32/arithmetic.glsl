@@ -128,13 +128,12 @@ float vx_reciprocal(float x) {
     return vx_divide(1.0, x);
 }
 
-// The floor of the exact quotient, rounded once. Special cases as the standard's table (an infinite dividend gives an infinity).
+// The floor of the exact quotient, rounded once. Special cases as the standard's table, floor(a / b): an infinite dividend
+// gives an infinity, an infinite divisor a zero.
 float vx_floor_divide(float a, float b) {
     uint sign = vx_sign_bits(a) ^ vx_sign_bits(b);
     if (vx_is_special_division(a, b)) {
-        precise float quotient = vx_divide_special(a, b, sign);
-        bool below_zero = sign != 0u && vx_is_infinite(b) && !vx_is_zero(a) && vx_is_zero(quotient);
-        return below_zero ? -1.0 : quotient;
+        return vx_divide_special(a, b, sign);
     }
     ivec2 numerator = vx_decompose(vx_magnitude_bits(a));
     ivec2 denominator = vx_decompose(vx_magnitude_bits(b));
@@ -142,7 +141,7 @@ float vx_floor_divide(float a, float b) {
     int exponent = numerator.y - denominator.y - doubled;
     if (exponent < 0) {
         // By bits: Mesa turns a choice between -1.0 and 0.0 into the negative of one between 1.0 and 0.0, hence -0.0.
-        return uintBitsToFloat(sign != 0u ? 0xBF800000u : 0u);
+        return uintBitsToFloat(uint(int(sign) >> 31) & 0xBF800000u);
     }
     // quotient.x / 2^24 times 2^exponent: the bits below 1, if any, only decide whether a negative result moves down.
     ivec2 quotient = vx_significand_quotient(numerator.x << doubled, denominator.x);
@@ -198,6 +197,20 @@ float vx_remainder(float a, float b) {
     precise float smaller = vx_scale(vx_scale_up_subnormal(uintBitsToFloat(remainder)), scale - (remainder < 0x00800000u ? 24 : 0));
     precise float difference = larger - smaller;
     return vx_with_sign(vx_scale(difference, -scale), sign);
+}
+
+// nextafter of 16-bit formats on their bits; `infinity` has the bits of the format's infinity.
+uint vx_nextafter16(uint from, uint to, uint infinity) {
+    uint from_magnitude = from & 0x7FFFu;
+    uint to_magnitude = to & 0x7FFFu;
+    if (from_magnitude > infinity) return from;
+    if (to_magnitude > infinity || (from_magnitude | to_magnitude) == 0u || from == to) return to;
+    if (from_magnitude == 0u) return (to & 0x8000u) | 1u;
+    // As integers ordered like the values.
+    int from_order = (from & 0x8000u) != 0u ? -int(from_magnitude) : int(from_magnitude);
+    int to_order = (to & 0x8000u) != 0u ? -int(to_magnitude) : int(to_magnitude);
+    bool away = (from_order < to_order) == (from_order > 0);
+    return from + (away ? 1u : 0xFFFFFFFFu);
 }
 
 #endif

@@ -1,0 +1,16 @@
+"""What all tests share: the device, and which types it has."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("LP_NUM_THREADS", "0")  # a CPU driver's small dispatches cost far less without worker threads
+
+import pytest
+
+import vkarray as vx
+
+
+@pytest.fixture(scope="session")
+def device():
+    return vx.asarray(0).device

@@ -1,0 +1,156 @@
+"""Every row of the registry, on every type it accepts, in every layout, against wider arithmetic or NumPy."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from reference import WIDER, host_dtype, random_values, special_values, supported, ulp_errors
+
+import vkarray as vx
+from vkarray.ops import elementwise
+from vkarray.ops.rows import ROWS
+
+CASES = [(name, dtype) for name, row in ROWS.items() for dtype in supported(row.accepted())]
+
+# Largest error allowed, in ULP of the result: these are correctly rounded, everything else is within 1.
+CORRECTLY_ROUNDED = {
+    "add", "subtract", "multiply", "divide", "sqrt", "square", "reciprocal", "negative", "positive", "abs", "sign",
+    "maximum", "minimum", "copysign", "floor", "ceil", "trunc", "round", "conj", "real", "imag", "clip", "floor_divide",
+    "remainder",
+}  # fmt: skip
+# The same type as the reference: the result is defined by it, not by a real number.
+SAME_TYPE = {"nextafter"}
+
+
+def operands(row, dtype) -> list[np.ndarray]:
+    """Special values against each other, then random ones."""
+    special = special_values(dtype)
+    grids = np.meshgrid(*[special] * row.operands, indexing="ij")
+    count = 3000
+    columns = [np.concatenate([grid.reshape(-1), random_values(dtype, count, seed)]) for seed, grid in enumerate(grids)]
+    if row.name == "pow" and "integer" in dtype.kind:
+        columns[1] = columns[1] % np.array(9, columns[1].dtype)  # NumPy raises for negative exponents
+    return columns
+
+
+def device_array(values: np.ndarray, dtype) -> vx.VkArray:
+    return vx.asarray(values, dtype=dtype)
+
+
+def reference(name: str, arguments: list[np.ndarray]):
+    if name == "clip":
+        return reference("minimum", [reference("maximum", arguments[:2]), arguments[2]])
+    if name == "floor_divide" and arguments[0].dtype.kind == "f":
+        # The standard prefers floor(a / b) where NumPy follows Python: one operand is infinite.
+        first, second = arguments
+        one_infinite = np.isinf(first) != np.isinf(second)
+        return np.where(one_infinite & ~np.isnan(first + second), first / second, np.floor_divide(first, second))
+    if name in ("maximum", "minimum") and arguments[0].dtype.kind == "f":
+        # +0 counts as larger than -0 here; NumPy returns either.
+        first, second = arguments
+        zeros = (first == 0) & (second == 0)
+        signs = np.signbit(first) & np.signbit(second) if name == "maximum" else np.signbit(first) | np.signbit(second)
+        return np.where(zeros, np.where(signs, -0.0, 0.0), getattr(np, name)(first, second))
+    return getattr(np, name)(*arguments)
+
+
+def function_of(name: str):
+    return elementwise._clip if name == "clip" else getattr(elementwise, name)
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES, ids=lambda value: str(value))
+def test_values(name, dtype):
+    row = ROWS[name]
+    host = operands(row, dtype)
+    got = np.asarray(function_of(name)(*[device_array(values, dtype) for values in host]))
+    with np.errstate(all="ignore"):
+        if dtype.name not in WIDER or name in SAME_TYPE or row.result == "bool":
+            if dtype is vx.bfloat16:
+                host = [values.astype(ml_dtypes.bfloat16) for values in host]
+            expected = reference(name, host)
+            np.testing.assert_array_equal(got, expected.astype(got.dtype), f"{name} of {dtype} differs from NumPy's")
+            return
+        expected = reference(name, [values.astype(WIDER[dtype.name]) for values in host])
+    # The reference is itself rounded, to 11 bits more for float64.
+    bound = 0.5 + 2**-11 if name in CORRECTLY_ROUNDED else 1.0
+    if dtype in (vx.float16, vx.bfloat16):
+        bound = 0.5 if name in CORRECTLY_ROUNDED else 0.501
+    result = row.result_dtype(dtype)
+    errors = complex_errors(got, expected, dtype) if np.iscomplexobj(expected) else ulp_errors(got, expected, result)
+    bound = 4.0 if dtype.kind == "complex floating" else bound
+    worst = int(np.argmax(errors))
+    assert errors[worst] <= bound, (
+        f"{name} of {dtype}: error {errors[worst]:.4g} (allowed {bound}) at {[values[worst] for values in host]}: "
+        f"got {got[worst]!r}, expected {expected[worst]!r}; {np.sum(errors > bound)} of {errors.size} are off"
+    )
+
+
+def complex_errors(got: np.ndarray, expected: np.ndarray, dtype) -> np.ndarray:
+    """|got - expected| in eps of the modulus where both are finite; NaN and infinities have tests of their own."""
+    limits = vx.finfo(dtype)
+    with np.errstate(all="ignore"):
+        modulus = np.maximum(np.abs(expected), limits.smallest_normal)
+        errors = np.abs(got.astype(expected.dtype) - expected) / modulus / limits.eps
+        representable = np.isfinite(expected) & (np.abs(expected) <= limits.max / 4)
+    return np.where(representable, np.where(np.isnan(errors), np.inf, errors), 0).astype(float)
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES, ids=lambda value: str(value))
+def test_layouts(name, dtype):
+    """Views give the same bits as contiguous arrays: strided, reversed, transposed, broadcast, 0-d, empty, offset."""
+    row, function = ROWS[name], function_of(name)
+    host = [np.resize(values, 24) for values in operands(row, dtype)]
+    arrays = [device_array(values, dtype) for values in host]
+    flat = bits(function(*arrays))
+    doubled = [device_array(np.repeat(values, 2), dtype) for values in host]
+
+    def check(expected, *inputs):
+        np.testing.assert_array_equal(bits(function(*inputs)), expected, f"{name} of {dtype} depends on the layout")
+
+    check(flat, *[array[::2] for array in doubled])
+    check(flat[::-1], *[array[::-1] for array in arrays])
+    check(flat[1:], *[array[1:] for array in arrays])
+    matrices = [vx.reshape(array, (4, 6)).T for array in arrays]
+    check(flat.reshape(4, 6).T, *matrices)
+    check(flat[:0], *[array[:0] for array in arrays])
+    check(flat[5], *[array[5] for array in arrays])
+    check(np.broadcast_to(flat, (3, 24)), *[vx.broadcast_to(array, (3, 24)) for array in arrays])
+    if row.operands == 2:
+        first, second = arrays
+        outer = bits(function(vx.broadcast_to(first, (24, 24)), vx.permute_dims(vx.broadcast_to(second, (24, 24)), (1, 0))))
+        np.testing.assert_array_equal(np.diagonal(outer), flat, f"{name} of {dtype}: broadcast in both directions")
+        check(outer, first, vx.reshape(second, (24, 1)))
+        check(outer[3], first, second[3])
+
+
+def bits(array: vx.VkArray) -> np.ndarray:
+    """The values as integers, so that NaN and signs of zeros count."""
+    values = np.asarray(array)
+    return values.view(f"u{values.dtype.itemsize}") if values.dtype.itemsize <= 8 else values.view("u8").reshape(
+        *values.shape, -1)[..., 0]
+
+
+@pytest.mark.parametrize("dtype", supported([vx.float32, vx.int8, vx.complex64]), ids=str)
+def test_large(dtype):
+    """More elements than one row of workgroups, an odd number of them."""
+    values = random_values(dtype, 1_000_003)
+    x = device_array(values, dtype)
+    np.testing.assert_array_equal(bits(-x), bits(device_array(-values, dtype)), "negative of 1,000,003 elements")
+    np.testing.assert_array_equal(bits(-x[::-1]), bits(device_array(-values, dtype))[::-1], "the same, reversed")
+
+
+def test_high_rank():
+    """32 dimensions that do not merge take the layout buffer instead of push constants."""
+    shape = (2, 1) * 16
+    values = np.arange(2**16, dtype=np.float32).reshape(shape)
+    order = tuple(reversed(range(32)))
+    x = vx.reshape(vx.asarray(values.reshape(-1)), shape)
+    y = vx.permute_dims(x, order)
+    np.testing.assert_array_equal(np.asarray(x + y), values + values.transpose(order))
+    np.testing.assert_array_equal(np.asarray(y * y), values.transpose(order) ** 2)
+
+
+def test_host_dtype_of_every_type():
+    for dtype in supported(vx.dtypes.DTYPES.values()):
+        assert np.asarray(vx.zeros(1, dtype=dtype)).dtype == host_dtype(dtype)
