@@ -32,7 +32,9 @@ float vx_asinh(float x) {
         argument = vx_pair_add(root, argument);
         doublings = 0.0;
     }
-    return vx_flip_sign(vx_log_of_pair(argument, doublings), vx_sign_bits(x));
+    vec2 logarithm = vx_log_of_pair(argument, doublings);
+    precise float result = logarithm.x + logarithm.y;
+    return vx_flip_sign(result, vx_sign_bits(x));
 }
 
 // log1p(t + sqrt(2 t + t^2)) with t = x - 1, beyond 2^13 log(2 x). 0.6 ULP (all inputs).
@@ -42,7 +44,9 @@ float vx_acosh(float x) {
         return bits == 0x7F800000u ? x : VX_FLOAT32_NAN;
     }
     if (bits >= 0x46000000u) {
-        return vx_log_of_pair(vec2(x, 0.0), 1.0);
+        vec2 logarithm = vx_log_of_pair(vec2(x, 0.0), 1.0);
+        precise float result = logarithm.x + logarithm.y;
+        return result;
     }
     precise float t = x - 1.0;
     vec2 square = vx_two_product(t, t);
@@ -50,7 +54,9 @@ float vx_acosh(float x) {
     vec2 sum = vx_two_sum(twice, square.x);
     precise float low = sum.y + square.y;
     vec2 root = vx_pair_sqrt(vec2(sum.x, low));
-    return vx_log1p_of_pair(vx_pair_add(root, vec2(t, 0.0)));
+    vec2 logarithm = vx_log1p_of_pair(vx_pair_add(root, vec2(t, 0.0)));
+    precise float result = logarithm.x + logarithm.y;
+    return result;
 }
 
 // log((1 + |x|) / (1 - |x|)) / 2. 0.6 ULP (all inputs).
@@ -72,7 +78,8 @@ float vx_atanh(float x) {
     }
     precise float magnitude = uintBitsToFloat(bits);
     vec2 quotient = vx_pair_divide(vx_two_sum(1.0, magnitude), vec2(1.0 - magnitude, 0.0));
-    precise float result = 0.5 * vx_log_of_pair(quotient, 0.0);
+    vec2 logarithm = vx_log_of_pair(quotient, 0.0);
+    precise float result = 0.5 * (logarithm.x + logarithm.y);
     return vx_flip_sign(result, vx_sign_bits(x));
 }
 

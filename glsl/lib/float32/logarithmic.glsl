@@ -92,25 +92,25 @@ float vx_log10(float x) {
     return result;
 }
 
-// e log(2) + log(1 + f + c), c an error term below 2^-20.
-float vx_log_finish(float f, float c, float e) {
+// e log(2) + log(1 + f + c) as a pair, c an error term below 2^-20.
+vec2 vx_log_finish(float f, float c, float e) {
     precise float reciprocal = 0.998657644 + f * (-1.01136005 + f * (1.10287106 + f * -0.887349546));
     vec2 part = vx_log_pair(f);
     vec2 sum = vx_fast_two_sum(e * 0.693145752, part.x);
-    precise float result = sum.x + (sum.y + (part.y + (c * reciprocal + e * 1.42860677e-6)));
-    return result;
+    precise float low = sum.y + (part.y + (c * reciprocal + e * 1.42860677e-6));
+    return vec2(sum.x, low);
 }
 
-// log((a.x + a.y) 2^n) for a positive normal pair.
-float vx_log_of_pair(vec2 a, float n) {
+// log((a.x + a.y) 2^n) as a pair, for a positive normal a.x.
+vec2 vx_log_of_pair(vec2 a, float n) {
     vec2 reduced = vx_log_reduce(a.x);
     precise float c = a.y * vx_power_of_two(-min(int(reduced.y), 100));
     precise float exponent = reduced.y + n;
     return vx_log_finish(reduced.x, c, exponent);
 }
 
-// log(1 + a.x + a.y) for a normal a.x > -1 (or zero).
-float vx_log1p_of_pair(vec2 a) {
+// log(1 + a.x + a.y) as a pair, for a zero or normal a.x > -1.
+vec2 vx_log1p_of_pair(vec2 a) {
     if (a.x > -0.292893 && a.x < 0.414213) {
         return vx_log_finish(a.x, a.y, 0.0);
     }
@@ -125,7 +125,14 @@ float vx_log1p(float x) {
         return x;
     }
     precise float u = 1.0 + x;
-    return vx_log_is_ordinary(u) ? vx_log1p_of_pair(vec2(x, 0.0)) : vx_log_special(u);
+    if (!vx_log_is_ordinary(u)) {
+        return vx_log_special(u);
+    }
+    vec2 logarithm = vx_log1p_of_pair(vec2(x, 0.0));
+    precise float result = logarithm.x + logarithm.y;
+    return result;
 }
+
+#include "lib/float32/logaddexp.glsl"
 
 #endif
