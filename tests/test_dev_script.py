@@ -1,0 +1,69 @@
+"""The dev script's own work: help, what it installs, and what it says on a system that it does not know."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parent.parent / "dev"
+TOOLS = ("bash", "cat", "dirname", "env", "sha256sum", "false")
+
+
+@pytest.fixture
+def commands(tmp_path: Path) -> Path:
+    """A folder to be the whole PATH: the few tools that the script needs, without a package manager."""
+    folder = tmp_path / "commands"
+    folder.mkdir()
+    for tool in TOOLS:
+        (folder / tool).symlink_to(shutil.which(tool) or pytest.fail(f"{tool} is not installed"))
+    return folder
+
+
+def dev(commands: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": str(commands), "HOME": str(commands), "LOG": str(commands / "log")}
+    bash = str(commands / "bash")
+    return subprocess.run([bash, str(SCRIPT), *arguments], env=environment, capture_output=True, text=True, check=False)
+
+
+def fake(commands: Path, name: str, body: str) -> None:
+    path = commands / name
+    path.write_text(f"#!{commands / 'bash'}\n{body}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+def test_help_lists_every_command(commands: Path) -> None:
+    done = dev(commands, "help")
+    assert done.returncode == 0
+    cases = SCRIPT.read_text(encoding="utf-8").partition("case $command in")[2]
+    names = re.findall(r"^    ([a-z]+)(?: \|.*)?\)", cases, re.MULTILINE)
+    assert {"demo", "test", "lint", "docs", "wheel", "setup", "help"} == set(names)
+    assert all(f"\n  {name} " in done.stdout for name in names)
+
+
+def test_unknown_command_is_named(commands: Path) -> None:
+    done = dev(commands, "nonsense")
+    assert done.returncode == 1
+    assert "unknown command 'nonsense'" in done.stderr
+
+
+def test_unknown_system_is_told_what_is_missing(commands: Path) -> None:
+    done = dev(commands, "demo")
+    assert done.returncode == 1
+    assert "glslangValidator" in done.stderr
+    assert "own package manager" in done.stderr
+
+
+def test_only_missing_packages_are_installed(commands: Path) -> None:
+    fake(commands, "dpkg-query", '[[ ${*: -1} == glslang-tools ]] && printf "not-installed" || printf "installed"')
+    fake(commands, "apt-get", 'printf "%s\\n" "$*" >>"$LOG"; [[ $1 == update ]]')  # stops at `install`
+    fake(commands, "sudo", 'exec "$@"')
+    done = dev(commands, "demo")
+    assert done.returncode != 0
+    assert "installing system packages: glslang-tools\n" in done.stderr
+    lines = (commands / "log").read_text(encoding="utf-8").splitlines()
+    assert [line.split()[0] for line in lines] == ["update", "install"]
+    assert [word for word in lines[1].split()[1:] if not word.startswith("-")] == ["glslang-tools"]
