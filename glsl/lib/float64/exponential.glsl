@@ -4,6 +4,9 @@
 #include "lib/float64/bits.glsl"
 #include "lib/float64/error_free.glsl"
 
+// Largest errors measured, in ULP (where the result is subnormal, it is rounded twice: 0.75): exp 0.52, exp2 0.52,
+// expm1 0.55.
+
 // x = k log 2 + r, |r| < 0.3475, after Cody and Waite: log 2 in two parts, the first of 42 bits, so that k times it and
 // the subtraction are exact for |x| < 1000.
 dvec2 vx_reduce_log_2(dvec2 x, out int k) {
@@ -41,6 +44,7 @@ dvec2 vx_pair_exp(dvec2 x, out int k) { return vx_pair_add(vx_exp_less_1(x, k), 
 // Beyond 800 every result has overflowed or underflowed.
 double vx_limit_exponent(double x) { return x > 800.0lf ? 800.0lf : x < -800.0lf ? -800.0lf : x; }
 
+// exp of the pair, rounded, times 2^k.
 double vx_exp(double x) {
     if (vx_is_nan(x)) return x;
     int k;
