@@ -29,7 +29,7 @@ TARGET = "vulkan1.2"
 COMPILER = "glslangValidator"
 CACHE = DiskCache("spirv")
 _PACKAGE = Path(__file__).parent
-_INCLUDE = re.compile(r'^[ \t]*#include[ \t]+(?:"([^"]+)"|(\w+))[^\n]*$', re.MULTILINE)
+_INCLUDE = re.compile(r'[ \t]*#include[ \t]+(?:"([^"]+)"|(\w+))')
 _INSTALL = "Install it (Debian and Ubuntu: apt install glslang-tools) and run again."
 
 
@@ -56,23 +56,46 @@ def _file(path: str) -> str:
         raise ShaderError(f"The shader file glsl/{path} cannot be read ({error}); reinstall vkarray.") from error
 
 
+def _included(path: str, values: dict[str, str]) -> str:
+    """The text of a file with its includes inlined; `#include NAME` takes the path that the define NAME holds.
+
+    Library files have include guards, so a repeated include is dropped where the first one is certain to have been
+    read (it stood in no #if but guards), and where the file is being read already.
+    """
+    seen: set[str] = set()
+
+    def expand(path: str, certain: bool, open_files: tuple[str, ...]) -> list[str]:
+        if path in seen or path in open_files:
+            return []
+        if certain:
+            seen.add(path)
+        lines, depth = [], 0
+        for line in _file(path).splitlines():
+            directive = line.lstrip()
+            if directive.startswith("#if"):
+                depth += not directive.startswith("#ifndef LIB_")
+            elif directive.startswith("#endif"):
+                depth = max(depth - 1, 0)
+            include = _INCLUDE.match(line)
+            if include is None:
+                lines.append(line)
+            elif name := include[1] or values[include[2]].strip('"'):
+                lines += expand(name, certain and depth == 0, (*open_files, path))
+        return lines
+
+    return "\n".join(expand(path, True, ()))
+
+
 @functools.lru_cache(maxsize=4096)
-def _included(path: str, defines: tuple[tuple[str, str], ...]) -> str:
-    """The text of a file with its includes inlined; `#include NAME` takes the path that the define NAME holds."""
-    values = dict(defines)
-
-    def replace(match: re.Match[str]) -> str:
-        name = match[1] or values.get(match[2], "").strip('"')
-        return _included(name, defines) if name else ""
-
-    return _INCLUDE.sub(replace, _file(path))
+def _body(template: str, includes: tuple[tuple[str, str], ...]) -> str:
+    return _included(f"{template}.comp", dict(includes))
 
 
 def resolve(variant: Variant) -> str:
     """The complete GLSL of a variant: version, defines, template with its includes."""
     includes = tuple((name, value) for name, value in variant.defines if value.startswith('"'))
     lines = [f"#define {name} {value}" for name, value in variant.defines if not value.startswith('"')]
-    return "\n".join(["#version 460", *lines, _included(f"{variant.template}.comp", includes)])
+    return "\n".join(["#version 460", *lines, _body(variant.template, includes)])
 
 
 def _digest(text: str) -> str:
