@@ -36,11 +36,14 @@ from .ops.elementwise import (
     tanh, trunc,
 )  # fmt: skip
 
+from .ops.indexing import take, take_along_axis
+from .ops.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from .ops.manipulation import (
     broadcast_arrays, broadcast_shapes, broadcast_to, concat, expand_dims, flip, moveaxis, permute_dims, repeat, reshape,
     roll, squeeze, stack, tile, unstack,
 )  # fmt: skip
 
+from .ops.nonzero import nonzero
 from .ops.statistical import cumulative_prod, cumulative_sum
 from .user_kernel import kernel
 

@@ -2,60 +2,212 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from typing import Any
 
-from .. import layout, promotion
-from ..array import VkArray, operations
-from ..dtypes import CATEGORIES, DType
-from . import launch
-from .key import Selection, expand, select
-from .rows import cast_operation
+from .. import dtypes, layout, promotion
+from ..array import VkArray, default_dtype, is_supported, operations
+from ..dtypes import CATEGORIES, DType, as_dtype
+from ..layout import Shape
+from . import creation, launch, nonzero
+from .gather import IndexArray, gather, scatter
+from .key import Advanced, Selection, expand, select
+from .launch import Operation
+from .rows import cast, cast_operation
 
 _KIND_ORDER = {
     "bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3,
 }  # fmt: skip
 _SCALAR_NAMES = ("bool", "int", "float", "complex")
+_ALL = slice(None)
 
 
-def _entries(key: Any, function: str) -> list[Any]:
-    """A key as a list of integers, slices, None and `...`."""
-    return [_entry(item, function) for item in (key if type(key) is tuple else (key,))]
+# -- keys -------------------------------------------------------------------------------------------------------
 
 
-def _entry(item: Any, function: str) -> Any:
+def _entries(key: Any, x: VkArray, function: str) -> list[Any]:
+    """A key as a list of integers, slices, None and `Advanced`, one or none for each dimension of x."""
+    items = key if type(key) is tuple else (key,)
+    return expand([_entry(item, x, function) for item in items], x.ndim, function)
+
+
+def _entry(item: Any, x: VkArray, function: str) -> Any:
     if item is None or item is Ellipsis or type(item) is int or type(item) is slice:
         return item
-    if hasattr(item, "__index__"):
-        return item.__index__()
-    raise TypeError(
-        f"{function}: an index must be an integer, a slice, `...`, None, or an array (or list) of integers or bools, "
-        f"got {type(item).__name__}."
-    )
+    if isinstance(item, bool):
+        return _truth(item, x)
+    if type(item) is not VkArray:
+        if isinstance(item, (list, tuple)) or hasattr(item, "__array__"):
+            item = _uploaded(item, x)
+        elif hasattr(item, "__index__"):
+            return item.__index__()
+        else:
+            raise TypeError(
+                f"{function}: an index must be an integer, a slice, `...`, None, or an array (or list) of integers or "
+                f"bools, got {type(item).__name__} ({item!r:.60})."
+            )
+    dtype = item._dtype
+    if dtype not in CATEGORIES["integer or boolean"]:
+        raise TypeError(f"{function}: an index array must hold integers or bools, got {dtype}. Convert it with astype.")
+    if item._device is not x._device:
+        raise ValueError(
+            f"{function}: the index array is on the device {item._device}, the array on {x._device}. "
+            f"Move one with x.to_device(device)."
+        )
+    if item._shape == ():
+        return _truth(bool(item), x) if dtype is dtypes.bool_ else int(item)
+    return Advanced(item, item.ndim if dtype is dtypes.bool_ else 1)
 
 
-def _select(x: VkArray, key: Any, function: str) -> Selection:
-    return select(expand(_entries(key, function), x.ndim, function), x._shape, x._strides, function)
+def _truth(value: bool, x: VkArray) -> Advanced:
+    """A single bool: an index array of one element, or of none, that steps over no dimension."""
+    zero = launch.constant(0, dtypes.int32, x._device)
+    return Advanced(zero._view((int(value),), (0,)), 0)
+
+
+def _uploaded(item: Any, x: VkArray) -> VkArray:
+    """A list or NumPy array in a key, on the device of x: a key is not data, so no one is surprised by the copy."""
+    dtype = None
+    if hasattr(item, "dtype"):
+        named = as_dtype(item.dtype, "index")
+        dtype = named if is_supported(named, x._device) else default_dtype("int", x._device)
+    array = creation.asarray(item, dtype=dtype, device=x._device)
+    if array.size == 0 and dtype is None:
+        return cast(array, default_dtype("int", x._device))  # the type of an empty list says nothing
+    return array
+
+
+def _check_masks(entries: Sequence[Any], shape: Shape, function: str) -> None:
+    """Raise IndexError for a mask whose shape is not that of the dimensions it indexes."""
+    axis = 0
+    for entry in entries:
+        if type(entry) is Advanced:
+            mask = entry.array
+            if mask._dtype is dtypes.bool_ and mask._shape != shape[axis : axis + entry.consumes]:
+                raise IndexError(
+                    f"{function}: a mask of shape {mask._shape} does not fit the dimensions it indexes, which have "
+                    f"shape {shape[axis : axis + entry.consumes]} (from axis {axis} of an array of shape {shape})."
+                )
+            axis += entry.consumes
+        elif entry is not None and entry is not Ellipsis:
+            axis += 1
+
+
+def _single_mask(entries: Sequence[Any]) -> int | None:
+    """The position of the mask in a key whose only array is a mask beside slices, integers and None; else None."""
+    arrays = [position for position, entry in enumerate(entries) if type(entry) is Advanced]
+    if len(arrays) == 1 and entries[arrays[0]].array._dtype is dtypes.bool_:
+        return arrays[0]
+    return None
+
+
+def _indices(entries: Sequence[Any], x: VkArray, function: str) -> tuple[Selection, Shape, list[IndexArray]]:
+    """What expanded entries with arrays select: the view, the shape of the selection, and the index arrays."""
+    without_masks: list[Any] = []
+    for entry in entries:
+        if type(entry) is Advanced and entry.array._dtype is dtypes.bool_:
+            without_masks += [Advanced(array, 1) for array in nonzero.coordinates(entry.array)]
+        else:
+            without_masks.append(entry)
+    selection = select(without_masks, x._shape, x._strides, function)
+    shapes = [one.array._shape for one in selection.indexed]
+    try:
+        common = layout.broadcast_shapes(shapes, function)
+    except ValueError:
+        raise IndexError(
+            f"{function}: the index arrays have shapes {' and '.join(map(str, shapes))}, which do not broadcast together. "
+            f"Give them shapes that do, such as (n, 1) and (m,) for every pair of n and m indices."
+        ) from None
+    place = selection.place
+    after = len(selection.shape) - place
+    indices = []
+    for one in selection.indexed:
+        array = one.array
+        indices.append(
+            IndexArray(array._view(array._shape + (1,) * after, array._strides + (0,) * after), one.axis, one.length, one.stride)
+        )
+    return selection, selection.shape[:place] + common + selection.shape[place:], indices
+
+
+def _is_basic(entries: Sequence[Any]) -> bool:
+    return not any(type(entry) is Advanced for entry in entries)
+
+
+# -- reading and writing ----------------------------------------------------------------------------------------
 
 
 def getitem(x: VkArray, key: Any, /) -> VkArray:
-    """`x[key]`: a view of x for integers, slices, `...` and None."""
-    selection = _select(x, key, "getitem")
-    return x._view(selection.shape, selection.strides, selection.offset)
+    """`x[key]`: a view of x for integers, slices, `...` and None, a copy when the key has index arrays or masks.
+
+    Index arrays (integer arrays, lists) broadcast against each other and select element by element; a mask (bool array)
+    stands for the indices of its true elements. Their dimensions come where they stand in the key, or first when a
+    slice, `...` or None separates them, as in NumPy. A mask makes the host wait for the number of its true elements.
+    Raises IndexError for too many indices, a mask of another shape and an index out of range (for index arrays at the
+    next read of a value), TypeError for any other key. Standard: array object, `__getitem__`.
+    """
+    entries = _entries(key, x, "getitem")
+    if _is_basic(entries):
+        selection = select(entries, x._shape, x._strides, "getitem")
+        return x._view(selection.shape, selection.strides, selection.offset)
+    _check_masks(entries, x._shape, "getitem")
+    if _single_mask(entries) is not None and len(entries) == 1:
+        return nonzero.compress(x, entries[0].array)
+    selection, shape, indices = _indices(entries, x, "getitem")
+    return gather("getitem", *_walk(x, selection, shape), indices)
+
+
+def _walk(x: VkArray, selection: Selection, shape: Shape) -> tuple[VkArray, Shape, layout.Strides]:
+    """The array from the first element of a selection on, the selection's shape, and the strides that walk it."""
+    place = selection.place
+    common = len(shape) - len(selection.shape)
+    strides = selection.strides[:place] + (0,) * common + selection.strides[place:]
+    return x._view(x._shape, x._strides, selection.offset), shape, strides
 
 
 def setitem(x: VkArray, key: Any, value: Any, /) -> None:
     """`x[key] = value`: value (an array or a Python scalar) is broadcast into the selection and cast to x's dtype.
 
-    Raises IndexError as `getitem` does, TypeError for a value of a higher kind than x's, OverflowError for a Python
-    integer out of range, ValueError for a shape that does not broadcast into the selection.
+    The keys are those of `getitem`. An element that is selected twice takes one of its values.
+    Raises IndexError as `getitem` does, TypeError for a value of a higher kind than x's (float into int and the like),
+    OverflowError for a Python integer out of range, ValueError for a value that does not broadcast into the selection.
+    Standard: array object, `__setitem__`.
     """
-    selection = _select(x, key, "setitem")
+    entries = _entries(key, x, "setitem")
     value = _as_value(value, x)
     if layout.has_internal_overlap(x._shape, x._strides):
         raise ValueError("setitem: elements of the target share memory (a broadcast view). Copy it first.")
-    value = _broadcastable(value, selection.shape)
-    operation = cast_operation(value._dtype, x._dtype)
-    launch.elementwise(operation, (value,), x._view(selection.shape, selection.strides, selection.offset))
+    if _is_basic(entries):
+        selection = select(entries, x._shape, x._strides, "setitem")
+        value = _broadcastable(value, selection.shape)
+        target = x._view(selection.shape, selection.strides, selection.offset)
+        launch.elementwise(cast_operation(value._dtype, x._dtype), (value,), target)
+        return
+    _check_masks(entries, x._shape, "setitem")
+    value = cast(value, x._dtype)
+    position = _single_mask(entries)
+    if position is not None and value.size == 1:
+        _set_where(x, entries, position, value)
+        return
+    selection, shape, indices = _indices(entries, x, "setitem")
+    scatter("setitem", *_walk(x, selection, shape), indices, _broadcastable(value, shape))
+
+
+def _set_where(x: VkArray, entries: Sequence[Any], position: int, value: VkArray) -> None:
+    """Assign one value where a mask is true: no element needs to know its place among the true ones."""
+    mask = entries[position].array
+    kept = [*entries[:position], *[_ALL] * mask.ndim, *entries[position + 1 :]]
+    selection = select(kept, x._shape, x._strides, "setitem")
+    view = x._view(selection.shape, selection.strides, selection.offset)
+    after = sum(entry is None or type(entry) is slice for entry in entries[position + 1 :])
+    mask = mask._view(mask._shape + (1,) * after, mask._strides + (0,) * after)
+    launch.elementwise(_masked_copy(x._dtype), (view, mask, value._view((), ())), view)
+
+
+@functools.cache
+def _masked_copy(dtype: DType) -> Operation:
+    moved = launch.copy_operation(dtype).result
+    return Operation(f"masked copy {dtype}", "b ? c : a", (moved, dtypes.bool_, moved), moved, moved)
 
 
 def _as_value(value: Any, x: VkArray) -> VkArray:
@@ -91,7 +243,7 @@ def _check_kind(kind: int, described: str, dtype: DType) -> None:
         )
 
 
-def _broadcastable(value: VkArray, shape: layout.Shape) -> VkArray:
+def _broadcastable(value: VkArray, shape: Shape) -> VkArray:
     """`value` without leading dimensions of length 1 that `shape` lacks. Raises ValueError where it does not broadcast."""
     own, strides = value._shape, value._strides
     while len(own) > len(shape) and own[0] == 1:
@@ -105,6 +257,74 @@ def _broadcastable(value: VkArray, shape: layout.Shape) -> VkArray:
             f"Reshape it, or select as many elements as it has."
         )
     return value if own is value._shape else value._view(own, strides)
+
+
+# -- functions of the standard ----------------------------------------------------------------------------------
+
+
+def _check_arrays(function: str, x: VkArray, indices: VkArray) -> None:
+    """Raise TypeError unless both are arrays, the second of integers; ValueError for different devices."""
+    for name, array in (("x", x), ("indices", indices)):
+        if type(array) is not VkArray:
+            raise TypeError(
+                f"{function}: expected a vkarray array as {name}, got {type(array).__name__}. Use vkarray.asarray."
+            )
+    promotion.check_category(function, indices._dtype, "integer")
+    if x._device is not indices._device:
+        raise ValueError(
+            f"{function}: x is on the device {x._device}, the indices on {indices._device}. "
+            f"Move one with x.to_device(device)."
+        )
+
+
+def take(x: VkArray, indices: VkArray, /, *, axis: int | None = None) -> VkArray:
+    """The elements of x at `indices` along an axis.
+
+    Parameters: x (any dtype); indices (integers of any shape, negative ones count from the end); axis (may be left out
+    when x has 1 dimension). Returns an array of shape x.shape[:axis] + indices.shape + x.shape[axis + 1:].
+    Raises TypeError for indices that are no integers, ValueError for a missing axis, IndexError for an axis out of range
+    and, at the next read of a value, for an index out of range. Standard: indexing functions, `take`.
+    """
+    _check_arrays("take", x, indices)
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError(f"take: axis may be left out for an array of 1 dimension, x has {x.ndim}. Give axis=.")
+        axis = 0
+    axis = layout.normalize_axis(axis, x.ndim, "take")
+    before, after = slice(0, axis), slice(axis + 1, None)
+    trailing = x.ndim - axis - 1
+    array = indices._view(indices._shape + (1,) * trailing, indices._strides + (0,) * trailing)
+    return gather(
+        "take", x, x._shape[before] + indices._shape + x._shape[after],
+        x._strides[before] + (0,) * indices.ndim + x._strides[after],
+        [IndexArray(array, axis, x._shape[axis], x._strides[axis])],
+    )  # fmt: skip
+
+
+def take_along_axis(x: VkArray, indices: VkArray, /, *, axis: int = -1) -> VkArray:
+    """For each position of `indices`, the element of x at the same position but for the index along the axis.
+
+    Parameters: x (any dtype); indices (integers, of the rank of x; the other axes broadcast against those of x); axis.
+    Returns an array of the broadcast shape, along the axis as long as `indices`.
+    Raises TypeError for indices that are no integers, ValueError for another rank or shapes that do not broadcast,
+    IndexError for an axis out of range and, at the next read of a value, for an index out of range.
+    Standard: indexing functions, `take_along_axis`.
+    """
+    _check_arrays("take_along_axis", x, indices)
+    axis = layout.normalize_axis(axis, x.ndim, "take_along_axis")
+    if indices.ndim != x.ndim:
+        raise ValueError(
+            f"take_along_axis: expected indices of the rank of x, {x.ndim}, got shape {indices._shape} for x of shape "
+            f"{x._shape}."
+        )
+    # The axis itself takes no part in broadcasting: x is walked along it by the indices alone.
+    own = (*x._shape[:axis], 1, *x._shape[axis + 1 :])
+    shape = layout.broadcast_shapes([own, (*indices._shape[:axis], 1, *indices._shape[axis + 1 :])], "take_along_axis")
+    shape = (*shape[:axis], indices._shape[axis], *shape[axis + 1 :])
+    strides = layout.broadcast_strides(own, (*x._strides[:axis], 0, *x._strides[axis + 1 :]), shape)
+    return gather(
+        "take_along_axis", x, shape, strides, [IndexArray(indices, axis, x._shape[axis], x._strides[axis])]
+    )
 
 
 operations.update(getitem=getitem, setitem=setitem)

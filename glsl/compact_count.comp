@@ -1,0 +1,62 @@
+// For each 64 elements of a mask: their truth as 64 bits and how many are true.
+#include "lib/extensions.glsl"
+
+layout(local_size_x_id = 0) in;
+
+#ifdef WIDE8
+#define MASK_STORAGE uint
+#define WORD_ELEMENTS 1
+#else
+#define MASK_STORAGE uint8_t
+#define WORD_ELEMENTS 4
+#endif
+
+layout(buffer_reference, scalar, buffer_reference_align = 1) readonly buffer Mask { MASK_STORAGE data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Words { uvec4 data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) writeonly buffer Bits { uvec2 data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) writeonly buffer Counts { uint data[]; };
+
+layout(push_constant, scalar) uniform Push {
+    Mask mask;  // aligned to 16 bytes
+    Bits bits;
+    Counts counts;
+    uint count;
+} push;
+
+// The truth of the elements in one word, first element lowest.
+uint vx_word_bits(uint word) {
+#ifdef WIDE8
+    return word != 0u ? 1u : 0u;
+#else
+    uint nonzero = ((word & 0x7F7F7F7Fu) + 0x7F7F7F7Fu | word) & 0x80808080u;
+    // The product moves the top bits of the four bytes side by side without a carry.
+    return (nonzero >> 7) * 0x10204080u >> 28;
+#endif
+}
+
+void main() {
+    uint chunk = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+    uint first = chunk * 64u;
+    if (first >= push.count) return;
+    uvec2 bits = uvec2(0u);
+    if (push.count - first >= 64u) {
+        Words words = Words(push.mask);
+        for (int part = 0; part < 64 / (4 * WORD_ELEMENTS); ++part) {
+            uvec4 four = words.data[chunk * uint(64 / (4 * WORD_ELEMENTS)) + uint(part)];
+            uint found = vx_word_bits(four.x) | vx_word_bits(four.y) << WORD_ELEMENTS
+                | vx_word_bits(four.z) << 2 * WORD_ELEMENTS | vx_word_bits(four.w) << 3 * WORD_ELEMENTS;
+            int place = part * 4 * WORD_ELEMENTS;
+            if (place < 32) bits.x |= found << place;
+            else bits.y |= found << (place - 32);
+        }
+    } else {
+        for (uint place = 0u; place < push.count - first; ++place) {
+            if (uint(push.mask.data[first + place]) != 0u) {
+                if (place < 32u) bits.x |= 1u << place;
+                else bits.y |= 1u << (place - 32u);
+            }
+        }
+    }
+    push.bits.data[chunk] = bits;
+    push.counts.data[chunk] = uint(bitCount(bits.x) + bitCount(bits.y));
+}

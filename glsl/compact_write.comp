@@ -1,0 +1,90 @@
+// Writes one value for each true element of a mask, side by side in the mask's order: with ELEMENT_BYTES the element of
+// another array at the same place, else the coordinates of the element, one array for each dimension.
+#include "lib/extensions.glsl"
+
+layout(local_size_x_id = 0) in;
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Bits { uvec2 data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Prefix { uint data[]; };
+
+#ifdef ELEMENT_BYTES
+#include "lib/element.glsl"
+#else
+
+#ifdef INDEX64
+#define INDEX int64_t
+#else
+#define INDEX int
+#endif
+
+// For each dimension: its size, the coordinate of the first element (the mask may be a part of a larger one) and the
+// address of the result, two words each.
+#define TABLE_WORDS 26
+layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Table { int data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) writeonly buffer Coordinates { INDEX data[]; };
+
+#endif
+
+layout(push_constant, scalar) uniform Push {
+    Bits bits;
+    Prefix prefix;
+#ifdef ELEMENT_BYTES
+    Elements source;
+    Elements result;
+    uint count;
+#else
+    uint count;
+    uint rank;
+    int table[TABLE_WORDS];
+#endif
+} push;
+
+#ifndef ELEMENT_BYTES
+
+uint vx_word(uint place) {
+    if (6u * push.rank <= uint(TABLE_WORDS)) return uint(push.table[place]);
+    return uint(Table(uvec2(push.table[0], push.table[1])).data[place]);
+}
+
+INDEX vx_wide_word(uint place) {
+#ifdef INDEX64
+    return INDEX(packUint2x32(uvec2(vx_word(place), vx_word(place + 1u))));
+#else
+    return int(vx_word(place));
+#endif
+}
+
+void vx_write(uint element, uint place) {
+    uint rest = element;
+    bool carry = false;
+    for (int axis = int(push.rank) - 1; axis >= 0; --axis) {
+        uint entry = 6u * uint(axis);
+        // A dimension of 2^32 or more is larger than what is left to divide.
+        uint size = vx_word(entry + 1u) != 0u ? 0xFFFFFFFFu : vx_word(entry);
+        uint quotient = axis > 0 ? rest / size : 0u;
+        INDEX coordinate = INDEX(rest - quotient * size) + vx_wide_word(entry + 2u) + INDEX(carry ? 1 : 0);
+        INDEX full = vx_wide_word(entry);
+        carry = axis > 0 && coordinate >= full;
+        if (carry) coordinate -= full;
+        Coordinates(uvec2(vx_word(entry + 4u), vx_word(entry + 5u))).data[place] = coordinate;
+        rest = quotient;
+    }
+}
+
+#endif
+
+void main() {
+    uint element = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+    if (element >= push.count) return;
+    uvec2 bits = push.bits.data[element / 64u];
+    uint bit = element & 31u;
+    bool high = (element & 32u) != 0u;
+    uint own = high ? bits.y : bits.x;
+    if ((own >> bit & 1u) == 0u) return;
+    uint place = push.prefix.data[element / 64u] + uint(bitCount(own & ((1u << bit) - 1u))) + (high ? uint(bitCount(bits.x)) : 0u);
+#ifdef ELEMENT_BYTES
+    push.result.data[place] = ELEMENT_STORAGE(ELEMENT(push.source.data[element]));
+#else
+    vx_write(element, place);
+#endif
+}

@@ -1,0 +1,108 @@
+#ifndef LIB_SELECTION
+#define LIB_SELECTION
+
+#include "lib/element.glsl"
+
+// Where the elements of an indexed array lie: what gather reads and scatter writes. The other side is "dense": an array
+// of the shape of the selection.
+//
+// INDEX is int or, with INDEX64, int64_t: the type of index arrays and of offsets in the indexed array.
+// The table in the push constants (or the buffer whose address stands there, when it is too long) holds
+//   the sizes of all dimensions, the strides of the indexed array (0 along dimensions of the index arrays), the dense strides,
+//   and for each index array: address, length of the axis, step of the axis (two words each), number of the axis, strides.
+#ifdef INDEX64
+#define INDEX int64_t
+#else
+#define INDEX int
+#endif
+
+#define TABLE_WORDS 24
+#define INDEX_HEADER 7u
+
+layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Table { int data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Indices { INDEX data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Status { int data[6]; };
+
+layout(push_constant, scalar) uniform Push {
+    Elements indexed;
+    Elements dense;
+    Status status;
+    uint count;
+    uint packed;  // rank, number of index arrays, code of the function for errors: 8 bits each
+    int table[TABLE_WORDS];
+} push;
+
+uint vx_rank() { return push.packed & 0xFFu; }
+uint vx_index_arrays() { return push.packed >> 8 & 0xFFu; }
+
+int vx_word(uint place) {
+    if (3u * vx_rank() + vx_index_arrays() * (INDEX_HEADER + vx_rank()) <= uint(TABLE_WORDS)) return push.table[place];
+    return Table(uvec2(push.table[0], push.table[1])).data[place];
+}
+
+INDEX vx_wide_word(uint place) {
+#ifdef INDEX64
+    return INDEX(packUint2x32(uvec2(vx_word(place), vx_word(place + 1u))));
+#else
+    return vx_word(place);
+#endif
+}
+
+// Notes the first index that is out of range, for the host to raise an error when it next reads a value.
+void vx_note_out_of_range(INDEX index, INDEX length, int axis) {
+    int code = int(push.packed >> 16);
+    if (atomicCompSwap(push.status.data[0], 0, code) == 0) {
+        push.status.data[1] = axis;
+        push.status.data[2] = int(index);
+        push.status.data[4] = int(length);
+#ifdef INDEX64
+        push.status.data[3] = int(index >> 32);
+        push.status.data[5] = int(length >> 32);
+#else
+        push.status.data[3] = index >> 31;
+        push.status.data[5] = 0;
+#endif
+    }
+}
+
+// The offsets of one element of the selection in both arrays; false when an index is out of range.
+bool vx_locate(uint element, out INDEX indexed, out int dense) {
+    uint rank = vx_rank();
+    indexed = INDEX(0);
+    dense = 0;
+    for (uint array = 0u; array < vx_index_arrays(); ++array) {
+        uint header = 3u * rank + array * (INDEX_HEADER + rank);
+        uint rest = element;
+        int place = 0;
+        for (int axis = int(rank) - 1; axis >= 0; --axis) {
+            int position = int(rest);
+            if (axis > 0) {
+                uint size = uint(vx_word(uint(axis)));
+                uint quotient = rest / size;
+                position = int(rest - quotient * size);
+                rest = quotient;
+            }
+            if (array == 0u) {
+                indexed += INDEX(position * vx_word(rank + uint(axis)));
+                dense += position * vx_word(2u * rank + uint(axis));
+            }
+            place += position * vx_word(header + INDEX_HEADER + uint(axis));
+        }
+        INDEX index = Indices(uvec2(vx_word(header), vx_word(header + 1u))).data[place];
+        INDEX length = vx_wide_word(header + 2u);
+        if (index < -length || index >= length) {
+            vx_note_out_of_range(index, length, vx_word(header + 6u));
+            return false;
+        }
+        indexed += (index < INDEX(0) ? index + length : index) * vx_wide_word(header + 4u);
+    }
+    return true;
+}
+
+#ifdef INDEX64
+#define INDEXED(OFFSET) Elements(uint64_t(push.indexed) + uint64_t(OFFSET) * uint64_t(ELEMENT_BYTES)).data[0]
+#else
+#define INDEXED(OFFSET) push.indexed.data[OFFSET]
+#endif
+
+#endif

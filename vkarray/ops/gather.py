@@ -1,0 +1,189 @@
+"""Moving elements through index arrays: the host side of `gather.comp` and `scatter.comp`.
+
+The values of an index array are known to the device alone. A kernel skips one that is out of range and notes it; a
+deferred check raises IndexError when the host next reads a value.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from .. import dtypes, layout
+from ..array import VkArray, empty, is_supported, pending_checks, storage_itemsize
+from ..dtypes import DType
+from ..errors import FeatureError
+from ..layout import Shape, Strides
+from ..shaders import Variant
+from . import launch
+from .key import out_of_bounds
+from .launch import Operation
+from .rows import cast
+
+ELEMENT_BYTES = (1, 2, 4, 8, 16)
+# A function's code in the note of an index out of range is its place here, counted from 1.
+_FUNCTIONS = ("getitem", "setitem", "take", "take_along_axis")
+
+
+class IndexArray(NamedTuple):
+    """An integer array, of a shape that broadcasts to the selection's, of indices into an axis of a length and stride."""
+
+    array: VkArray
+    axis: int
+    length: int
+    step: int
+
+
+def variant(template: str, element_bytes: int, wide: bool) -> Variant:
+    """The variant of "gather" or "scatter" for elements of a size and 32- or 64-bit indices."""
+    defines = [("ELEMENT_BYTES", str(element_bytes))]
+    if wide:
+        defines.append(("INDEX64", "1"))
+    return Variant(template, tuple(defines), f"{template} {element_bytes} bytes, {64 if wide else 32}-bit indices")
+
+
+def variants(features: frozenset[str]) -> Iterator[Variant]:
+    """All variants that a device with these features can meet."""
+    small = {1: "storageBuffer8BitAccess", 2: "storageBuffer16BitAccess"}
+    for element_bytes in ELEMENT_BYTES:
+        if small.get(element_bytes, "") in features or element_bytes >= 4:
+            for wide in (False, True) if "shaderInt64" in features else (False,):
+                yield variant("gather", element_bytes, wide)
+                yield variant("scatter", element_bytes, wide)
+
+
+def gather(
+    function: str, source: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray]
+) -> VkArray:
+    """A new array of `shape`: elements of `source`, walked by `strides` from its first, plus the steps of `indices`."""
+    result = empty(shape, source._dtype, source._device)
+    _move("gather", function, source, shape, strides, result, indices)
+    return result
+
+
+def scatter(
+    function: str, target: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray], values: VkArray
+) -> None:
+    """Write `values`, broadcast to `shape`, to the elements of `target` that `gather` would read."""
+    def apart(array: VkArray) -> VkArray:
+        return launch.copy(array) if array._buffer is target._buffer else array
+
+    indices = [index._replace(array=apart(index.array)) for index in indices]
+    _move("scatter", function, target, shape, strides, apart(values), indices)
+
+
+def _move(
+    template: str, function: str, indexed: VkArray, shape: Shape, strides: Strides, dense: VkArray,
+    indices: Sequence[IndexArray],
+) -> None:  # fmt: skip
+    if math.prod(shape) == 0:
+        return
+    device = indexed._device
+    itemsize = storage_itemsize(indexed._dtype, device)
+    low, high = layout.offset_range(shape, strides)
+    reach = high - low + sum(abs(index.step) * max(index.length - 1, 0) for index in indices)
+    wide = _needs_64_bits([index.array._dtype for index in indices], reach, device)
+    arrays = [_as_index(index.array, dtypes.int64 if wide else dtypes.int32) for index in indices]
+    status = _status(device)
+    operands = [strides, *(layout.broadcast_strides(one._shape, one._strides, shape) for one in (dense, *arrays))]
+    shape, rows = layout.collapse(shape, operands)
+    steps = [index.step for index in indices]
+    factor = _widening(shape, rows, steps, itemsize, indexed._address | dense._address)
+    if factor > 1:
+        itemsize *= factor
+        shape = (*shape[:-1], shape[-1] // factor)
+        rows[:2] = [(*(stride // factor for stride in row[:-1]), 1) for row in rows[:2]]
+        steps = [step // factor for step in steps]
+    chosen = variant(template, itemsize, wide)
+    code = _FUNCTIONS.index(function) + 1
+    for part, offsets in layout.index_slices(shape, rows):
+        count = math.prod(part)
+        values = [*part, *rows[0], *rows[1]]
+        for index, array, row, step, offset in zip(indices, arrays, rows[2:], steps, offsets[2:], strict=True):
+            address = array._address + offset * array._dtype.itemsize
+            values += [*_words(address), *_words(index.length), *_words(step), index.axis, *row]
+        header = struct.pack(
+            "<3Q2I", indexed._address + offsets[0] * itemsize, dense._address + offsets[1] * itemsize,
+            status._address, count, len(part) | len(indices) << 8 | code << 16,
+        )  # fmt: skip
+        push, metadata = launch.with_metadata(device, header, values)
+        reads, writes = ([indexed, *arrays], [dense, status]) if template == "gather" else ([dense, *arrays], [indexed, status])
+        groups = launch.groups_for(count, launch.WORKGROUP_SIZE, device.limits.max_workgroup_count[0])
+        launch.dispatch(chosen, device, push, groups, reads, writes, buffers=metadata)
+
+
+def _words(value: int) -> tuple[int, int]:
+    """A 64-bit value as two signed 32-bit words, low first."""
+    return struct.unpack("<2i", struct.pack("<Q", value & 0xFFFFFFFFFFFFFFFF))
+
+
+def _needs_64_bits(index_dtypes: Sequence[DType], reach: int, device: Any) -> bool:
+    """Whether indices or offsets need int64. Raises FeatureError where they do and the device has none."""
+    far = reach > layout.INDEX_LIMIT
+    if is_supported(dtypes.int64, device):
+        return far or any(dtype.bits == 64 or dtype is dtypes.uint32 for dtype in index_dtypes)
+    if far:
+        raise FeatureError(
+            f"indexing: an index array reaches over {reach} elements, more than 32-bit offsets do, and the device "
+            f"{device.name!r} has no shaderInt64. Index a slice of the array instead.",
+            ("shaderInt64",),
+        )
+    return False
+
+
+def _as_index(array: VkArray, dtype: DType) -> VkArray:
+    """An integer array as int32 or int64; what is too large for that stays out of range of any axis."""
+    if array._dtype.kind == "unsigned integer" and array._dtype.bits >= dtype.bits:
+        return launch.elementwise(
+            _saturating_cast(array._dtype, dtype), (array,), empty(array._shape, dtype, array._device)
+        )
+    return cast(array, dtype)
+
+
+@functools.cache
+def _saturating_cast(source: DType, target: DType) -> Operation:
+    # The largest signed value is written without a literal: a 64-bit one in a define comes before the extension it needs.
+    expression = f"COMPUTE_{target.name}(min(a, ~T(0) >> 1))"
+    return Operation(f"index {source} to {target}", expression, (source,), target, source)
+
+
+def _widening(shape: Shape, rows: Sequence[Strides], steps: Sequence[int], itemsize: int, addresses: int) -> int:
+    """How many neighbours move as one larger element: rows of a table are copied 16 bytes at a time."""
+    if any(row[-1] != 1 for row in rows[:2]) or any(row[-1] for row in rows[2:]):
+        return 1
+    factor = ELEMENT_BYTES[-1] // itemsize
+    together = math.gcd(factor, shape[-1], *steps, *(stride for row in rows[:2] for stride in row[:-1]))
+    while together > 1 and addresses % (itemsize * together):
+        together //= 2
+    return together
+
+
+# -- the deferred check -----------------------------------------------------------------------------------------
+
+_pending: dict[Any, VkArray] = {}
+
+
+def _status(device: Any) -> VkArray:
+    """The words in which kernels note an index out of range until the next check of the device."""
+    status = _pending.get(device)
+    if status is None:
+        status = empty((6,), dtypes.int32, device)
+        device.upload(status._buffer, 0, bytes(24))
+        _pending[device] = status
+        pending_checks.append(functools.partial(_check, status))
+    return status
+
+
+def _check(status: VkArray) -> None:
+    """Raise IndexError when a kernel noted an index out of range."""
+    device = status._device
+    if _pending.get(device) is status:
+        del _pending[device]
+    words = bytearray(24)
+    device.download(status._buffer, 0, words)
+    code, axis, index, length = struct.unpack("<iiqq", words)
+    if code:
+        raise IndexError(out_of_bounds(_FUNCTIONS[code - 1], index, axis, length))
