@@ -48,7 +48,7 @@ double vx_divide(double a, double b) {
     precise double result = vx_scale(quotient, exponent);
     if (exponent < -1022 && residual != 0.0lf) {
         precise double dropped = quotient - vx_scale(result * 1.8014398509481984e16lf, -exponent - 54);
-        if (vx_absolute(dropped) == vx_power_of_two(-1075 - exponent)) {
+        if (vx_absolute(dropped) == vx_double_power_of_two(-1075 - exponent)) {
             quotient = quotient + (residual > 0.0lf ? ulp : -ulp);
             result = vx_scale(quotient, exponent);
         }
@@ -73,7 +73,7 @@ double vx_truncated_remainder(double a, double b, out double magnitude) {
         int shift = min(left, 48);
         left -= shift;
         more = left > 0;
-        double step = vx_power_of_two(shift);
+        double step = vx_double_power_of_two(shift);
         rest = rest * step;
         precise double quotient = rest * reciprocal;
         quotient = vx_round(quotient);
@@ -87,7 +87,7 @@ double vx_truncated_remainder(double a, double b, out double magnitude) {
     magnitude = whole;
     // The remainder is a multiple of the least bit of b, so scaling is exact.
     int part = b_exponent >> 1;
-    rest = rest * vx_power_of_two(part) * vx_power_of_two(b_exponent - part);
+    rest = rest * vx_double_power_of_two(part) * vx_double_power_of_two(b_exponent - part);
     return vx_copysign(rest, a);
 }
 

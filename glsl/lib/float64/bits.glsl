@@ -37,7 +37,7 @@ double vx_negate_if(double x, bool negative) {
 }
 
 // 2^n for -1022 <= n <= 1023.
-double vx_power_of_two(int n) { return packDouble2x32(uvec2(0u, uint(n + 1023) << 20)); }
+double vx_double_power_of_two(int n) { return packDouble2x32(uvec2(0u, uint(n + 1023) << 20)); }
 
 // floor(log2 |x|) for normal x.
 int vx_exponent(double x) { return int(vx_high_word(x) >> 20 & 0x7FFu) - 1023; }
@@ -46,7 +46,7 @@ int vx_exponent(double x) { return int(vx_high_word(x) >> 20 & 0x7FFu) - 1023; }
 double vx_scale(double x, int n) {
     n = clamp(n, -1900, 1900);
     int part = n >> 1;
-    precise double scaled = x * vx_power_of_two(part) * vx_power_of_two(n - part);
+    precise double scaled = x * vx_double_power_of_two(part) * vx_double_power_of_two(n - part);
     return scaled;
 }
 

@@ -72,7 +72,7 @@ double vx_expm1(double x) {
     dvec2 q = vx_exp_less_1(dvec2(vx_limit_exponent(x), 0.0lf), k);
     if (k > 100) return vx_scale(vx_pair_add(q, 1.0lf).x, k);
     if (k < -100) return -1.0lf;
-    precise double power = vx_power_of_two(k);
+    precise double power = vx_double_power_of_two(k);
     precise dvec2 scaled = q * power;
     return vx_pair_add(vx_two_sum(power, -1.0lf), scaled).x;
 }

@@ -14,7 +14,7 @@ void vx_two_exponentials(double x, out dvec2 growing, out dvec2 decaying, out in
     vx_small_hyperbolic(vx_reduce_log_2(dvec2(x, 0.0lf), k), sine, cosine_less_1);
     growing = vx_pair_add(vx_pair_add(cosine_less_1, sine), 1.0lf);
     decaying = vx_pair_add(vx_pair_add(cosine_less_1, -sine), 1.0lf);
-    precise double factor = vx_power_of_two(max(-2 * k, -200));
+    precise double factor = vx_double_power_of_two(max(-2 * k, -200));
     precise dvec2 scaled = decaying * factor;
     decaying = scaled;
 }

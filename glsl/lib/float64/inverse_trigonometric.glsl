@@ -85,7 +85,7 @@ double vx_atan2(double y, double x) {
         angle = vx_pair_divide(dvec2(up, 0.0lf), dvec2(right, 0.0lf));
         angle.x = vx_scale(angle.x, exponent);
     } else {
-        precise double scaled = up * vx_power_of_two(clamp(exponent, -150, 150));
+        precise double scaled = up * vx_double_power_of_two(clamp(exponent, -150, 150));
         angle = vx_pair_angle(dvec2(scaled, 0.0lf), dvec2(right, 0.0lf));
         if (left) angle = vx_pair_add(vx_double_pi, -angle);
     }

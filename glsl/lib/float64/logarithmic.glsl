@@ -15,7 +15,7 @@ dvec2 vx_pair_log(dvec2 x, int exponent) {
     uint shifted = bits.y + 0x00095F62u; // so that the exponent field steps at sqrt(2)
     int e = int(shifted >> 20) - 1023;
     precise double m = packDouble2x32(uvec2(bits.x, (shifted & 0xFFFFFu) + 0x3FE6A09Eu));
-    precise double m_rest = x.y * vx_power_of_two(max(-e, -1023));
+    precise double m_rest = x.y * vx_double_power_of_two(max(-e, -1023));
 
     precise double m_less_1 = m - 1.0lf;
     dvec2 s = vx_pair_divide(vx_two_sum(m_less_1, m_rest), vx_pair_add(vx_two_sum(m, 1.0lf), m_rest));

@@ -70,7 +70,7 @@ double vx_hypot(double a, double b) {
     int exponent;
     precise double scaled_greater = vx_normalize(greater, exponent);
     int part = -exponent >> 1;
-    precise double scaled_less = less * vx_power_of_two(part) * vx_power_of_two(-exponent - part);
+    precise double scaled_less = less * vx_double_power_of_two(part) * vx_double_power_of_two(-exponent - part);
     dvec2 sum = vx_pair_add(vx_two_product(scaled_greater, scaled_greater), vx_two_product(scaled_less, scaled_less));
     return vx_scale(vx_pair_sqrt(sum).x, exponent);
 }
