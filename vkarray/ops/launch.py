@@ -11,12 +11,15 @@ import math
 import struct
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _vk, configuration, dtypes, layout
 from ..array import VkArray, empty, storage_itemsize
 from ..dtypes import CATEGORIES, DType
 from ..shaders import Variant, spirv
+
+if TYPE_CHECKING:
+    from .._vk import Device, Kernel  # noqa: F401 - for the annotations of modules that do not know _vk
 
 WORKGROUP_SIZE = 256
 PUSH_CONSTANT_BYTES = 128
@@ -136,12 +139,15 @@ class Operation:
 
 
 @functools.lru_cache(maxsize=None)
-def kernel(variant: Variant, device: _vk.Device, workgroup_size: int = WORKGROUP_SIZE) -> _vk.Kernel:
-    """The kernel of a variant on a device; specialization constant 0 is the workgroup size."""
+def kernel(
+    variant: Variant, device: _vk.Device, workgroup_size: int = WORKGROUP_SIZE,
+    constants: tuple[tuple[int, int], ...] = (),
+) -> _vk.Kernel:  # fmt: skip
+    """The kernel of a variant on a device; specialization constant 0 is the workgroup size, `constants` are others."""
     size = min(workgroup_size, device.limits.max_workgroup_invocations, device.limits.max_workgroup_size[0])
     if configuration.current().debug >= 3:
-        print(f"vkarray: variant {variant.label}: {dict(variant.defines)}", file=sys.stderr)
-    return device.kernel(spirv(variant), variant.label, ((0, size),))
+        print(f"vkarray: variant {variant.label}: {dict(variant.defines)} {dict(constants)}", file=sys.stderr)
+    return device.kernel(spirv(variant), variant.label, ((0, size), *constants))
 
 
 @functools.lru_cache(maxsize=4096)

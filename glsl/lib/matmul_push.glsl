@@ -1,0 +1,18 @@
+#ifndef LIB_MATMUL_PUSH
+#define LIB_MATMUL_PUSH
+
+// The push constants of the matrix products: a is m x k, b is k x n, r is m x n with elements side by side in a row.
+#define LAYOUT_WORDS 15
+layout(push_constant, scalar) uniform Push {
+    AElements a;
+    BElements b;
+    RElements r;
+    uint count;         // products in the stack
+    uint m, n;
+    uint k, part;       // length of the summed dimension, and of the parts it is cut into
+    int a_m, a_k, b_k, b_n, r_m;
+    uint rank;
+    int layout_[LAYOUT_WORDS];
+} push;
+
+#endif

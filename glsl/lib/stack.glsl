@@ -1,0 +1,37 @@
+#ifndef LIB_STACK
+#define LIB_STACK
+
+// A stack of products: dimensions of any number and strides, of which the last one cuts the summed dimension into
+// parts. The template's push constants end with `rank` and `layout_`: LAYOUT_WORDS words with the sizes of all
+// dimensions, then their strides in a, b and r, or the address of a buffer that holds them when they are too many.
+
+layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
+
+int layout_at(uint row, uint axis) {
+    uint place = row * push.rank + axis;
+    if (4u * push.rank <= uint(LAYOUT_WORDS)) return push.layout_[place];
+    return Metadata(uvec2(push.layout_[0], push.layout_[1])).data[place];
+}
+
+struct Place { int a, b, r, part; };
+
+// Where the product with this number begins in the three operands, and which part of the sum it is.
+Place vx_place(uint index) {
+    Place place = Place(0, 0, 0, 0);
+    for (int axis = int(push.rank) - 1; axis >= 0; --axis) {
+        int position = int(index);
+        if (axis > 0) {
+            uint size = uint(layout_at(0u, uint(axis)));
+            uint quotient = index / size;
+            position = int(index - quotient * size);
+            index = quotient;
+        }
+        place.a += position * layout_at(1u, uint(axis));
+        place.b += position * layout_at(2u, uint(axis));
+        place.r += position * layout_at(3u, uint(axis));
+        if (axis == int(push.rank) - 1) place.part = position;
+    }
+    return place;
+}
+
+#endif

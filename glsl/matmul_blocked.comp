@@ -1,0 +1,50 @@
+// r = a @ b for a stack of matrices of any strides: each invocation keeps a block of ROWS x COLUMNS sums in registers
+// and shares nothing. For CPU drivers, where shared memory and barriers cost far more than they save, and for matrices
+// too small to fill a tile.
+#include "lib/extensions.glsl"
+#extension GL_EXT_control_flow_attributes : require
+#include "lib/dtypes.glsl"
+#include "lib/product.glsl"
+
+layout(local_size_x_id = 0) in;
+
+layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
+layout(buffer_reference, scalar) readonly buffer BElements { B_STORAGE data[]; };
+layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; };
+
+#include "lib/matmul_push.glsl"
+#include "lib/stack.glsl"
+
+#define EACH_ROW [[unroll]] for (int i = 0; i < ROWS; ++i)
+#define EACH_COLUMN [[unroll]] for (int j = 0; j < COLUMNS; ++j)
+
+void main() {
+    uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+    uint across = (push.n + uint(COLUMNS) - 1u) / uint(COLUMNS);
+    uint down = (push.m + uint(ROWS) - 1u) / uint(ROWS);
+    int column = int(index % across) * COLUMNS;
+    index /= across;
+    int row = int(index % down) * ROWS;
+    index /= down;
+    if (index >= push.count) return;
+    Place place = vx_place(index);
+    int length = int(min(push.part, push.k - uint(place.part) * push.part));
+
+    // Past the edge the last row or column is read again, and its sums are not stored.
+    int a_offset[ROWS], b_offset[COLUMNS];
+    EACH_ROW a_offset[i] = place.a + min(row + i, int(push.m) - 1) * push.a_m;
+    EACH_COLUMN b_offset[j] = place.b + min(column + j, int(push.n) - 1) * push.b_n;
+    T total[ROWS][COLUMNS];
+    EACH_ROW EACH_COLUMN total[i][j] = T(0);
+    for (int k = 0; k < length; ++k) {
+        T a[ROWS], b[COLUMNS];
+        EACH_ROW a[i] = A_LOAD(push.a.data[a_offset[i] + k * push.a_k]);
+        EACH_COLUMN b[j] = B_LOAD(push.b.data[b_offset[j] + k * push.b_k]);
+        EACH_ROW EACH_COLUMN total[i][j] += vx_product(a[i], b[j]);
+    }
+    EACH_ROW EACH_COLUMN {
+        if (row + i < int(push.m) && column + j < int(push.n)) {
+            push.r.data[place.r + (row + i) * push.r_m + column + j] = R_STORE(total[i][j]);
+        }
+    }
+}

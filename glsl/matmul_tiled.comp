@@ -1,0 +1,172 @@
+// r = a @ b for a stack of matrices of any strides: each workgroup makes a TILE_M x TILE_N tile of r, walking over k in
+// steps of TILE_K through shared memory (two buffers, so that the next step is fetched while one is computed); each
+// invocation keeps BLOCK_M x BLOCK_N sums in registers.
+//
+// Tiles lie in shared memory as packs of LANES elements (16 bytes), k by k, whatever the strides: A_ALONG_K and
+// B_ALONG_K say along which dimension neighbouring invocations fetch, A_PACKED and B_PACKED that packs can be fetched
+// whole. Every element of r adds its products in the order of k.
+#include "lib/extensions.glsl"
+#extension GL_EXT_control_flow_attributes : require
+#include "lib/dtypes.glsl"
+#include "lib/product.glsl"
+
+layout(local_size_x_id = 0) in;
+layout(constant_id = 1) const int TILE_M = 64;
+layout(constant_id = 2) const int TILE_N = 64;
+layout(constant_id = 3) const int TILE_K = 8;
+layout(constant_id = 4) const int BLOCK_M = 4;
+layout(constant_id = 5) const int BLOCK_N = 4;
+layout(constant_id = 6) const bool A_ALONG_K = true;
+layout(constant_id = 7) const bool A_PACKED = false;
+layout(constant_id = 8) const bool B_ALONG_K = false;
+layout(constant_id = 9) const bool B_PACKED = false;
+layout(constant_id = 10) const bool R_PACKED = false;
+
+layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
+layout(buffer_reference, scalar) readonly buffer BElements { B_STORAGE data[]; };
+layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Packs { PACK data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer ResultPacks { PACK data[]; };
+
+#include "lib/matmul_push.glsl"
+#include "lib/stack.glsl"
+
+#if LANES == 1
+#define LANE(PACK_, L) PACK_
+#else
+#define LANE(PACK_, L) PACK_[L]
+#endif
+#define BAND 8  // tile rows that are worked on together, so that they find the tiles of b in the cache
+
+const int SIZE = int(gl_WorkGroupSize.x);
+const int THREADS_M = TILE_M / BLOCK_M, THREADS_N = TILE_N / BLOCK_N;
+const int BLOCKS_M = BLOCK_M / LANES, BLOCKS_N = BLOCK_N / LANES;
+// One pack more per row keeps invocations that scatter a pack along k out of each other's memory banks.
+const int A_ROW = TILE_M / LANES + 1, B_ROW = TILE_N / LANES + 1;
+const int A_PACKS = TILE_M * TILE_K / LANES / SIZE, B_PACKS = TILE_N * TILE_K / LANES / SIZE;
+const int STEPS = TILE_K / LANES;
+
+shared PACK a_tile[2 * TILE_K * A_ROW];
+shared PACK b_tile[2 * TILE_K * B_ROW];
+PACK a_next[A_PACKS], b_next[B_PACKS];
+
+int local = int(gl_LocalInvocationIndex);
+Place place;
+int row, column, length;  // where the tile begins in r, and how many products a sum has
+
+// For an operand: NAME_fetch brings its part of the tile at `first` into registers, zeros past the edges;
+// NAME_put writes it to shared memory.
+#define OPERAND(NAME, ALONG_K, PACKED, TILE, ROW, COUNT, START, EXTENT, STRIDE, STRIDE_K, LOAD_)           \
+    ivec2 NAME##_pack(int p) {                                                                             \
+        int number = p * SIZE + local;                                                                     \
+        return ALONG_K ? ivec2(number / STEPS, number % STEPS * LANES)                                     \
+                       : ivec2(number % (TILE / LANES) * LANES, number / (TILE / LANES));                  \
+    }                                                                                                      \
+    void NAME##_fetch(int first) {                                                                         \
+        bool inside = START + TILE <= int(EXTENT) && first + TILE_K <= length;                             \
+        [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                       \
+            ivec2 at = NAME##_pack(p) + ivec2(START, first);                                               \
+            int offset = place.NAME + at.x * STRIDE + at.y * STRIDE_K;                                     \
+            if (inside && PACKED) {                                                                        \
+                NAME##_next[p] = Packs(uvec2(push.NAME)).data[uint(offset) / LANES];                       \
+            } else {                                                                                       \
+                [[unroll]] for (int l = 0; l < LANES; ++l) {                                               \
+                    ivec2 one = at + (ALONG_K ? ivec2(0, l) : ivec2(l, 0));                                \
+                    T value = T(0);                                                                        \
+                    if (inside || one.x < int(EXTENT) && one.y < length) {                                 \
+                        value = LOAD_(push.NAME.data[offset + l * (ALONG_K ? STRIDE_K : STRIDE)]);         \
+                    }                                                                                      \
+                    LANE(NAME##_next[p], l) = value;                                                       \
+                }                                                                                          \
+            }                                                                                              \
+        }                                                                                                  \
+    }                                                                                                      \
+    void NAME##_put(int buffer_) {                                                                         \
+        [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                       \
+            ivec2 at = NAME##_pack(p);                                                                     \
+            int start = (buffer_ * TILE_K + at.y) * ROW + at.x / LANES;                                    \
+            if (ALONG_K) {                                                                                 \
+                [[unroll]] for (int l = 0; l < LANES; ++l) {                                               \
+                    LANE(NAME##_tile[start + l * ROW], at.x % LANES) = LANE(NAME##_next[p], l);            \
+                }                                                                                          \
+            } else {                                                                                       \
+                NAME##_tile[start] = NAME##_next[p];                                                       \
+            }                                                                                              \
+        }                                                                                                  \
+    }
+
+OPERAND(a, A_ALONG_K, A_PACKED, TILE_M, A_ROW, A_PACKS, row, push.m, push.a_m, push.a_k, A_LOAD)
+OPERAND(b, B_ALONG_K, B_PACKED, TILE_N, B_ROW, B_PACKS, column, push.n, push.b_n, push.b_k, B_LOAD)
+
+// Sets `place`, `row`, `column` and `length` for this workgroup; false past the last one.
+bool find_tile() {
+    uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    uint across = (push.n + uint(TILE_N) - 1u) / uint(TILE_N), down = (push.m + uint(TILE_M) - 1u) / uint(TILE_M);
+    uint product = index / (across * down);
+    if (product >= push.count) return false;
+    index -= product * across * down;
+    uint first = index / (BAND * across) * BAND;
+    uint height = min(down - first, BAND);
+    index -= first * across;
+    row = int(first + index % height) * TILE_M;
+    column = int(index / height) * TILE_N;
+    place = vx_place(product);
+    length = int(min(push.part, push.k - uint(place.part) * push.part));
+    return true;
+}
+
+void main() {
+    if (!find_tile()) return;
+    int m = local / THREADS_N, n = local % THREADS_N;
+    T total[BLOCK_M][BLOCK_N];
+    [[unroll]] for (int i = 0; i < BLOCK_M; ++i) [[unroll]] for (int j = 0; j < BLOCK_N; ++j) total[i][j] = T(0);
+
+    a_fetch(0);
+    b_fetch(0);
+    a_put(0);
+    b_put(0);
+    barrier();
+    int buffer_ = 0;
+    for (int first = 0; first < length; first += TILE_K) {
+        bool more = first + TILE_K < length;
+        if (more) {
+            a_fetch(first + TILE_K);
+            b_fetch(first + TILE_K);
+        }
+        [[unroll]] for (int k = 0; k < TILE_K; ++k) {
+            PACK a[BLOCKS_M], b[BLOCKS_N];
+            [[unroll]] for (int i = 0; i < BLOCKS_M; ++i) a[i] = a_tile[(buffer_ * TILE_K + k) * A_ROW + i * THREADS_M + m];
+            [[unroll]] for (int j = 0; j < BLOCKS_N; ++j) b[j] = b_tile[(buffer_ * TILE_K + k) * B_ROW + j * THREADS_N + n];
+            [[unroll]] for (int i = 0; i < BLOCK_M; ++i) {
+                [[unroll]] for (int j = 0; j < BLOCK_N; ++j) {
+                    total[i][j] += vx_product(LANE(a[i / LANES], i % LANES), LANE(b[j / LANES], j % LANES));
+                }
+            }
+        }
+        buffer_ = 1 - buffer_;
+        if (more) {
+            a_put(buffer_);
+            b_put(buffer_);
+        }
+        barrier();
+    }
+
+    [[unroll]] for (int i = 0; i < BLOCK_M; ++i) {
+        int to_row = row + (i / LANES * THREADS_M + m) * LANES + i % LANES;
+        [[unroll]] for (int j = 0; j < BLOCKS_N; ++j) {
+            int to_column = column + (j * THREADS_N + n) * LANES;
+            int offset = place.r + to_row * push.r_m + to_column;
+            if (R_PACKED && to_row < int(push.m) && to_column + LANES <= int(push.n)) {
+                PACK pack;
+                [[unroll]] for (int l = 0; l < LANES; ++l) LANE(pack, l) = total[i][j * LANES + l];
+                ResultPacks(uvec2(push.r)).data[uint(offset) / LANES] = pack;
+            } else {
+                [[unroll]] for (int l = 0; l < LANES; ++l) {
+                    if (to_row < int(push.m) && to_column + l < int(push.n)) {
+                        push.r.data[offset + l] = R_STORE(total[i][j * LANES + l]);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,393 @@
+"""Sums of products on the device: `dot` over stacks of rows, `matmul` over stacks of matrices, of any strides.
+
+Which kernel, tile and split of the summed dimension a product takes follows from its shapes and the kind of device
+alone, by the tables below; so the order of additions, and with it the result, never changes between runs.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from .. import dtypes, layout
+from ..array import VkArray, empty, is_supported, storage_itemsize
+from ..dtypes import CATEGORIES, DType
+from ..shaders import Variant
+from . import launch
+
+if TYPE_CHECKING:
+    from .launch import Defines, Device, Kernel
+
+
+class Tile(NamedTuple):
+    """A row of a table: the tile of the result that is worked on as one, and when that pays.
+
+    `least` is the number of tiles from which on the row is taken; `block` is what one invocation computes.
+    """
+
+    template: str
+    shape: tuple[int, int]
+    block: tuple[int, int]
+    depth: int
+    itemsize: int  # of the widest compute type that fits the registers
+    least: int
+
+    @property
+    def workgroup_size(self) -> int:
+        """Invocations of a workgroup."""
+        if self.template == "matmul_blocked":
+            return launch.WORKGROUP_SIZE
+        return self.shape[0] // self.block[0] * (self.shape[1] // self.block[1])
+
+    def shared_bytes(self, itemsize: int) -> int:
+        """Shared memory of a workgroup."""
+        pad = max(16, itemsize)
+        return 2 * self.depth * (sum(self.shape) * itemsize + 2 * pad) if self.template == "matmul_tiled" else 0
+
+
+# In each table the first row that fits is taken; the last one always does. Measured for n = 128 to 4,096.
+GPU_TILES = (
+    Tile("matmul_tiled", (128, 256), (8, 16), 8, 4, 96),
+    Tile("matmul_tiled", (128, 64), (8, 8), 16, 4, 96),
+    Tile("matmul_tiled", (64, 64), (4, 4), 16, 8, 0),
+    Tile("matmul_tiled", (32, 32), (4, 4), 8, 16, 0),
+    Tile("matmul_blocked", (4, 4), (4, 4), 1, 16, 0),
+)
+# CPU drivers: no shared memory; the larger the block in registers (and first-level cache), the fewer loads.
+CPU_TILES = (
+    Tile("matmul_blocked", (16, 16), (16, 16), 1, 4, 1024),
+    Tile("matmul_blocked", (8, 8), (8, 8), 1, 8, 1024),
+    Tile("matmul_blocked", (4, 4), (4, 4), 1, 16, 0),
+)
+
+# For the kinds of device: workgroups of tiles, and invocations of sums, that keep it busy; when there are fewer, the
+# summed dimension is cut into parts of at least this many products.
+_BUSY_WORKGROUPS = {"gpu": 128, "cpu": 1}
+_BUSY_INVOCATIONS = {"gpu": 1 << 18, "cpu": 1 << 10}
+_SHORTEST_PART = {"gpu": 256, "cpu": 1024}
+_LANES = (256, 32)        # invocations that share a sum on a GPU, where neighbours in memory are neighbours in k
+_LONG_ROW = 2048          # from here on a whole workgroup shares a sum
+_REACH_LIMIT = 1 << 30    # elements that one part may span
+
+_PACKS = {
+    "float": ("vec4", 4), "int": ("ivec4", 4), "uint": ("uvec4", 4), "double": ("dvec2", 2), "int64_t": ("i64vec2", 2),
+    "uint64_t": ("u64vec2", 2), "vec2": ("vec2", 1), "dvec2": ("dvec2", 1),
+}  # fmt: skip
+_COMPUTE_TYPES = {
+    "signed integer": ("int", "int64_t"), "unsigned integer": ("uint", "uint64_t"),
+    "real floating": ("float", "double"), "complex floating": ("vec2", "dvec2"),
+}  # fmt: skip
+
+
+def _kind(device: Device) -> str:
+    return "cpu" if device.limits.is_cpu else "gpu"
+
+
+def compute_itemsize(dtype: DType) -> int:
+    """Bytes of the type computed in (8- and 16-bit types compute in 32 bits)."""
+    return max(4, dtype.itemsize)
+
+
+def pack_of(dtype: DType) -> tuple[str, int]:
+    """The GLSL vector of 16 bytes of the compute type, and how many elements it has (1 for complex types)."""
+    return _PACKS[_COMPUTE_TYPES[dtype.kind][dtype.bits == 64]]
+
+
+def partial_dtype(dtype: DType) -> DType:
+    """The type in which parts of a sum are kept: the type computed in."""
+    if dtype.bits >= 32:
+        return dtype
+    return {"signed integer": dtypes.int32, "unsigned integer": dtypes.uint32, "real floating": dtypes.float32}[dtype.kind]
+
+
+# -- variants ---------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _defines(source: DType, target: DType, device: Device) -> Defines:
+    operands = {"A": source, "B": source, "R": target}
+    named = tuple(define for name, dtype in operands.items() for define in launch.operand_defines(name, dtype))
+    return named + launch.compute_defines(target) + launch.feature_defines((source, target), device)
+
+
+@functools.cache
+def dot_variant(term: str, source: DType, target: DType, device: Device) -> Variant:
+    """Sums of `term` (GLSL in a and b) of `source` elements, stored as `target`."""
+    return Variant("dot", (*_defines(source, target, device), ("TERM", term)), f"dot {term} {source} to {target}")
+
+
+@functools.cache
+def matmul_variant(tile: Tile, source: DType, target: DType, device: Device) -> Variant:
+    """Matrix products of `source` elements stored as `target`."""
+    if tile.template == "matmul_tiled":
+        pack, lanes = pack_of(source)
+        own = (("PACK", pack), ("LANES", str(lanes)))
+        label = f"matmul {source} to {target} (tiled)"
+    else:
+        own = (("ROWS", str(tile.block[0])), ("COLUMNS", str(tile.block[1])))
+        label = f"matmul {source} to {target} (blocks of {tile.block[0]} x {tile.block[1]})"
+    return Variant(tile.template, (*_defines(source, target, device), *own), label)
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """Every variant that products on a device of this kind and these features use."""
+    tiles = {(tile.template, tile.block if tile.template == "matmul_blocked" else None): tile
+             for tile in (*GPU_TILES, *CPU_TILES)}  # fmt: skip
+    for dtype in dtypes.DTYPES.values():
+        if dtype in CATEGORIES["numeric"] and is_supported(dtype, device):
+            partial = partial_dtype(dtype)
+            yield dot_variant("a", partial, dtype, device)
+            for target in {dtype, partial}:
+                yield dot_variant(_PRODUCT, dtype, target, device)
+                if dtype.kind == "complex floating":
+                    yield dot_variant(_CONJUGATED, dtype, target, device)
+                for tile in tiles.values():
+                    yield matmul_variant(tile, dtype, target, device)
+
+
+_PRODUCT, _CONJUGATED = "vx_product(a, b)", "vx_product(vx_conjugated(a), b)"
+
+
+# -- rows -------------------------------------------------------------------------------------------------------------
+
+
+def dot(a: VkArray, b: VkArray, result: VkArray, conjugate: bool = False) -> VkArray:
+    """result[...] = sum over k of a[..., k] * b[..., k], for arrays of one shape and dtype; `conjugate` conjugates a."""
+    conjugate = conjugate and a._dtype.kind == "complex floating"
+    return _sum(_CONJUGATED if conjugate else _PRODUCT, a, b, result)
+
+
+def _sum(term: str, a: VkArray, b: VkArray, result: VkArray) -> VkArray:
+    device = result._device
+    rows, k = math.prod(result._shape), a._shape[-1]
+    lanes = _lanes(a, b, device)
+    part = _part(k, rows * lanes, _BUSY_INVOCATIONS[_kind(device)], _SHORTEST_PART[_kind(device)], a, b)
+    if part < k:
+        partial = _partial(result, -(-k // part))
+        _sum_parts(term, a, b, partial, part, lanes)
+        return _sum("a", partial, partial, result)
+    _sum_parts(term, a, b, result._view((*result._shape, 1), (*result._strides, 0)), part, lanes)
+    return result
+
+
+def _lanes(a: VkArray, b: VkArray, device: Device) -> int:
+    """How many invocations share a sum."""
+    k = a._shape[-1]
+    side_by_side = len(a._shape) > 1 and any(
+        0 < abs(array._strides[-2]) < abs(array._strides[-1]) for array in (a, b)
+    )
+    if device.limits.is_cpu or side_by_side or k <= _LANES[1]:
+        return 1
+    return _LANES[k < _LONG_ROW]
+
+
+def _part(k: int, parallel: int, busy: int, shortest: int, a: VkArray, b: VkArray, axes: tuple[int, int] = (-1, -1)) -> int:
+    """Products per part of the summed dimension, given how much runs side by side without parts."""
+    parts = max(1, min(-(-busy // max(parallel, 1)), k // shortest))
+    stride = max(1, abs(a._strides[axes[0]]), abs(b._strides[axes[1]]))
+    part = min(-(-k // parts), max(1, _REACH_LIMIT // stride))
+    # Parts that begin at multiples of 16 elements keep the alignment of the whole.
+    return part if part < 32 or part >= k else part - part % 16
+
+
+def _partial(result: VkArray, parts: int) -> VkArray:
+    """An array for the parts of every element of the result, as its last dimension."""
+    return empty((*result._shape, parts), partial_dtype(result._dtype), result._device)
+
+
+def _sum_parts(term: str, a: VkArray, b: VkArray, result: VkArray, part: int, lanes: int) -> None:
+    """result[..., p] = the sum over part p."""
+    device, k = result._device, a._shape[-1]
+    a_k, b_k = a._strides[-1], b._strides[-1]
+    shape, strides = layout.collapse(result._shape[:-1], [a._strides[:-1], b._strides[:-1], result._strides[:-1]])
+    stack = _Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[-1]), k, part)
+    variant = dot_variant(term, a._dtype, result._dtype, device)
+    kernel = launch.kernel(variant, device, launch.WORKGROUP_SIZE, ((1, lanes),))
+    limit = layout.INDEX_LIMIT - (part - 1) * max(abs(a_k), abs(b_k))
+    for slice_ in stack.slices((), ((), (), ()), limit):
+        header = struct.pack("<3Q3I2iI", *slice_.addresses, slice_.count, slice_.k, part, *_steps(part, a_k, b_k), slice_.rank)
+        groups = launch.groups_for(slice_.count * lanes, kernel.local_size[0], device.limits.max_workgroup_count[0])
+        stack.dispatch(kernel, header, slice_, groups)
+
+
+# -- matrices ---------------------------------------------------------------------------------------------------------
+
+
+def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
+    """result = a @ b for arrays of one dtype and shapes (..., m, k), (..., k, n) and (..., m, n), none of them empty.
+
+    The stacks of a and b broadcast to that of the result, which is contiguous.
+    """
+    device = result._device
+    batch, (m, n), k = result._shape[:-2], result._shape[-2:], a._shape[-1]
+    a = a._view((*batch, m, k), layout.broadcast_strides(a._shape, a._strides, (*batch, m, k)))
+    b = b._view((*batch, k, n), layout.broadcast_strides(b._shape, b._strides, (*batch, k, n)))
+    if n == 1:
+        column = b._view((*batch, m, k), (*b._strides[:-2], 0, b._strides[-2]))
+        dot(a, column, result._view((*batch, m), result._strides[:-1]))
+        return result
+    if m == 1:
+        row = a._view((*batch, n, k), (*a._strides[:-2], 0, a._strides[-1]))
+        dot(b.mT, row, result._view((*batch, n), (*result._strides[:-2], 1)))
+        return result
+    a, b, folded = _fold(a, b, result)
+    tile = choose_tile(device, folded._shape, a._dtype)
+    groups = _tiles(tile, folded._shape)
+    if tile.template == "matmul_blocked":
+        groups = -(-groups // tile.workgroup_size)
+    kind = _kind(device)
+    part = _part(k, groups, _BUSY_WORKGROUPS[kind], _SHORTEST_PART[kind], a, b, (-1, -2))
+    if part < k:
+        partial = empty((-(-k // part), *folded._shape), partial_dtype(result._dtype), device)
+        _multiply(a, b, partial, tile, part)
+        last = partial._view((*folded._shape, partial._shape[0]), (*partial._strides[1:], partial._strides[0]))
+        _sum("a", last, last, folded)
+    else:
+        _multiply(a, b, folded._view((1, *folded._shape), (0, *folded._strides)), tile, part)
+    return result
+
+
+def _fold(a: VkArray, b: VkArray, result: VkArray) -> tuple[VkArray, VkArray, VkArray]:
+    """A stack times one matrix as a single product, where the rows of the stack can be walked as one dimension."""
+    if len(result._shape) > 2 and not any(b._strides[:-2]):
+        strides = [a._strides[:-1], result._strides[:-1]]
+        shape, (a_rows, r_rows) = layout.collapse(result._shape[:-1], strides)
+        if len(shape) == 1:
+            return (
+                a._view((*shape, a._shape[-1]), (*a_rows, a._strides[-1])),
+                b._view(b._shape[-2:], b._strides[-2:]),
+                result._view((*shape, result._shape[-1]), (*r_rows, 1)),
+            )
+    return a, b, result
+
+
+def _tiles(tile: Tile, shape: Sequence[int]) -> int:
+    return math.prod(shape[:-2]) * -(-shape[-2] // tile.shape[0]) * -(-shape[-1] // tile.shape[1])
+
+
+@functools.lru_cache(maxsize=4096)
+def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile:
+    """The row of the device's table for a result of this shape."""
+    limits, itemsize = device.limits, compute_itemsize(dtype)
+    table = CPU_TILES if limits.is_cpu else GPU_TILES
+    for tile in table:
+        if (
+            itemsize <= tile.itemsize
+            and _tiles(tile, shape) >= tile.least
+            and all(size <= 2 * length for size, length in zip(tile.shape, shape[-2:], strict=True))
+            and tile.shared_bytes(itemsize) <= limits.max_shared_memory_size
+            and tile.workgroup_size <= limits.max_workgroup_invocations
+        ):
+            return tile
+    return table[-1]
+
+
+def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int) -> None:
+    """result[p, ...] = the product over part p of the summed dimension."""
+    device, k = result._device, a._shape[-1]
+    (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
+    m, n = result._shape[-2:]
+    shape, strides = layout.collapse(result._shape[1:-2], [a._strides[:-2], b._strides[:-2], result._strides[1:-2]])
+    stack = _Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
+    variant = matmul_variant(tile, a._dtype, result._dtype, device)
+    limit = layout.INDEX_LIMIT - (part - 1) * max(abs(a_k), abs(b_k))
+    inner = ((a_m, 0), (0, b_n), (result._strides[-2], 1))
+    for slice_ in stack.slices((m, n), inner, limit):
+        rows, columns = slice_.inner
+        r_m = result._strides[-2] if rows > 1 else 0
+        constants: tuple[tuple[int, int], ...] = ()
+        if tile.template == "matmul_tiled":
+            constants = _tile_constants(tile, slice_, a, b, result, r_m)
+        kernel = launch.kernel(variant, device, tile.workgroup_size, constants)
+        steps = (*_steps(rows, a_m), *_steps(part, a_k, b_k), *_steps(columns, b_n), r_m)
+        header = struct.pack("<3Q5I5iI", *slice_.addresses, slice_.count, rows, columns, slice_.k, part, *steps, slice_.rank)
+        tiles = slice_.count * _tiles(tile, slice_.inner)
+        per_group = kernel.local_size[0] if tile.template == "matmul_blocked" else 1
+        stack.dispatch(kernel, header, slice_, launch.groups_for(tiles, per_group, device.limits.max_workgroup_count[0]))
+
+
+def _tile_constants(
+    tile: Tile, slice_: _Slice, a: VkArray, b: VkArray, result: VkArray, r_m: int
+) -> tuple[tuple[int, int], ...]:
+    """The specialization constants of matmul_tiled for these layouts."""
+    (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
+    a_along_k, b_along_k = abs(a_k) <= abs(a_m), abs(b_k) < abs(b_n)
+    along = ((a_k, a_m) if a_along_k else (a_m, a_k), (b_k, b_n) if b_along_k else (b_n, b_k), (1, r_m))
+    packed = [
+        _packable(array, address, step, (other, *strides))
+        for array, address, (step, other), strides in zip((a, b, result), slice_.addresses, along, slice_.strides, strict=True)
+    ]
+    values = (*tile.shape, tile.depth, *tile.block, a_along_k, packed[0], b_along_k, packed[1], packed[2])
+    return tuple((number, int(value)) for number, value in enumerate(values, 1))
+
+
+def _packable(array: VkArray, address: int, step: int, others: Sequence[int]) -> bool:
+    """Whether packs of 16 bytes can be moved whole: side by side, aligned, and stored in the compute type."""
+    lanes = pack_of(array._dtype)[1]
+    return (
+        lanes > 1 and array._dtype.bits >= 32 and step == 1 and address % 16 == 0
+        and all(stride >= 0 and stride % lanes == 0 for stride in others)
+    )  # fmt: skip
+
+
+def _steps(length: int, *strides: int) -> tuple[int, ...]:
+    """The strides along a dimension, zero where it has one element (any stride is allowed there, however large)."""
+    return strides if length > 1 else (0,) * len(strides)
+
+
+# -- stacks -----------------------------------------------------------------------------------------------------------
+
+
+class _Slice(NamedTuple):
+    """What one dispatch covers: as much of a stack as 32-bit indices reach."""
+
+    inner: tuple[int, ...]
+    sizes: tuple[int, ...]
+    strides: list[tuple[int, ...]]
+    addresses: list[int]
+    k: int
+
+    @property
+    def rank(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def count(self) -> int:
+        return math.prod(self.sizes)
+
+
+class _Stack:
+    """A stack of products: its dimensions in a, b and the result, and the parts of the summed one as the last of them."""
+
+    def __init__(
+        self, a: VkArray, b: VkArray, result: VkArray, shape: layout.Shape, strides: Sequence[layout.Strides],
+        part_strides: tuple[int, int, int], k: int, part: int,
+    ) -> None:  # fmt: skip
+        self.operands = (a, b, result)
+        self.device, self.k, self.part = result._device, k, part
+        self.shape = (*shape, -(-k // part))
+        self.strides = [(*outer, step) for outer, step in zip(strides, part_strides, strict=True)]
+
+    def slices(self, inner: tuple[int, ...], inner_strides: Sequence[tuple[int, ...]], limit: int) -> Iterator[_Slice]:
+        """The slices, with `inner` dimensions (rows and columns of a tile) that are cut as well but not stacked."""
+        rank = len(self.shape)
+        strides = [(*outer, *own) for outer, own in zip(self.strides, inner_strides, strict=True)]
+        which_part = (*(0,) * (rank - 1), 1, *(0,) * len(inner))
+        for shape, (*offsets, first) in layout.index_slices((*self.shape, *inner), [*strides, which_part], limit):
+            sizes = shape[:rank]
+            own = [tuple(_steps(size, step)[0] for size, step in zip(sizes, outer, strict=False)) for outer in strides]
+            addresses = [
+                array._address + offset * storage_itemsize(array._dtype, self.device)
+                for array, offset in zip(self.operands, offsets, strict=True)
+            ]
+            yield _Slice(shape[rank:], sizes, own, addresses, min(self.k - first * self.part, sizes[-1] * self.part))
+
+    def dispatch(self, kernel: Kernel, header: bytes, slice_: _Slice, groups: tuple[int, int, int]) -> None:
+        """Run a kernel whose push constants are `header` and the slice's dimensions."""
+        values = [*slice_.sizes, *(stride for outer in slice_.strides for stride in outer)]
+        push, metadata = launch.with_metadata(self.device, header, values)
+        a, b, result = self.operands
+        self.device.dispatch(kernel, push, groups, [a._buffer, b._buffer, *metadata], (result._buffer,))
