@@ -7,11 +7,11 @@ import random
 
 import numpy as np
 import pytest
+from reference import supported
 
 import vkarray as vx
-from reference import supported
 from vkarray.dtypes import CATEGORIES, DTYPES
-from vkarray.ops import gather, indexing, key, nonzero
+from vkarray.ops import indexing, key, nonzero
 from vkarray.shaders import spirv
 
 SUPPORTED = [dtype for dtype in supported(DTYPES.values()) if dtype is not vx.bfloat16]
@@ -110,7 +110,7 @@ class Keys:
             else:
                 entries.append(slice(None))
             axis += 1
-        if self.random.random() < 0.5 or end < len(shape) and self.random.random() < 0.5:
+        if self.random.random() < 0.5 or (end < len(shape) and self.random.random() < 0.5):
             place = self.random.choice((0, len(entries)))
             if end == len(shape):
                 place = self.random.randint(0, len(entries))
@@ -316,7 +316,8 @@ def test_take_along_axis(shape):
                 taken[axis] = 3
                 host = np.asarray([keys.random.randint(-length, length - 1) for _ in range(np.prod(taken))], INDEX).reshape(taken)
                 check(vx.take_along_axis(array, vx.asarray(host), axis=axis), np.take_along_axis(values, host, axis))
-    check(vx.take_along_axis(vx.asarray(numbered((2, 1))), vx.asarray(numbered((1, 3)) * 0), axis=1), np.asarray([[1] * 3, [2] * 3]))
+    both = vx.take_along_axis(vx.asarray(numbered((2, 1))), vx.asarray(numbered((1, 3)) * 0), axis=1)
+    check(both, np.asarray([[1] * 3, [2] * 3]))
 
 
 def test_rows_move_as_larger_elements():
@@ -372,11 +373,12 @@ def test_bad_keys(entries, error, text):
         (1.5, TypeError, "setitem: a Python float does not fit into an array of int32 without losing its kind."),
         (1j, TypeError, "setitem: a Python complex does not fit"),
         (2**31, OverflowError, "setitem: the Python integer 2147483648 is out of bounds for int32"),
-        ([1, 2], TypeError, "setitem: expected a vkarray array or a Python scalar as value, got list. Convert it with vkarray.asarray."),
+        ([1, 2], TypeError, "setitem: expected a vkarray array or a Python scalar as value, got list. Convert it with "
+                            "vkarray.asarray."),
         (np.zeros(2), TypeError, "got ndarray. Convert it with vkarray.asarray."),
         (None, TypeError, "got NoneType."),
         (vx.asarray([1.0]), TypeError, "setitem: float32 does not fit into an array of int32 without losing its kind."),
-        (vx.asarray([1, 2, 3]), ValueError, "setitem: a value of shape (3,) does not broadcast into the selection of shape (2, 4)."),
+        (vx.asarray([1, 2, 3]), ValueError, "setitem: a value of shape (3,) does not broadcast into the selection of shape"),
     ],
     ids=["float", "complex", "large", "list", "numpy", "None", "float array", "shape"],
 )  # fmt: skip
@@ -418,7 +420,7 @@ def test_broadcast_view_is_not_written_to():
 )  # fmt: skip
 def test_index_array_out_of_range_raises_at_the_next_read(run, text):
     array = vx.asarray(numbered((3, 4)))
-    result = run(array, vx.asarray([2, 4, 1]) if "take_along" not in text else vx.asarray([2, 4, 1]))
+    result = run(array, vx.asarray([2, 4, 1]))
     with pytest.raises(IndexError) as caught:
         np.asarray(result)
     assert text in str(caught.value)
@@ -463,14 +465,9 @@ def test_keys_are_integers_in_and_integers_out():
     assert selection.place == 0
 
 
-@pytest.mark.parametrize(
-    "features",
-    [frozenset(), frozenset({"shaderInt64", "storageBuffer8BitAccess", "storageBuffer16BitAccess"})],
-    ids=["no features", "all features"],
-)
-def test_the_set_of_variants_is_closed(features):
-    variants = [*gather.variants(features), *nonzero.variants(features)]
-    assert len(set(variants)) == len(variants) <= 40
+def test_the_set_of_variants_is_closed(device):
+    variants = set(indexing.variants(device))
+    assert len(variants) <= 60
     for variant in variants:
         assert spirv(variant)
 

@@ -10,7 +10,7 @@ import functools
 import math
 import struct
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import dtypes, layout
 from ..array import VkArray, empty, is_supported, pending_checks, storage_itemsize
@@ -23,7 +23,9 @@ from .key import out_of_bounds
 from .launch import Operation
 from .rows import cast
 
-ELEMENT_BYTES = (1, 2, 4, 8, 16)
+if TYPE_CHECKING:
+    from .launch import Device
+
 # A function's code in the note of an index out of range is its place here, counted from 1.
 _FUNCTIONS = ("getitem", "setitem", "take", "take_along_axis")
 
@@ -45,14 +47,23 @@ def variant(template: str, element_bytes: int, wide: bool) -> Variant:
     return Variant(template, tuple(defines), f"{template} {element_bytes} bytes, {64 if wide else 32}-bit indices")
 
 
-def variants(features: frozenset[str]) -> Iterator[Variant]:
-    """All variants that a device with these features can meet."""
-    small = {1: "storageBuffer8BitAccess", 2: "storageBuffer16BitAccess"}
-    for element_bytes in ELEMENT_BYTES:
-        if small.get(element_bytes, "") in features or element_bytes >= 4:
-            for wide in (False, True) if "shaderInt64" in features else (False,):
-                yield variant("gather", element_bytes, wide)
-                yield variant("scatter", element_bytes, wide)
+@functools.cache
+def element_sizes(device: Device) -> tuple[int, ...]:
+    """The bytes that elements have on a device: each size has one kernel, whatever the dtypes."""
+    return tuple(sorted({storage_itemsize(dtype, device) for dtype in dtypes.DTYPES.values()}))
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """All variants that a device can meet."""
+    for element_bytes in element_sizes(device):
+        for wide in (False, True) if is_supported(dtypes.int64, device) else (False,):
+            yield variant("gather", element_bytes, wide)
+            yield variant("scatter", element_bytes, wide)
+    for dtype in (dtypes.uint32, dtypes.uint64):
+        target = dtypes.int64 if is_supported(dtypes.int64, device) else dtypes.int32
+        if is_supported(dtype, device) and dtype.bits >= target.bits:
+            for flat in (False, True):
+                yield _saturating_cast(dtype, target).variant(device, flat)
 
 
 def gather(
@@ -91,7 +102,7 @@ def _move(
     operands = [strides, *(layout.broadcast_strides(one._shape, one._strides, shape) for one in (dense, *arrays))]
     shape, rows = layout.collapse(shape, operands)
     steps = [index.step for index in indices]
-    factor = _widening(shape, rows, steps, itemsize, indexed._address | dense._address)
+    factor = _widening(shape, rows, steps, itemsize, indexed._address | dense._address, element_sizes(device))
     if factor > 1:
         itemsize *= factor
         shape = (*shape[:-1], shape[-1] // factor)
@@ -120,7 +131,7 @@ def _words(value: int) -> tuple[int, int]:
     return struct.unpack("<2i", struct.pack("<Q", value & 0xFFFFFFFFFFFFFFFF))
 
 
-def _needs_64_bits(index_dtypes: Sequence[DType], reach: int, device: Any) -> bool:
+def _needs_64_bits(index_dtypes: Sequence[DType], reach: int, device: Device) -> bool:
     """Whether indices or offsets need int64. Raises FeatureError where they do and the device has none."""
     far = reach > layout.INDEX_LIMIT
     if is_supported(dtypes.int64, device):
@@ -150,23 +161,25 @@ def _saturating_cast(source: DType, target: DType) -> Operation:
     return Operation(f"index {source} to {target}", expression, (source,), target, source)
 
 
-def _widening(shape: Shape, rows: Sequence[Strides], steps: Sequence[int], itemsize: int, addresses: int) -> int:
-    """How many neighbours move as one larger element: rows of a table are copied 16 bytes at a time."""
+def _widening(
+    shape: Shape, rows: Sequence[Strides], steps: Sequence[int], itemsize: int, addresses: int, sizes: Sequence[int]
+) -> int:
+    """How many neighbours move as one element of a larger size: rows of a table are copied 16 bytes at a time."""
     if any(row[-1] != 1 for row in rows[:2]) or any(row[-1] for row in rows[2:]):
         return 1
-    factor = ELEMENT_BYTES[-1] // itemsize
+    factor = sizes[-1] // itemsize
     together = math.gcd(factor, shape[-1], *steps, *(stride for row in rows[:2] for stride in row[:-1]))
-    while together > 1 and addresses % (itemsize * together):
+    while addresses % (itemsize * together) or itemsize * together not in sizes:
         together //= 2
     return together
 
 
 # -- the deferred check -----------------------------------------------------------------------------------------
 
-_pending: dict[Any, VkArray] = {}
+_pending: dict[Device, VkArray] = {}
 
 
-def _status(device: Any) -> VkArray:
+def _status(device: Device) -> VkArray:
     """The words in which kernels note an index out of range until the next check of the device."""
     status = _pending.get(device)
     if status is None:

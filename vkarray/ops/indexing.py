@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from .. import dtypes, layout, promotion
 from ..array import VkArray, default_dtype, is_supported, operations
 from ..dtypes import CATEGORIES, DType, as_dtype
 from ..layout import Shape
+from ..shaders import Variant
 from . import creation, launch, nonzero
 from .gather import IndexArray, gather, scatter
+from .gather import variants as gather_variants
 from .key import Advanced, Selection, expand, select
 from .launch import Operation
 from .rows import cast, cast_operation
+
+if TYPE_CHECKING:
+    from .launch import Device
 
 _KIND_ORDER = {
     "bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3,
@@ -201,13 +206,12 @@ def _set_where(x: VkArray, entries: Sequence[Any], position: int, value: VkArray
     view = x._view(selection.shape, selection.strides, selection.offset)
     after = sum(entry is None or type(entry) is slice for entry in entries[position + 1 :])
     mask = mask._view(mask._shape + (1,) * after, mask._strides + (0,) * after)
-    launch.elementwise(_masked_copy(x._dtype), (view, mask, value._view((), ())), view)
+    launch.elementwise(_masked_copy(launch.copy_operation(x._dtype).result), (view, mask, value._view((), ())), view)
 
 
 @functools.cache
-def _masked_copy(dtype: DType) -> Operation:
-    moved = launch.copy_operation(dtype).result
-    return Operation(f"masked copy {dtype}", "b ? c : a", (moved, dtypes.bool_, moved), moved, moved)
+def _masked_copy(moved: DType) -> Operation:
+    return Operation(f"masked copy {moved}", "b ? c : a", (moved, dtypes.bool_, moved), moved, moved)
 
 
 def _as_value(value: Any, x: VkArray) -> VkArray:
@@ -325,6 +329,16 @@ def take_along_axis(x: VkArray, indices: VkArray, /, *, axis: int = -1) -> VkArr
     return gather(
         "take_along_axis", x, shape, strides, [IndexArray(indices, axis, x._shape[axis], x._strides[axis])]
     )
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """All variants of indexing that a device can meet."""
+    yield from gather_variants(device)
+    yield from nonzero.variants(device)
+    for dtype in dtypes.DTYPES.values():
+        if is_supported(dtype, device):
+            for flat in (False, True):
+                yield _masked_copy(launch.copy_operation(dtype).result).variant(device, flat)
 
 
 operations.update(getitem=getitem, setitem=setitem)

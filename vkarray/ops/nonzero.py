@@ -6,17 +6,19 @@ then every true element knows its place. The host waits once, for the number of 
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import dtypes, layout
-from ..array import VkArray, default_dtype, empty, operations, storage_itemsize
+from ..array import VkArray, default_dtype, empty, is_supported, operations, storage_itemsize
 from ..shaders import Variant
 from . import launch
-from .gather import ELEMENT_BYTES
+from .gather import element_sizes
 from .rows import cast
+
+if TYPE_CHECKING:
+    from .launch import Device
 
 _BRANCHES = 64
 # Elements of a mask handled with 32-bit places and counts; longer masks come in parts.
@@ -27,22 +29,19 @@ class _Part(NamedTuple):
     """A part of a mask: its first element and length, the bits, their prefix sums and the number of true elements."""
 
     first: int
-    count: int
+    length: int
     bits: VkArray
     prefix: VkArray
     total: VkArray
 
 
-def variants(features: frozenset[str]) -> Iterator[Variant]:
-    """All variants that a device with these features can meet."""
-    narrow8 = "storageBuffer8BitAccess" in features
-    yield _count_variant(not narrow8)
+def variants(device: Device) -> Iterator[Variant]:
+    """All variants that a device can meet."""
+    yield _count_variant(storage_itemsize(dtypes.bool_, device) == 4)
     yield from (_SUM, _SCAN)
-    for element_bytes in ELEMENT_BYTES:
-        small = {1: narrow8, 2: "storageBuffer16BitAccess" in features}
-        if small.get(element_bytes, True):
-            yield _elements_variant(element_bytes)
-    yield _coordinates_variant("shaderInt64" in features)
+    for element_bytes in element_sizes(device):
+        yield _elements_variant(element_bytes)
+    yield _coordinates_variant(is_supported(dtypes.int64, device))
 
 
 def _count_variant(wide: bool) -> Variant:
@@ -61,7 +60,7 @@ _SUM = Variant("compact_scan", (("SUM", "1"),), "compact sum")
 _SCAN = Variant("compact_scan", (), "compact scan")
 
 
-def _run(variant: Variant, device: Any, push: bytes, invocations: int, reads: list[VkArray], writes: list[VkArray],
+def _run(variant: Variant, device: Device, push: bytes, invocations: int, reads: list[VkArray], writes: list[VkArray],
          **options: Any) -> None:  # fmt: skip
     groups = launch.groups_for(invocations, launch.WORKGROUP_SIZE, device.limits.max_workgroup_count[0])
     launch.dispatch(variant, device, push, groups, reads, writes, **options)
@@ -122,14 +121,14 @@ def coordinates(mask: VkArray, part: int = PART) -> tuple[VkArray, ...]:
     done = 0
     for one, total in zip(parts, totals, strict=True):
         if total:
-            values = []
+            values: list[int] = []
             for length, stride, result in zip(shape, strides, results, strict=True):
                 start = one.first // stride % length
                 for value in (length, start, result._address + done * dtype.itemsize):
                     values += struct.unpack("<2i", struct.pack("<Q", value))
-            header = struct.pack("<2Q2I", one.bits._address, one.prefix._address, one.count, len(shape))
+            header = struct.pack("<2Q2I", one.bits._address, one.prefix._address, one.length, len(shape))
             push, metadata = launch.with_metadata(device, header, values)
-            _run(_coordinates_variant(dtype is dtypes.int64), device, push, one.count, [one.bits, one.prefix], results,
+            _run(_coordinates_variant(dtype is dtypes.int64), device, push, one.length, [one.bits, one.prefix], results,
                  buffers=metadata)  # fmt: skip
         done += total
     return tuple(results)
@@ -149,9 +148,9 @@ def compress(x: VkArray, mask: VkArray, part: int = PART) -> VkArray:
         if total:
             push = struct.pack(
                 "<4QI", one.bits._address, one.prefix._address, x._address + one.first * itemsize,
-                result._address + done * itemsize, one.count,
+                result._address + done * itemsize, one.length,
             )  # fmt: skip
-            _run(_elements_variant(itemsize), device, push, one.count, [one.bits, one.prefix, x], [result])
+            _run(_elements_variant(itemsize), device, push, one.length, [one.bits, one.prefix, x], [result])
         done += total
     return result
 
