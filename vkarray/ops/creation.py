@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from .. import dtypes, interchange, promotion
@@ -212,6 +212,13 @@ def _progression(dtype: DType) -> launch.Operation:
     """start + index * step (the inputs a and b): the expression of `arange` and `linspace`."""
     factor = "REAL(index)" if dtype.kind == "complex floating" else "T(index)"
     return launch.Operation(f"arange {dtype}", f"a + {factor} * b", (dtype, dtype), dtype, dtype)
+
+
+def operations_of(dtype: DType) -> Iterator[launch.Operation]:
+    """The operations of this chapter on a type, for the catalogue of shaders."""
+    if dtype in CATEGORIES["numeric"]:
+        yield _progression(dtype)
+    yield from (_triangle(dtype, upper) for upper in (False, True))
 
 
 def _arithmetic_progression(start: Any, step: Any, count: int, dtype: DType, device: Any) -> VkArray:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import dtypes, layout, promotion
+from .. import configuration, dtypes, layout, promotion
 from ..array import VkArray, check_supported, empty
 from ..dtypes import CATEGORIES, REAL_OF, DType
 from . import launch
@@ -92,7 +92,12 @@ class Row:
                 break
         if out is None:
             out = empty(shape, operation.result, arrays[0]._device)
-        return launch.elementwise(operation, arrays, out)
+        launch.elementwise(operation, arrays, out)
+        if configuration.current().compare:
+            from . import compare
+
+            compare.check(self, arrays, out)
+        return out
 
 
 def check_operands(name: str, operands: Sequence[Any]) -> VkArray:

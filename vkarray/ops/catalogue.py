@@ -1,0 +1,64 @@
+"""Every shader variant that the standard functions can ask for: what the wheel's archive holds."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from .. import dtypes
+from ..array import is_supported
+from ..shaders import Variant
+from . import creation, gather, launch, nonzero, product, reductions, statistical
+from .rows import ROWS, cast_operation
+
+
+class Profile(NamedTuple):
+    """What a variant depends on of a device: its features alone, so that none has to be there."""
+
+    features: frozenset[str]
+
+
+# A variant depends on these features; float64 only adds some.
+_OPTIONAL = ("shaderInt64", "storageBuffer8BitAccess", "storageBuffer16BitAccess")
+PROFILES = tuple(
+    Profile(frozenset({"shaderFloat64", *itertools.compress(_OPTIONAL, present)}))
+    for present in itertools.product((True, False), repeat=len(_OPTIONAL))
+)
+
+
+def elementwise_operations() -> Iterator[launch.Operation]:
+    """The rows, conversions, copies and generators on all types."""
+    for row in ROWS.values():
+        for dtype in row.accepted():
+            yield row.operation(dtype)
+    for source, target in itertools.product(dtypes.DTYPES.values(), repeat=2):
+        if not (source.kind == "complex floating" and target.kind not in ("complex floating", "bool")):
+            yield cast_operation(source, target)
+    for dtype in dtypes.DTYPES.values():
+        yield from creation.operations_of(dtype)
+
+
+def elementwise_variants(device: Any) -> Iterator[Variant]:
+    """Both access patterns of every elementwise operation whose types the device has."""
+    for operation in elementwise_operations():
+        if all(is_supported(dtype, device) for dtype in (*operation.inputs, operation.result, operation.compute)):
+            for flat in (True, False):
+                yield operation.variant(device, flat)
+
+
+FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
+    elementwise_variants, reductions.variants, statistical.variants, product.variants, gather.variants,
+    nonzero.variants,
+)  # fmt: skip
+
+
+def standard_variants() -> Iterator[Variant]:
+    """The variants of all families for all profiles, each once."""
+    seen = set()
+    for profile in PROFILES:
+        for family in FAMILIES:
+            for variant in family(profile):
+                if variant not in seen:
+                    seen.add(variant)
+                    yield variant
