@@ -48,7 +48,12 @@ float vx_maximum(float a, float b) {
 }
 
 float vx_minimum(float a, float b) {
-    return vx_flip_sign(vx_maximum(vx_flip_sign(a, 0x80000000u), vx_flip_sign(b, 0x80000000u)), 0x80000000u);
+    if (vx_is_nan(a) || vx_is_nan(b)) {
+        return VX_FLOAT32_NAN;
+    }
+    int left = vx_ordered_bits(a);
+    int right = vx_ordered_bits(b);
+    return left < right || (left == right && vx_sign_bits(a) != 0u) ? a : b;
 }
 
 float vx_clip(float x, float lower, float upper) {
