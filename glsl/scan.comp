@@ -40,10 +40,10 @@ layout(push_constant, scalar) uniform Push {
     uint members;           // invocations that share a chunk, a power of two
     uint mode;
     uint rank;              // of the dimensions that are not scanned
-    int layout_[12];        // strides of a scanned row in a and r; sizes; strides in a; strides in r
+    int layout_[18];        // strides of a scanned row in a and r; sizes; strides in a; strides in r
 } push;
 
-#define CAPACITY 3u
+#define CAPACITY 5u
 
 int layout_at(uint place) {
     if (push.rank <= CAPACITY) return push.layout_[place];

@@ -44,7 +44,8 @@ from .ops.manipulation import (
 )  # fmt: skip
 
 from .ops.nonzero import nonzero
-from .ops.statistical import cumulative_prod, cumulative_sum
+from .ops.statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
+from .ops.utility import all, any, diff
 from .user_kernel import kernel
 
 from math import e, inf, nan, pi  # isort: skip

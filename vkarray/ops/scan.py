@@ -8,11 +8,12 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .. import _vk, dtypes, layout
+from .. import _vk, layout
 from ..array import VkArray, empty, storage_itemsize
 from ..dtypes import CATEGORIES, DType
 from ..shaders import Variant
 from . import launch
+from .reductions import partial_dtype, uses_shared_memory
 
 _BLOCK = 16
 _CHUNK_BLOCKS = 256
@@ -22,23 +23,6 @@ _TOTALS, _BASE, _INITIAL, _COLUMNS = 1, 2, 4, 8
 _ENOUGH_INVOCATIONS = 1 << 13
 # The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
 _FEW_INVOCATIONS = 16
-
-# What partial results of a narrow type are kept in: the type that it computes in.
-_WIDE = {
-    dtypes.bool_: dtypes.bool_, dtypes.int8: dtypes.int32, dtypes.int16: dtypes.int32, dtypes.uint8: dtypes.uint32,
-    dtypes.uint16: dtypes.uint32, dtypes.float16: dtypes.float32, dtypes.bfloat16: dtypes.float32,
-}  # fmt: skip
-
-
-def partial_dtype(dtype: DType) -> DType:
-    """The type that holds a value of `dtype` between two kernels without rounding."""
-    return _WIDE.get(dtype, dtype)
-
-
-def uses_shared_memory(device: _vk.Device) -> bool:
-    """Whether invocations should meet in shared memory: barriers are dear on a CPU, and a workgroup must be that large."""
-    return not device.limits.is_cpu and device.limits.max_workgroup_invocations >= launch.WORKGROUP_SIZE
-
 
 @dataclass(frozen=True, eq=False)
 class Scan:

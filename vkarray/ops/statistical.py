@@ -2,56 +2,80 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
 
-from .. import layout
-from ..array import VkArray, check_supported, default_dtype, empty, operations
-from ..dtypes import DTYPES, DType, as_dtype
-from .rows import cast, check_operands
+from .. import layout, promotion
+from ..array import VkArray, empty, operations
+from ..dtypes import DType
+from . import reductions
+from .reductions import Reduction, accumulation, accumulator, checked, document, reduction, with_kept_axes
+from .rows import cast
 from .scan import Scan, scan_into
 
-_SUM = Scan("cumulative_sum", {"else": "a + b"}, "0")
-_PRODUCT = Scan("cumulative_prod", {"complex floating": "vx_multiply(a, b)", "else": "a * b"}, "1", "arithmetic")
+_CHAPTER = {"chapter": "statistical"}
+_PRODUCT = {"complex floating": "vx_multiply(a, b)", "else": "a * b"}
+
+sum = accumulation("sum", "a + b", "The sum of the elements over axes; 0 for no elements.", empty=0)
+prod = accumulation("prod", _PRODUCT, "The product of the elements over axes; 1 for no elements.", empty=1,
+                    library="arithmetic")  # fmt: skip
+max = reduction("max", "real numeric", {"integer": "max(a, b)", "else": "vx_maximum(a, b)"},
+                "The largest element over axes; NaN if there is one.", library="arithmetic", **_CHAPTER)  # fmt: skip
+min = reduction("min", "real numeric", {"integer": "min(a, b)", "else": "vx_minimum(a, b)"},
+                "The smallest element over axes; NaN if there is one.", library="arithmetic", **_CHAPTER)  # fmt: skip
+mean = reduction("mean", "numeric", "a + b", "The arithmetic mean over axes; NaN for no elements.", types="floating",
+                 finish="vx_mean(a, PARAMETER(0))", empty=math.nan, library="/statistics", **_CHAPTER)  # fmt: skip
+
+_SPREAD = {"types": "pair", "map": "vx_deviation(vx_to_{real}(a), center)", "centered": True, "empty": math.nan,
+           "library": "/statistics"}  # fmt: skip
+_VARIANCE = "vx_variance(a, PARAMETER(0), PARAMETER(1))"
+_VAR = reductions.row("var", "real numeric", "a + b", finish=_VARIANCE, **_SPREAD)
+_STD = reductions.row("std", "real numeric", "a + b", finish=f"vx_sqrt({_VARIANCE})", **_SPREAD)
 
 
-def widened(dtype: DType, x: VkArray) -> DType:
-    """The type of a sum or product of `dtype`: integers below the default integer (and bool) become that wide."""
-    default = default_dtype("int", x._device)
-    if dtype.kind == "bool":
-        return default
-    if dtype.kind.endswith("integer") and dtype.bits < default.bits:
-        return default if dtype.kind == "signed integer" else DTYPES[f"u{default.name}"]
-    return dtype
+def _spread(
+    made: Reduction, x: VkArray, axis: int | Sequence[int] | None, correction: float, keepdims: bool
+) -> VkArray:  # fmt: skip
+    """A measure of the deviations from the mean: one reduction for the mean, one for the deviations."""
+    axes = checked(made.name, x, axis)
+    promotion.check_category(made.name, x._dtype, made.category)
+    if not isinstance(correction, (int, float)):
+        raise TypeError(f"{made.name}: expected a number as correction, got {correction!r}.")
+    count = math.prod(x._shape[axis] for axis in axes)
+    divisor = count - correction if count > correction else math.nan
+    _, floating = reductions.TYPES["pair"](x._dtype, x._device)
+    center = mean.row.run(x, axes, result_dtype=reductions.partial_dtype(floating), parameters=(count, 0.0))
+    return with_kept_axes(made.run(x, axes, parameters=(count, divisor), center=center), x, axes, keepdims)
 
 
-def check_array(name: str, x: Any) -> None:
-    """Raise TypeError, naming the function, unless x is an array."""
-    if type(x) is not VkArray:
-        check_operands(name, (x,))
+def var(x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False) -> VkArray:
+    return _spread(_VAR, x, axis, correction, keepdims)
 
 
-def _result_dtype(name: str, x: VkArray, dtype: DType | None) -> DType:
-    if dtype is None:
-        return widened(x._dtype, x)
-    wanted = as_dtype(dtype, name)
-    if x._dtype.kind == "complex floating" and wanted.kind != "complex floating":
-        raise TypeError(f"{name}: {x._dtype} does not convert to {wanted}. Use vkarray.real(x) first.")
-    check_supported(wanted, x._device, name)
-    return wanted
+def std(x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False) -> VkArray:
+    return _spread(_STD, x, axis, correction, keepdims)
+
+
+_DIVISOR = "the sum of squares is divided by the number of elements less `correction` (NaN where that is not positive)"
+document(var, _VAR, f"The variance over axes: {_DIVISOR}.", "statistical")
+document(std, _STD, f"The standard deviation over axes: {_DIVISOR}, and its root taken.", "statistical")
+
+# -- cumulative -------------------------------------------------------------------------------------------------
+
+SCANS = (
+    Scan("cumulative_sum", {"else": "a + b"}, "0"),
+    Scan("cumulative_prod", _PRODUCT, "1", "arithmetic"),
+)
 
 
 def _cumulative(scan: Scan, x: VkArray, axis: int | None, dtype: DType | None, include_initial: bool) -> VkArray:
-    check_array(scan.name, x)
+    checked(scan.name, x, None)
     if x.ndim == 0:
         raise ValueError(f"{scan.name}: expected an array of at least 1 dimension, got shape (). Use vkarray.reshape(x, (1,)).")
-    if axis is None:
-        if x.ndim > 1:
-            raise ValueError(f"{scan.name}: axis is required for an array of {x.ndim} dimensions (shape {x._shape}).")
-        axis = 0
-    axis = layout.normalize_axis(axis, x.ndim, scan.name)
-    result_dtype = _result_dtype(scan.name, x, dtype)
-    if result_dtype.kind == "bool":
-        raise TypeError(f"{scan.name}: expected a numeric dtype, got bool.")
+    if axis is None and x.ndim > 1:
+        raise ValueError(f"{scan.name}: axis is required for an array of {x.ndim} dimensions (shape {x._shape}).")
+    axis = layout.normalize_axis(0 if axis is None else axis, x.ndim, scan.name)
+    result_dtype = accumulator(scan.name, x, dtype)
     source = cast(x, result_dtype)
     shape = list(x._shape)
     shape[axis] += bool(include_initial)
@@ -65,14 +89,15 @@ def cumulative_sum(
 ) -> VkArray:
     """The sums of the elements up to and including each, along an axis.
 
-    Parameters: x (numeric or bool, at least 1 dimension); axis (needed unless x has 1 dimension); dtype (default: that
-    of x, integers narrower than the default integer widened to it); include_initial (start with a 0, one element longer).
-    Returns an array of the shape of x. float16 and bfloat16 are added in float32; the rounding error of an element grows
-    with the logarithm of its place, and the order of additions does not depend on device or layout.
+    Parameters: x (any dtype, at least 1 dimension); axis (needed unless x has 1 dimension); dtype (default: that of x,
+    integers narrower than the default integer and bool widened to it); include_initial (start with a 0: one longer).
+    Returns an array of the shape of x.
+    Method: blocks and a binary tree in an order that does not depend on device or layout, so the rounding error of an
+    element grows with the logarithm of its place; float16 and bfloat16 are added in float32.
     Raises ValueError for 0 dimensions or a missing axis, IndexError for an axis out of range, TypeError for other types.
     Standard: statistical functions, `cumulative_sum`.
     """
-    return _cumulative(_SUM, x, axis, dtype, include_initial)
+    return _cumulative(SCANS[0], x, axis, dtype, include_initial)
 
 
 def cumulative_prod(
@@ -83,7 +108,10 @@ def cumulative_prod(
     Parameters, result, method and errors as `cumulative_sum`; with include_initial the result starts with a 1.
     Standard: statistical functions, `cumulative_prod`.
     """
-    return _cumulative(_PRODUCT, x, axis, dtype, include_initial)
+    return _cumulative(SCANS[1], x, axis, dtype, include_initial)
 
 
-operations.update(cumulative_sum=cumulative_sum)
+operations.update(
+    cumulative_prod=cumulative_prod, cumulative_sum=cumulative_sum, max=max, mean=mean, min=min, prod=prod, std=std,
+    sum=sum, var=var,
+)  # fmt: skip

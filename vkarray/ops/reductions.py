@@ -1,0 +1,440 @@
+"""Reductions: a row binds a name to GLSL expressions; `Reduction.run` reduces any set of axes of an array of any layout.
+
+The order in which elements are combined is set out in `glsl/reduce.comp`. It depends on the shape, the type and the order
+of the reduced axes in memory, never on the device.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import _vk, dtypes, layout, promotion
+from ..array import VkArray, check_supported, default_dtype, empty, storage_itemsize
+from ..dtypes import CATEGORIES, COMPLEX_OF, DTYPES, DType, as_dtype
+from ..shaders import Variant
+from . import launch
+from .rows import cast, check_operands
+
+REDUCTIONS: dict[str, Reduction] = {}
+
+_CHUNK_BLOCKS = 32
+_LANES = 8
+_COLUMNS, _PACKED, _LAST = 1, 2, 4
+# With so many chunks an invocation takes several blocks of a column, so that more neighbours read side by side.
+_MANY_CHUNKS = 1 << 12
+# The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
+_FEW_INVOCATIONS = 16
+
+# What partial results of a narrow type are kept in: the type that it computes in.
+_WIDE = {
+    dtypes.int8: dtypes.int32, dtypes.int16: dtypes.int32, dtypes.uint8: dtypes.uint32, dtypes.uint16: dtypes.uint32,
+    dtypes.float16: dtypes.float32, dtypes.bfloat16: dtypes.float32,
+}  # fmt: skip
+
+
+def partial_dtype(dtype: DType) -> DType:
+    """The type that holds a value of `dtype` between two kernels without rounding."""
+    return _WIDE.get(dtype, dtype)
+
+
+def widened(dtype: DType, device: _vk.Device) -> DType:
+    """The type of a sum or product: integers narrower than the default integer, and bool, become that wide."""
+    default = default_dtype("int", device)
+    if dtype.kind == "bool":
+        return default
+    if dtype in CATEGORIES["integer"] and dtype.bits < default.bits:
+        return default if dtype.kind == "signed integer" else DTYPES[f"u{default.name}"]
+    return dtype
+
+
+def uses_shared_memory(device: _vk.Device) -> bool:
+    """Whether invocations should meet in shared memory: barriers are dear on a CPU, and a workgroup must be that large."""
+    return not device.limits.is_cpu and device.limits.max_workgroup_invocations >= launch.WORKGROUP_SIZE
+
+
+def _same(dtype: DType, device: _vk.Device) -> tuple[DType, DType]:
+    return partial_dtype(dtype), dtype
+
+
+def _sum(dtype: DType, device: _vk.Device) -> tuple[DType, DType]:
+    return _same(widened(dtype, device), device)
+
+
+def _floating(dtype: DType, device: _vk.Device) -> tuple[DType, DType]:
+    return _same(dtype if dtype in CATEGORIES["floating-point"] else dtypes.float64, device)
+
+
+def _pair(dtype: DType, device: _vk.Device) -> tuple[DType, DType]:
+    result = _floating(dtype, device)[1]
+    return COMPLEX_OF[result], result
+
+
+# The types of the state and of the result of a reduction, for the type of its input.
+TYPES = {
+    "same": _same,
+    "sum": _sum,
+    "floating": _floating,
+    "pair": _pair,
+    "bool": lambda dtype, device: (dtypes.bool_, dtypes.bool_),
+    "count": lambda dtype, device: (default_dtype("int", device),) * 2,
+    "index": lambda dtype, device: (partial_dtype(dtype), default_dtype("int", device)),
+}
+
+
+def _by_kind(expression: str | dict[str, str], dtype: DType) -> str:
+    if isinstance(expression, str):
+        return expression
+    return expression.get("integer" if dtype in CATEGORIES["integer"] else dtype.kind) or expression["else"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """One reduction.
+
+    `combine` is GLSL that joins the states a and b (one string, or one per kind of state); `map` makes a state of the
+    element a ({state} stands for the name of its type; default: conversion), `finish` a result of the state a. `types`
+    is a key of TYPES. `empty` is the result for no elements, None to raise ValueError. `indexed`: the state also holds
+    the place of an element, and `combine` says whether a comes before b. `centered`: `map` also takes `center`, the
+    element of another array for this row. `library` is the file of `glsl/lib` that the expressions call.
+    """
+
+    name: str
+    category: str
+    combine: str | dict[str, str]
+    types: str = "same"
+    map: str | dict[str, str] | None = None
+    finish: str = "a"
+    empty: bool | float | None = None
+    indexed: bool = False
+    centered: bool = False
+    library: str | None = None
+
+    def variant(self, device: _vk.Device, types: tuple[DType, DType, DType], states: bool, shared: bool) -> Variant:
+        """The shader for (input, state, result) types; with `states` the input is what an earlier dispatch wrote."""
+        source, state, result = types
+        convert = "a" if partial_dtype(source) is state else f"vx_to_{state.name}(a)"
+        real = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}.get(state, state)
+        expressions = {
+            "MAP": convert if self.map is None else _by_kind(self.map, source).format(state=state.name, real=real.name),
+            "COMBINE": _by_kind(self.combine, state),
+            "FINISH": "a.index" if self.indexed else self.finish,
+        }
+        itemsize, vector = self._input(device, source, state, states)
+        defines: list[tuple[str, str]] = [*expressions.items(), ("VECTOR", str(vector)), ("ALIGN", str(vector * itemsize))]
+        flags = {"STATES": states, "SHARED": shared, "INDEXED": self.indexed, "CENTERED": self.centered}
+        defines += [(name, "1") for name, wanted in flags.items() if wanted]
+        if self.indexed:
+            defines.append(("R_BITS", str(result.bits)))
+        for name, dtype in (("A", source), ("P", state), ("R", result), ("C", real)):
+            defines += launch.operand_defines(name, dtype)
+        defines += launch.compute_defines(state)
+        defines += launch.feature_defines((source, state, result), device)
+        library = self.library if any("vx_" in text for text in (expressions["COMBINE"], self.finish)) else None
+        defines.append(("LIBRARY", launch.library_path(library, state)))
+        what = "states of " if states else ""
+        return Variant("reduce", tuple(defines), f"{self.name} {what}{source} ({'shared' if shared else 'serial'})")
+
+    def _input(self, device: _vk.Device, source: DType, state: DType, states: bool) -> tuple[int, int]:
+        """(bytes of a stored input element, elements of a lane side by side: 16 bytes, at most 8 elements).
+
+        The second does not depend on the device, as it decides the order of combination.
+        """
+        if not states:
+            return storage_itemsize(source, device), min(8, 16 // source.itemsize)
+        if self.indexed:
+            return self.state_itemsize(device, state), 1
+        return storage_itemsize(state, device), min(8, 16 // state.itemsize)
+
+    def state_itemsize(self, device: _vk.Device, state: DType) -> int:
+        """Bytes of a stored state. A place and a value are as long as the longer of them twice."""
+        if not self.indexed:
+            return storage_itemsize(state, device)
+        return 2 * max(state.itemsize, default_dtype("int", device).itemsize)
+
+    def accepts(self, dtype: DType) -> bool:
+        """Whether the row takes arrays of `dtype`."""
+        return dtype in CATEGORIES[self.category]
+
+    def variants(self, device: _vk.Device) -> Iterator[Variant]:
+        """The shaders of all types, for the archive."""
+        for source in DTYPES.values():
+            if self.accepts(source):
+                resolved = [TYPES[self.types](source, device)]
+                if self.types == "sum":
+                    resolved.append(_same(source, device))
+                for types in resolved:
+                    for states in (False, True):
+                        for shared in (False, True):
+                            yield self.variant(device, (source, *types), states, shared)
+
+    def run(
+        self, x: VkArray, axes: Sequence[int], *, result_dtype: DType | None = None,
+        parameters: tuple[float, float] = (0.0, 0.0), center: VkArray | None = None,
+    ) -> VkArray:  # fmt: skip
+        """Reduce `axes` of x; the result is contiguous and has the other axes.
+
+        `result_dtype` differs from that of TYPES only where both compute in the same GLSL type. `center` is contiguous
+        and has the shape of the result.
+        """
+        state, standard = TYPES[self.types](x._dtype, x._device)
+        if result_dtype is not None and self.types == "sum":
+            state = partial_dtype(result_dtype)
+        types = (x._dtype, state, result_dtype or standard)
+        for dtype in types:
+            check_supported(dtype, x._device, self.name)
+        shape = tuple(size for axis, size in enumerate(x._shape) if axis not in axes)
+        result = empty(shape, types[2], x._device)
+        if math.prod(shape) == 0:
+            return result
+        if 0 in x._shape:
+            if self.empty is None:
+                raise ValueError(
+                    f"{self.name}: expected at least one element along the reduced axes, got shape {x._shape}. "
+                    f"Check the shape first."
+                )
+            value = launch.constant(self.empty, types[2], x._device)
+            return launch.elementwise(launch.copy_operation(types[2]), (value,), result)
+        _Run(self, x, axes, result, types, parameters, center)()
+        return result
+
+
+@functools.cache
+def _variant(
+    row: Reduction, device: _vk.Device, types: tuple[DType, DType, DType], states: bool, shared: bool
+) -> Variant:  # fmt: skip
+    return row.variant(device, types, states, shared)
+
+
+def _steps_of(length: int, vector: int) -> int:
+    """Elements that a leaf joins one after the other: few for more parallel work, many where that saves a dispatch."""
+    chunk = _CHUNK_BLOCKS * _LANES * vector
+    return 4 if length <= 4 * chunk or 16 * chunk < length < 4096 * chunk else 16
+
+
+class _Run:
+    """The dispatches of one reduction."""
+
+    def __init__(
+        self, row: Reduction, x: VkArray, axes: Sequence[int], result: VkArray, types: tuple[DType, DType, DType],
+        parameters: tuple[float, float], center: VkArray | None,
+    ) -> None:  # fmt: skip
+        self.row, self.result, self.types, self.center = row, result, types, center
+        self.device = x._device
+        double = types[1].bits == 64 and types[1].kind.endswith("floating")
+        self.parameters = struct.pack("<dd" if double else "<f4xf4x", *parameters)
+        kept = [axis for axis in range(x.ndim) if axis not in axes]
+        shape, strides, others = layout.sort_by_stride(
+            result._shape, tuple(x._strides[axis] for axis in kept), result._strides
+        )
+        self.shape, (self.strides, self.result_strides) = layout.collapse(shape, [strides, *others])
+        sizes, steps = tuple(x._shape[axis] for axis in axes), tuple(x._strides[axis] for axis in axes)
+        if not row.indexed:
+            sizes, steps, _ = layout.sort_by_stride(sizes, steps)
+        self.sizes, (self.steps,) = layout.collapse(sizes, [steps])
+        self.x, self.address = x, x._address
+        self.length = math.prod(self.sizes)
+        if not self._within_reach():
+            self._make_contiguous(kept, axes)
+
+    def _within_reach(self) -> bool:
+        """Whether the shader can walk x: rows of two dimensions at most, 32-bit offsets inside a chunk of one dimension,
+        and in all of x where rows have two."""
+        if len(self.sizes) > 2:
+            return False
+        if len(self.sizes) == 1:
+            return min(self.length, 1 << 16) * abs(self.steps[0]) <= layout.INDEX_LIMIT
+        low, high = layout.offset_range(self.shape + self.sizes, self.strides + self.steps)
+        return high - low <= layout.INDEX_LIMIT and math.prod(self.shape) * self.length <= layout.INDEX_LIMIT
+
+    def _make_contiguous(self, kept: Sequence[int], axes: Sequence[int]) -> None:
+        order = (*kept, *axes)
+        x = self.x._view(tuple(self.x._shape[k] for k in order), tuple(self.x._strides[k] for k in order))
+        self.x = launch.copy(x)
+        self.address = self.x._address
+        self.sizes, self.steps = (self.length,), (1,)
+        self.shape, (self.strides, self.result_strides) = layout.collapse(
+            self.result._shape, [self.x._strides[: len(kept)], self.result._strides]
+        )
+
+    def __call__(self) -> None:
+        """Reduce x to states of chunks, those again, until there is one chunk to a row."""
+        states = False
+        while True:
+            itemsize, vector = self.row._input(self.device, self.types[0], self.types[1], states)
+            block = _steps_of(self.length, vector) * _LANES * vector
+            chunks = -(-self.length // (block * _CHUNK_BLOCKS))
+            target = self.result if chunks == 1 else self._chunk_states(chunks)
+            self._dispatch(target, states, itemsize, vector, block, chunks)
+            if chunks == 1:
+                return
+            states, self.x, self.address = True, target, target._address
+            self.length, self.sizes, self.steps = chunks, (chunks,), (1,)
+            # The chunks' states lie in the order of the rows.
+            self.strides = tuple(stride * chunks for stride in layout.contiguous_strides(self.shape))
+
+    def _chunk_states(self, chunks: int) -> VkArray:
+        """Memory for the states of all chunks, as words."""
+        nbytes = math.prod(self.shape) * chunks * self.row.state_itemsize(self.device, self.types[1])
+        return empty((-(-nbytes // 4),), dtypes.uint32, self.device)
+
+    def _slices(self, chunk: int) -> Iterator[tuple[int, layout.Shape, list[int], int, int]]:
+        strides = [self.strides, self.result_strides]
+        if len(self.sizes) == 1:
+            return layout.row_slices(self.shape, strides, self.length, (self.steps[0], 0), chunk)
+        return iter([(0, self.shape, [0, 0], 0, -(-self.length // chunk))])
+
+    def _dispatch(self, target: VkArray, states: bool, itemsize: int, vector: int, block: int, chunks: int) -> None:
+        device, row = self.device, self.row
+        rows = math.prod(self.shape)
+        step = self.steps[0] if len(self.steps) == 1 else 0
+        packed = step == 1 and not self.address % (vector * itemsize) and not any(s % vector for s in self.strides)
+        row_layout = (self.sizes[1], *self.steps) if len(self.sizes) == 2 else (0, self.steps[0], 0)
+        columns = self.length <= _LANES * vector or 0 < abs(self.strides[-1]) < abs(self.steps[-1])
+        shared = uses_shared_memory(device)
+        members = serial = 1
+        if shared:
+            blocks = 1 << (min(-(-self.length // block), _CHUNK_BLOCKS) - 1).bit_length()
+            if columns:
+                serial = max(1, blocks // 8) if rows * chunks >= _MANY_CHUNKS else 1
+            members = blocks // serial * (1 if columns else _LANES)
+        last = target is self.result
+        mode = columns * _COLUMNS | packed * _PACKED | last * _LAST
+        size = launch.WORKGROUP_SIZE if shared or rows * chunks >= _MANY_CHUNKS else _FEW_INVOCATIONS
+        target_itemsize = (
+            storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
+        )
+        center_itemsize = 0 if self.center is None else storage_itemsize(self.center._dtype, device)
+        center = 0 if self.center is None else self.center._address
+        reads = [array for array in (self.x, self.center) if array is not None]
+        variant = _variant(row, device, self.types, states, shared)
+        limit = device.limits.max_workgroup_count[0]
+        chunk = block * _CHUNK_BLOCKS
+        for first_row, part, (offset, place), first, count in self._slices(chunk):
+            element = first * chunk
+            parameters = struct.pack("<QQ", element, 0) if row.indexed else self.parameters
+            part_rows = math.prod(part)
+            header = struct.pack(
+                "<3Q16s9I3i", self.address + (offset + element * step) * itemsize,
+                target._address + (place if last else first_row * chunks + first) * target_itemsize,
+                center + place * center_itemsize, parameters, min(self.length - element, count * chunk), part_rows, count,
+                chunks, block, members, serial, mode, len(part),
+                *row_layout,
+            )  # fmt: skip
+            values = [*part, *self.strides, *self.result_strides]
+            push, metadata = launch.with_metadata(device, header, values)
+            groups = launch.groups_for(part_rows * count * members, size, limit)
+            launch.dispatch(variant, device, push, groups, reads, [target], size, metadata)
+
+
+def checked(name: str, x: Any, axis: int | Sequence[int] | None) -> tuple[int, ...]:
+    """The axes to reduce, from the front. Raises TypeError unless x is an array."""
+    if type(x) is not VkArray:
+        check_operands(name, (x,))
+        raise TypeError(f"{name}: expected a vkarray array, got the scalar {x!r}. Convert it with vkarray.asarray.")
+    return layout.normalize_axes(axis, x.ndim, name)
+
+
+def with_kept_axes(result: VkArray, x: VkArray, axes: Sequence[int], keepdims: bool) -> VkArray:
+    """The result of a reduction, with the reduced axes of x as dimensions of length 1 when `keepdims`."""
+    if not keepdims:
+        return result
+    shape = tuple(1 if axis in axes else size for axis, size in enumerate(x._shape))
+    return VkArray(
+        result._buffer, result._offset, shape, layout.contiguous_strides(shape), result._dtype, result._device, True
+    )
+
+
+_DOCUMENTATION = """{summary}
+
+Parameters: x ({category}); axis ({axis}); keepdims (keep the reduced axes, with length 1){dtype}.
+Returns an array of {returned}.{method}
+Raises TypeError for other types, IndexError for an axis out of range{raises}.
+Standard: {chapter} functions, `{name}`.
+"""
+_RETURNED = {
+    "same": "the dtype of x", "bool": "bool", "count": "the default integer dtype", "index": "the default integer dtype",
+    "sum": "the dtype of x; of the default integer's width for narrower integers and bool",
+    "floating": "the dtype of x, float64 for integers", "pair": "the dtype of x, float64 for integers",
+}  # fmt: skip
+_ORDERED = """
+Method: blocks and a binary tree in an order that does not depend on the device, so the rounding error grows with the
+logarithm of the number of elements; float16 and bfloat16 are accumulated in float32."""
+
+
+def row(name: str, category: str, combine: str | dict[str, str], **options: Any) -> Reduction:
+    """A row of the registry without a public function of its own."""
+    made = REDUCTIONS[name] = Reduction(name, category, combine, **options)
+    return made
+
+
+def document(function: Any, made: Reduction, summary: str, chapter: str) -> Any:
+    """Name a public function after its row, and write its docstring."""
+    function.__name__ = function.__qualname__ = made.name
+    function.__module__ = "vkarray"
+    function.row = made
+    function.__doc__ = _DOCUMENTATION.format(
+        summary=summary, name=made.name, chapter=chapter, category="any dtype" if made.category == "all" else made.category,
+        axis="None for the place in the flattened array" if made.indexed else "None for all, an integer or a tuple",
+        dtype="; dtype (of the result; x is converted to it first)" if made.types == "sum" else "",
+        returned=_RETURNED[made.types], method=_ORDERED if made.types in ("sum", "floating", "pair") else "",
+        raises=", ValueError for an empty array" if made.empty is None else "",
+    )  # fmt: skip
+    return function
+
+
+def apply(made: Reduction, x: VkArray, axis: int | Sequence[int] | None, keepdims: bool) -> VkArray:
+    """Reduce axes as the public functions do; the parameter of the row is the number of elements reduced."""
+    axes = checked(made.name, x, axis)
+    promotion.check_category(made.name, x._dtype, made.category)
+    count = math.prod(x._shape[axis] for axis in axes)
+    return with_kept_axes(made.run(x, axes, parameters=(count, 0.0)), x, axes, keepdims)
+
+
+def reduction(
+    name: str, category: str, combine: str | dict[str, str], summary: str, chapter: str, **options: Any
+) -> Any:  # fmt: skip
+    """Make a row and its public function of (x, axis, keepdims)."""
+    made = row(name, category, combine, **options)
+
+    def function(x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> VkArray:
+        return apply(made, x, axis, keepdims)
+
+    return document(function, made, summary, chapter)
+
+
+def accumulation(name: str, combine: str | dict[str, str], summary: str, **options: Any) -> Any:
+    """Make a row of a sum or product and its public function of (x, axis, dtype, keepdims)."""
+    made = row(name, "all", combine, types="sum", **options)
+
+    def function(
+        x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, dtype: DType | None = None, keepdims: bool = False
+    ) -> VkArray:
+        axes = checked(name, x, axis)
+        wanted = accumulator(name, x, dtype)
+        if wanted is not widened(x._dtype, x._device):
+            x = cast(x, wanted)
+        return with_kept_axes(made.run(x, axes, result_dtype=wanted), x, axes, keepdims)
+
+    return document(function, made, summary, "statistical")
+
+
+def accumulator(name: str, x: VkArray, dtype: DType | None) -> DType:
+    """The type of a sum, product or scan of x. Raises TypeError for bool and for a complex array in a real type."""
+    if dtype is None:
+        return widened(x._dtype, x._device)
+    wanted = as_dtype(dtype, name)
+    if wanted.kind == "bool" or (x._dtype.kind == "complex floating" and wanted.kind != "complex floating"):
+        raise TypeError(f"{name}: {x._dtype} elements have no {name} of dtype {wanted}. Ask for a type that holds them.")
+    check_supported(wanted, x._device, name)
+    return wanted
+
+
+def variants(device: _vk.Device) -> Iterator[Variant]:
+    """The shaders of all rows and types that the device supports, for the archive."""
+    for made in REDUCTIONS.values():
+        yield from made.variants(device)

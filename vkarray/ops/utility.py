@@ -1,0 +1,51 @@
+"""Utility functions of the standard."""
+
+from __future__ import annotations
+
+from .. import layout, promotion
+from ..array import VkArray, operations
+from .manipulation import concat
+from .reductions import checked, reduction
+
+_TEST = {"types": "bool", "map": "vx_to_bool(a)", "chapter": "utility"}
+all = reduction("all", "all", "a && b", "Whether all elements over axes are true (not 0, so NaN is); true for none.",
+                empty=True, **_TEST)  # fmt: skip
+any = reduction("any", "all", "a || b", "Whether any element over axes is true (not 0, so NaN is); false for none.",
+                empty=False, **_TEST)  # fmt: skip
+
+
+def diff(
+    x: VkArray, /, *, axis: int = -1, n: int = 1, prepend: VkArray | None = None, append: VkArray | None = None
+) -> VkArray:
+    """The n-th differences of neighbours along an axis: n times x[i + 1] - x[i].
+
+    Parameters: x (numeric); axis; n (0 or more); prepend, append (arrays put before and after x along the axis first).
+    Returns an array of the promoted dtype, n shorter along the axis (or empty there).
+    Raises ValueError for a negative n or other shapes, IndexError for an axis out of range, TypeError for other types.
+    Standard: utility functions, `diff`.
+    """
+    checked("diff", x, None)
+    promotion.check_category("diff", x._dtype, "numeric")
+    if not isinstance(n, int) or n < 0:
+        raise ValueError(f"diff: expected n of 0 or more, got {n!r}.")
+    axis = layout.normalize_axis(axis, x.ndim, "diff")
+    parts = [part for part in (prepend, x, append) if part is not None]
+    if len(parts) > 1:
+        for part in parts:
+            checked("diff", part, None)
+        x = concat(parts, axis=axis)
+    for _ in range(n):
+        x = operations["subtract"](_without_end(x, axis, 1), _without_end(x, axis, 0))
+    return x
+
+
+def _without_end(x: VkArray, axis: int, start: int) -> VkArray:
+    """A view without the first (start = 1) or last (0) element along an axis; empty where there is at most one."""
+    length = x._shape[axis] - 1
+    if length <= 0:
+        start = length = 0
+    shape = (*x._shape[:axis], length, *x._shape[axis + 1 :])
+    return x._view(shape, x._strides, start * x._strides[axis])
+
+
+operations.update(all=all, any=any, diff=diff)
