@@ -108,7 +108,7 @@ def test_closed_device_refuses_and_opens_again(own_device):
     for use in (own_device.synchronize, lambda: own_device.allocate(64), lambda: own_device.upload(buffer, 0, b"x")):
         with pytest.raises(DeviceError, match="was closed"):
             use()
-    del buffer  # its memory is gone: releasing it must be harmless
+    buffer = None  # its memory is gone: releasing it must be harmless
     again = _vk.open_device()
     assert again is not own_device, "open_device returns a closed device"
     again.close()

@@ -1,6 +1,7 @@
 """The allocator: sizes, re-use, hazards of re-used memory, statistics, running out."""
 
 import random
+from itertools import pairwise
 
 import pytest
 from conftest import upload
@@ -27,7 +28,7 @@ def test_buffers_never_overlap_and_are_aligned(own_device):
         else:
             live.append(own_device.allocate(int(2 ** generator.uniform(0, 20))))
     spans = sorted((buffer.address, buffer.address + buffer.nbytes) for buffer in live)
-    assert all(first[1] <= second[0] for first, second in zip(spans, spans[1:], strict=False)), "two live buffers share memory"
+    assert all(first[1] <= second[0] for first, second in pairwise(spans)), "two live buffers share memory"
     assert all(buffer.address % 256 == 0 for buffer in live)
     in_use = sum(buffer.piece.size for buffer in live)
     assert own_device.memory_statistics()["bytes_in_use"] == in_use

@@ -116,7 +116,7 @@ def test_command_buffers_are_used_again(own_device):
 
 def test_too_many_workgroups_is_an_error_not_a_lost_device(device):
     kernel, limits = Combine(device).kernel, device.limits.max_workgroup_count
-    with pytest.raises(FeatureError, match="combine: dispatch of .* workgroups, but the device takes at most"):
+    with pytest.raises(FeatureError, match=r"combine: dispatch of .* workgroups, but the device takes at most"):
         device.dispatch(kernel, bytes(28), (1, limits[1] + 1, 1), (), ())
     device.synchronize()
 

@@ -189,10 +189,10 @@ class Functions:
             raise VulkanError(f"{name} is not offered by this driver although its extension or version is.")
         ctype = ffi.typeof("PFN_" + name)
         function = ffi.cast(ctype, pointer)
-        if ctype.result.cname.endswith("VkResult"):  # some versions of cffi say "enum VkResult"
-            function = _checked(name, function, self._lost, self._messages)
-        elif name.startswith(("vkDestroy", "vkFree")):
+        if name.startswith(("vkDestroy", "vkFree")):  # among them one that returns a result, always VK_SUCCESS
             function = _releasing(name, function)
+        elif ctype.result.cname.endswith("VkResult"):  # some versions of cffi say "enum VkResult"
+            function = _checked(name, function, self._lost, self._messages)
         setattr(self, name, function)
         return function
 

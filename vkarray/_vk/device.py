@@ -7,7 +7,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import Any
 
 from .. import configuration
@@ -147,6 +147,8 @@ class Device:
                     self.synchronize()
                     self.pipeline_cache.save()
             finally:
+                with suppress(VkArrayError):  # also after an error, nothing may be in use any more
+                    self.functions.vkDeviceWaitIdle(self.handle)
                 self.open = False
                 _opened.discard(self)
                 self._refuse(lambda: DeviceError(f"{self.name} was closed; open_device() opens it again."))

@@ -256,16 +256,17 @@ class Queue:
         if not self.in_flight:
             return
         self.functions.vkGetSemaphoreCounterValue(self.device.handle, self.semaphore[0], self._counter)
-        completed = self._counter[0]
+        self.completed = completed = max(self.completed, self._counter[0])
+        timers = []
         while self.in_flight and self.in_flight[0].serial <= completed:
             batch = self.in_flight.popleft()
             self.free.append(batch.commands)
             if batch.timer:
-                batch.timer.deliver()
+                timers.append(batch.timer)
         if not self.in_flight:
             self.batch_limit = FIRST_BATCH
-        if completed > self.completed:
-            self.completed = completed
+        for timer in timers:
+            timer.deliver()
 
     # --- waiting ---------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,90 @@
+"""Kernels that declare buffers with bindings, through cached descriptor sets."""
+
+import re
+import struct
+
+import numpy as np
+import pytest
+from conftest import compile_glsl, download, upload
+
+from vkarray._vk import descriptors
+from vkarray.errors import FeatureError, ShaderError
+
+SCALE = """#version 460
+layout(local_size_x = 64) in;
+layout(binding = 0) readonly buffer Source { uint source[]; };
+layout(binding = 2) writeonly buffer Target { uint target[]; };
+layout(push_constant) uniform Push { uint factor; };
+void main() { uint i = gl_GlobalInvocationID.x; if (i < source.length()) target[i] = factor * source[i]; }
+"""
+
+
+def run(device, kernel, source, target, factor, offset=0, nbytes=None):
+    nbytes = source.nbytes - offset if nbytes is None else nbytes
+    device.dispatch(kernel, struct.pack("<I", factor), (-(-nbytes // 256), 1, 1), (source,), (target,),
+                    [(0, source, offset, nbytes), (2, target, 0, target.nbytes)])
+
+
+def test_bound_buffers_and_lengths(device):
+    kernel = device.kernel(compile_glsl(SCALE), "scale")
+    source, target = upload(device, np.arange(1000, dtype=np.uint32)), upload(device, np.zeros(1000, np.uint32))
+    run(device, kernel, source, target, 3, 256, 400)
+    expected = np.zeros(1000, np.uint32)
+    expected[:100] = 3 * np.arange(64, 164)
+    assert (download(device, target) == expected).all()
+
+
+def test_sets_are_cached_and_safe_in_flight(own_device):
+    kernel, sets = own_device.kernel(compile_glsl(SCALE), "scale"), own_device.descriptors
+    source = upload(own_device, np.arange(64, dtype=np.uint32))
+    targets = [own_device.allocate(256) for _ in range(descriptors.KEPT_SETS + 100)]
+    for repeat in range(2):
+        for factor, target in enumerate(targets[:50]):
+            run(own_device, kernel, source, target, factor)
+        assert (sets.misses, sets.hits) == (50, 50 * repeat), "a set with the same buffers is made again"
+    for factor, target in enumerate(targets):
+        run(own_device, kernel, source, target, factor)
+    assert len(sets.sets) <= len(targets)
+    for factor, target in enumerate(targets):
+        assert (download(own_device, target) == factor * np.arange(64)).all(), f"dispatch {factor} used another's set"
+    run(own_device, kernel, source, own_device.allocate(512), 1)
+    assert len(sets.sets) <= descriptors.KEPT_SETS, "old sets are never freed"
+
+
+def test_sets_go_with_their_memory(own_device):
+    kernel = own_device.kernel(compile_glsl(SCALE), "scale")
+    source, large = upload(own_device, np.arange(64, dtype=np.uint32)), own_device.allocate(40 << 20)
+    run(own_device, kernel, source, large, 1)
+    assert len(own_device.descriptors.sets) == 1
+    del large
+    own_device.empty_cache()
+    assert not own_device.descriptors.sets, "a set points into memory that was given back"
+
+
+@pytest.mark.parametrize(("bindings", "message"), [
+    (lambda a, b: None, "declares the bindings [0, 2], got []"),
+    (lambda a, b: [(0, a, 0, 256), (1, b, 0, 256)], "declares the bindings [0, 2], got [0, 1]"),
+    (lambda a, b: [(0, a, 0, 256), (0, a, 0, 256), (2, b, 0, 4)], "got [0, 0, 2]"),
+    (lambda a, b: [(0, a, 0, 260), (2, b, 0, 256)], "binding 0: bytes 0 to 260 of a buffer of 256 bytes"),
+    (lambda a, b: [(0, a, 0, 256), (2, b, 16, 0)], "binding 2: bytes 16 to 16 of a buffer of 256 bytes; a binding needs"),
+    (lambda a, b: [(0, a, 1, 4), (2, b, 0, 256)], "binding 0: offset 1 is not a multiple of")])
+def test_bindings_that_do_not_fit(device, bindings, message):
+    kernel = device.kernel(compile_glsl(SCALE), "scale")
+    a, b = device.allocate(256), device.allocate(256)
+    with pytest.raises(ValueError, match=f"Kernel scale.*{re.escape(message)}"):
+        device.dispatch(kernel, bytes(4), (1, 1, 1), (a,), (b,), bindings(a, b))
+
+
+def test_binding_over_the_limit_is_named(device):
+    limit = device.limits.max_storage_buffer_range
+    if limit > 1 << 30:
+        pytest.skip("the limit of this device is more than a test should use")
+    kernel, large = device.kernel(compile_glsl(SCALE), "scale"), device.allocate(limit + 4)
+    with pytest.raises(FeatureError, match=f"Kernel scale, binding 0: {limit + 4} bytes, but .* binds {limit} at most"):
+        device.dispatch(kernel, bytes(4), (1, 1, 1), (large,), (large,), [(0, large, 0, limit + 4), (2, large, 0, 4)])
+
+
+def test_other_descriptor_sets_are_refused(device):
+    code = compile_glsl("#version 460\nlayout(set = 1, binding = 0) buffer B { uint x; }; void main() { x = 1; }")
+    with pytest.raises(ShaderError, match="Kernel second: buffers must be declared with layout"):
+        device.kernel(code, "second")

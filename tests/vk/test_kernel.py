@@ -1,0 +1,186 @@
+"""Kernels: checks before the driver sees them, specialization, float controls, pipeline cache."""
+
+import shutil
+import struct
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import COMBINE, HEAD, Combine, compile_glsl, download, upload
+
+from vkarray import _vk, cache, configuration
+from vkarray._vk import kernel as kernel_module
+from vkarray._vk import spirv
+from vkarray._vk.physical_device import FloatControls
+from vkarray.errors import FeatureError, ShaderError
+
+MAIN = "void main() {}"
+FILL = HEAD + """
+layout(local_size_x_id = 0) in;
+layout(constant_id = 1) const uint VALUE = 7;
+layout(constant_id = 2) const uint TILE = 16;
+shared uint tile[TILE * TILE + 1];
+layout(buffer_reference, std430) buffer Words { uint data[]; };
+layout(push_constant) uniform Push { Words target; uint n; };
+void main() {
+    tile[gl_LocalInvocationID.x % TILE] = VALUE;
+    uint i = gl_GlobalInvocationID.x;
+    if (i < n) target.data[i] = VALUE;
+}
+"""
+
+
+@pytest.mark.parametrize(("bad", "message"), [
+    (b"", "Kernel bad: got 0 bytes that are not a SPIR-V module"),
+    (b"abcd" * 10, "that are not a SPIR-V module"),
+    (compile_glsl(COMBINE)[:-3], "that are not a SPIR-V module"),
+    (compile_glsl(COMBINE)[:400], "Kernel bad: the SPIR-V module"),
+    (compile_glsl(COMBINE)[:20] + bytes(4) + compile_glsl(COMBINE)[24:], "is cut off or damaged at word 5")])
+def test_damaged_spirv_never_reaches_the_driver(device, bad, message):
+    with pytest.raises(ShaderError, match=message):
+        device.kernel(bad, "bad")
+
+
+@pytest.mark.parametrize(("feature", "declarations", "extension"), [
+    ("shaderFloat64", "double x = 1.0lf;", ""),
+    ("shaderInt64", "int64_t x = 1l;", "GL_EXT_shader_explicit_arithmetic_types"),
+    ("shaderInt16", "int16_t x = 1s;", "GL_EXT_shader_explicit_arithmetic_types"),
+    ("shaderInt8", "int8_t x = int8_t(1);", "GL_EXT_shader_explicit_arithmetic_types"),
+    ("subgroupArithmetic", "uint x = subgroupAdd(gl_LocalInvocationIndex);", "GL_KHR_shader_subgroup_arithmetic"),
+    ("subgroupBallot", "uint x = subgroupBallot(true).x;", "GL_KHR_shader_subgroup_ballot")])
+def test_missing_feature_is_named(feature, declarations, extension):
+    extension = f"#extension {extension} : require\n" if extension else ""
+    code = compile_glsl(f"#version 460\n{extension}layout(local_size_x = 1) in;\nlayout(binding = 0) buffer B {{ int y; }};\n"
+                        f"void main() {{ {declarations} y = int(x); }}")
+    with configuration.config(disable=feature):
+        opened = _vk.open_device()
+    with pytest.raises(FeatureError, match=f"Kernel typed needs {feature}, which .* does not have or VKARRAY_DISABLE") as caught:
+        opened.kernel(code, "typed")
+    assert caught.value.features == (feature,)
+
+
+def limits_case(device, name):
+    limits = device.limits
+    return {
+        "maxComputeSharedMemorySize":
+            f"layout(local_size_x = 1) in; shared uint big[{limits.max_shared_memory_size // 4 + 1}];"
+            "layout(binding = 0) buffer B { uint y; }; void main() { big[gl_WorkGroupID.x] = 1; y = big[0]; }",
+        "maxComputeWorkGroupInvocations": f"layout(local_size_x = 2, local_size_y = {limits.max_workgroup_invocations}) in; {MAIN}",
+        "maxComputeWorkGroupSize": f"layout(local_size_z_id = 0) in; {MAIN}",
+        "maxPushConstantsSize":
+            f"layout(push_constant) uniform P {{ uint p[{limits.max_push_constants_size // 4 + 1}]; }};"
+            "layout(binding = 0) buffer B { uint y; }; void main() { y = p[gl_WorkGroupID.x]; }",
+    }[name]
+
+
+@pytest.mark.parametrize("limit", ["maxComputeSharedMemorySize", "maxComputeWorkGroupInvocations", "maxComputeWorkGroupSize",
+                                   "maxPushConstantsSize"])
+def test_limits_are_checked_before_the_driver_could_be_lost(device, limit):
+    with pytest.raises(FeatureError, match=rf"Kernel large uses .* allows .* \({limit}\)") as caught:
+        device.kernel(compile_glsl("#version 460\n" + limits_case(device, limit)), "large",
+                      ((0, device.limits.max_workgroup_size[2] + 1),))
+    assert caught.value.features == (limit,)
+
+
+def test_specialization_constants_reach_kernel_and_checks(device):
+    code = compile_glsl(FILL)
+    target = device.allocate(4 * 300)
+    kernel = device.kernel(code, "fill", ((0, 32), (1, 123456789)))
+    assert kernel.local_size == (32, 1, 1)
+    device.dispatch(kernel, struct.pack("<QI", target.address, 300), (10, 1, 1), (), (target,))
+    assert set(download(device, target)) == {123456789}
+    module = spirv.read(code, "fill", {2: 64})
+    assert module.shared_bytes == 4 * (64 * 64 + 1), "shared memory sized by a specialization constant is misread"
+    with pytest.raises(FeatureError, match="maxComputeSharedMemorySize"):
+        device.kernel(code, "fill", ((0, 32), (2, 1024)))
+    with pytest.raises(FeatureError, match=r"maxComputeWorkGroupInvocations|maxComputeWorkGroupSize"):
+        device.kernel(code, "fill", ((0, device.limits.max_workgroup_invocations + 1),))
+
+
+def test_reading_a_module():
+    module = spirv.read(compile_glsl("""#version 460
+layout(local_size_x = 8, local_size_y = 4) in;
+struct Item { double d; vec3 v; };
+shared Item items[10];
+shared bool flag;
+layout(push_constant) uniform P { vec4 a; uint b[3]; mat3 m; };
+layout(binding = 3) readonly buffer A { float x[]; };
+layout(binding = 1) uniform U { float y; };
+void main() { items[0].d = x[0] + y + b[0] + m[0][0]; flag = true; }
+"""), "module", {})
+    assert module.version == (1, 5)
+    assert module.local_size == (8, 4, 1)
+    assert module.float_widths == {32, 64}
+    assert module.shared_bytes == 10 * 24 + 4
+    assert module.push_constant_bytes == 32 + 48
+    assert module.bindings == {1: "uniform", 3: "storage"}
+    assert 10 in module.capabilities
+
+
+FLOATS = HEAD + """
+#extension GL_EXT_shader_explicit_arithmetic_types : require
+layout(local_size_x = 64) in;
+layout(buffer_reference, std430) buffer F32 { float data[]; };
+layout(buffer_reference, std430) buffer F64 { double data[]; };
+layout(buffer_reference, std430) buffer F16 { float16_t data[]; };
+layout(push_constant) uniform Push { F32 a; F64 b; F16 c; };
+void main() { uint i = gl_GlobalInvocationID.x; a.data[i] += 1; b.data[i] += 1; c.data[i] += float16_t(1); }
+"""
+
+
+@pytest.mark.skipif(shutil.which("spirv-val") is None, reason="spirv-val (spirv-tools) is not installed")
+@pytest.mark.parametrize("target", ["vulkan1.1", "vulkan1.2"])
+def test_float_controls_make_a_valid_module(tmp_path, target):
+    module = spirv.read(compile_glsl(FLOATS, target), "floats", {})
+    widths = frozenset((16, 32, 64))
+    assert module.float_widths == widths
+    words = spirv.add_float_controls(module, "floats", dict.fromkeys(spirv.FLOAT_CONTROLS, widths))
+    path = tmp_path / "floats.spv"
+    path.write_bytes(struct.pack(f"<{len(words)}I", *words))
+    done = subprocess.run(["spirv-val", "--target-env", target, str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    again = spirv.read(path.read_bytes(), "floats", {})
+    assert {4464, 4466, 4467} <= again.capabilities
+    assert spirv.add_float_controls(again, "floats", dict.fromkeys(spirv.FLOAT_CONTROLS, widths)) == words, \
+        "execution modes that are there are added again"
+
+
+@pytest.mark.parametrize(("independence", "offered", "used", "expected"), [
+    ("all", {32, 64}, {16, 32, 64}, {32, 64}), ("all", {32}, {64}, set()),
+    ("32", {32, 64}, {16, 32, 64}, {32}), ("32", {32, 64}, {32, 64}, {32, 64}), ("32", {16, 32, 64}, {16, 64}, {16, 64}),
+    ("none", {32}, {32, 64}, set()), ("none", {32}, {32}, {32}), ("none", {32, 64}, {32, 64}, {32, 64})])
+def test_float_controls_respect_independence(independence, offered, used, expected):
+    controls = FloatControls(frozenset(offered), frozenset(), frozenset(), independence, "all")
+    assert kernel_module.float_controls(controls, frozenset(used)).get(4464, frozenset()) == expected
+
+
+def test_kernel_with_float_controls_runs(device):
+    if not {"shaderFloat64", "shaderFloat16", "storageBuffer16BitAccess"} <= device.features:
+        pytest.skip("the device lacks float16 or float64")
+    a, b, c = (upload(device, np.arange(64, dtype=kind)) for kind in (np.float32, np.float64, np.float16))
+    kernel = device.kernel(compile_glsl(FLOATS), "floats")
+    device.dispatch(kernel, struct.pack("<QQQ", a.address, b.address, c.address), (1, 1, 1), (a, b, c), (a, b, c))
+    for buffer, kind in ((a, np.float32), (b, np.float64), (c, np.float16)):
+        assert (download(device, buffer, kind) == np.arange(1, 65)).all()
+
+
+def test_pipeline_cache_is_kept_on_disk(tmp_path):
+    def open_use_close():
+        with configuration.config(cache=tmp_path, disable="subgroupShuffle"):
+            opened = _vk.open_device()
+            Combine(opened)
+            opened.close()
+
+    counts = cache.statistics()["pipelines"]
+    open_use_close()
+    with configuration.config(cache=tmp_path):
+        after = cache.statistics()["pipelines"]
+        assert after["misses"] == counts["misses"] + 1
+        assert after["compiles"] == counts["compiles"] + 1
+        assert after["bytes"] > 32
+        open_use_close()
+        assert cache.statistics()["pipelines"]["hits"] == counts["hits"] + 1, "the stored pipeline cache is not used"
+    entry = next((tmp_path / "pipelines").iterdir())
+    entry.write_bytes(entry.read_bytes()[:-1] + b"?")
+    open_use_close()
+    assert cache.statistics()["pipelines"]["hits"] == counts["hits"] + 1, "a damaged pipeline cache reaches the driver"
