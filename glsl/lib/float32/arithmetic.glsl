@@ -4,7 +4,6 @@
 #ifndef LIB_FLOAT32_ARITHMETIC
 #define LIB_FLOAT32_ARITHMETIC
 #include "lib/float32/bits.glsl"
-#include "lib/float32/rounding.glsl"
 
 // As the device multiplies: correctly rounded, and subnormals are kept where it offers DenormPreserve.
 float vx_multiply(float a, float b) {

@@ -33,11 +33,6 @@ bool vx_is_zero(float x) {
     return vx_magnitude_bits(x) == 0u;
 }
 
-// Not zero, subnormal, infinite or NaN.
-bool vx_is_normal(float x) {
-    return vx_magnitude_bits(x) - 0x00800000u < 0x7F000000u;
-}
-
 // The order of the numbers as that of integers (-0 equals +0), without a float comparison, which may flush subnormals. NaN has no place.
 int vx_ordered_bits(float x) {
     int magnitude = int(vx_magnitude_bits(x));
@@ -85,8 +80,7 @@ float vx_scale(float x, int n) {
     return uintBitsToFloat((bits == 0u ? 0u : result) | vx_sign_bits(x));
 }
 
-// A finite x times 2^24 where it is below 2^-101, so that the result is normal or zero; y tells the exponent to take off again.
-// The multiplication is one of bits.
+// A subnormal x times 2^24, by bits; any other x as it is.
 float vx_scale_up_subnormal(float x) {
     uint bits = vx_magnitude_bits(x);
     if (bits == 0u || bits >= 0x00800000u) {
