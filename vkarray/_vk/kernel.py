@@ -116,4 +116,4 @@ def _specialization(constants: tuple[tuple[int, int], ...]) -> Any:
         {"constantID": number, "offset": 4 * position, "size": 4} for position, (number, _) in enumerate(constants)])
     values = array("uint32_t", [value & 0xFFFFFFFF for _, value in constants])
     return struct("VkSpecializationInfo", mapEntryCount=len(constants), pMapEntries=entries,
-                  dataSize=4 * len(constants), pData=ffi.cast("void*", values))
+                  dataSize=4 * len(constants), pData=values)
