@@ -151,7 +151,7 @@ def test_generated_keys_write_as_numpy(seed):
                 continue
             # Every place that one element is written from holds the same value, so that the order does not matter.
             shape = keys.random.choice(((), (1,), selected, selected[-1:], (1, *selected)))
-            new = np.full(shape, -7) if _repeats(values, entries) else -numbered(shape)
+            new = np.full(shape, -7, np.int32) if _repeats(values, entries) else -numbered(shape)
             expected = values.copy()
             expected[entries] = np.broadcast_to(new[0] if new.ndim > len(selected) else new, selected)
             array[uploaded(entries)] = -7 if shape == () and keys.random.random() < 0.5 and np.all(new == -7) else vx.asarray(new)
@@ -323,7 +323,7 @@ def test_take_along_axis(shape):
 def test_rows_move_as_larger_elements():
     """Rows whose length allows it are copied up to 16 bytes at a time; offsets that do not, one element at a time."""
     values = numbered((9, 24), "uint8")
-    order = np.asarray([8, 0, 3, -1])
+    order = np.asarray([8, 0, 3, -1], INDEX)
     for start, stop in itertools.product(range(5), (16, 20, 23, 24)):
         array = vx.asarray(values)
         check(vx.take(array[:, start:stop], vx.asarray(order), axis=0), values[order, start:stop])
