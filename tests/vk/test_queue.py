@@ -137,6 +137,17 @@ def test_kernel_dropped_in_flight_lives_until_the_work_is_done(own_device):
     assert not own_device.kernels, "a dropped pipeline is never destroyed"
 
 
+def test_kernel_dropped_after_a_failed_dispatch_lives_until_the_work_is_done(own_device):
+    a = upload(own_device, words(64))
+    combine = Combine(own_device)
+    with pytest.raises(TypeError):
+        own_device.dispatch(combine.kernel, ["no bytes"], (1, 1, 1), (a,), (a,))  # the pipeline is bound already
+    combine = Combine(own_device)
+    combine.run(a, a, a)
+    assert len(own_device.kernels) == 2, "a pipeline is destroyed while a command buffer refers to it"
+    assert (download(own_device, a) == 4 * words(64)).all()
+
+
 def test_threads_work_on_one_device(own_device):
     combine, failures = Combine(own_device), []
 

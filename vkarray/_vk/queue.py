@@ -54,8 +54,8 @@ class Queue:
         self.serial = self.barrier = self.submitted = self.completed = 0
         self.commands: Any = None              # the command buffer being recorded
         self.bound: Kernel | None = None
-        self.steps: list[Kernel | str] = []    # what it runs
-        self.workgroups = 0
+        self.steps: list[Kernel | str] = []    # kernels bound and transfers recorded in it
+        self.recorded = self.workgroups = 0
         self.batch_limit = FIRST_BATCH
         self.free: list[Any] = []
         self.in_flight: deque[Batch] = deque()
@@ -169,6 +169,7 @@ class Queue:
             if kernel is not self.bound:
                 if kernel.device is not self.device:
                     raise ValueError(f"{kernel!r} belongs to another device than {self.device!r}.")
+                self.steps.append(kernel)  # first: what a command buffer refers to has to live, whatever fails below
                 self._bind_pipeline(commands, _BIND_POINT, kernel.pipeline)
                 self.bound = kernel
             if push_constants:
@@ -184,10 +185,9 @@ class Queue:
                 buffer.read = serial
             for buffer in writes:
                 buffer.written = serial
-            steps = self.steps
-            steps.append(kernel)
+            self.recorded = recorded = self.recorded + 1
             self.workgroups += x * y * z
-            if len(steps) >= self.batch_limit or self.workgroups >= BATCH_WORKGROUPS:
+            if recorded >= self.batch_limit or self.workgroups >= BATCH_WORKGROUPS:
                 self.submit()
 
     def _traced_dispatch(self, kernel: Kernel, push_constants: bytes, groups: tuple[int, int, int],
@@ -210,8 +210,9 @@ class Queue:
         for buffer in writes:
             buffer.written = serial
         self.steps.append(name)
+        self.recorded += 1
         self.workgroups += workgroups
-        if len(self.steps) >= self.batch_limit or self.workgroups >= BATCH_WORKGROUPS:
+        if self.recorded >= self.batch_limit or self.workgroups >= BATCH_WORKGROUPS:
             self.submit()
 
     # --- submitting ------------------------------------------------------------------------------------------------
@@ -225,8 +226,10 @@ class Queue:
         self._pipeline_barrier(commands, _STAGES, _STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT, 0, 1, self._at_end,
                                0, NULL, 0, NULL)
         batch = Batch(commands, self.serial, self.steps, self.timer)
+        count = self.recorded
         self.in_flight.append(batch)
-        self.commands, self.bound, self.steps, self.timer, self.workgroups = None, None, [], None, 0
+        self.commands, self.bound, self.steps, self.timer = None, None, [], None
+        self.recorded = self.workgroups = 0
         try:
             functions.vkEndCommandBuffer(commands)
             self._submit(batch)
@@ -234,7 +237,7 @@ class Queue:
             raise
         except VkArrayError as error:
             kernels = self.names_in_flight()
-            lost = DeviceLostError(f"{error} A batch of {len(batch.steps)} commands could not be submitted, so their "
+            lost = DeviceLostError(f"{error} A batch of {count} commands could not be submitted, so their "
                                    f"results are missing: {', '.join(kernels)}. Open the device again to go on.", kernels)
             self.device.give_up(lost)
             raise lost from error

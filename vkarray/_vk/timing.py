@@ -69,7 +69,7 @@ def record_timed(queue: Queue, name: str, groups: tuple[int, int, int],
     if queue.timer is None:
         queue.timer = Timer(queue, 256)
     timer, stamp = queue.timer, queue.functions.vkCmdWriteTimestamp
-    if len(queue.steps):
+    if queue.recorded:
         queue.record_barrier()
     query = 2 * len(timer.entries)
     stamp(queue.commands, _AT_END, timer.pool, query)
