@@ -40,17 +40,18 @@ BUFFER(R, writeonly, R_ALIGN)
 
 layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
 
+// Addresses are pairs of words: a driver (SwiftShader) may lack the cast from one buffer reference to another.
 layout(push_constant, scalar) uniform Push {
 #if INPUTS > 0
-    AElements a;
+    uvec2 a;
 #endif
 #if INPUTS > 1
-    BElements b;
+    uvec2 b;
 #endif
 #if INPUTS > 2
-    CElements c;
+    uvec2 c;
 #endif
-    RElements r;
+    uvec2 r;
     uint count;
 #ifdef FLAT
     uint broadcast;
@@ -90,12 +91,12 @@ R_COMPUTE evaluate(uint index
 #define READ(NAME, VARIABLE, BIT)                                                                \
     NAME##_COMPUTE VARIABLE[VECTOR];                                                             \
     if ((push.broadcast & (1u << BIT)) != 0u) {                                                  \
-        NAME##_COMPUTE value = NAME##_LOAD(push.VARIABLE.data[0]);                               \
+        NAME##_COMPUTE value = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[0]);                               \
         EACH VARIABLE[k] = value;                                                                \
     } else if (whole) {                                                                          \
         EACH VARIABLE[k] = NAME##_LOAD(NAME##Packs(push.VARIABLE).data[invocation].element[k]);  \
     } else {                                                                                     \
-        EACH VARIABLE[k] = NAME##_LOAD(push.VARIABLE.data[min(first + uint(k), push.count - 1u)]); \
+        EACH VARIABLE[k] = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[min(first + uint(k), push.count - 1u)]); \
     }
 
 #define EACH [[unroll]] for (int k = 0; k < VECTOR; ++k)
@@ -120,7 +121,7 @@ void main() {
     if (whole) {
         EACH RPacks(push.r).data[invocation].element[k] = R_STORE(result[k]);
     } else {
-        EACH if (first + uint(k) < push.count) push.r.data[first + uint(k)] = R_STORE(result[k]);
+        EACH if (first + uint(k) < push.count) RElements(push.r).data[first + uint(k)] = R_STORE(result[k]);
     }
 }
 
@@ -135,7 +136,7 @@ int layout_at(uint row, uint axis) {
     return Metadata(uvec2(push.layout_[0], push.layout_[1])).data[place];
 }
 
-#define ELEMENT(VARIABLE, NAME) NAME##_LOAD(push.VARIABLE.data[VARIABLE##_offset])
+#define ELEMENT(VARIABLE, NAME) NAME##_LOAD(NAME##Elements(push.VARIABLE).data[VARIABLE##_offset])
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
@@ -161,7 +162,7 @@ void main() {
 #endif
         r_offset += position * layout_at(uint(OPERANDS), uint(axis));
     }
-    push.r.data[r_offset] = R_STORE(EVALUATE(index, ELEMENT));
+    RElements(push.r).data[r_offset] = R_STORE(EVALUATE(index, ELEMENT));
 }
 
 #endif

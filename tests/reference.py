@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 import vkarray as vx
@@ -23,6 +25,25 @@ def supported(dtypes) -> list[DType]:
 def host_dtype(dtype: DType) -> np.dtype:
     """NumPy's dtype for the host values of a vkarray dtype (float32 for bfloat16)."""
     return np.dtype("float32" if dtype is vx.bfloat16 else dtype.name)
+
+
+@functools.cache
+def flushes_subnormals(dtype: DType) -> bool:
+    """Whether the driver's own additions turn subnormal numbers into zero (SwiftShader does, for float32)."""
+    component = vx.float32 if dtype.bits <= 32 else vx.float64
+    tiny = vx.asarray(np.array([vx.finfo(component).smallest_normal / 2], host_dtype(component)))
+    return float((tiny + vx.zeros_like(tiny))[0]) == 0
+
+
+def flushed(values: np.ndarray, dtype: DType) -> np.ndarray:
+    """The values with subnormal numbers of the type computed in (float32 for float16) as zeros."""
+    limit = vx.finfo(vx.float32 if dtype.bits <= 32 else vx.float64).smallest_normal
+    if np.iscomplexobj(values):
+        result = np.array(values)
+        result.real, result.imag = flushed(values.real, dtype), flushed(values.imag, dtype)
+        return result
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(values) < limit, np.copysign(values.dtype.type(0), values), values)
 
 
 def special_values(dtype: DType) -> np.ndarray:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from reference import WIDER, host_dtype, random_values, special_values, supported, ulp_errors
+from reference import (
+    WIDER, flushed, flushes_subnormals, host_dtype, random_values, special_values, supported, ulp_errors,
+)  # fmt: skip
 
 import vkarray as vx
 from vkarray.ops import elementwise
@@ -59,27 +61,51 @@ def function_of(name: str):
     return elementwise._clip if name == "clip" else getattr(elementwise, name)
 
 
+def expected_values(name: str, dtype, host: list[np.ndarray]) -> np.ndarray:
+    """The reference, in wider arithmetic where the result is a rounded number."""
+    with np.errstate(all="ignore"):
+        if dtype.name in WIDER and name not in SAME_TYPE and ROWS[name].result != "bool":
+            return reference(name, [values.astype(WIDER[dtype.name]) for values in host])
+        if dtype is vx.bfloat16:
+            host = [values.astype(ml_dtypes.bfloat16) for values in host]
+        return reference(name, host)
+
+
+def errors_of(name: str, dtype, host: list[np.ndarray], got: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Errors in ULP (eps of the modulus for complex operands); 0 or infinity where the result is no rounded number."""
+    if dtype.name not in WIDER or name in SAME_TYPE or ROWS[name].result == "bool":
+        expected = expected.astype(got.dtype)
+        with np.errstate(invalid="ignore"):
+            return np.where((got == expected) | ((got != got) & (expected != expected)), 0, np.inf)
+    if np.iscomplexobj(expected):
+        return complex_errors(got, expected, dtype, host)
+    return ulp_errors(got, expected, ROWS[name].result_dtype(dtype))
+
+
+def allowed_error(name: str, dtype) -> float:
+    """The bound on the error: half a unit for the correctly rounded, one for the other real functions."""
+    if dtype.kind == "complex floating":
+        return 4.0
+    if name in CORRECTLY_ROUNDED:
+        return 0.5 + 2**-11  # the reference is itself rounded, to 11 bits more for float64
+    return 0.501 if dtype.bits == 16 else 1.0  # computed in float32 and rounded once
+
+
 @pytest.mark.parametrize(("name", "dtype"), CASES, ids=lambda value: str(value))
 def test_values(name, dtype):
-    row = ROWS[name]
-    host = operands(row, dtype)
+    host = operands(ROWS[name], dtype)
     got = np.asarray(function_of(name)(*[device_array(values, dtype) for values in host]))
-    with np.errstate(all="ignore"):
-        if dtype.name not in WIDER or name in SAME_TYPE or row.result == "bool":
-            if dtype is vx.bfloat16:
-                host = [values.astype(ml_dtypes.bfloat16) for values in host]
-            expected = reference(name, host)
-            np.testing.assert_array_equal(got, expected.astype(got.dtype), f"{name} of {dtype} differs from NumPy's")
-            return
-        expected = reference(name, [values.astype(WIDER[dtype.name]) for values in host])
-    # The reference is itself rounded, to 11 bits more for float64.
-    bound = 0.5 + 2**-11 if name in CORRECTLY_ROUNDED else 1.0
-    if dtype in (vx.float16, vx.bfloat16):
-        bound = 0.5 if name in CORRECTLY_ROUNDED else 0.501
-    result = row.result_dtype(dtype)
-    errors = complex_errors(got, expected, dtype, host) if np.iscomplexobj(expected) else ulp_errors(got, expected, result)
-    bound = 4.0 if dtype.kind == "complex floating" else bound
-    worst = int(np.argmax(errors))
+    expected = expected_values(name, dtype, host)
+    errors = errors_of(name, dtype, host, got, expected)
+    native = "vx_" not in ROWS[name].expression_for(dtype) or dtype.kind == "complex floating"
+    if native and dtype.name in WIDER and flushes_subnormals(dtype):
+        # Such a driver may take subnormal operands for zeros and give zeros for subnormal results.
+        with np.errstate(all="ignore"):
+            zeroed = [flushed(values, dtype) for values in host]
+            other = expected_values(name, dtype, zeroed)
+            for candidate in (other, flushed(other, dtype) if other.dtype != bool else other):
+                errors = np.minimum(errors, errors_of(name, dtype, zeroed, got, candidate))
+    worst, bound = int(np.argmax(errors)), allowed_error(name, dtype)
     assert errors[worst] <= bound, (
         f"{name} of {dtype}: error {errors[worst]:.4g} (allowed {bound}) at {[values[worst] for values in host]}: "
         f"got {got[worst]!r}, expected {expected[worst]!r}; {np.sum(errors > bound)} of {errors.size} are off"
@@ -113,23 +139,22 @@ def test_layouts(name, dtype):
     check(flat[::-1], *[array[::-1] for array in arrays])
     check(flat[1:], *[array[1:] for array in arrays])
     matrices = [vx.reshape(array, (4, 6)).T for array in arrays]
-    check(flat.reshape(4, 6).T, *matrices)
+    check(flat.reshape(4, 6, -1).swapaxes(0, 1), *matrices)
     check(flat[:0], *[array[:0] for array in arrays])
     check(flat[5], *[array[5] for array in arrays])
-    check(np.broadcast_to(flat, (3, 24)), *[vx.broadcast_to(array, (3, 24)) for array in arrays])
+    check(np.broadcast_to(flat, (3, *flat.shape)), *[vx.broadcast_to(array, (3, 24)) for array in arrays])
     if row.operands == 2:
         first, second = arrays
         outer = bits(function(vx.broadcast_to(first, (24, 24)), vx.permute_dims(vx.broadcast_to(second, (24, 24)), (1, 0))))
-        np.testing.assert_array_equal(np.diagonal(outer), flat, f"{name} of {dtype}: broadcast in both directions")
+        np.testing.assert_array_equal(outer[range(24), range(24)], flat, f"{name} of {dtype}: broadcast in both directions")
         check(outer, first, vx.reshape(second, (24, 1)))
         check(outer[3], first, second[3])
 
 
 def bits(array: vx.VkArray) -> np.ndarray:
-    """The values as integers, so that NaN and signs of zeros count."""
-    values = np.asarray(array)
-    return values.view(f"u{values.dtype.itemsize}") if values.dtype.itemsize <= 8 else values.view("u8").reshape(
-        *values.shape, -1)[..., 0]
+    """The values as raw bytes along a last axis, so that NaN and signs of zeros count."""
+    values = np.ascontiguousarray(np.asarray(array))
+    return values.view(np.uint8).reshape(*array.shape, values.dtype.itemsize)
 
 
 @pytest.mark.parametrize("dtype", supported([vx.float32, vx.int8, vx.complex64]), ids=str)

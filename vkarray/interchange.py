@@ -60,7 +60,7 @@ def _from_storage(bits: numpy.ndarray, dtype: DType) -> numpy.ndarray:
     import numpy as np
 
     if dtype is dtypes.bfloat16:
-        return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+        return np.left_shift(bits, 16, dtype=np.uint32, out=np.empty(bits.shape, np.uint32)).view(np.float32)
     if dtype is dtypes.float16:
         return bits.astype(np.uint16, copy=False).view(np.float16)
     return bits.astype(numpy_dtype(dtype), copy=False)

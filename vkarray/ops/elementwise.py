@@ -34,8 +34,7 @@ floor_divide = binary("floor_divide", "real numeric", "vx_floor_divide(a, b)",
 remainder = binary("remainder", "real numeric", "vx_remainder(a, b)",
                    "The remainder of floor division, with the sign of the divisor (integer x % 0 is 0, as in NumPy).",
                    library="arithmetic")  # fmt: skip
-pow = binary("pow", "numeric", {"integer": "vx_power(a, b)", "else": "vx_pow(a, b)"},
-             "The first element raised to the power of the second (integers wrap around).",
+pow = binary("pow", "numeric", "vx_pow(a, b)", "The first element raised to the power of the second (integers wrap around).",
              library="power")  # fmt: skip
 negative = unary("negative", "numeric", "-a", "The negative of each element.")
 positive = unary("positive", "numeric", "a", "A copy of each element.")
