@@ -34,6 +34,18 @@ def test_bound_buffers_and_lengths(device):
     assert (download(device, target) == expected).all()
 
 
+def test_uniform_buffer(device):
+    kernel = device.kernel(compile_glsl("""#version 460
+layout(local_size_x = 1) in;
+layout(binding = 0) uniform Source { uvec4 source; };
+layout(binding = 1) buffer Target { uint target[]; };
+void main() { for (uint i = 0; i < 4; i++) target[i] = source[i] + 1; }
+"""), "uniform")
+    source, target = upload(device, np.arange(4, dtype=np.uint32)), device.allocate(16)
+    device.dispatch(kernel, b"", (1, 1, 1), (source,), (target,), [(0, source, 0, 16), (1, target, 0, 16)])
+    assert list(download(device, target)) == [1, 2, 3, 4]
+
+
 def test_sets_are_cached_and_safe_in_flight(own_device):
     kernel, sets = own_device.kernel(compile_glsl(SCALE), "scale"), own_device.descriptors
     source = upload(own_device, np.arange(64, dtype=np.uint32))

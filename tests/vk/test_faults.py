@@ -81,8 +81,8 @@ def test_instance_that_cannot_be_made(monkeypatch, function, result, error):
 @pytest.mark.parametrize("function", ["vkQueueSubmit", "vkWaitSemaphores", "vkGetSemaphoreCounterValue"])
 def test_lost_device_names_kernels_in_flight_and_opens_again(own_device, function):
     combine = Combine(own_device)
-    a = upload(own_device, np.arange(1 << 20, dtype=np.uint32))
-    combine.run(a, a, a)  # long enough that there is something to wait for
+    a = upload(own_device, np.arange(1 << 19, dtype=np.uint32))
+    combine.run(a, a, a)  # less than is submitted at once, long enough that there is something to wait for
     message = f"{function}: {own_device.name} was lost; kernels in flight: combine. Its arrays are gone."
     with faults.inject(DEVICE_LOST, function, repeat=True), pytest.raises(DeviceLostError) as caught:
         own_device.synchronize()

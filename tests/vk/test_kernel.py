@@ -145,6 +145,18 @@ def test_float_controls_make_a_valid_module(tmp_path, target):
         "execution modes that are there are added again"
 
 
+def test_float_control_of_the_source_is_respected():
+    module = spirv.read(compile_glsl(FLOATS), "floats", {})
+    words = spirv.add_float_controls(module, "floats", {4464: frozenset((32,))})
+    flushing = tuple(4460 if words[i - 2] == 4 << 16 | 16 and word == 4459 else word for i, word in enumerate(words))
+    own = spirv.read(struct.pack(f"<{len(words)}I", *flushing), "floats", {})
+    modes = [o[1:] for opcode, o in spirv.instructions(
+        spirv.add_float_controls(own, "floats", {4464: frozenset((32, 64))}), "floats") if opcode == 16]
+    assert (4460, 32) in modes
+    assert (4459, 32) not in modes, "DenormPreserve is added although the source asks for DenormFlushToZero"
+    assert (4459, 64) in modes
+
+
 @pytest.mark.parametrize(("independence", "offered", "used", "expected"), [
     ("all", {32, 64}, {16, 32, 64}, {32, 64}), ("all", {32}, {64}, set()),
     ("32", {32, 64}, {16, 32, 64}, {32}), ("32", {32, 64}, {32, 64}, {32, 64}), ("32", {16, 32, 64}, {16, 64}, {16, 64}),

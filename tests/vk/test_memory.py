@@ -124,6 +124,15 @@ def test_out_of_memory_for_good_raises_with_the_figures(own_device, function):
     del kept
 
 
+def test_large_cached_blocks_do_not_pile_up(own_device):
+    quarter = own_device.physical.heap_bytes // 4
+    if quarter > 1 << 30:
+        pytest.skip("a quarter of this device's memory is more than a test should use")
+    for megabytes in range(100, 400, 60):
+        own_device.allocate(megabytes << 20)  # released at once, and too different in size to be used again
+    assert own_device.memory_statistics()["bytes_reserved"] <= quarter + (400 << 20)
+
+
 def test_absurd_size_raises(own_device):
     with pytest.raises(OutOfMemoryError, match="bytes were asked for"):
         own_device.allocate(1 << 60)

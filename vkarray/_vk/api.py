@@ -22,14 +22,14 @@ NO_LOADER = (
     "llvmpipe for machines without a GPU. NVIDIA's driver package brings its own."
 )
 
-vk: Any
 try:
-    import vulkan as vk
+    import vulkan as _binding
 except OSError:
     raise DeviceError(NO_LOADER) from None
 except ImportError as missing:
     raise DeviceError(f"vkarray: the package `vulkan` cannot be imported ({missing}); `pip install vulkan`.") from None
 
+vk: Any = _binding
 ffi: Any = vk.ffi
 NULL: Any = ffi.NULL
 WHOLE_SIZE = 2**64 - 1  # the binding's VK_WHOLE_SIZE is -1, which overflows a VkDeviceSize

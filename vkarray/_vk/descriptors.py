@@ -106,13 +106,16 @@ class Descriptors:
             if offset < 0 or nbytes < 1 or offset + nbytes > buffer.nbytes:
                 raise ValueError(f"Kernel {kernel.name}, binding {number}: bytes {offset} to {offset + nbytes} of a "
                                  f"buffer of {buffer.nbytes} bytes; a binding needs at least one.")
-            if (buffer.block_offset + offset) % limits.min_storage_buffer_offset_alignment:
+            storage = kernel.bindings[number] == "storage"
+            alignment = limits.min_storage_buffer_offset_alignment if storage else limits.min_uniform_buffer_offset_alignment
+            if (buffer.block_offset + offset) % alignment:
                 raise ValueError(f"Kernel {kernel.name}, binding {number}: offset {offset} is not a multiple of "
-                                 f"{limits.min_storage_buffer_offset_alignment}; copy the view first.")
-            if nbytes > limits.max_storage_buffer_range:
+                                 f"{alignment}; copy the view first.")
+            most = limits.max_storage_buffer_range if storage else limits.max_uniform_buffer_range
+            if nbytes > most:
                 raise FeatureError(f"Kernel {kernel.name}, binding {number}: {nbytes} bytes, but {self.device.name} "
-                                   f"binds {limits.max_storage_buffer_range} at most; pass buffer addresses in push "
-                                   "constants or bind parts.", ("maxStorageBufferRange",))
+                                   f"binds {most} at most; pass buffer addresses in push constants or bind parts.",
+                                   ("maxStorageBufferRange" if storage else "maxUniformBufferRange",))
 
     def _allocate(self, set_layout: Any) -> tuple[Any, Any]:
         layout, handle = ffi.new("VkDescriptorSetLayout*", set_layout), ffi.new("VkDescriptorSet*")

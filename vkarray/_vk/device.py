@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
@@ -72,7 +74,7 @@ class Device:
         self.copy, self.mapped = self.transfer.copy, self.transfer.mapped
         _opened.add(self)
         if settings.debug:
-            print(f"vkarray: {self!r}, {self.description.driver}, Vulkan {self.description.api_version}", flush=True)
+            print(f"vkarray: {self!r}, {self.description.driver}, Vulkan {self.description.api_version}", file=sys.stderr)
 
     def _create(self) -> None:
         physical = self.physical
@@ -93,9 +95,13 @@ class Device:
         Raises ShaderError for damaged SPIR-V and FeatureError when the device lacks what the kernel needs.
         """
         with self.gate:
+            begin = time.perf_counter()
             kernel = Kernel(self, spirv, name, specialization)
             self.kernels.add(kernel)
             self.pipeline_cache.added()
+            if configuration.current().debug:
+                print(f"vkarray: pipeline {name} {specialization} made in {(time.perf_counter() - begin) * 1e3:.1f} ms",
+                      file=sys.stderr)
             return kernel
 
     def synchronize(self) -> None:

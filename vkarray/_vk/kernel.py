@@ -66,8 +66,11 @@ def check(device: Device, module: spirv.Module, name: str) -> None:
                            f"{newest[0]}.{newest[1]} at most; compile it for an older target (vulkan1.2).", ("spirv",))
     missing = []
     for capability in sorted(module.capabilities):
-        if capability in spirv.FLOAT_CONTROLS or capability in (4465, 4468):
-            continue  # declared by the source itself: the source's own responsibility
+        if capability in spirv.FLOAT_CONTROLS:  # asked for by the source itself
+            control = spirv.FLOAT_CONTROLS[capability][0]
+            if not getattr(device.physical.float_controls, control) & module.float_widths:
+                missing.append(control)
+            continue
         choices = spirv.CAPABILITY_FEATURES.get(capability)
         if choices is None:
             missing.append(f"SPIR-V capability {capability}")

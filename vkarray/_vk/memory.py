@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 64 << 20
 SHARED_BYTES = BLOCK_BYTES // 2  # larger pieces get a block of their own
 ALIGNMENT = 256
-USAGE = (vk.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | api.BUFFER_USAGE_SHADER_DEVICE_ADDRESS
+USAGE = (vk.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | vk.VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT
+         | api.BUFFER_USAGE_SHADER_DEVICE_ADDRESS
          | vk.VK_BUFFER_USAGE_TRANSFER_SRC_BIT | vk.VK_BUFFER_USAGE_TRANSFER_DST_BIT)
 
 
@@ -203,6 +204,8 @@ class Allocator:
         piece = self._cut(size)
         if piece:
             return piece
+        if self.block_bytes - self.bytes_in_use > self.device.physical.heap_bytes // 4:
+            self.empty_cache()  # a CPU driver never says that memory is short; the system would end the process
         try:
             self._make_block(size if size > SHARED_BYTES else BLOCK_BYTES, size > SHARED_BYTES)
         except OutOfMemoryError:

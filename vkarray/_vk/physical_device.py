@@ -43,6 +43,8 @@ class Limits:
     max_workgroup_count: tuple[int, int, int]
     max_storage_buffer_range: int
     min_storage_buffer_offset_alignment: int
+    max_uniform_buffer_range: int
+    min_uniform_buffer_offset_alignment: int
     max_memory_allocation_size: int
     subgroup_size: int
     min_subgroup_size: int
@@ -217,6 +219,7 @@ class PhysicalDevice:
             limits.maxPushConstantsSize, limits.maxComputeSharedMemorySize, limits.maxComputeWorkGroupInvocations,
             tuple(limits.maxComputeWorkGroupSize), tuple(limits.maxComputeWorkGroupCount),
             limits.maxStorageBufferRange, limits.minStorageBufferOffsetAlignment,
+            limits.maxUniformBufferRange, limits.minUniformBufferOffsetAlignment,
             self.maintenance3.maxMemoryAllocationSize,
             size, self.subgroup_sizes.minSubgroupSize or size, self.subgroup_sizes.maxSubgroupSize or size,
             self.features & frozenset(features.SUBGROUP_OPERATIONS.values()),

@@ -42,6 +42,7 @@ FLOAT_CONTROLS: dict[int, tuple[str, int]] = {
     4466: ("signed_zero_inf_nan_preserve", 4461),
     4467: ("rounding_mode_rte", 4462),
 }
+_OPPOSITE = {4459: 4460, 4462: 4463}  # what the source has asked for instead: DenormFlushToZero, RoundingModeRTZ
 
 _STORAGE_BUFFER, _UNIFORM, _WORKGROUP, _PUSH_CONSTANT = 12, 2, 4, 9
 _BINARY = {
@@ -149,7 +150,7 @@ class _Reader:
         elif opcode == 52:  # OpSpecConstantOp
             values = [self.constants.get(operand) for operand in o[3:]]
             if None not in values and o[2] in _BINARY and len(values) == 2:
-                self.constants[o[1]] = _BINARY[o[2]](*values) & 0xFFFFFFFF  # type: ignore[no-untyped-call]
+                self.constants[o[1]] = _BINARY[o[2]](*values) & 0xFFFFFFFF
             elif None not in values and o[2] == 169:  # OpSelect
                 self.constants[o[1]] = values[1] if values[0] else values[2]  # type: ignore[assignment]
 
@@ -235,27 +236,26 @@ def read(spirv: bytes, name: str, specialization: dict[int, int]) -> Module:
 def add_float_controls(module: Module, name: str, wanted: dict[int, frozenset[int]]) -> tuple[int, ...]:
     """The module's words with execution modes for ``wanted`` (capability -> bit widths) that it does not have yet."""
     present: set[tuple[int, int]] = set()
-    positions, position = {}, HEADER_WORDS
+    after_capabilities = before_debug = position = HEADER_WORDS
     extensions = set()
     for opcode, operands in instructions(module.words, name):
-        if opcode == 16 and len(operands) > 2:
+        # The order of a module: capabilities, extensions, imports, memory model, entry points, execution modes.
+        if opcode not in (10, 11, 14, 15, 16, 17, 331):
+            before_debug = position
+            break
+        position += len(operands) + 1
+        if opcode == 17:
+            after_capabilities = position
+        elif opcode == 16 and len(operands) > 2:
             present.add((operands[1], operands[2]))
         elif opcode == 10:
             extensions.add(_text(operands))
-        # The logical layout: capabilities, extensions, imports, memory model, entry points, execution modes.
-        if opcode in (10, 17) or opcode not in (11, 14, 15, 16, 331):
-            positions.setdefault("extensions" if opcode != 17 else "", position)
-        if opcode not in (10, 11, 14, 15, 16, 17, 331):
-            positions.setdefault("modes", position)
-            break
-        if opcode == 17:
-            positions["capabilities"] = position + len(operands) + 1
-        position += len(operands) + 1
     capabilities: list[int] = []
     modes: list[int] = []
     for capability, widths in wanted.items():
         mode = FLOAT_CONTROLS[capability][1]
-        missing = [width for width in sorted(widths) if (mode, width) not in present]
+        missing = [width for width in sorted(widths)
+                   if (mode, width) not in present and (_OPPOSITE.get(mode), width) not in present]
         for width in missing:
             modes += [4 << 16 | 16, module.entry_point, mode, width]
         if missing and capability not in module.capabilities:
@@ -266,6 +266,6 @@ def add_float_controls(module: Module, name: str, wanted: dict[int, frozenset[in
     if module.version < (1, 4) and "SPV_KHR_float_controls" not in extensions:
         literal = b"SPV_KHR_float_controls\0".ljust(24, b"\0")
         extension = [7 << 16 | 10, *struct.unpack("<6I", literal)]
-    first, second = positions["capabilities"], positions["modes"]
     words = module.words
-    return (*words[:first], *capabilities, *extension, *words[first:second], *modes, *words[second:])
+    return (*words[:after_capabilities], *capabilities, *extension, *words[after_capabilities:before_debug], *modes,
+            *words[before_debug:])
