@@ -47,8 +47,14 @@ def elementwise_variants(device: Any) -> Iterator[Variant]:
                 yield operation.variant(device, flat)
 
 
+def scan_variants(device: Any) -> Iterator[Variant]:
+    """The cumulative functions."""
+    for scan in statistical.SCANS:
+        yield from scan.variants(device)
+
+
 FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
-    elementwise_variants, reductions.variants, statistical.variants, product.variants, gather.variants,
+    elementwise_variants, reductions.variants, scan_variants, product.variants, gather.variants,
     nonzero.variants,
 )  # fmt: skip
 
