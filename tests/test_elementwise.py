@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ml_dtypes
+import mpmath
 import numpy as np
 import pytest
 from reference import (
@@ -64,11 +65,25 @@ def function_of(name: str):
 def expected_values(name: str, dtype, host: list[np.ndarray]) -> np.ndarray:
     """The reference, in wider arithmetic where the result is a rounded number."""
     with np.errstate(all="ignore"):
+        if name == "log1p" and dtype.kind == "complex floating":
+            return complex_log1p(host[0])
         if dtype.name in WIDER and name not in SAME_TYPE and ROWS[name].result != "bool":
             return reference(name, [values.astype(WIDER[dtype.name]) for values in host])
         if dtype is vx.bfloat16:
             host = [values.astype(ml_dtypes.bfloat16) for values in host]
         return reference(name, host)
+
+
+def complex_log1p(values: np.ndarray) -> np.ndarray:
+    """log(1 + z) by mpmath, where NumPy's own loses all digits of a small real part."""
+    result = np.full(values.shape, np.nan, np.clongdouble)
+    with mpmath.workprec(2400):
+        for place in np.flatnonzero(np.isfinite(values) & (values != -1)):
+            exact = mpmath.log(1 + mpmath.mpc(complex(values[place])))
+            result.real[place] = np.longdouble(mpmath.nstr(exact.real, 25))
+            # The sign of a zero says on which side of the branch cut the argument lies.
+            result.imag[place] = np.copysign(np.longdouble(mpmath.nstr(exact.imag, 25)), values[place].imag)
+    return result
 
 
 def errors_of(name: str, dtype, host: list[np.ndarray], got: np.ndarray, expected: np.ndarray) -> np.ndarray:
@@ -170,7 +185,7 @@ def test_high_rank():
     """32 dimensions that do not merge take the layout buffer instead of push constants."""
     shape = (2, 1) * 16
     values = np.arange(2**16, dtype=np.float32).reshape(shape)
-    order = tuple(reversed(range(32)))
+    order = tuple(30 - axis if axis % 2 == 0 else axis for axis in range(32))
     x = vx.reshape(vx.asarray(values.reshape(-1)), shape)
     y = vx.permute_dims(x, order)
     np.testing.assert_array_equal(np.asarray(x + y), values + values.transpose(order))
