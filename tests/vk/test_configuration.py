@@ -1,7 +1,7 @@
 """The table of switches: environment, overrides, errors, documentation."""
 
 import pytest
-from conftest import run_python
+from vulkan_program import run_python
 
 from vkarray import configuration
 from vkarray.errors import ConfigurationError

@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 import pytest
-from conftest import Combine, download, run_python, upload
+from vulkan_program import Combine, download, run_python, upload
 
 from vkarray import _vk, configuration
 from vkarray._vk import api, barriers

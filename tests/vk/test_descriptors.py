@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 import pytest
-from conftest import compile_glsl, download, upload
+from vulkan_program import compile_glsl, download, upload
 
 from vkarray._vk import descriptors
 from vkarray.errors import FeatureError, ShaderError

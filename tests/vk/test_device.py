@@ -4,7 +4,7 @@ import os
 import re
 
 import pytest
-from conftest import run_python
+from vulkan_program import run_python
 
 from vkarray import _vk, configuration
 from vkarray.errors import ConfigurationError, DeviceError

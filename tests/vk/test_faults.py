@@ -4,7 +4,7 @@ import gc
 
 import numpy as np
 import pytest
-from conftest import COMBINE, Combine, compile_glsl, download, upload
+from vulkan_program import COMBINE, Combine, compile_glsl, download, upload
 
 from vkarray import _vk, configuration
 from vkarray._vk import api, faults, instance

@@ -6,7 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from conftest import COMBINE, HEAD, Combine, compile_glsl, download, upload
+from vulkan_program import COMBINE, HEAD, Combine, compile_glsl, download, upload
 
 from vkarray import _vk, cache, configuration
 from vkarray._vk import kernel as kernel_module

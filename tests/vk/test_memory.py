@@ -4,7 +4,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from conftest import upload
+from vulkan_program import upload
 
 from vkarray._vk import api, faults, memory
 from vkarray.errors import OutOfMemoryError
@@ -64,7 +64,7 @@ def test_freed_memory_is_used_again_without_a_vulkan_call(own_device):
 
 
 def test_new_buffer_in_used_memory_keeps_the_old_hazards(own_device):
-    from conftest import Combine
+    from vulkan_program import Combine
     combine = Combine(own_device)
     a, b = upload(own_device, [1] * 64), upload(own_device, [2] * 64)
     target = own_device.allocate(256)

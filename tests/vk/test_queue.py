@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import Combine, download, upload
+from vulkan_program import Combine, download, upload
 
 from vkarray import _vk, configuration
 from vkarray._vk import queue as queue_module

@@ -4,7 +4,7 @@ import re
 import time
 
 import pytest
-from conftest import Combine, upload
+from vulkan_program import Combine, upload
 
 from vkarray import _vk, configuration
 from vkarray.errors import FeatureError

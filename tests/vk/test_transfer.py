@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import Combine, download, upload
+from vulkan_program import Combine, download, upload
 
 from vkarray._vk import transfer
 

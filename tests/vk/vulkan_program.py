@@ -1,0 +1,73 @@
+"""What the tests of the Vulkan layer share: a kernel, its compilation, and moving NumPy arrays to and fro."""
+
+import functools
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+HEAD = """#version 460
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_scalar_block_layout : require
+"""
+
+# out[i] = 3 * a[i] + b[i] on n words
+COMBINE = HEAD + """
+layout(local_size_x = 64) in;
+layout(buffer_reference, std430) buffer Words { uint data[]; };
+layout(push_constant) uniform Push { Words a; Words b; Words target; uint n; };
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    if (i < n) target.data[i] = 3 * a.data[i] + b.data[i];
+}
+"""
+
+
+@functools.cache
+def compile_glsl(source: str, target: str = "vulkan1.2") -> bytes:
+    """SPIR-V of a compute shader."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "shader.spv")
+        Path(folder, "shader.comp").write_text(source)
+        done = subprocess.run(
+            ["glslangValidator", "--target-env", target, "-V", f"{folder}/shader.comp", "-o", str(path)],
+            capture_output=True, check=False)
+        assert done.returncode == 0, done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
+        return path.read_bytes()
+
+
+class Combine:
+    """The kernel above on one device: ``run(a, b, target)``."""
+
+    def __init__(self, device):
+        self.device = device
+        self.kernel = device.kernel(compile_glsl(COMBINE), "combine")
+
+    def run(self, a, b, target, n=None):
+        n = target.nbytes // 4 if n is None else n
+        push = struct.pack("<QQQI", a.address, b.address, target.address, n)
+        self.device.dispatch(self.kernel, push, (-(-n // 64), 1, 1), (a, b), (target,))
+
+
+def upload(device, values):
+    """A new buffer with a NumPy array's bytes."""
+    values = np.ascontiguousarray(values)
+    buffer = device.allocate(values.nbytes)
+    device.upload(buffer, 0, values)
+    return buffer
+
+
+def download(device, buffer, dtype=np.uint32):
+    out = np.empty(buffer.nbytes // np.dtype(dtype).itemsize, dtype)
+    device.download(buffer, 0, out)
+    return out
+
+
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess:
+    """Run code in a fresh interpreter."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, **environment})
