@@ -30,24 +30,30 @@ void vx_sine_and_cosine(REAL y, out REAL sine, out REAL cosine) {
 #endif
 }
 
-// e^x (cos y + i sin y) 2^n for finite y. Where e^x overflows a part may not, so k ln 2 is taken off x first, with a
-// k for which it is all but a floating-point number; that difference is exact.
+// e^x (cos y + i sin y) 2^n for finite y and |n| < 240 (complex128: 2000) of the other sign than x, or small. Where e^x
+// overflows or underflows the result may not, so +-k ln 2 is taken off x first, with a k for which k ln 2 is all but a
+// floating-point number; that difference is exact.
 COMPLEX vx_exp_scaled(REAL x, REAL y, int n) {
 #ifdef DOUBLE
-    if (x > 709.0lf && !vx_isinf(x)) {
-        x = min(x, 1500.0lf) - 1246.9717778273416lf;
-        n += 1799;
-    }
+    bool extreme = vx_absolute(x) > 708.0lf && !vx_isinf(x);
+    const int k = 1799;
+    const double k_ln2 = 1246.9717778273416lf;
+    const double limit = 1490.0lf;
 #else
-    if (x > 88.0 && !vx_isinf(x)) {
-        x = min(x, 250.0) - 162.88959;
-        n += 235;
-    }
+    bool extreme = vx_absolute(x) > 87.0 && !vx_isinf(x);
+    const int k = 235;
+    const float k_ln2 = 162.88959;
+    const float limit = 240.0;
 #endif
+    if (extreme) {
+        n += vx_signbit(x) ? -k : k;
+        precise REAL rest = (vx_absolute(x) < limit ? vx_absolute(x) : limit) - k_ln2;
+        x = vx_signbit(x) ? -rest : rest;
+    }
     REAL sine, cosine;
     vx_sine_and_cosine(y, sine, cosine);
-    precise COMPLEX result = COMPLEX(cosine, sine) * VX_POWER_OF_TWO(n - (n >> 1));
-    result = result * vx_exp(x) * VX_POWER_OF_TWO(n >> 1);
+    precise COMPLEX result = COMPLEX(cosine, sine) * vx_two_to_the(n - (n >> 1));
+    result = result * vx_exp(x) * vx_two_to_the(n >> 1);
     return result;
 }
 

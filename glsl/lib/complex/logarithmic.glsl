@@ -27,7 +27,8 @@ REAL vx_log_of_scaled_pair(PAIR s, int exponent) {
 #ifdef DOUBLE
     return vx_pair_log(s, exponent).x;
 #else
-    return vx_log_of_pair(s, float(exponent));
+    precise float result = vx_log(s.x) + vx_log_of_pair_rest(s) + VX_LN2 * float(exponent);
+    return result;
 #endif
 }
 
@@ -37,7 +38,9 @@ REAL vx_log_of_one_plus_pair(PAIR d) {
     precise double rest = sum.y + d.y;
     return vx_pair_log(vx_fast_two_sum(sum.x, rest), 0).x;
 #else
-    return vx_log1p_of_pair(d);
+    vec2 logarithm = vx_log1p_of_pair(d);
+    precise float result = logarithm.x + logarithm.y;
+    return result;
 #endif
 }
 

@@ -23,7 +23,6 @@
 // Numbers with exponents up to this can be multiplied and divided four at a time.
 #define VX_MODERATE_EXPONENT 200
 #define VX_SCALE_LIMIT 2040
-#define VX_POWER_OF_TWO(n) vx_double_power_of_two(n)
 #else
 #include "lib/float32/classification.glsl"
 #include "lib/float32/arithmetic.glsl"
@@ -40,7 +39,6 @@
 #define VX_TINY 1.220703125e-4
 #define VX_MODERATE_EXPONENT 20
 #define VX_SCALE_LIMIT 250
-#define VX_POWER_OF_TWO(n) vx_power_of_two(n)
 #endif
 #define PAIR COMPLEX
 
@@ -69,12 +67,21 @@ int vx_binary_exponent(REAL x) {
 #endif
 }
 
+// 2^n where that is a normal number.
+REAL vx_two_to_the(int n) {
+#ifdef DOUBLE
+    return packDouble2x32(uvec2(0u, uint(n + 1023) << 20));
+#else
+    return uintBitsToFloat(uint(n + 127) << 23);
+#endif
+}
+
 // z 2^n in two steps, for 2^n may not be representable; beyond the limit everything overflows or vanishes.
 COMPLEX vx_scale_complex(COMPLEX z, int n) {
     n = clamp(n, -VX_SCALE_LIMIT, VX_SCALE_LIMIT);
     int first = n >> 1;
-    precise COMPLEX scaled = z * VX_POWER_OF_TWO(first);
-    scaled = scaled * VX_POWER_OF_TWO(n - first);
+    precise COMPLEX scaled = z * vx_two_to_the(first);
+    scaled = scaled * vx_two_to_the(n - first);
     return scaled;
 }
 
@@ -114,7 +121,7 @@ void vx_pair_complex_root(PAIR x, REAL y, out PAIR real_part, out PAIR imaginary
         quotient = vx_pair_divide(vx_scale_complex(PAIR(y, VX_ZERO), -exponent), sum * REAL(2.0));
         quotient = vx_scale_complex(quotient, exponent - shift);
     }
-    sum = sum * VX_POWER_OF_TWO(shift);
+    sum = sum * vx_two_to_the(shift);
     real_part = negative ? quotient : sum;
     imaginary_part = negative ? sum : quotient;
 }
