@@ -51,6 +51,10 @@ COMPLEX vx_divide(COMPLEX a, COMPLEX b) {
     PAIR real_part = vx_pair_sum(vx_two_product(a.x, b.x), vx_two_product(a.y, b.y));
     PAIR imaginary_part = vx_pair_sum(vx_two_product(a.y, b.x), vx_two_product(-a.x, b.y));
     COMPLEX quotient = COMPLEX(vx_pair_divide(real_part, norm).x, vx_pair_divide(imaginary_part, norm).x);
+    // Sums in pairs lose the sign of a zero.
+    precise COMPLEX plain = COMPLEX(a.x * b.x + a.y * b.y, a.y * b.x - a.x * b.y);
+    if (quotient.x == VX_ZERO) quotient.x = plain.x;
+    if (quotient.y == VX_ZERO) quotient.y = plain.y;
     if (infinite_by || by_infinite) {
         precise COMPLEX limit = quotient * (by_infinite ? VX_ZERO : VX_INFINITY);
         return limit;

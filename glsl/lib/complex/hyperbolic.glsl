@@ -81,7 +81,7 @@ COMPLEX vx_tanh(COMPLEX z) {
     PAIR norm = vx_pair_sum(vx_two_product(hyperbolic_sine, hyperbolic_sine), vx_two_product(cosine, cosine));
     PAIR real_part = vx_pair_divide(vx_two_product(hyperbolic_sine, hyperbolic_cosine), norm);
     PAIR imaginary_part = vx_pair_divide(vx_two_product(sine, cosine), norm);
-    return COMPLEX(real_part.x, imaginary_part.x);
+    return COMPLEX(vx_copysign(real_part.x, z.x), imaginary_part.x);
 }
 
 #endif

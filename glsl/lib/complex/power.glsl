@@ -8,7 +8,7 @@
 #define VX_LN2_REST 2.3190468138462996e-17lf
 // Terms of the exponential series that pairs need for arguments below 1/64.
 #define VX_SERIES_TERMS 11
-#define VX_EXPONENT_LIMIT 2000.0
+#define VX_EXPONENT_LIMIT 2000.0lf
 #else
 #define VX_LN2_REST -1.9046542e-9
 #define VX_SERIES_TERMS 6
@@ -120,12 +120,12 @@ COMPLEX vx_pow(COMPLEX z, COMPLEX w) {
     logarithm.imaginary_part = vx_scale_complex(logarithm.imaginary_part, excess);
     ComplexPair product = vx_multiply(vx_widen(w), logarithm);
     COMPLEX argument = COMPLEX(product.real_part.x, product.imaginary_part.x);
-    if (!vx_isfinite(argument)) return vx_exp(argument);
+    if (!vx_isfinite(argument) || vx_absolute(argument.x) > VX_EXPONENT_LIMIT) return vx_exp(argument);
     // Scaled to a modulus near 1, so that the low parts count before anything overflows or underflows.
-    int exponent = int(clamp(argument.x * REAL(1.4426950408889634), REAL(-VX_EXPONENT_LIMIT), REAL(VX_EXPONENT_LIMIT)));
+    int exponent = int(clamp(argument.x * REAL(1.4426950408889634), -VX_EXPONENT_LIMIT, VX_EXPONENT_LIMIT));
     COMPLEX result = vx_exp_scaled(argument.x, argument.y, -exponent);
-    // exp of the low parts, less 1: that of the angle may reach 1/16.
-    precise REAL angle = product.imaginary_part.y;
+    // exp of the low parts, less 1. That of the angle counts up to 1/16; beyond, the angle itself is not known.
+    precise REAL angle = vx_absolute(product.imaginary_part.y) > 0.0625 ? VX_ZERO : product.imaginary_part.y;
     precise REAL square = angle * angle;
     precise COMPLEX rest = COMPLEX(square * (square * REAL(0.041666666666666664) - 0.5),
         angle - angle * square * (REAL(0.16666666666666666) - square * REAL(0.008333333333333333)));
