@@ -109,8 +109,10 @@ def ulp_errors(got: np.ndarray, expected: np.ndarray, dtype: DType) -> np.ndarra
     """
     limits = vx.finfo(dtype)
     expected = np.asarray(expected)
-    overflow = limits.max * (1 + limits.eps / 4) if dtype is not vx.float64 else np.longdouble(limits.max) * (
-        1 + np.longdouble(limits.eps) / 4
+    overflow = (
+        limits.max * (1 + limits.eps / 4)
+        if dtype is not vx.float64
+        else np.longdouble(limits.max) * (1 + np.longdouble(limits.eps) / 4)
     )
     with np.errstate(all="ignore"):
         got = np.asarray(got).astype(expected.dtype)

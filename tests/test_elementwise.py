@@ -160,8 +160,12 @@ def test_layouts(name, dtype):
     check(np.broadcast_to(flat, (3, *flat.shape)), *[vx.broadcast_to(array, (3, 24)) for array in arrays])
     if row.operands == 2:
         first, second = arrays
-        outer = bits(function(vx.broadcast_to(first, (24, 24)), vx.permute_dims(vx.broadcast_to(second, (24, 24)), (1, 0))))
-        np.testing.assert_array_equal(outer[range(24), range(24)], flat, f"{name} of {dtype}: broadcast in both directions")
+        outer = bits(
+            function(vx.broadcast_to(first, (24, 24)), vx.permute_dims(vx.broadcast_to(second, (24, 24)), (1, 0)))
+        )
+        np.testing.assert_array_equal(
+            outer[range(24), range(24)], flat, f"{name} of {dtype}: broadcast in both directions"
+        )
         check(outer, first, vx.reshape(second, (24, 1)))
         check(outer[3], first, second[3])
 

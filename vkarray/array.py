@@ -135,7 +135,7 @@ class VkArray:
         return self.size * self._dtype.itemsize
 
     @property
-    def T(self) -> VkArray:  # noqa: N802 - the standard's name
+    def T(self) -> VkArray:
         """The transpose of a 2-dimensional array, a view. Raises ValueError for any other rank."""
         if self.ndim != 2:
             raise ValueError(
@@ -145,7 +145,7 @@ class VkArray:
         return self._view(self._shape[::-1], self._strides[::-1])
 
     @property
-    def mT(self) -> VkArray:  # noqa: N802 - the standard's name
+    def mT(self) -> VkArray:
         """The last two dimensions swapped, a view. Raises ValueError for fewer than 2 dimensions."""
         if self.ndim < 2:
             raise ValueError(f"mT: expected at least 2 dimensions, got {self.ndim} (shape {self._shape}).")
@@ -201,7 +201,7 @@ class VkArray:
 
     # -- reading values -----------------------------------------------------------------------------------------
 
-    def item(self) -> bool | int | float | complex:
+    def item(self) -> Any:
         """The only element as a Python scalar. Raises ValueError when there is not exactly one."""
         if self.size != 1:
             raise ValueError(f"item: expected an array of one element, got shape {self._shape}.")
@@ -211,7 +211,7 @@ class VkArray:
         """The elements as nested lists of Python scalars."""
         return operations["tolist"](self)
 
-    def _scalar(self, method: str) -> bool | int | float | complex:
+    def _scalar(self, method: str) -> Any:
         if self._shape != ():
             raise TypeError(
                 f"{method}: only an array of 0 dimensions converts to a Python scalar, got shape {self._shape}. "

@@ -91,7 +91,9 @@ def to_dlpack(
     if dl_device is None or tuple(dl_device) == own:
         return _device_capsule(launch.copy(array) if copy else array)
     if tuple(dl_device) != (CPU, 0):
-        raise BufferError(f"__dlpack__: cannot export to device {tuple(dl_device)}; expected {own} or (1, 0), the host.")
+        raise BufferError(
+            f"__dlpack__: cannot export to device {tuple(dl_device)}; expected {own} or (1, 0), the host."
+        )
     values = _mapped_view(array) if copy is False else interchange.to_numpy(array)
     return values.__dlpack__(max_version=max_version)
 

@@ -49,6 +49,6 @@ class Info:
         }
 
 
-def __array_namespace_info__() -> Info:  # noqa: N807 - the standard's name
+def __array_namespace_info__() -> Info:
     """What the namespace can do: capabilities, default device and types, devices, types."""
     return Info()

@@ -46,7 +46,9 @@ def promote(first: DType, second: DType) -> DType:
             return dtypes.float64
         return _BY_WIDTH["signed integer", max(signed.bits, 2 * unsigned.bits)]
     if "complex floating" in (first.kind, second.kind):
-        bits = max(dtype.bits if dtype in CATEGORIES["floating-point"] else float_for(dtype).bits for dtype in (first, second))
+        bits = max(
+            dtype.bits if dtype in CATEGORIES["floating-point"] else float_for(dtype).bits for dtype in (first, second)
+        )
         return dtypes.complex128 if bits == 64 else dtypes.complex64
     return _promote_reals(first, second)
 
@@ -101,4 +103,6 @@ def integer_range(dtype: DType) -> tuple[int, int]:
 def check_category(function: str, dtype: DType, category: str) -> None:
     """Raise TypeError unless `dtype` belongs to `category` of the standard."""
     if dtype not in CATEGORIES[category]:
-        raise TypeError(f"{function}: expected {category} ({category_names(category)}), got {dtype}. Convert it with astype.")
+        raise TypeError(
+            f"{function}: expected {category} ({category_names(category)}), got {dtype}. Convert it with astype."
+        )

@@ -53,12 +53,13 @@ class UserKernel:
             raise ValueError(f"{self.name}: the shader declares bindings {numbers}, got {len(arrays)} arrays.")
         for array in arrays:
             self._check(array, arrays[0] if arrays else None)
-        if (invocations is None) == (groups is None):
-            raise ValueError(f"{self.name}: expected either invocations=n or groups=(x, y, z).")
-        if invocations is not None:
-            if self.sized:
-                raise ValueError(f"{self.name}: the shader sets its own local_size_x, so say groups=(x, y, z).")
+        if groups is None:
+            if invocations is None or self.sized:
+                instead = "the shader sets its own local_size_x, so say" if self.sized else "say invocations=n or"
+                raise ValueError(f"{self.name}: {instead} groups=(x, y, z).")
             groups = (-(-invocations // _WORKGROUP_SIZE), 1, 1)
+        elif invocations is not None:
+            raise ValueError(f"{self.name}: expected either invocations or groups, got both.")
         packed = self.packer.pack(*push) if self.packer else b""
         device = arrays[0].device if arrays else _vk.open_device()
         kernel = self._kernels.get(device)

@@ -143,9 +143,7 @@ def empty(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any
     return _empty(as_shape(shape, "empty"), wanted, target)
 
 
-def full(
-    shape: int | Sequence[int], fill_value: bool | int | float | complex, *, dtype: DType | None = None, device: Any = None
-) -> VkArray:
+def full(shape: int | Sequence[int], fill_value: Any, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array of `shape` filled with one value (dtype: the default one of the value's Python type).
 
     Raises TypeError for a value of another kind than the dtype's, OverflowError for an integer out of range.
@@ -190,9 +188,7 @@ def empty_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None)
     return empty(x.shape, dtype=dtype or x.dtype, device=device or x.device)
 
 
-def full_like(
-    x: VkArray, /, fill_value: bool | int | float | complex, *, dtype: DType | None = None, device: Any = None
-) -> VkArray:
+def full_like(x: VkArray, /, fill_value: Any, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array with the shape, dtype and device of x filled with one value. Standard: creation functions."""
     return full(x.shape, fill_value, dtype=dtype or x.dtype, device=device or x.device)
 
@@ -250,26 +246,25 @@ def arange(
     else float32). Returns a one-dimensional array. Raises ValueError for step 0, OverflowError for a value beyond dtype.
     Standard: creation functions, `arange`.
     """
-    if stop is None:
-        start, stop = 0, start
-    for name, value in (("start", start), ("stop", stop), ("step", step)):
+    first, last = (0, start) if stop is None else (start, stop)
+    for name, value in (("start", first), ("stop", last), ("step", step)):
         if not promotion.is_scalar(value) or isinstance(value, complex):
             raise TypeError(f"arange: expected a real number for {name}, got {value!r}.")
     if step == 0:
         raise ValueError("arange: step is 0; expected a positive or negative number.")
     target = as_device(device)
-    integral = all(isinstance(value, int) for value in (start, stop, step))
+    integral = all(isinstance(value, int) for value in (first, last, step))
     wanted = default_dtype("int" if integral else "float", target) if dtype is None else as_dtype(dtype, "arange")
     check_supported(wanted, target, "arange")
     if wanted not in CATEGORIES["real numeric"]:
         raise TypeError(f"arange: expected a real numeric dtype, got {wanted}.")
-    count = max(-((start - stop) // step) if integral else math.ceil((stop - start) / step), 0)
+    count = max(int(-((first - last) // step)) if integral else math.ceil((last - first) / step), 0)
     if count and wanted in CATEGORIES["integer"]:
         if not integral:
             raise TypeError(f"arange: values of float steps do not fit {wanted}. Use a floating dtype, then astype.")
-        for value in (start, start + (count - 1) * step):
-            promotion.check_scalar_range("arange", value, wanted)
-    return _arithmetic_progression(start, step, count, wanted, target)
+        for value in (first, first + (count - 1) * step):
+            promotion.check_scalar_range("arange", int(value), wanted)
+    return _arithmetic_progression(first, step, count, wanted, target)
 
 
 def linspace(

@@ -30,7 +30,7 @@ def astype(x: VkArray, dtype: DType, /, *, copy: bool = True, device: Any = None
     return launch.copy(x) if copy and moved is x else moved
 
 
-def _dtype_of(value: DType | VkArray, function: str) -> DType:
+def _dtype_of(value: Any, function: str) -> DType:
     return value._dtype if type(value) is VkArray else as_dtype(value, function)
 
 
@@ -41,7 +41,7 @@ def can_cast(from_: DType | VkArray, to: DType, /) -> bool:
 
 
 @dataclass(frozen=True)
-class finfo_object:  # noqa: N801 - the standard's name
+class finfo_object:
     """Machine limits of a floating-point type (of the components of a complex one)."""
 
     bits: int
@@ -53,7 +53,7 @@ class finfo_object:  # noqa: N801 - the standard's name
 
 
 @dataclass(frozen=True)
-class iinfo_object:  # noqa: N801 - the standard's name
+class iinfo_object:
     """Machine limits of an integer type."""
 
     bits: int
@@ -101,7 +101,15 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
         return any(isdtype(own, one) for one in kind)
     if isinstance(kind, DType):
         return own is kind
-    if kind not in ("bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric"):
+    if kind not in (
+        "bool",
+        "signed integer",
+        "unsigned integer",
+        "integral",
+        "real floating",
+        "complex floating",
+        "numeric",
+    ):
         raise ValueError(f"isdtype: unknown kind {kind!r}; expected a dtype or one of the standard's words.")
     return own in CATEGORIES[_KINDS.get(kind, kind)]
 

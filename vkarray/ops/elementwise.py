@@ -62,7 +62,9 @@ signbit = _function("signbit", "Whether the sign bit is set, for -0 and NaN too.
 # -- rounding ---------------------------------------------------------------------------------------------------
 
 _ROUNDING = {"category": "real numeric", "library": "rounding"}
-floor = unary("floor", expression={"integer": "a", "else": "vx_floor(a)"}, summary="The next lower integer.", **_ROUNDING)
+floor = unary(
+    "floor", expression={"integer": "a", "else": "vx_floor(a)"}, summary="The next lower integer.", **_ROUNDING
+)
 ceil = unary("ceil", expression={"integer": "a", "else": "vx_ceil(a)"}, summary="The next higher integer.", **_ROUNDING)
 trunc = unary("trunc", expression={"integer": "a", "else": "vx_trunc(a)"}, summary="The integer part.", **_ROUNDING)
 round = unary("round", "numeric", {"integer": "a", "else": "vx_round(a)"},
@@ -83,7 +85,9 @@ not_equal = binary("not_equal", "all", "a != b", "Whether the elements of each p
 less = binary("less", "real", {"bool": "!a && b", "else": "a < b"}, "Whether x1 < x2.", result="bool")
 less_equal = binary("less_equal", "real", {"bool": "!a || b", "else": "a <= b"}, "Whether x1 <= x2.", result="bool")
 greater = binary("greater", "real", {"bool": "a && !b", "else": "a > b"}, "Whether x1 > x2.", result="bool")
-greater_equal = binary("greater_equal", "real", {"bool": "a || !b", "else": "a >= b"}, "Whether x1 >= x2.", result="bool")
+greater_equal = binary(
+    "greater_equal", "real", {"bool": "a || !b", "else": "a >= b"}, "Whether x1 >= x2.", result="bool"
+)
 
 # -- logic and bits ---------------------------------------------------------------------------------------------
 
@@ -94,7 +98,9 @@ logical_not = unary("logical_not", "bool", "!a", "Whether the element is false."
 
 bitwise_and = binary("bitwise_and", "integer or boolean", {"bool": "a && b", "else": "a & b"}, "The bits set in both.")
 bitwise_or = binary("bitwise_or", "integer or boolean", {"bool": "a || b", "else": "a | b"}, "The bits set in either.")
-bitwise_xor = binary("bitwise_xor", "integer or boolean", {"bool": "a != b", "else": "a ^ b"}, "The bits set in one of both.")
+bitwise_xor = binary(
+    "bitwise_xor", "integer or boolean", {"bool": "a != b", "else": "a ^ b"}, "The bits set in one of both."
+)
 bitwise_invert = unary("bitwise_invert", "integer or boolean", {"bool": "!a", "else": "~a"}, "All bits flipped.")
 bitwise_left_shift = binary("bitwise_left_shift", "integer", "vx_left_shift(a, b)",
                             "Bits moved left; 0 for a shift by the width or more.", library="arithmetic")  # fmt: skip
@@ -125,7 +131,9 @@ tan = _function("tan", "The tangent of an angle in radians.", "trigonometric")
 asin = _function("asin", "The inverse sine in radians.", "inverse_trigonometric")
 acos = _function("acos", "The inverse cosine in radians.", "inverse_trigonometric")
 atan = _function("atan", "The inverse tangent in radians.", "inverse_trigonometric")
-atan2 = _function("atan2", "The angle in radians of the point (x2, x1).", "inverse_trigonometric", "a, b", **_REAL_FLOAT)
+atan2 = _function(
+    "atan2", "The angle in radians of the point (x2, x1).", "inverse_trigonometric", "a, b", **_REAL_FLOAT
+)
 sinh = _function("sinh", "The hyperbolic sine.", "hyperbolic")
 cosh = _function("cosh", "The hyperbolic cosine.", "hyperbolic")
 tanh = _function("tanh", "The hyperbolic tangent.", "hyperbolic")
@@ -154,8 +162,10 @@ def clip(x: VkArray, /, min: VkArray | float | None = None, max: VkArray | float
     integral = x._dtype in CATEGORIES["integer"]
     for name, bound in (("min", min), ("max", max)):
         kind = bound._dtype.kind if type(bound) is VkArray else type(bound).__name__
-        if bound is not None and (kind in ("bool", "complex", "complex floating") or integral and "float" in kind):
-            raise TypeError(f"clip: {name} is of kind {kind}, which does not fit {x._dtype}. Convert x or {name} first.")
+        if bound is not None and (kind in ("bool", "complex", "complex floating") or (integral and "float" in kind)):
+            raise TypeError(
+                f"clip: {name} is of kind {kind}, which does not fit {x._dtype}. Convert x or {name} first."
+            )
     if len(present) == 1:
         return launch.copy(x)
     dtype = common_dtype("clip", present)

@@ -6,6 +6,7 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
+from typing import cast as cast_type
 
 from .. import layout, promotion
 from ..array import VkArray, check_supported, empty
@@ -176,16 +177,14 @@ def reshape(x: VkArray, /, shape: int | Sequence[int], *, copy: bool | None = No
 
 def _completed(shape: int | Sequence[int], x: VkArray) -> tuple[int, ...]:
     """`shape` with its -1 worked out. Raises ValueError unless the number of elements agrees."""
-    lengths = list(shape) if isinstance(shape, (tuple, list)) else [shape]
+    lengths: list[int] = list(shape) if isinstance(shape, (tuple, list)) else [cast_type(int, shape)]
     unknown = [place for place, length in enumerate(lengths) if length == -1]
     if len(unknown) == 1:
         known = math.prod(length for length in lengths if length != -1)
         lengths[unknown[0]] = x.size // known if known else 0
     target = creation.as_shape(tuple(lengths), "reshape")
     if math.prod(target) != x.size:
-        raise ValueError(f"reshape: {x.size} elements of shape {x._shape} do not fill shape {tuple(shape)!r}."
-                         if isinstance(shape, (tuple, list)) else
-                         f"reshape: {x.size} elements of shape {x._shape} do not fill shape ({shape},).")  # fmt: skip
+        raise ValueError(f"reshape: {x.size} elements of shape {x._shape} do not fill shape {shape}.")
     return target
 
 

@@ -176,9 +176,7 @@ def cast(array: VkArray, dtype: DType) -> VkArray:
     """A contiguous copy of `array` converted to `dtype` (the array itself when it has that type)."""
     if array._dtype is dtype:
         return array
-    return launch.elementwise(
-        cast_operation(array._dtype, dtype), (array,), empty(array._shape, dtype, array._device)
-    )
+    return launch.elementwise(cast_operation(array._dtype, dtype), (array,), empty(array._shape, dtype, array._device))
 
 
 @functools.cache
@@ -202,21 +200,13 @@ _RETURNED = {"same": "the promoted type", "bool": "bool", "real": "the promoted 
 
 def _public(row: Row, parameters: tuple[str, ...]) -> Callable[..., VkArray]:
     """The function that users call: the row with a plain signature and a docstring made from the row."""
+    function: Callable[..., VkArray]
     if row.operands == 1:
-
-        def function(x: VkArray, /) -> VkArray:
-            return row(x)
-
+        function = lambda x, /: row(x)  # noqa: E731 - the call that users make most: no *args in between
     elif row.operands == 2:
-
-        def function(x1: VkArray | complex, x2: VkArray | complex, /) -> VkArray:
-            return row(x1, x2)
-
+        function = lambda x1, x2, /: row(x1, x2)  # noqa: E731
     else:
-
-        def function(x1: Any, x2: Any, x3: Any, /) -> VkArray:
-            return row(x1, x2, x3)
-
+        function = lambda x1, x2, x3, /: row(x1, x2, x3)  # noqa: E731
     function.__name__ = function.__qualname__ = row.name
     function.__module__ = "vkarray"
     several = row.operands > 1
