@@ -62,7 +62,11 @@ COMPLEX vx_divide(COMPLEX a, COMPLEX b) {
     return vx_scale_complex(quotient, a_excess - b_excess);
 }
 
-COMPLEX vx_reciprocal(COMPLEX z) { return vx_divide(COMPLEX(VX_ONE, VX_ZERO), z); }
+// The signs are those of conj(z), for zeros too: some compilers drop the 0 from 0 - x.
+COMPLEX vx_reciprocal(COMPLEX z) {
+    COMPLEX quotient = vx_divide(COMPLEX(VX_ONE, VX_ZERO), z);
+    return COMPLEX(vx_copysign(quotient.x, z.x), vx_copysign(quotient.y, -z.y));
+}
 
 REAL vx_absolute(COMPLEX z) { return vx_hypot(z.x, z.y); }
 
