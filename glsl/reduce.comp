@@ -16,6 +16,9 @@
 #include LIBRARY
 
 layout(local_size_x_id = 0) in;
+// Constants, since CPU drivers run both sides of every branch.
+layout(constant_id = 1) const bool PACKED = false;           // an aligned row without gaps
+layout(constant_id = 2) const bool TWO_DIMENSIONAL = false;  // the elements of a row lie in two dimensions
 
 #define CHUNK_BLOCKS 32u
 #define LANES 8u
@@ -24,8 +27,7 @@ layout(local_size_x_id = 0) in;
 #define LEVELS 9
 
 #define COLUMNS 1u
-#define PACKED 2u
-#define LAST 4u
+#define LAST 2u
 
 #ifdef INDEXED
 // The state of a search: a value and the place where it was found first.
@@ -75,7 +77,7 @@ layout(push_constant, scalar) uniform Push {
     uint serial;
     uint mode;
     uint rank;            // of the rows
-    uint inner_size;      // elements of a row lie in one dimension (0), or in two, the inner one of this size
+    uint inner_size;      // TWO_DIMENSIONAL: of the inner dimension
     int stride;           // between elements in a, in the outer dimension if there are two
     int inner_stride;
     int layout_[10];      // of the rows: sizes, strides in a, strides in the result
@@ -150,12 +152,15 @@ STATE state_of(INPUT a, uint element) {
 STATE load(uint element) {
     uint place = chunk_start + element;
     int offset = int(place) * push.stride;
-    if (push.inner_size != 0u) {
+    if (TWO_DIMENSIONAL) {
         uint outer = place / push.inner_size;
         offset = int(outer) * push.stride + int(place - outer * push.inner_size) * push.inner_stride;
     }
     return state_of(LOAD_INPUT(Elements(push.a).data[row_offset + offset]), element);
 }
+
+#define JOIN(WIDTH) \
+    EACH if (k % (2 * WIDTH) == 0 && first + uint(k + WIDTH) < end) leaf[k] = combine(leaf[k], leaf[k + WIDTH]);
 
 // The state of the leaves of one lane: elements from `first` on, below `end`, which is the end of the block or the chunk.
 STATE lane_state(uint first, uint end, bool whole) {
@@ -186,11 +191,16 @@ STATE lane_state(uint first, uint end, bool whole) {
             }
         }
     }
-    [[unroll]] for (int width = 1; width < VECTOR; width *= 2) {
-        [[unroll]] for (int k = 0; k + width < VECTOR; k += 2 * width) {
-            if (first + uint(k + width) < end) leaf[k] = combine(leaf[k], leaf[k + width]);
-        }
-    }
+    // Written out: drivers do not unroll a loop whose counter doubles, and then keep the leaves in memory.
+#if VECTOR > 1
+    JOIN(1)
+#endif
+#if VECTOR > 2
+    JOIN(2)
+#endif
+#if VECTOR > 4
+    JOIN(4)
+#endif
     return leaf[0];
 }
 
@@ -235,7 +245,7 @@ void main() {
     for (uint b = block; b < block + blocks && b * push.block < count; ++b) {
         uint start = b * push.block;
         uint end = min(start + push.block, count);
-        bool whole = start + push.block <= count && (push.mode & PACKED) != 0u;
+        bool whole = PACKED && start + push.block <= count;
         for (uint l = lane; l < lane + lanes; ++l) {
             uint first = start + l * uint(VECTOR);
             if (first >= end) break;

@@ -271,11 +271,11 @@ def with_metadata(device: _vk.Device, header: bytes, values: Sequence[int]) -> t
 def dispatch(
     variant: Variant, device: _vk.Device, push: bytes, groups: tuple[int, int, int],
     reads: Sequence[VkArray], writes: Sequence[VkArray], workgroup_size: int = WORKGROUP_SIZE,
-    buffers: Sequence[_vk.Buffer] = (),
+    buffers: Sequence[_vk.Buffer] = (), constants: tuple[tuple[int, int], ...] = (),
 ) -> None:  # fmt: skip
     """Run a template of its own: `push` holds the addresses; `reads`, `writes` and `buffers` name the memory used."""
     device.dispatch(
-        kernel(variant, device, workgroup_size), push, groups,
+        kernel(variant, device, workgroup_size, constants), push, groups,
         [*(array._buffer for array in reads), *buffers], [array._buffer for array in writes],
     )  # fmt: skip
 

@@ -24,7 +24,7 @@ REDUCTIONS: dict[str, Reduction] = {}
 
 _CHUNK_BLOCKS = 32
 _LANES = 8
-_COLUMNS, _PACKED, _LAST = 1, 2, 4
+_COLUMNS, _LAST = 1, 2
 # With so many chunks an invocation takes several blocks of a column, so that more neighbours read side by side.
 _MANY_CHUNKS = 1 << 12
 # The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
@@ -303,7 +303,8 @@ class _Run:
                 serial = max(1, blocks // 8) if rows * chunks >= _MANY_CHUNKS else 1
             members = blocks // serial * (1 if columns else _LANES)
         last = target is self.result
-        mode = columns * _COLUMNS | packed * _PACKED | last * _LAST
+        mode = columns * _COLUMNS | last * _LAST
+        constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)))
         size = launch.WORKGROUP_SIZE if shared or rows * chunks >= _MANY_CHUNKS else _FEW_INVOCATIONS
         target_itemsize = (
             storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
@@ -328,7 +329,7 @@ class _Run:
             values = [*part, *self.strides, *self.result_strides]
             push, metadata = launch.with_metadata(device, header, values)
             groups = launch.groups_for(part_rows * count * members, size, limit)
-            launch.dispatch(variant, device, push, groups, reads, [target], size, metadata)
+            launch.dispatch(variant, device, push, groups, reads, [target], size, metadata, constants)
 
 
 def checked(name: str, x: Any, axis: int | Sequence[int] | None) -> tuple[int, ...]:
