@@ -42,4 +42,7 @@ bool vx_is_larger(float a, float b) { return !vx_is_nan(b) && (vx_is_nan(a) || v
 bool vx_is_smaller(float a, float b) { return !vx_is_nan(b) && (vx_is_nan(a) || vx_ordered_bits(a) < vx_ordered_bits(b)); }
 #endif
 
+// Whether a comes before b in ascending order: NaN comes last.
+bool vx_precedes(VX_REAL a, VX_REAL b) { return !vx_is_nan(a) && (vx_is_nan(b) || vx_is_smaller(a, b)); }
+
 #endif

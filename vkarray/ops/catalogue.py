@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .. import dtypes
 from ..array import is_supported
 from ..shaders import Variant
-from . import creation, gather, launch, nonzero, product, reductions, statistical
+from . import creation, gather, launch, nonzero, product, reductions, searching, statistical
 from .rows import ROWS, cast_operation
 
 
@@ -55,7 +55,7 @@ def scan_variants(device: Any) -> Iterator[Variant]:
 
 FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     elementwise_variants, reductions.variants, scan_variants, product.variants, gather.variants,
-    nonzero.variants,
+    nonzero.variants, searching.variants,
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ of the reduced axes in memory, never on the device.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import struct
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import _vk, dtypes, layout, promotion
-from ..array import VkArray, check_supported, default_dtype, empty, storage_itemsize
+from ..array import VkArray, check_supported, default_dtype, empty, is_supported, storage_itemsize
 from ..dtypes import CATEGORIES, COMPLEX_OF, DTYPES, DType, as_dtype
 from ..shaders import Variant
 from . import launch
@@ -117,16 +118,18 @@ class Reduction:
     def variant(self, device: _vk.Device, types: tuple[DType, DType, DType], states: bool, shared: bool) -> Variant:
         """The shader for (input, state, result) types; with `states` the input is what an earlier dispatch wrote."""
         source, state, result = types
+        if states:
+            source = state  # whatever the first input was, this shader is the same
         convert = "a" if partial_dtype(source) is state else f"vx_to_{state.name}(a)"
         real = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}.get(state, state)
         expressions = {
-            "MAP": convert if self.map is None else _by_kind(self.map, source).format(state=state.name, real=real.name),
+            "MAP": convert if self.map is None or states else _by_kind(self.map, source).format(state=state.name, real=real.name),
             "COMBINE": _by_kind(self.combine, state),
             "FINISH": "a.index" if self.indexed else self.finish,
         }
         itemsize, vector = self._input(device, source, state, states)
         defines: list[tuple[str, str]] = [*expressions.items(), ("VECTOR", str(vector)), ("ALIGN", str(vector * itemsize))]
-        flags = {"STATES": states, "SHARED": shared, "INDEXED": self.indexed, "CENTERED": self.centered}
+        flags = {"STATES": states, "SHARED": shared, "INDEXED": self.indexed, "CENTERED": self.centered and not states}
         defines += [(name, "1") for name, wanted in flags.items() if wanted]
         if self.indexed:
             defines.append(("R_BITS", str(result.bits)))
@@ -165,11 +168,13 @@ class Reduction:
         for source in DTYPES.values():
             if self.accepts(source):
                 resolved = [TYPES[self.types](source, device)]
-                if self.types == "sum":
+                if self.types == "sum":  # a dtype asked for: the input is converted to it first
                     resolved.append(_same(source, device))
+                elif self.types == "floating":  # the mean that var and std start from
+                    resolved.append((resolved[0][0],) * 2)
                 for types in resolved:
-                    for states in (False, True):
-                        for shared in (False, True):
+                    if all(is_supported(dtype, device) for dtype in (source, *types)):
+                        for states, shared in itertools.product((False, True), repeat=2):
                             yield self.variant(device, (source, *types), states, shared)
 
     def run(

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .. import _vk, layout
-from ..array import VkArray, empty, storage_itemsize
-from ..dtypes import CATEGORIES, DType
+from ..array import VkArray, empty, is_supported, storage_itemsize
+from ..dtypes import CATEGORIES, DTYPES, DType
 from ..shaders import Variant
 from . import launch
 from .reductions import partial_dtype, uses_shared_memory
@@ -51,7 +51,9 @@ class Scan:
 
     def variants(self, device: _vk.Device) -> Iterator[Variant]:
         """The shaders of all types, for the archive."""
-        for dtype in CATEGORIES["numeric"]:
+        for dtype in filter(CATEGORIES["numeric"].__contains__, DTYPES.values()):
+            if not is_supported(dtype, device):
+                continue
             partial = partial_dtype(dtype)
             for source, result in {(dtype, dtype), (partial, partial)}:
                 for shared in (False, True):

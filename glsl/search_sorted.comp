@@ -1,0 +1,37 @@
+// For every value, the place where it belongs in an ascending row of keys: before the keys equal to it, or after them
+// (RIGHT in `side`). Binary search, one invocation for each value. PRECEDES says whether a comes before b; NaN is last.
+#include "lib/extensions.glsl"
+#include "lib/dtypes.glsl"
+#include LIBRARY
+
+layout(local_size_x_id = 0) in;
+
+layout(buffer_reference, scalar) readonly buffer Elements { A_STORAGE data[]; };
+layout(buffer_reference, scalar) writeonly buffer Results { R_STORAGE data[]; };
+
+layout(push_constant, scalar) uniform Push {
+    Elements keys;
+    Elements values;
+    Results results;
+    uint key_count;
+    uint value_count;
+    uint right;
+} push;
+
+bool precedes(A_COMPUTE a, A_COMPUTE b) { return PRECEDES; }
+
+void main() {
+    uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+    if (index >= push.value_count) return;
+    A_COMPUTE value = A_LOAD(push.values.data[index]);
+    uint low = 0u;
+    uint high = push.key_count;
+    while (low < high) {
+        uint middle = low + (high - low) / 2u;
+        A_COMPUTE key = A_LOAD(push.keys.data[middle]);
+        bool after = push.right != 0u ? !precedes(value, key) : precedes(key, value);
+        if (after) low = middle + 1u;
+        else high = middle;
+    }
+    push.results.data[index] = R_STORE(R_COMPUTE(low));
+}

@@ -1,0 +1,156 @@
+"""Searching functions of the standard (`nonzero` has its own file)."""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .. import dtypes, layout, promotion
+from ..array import VkArray, check_supported, default_dtype, empty, is_supported, operations, storage_itemsize
+from ..dtypes import CATEGORIES, DType
+from ..shaders import Variant
+from . import launch
+from .indexing import take
+from .reductions import Reduction, checked, document, reduction, row, with_kept_axes
+from .rows import as_operand, check_operands, common_dtype
+
+if TYPE_CHECKING:
+    from .launch import Device
+
+_SEARCH = {"types": "index", "indexed": True, "library": "/statistics"}
+_ARGMAX = row("argmax", "real numeric", {"integer": "a > b", "else": "vx_is_larger(a, b)"}, **_SEARCH)
+_ARGMIN = row("argmin", "real numeric", {"integer": "a < b", "else": "vx_is_smaller(a, b)"}, **_SEARCH)
+
+
+def _place(made: Reduction, x: VkArray, axis: int | None, keepdims: bool) -> VkArray:
+    if isinstance(axis, (tuple, list)):
+        raise TypeError(f"{made.name}: expected one axis or None, got {axis!r}. Reshape x to search several axes at once.")
+    axes = checked(made.name, x, axis)
+    promotion.check_category(made.name, x._dtype, made.category)
+    return with_kept_axes(made.run(x, axes), x, axes, keepdims)
+
+
+def argmax(x: VkArray, /, *, axis: int | None = None, keepdims: bool = False) -> VkArray:
+    return _place(_ARGMAX, x, axis, keepdims)
+
+
+def argmin(x: VkArray, /, *, axis: int | None = None, keepdims: bool = False) -> VkArray:
+    return _place(_ARGMIN, x, axis, keepdims)
+
+
+document(argmax, _ARGMAX, "The place of the first largest element along an axis; of the first NaN if there is one.", "searching")
+document(argmin, _ARGMIN, "The place of the first smallest element along an axis; of the first NaN if there is one.", "searching")
+
+count_nonzero = reduction("count_nonzero", "all", "a + b", "The number of elements over axes that are not 0 (NaN is not).",
+                          "searching", types="count", map="vx_to_{state}(vx_to_bool(a))", empty=0)  # fmt: skip
+
+
+# -- where ------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def where_operation(dtype: DType) -> launch.Operation:
+    """The choice between elements of one type; they are moved as their bits."""
+    moved = launch.copy_operation(dtype).result
+    return launch.Operation(f"where {dtype}", "a ? b : c", (dtypes.bool_, moved, moved), moved, moved)
+
+
+def where(condition: VkArray, x1: Any, x2: Any, /) -> VkArray:
+    """The elements of x1 where the condition is true, those of x2 elsewhere.
+
+    Parameters: condition (bool); x1, x2 (arrays of any dtype or Python scalars); all on one device, broadcast together.
+    Returns an array of the promoted dtype of x1 and x2 (for two scalars the default dtype of their kind).
+    Raises TypeError for other types, ValueError for shapes that do not broadcast or different devices.
+    Standard: searching functions, `where`.
+    """
+    check_operands("where", (condition, x1, x2))
+    if type(condition) is not VkArray or condition._dtype is not dtypes.bool_:
+        got = condition._dtype if type(condition) is VkArray else type(condition).__name__
+        raise TypeError(f"where: expected a condition of dtype bool, got {got}. Write x != 0.")
+    if type(x1) is VkArray or type(x2) is VkArray:
+        dtype = common_dtype("where", (x1, x2))
+    else:
+        kind = max(promotion.scalar_kind(x1), promotion.scalar_kind(x2))
+        dtype = default_dtype(("bool", "int", "float", "complex")[kind], condition._device)
+    check_supported(dtype, condition._device, "where")
+    operands = (condition, *(as_operand("where", operand, dtype, condition) for operand in (x1, x2)))
+    shape = layout.broadcast_shapes([operand._shape for operand in operands], "where")
+    return launch.elementwise(where_operation(dtype), operands, empty(shape, dtype, condition._device))
+
+
+# -- searchsorted -----------------------------------------------------------------------------------------------
+
+
+def _sorted_variant(dtype: DType, device: Device) -> Variant:
+    integer = dtype in CATEGORIES["integer"]
+    result = default_dtype("int", device)
+    defines = [
+        ("PRECEDES", "a < b" if integer else "vx_precedes(a, b)"),
+        *launch.operand_defines("A", dtype), *launch.operand_defines("R", result), *launch.compute_defines(dtype),
+        *launch.feature_defines((dtype, result), device),
+        ("LIBRARY", launch.library_path(None if integer else "/statistics", dtype)),
+    ]  # fmt: skip
+    return Variant("search_sorted", tuple(defines), f"searchsorted {dtype}")
+
+
+def searchsorted(
+    x1: VkArray, x2: VkArray | float, /, *, side: str = "left", sorter: VkArray | None = None
+) -> VkArray:  # fmt: skip
+    """The places in the ascending x1 where the elements of x2 belong.
+
+    Parameters: x1 (real numeric, 1 dimension, ascending with NaN last); x2 (real numeric array or a Python scalar); side
+    ("left": before equal elements, "right": after them); sorter (integers that sort x1, when x1 is not sorted).
+    Returns an array of the default integer dtype and the shape of x2.
+    Raises TypeError for other types, ValueError for another rank or side, or a sorter of another shape.
+    Method: binary search, in the promoted dtype of x1 and x2.
+    Standard: searching functions, `searchsorted`.
+    """
+    checked("searchsorted", x1, None)
+    check_operands("searchsorted", (x1, x2))
+    if side not in ("left", "right"):
+        raise ValueError(f"searchsorted: expected side 'left' or 'right', got {side!r}.")
+    if x1.ndim != 1:
+        raise ValueError(f"searchsorted: expected x1 of 1 dimension, got shape {x1._shape}.")
+    for operand in (x1, x2):
+        if type(operand) is VkArray:
+            promotion.check_category("searchsorted", operand._dtype, "real numeric")
+    if sorter is not None:
+        checked("searchsorted", sorter, None)
+        if sorter._shape != x1._shape:
+            raise ValueError(f"searchsorted: expected a sorter of the shape of x1, {x1._shape}, got {sorter._shape}.")
+        x1 = take(x1, sorter)
+    dtype = common_dtype("searchsorted", (x1, x2))
+    promotion.check_category("searchsorted", dtype, "real numeric")
+    keys, values = (launch.contiguous(as_operand("searchsorted", operand, dtype, x1)) for operand in (x1, x2))
+    device = x1._device
+    result = empty(values._shape, default_dtype("int", device), device)
+    variant, limit = _sorted_variant(dtype, device), device.limits.max_workgroup_count[0]
+    itemsize, result_itemsize = storage_itemsize(dtype, device), storage_itemsize(result._dtype, device)
+    count = math.prod(values._shape)
+    for first in range(0, count, layout.INDEX_LIMIT):
+        part = min(count - first, layout.INDEX_LIMIT)
+        push = struct.pack(
+            "<3Q3I", keys._address, values._address + first * itemsize, result._address + first * result_itemsize,
+            x1._shape[0], part, side == "right",
+        )  # fmt: skip
+        groups = launch.groups_for(part, launch.WORKGROUP_SIZE, limit)
+        launch.dispatch(variant, device, push, groups, [keys, values], [result])
+    return result
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """The shaders of `where` and `searchsorted`, for the archive."""
+    for dtype in dtypes.DTYPES.values():
+        if is_supported(dtype, device):
+            for flat in (True, False):
+                yield where_operation(dtype).variant(device, flat)
+            if dtype in CATEGORIES["real numeric"]:
+                yield _sorted_variant(dtype, device)
+
+
+operations.update(
+    argmax=argmax, argmin=argmin, count_nonzero=count_nonzero, searchsorted=searchsorted, where=where
+)  # fmt: skip
