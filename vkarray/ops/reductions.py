@@ -168,7 +168,7 @@ class Reduction:
         for source in DTYPES.values():
             if self.accepts(source):
                 resolved = [TYPES[self.types](source, device)]
-                if self.types == "sum":  # a dtype asked for: the input is converted to it first
+                if self.types == "sum" and source.kind != "bool":  # a dtype asked for: the input is converted to it first
                     resolved.append(_same(source, device))
                 elif self.types == "floating":  # the mean that var and std start from
                     resolved.append((resolved[0][0],) * 2)
