@@ -27,15 +27,15 @@ def test_wrong_value_names_variable_and_choices(monkeypatch, variable, value):
 
 
 def test_overrides_nest_and_end_in_any_order():
-    base = configuration.current().debug
-    outer, inner = configuration.config(debug=4), configuration.config(debug=5, guard=True)
+    base = configuration.current().as_dict()
+    outer, inner = configuration.config(debug=4), configuration.config(debug=5, compare=True)
     outer.__enter__()
     inner.__enter__()
-    assert (configuration.current().debug, configuration.current().guard) == (5, True)
+    assert (configuration.current().debug, configuration.current().compare) == (5, True)
     outer.__exit__(None, None, None)
     assert configuration.current().debug == 5, "ending the outer block ends the inner one"
     inner.__exit__(None, None, None)
-    assert (configuration.current().debug, configuration.current().guard) == (base, False)
+    assert configuration.current().as_dict() == base
 
 
 def test_unknown_switch_lists_the_known():

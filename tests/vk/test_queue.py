@@ -148,6 +148,19 @@ def test_kernel_dropped_after_a_failed_dispatch_lives_until_the_work_is_done(own
     assert (download(own_device, a) == 4 * words(64)).all()
 
 
+def test_timeline_advances_with_a_batch_whose_only_command_failed(own_device):
+    combine, a, queue = Combine(own_device), upload(own_device, words(64)), own_device.queue
+    combine.run(a, a, a)
+    own_device.synchronize()
+    before = queue.submitted
+    with pytest.raises(TypeError):
+        own_device.dispatch(combine.kernel, ["no bytes"], (1, 1, 1), (a,), (a,))
+    queue.submit()
+    assert queue.submitted > before, "the timeline semaphore is signalled twice with the same value"
+    own_device.synchronize()
+    assert (download(own_device, a) == 4 * words(64)).all()
+
+
 def test_threads_work_on_one_device(own_device):
     combine, failures = Combine(own_device), []
 

@@ -222,6 +222,8 @@ class Queue:
         if self.commands is None:
             return
         commands, functions = self.commands, self.functions
+        if self.serial == self.submitted:  # begun, but its only command failed: the timeline has to advance all the same
+            self.serial += 1
         # Orders later batches, and makes results visible to the host.
         self._pipeline_barrier(commands, _STAGES, _STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT, 0, 1, self._at_end,
                                0, NULL, 0, NULL)
