@@ -37,7 +37,7 @@ float vx_asinh(float x) {
     return vx_flip_sign(result, vx_sign_bits(x));
 }
 
-// log1p(t + sqrt(2 t + t^2)) with t = x - 1, beyond 2^13 log(2 x). 0.6 ULP (all inputs).
+// log1p(t + sqrt(2 t + t^2)) with t = x - 1, beyond 2^13 log(2 x). 0.65 ULP over all inputs.
 float vx_acosh(float x) {
     uint bits = floatBitsToUint(x);
     if (bits - 0x3F800000u >= 0x40000000u) {
@@ -59,7 +59,7 @@ float vx_acosh(float x) {
     return result;
 }
 
-// log((1 + |x|) / (1 - |x|)) / 2. 0.6 ULP (all inputs).
+// log((1 + |x|) / (1 - |x|)) / 2. 0.71 ULP over all inputs.
 float vx_atanh(float x) {
     uint bits = vx_magnitude_bits(x);
     if (bits < 0x3F000000u) {

@@ -38,7 +38,7 @@ float vx_sqrt(float x) {
 }
 
 
-// sqrt(a^2 + b^2) without overflow or underflow on the way; infinite where either is infinite. 0.75 ULP on samples, 0.51 where the result is normal.
+// sqrt(a^2 + b^2) without overflow or underflow on the way; infinite where either is infinite. 0.76 ULP on samples, 0.51 where the result is normal.
 float vx_hypot(float a, float b) {
     uint larger = max(vx_magnitude_bits(a), vx_magnitude_bits(b));
     uint smaller = min(vx_magnitude_bits(a), vx_magnitude_bits(b));
@@ -89,7 +89,7 @@ int vx_integer_parity(float y) {
     return bits < 0x4B800000u && ((significand >> places) & 1u) == 1u ? 1 : 2;
 }
 
-// x^y with all special cases of C99 Annex F: 2^(y log2 |x|) from pairs. 0.76 ULP on samples, 0.62 where the result is normal.
+// x^y with all special cases of C99 Annex F: 2^(y log2 |x|) from pairs. 0.77 ULP on samples, 0.63 where the result is normal.
 float vx_pow(float x, float y) {
     uint x_bits = vx_magnitude_bits(x);
     uint y_bits = vx_magnitude_bits(y);
