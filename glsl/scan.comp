@@ -95,7 +95,7 @@ void main() {
     int a_stride = layout_at(0u);
     int r_stride = layout_at(1u);
     int a_offset = int(start) * a_stride;
-    int r_offset = int(start) * r_stride;
+    int r_offset = int(start + (is_set(INITIAL) ? 1u : 0u)) * r_stride;
     uint rest = row;
     for (uint axis = push.rank; axis-- > 0u;) {
         int position = int(rest);

@@ -83,7 +83,7 @@ def scan_into(scan: Scan, x: VkArray, axis: int, result: VkArray, initial: bool 
     kept, strides = layout.collapse(kept, [first, *others])
     run = functools.partial(_dispatch, scan, x, result, kept, strides, length, steps)
     chunks = -(-length // _CHUNK)
-    scanned = x  # not read, when there is one chunk
+    scanned = None
     if chunks > 1:
         partial = partial_dtype(result._dtype)
         totals = empty((math.prod(kept), chunks), partial, x._device)
@@ -106,7 +106,7 @@ def _scan_moved(scan: Scan, x: VkArray, axis: int, result: VkArray, initial: boo
 
 def _dispatch(
     scan: Scan, x: VkArray, result: VkArray, kept: layout.Shape, strides: list[layout.Strides], length: int,
-    steps: tuple[int, int], totals: VkArray, mode: int,
+    steps: tuple[int, int], totals: VkArray | None, mode: int,
 ) -> None:  # fmt: skip
     """One of the passes over all elements: `totals` is written with _TOTALS, read with _BASE, else not used."""
     device = x._device
@@ -119,22 +119,21 @@ def _dispatch(
     if columns:
         mode |= _COLUMNS
     variant = _variant(scan, device, x._dtype, result._dtype, shared)
-    starts = (x._address, result._address + bool(mode & _INITIAL) * steps[1] * storage_itemsize(result._dtype, device))
-    sizes = (storage_itemsize(x._dtype, device), storage_itemsize(result._dtype, device))
+    x_itemsize, result_itemsize = storage_itemsize(x._dtype, device), storage_itemsize(result._dtype, device)
+    total_itemsize = storage_itemsize(partial_dtype(result._dtype), device)
+    reads = [x] if mode & _TOTALS or totals is None else [x, totals]
+    writes = [totals] if mode & _TOTALS and totals is not None else [result]
     size = launch.WORKGROUP_SIZE if shared or rows * all_chunks >= _ENOUGH_INVOCATIONS else _FEW_INVOCATIONS
     limit = device.limits.max_workgroup_count[0]
-    total_bytes = storage_itemsize(totals._dtype, device)
     for row, part, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, _CHUNK):
-        addresses = [
-            start + (offset + first * _CHUNK * step) * itemsize
-            for start, offset, step, itemsize in zip(starts, offsets, steps, sizes, strict=True)
-        ]
+        x_offset, offset = (offset + first * _CHUNK * step for offset, step in zip(offsets, steps, strict=True))
         part_rows = math.prod(part)
         header = struct.pack(
-            "<3Q8I", *addresses, totals._address + row * all_chunks * total_bytes,
+            "<3Q8I", x._address + x_offset * x_itemsize,
+            0 if mode & _TOTALS else result._address + offset * result_itemsize,
+            0 if totals is None else totals._address + row * all_chunks * total_itemsize,
             min(length - first * _CHUNK, chunks * _CHUNK), part_rows, chunks, first, all_chunks, members, mode, len(part),
         )  # fmt: skip
         push, metadata = launch.with_metadata(device, header, [*steps, *part, *strides[0], *strides[1]])
         groups = launch.groups_for(part_rows * chunks * members, size, limit)
-        reads, writes = ([x], [totals]) if mode & _TOTALS else ([x, totals], [result])
         launch.dispatch(variant, device, push, groups, reads, writes, size, metadata)
