@@ -26,7 +26,8 @@ def own_device():
     """A device of its own, which the test may break; everything it made must be released when it closes."""
     from vkarray._vk import api
     before = api.live_objects()
-    with configuration.config(disable="subgroupQuad"):  # a switch of its own, so that it is not the shared device
+    # A switch of its own, so that it is not the shared device; tests of guards and checks turn those on themselves.
+    with configuration.config(disable="subgroupQuad", guard=False, check_barriers=False):
         opened = _vk.open_device()
         yield opened
     opened.close()

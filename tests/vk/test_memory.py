@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 from vulkan_program import upload
 
+from vkarray import _vk, configuration
 from vkarray._vk import api, faults, memory
 from vkarray.errors import OutOfMemoryError
 
@@ -138,12 +139,16 @@ def test_absurd_size_raises(own_device):
         own_device.allocate(1 << 60)
 
 
-def test_over_the_advisory_limit_is_tried(own_device):
-    nbytes = own_device.limits.max_memory_allocation_size + 4096
+def test_over_the_advisory_limit_is_tried():
+    # llvmpipe states 2 GiB for heap and allocation alike, and takes more; the validation layers forbid what it can do.
+    with configuration.config(validation=False, guard=False, disable="subgroupQuad"):
+        opened = _vk.open_device()
+    nbytes = opened.limits.max_memory_allocation_size + 4096
     if nbytes > 3 << 30:
         pytest.skip("the limit of this device is more than a test should use")
-    buffer = own_device.allocate(nbytes)
-    own_device.upload(buffer, nbytes - 4, b"last")
+    buffer = opened.allocate(nbytes)
+    opened.upload(buffer, nbytes - 4, b"last")
     out = bytearray(4)
-    own_device.download(buffer, nbytes - 4, out)
+    opened.download(buffer, nbytes - 4, out)
     assert out == b"last"
+    opened.close()
