@@ -1,4 +1,5 @@
-// r = the sum of TERM over k, of the elements a and b of two rows; one sum for each place of a stack of rows.
+// r = a sum over k of two rows, one for each place of a stack of rows: from 0 on, sum becomes NEXT, which adds what the
+// elements a and b contribute.
 //
 // LANES invocations share a sum: 1 where rows are many or lie side by side, a workgroup where they are few and long.
 // The order of additions depends on LANES and k alone, so a result never changes between runs.
@@ -31,10 +32,10 @@ layout(push_constant, scalar) uniform Push {
 #define UNROLL 4u
 shared T shared_[gl_WorkGroupSize.x];
 
-T term(int a_offset, int b_offset) {
+T next(T sum, int a_offset, int b_offset) {
     T a = A_LOAD(push.a.data[a_offset]);
     T b = B_LOAD(push.b.data[b_offset]);
-    return TERM;
+    return NEXT;
 }
 
 void main() {
@@ -52,10 +53,10 @@ void main() {
     for (; k + (UNROLL - 1u) * LANES < length; k += UNROLL * LANES) {
         [[unroll]] for (uint u = 0u; u < UNROLL; ++u) {
             int at = int(k + u * LANES);
-            total[u] += term(place.a + at * push.a_k, place.b + at * push.b_k);
+            total[u] = next(total[u], place.a + at * push.a_k, place.b + at * push.b_k);
         }
     }
-    for (; k < length; k += LANES) total[0] += term(place.a + int(k) * push.a_k, place.b + int(k) * push.b_k);
+    for (; k < length; k += LANES) total[0] = next(total[0], place.a + int(k) * push.a_k, place.b + int(k) * push.b_k);
     T sum = (total[0] + total[1]) + (total[2] + total[3]);
 
     if (LANES > 1u) {

@@ -40,7 +40,7 @@ void main() {
         T a[ROWS], b[COLUMNS];
         EACH_ROW a[i] = A_LOAD(push.a.data[a_offset[i] + k * push.a_k]);
         EACH_COLUMN b[j] = B_LOAD(push.b.data[b_offset[j] + k * push.b_k]);
-        EACH_ROW EACH_COLUMN total[i][j] += vx_product(a[i], b[j]);
+        EACH_ROW EACH_COLUMN total[i][j] = vx_multiply_add(a[i], b[j], total[i][j]);
     }
     EACH_ROW EACH_COLUMN {
         if (row + i < int(push.m) && column + j < int(push.n)) {

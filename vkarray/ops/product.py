@@ -115,8 +115,8 @@ def _defines(source: DType, target: DType, device: Device) -> Defines:
 
 @functools.cache
 def dot_variant(term: str, source: DType, target: DType, device: Device) -> Variant:
-    """Sums of `term` (GLSL in a and b) of `source` elements, stored as `target`."""
-    return Variant("dot", (*_defines(source, target, device), ("TERM", term)), f"dot {term} {source} to {target}")
+    """Sums of `source` elements, stored as `target`; `term` is one of the GLSL expressions below."""
+    return Variant("dot", (*_defines(source, target, device), ("NEXT", term)), f"dot {source} to {target}: {term}")
 
 
 @functools.cache
@@ -124,8 +124,10 @@ def matmul_variant(tile: Tile, source: DType, target: DType, device: Device) -> 
     """Matrix products of `source` elements stored as `target`."""
     if tile.template == "matmul_tiled":
         pack, lanes = pack_of(source)
-        own = (("PACK", pack), ("LANES", str(lanes)))
-        label = f"matmul {source} to {target} (tiled)"
+        sizes = {"TILE_M": tile.shape[0], "TILE_N": tile.shape[1], "TILE_K": tile.depth, "LANES": lanes,
+                 "BLOCK_M": tile.block[0], "BLOCK_N": tile.block[1]}  # fmt: skip
+        own = (("PACK", pack), *((name, str(size)) for name, size in sizes.items()))
+        label = f"matmul {source} to {target} (tiles of {tile.shape[0]} x {tile.shape[1]})"
     else:
         own = (("ROWS", str(tile.block[0])), ("COLUMNS", str(tile.block[1])))
         label = f"matmul {source} to {target} (blocks of {tile.block[0]} x {tile.block[1]})"
@@ -134,21 +136,22 @@ def matmul_variant(tile: Tile, source: DType, target: DType, device: Device) -> 
 
 def variants(device: Device) -> Iterator[Variant]:
     """Every variant that products on a device of this kind and these features use."""
-    tiles = {(tile.template, tile.block if tile.template == "matmul_blocked" else None): tile
-             for tile in (*GPU_TILES, *CPU_TILES)}  # fmt: skip
     for dtype in dtypes.DTYPES.values():
         if dtype in CATEGORIES["numeric"] and is_supported(dtype, device):
             partial = partial_dtype(dtype)
-            yield dot_variant("a", partial, dtype, device)
+            yield dot_variant(_PART, partial, dtype, device)
             for target in {dtype, partial}:
                 yield dot_variant(_PRODUCT, dtype, target, device)
                 if dtype.kind == "complex floating":
                     yield dot_variant(_CONJUGATED, dtype, target, device)
-                for tile in tiles.values():
-                    yield matmul_variant(tile, dtype, target, device)
+                for tile in {*GPU_TILES, *CPU_TILES}:
+                    if compute_itemsize(dtype) <= tile.itemsize:
+                        yield matmul_variant(tile._replace(least=0), dtype, target, device)
 
 
-_PRODUCT, _CONJUGATED = "vx_product(a, b)", "vx_product(vx_conjugated(a), b)"
+# What `dot` adds, as GLSL in the sum and in a and b.
+_PRODUCT, _CONJUGATED = "vx_multiply_add(a, b, sum)", "vx_multiply_add(vx_conjugated(a), b, sum)"
+_PART = "sum + a"
 
 
 # -- rows -------------------------------------------------------------------------------------------------------------
@@ -168,7 +171,7 @@ def _sum(term: str, a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     if part < k:
         partial = _partial(result, -(-k // part))
         _sum_parts(term, a, b, partial, part, lanes)
-        return _sum("a", partial, partial, result)
+        return _sum(_PART, partial, partial, result)
     _sum_parts(term, a, b, result._view((*result._shape, 1), (*result._strides, 0)), part, lanes)
     return result
 
@@ -244,7 +247,7 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
         partial = empty((-(-k // part), *folded._shape), partial_dtype(result._dtype), device)
         _multiply(a, b, partial, tile, part)
         last = partial._view((*folded._shape, partial._shape[0]), (*partial._strides[1:], partial._strides[0]))
-        _sum("a", last, last, folded)
+        _sum(_PART, last, last, folded)
     else:
         _multiply(a, b, folded._view((1, *folded._shape), (0, *folded._strides)), tile, part)
     return result
@@ -300,7 +303,7 @@ def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int) ->
         r_m = result._strides[-2] if rows > 1 else 0
         constants: tuple[tuple[int, int], ...] = ()
         if tile.template == "matmul_tiled":
-            constants = _tile_constants(tile, slice_, a, b, result, r_m)
+            constants = _access_constants(slice_, a, b, result, r_m)
         kernel = launch.kernel(variant, device, tile.workgroup_size, constants)
         steps = (*_steps(rows, a_m), *_steps(part, a_k, b_k), *_steps(columns, b_n), r_m)
         header = struct.pack("<3Q5I5iI", *slice_.addresses, slice_.count, rows, columns, slice_.k, part, *steps, slice_.rank)
@@ -309,8 +312,8 @@ def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int) ->
         stack.dispatch(kernel, header, slice_, launch.groups_for(tiles, per_group, device.limits.max_workgroup_count[0]))
 
 
-def _tile_constants(
-    tile: Tile, slice_: _Slice, a: VkArray, b: VkArray, result: VkArray, r_m: int
+def _access_constants(
+    slice_: _Slice, a: VkArray, b: VkArray, result: VkArray, r_m: int
 ) -> tuple[tuple[int, int], ...]:
     """The specialization constants of matmul_tiled for these layouts."""
     (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
@@ -320,7 +323,7 @@ def _tile_constants(
         _packable(array, address, step, (other, *strides))
         for array, address, (step, other), strides in zip((a, b, result), slice_.addresses, along, slice_.strides, strict=True)
     ]
-    values = (*tile.shape, tile.depth, *tile.block, a_along_k, packed[0], b_along_k, packed[1], packed[2])
+    values = (a_along_k, packed[0], b_along_k, packed[1], packed[2])
     return tuple((number, int(value)) for number, value in enumerate(values, 1))
 
 
