@@ -13,10 +13,24 @@ from typing import Any
 Announce = Callable[[str], None]
 
 
-def squared_distances(xp: ModuleType, pixels: Any, colour: Any) -> Any:
-    """Squared distance of every pixel to one colour: int32 ``(3, n)`` and ``(3,)`` to int32 ``(n,)``."""
-    offsets = pixels - xp.expand_dims(colour, axis=1)
-    return xp.sum(offsets * offsets, axis=0, dtype=xp.int32)
+def with_ones(xp: ModuleType, pixels: Any) -> Any:
+    """The pixels with a plane of ones below: ``(3, n)`` to ``(4, n)``."""
+    return xp.concat([pixels, xp.ones_like(pixels[:1, :])], axis=0)
+
+
+def scores(xp: ModuleType, pixels: Any, colours: Any) -> Any:
+    """How far each pixel is from each colour: ``(4, n)`` and ``(3, k)`` to ``(k, n)``, as one matrix product.
+
+    |p - c|^2 is |c|^2 - 2 c.p + |p|^2, and without the last term, which says nothing about which colour is nearest, it is
+    a product of the colour (-2 c, |c|^2) with the pixel (p, 1).
+    """
+    lengths = xp.sum(colours * colours, axis=0, keepdims=True, dtype=colours.dtype)
+    return xp.matrix_transpose(xp.concat([-2 * colours, lengths], axis=0)) @ pixels
+
+
+def members(xp: ModuleType, labels: Any, count: int) -> Any:
+    """Which pixels have which label: ``(n,)`` to bool ``(count, n)``."""
+    return xp.stack([labels == number for number in range(count)])
 
 
 def seed(xp: ModuleType, pixels: Any, *, chances: list[float], announce: Announce) -> tuple[Any]:
@@ -26,13 +40,16 @@ def seed(xp: ModuleType, pixels: Any, *, chances: list[float], announce: Announc
     in [0, 1) picks a pixel with a probability in proportion to its squared distance to the nearest colour so far.
     Returns the colours, int32 ``(3, len(chances))``.
     """
-    chosen = [int(chances[0] * pixels.shape[1])]
-    nearest = squared_distances(xp, pixels, pixels[:, chosen[0]])
+    lengths = xp.sum(pixels * pixels, axis=0, dtype=xp.int32)
+    homogeneous = with_ones(xp, pixels)
+    chosen, nearest = [int(chances[0] * pixels.shape[1])], None
     for chance in chances[1:]:
+        latest = pixels[:, chosen[-1] : chosen[-1] + 1]
+        distances = scores(xp, homogeneous, latest)[0, :] + lengths
+        nearest = distances if nearest is None else xp.minimum(nearest, distances)
         cumulative = xp.cumulative_sum(nearest, dtype=xp.int32)
         target = int(chance * int(cumulative[-1]))
         chosen.append(int(xp.count_nonzero(cumulative <= target)))
-        nearest = xp.minimum(nearest, squared_distances(xp, pixels, pixels[:, chosen[-1]]))
     announce(f"{len(chosen)} starting colours")
     return (xp.take(pixels, xp.asarray(chosen, dtype=xp.int32), axis=1),)
 
@@ -43,20 +60,17 @@ def cluster(xp: ModuleType, pixels: Any, centres: Any, *, steps: int, announce: 
     ``pixels`` is float32 ``(3, n)`` and ``centres`` float32 ``(3, k)``; returns the final centres. A centre that
     has no pixels stays where it is.
     """
-    numbers = xp.expand_dims(xp.arange(centres.shape[1], dtype=xp.int32), axis=1)
-    brightness = xp.sum(pixels * pixels, axis=0)
+    count = centres.shape[1]
+    homogeneous = with_ones(xp, pixels)
+    lengths = xp.sum(pixels * pixels, axis=0)
     for step in range(1, steps + 1):
-        # |p - c|^2 = |p|^2 - 2 p.c + |c|^2, and |p|^2 has no say in which centre is nearest.
-        scores = xp.expand_dims(xp.sum(centres * centres, axis=0), axis=1) - 2.0 * (
-            xp.matrix_transpose(centres) @ pixels
-        )
-        labels = xp.astype(xp.argmin(scores, axis=0), xp.int32)
-        members = xp.astype(xp.expand_dims(labels, axis=0) == numbers, xp.float32)
-        sizes = xp.sum(members, axis=1)
-        totals = xp.stack([xp.sum(members * pixels[plane, :], axis=1) for plane in range(3)])
-        centres = xp.where(sizes > 0, totals / xp.maximum(sizes, xp.ones_like(sizes)), centres)
+        distances = scores(xp, homogeneous, centres)
+        belongs = xp.astype(members(xp, xp.argmin(distances, axis=0), count), xp.float32)
+        totals = homogeneous @ xp.matrix_transpose(belongs)  # the sums of each colour's pixels, and how many there are
+        sizes = totals[3:, :]
+        centres = xp.where(sizes > 0, totals[:3, :] / xp.maximum(sizes, xp.ones_like(sizes)), centres)
         if step % 5 == 0 or step == steps:
-            error = float(xp.mean(xp.min(scores, axis=0) + brightness)) ** 0.5
+            error = float(xp.mean(xp.min(distances, axis=0) + lengths)) ** 0.5
             announce(f"k-means, step {step} of {steps}: {error:.3f} from the nearest colour (root mean square)")
     return (centres,)
 
@@ -67,10 +81,8 @@ def paint(xp: ModuleType, pixels: Any, palette: Any, *, announce: Announce) -> t
     ``pixels`` is int32 ``(3, n)``, ``palette`` int32 ``(3, k)``. Returns the painted planes, uint8 ``(3, n)``, and
     how many pixels got each colour, int32 ``(k,)``.
     """
-    count = palette.shape[1]
-    distances = xp.stack([squared_distances(xp, pixels, palette[:, number]) for number in range(count)])
-    labels = xp.astype(xp.argmin(distances, axis=0), xp.int32)
+    labels = xp.argmin(scores(xp, with_ones(xp, pixels), palette), axis=0)
     painted = xp.astype(xp.take(palette, labels, axis=1), xp.uint8)
-    shares = [xp.sum(xp.astype(labels == number, xp.int32), dtype=xp.int32) for number in range(count)]
+    belongs = members(xp, labels, palette.shape[1])
     announce(f"{pixels.shape[1]} pixels painted")
-    return painted, xp.stack(shares)
+    return painted, xp.sum(xp.astype(belongs, xp.int32), axis=1, dtype=xp.int32)

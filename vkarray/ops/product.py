@@ -71,6 +71,7 @@ _SHORTEST_PART = {"gpu": 256, "cpu": 1024}
 _LANES = (256, 32)        # invocations that share a sum on a GPU, where neighbours in memory are neighbours in k
 _LONG_ROW = 2048          # from here on a whole workgroup shares a sum
 _REACH_LIMIT = 1 << 30    # elements that one part may span
+_LONGEST_PART = {"gpu": 1 << 30, "cpu": 1 << 15}  # llvmpipe leaves a loop after 65,535 turns, whatever it still had to do
 
 _PACKS = {
     "float": ("vec4", 4), "int": ("ivec4", 4), "uint": ("uvec4", 4), "double": ("dvec2", 2), "int64_t": ("i64vec2", 2),
@@ -191,7 +192,7 @@ def _part(k: int, parallel: int, busy: int, shortest: int, a: VkArray, b: VkArra
     """Products per part of the summed dimension, given how much runs side by side without parts."""
     parts = max(1, min(-(-busy // max(parallel, 1)), k // shortest))
     stride = max(1, abs(a._strides[axes[0]]), abs(b._strides[axes[1]]))
-    part = min(-(-k // parts), max(1, _REACH_LIMIT // stride))
+    part = min(-(-k // parts), max(1, _REACH_LIMIT // stride), _LONGEST_PART[_kind(a._device)])
     # Parts that begin at multiples of 16 elements keep the alignment of the whole.
     return part if part < 32 or part >= k else part - part % 16
 
