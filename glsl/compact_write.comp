@@ -41,8 +41,13 @@ layout(push_constant, scalar) uniform Push {
 
 #ifndef ELEMENT_BYTES
 
+// The rank of a common case, which has a pipeline of its own; 0: any rank.
+layout(constant_id = 1) const uint RANK = 0u;
+
+uint vx_rank() { return RANK != 0u ? RANK : push.rank; }
+
 uint vx_word(uint place) {
-    if (6u * push.rank <= uint(TABLE_WORDS)) return uint(push.table[place]);
+    if (RANK != 0u || 6u * push.rank <= uint(TABLE_WORDS)) return uint(push.table[place]);
     return uint(Table(uvec2(push.table[0], push.table[1])).data[place]);
 }
 
@@ -57,7 +62,7 @@ INDEX vx_wide_word(uint place) {
 void vx_write(uint element, uint place) {
     uint rest = element;
     bool carry = false;
-    for (int axis = int(push.rank) - 1; axis >= 0; --axis) {
+    for (int axis = int(vx_rank()) - 1; axis >= 0; --axis) {
         uint entry = 6u * uint(axis);
         // A dimension of 2^32 or more is larger than what is left to divide.
         uint size = vx_word(entry + 1u) != 0u ? 0xFFFFFFFFu : vx_word(entry);

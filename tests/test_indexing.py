@@ -10,6 +10,7 @@ import pytest
 from reference import supported
 
 import vkarray as vx
+from vkarray import layout
 from vkarray.dtypes import CATEGORIES, DTYPES
 from vkarray.ops import indexing, key, nonzero
 from vkarray.shaders import spirv
@@ -277,6 +278,26 @@ def test_masks_of_one_value(fill):
     values = numbered(mask.shape)
     check(vx.asarray(values)[vx.asarray(mask)], values[mask])
     check(vx.nonzero(vx.asarray(mask))[1], np.nonzero(mask)[1])
+
+
+def test_arrays_beyond_32_bit_offsets_are_moved_in_parts(monkeypatch):
+    """Selections of more elements than one dispatch reaches come in parts; here a dispatch reaches few."""
+    slices = layout.index_slices
+    monkeypatch.setattr(layout, "index_slices", lambda shape, operands, limit=40: slices(shape, operands, limit))
+    values = numbered((6, 9, 5))
+    array = vx.asarray(values)
+    rows, columns = np.asarray([5, 0, -2, 3], INDEX), np.asarray([[8], [1], [-9]], INDEX)
+    for entries in ((rows,), (slice(None), rows), (rows, columns), (columns, slice(None), rows), (slice(None, None, -2), rows)):
+        check(array[entries], values[entries])
+        array[entries] = -array[entries]
+        values[entries] = -values[entries]
+    check(array, values)
+
+
+@pytest.mark.parametrize("value", [2**32 + 1, -(2**32) - 1])
+def test_numpy_indices_of_64_bits_never_wrap(value):
+    with pytest.raises(IndexError, match="is out of bounds for axis 0 of length 3"):
+        np.asarray(vx.asarray(numbered((3,)))[np.asarray([value])])
 
 
 def test_more_workgroups_than_one_dimension_holds():

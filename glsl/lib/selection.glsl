@@ -32,11 +32,14 @@ layout(push_constant, scalar) uniform Push {
     int table[TABLE_WORDS];
 } push;
 
-uint vx_rank() { return push.packed & 0xFFu; }
-uint vx_index_arrays() { return push.packed >> 8 & 0xFFu; }
+// The rank and, from bit 8 on, the number of index arrays of a common case, which has a pipeline of its own; 0: any case.
+layout(constant_id = 1) const uint COMMON = 0u;
+
+uint vx_rank() { return COMMON != 0u ? COMMON & 0xFFu : push.packed & 0xFFu; }
+uint vx_index_arrays() { return COMMON != 0u ? COMMON >> 8 : push.packed >> 8 & 0xFFu; }
 
 int vx_word(uint place) {
-    if (3u * vx_rank() + vx_index_arrays() * (INDEX_HEADER + vx_rank()) <= uint(TABLE_WORDS)) return push.table[place];
+    if (COMMON != 0u || 3u * vx_rank() + vx_index_arrays() * (INDEX_HEADER + vx_rank()) <= uint(TABLE_WORDS)) return push.table[place];
     return Table(uvec2(push.table[0], push.table[1])).data[place];
 }
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 # A function's code in the note of an index out of range is its place here, counted from 1.
 _FUNCTIONS = ("getitem", "setitem", "take", "take_along_axis")
 
+# One index array over up to so many dimensions (after collapse) has a pipeline with the rank built in.
+_COMMON_RANK = 3
+
 
 class IndexArray(NamedTuple):
     """An integer array, of a shape that broadcasts to the selection's, of indices into an axis of a length and stride."""
@@ -123,7 +126,8 @@ def _move(
         push, metadata = launch.with_metadata(device, header, values)
         reads, writes = ([indexed, *arrays], [dense, status]) if template == "gather" else ([dense, *arrays], [indexed, status])
         groups = launch.groups_for(count, launch.WORKGROUP_SIZE, device.limits.max_workgroup_count[0])
-        launch.dispatch(chosen, device, push, groups, reads, writes, buffers=metadata)
+        common = len(part) | len(indices) << 8 if len(part) <= _COMMON_RANK and len(indices) == 1 else 0
+        launch.dispatch(chosen, device, push, groups, reads, writes, buffers=metadata, constants=((1, common),))
 
 
 def _words(value: int) -> tuple[int, int]:

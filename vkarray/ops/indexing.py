@@ -74,9 +74,12 @@ def _truth(value: bool, x: VkArray) -> Advanced:
 def _uploaded(item: Any, x: VkArray) -> VkArray:
     """A list or NumPy array in a key, on the device of x: a key is not data, so no one is surprised by the copy."""
     dtype = None
-    if hasattr(item, "dtype"):
-        named = as_dtype(item.dtype, "index")
-        dtype = named if is_supported(named, x._device) else default_dtype("int", x._device)
+    if type(item).__module__ == "numpy" and hasattr(item, "dtype"):
+        dtype = as_dtype(item.dtype, "index")
+        if dtype in CATEGORIES["integer"] and not is_supported(dtype, x._device):
+            low, high = promotion.integer_range(dtypes.int32)
+            item = item.clip(low if dtype.kind == "signed integer" else 0, high)  # out of range stays out of range
+            dtype = dtypes.int32
     array = creation.asarray(item, dtype=dtype, device=x._device)
     if array.size == 0 and dtype is None:
         return cast(array, default_dtype("int", x._device))  # the type of an empty list says nothing

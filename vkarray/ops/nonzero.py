@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .launch import Device
 
 _BRANCHES = 64
+_COMMON_RANK = 3  # up to which a pipeline has the rank built in
 # Elements of a mask handled with 32-bit places and counts; longer masks come in parts.
 PART = 2**30
 
@@ -129,7 +130,7 @@ def coordinates(mask: VkArray, part: int = PART) -> tuple[VkArray, ...]:
             header = struct.pack("<2Q2I", one.bits._address, one.prefix._address, one.length, len(shape))
             push, metadata = launch.with_metadata(device, header, values)
             _run(_coordinates_variant(dtype is dtypes.int64), device, push, one.length, [one.bits, one.prefix], results,
-                 buffers=metadata)  # fmt: skip
+                 buffers=metadata, constants=((1, len(shape) if len(shape) <= _COMMON_RANK else 0),))  # fmt: skip
         done += total
     return tuple(results)
 
