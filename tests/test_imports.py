@@ -34,6 +34,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "printing": ({"array", "dtypes", "interchange", "layout"}, {"numpy"}),
     "ops.launch": ({"_vk", "array", "configuration", "dtypes", "errors", "layout", "promotion", "shaders"}, set()),
     "ops.creation": (OPERATIONS, {"numpy"}),  # asarray takes what NumPy can read
+    "ops.compare": (OPERATIONS, {"numpy"}),  # the debugging mode that compares with NumPy
     "ops": (OPERATIONS, set()),
     "dlpack": ({"array", "dtypes", "interchange", "ops"}, {"numpy"}),
     "inspection": ({"_vk", "array", "dtypes", "ops"}, set()),
