@@ -1,4 +1,4 @@
-"""Text of an array, as NumPy prints its own."""
+"""Text of an array, as NumPy prints its own (`numpy.set_printoptions` applies)."""
 
 from __future__ import annotations
 
@@ -6,25 +6,23 @@ import itertools
 import math
 from typing import Any
 
-from . import dtypes
-from .array import VkArray, operations
+from .array import VkArray, default_dtype, operations
 from .interchange import numpy_dtype, to_numpy
 
-# Types that NumPy-style output leaves unnamed, because a literal of that form gives them anyway.
-_UNNAMED = (dtypes.bool_, dtypes.int64, dtypes.float32, dtypes.complex64)
-_EDGE = 3
-_SUMMARY_ABOVE = 1000
+# The Python number whose default dtype is left unnamed, because a literal of that form gives it anyway.
+_LITERALS = {
+    "bool": "bool", "signed integer": "int", "real floating": "float", "complex floating": "complex",
+}  # fmt: skip
 _MOST_CORNERS = 64
 
 
-def _corners(array: VkArray) -> Any:
+def _corners(array: VkArray, edge: int) -> Any:
     """The values that a summary shows: the edges of each long dimension, so that little leaves the device."""
     import numpy as np
 
-    # For each dimension, the (start, stop) pairs that are shown.
+    # For each dimension, the (start, stop) pairs that are shown, and one element more, which NumPy takes for "...".
     parts = [
-        [(0, length)] if length <= 2 * _EDGE + 1 else [(0, _EDGE + 1), (length - _EDGE, length)]
-        for length in array.shape
+        [(0, length)] if length <= 2 * edge + 1 else [(0, edge + 1), (length - edge, length)] for length in array.shape
     ]
     if math.prod(map(len, parts)) > _MOST_CORNERS:
         return to_numpy(array)
@@ -35,29 +33,42 @@ def _corners(array: VkArray) -> Any:
     return result
 
 
-def _text(array: VkArray, prefix: str, separator: str, suffix: str = "") -> str:
+def _text(array: VkArray, prefix: str, separator: str, suffix: str, options: dict[str, Any]) -> str:
     import numpy as np
 
-    summarise = array.size > _SUMMARY_ABOVE
-    values = _corners(array) if summarise else to_numpy(array)
-    threshold = 0 if summarise else _SUMMARY_ABOVE
+    threshold, edge = options["threshold"], options["edgeitems"]
+    summarise = array.size > threshold
+    values = _corners(array, edge) if summarise else to_numpy(array)
     return np.array2string(
-        values, separator=separator, prefix=prefix, suffix=suffix, threshold=threshold, edgeitems=_EDGE
+        values, separator=separator, prefix=prefix, suffix=suffix, threshold=0 if summarise else threshold
     )
 
 
 def array_repr(array: VkArray) -> str:
     """`array([1., 2.])`, with the dtype where it is not a default one, as `repr(numpy.array(...))`."""
-    named = "" if array.dtype in _UNNAMED and array.size else f", dtype={array.dtype.name}"
-    if array.size == 0:
-        shape = "" if array.shape == (0,) else f", shape={array.shape}"
-        return f"array([]{shape}{named})"
-    return f"array({_text(array, 'array(', ', ', named + ')')}{named})"
+    import numpy as np
+
+    options = np.get_printoptions()
+    prefix, text = "array(", "[]" if array.size == 0 else _text(array, "array(", ", ", ")", options)
+    extras = []
+    if array.size > options["threshold"] or (array.size == 0 and array.shape != (0,)):
+        extras.append(f"shape={array.shape}")
+    literal = _LITERALS.get(array.dtype.kind)
+    if array.size == 0 or literal is None or array.dtype is not default_dtype(literal, array.device):
+        extras.append(f"dtype={array.dtype.name}")
+    if not extras:
+        return f"{prefix}{text})"
+    # Where the line would grow too long, NumPy starts another one.
+    last_line, extra = f"{prefix}{text},".rpartition("\n")[2], ", ".join(extras) + ")"
+    fits = len(last_line) + len(extra) + 1 <= options["linewidth"]
+    return f"{prefix}{text},{' ' if fits else chr(10) + ' ' * len(prefix)}{extra}"
 
 
 def array_str(array: VkArray) -> str:
-    """The elements without the surrounding `array(...)`."""
-    return _text(array, "", " ")
+    """The elements without the surrounding `array(...)`; of 0 dimensions, the text of the scalar."""
+    import numpy as np
+
+    return str(to_numpy(array)[()]) if array.shape == () else _text(array, "", " ", "", np.get_printoptions())
 
 
 operations.update(repr=array_repr, str=array_str)
