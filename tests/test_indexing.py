@@ -287,7 +287,8 @@ def test_arrays_beyond_32_bit_offsets_are_moved_in_parts(monkeypatch):
     values = numbered((6, 9, 5))
     array = vx.asarray(values)
     rows, columns = np.asarray([5, 0, -2, 3], INDEX), np.asarray([[8], [1], [-9]], INDEX)
-    for entries in ((rows,), (slice(None), rows), (rows, columns), (rows[:, None], slice(None), rows[1:2]), (slice(None, None, -2), rows)):
+    pairs = (rows[:, None], slice(None), rows[1:2])
+    for entries in ((rows,), (slice(None), rows), (rows, columns), pairs, (slice(None, None, -2), rows)):
         check(array[entries], values[entries])
         array[entries] = -array[entries]
         values[entries] = -values[entries]

@@ -43,6 +43,8 @@ def _entry(item: Any, x: VkArray, function: str) -> Any:
     if isinstance(item, bool):
         return _truth(item, x)
     if type(item) is not VkArray:
+        if type(item).__module__ == "numpy" and getattr(item, "ndim", None) == 0:
+            return _entry(item.item(), x, function)
         if isinstance(item, (list, tuple)) or hasattr(item, "__array__"):
             item = _uploaded(item, x)
         elif hasattr(item, "__index__"):
