@@ -62,10 +62,23 @@ COMPLEX vx_divide(COMPLEX a, COMPLEX b) {
     return vx_scale_complex(quotient, a_excess - b_excess);
 }
 
-// The signs are those of conj(z), for zeros too: some compilers drop the 0 from 0 - x.
+// conj(z) / |z|^2, as the quotient.
 COMPLEX vx_reciprocal(COMPLEX z) {
-    COMPLEX quotient = vx_divide(COMPLEX(VX_ONE, VX_ZERO), z);
-    return COMPLEX(vx_copysign(quotient.x, z.x), vx_copysign(quotient.y, -z.y));
+    if (vx_either_nan(z)) return COMPLEX(VX_NAN, VX_NAN);
+    REAL real_part = VX_ZERO, imaginary_part = VX_ZERO;
+    int excess = 0;
+    if (z.x == VX_ZERO && z.y == VX_ZERO) {
+        real_part = VX_INFINITY;
+        imaginary_part = VX_NAN;
+    } else if (!vx_either_infinite(z)) {
+        excess = vx_excess_exponent(z);
+        z = vx_scale_complex(z, -excess);
+        PAIR norm = vx_pair_sum(vx_two_product(z.x, z.x), vx_two_product(z.y, z.y));
+        real_part = vx_pair_divide(PAIR(z.x, VX_ZERO), norm).x;
+        imaginary_part = vx_pair_divide(PAIR(-z.y, VX_ZERO), norm).x;
+    }
+    // Sums in pairs lose the sign of a zero.
+    return vx_scale_complex(COMPLEX(vx_copysign(real_part, z.x), vx_copysign(imaginary_part, -z.y)), -excess);
 }
 
 REAL vx_absolute(COMPLEX z) { return vx_hypot(z.x, z.y); }

@@ -44,6 +44,10 @@ ComplexPair vx_multiply(ComplexPair a, ComplexPair b) {
 
 ComplexPair vx_widen(COMPLEX z) { return ComplexPair(PAIR(z.x, VX_ZERO), PAIR(z.y, VX_ZERO)); }
 
+ComplexPair vx_scale_pairs(ComplexPair z, int n) {
+    return ComplexPair(vx_scale_complex(z.real_part, n), vx_scale_complex(z.imaginary_part, n));
+}
+
 // exp(z) - 1 for |z| < 4 to a relative error near that of pairs: the series for z / 256, then (1 + e)^2 - 1 = 2 e + e^2
 // eight times.
 ComplexPair vx_pair_expm1(COMPLEX z) {
@@ -113,12 +117,13 @@ COMPLEX vx_pow(COMPLEX z, COMPLEX w) {
         if (REAL(n) == w.x) return vx_whole_power(z, n);
     }
     ComplexPair logarithm = vx_pair_log_complex(z);
-    // A huge w leaves a finite result only for a tiny logarithm.
+    // The excess of a huge w goes to the logarithm as far as that is small, and to the product, which may overflow then.
     int excess = max(vx_excess_exponent(w), 0);
+    int small = -vx_binary_exponent(vx_larger_part(COMPLEX(logarithm.real_part.x, logarithm.imaginary_part.x)));
+    int inner = clamp(small, 0, excess);
     w = vx_scale_complex(w, -excess);
-    logarithm.real_part = vx_scale_complex(logarithm.real_part, excess);
-    logarithm.imaginary_part = vx_scale_complex(logarithm.imaginary_part, excess);
-    ComplexPair product = vx_multiply(vx_widen(w), logarithm);
+    logarithm = vx_scale_pairs(logarithm, inner);
+    ComplexPair product = vx_scale_pairs(vx_multiply(vx_widen(w), logarithm), excess - inner);
     COMPLEX argument = COMPLEX(product.real_part.x, product.imaginary_part.x);
     if (!vx_isfinite(argument) || vx_absolute(argument.x) > VX_EXPONENT_LIMIT) return vx_exp(argument);
     // Scaled to a modulus near 1, so that the low parts count before anything overflows or underflows.
