@@ -26,6 +26,7 @@ PUSH_CONSTANT_BYTES = 128
 _VECTOR_BYTES = 16
 _OPERAND_NAMES = ("A", "B", "C")
 _COUNT_LIMIT = 2**31
+_PLAN_LIMIT = 1024
 
 Defines = tuple[tuple[str, str], ...]
 
@@ -95,7 +96,7 @@ def feature_defines(operands: Sequence[DType], device: _vk.Device) -> Defines:
 class Operation:
     """One expression on fixed types; its kernels, per device and access pattern, are made at first use."""
 
-    __slots__ = ("compute", "expression", "inputs", "kernels", "label", "library", "result")
+    __slots__ = ("compute", "expression", "inputs", "kernels", "label", "library", "plans", "result")
 
     def __init__(
         self, label: str, expression: str, inputs: tuple[DType, ...], result: DType, compute: DType,
@@ -108,6 +109,7 @@ class Operation:
         self.compute = compute
         self.library = library
         self.kernels: dict[tuple[_vk.Device, bool], tuple] = {}
+        self.plans: dict[tuple[layout.Shape, _vk.Device], tuple] = {}
 
     def variant(self, device: _vk.Device, flat: bool) -> Variant:
         """The shader variant of this operation for a device and access pattern."""
@@ -158,6 +160,39 @@ def groups_for(invocations: int, workgroup_size: int, limit: int) -> tuple[int, 
         return groups, 1, 1
     rows = -(-groups // limit)
     return -(-groups // rows), rows, 1
+
+
+def repeat(operation: Operation, operands: Sequence[Any]) -> VkArray | None:
+    """The result for contiguous operands of one type and shape that the operation has met before; None for all others.
+
+    Most calls of a program are such repetitions, and what they share is kept in `operation.plans`. The first operand
+    is an array of the operation's type.
+    """
+    first = operands[0]
+    shape, dtype, device = first._shape, first._dtype, first._device
+    plan = operation.plans.get((shape, device))
+    if plan is None:
+        return None
+    kernel_, packer, groups, count, itemsize, alignment, nbytes, strides = plan
+    buffers = []
+    addresses = []
+    for operand in operands:
+        if (
+            type(operand) is not VkArray or operand._dtype is not dtype or operand._shape != shape
+            or not operand._contiguous or operand._device is not device
+        ):  # fmt: skip
+            return None
+        buffer = operand._buffer
+        address = buffer.address
+        if operand._offset:
+            address += operand._offset * itemsize
+            if address % alignment:
+                return None
+        buffers.append(buffer)
+        addresses.append(address)
+    target = device.allocate(nbytes)
+    device.dispatch(kernel_, packer(*addresses, target.address, count, 0), groups, buffers, (target,))
+    return VkArray(target, 0, shape, strides, operation.result, device, True)
 
 
 def elementwise(operation: Operation, inputs: Sequence[VkArray], result: VkArray) -> VkArray:
@@ -225,11 +260,15 @@ def _flat(operation: Operation, inputs: Sequence[VkArray], result: VkArray, broa
     address = result._buffer.address + result._offset * itemsizes[-1]
     if address % (vector * itemsizes[-1]):
         return False
-    device.dispatch(
-        kernel_, packer(*addresses, address, count, broadcast),
-        groups_for(-(-count // vector), WORKGROUP_SIZE, device.limits.max_workgroup_count[0]),
-        buffers, (result._buffer,),
-    )  # fmt: skip
+    groups = groups_for(-(-count // vector), WORKGROUP_SIZE, device.limits.max_workgroup_count[0])
+    device.dispatch(kernel_, packer(*addresses, address, count, broadcast), groups, buffers, (result._buffer,))
+    if not broadcast and inputs:
+        if len(operation.plans) >= _PLAN_LIMIT:
+            operation.plans.clear()
+        operation.plans[result._shape, device] = (
+            kernel_, packer, groups, count, itemsizes[0], vector * itemsizes[0], count * itemsizes[-1],
+            layout.contiguous_strides(result._shape),
+        )  # fmt: skip
     return True
 
 
