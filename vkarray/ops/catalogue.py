@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .. import dtypes
 from ..array import is_supported
 from ..shaders import Variant
-from . import creation, gather, launch, nonzero, product, reductions, searching, statistical
+from . import creation, indexing, launch, product, reductions, searching, statistical
 from .rows import ROWS, cast_operation
 
 
@@ -54,8 +54,8 @@ def scan_variants(device: Any) -> Iterator[Variant]:
 
 
 FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
-    elementwise_variants, reductions.variants, scan_variants, product.variants, gather.variants,
-    nonzero.variants, searching.variants,
+    elementwise_variants, reductions.variants, scan_variants, product.variants, indexing.variants,
+    searching.variants,
 )  # fmt: skip
 
 
