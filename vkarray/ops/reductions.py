@@ -123,12 +123,18 @@ class Reduction:
         convert = "a" if partial_dtype(source) is state else f"vx_to_{state.name}(a)"
         real = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}.get(state, state)
         expressions = {
-            "MAP": convert if self.map is None or states else _by_kind(self.map, source).format(state=state.name, real=real.name),
+            "MAP": convert
+            if self.map is None or states
+            else _by_kind(self.map, source).format(state=state.name, real=real.name),
             "COMBINE": _by_kind(self.combine, state),
             "FINISH": "a.index" if self.indexed else self.finish,
         }
         itemsize, vector = self._input(device, source, state, states)
-        defines: list[tuple[str, str]] = [*expressions.items(), ("VECTOR", str(vector)), ("ALIGN", str(vector * itemsize))]
+        defines: list[tuple[str, str]] = [
+            *expressions.items(),
+            ("VECTOR", str(vector)),
+            ("ALIGN", str(vector * itemsize)),
+        ]
         flags = {"STATES": states, "SHARED": shared, "INDEXED": self.indexed, "CENTERED": self.centered and not states}
         defines += [(name, "1") for name, wanted in flags.items() if wanted]
         if self.indexed:
@@ -168,7 +174,9 @@ class Reduction:
         for source in DTYPES.values():
             if self.accepts(source):
                 resolved = [TYPES[self.types](source, device)]
-                if self.types == "sum" and source.kind != "bool":  # a dtype asked for: the input is converted to it first
+                if (
+                    self.types == "sum" and source.kind != "bool"
+                ):  # a dtype asked for: the input is converted to it first
                     resolved.append(_same(source, device))
                 elif self.types == "floating":  # the mean that var and std start from
                     resolved.append((resolved[0][0],) * 2)
@@ -311,9 +319,7 @@ class _Run:
         mode = columns * _COLUMNS | last * _LAST
         constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)))
         size = launch.WORKGROUP_SIZE if shared or rows * chunks >= _MANY_CHUNKS else _FEW_INVOCATIONS
-        target_itemsize = (
-            storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
-        )
+        target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
         center_itemsize = 0 if self.center is None else storage_itemsize(self.center._dtype, device)
         center = 0 if self.center is None else self.center._address
         reads = [array for array in (self.x, self.center) if array is not None]
@@ -435,7 +441,9 @@ def accumulator(name: str, x: VkArray, dtype: DType | None) -> DType:
         return widened(x._dtype, x._device)
     wanted = as_dtype(dtype, name)
     if wanted.kind == "bool" or (x._dtype.kind == "complex floating" and wanted.kind != "complex floating"):
-        raise TypeError(f"{name}: {x._dtype} elements have no {name} of dtype {wanted}. Ask for a type that holds them.")
+        raise TypeError(
+            f"{name}: {x._dtype} elements have no {name} of dtype {wanted}. Ask for a type that holds them."
+        )
     check_supported(wanted, x._device, name)
     return wanted
 

@@ -24,6 +24,7 @@ _ENOUGH_INVOCATIONS = 1 << 13
 # The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
 _FEW_INVOCATIONS = 16
 
+
 @dataclass(frozen=True, eq=False)
 class Scan:
     """One scan: GLSL to combine a and b (`a` comes first), its initial value, and the library file that it calls."""
@@ -97,7 +98,8 @@ def _scan_moved(scan: Scan, x: VkArray, axis: int, result: VkArray, initial: boo
     """As `scan_into`, through contiguous copies, for strides along the axis that 32-bit indices do not reach with."""
     order = (*range(axis), *range(axis + 1, x.ndim), axis)
     source, target = (
-        array._view(tuple(array._shape[k] for k in order), tuple(array._strides[k] for k in order)) for array in (x, result)
+        array._view(tuple(array._shape[k] for k in order), tuple(array._strides[k] for k in order))
+        for array in (x, result)
     )
     moved = empty(target._shape, result._dtype, x._device)
     scan_into(scan, launch.copy(source), x.ndim - 1, moved, initial)

@@ -27,7 +27,9 @@ _ARGMIN = row("argmin", "real numeric", {"integer": "a < b", "else": "vx_is_smal
 
 def _place(made: Reduction, x: VkArray, axis: int | None, keepdims: bool) -> VkArray:
     if isinstance(axis, (tuple, list)):
-        raise TypeError(f"{made.name}: expected one axis or None, got {axis!r}. Reshape x to search several axes at once.")
+        raise TypeError(
+            f"{made.name}: expected one axis or None, got {axis!r}. Reshape x to search several axes at once."
+        )
     axes = checked(made.name, x, axis)
     promotion.check_category(made.name, x._dtype, made.category)
     return with_kept_axes(made.run(x, axes), x, axes, keepdims)
@@ -41,8 +43,18 @@ def argmin(x: VkArray, /, *, axis: int | None = None, keepdims: bool = False) ->
     return _place(_ARGMIN, x, axis, keepdims)
 
 
-document(argmax, _ARGMAX, "The place of the first largest element along an axis; of the first NaN if there is one.", "searching")
-document(argmin, _ARGMIN, "The place of the first smallest element along an axis; of the first NaN if there is one.", "searching")
+document(
+    argmax,
+    _ARGMAX,
+    "The place of the first largest element along an axis; of the first NaN if there is one.",
+    "searching",
+)
+document(
+    argmin,
+    _ARGMIN,
+    "The place of the first smallest element along an axis; of the first NaN if there is one.",
+    "searching",
+)
 
 count_nonzero = reduction("count_nonzero", "all", "a + b", "The number of elements over axes that are not 0 (NaN is not).",
                           "searching", types="count", map="vx_to_{state}(vx_to_bool(a))", empty=0)  # fmt: skip

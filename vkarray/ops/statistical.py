@@ -48,11 +48,15 @@ def _spread(
     return with_kept_axes(made.run(x, axes, parameters=(count, divisor), center=center), x, axes, keepdims)
 
 
-def var(x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False) -> VkArray:
+def var(
+    x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
+) -> VkArray:
     return _spread(_VAR, x, axis, correction, keepdims)
 
 
-def std(x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False) -> VkArray:
+def std(
+    x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
+) -> VkArray:
     return _spread(_STD, x, axis, correction, keepdims)
 
 
@@ -71,7 +75,9 @@ SCANS = (
 def _cumulative(scan: Scan, x: VkArray, axis: int | None, dtype: DType | None, include_initial: bool) -> VkArray:
     checked(scan.name, x, None)
     if x.ndim == 0:
-        raise ValueError(f"{scan.name}: expected an array of at least 1 dimension, got shape (). Use vkarray.reshape(x, (1,)).")
+        raise ValueError(
+            f"{scan.name}: expected an array of at least 1 dimension, got shape (). Use vkarray.reshape(x, (1,))."
+        )
     if axis is None and x.ndim > 1:
         raise ValueError(f"{scan.name}: axis is required for an array of {x.ndim} dimensions (shape {x._shape}).")
     axis = layout.normalize_axis(0 if axis is None else axis, x.ndim, scan.name)

@@ -1,0 +1,365 @@
+"""Every reduction of the registry on every type and layout against wider arithmetic, with the bounds of its method."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from reference import WIDER, host_dtype, random_values, supported
+
+import vkarray as vx
+from vkarray import layout
+from vkarray.dtypes import CATEGORIES, DTYPES
+from vkarray.ops import reductions
+from vkarray.ops.reductions import REDUCTIONS
+
+SUPPORTED = supported(DTYPES.values())
+CASES = [
+    (name, dtype)
+    for name, row in REDUCTIONS.items()
+    for dtype in SUPPORTED
+    if row.accepts(dtype)
+    # The mean of integers is a float64.
+    and (dtype in CATEGORIES["floating-point"] or row.types not in ("floating", "pair") or vx.float64 in SUPPORTED)
+]  # fmt: skip
+SUMS = ("sum", "prod", "mean", "var", "std")
+PLACES = ("argmax", "argmin")
+
+
+def unit_roundoff(dtype) -> float:
+    return vx.finfo(dtype).eps / 2
+
+
+def depth(count: int) -> float:
+    """Additions that an element goes through at most: 16 one after the other and a binary tree, at each of two levels."""
+    return 32 + np.log2(count + 1)
+
+
+def values_of(dtype, shape, seed: int = 0) -> np.ndarray:
+    """Ordinary numbers; integers from the whole range; a tenth of them zero."""
+    generator = np.random.default_rng(seed)
+    count = int(np.prod(shape))
+    if dtype in CATEGORIES["integer"] or dtype is vx.bool:
+        values = random_values(dtype, count, seed)
+    else:
+        values = generator.standard_normal(count) * 3 + 1
+        if dtype.kind == "complex floating":
+            values = values + 1j * generator.standard_normal(count)
+    values = np.where(generator.random(count) < 0.1, 0, values).astype(host_dtype(dtype)).reshape(shape)
+    return rounded_to(values, dtype)
+
+
+def rounded_to(values: np.ndarray, dtype) -> np.ndarray:
+    if dtype is not vx.bfloat16:
+        return values
+    return (np.asarray(values, np.float32).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+
+
+def layouts(values: np.ndarray, dtype):
+    """(host view, device view) pairs of the same elements."""
+    device = vx.asarray(values, dtype=dtype)
+    yield values, device
+    yield values.transpose(), vx.permute_dims(device, tuple(range(values.ndim))[::-1])
+    yield values[::-1, :, ::-2], device[::-1, :, ::-2]
+    yield values[..., 1:], device[..., 1:]
+    yield np.broadcast_to(values[:, :1], (3, *values.shape)), vx.broadcast_to(device[:, :1], (3, *values.shape))
+
+
+def integer_width(dtype) -> np.dtype:
+    """NumPy's type of a sum: the default integer of the device for narrower ones."""
+    default = vx.asarray(0).dtype
+    if dtype is vx.bool or (dtype.kind == "signed integer" and dtype.bits < default.bits):
+        return np.dtype(default.name)
+    return np.dtype(f"u{default.name}" if dtype.bits < default.bits else dtype.name)
+
+
+def check(name: str, dtype, values: np.ndarray, result: vx.VkArray, **options) -> None:
+    """Compare with NumPy: exactly for integers, booleans and choices, within the bound of the method for sums."""
+    reference = getattr(np, name)
+    got = np.asarray(result)
+    integers = dtype in CATEGORIES["integer"] or dtype is vx.bool
+    if name in ("sum", "prod") and integers:
+        expected = reference(values, dtype=integer_width(dtype), **options)
+        assert result.dtype.name == expected.dtype.name
+        np.testing.assert_array_equal(got, expected)
+        return
+    if name not in SUMS:
+        expected = reference(values, **options)
+        np.testing.assert_array_equal(got, expected)
+        wanted = (
+            vx.asarray(0).dtype if name in (*PLACES, "count_nonzero") else vx.bool if name in ("all", "any") else dtype
+        )
+        assert result.dtype is wanted
+        assert got.shape == np.shape(expected)
+        return
+    floating = vx.float64 if integers else dtype
+    assert result.dtype is floating
+    wide = values.astype(np.float64 if integers else values.dtype).astype(WIDER[floating.name])
+    with np.errstate(all="ignore"):
+        expected = reference(wide, **options)
+        axis = options.get("axis")
+        count = wide.size // max(expected.size, 1) if axis != () else 1
+        accumulated = {"float16": vx.float32, "bfloat16": vx.float32}.get(floating.name, floating)
+        unit = unit_roundoff(accumulated)
+        size = {
+            "sum": lambda: np.sum(np.abs(wide), **options),
+            "mean": lambda: np.mean(np.abs(wide), **options) * 2,
+            "prod": lambda: np.abs(expected) * count * 4,
+        }.get(name, lambda: np.abs(expected) * 4)()
+        # A value that rounds to zero or below the normal numbers has the error of those.
+        bound = (
+            depth(count) * unit * size
+            + unit_roundoff(floating) * np.abs(expected)
+            + vx.finfo(accumulated).smallest_normal
+        )
+        if accumulated is not floating:
+            bound = bound + vx.finfo(floating).smallest_normal * unit_roundoff(floating) * 2
+        errors = np.abs(got.astype(wide.dtype) - expected)
+        overflowed = np.abs(expected) > vx.finfo(floating).max
+    assert got.shape == np.shape(expected)
+    assert np.all((errors <= bound) | overflowed), f"{np.max(errors / bound)} times the bound"
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES, ids=lambda value: str(value))
+def test_layouts_and_axes(name, dtype):
+    function = getattr(vx, name)
+    values = values_of(dtype, (4, 5, 70))
+    for host, array in layouts(values, dtype):
+        axes = [None, 0, -1, 1] if name in PLACES else [None, 0, -1, (0, 2), ()]
+        for axis in axes if host.flags.c_contiguous else axes[1:3]:
+            check(name, dtype, host, function(array, axis=axis), axis=axis)
+    check(name, dtype, values, function(vx.asarray(values, dtype=dtype), axis=1, keepdims=True), axis=1, keepdims=True)
+    zero_dimensional = values[0, 0, 0]
+    check(name, dtype, zero_dimensional, function(vx.asarray(values, dtype=dtype)[0, 0, 0]))
+
+
+# The lengths straddle blocks, chunks of both sizes and the need for a second and a third dispatch.
+@pytest.mark.parametrize("length", [1, 7, 31, 33, 128, 1000, 4095, 4097, 16385, 40001, 10**6 + 3])
+@pytest.mark.parametrize("name", ["sum", "mean", "var", "max", "argmin", "any"])
+def test_lengths(name, length):
+    values = values_of(vx.float32, (length,), length)
+    check(name, vx.float32, values, getattr(vx, name)(vx.asarray(values)))
+
+
+@pytest.mark.parametrize("shape", [(70001, 3), (3, 70001), (5, 9000, 7), (2, 3, 4, 5, 2, 3), (40, 1, 33)])
+def test_rows_columns_and_the_middle(shape):
+    values = values_of(vx.int16, shape)
+    array = vx.asarray(values)
+    for count in range(1, len(shape) + 1):
+        for axes in itertools.combinations(range(len(shape)), count):
+            check("sum", vx.int16, values, vx.sum(array, axis=axes), axis=axes)
+            check("max", vx.int16, values, vx.max(array, axis=axes), axis=axes)
+    for axis in range(len(shape)):
+        check("argmax", vx.int16, values, vx.argmax(array, axis=axis), axis=axis)
+
+
+def bits(array: vx.VkArray) -> bytes:
+    return np.asarray(array).tobytes()
+
+
+def evaluate(dtype) -> list[bytes]:
+    """Results that depend on the order of combination, in all access patterns."""
+    found = []
+    for shape, axis in (((3,), 0), ((300,), 0), ((50003,), None), ((17, 1100), 1), ((1100, 17), 0), ((6000, 300), 0)):
+        array = vx.asarray(values_of(dtype, shape, 5), dtype=dtype)
+        found += [bits(vx.sum(array, axis=axis)), bits(vx.mean(array, axis=axis))]
+        if dtype is not vx.complex64:
+            found += [bits(vx.var(array, axis=axis)), bits(vx.argmax(array, axis=axis)), bits(vx.max(array, axis=axis))]
+    return found
+
+
+@pytest.mark.parametrize("dtype", [vx.float32, vx.float16, vx.complex64], ids=str)
+def test_shared_memory_does_not_change_a_bit(dtype, device, monkeypatch):
+    """The kernels for GPUs and those for CPU drivers combine in the same order."""
+    if device.limits.max_workgroup_invocations < 256:
+        pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
+    results = []
+    for shared in (False, True):
+        monkeypatch.setattr(reductions, "uses_shared_memory", lambda device, shared=shared: shared)
+        results.append(evaluate(dtype))
+    assert results[0] == results[1]
+
+
+def limit_indices(monkeypatch, limit: int) -> None:
+    """Let shaders index no farther than `limit`: arrays beyond it are sliced, or copied where strides reach too far."""
+    row_slices = layout.row_slices
+    monkeypatch.setattr(layout, "INDEX_LIMIT", limit)
+    monkeypatch.setattr(layout, "row_slices", lambda *arguments: row_slices(*arguments[:5], limit))
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_slices_and_workgroup_limits(shared, device, monkeypatch):
+    """What arrays beyond 2**31 elements and 65,535 workgroups need, with small limits in their place."""
+    if shared and device.limits.max_workgroup_invocations < 256:
+        pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
+    monkeypatch.setattr(reductions, "uses_shared_memory", lambda device: shared)
+    cases = [((300_001,), 0), ((700, 900), 0), ((700, 900), 1), ((90, 50, 60), 1), ((3, 100_000), 1), ((100_000, 3), 0),
+             ((90, 50, 60), (0, 2)), ((90, 50, 60), None)]  # fmt: skip
+    arrays = [vx.asarray(values_of(vx.float32, shape)) for shape, _ in cases]
+
+    def results():
+        sums = [bits(vx.sum(array, axis=axis)) for array, (_, axis) in zip(arrays, cases, strict=True)]
+        return sums, [bits(vx.argmax(array, axis=axis)) for array, (_, axis) in zip(arrays[:6], cases, strict=False)]
+
+    whole = results()
+    limit_indices(monkeypatch, 200_000)
+    monkeypatch.setattr(device, "limits", dataclasses.replace(device.limits, max_workgroup_count=(3, 65535, 65535)))
+    assert results() == whole
+
+
+def test_more_than_65535_workgroups():
+    rows = 65_536 * 256 + 3
+    found = vx.any(vx.broadcast_to(vx.asarray([False, True]), (rows, 2)), axis=1)
+    assert found.shape == (rows,)
+    assert int(vx.count_nonzero(found)) == rows
+
+
+def test_row_slices_cover_every_element_once():
+    shape, strides, length, chunk = (5, 3), (1000, 300), 250, 16
+    seen = np.zeros((5, 3, length), int)
+    parts = list(layout.row_slices(shape, [strides], length, (1,), chunk, limit=100))
+    for row, part, (offset,), first, chunks in parts:
+        assert int(np.prod(part)) * min(length, chunks * chunk) <= 100
+        for index in np.ndindex(part):
+            start = offset + np.dot(index, strides)
+            place = np.unravel_index(row, shape)[0] + index[0], start % 1000 // 300
+            seen[place][first * chunk : min(length, (first + chunks) * chunk)] += 1
+    assert np.all(seen == 1)
+
+
+# -- values -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [d for d in supported(DTYPES.values()) if d in CATEGORIES["real floating"]], ids=str)
+def test_special_values(dtype):
+    nan, inf = float("nan"), float("inf")
+    array = vx.asarray([1.0, nan, -inf, nan, inf], dtype=dtype)
+    for name in ("max", "min", "sum", "prod", "mean", "var", "std"):
+        assert np.isnan(float(getattr(vx, name)(array))), name
+    assert int(vx.argmax(array)) == int(vx.argmin(array)) == 1
+    assert bool(vx.all(array))
+    assert bool(vx.any(array[1:2]))
+    assert int(vx.count_nonzero(array)) == 5
+    assert float(vx.max(array[2:3])) == float(vx.min(array[2:5:2])) == -inf
+    assert float(vx.sum(array[4:])) == inf
+    zeros = vx.asarray([-0.0, 0.0, -0.0], dtype=dtype)
+    assert int(vx.argmax(zeros)) == int(vx.argmin(zeros)) == 0
+    assert not bool(vx.any(zeros))
+    assert np.signbit(float(vx.sum(zeros[:1])))
+    assert not np.signbit(float(vx.sum(zeros)))
+
+
+def test_a_complex_product_keeps_infinities():
+    values = np.array([complex(np.inf, 1), 2], np.complex64)
+    with np.errstate(invalid="ignore"):
+        expected = np.prod(values)
+    np.testing.assert_array_equal(np.asarray(vx.prod(vx.asarray(values))), expected)
+
+
+def test_empty():
+    empty = vx.zeros((0, 3))
+    assert float(vx.sum(empty)) == 0
+    assert float(vx.prod(empty)) == 1
+    assert bool(vx.all(empty))
+    assert not bool(vx.any(empty))
+    assert int(vx.count_nonzero(empty)) == 0
+    for name in ("mean", "var", "std"):
+        assert np.isnan(np.asarray(getattr(vx, name)(empty, axis=0))).tolist() == [True] * 3
+    for name in ("max", "min", "argmax", "argmin"):
+        with pytest.raises(
+            ValueError, match=f"^{name}: expected at least one element along the reduced axes, got shape"
+        ):
+            getattr(vx, name)(empty, axis=0)
+        assert getattr(vx, name)(empty, axis=1).shape == (0,)
+
+
+def test_variance_of_a_small_spread_round_a_large_mean():
+    """No cancellation: the rounding of the mean alone is larger than the spread here."""
+    generator = np.random.default_rng(3)
+    values = (generator.standard_normal(100_003) + 1e6).astype(np.float32)
+    expected = np.var(values.astype(np.float64), ddof=1)
+    assert abs(float(vx.var(vx.asarray(values), correction=1)) - expected) <= 1e-5 * expected
+
+
+def test_correction():
+    values = np.array([1.0, 2.0, 4.0], np.float32)
+    array = vx.asarray(values)
+    for correction in (0, 1, 0.5):
+        expected = np.sum((values - values.mean(dtype=np.float64)) ** 2) / (3 - correction)
+        np.testing.assert_allclose(float(vx.var(array, correction=correction)), expected, rtol=1e-6)
+    for correction in (3, 4):
+        assert np.isnan(float(vx.var(array, correction=correction)))
+        assert np.isnan(float(vx.std(array, correction=correction)))
+
+
+def test_dtype_of_sum_and_prod():
+    values = np.array([100, 100, 100], np.int8)
+    array = vx.asarray(values)
+    for name, dtype in itertools.product(
+        ("sum", "prod"), supported([vx.int8, vx.uint16, vx.float16, vx.float32, vx.complex64])
+    ):
+        result = getattr(vx, name)(array, dtype=dtype)
+        assert result.dtype is dtype
+        with np.errstate(over="ignore"):
+            np.testing.assert_allclose(np.asarray(result), getattr(np, name)(values, dtype=dtype.name), rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: vx.sum(x, axis=2), IndexError, "sum: axis 2 is out of range for an array of 2 dimensions; expected -2 to 1."),
+        (lambda x: vx.mean(x, axis=(0, 0)), ValueError, "mean: axis (0, 0) names a dimension twice."),
+        (lambda x: vx.argmax(x, axis=(0, 1)), TypeError,
+         "argmax: expected one axis or None, got (0, 1). Reshape x to search several axes at once."),
+        (lambda x: vx.sum(x, dtype=vx.bool), TypeError,
+         "sum: float32 elements have no sum of dtype bool. Ask for a type that holds them."),
+        (lambda x: vx.var(x, correction="1"), TypeError, "var: expected a number as correction, got '1'."),
+    ],
+)  # fmt: skip
+def test_errors(call, error, message):
+    with pytest.raises(error) as found:
+        call(vx.zeros((2, 3)))
+    assert str(found.value) == message
+
+
+def test_other_types_are_refused():
+    with pytest.raises(TypeError, match=r"^max: expected real numeric .*, got complex64"):
+        vx.max(vx.zeros(2, dtype=vx.complex64))
+    with pytest.raises(TypeError, match=r"^sum: expected arrays or Python scalars, got numpy\.ndarray\. Convert it"):
+        vx.sum(np.zeros(2))
+
+
+# -- diff -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("n", [0, 1, 2, 6])
+def test_diff(axis, n):
+    values = values_of(vx.int16, (5, 7))
+    result = vx.diff(vx.asarray(values), axis=axis, n=n)
+    np.testing.assert_array_equal(np.asarray(result), np.diff(values, axis=axis, n=n))
+    around = {"prepend": values[::-1], "append": values}
+    result = vx.diff(vx.asarray(values), axis=axis, n=n, **{key: vx.asarray(value) for key, value in around.items()})
+    values = np.concatenate([values[::-1], values, values], axis=axis)
+    np.testing.assert_array_equal(np.asarray(result), np.diff(values, axis=axis, n=n))
+
+
+def test_diff_refuses_a_negative_n():
+    with pytest.raises(ValueError, match=r"^diff: expected n of 0 or more, got -1\."):
+        vx.diff(vx.zeros(3), n=-1)
+
+
+# -- the archive ------------------------------------------------------------------------------------------------
+
+
+def test_variants_hold_what_a_run_asks_for(device, monkeypatch):
+    """Every shader that reductions use is among those that go into the archive."""
+    known = set(reductions.variants(device))
+    used = []
+    monkeypatch.setattr(reductions, "_variant", lambda row, *types: used.append(row.variant(*types)) or used[-1])
+    for name, dtype in CASES:
+        getattr(vx, name)(vx.zeros((40_001,), dtype=dtype))
+    assert used
+    assert set(used) <= known

@@ -1,0 +1,168 @@
+"""Cumulative sums and products against wider arithmetic: types, layouts, lengths, order and errors."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from reference import WIDER, supported
+from test_reductions import depth, integer_width, layouts, limit_indices, unit_roundoff, values_of
+
+import vkarray as vx
+from vkarray.dtypes import CATEGORIES, DTYPES
+from vkarray.ops import scan, statistical
+
+SUPPORTED = supported(DTYPES.values())
+FUNCTIONS = {
+    "cumulative_sum": (vx.cumulative_sum, np.cumsum, 0),
+    "cumulative_prod": (vx.cumulative_prod, np.cumprod, 1),
+}
+
+
+def check(name: str, dtype, values: np.ndarray, result: vx.VkArray, axis: int, initial: bool = False) -> None:
+    """Compare with NumPy: exactly for integers, within the bound of a tree of depth log n for floating-point types."""
+    reference, first = FUNCTIONS[name][1:]
+    integers = dtype in CATEGORIES["integer"] or dtype is vx.bool
+    wide = values.astype(integer_width(dtype) if integers else WIDER[dtype.name])
+    if initial:
+        wide = np.concatenate([np.full_like(np.take(wide, [0], axis), first), wide], axis)
+    with np.errstate(all="ignore"):
+        expected = reference(wide, axis=axis)
+        got = np.asarray(result)
+        assert got.shape == expected.shape
+        if integers:
+            assert result.dtype.name == expected.dtype.name
+            np.testing.assert_array_equal(got, expected)
+            return
+        assert result.dtype is dtype
+        accumulated = vx.float32 if dtype in (vx.float16, vx.bfloat16) else dtype
+        length = values.shape[axis]
+        size = np.cumsum(np.abs(wide), axis=axis) if name == "cumulative_sum" else np.abs(expected) * length * 4
+        bound = depth(length) * unit_roundoff(accumulated) * size + unit_roundoff(dtype) * np.abs(expected)
+        bound = bound + vx.finfo(accumulated).smallest_normal + vx.finfo(dtype).smallest_normal * vx.finfo(dtype).eps
+        overflowed = np.abs(expected) > vx.finfo(dtype).max
+        errors = np.abs(got.astype(wide.dtype) - expected)
+    assert np.all((errors <= bound) | overflowed), f"{np.max(errors / bound)} times the bound"
+
+
+@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_layouts_and_axes(name, dtype):
+    values = values_of(dtype, (4, 5, 40))
+    if name == "cumulative_prod" and "integer" not in dtype.kind:
+        values = np.where(values == 0, 1, values / 3).astype(values.dtype)
+        values = np.asarray(vx.asarray(values, dtype=dtype)).astype(values.dtype)  # what bfloat16 can hold
+    for host, array in layouts(values, dtype):
+        for axis in range(-1, host.ndim - 1):
+            check(name, dtype, host, FUNCTIONS[name][0](array, axis=axis), axis)
+    result = FUNCTIONS[name][0](vx.asarray(values, dtype=dtype), axis=1, include_initial=True)
+    check(name, dtype, values, result, 1, initial=True)
+
+
+@pytest.mark.parametrize("length", [0, 1, 7, 15, 16, 17, 1000, 4096, 4097, 10**6 + 3])
+@pytest.mark.parametrize("dtype", [vx.float32, vx.int32], ids=str)
+def test_lengths(dtype, length):
+    values = values_of(dtype, (length,), length)
+    check("cumulative_sum", dtype, values, vx.cumulative_sum(vx.asarray(values)), 0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((70001, 3), 0), ((3, 70001), 1), ((5, 9000, 7), 1), ((2, 3, 2, 300, 2, 3), 3)]
+)
+def test_rows_columns_and_the_middle(shape, axis):
+    values = values_of(vx.int16, shape)
+    check("cumulative_sum", vx.int16, values, vx.cumulative_sum(vx.asarray(values), axis=axis), axis)
+    result = vx.cumulative_sum(vx.asarray(values), axis=axis, include_initial=True)
+    check("cumulative_sum", vx.int16, values, result, axis, initial=True)
+
+
+def evaluate(dtype) -> list[bytes]:
+    found = []
+    for shape, axis in (((3,), 0), ((300,), 0), ((50_003,), 0), ((17, 1100), 1), ((1100, 17), 0), ((300, 9000), 0)):
+        array = vx.asarray(values_of(dtype, shape, 5), dtype=dtype)
+        found.append(np.asarray(vx.cumulative_sum(array, axis=axis)).tobytes())
+    return found
+
+
+@pytest.mark.parametrize("dtype", [vx.float32, vx.float16, vx.complex64], ids=str)
+def test_shared_memory_does_not_change_a_bit(dtype, device, monkeypatch):
+    """The kernels for GPUs and those for CPU drivers combine in the same order."""
+    if device.limits.max_workgroup_invocations < 256:
+        pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
+    results = []
+    for shared in (False, True):
+        monkeypatch.setattr(scan, "uses_shared_memory", lambda device, shared=shared: shared)
+        results.append(evaluate(dtype))
+    assert results[0] == results[1]
+
+
+def test_slices_and_workgroup_limits(device, monkeypatch):
+    """What arrays beyond 2**31 elements and 65,535 workgroups need, with small limits in their place."""
+    cases = [((300_001,), 0), ((700, 900), 0), ((700, 900), 1), ((90, 50, 60), 1), ((3, 100_000), 1), ((100_000, 3), 0)]
+    arrays = [vx.asarray(values_of(vx.float32, shape)) for shape, _ in cases]
+
+    def results():
+        return [
+            np.asarray(vx.cumulative_sum(x, axis=axis, include_initial=True)).tobytes()
+            for x, (_, axis) in zip(arrays, cases, strict=True)
+        ]
+
+    whole = results()
+    limit_indices(monkeypatch, 200_000)
+    monkeypatch.setattr(device, "limits", dataclasses.replace(device.limits, max_workgroup_count=(3, 65535, 65535)))
+    assert results() == whole
+
+
+def test_more_than_65535_workgroups():
+    rows = 65_536 * 256 + 3
+    sums = vx.cumulative_sum(vx.broadcast_to(vx.asarray([1, 2], dtype=vx.int8), (rows, 2)), axis=1, dtype=vx.int8)
+    assert bool(vx.all(sums == vx.asarray([1, 3], dtype=vx.int8)))
+
+
+def test_infinities_and_nan_start_where_they_stand():
+    inf, nan = np.inf, np.nan
+    values = np.ones(5000, np.float32)
+    values[[2000, 4500]] = inf, nan
+    result = np.asarray(vx.cumulative_sum(vx.asarray(values)))
+    assert np.all(result[:2000] == np.arange(1, 2001))
+    assert np.all(result[2000:4500] == inf)
+    assert np.all(np.isnan(result[4500:]))
+
+
+def test_dtype():
+    array = vx.asarray([100, 100, 100], dtype=vx.int8)
+    assert np.asarray(vx.cumulative_sum(array, dtype=vx.int8)).tolist() == [100, -56, 44]
+    assert vx.cumulative_sum(array, dtype=vx.float32).dtype is vx.float32
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: vx.cumulative_sum(vx.asarray(1)), ValueError,
+         "cumulative_sum: expected an array of at least 1 dimension, got shape (). Use vkarray.reshape(x, (1,))."),
+        (lambda: vx.cumulative_prod(vx.zeros((2, 3))), ValueError,
+         "cumulative_prod: axis is required for an array of 2 dimensions (shape (2, 3))."),
+        (lambda: vx.cumulative_sum(vx.zeros(2), axis=1), IndexError,
+         "cumulative_sum: axis 1 is out of range for an array of 1 dimension; expected -1 to 0."),
+        (lambda: vx.cumulative_sum(vx.zeros(2), dtype=vx.bool), TypeError,
+         "cumulative_sum: float32 elements have no cumulative_sum of dtype bool. Ask for a type that holds them."),
+    ],
+)  # fmt: skip
+def test_errors(call, error, message):
+    with pytest.raises(error) as found:
+        call()
+    assert str(found.value) == message
+
+
+def test_variants_hold_what_a_run_asks_for(device, monkeypatch):
+    """Every shader that scans use is among those that go into the archive."""
+    known = {variant for row in statistical.SCANS for variant in row.variants(device)}
+    used = []
+    monkeypatch.setattr(scan, "_variant", lambda row, *types: used.append(row.variant(*types)) or used[-1])
+    for dtype in SUPPORTED:
+        vx.cumulative_sum(vx.zeros((5000,), dtype=dtype))
+        if dtype is not vx.bool:
+            vx.cumulative_prod(vx.zeros((5000,), dtype=dtype), dtype=dtype)
+    assert used
+    assert set(used) <= known
