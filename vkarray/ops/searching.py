@@ -80,8 +80,8 @@ def where(condition: VkArray, x1: Any, x2: Any, /) -> VkArray:
     """
     check_operands("where", (condition, x1, x2))
     if type(condition) is not VkArray or condition._dtype is not dtypes.bool_:
-        got = condition._dtype if type(condition) is VkArray else type(condition).__name__
-        raise TypeError(f"where: expected a condition of dtype bool, got {got}. Write x != 0.")
+        got = condition._dtype if type(condition) is VkArray else f"the Python scalar {condition!r}"
+        raise TypeError(f"where: expected a condition array of dtype bool, got {got}. Write x != 0.")
     if type(x1) is VkArray or type(x2) is VkArray:
         dtype = common_dtype("where", (x1, x2))
     else:
