@@ -44,10 +44,6 @@ ComplexPair vx_multiply(ComplexPair a, ComplexPair b) {
 
 ComplexPair vx_widen(COMPLEX z) { return ComplexPair(PAIR(z.x, VX_ZERO), PAIR(z.y, VX_ZERO)); }
 
-ComplexPair vx_scale_pairs(ComplexPair z, int n) {
-    return ComplexPair(vx_scale_complex(z.real_part, n), vx_scale_complex(z.imaginary_part, n));
-}
-
 // exp(z) - 1 for |z| < 4 to a relative error near that of pairs: the series for z / 256, then (1 + e)^2 - 1 = 2 e + e^2
 // eight times.
 ComplexPair vx_pair_expm1(COMPLEX z) {
@@ -122,19 +118,22 @@ COMPLEX vx_pow(COMPLEX z, COMPLEX w) {
     int small = -vx_binary_exponent(vx_larger_part(COMPLEX(logarithm.real_part.x, logarithm.imaginary_part.x)));
     int inner = clamp(small, 0, excess);
     w = vx_scale_complex(w, -excess);
-    logarithm = vx_scale_pairs(logarithm, inner);
-    ComplexPair product = vx_scale_pairs(vx_multiply(vx_widen(w), logarithm), excess - inner);
-    COMPLEX argument = COMPLEX(product.real_part.x, product.imaginary_part.x);
+    logarithm.real_part = vx_scale_complex(logarithm.real_part, inner);
+    logarithm.imaginary_part = vx_scale_complex(logarithm.imaginary_part, inner);
+    ComplexPair product = vx_multiply(vx_widen(w), logarithm);
+    PAIR real_part = vx_scale_complex(product.real_part, excess - inner);
+    PAIR imaginary_part = vx_scale_complex(product.imaginary_part, excess - inner);
+    COMPLEX argument = COMPLEX(real_part.x, imaginary_part.x);
     if (!vx_isfinite(argument) || vx_absolute(argument.x) > VX_EXPONENT_LIMIT) return vx_exp(argument);
     // Scaled to a modulus near 1, so that the low parts count before anything overflows or underflows.
     int exponent = int(clamp(argument.x * REAL(1.4426950408889634), -VX_EXPONENT_LIMIT, VX_EXPONENT_LIMIT));
     COMPLEX result = vx_exp_scaled(argument.x, argument.y, -exponent);
     // exp of the low parts, less 1. That of the angle counts up to 1/16; beyond, the angle itself is not known.
-    precise REAL angle = vx_absolute(product.imaginary_part.y) > 0.0625 ? VX_ZERO : product.imaginary_part.y;
+    precise REAL angle = vx_absolute(imaginary_part.y) > 0.0625 ? VX_ZERO : imaginary_part.y;
     precise REAL square = angle * angle;
     precise COMPLEX rest = COMPLEX(square * (square * REAL(0.041666666666666664) - 0.5),
         angle - angle * square * (REAL(0.16666666666666666) - square * REAL(0.008333333333333333)));
-    rest = rest + COMPLEX(VX_ONE + rest.x, rest.y) * product.real_part.y;
+    rest = rest + COMPLEX(VX_ONE + rest.x, rest.y) * real_part.y;
     precise COMPLEX corrected = result + vx_multiply(result, rest);
     return vx_scale_complex(corrected, exponent);
 }
