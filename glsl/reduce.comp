@@ -271,7 +271,7 @@ void main() {
         uint partner = member + width;
         uint partner_first = columns ? partner * push.serial * push.block
                                      : partner / LANES * push.block + partner % LANES * uint(VECTOR);
-        if ((member & (2u * width - 1u)) == 0u && partner < push.members && partner_first < count) {
+        if ((member & (2u * width - 1u)) == 0u && partner_first < count) {
             state = combine(state, exchange[gl_LocalInvocationIndex + width * spacing]);
         }
         barrier();
