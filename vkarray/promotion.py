@@ -89,7 +89,7 @@ def check_scalar_range(function: str, value: int, dtype: DType) -> None:
     if not low <= value <= high:
         raise OverflowError(
             f"{function}: the Python integer {value} is out of bounds for {dtype} ({low} to {high}). "
-            f"Convert the array to a wider type first (astype)."
+            f"Use a wider dtype (dtype=..., or astype for an array)."
         )
 
 

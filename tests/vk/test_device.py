@@ -47,7 +47,7 @@ def test_one_device_object_however_it_is_named(device):
 def test_selector_that_matches_nothing_lists_what_exists(device, selector):
     with pytest.raises(DeviceError) as caught:
         _vk.open_device(selector)
-    assert str(caught.value).startswith(f"vkarray: no Vulkan device matches {selector!r}; there are 0: ")
+    assert str(caught.value).startswith(f"vkarray: no Vulkan device matches {selector!r}. The devices are 0: ")
     assert device.name in str(caught.value)
 
 

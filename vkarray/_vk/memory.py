@@ -224,6 +224,8 @@ class Allocator:
         return piece
 
     def _make_block(self, nbytes: int, dedicated: bool) -> None:
+        if nbytes >= 1 << 63:
+            raise OutOfMemoryError("no memory has that many bytes")
         block = Block(self.device.functions, self.device.handle, nbytes, self.memory_type, self.mapped, dedicated)
         self.blocks.append(block)
         self.block_bytes += nbytes
@@ -232,7 +234,7 @@ class Allocator:
     def _figures(self, nbytes: int, error: Exception) -> str:
         return (f"{self.device.name}: out of memory: {nbytes:,} bytes were asked for while {self.bytes_in_use:,} are "
                 f"in use and {self.block_bytes:,} are taken from the device, which has "
-                f"{self.device.physical.heap_bytes:,} (after all caches were released; {error}). Drop references to "
+                f"{self.device.physical.heap_bytes:,} (after all caches were released; {str(error).rstrip('.')}). Drop references to "
                 "large arrays or work in smaller parts.")
 
     def flush(self) -> None:

@@ -275,7 +275,7 @@ def choose(devices: list[PhysicalDevice], selector: int | str | None) -> Physica
     if not matches and not word.isdigit():
         matches = [d for d in devices if word in d.description.name.lower()]
     if not matches:
-        raise DeviceError(f"vkarray: no Vulkan device matches {selector!r}; there are {listing}. "
+        raise DeviceError(f"vkarray: no Vulkan device matches {selector!r}. The devices are {listing}. "
                           "Name one by index, part of its name, or UUID (argument or VKARRAY_DEVICE).")
     usable = [device for device in matches if device.description.usable]
     if not usable:

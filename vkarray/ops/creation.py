@@ -149,38 +149,39 @@ def full(shape: int | Sequence[int], fill_value: Any, *, dtype: DType | None = N
     Raises TypeError for a value of another kind than the dtype's, OverflowError for an integer out of range.
     Standard: creation functions, `full`.
     """
+    return _filled("full", shape, fill_value, dtype, device)
+
+
+def _filled(function: str, shape: int | Sequence[int], value: Any, dtype: DType | None, device: Any) -> VkArray:
+    """What `full` returns; errors name `function`."""
     target = as_device(device)
-    if type(fill_value) is VkArray and fill_value.shape == ():
-        fill_value = fill_value.item()
-    if not promotion.is_scalar(fill_value):
-        raise TypeError(f"full: expected a Python scalar as fill_value, got {fill_value!r}.")
-    kind = promotion.scalar_kind(fill_value)
-    wanted = default_dtype(_KIND_NAMES[kind], target) if dtype is None else as_dtype(dtype, "full")
-    check_supported(wanted, target, "full")
+    if type(value) is VkArray and value.shape == ():
+        value = value.item()
+    if not promotion.is_scalar(value):
+        raise TypeError(f"{function}: expected a Python scalar as fill_value, got {value!r}.")
+    kind = promotion.scalar_kind(value)
+    wanted = default_dtype(_KIND_NAMES[kind], target) if dtype is None else as_dtype(dtype, function)
+    check_supported(wanted, target, function)
     if wanted in CATEGORIES["integer"]:
         if kind > 1:
-            raise TypeError(f"full: the {_KIND_NAMES[kind]} {fill_value!r} does not fit {wanted}. Round it first.")
-        promotion.check_scalar_range("full", int(fill_value), wanted)
+            raise TypeError(f"{function}: the {_KIND_NAMES[kind]} {value!r} does not fit {wanted}. Round it first.")
+        promotion.check_scalar_range(function, int(value), wanted)
     elif kind == 3 and wanted.kind != "complex floating":
-        raise TypeError(f"full: the complex number {fill_value!r} does not fit {wanted}.")
+        raise TypeError(f"{function}: the complex number {value!r} does not fit {wanted}.")
     elif wanted is dtypes.bool_:
-        fill_value = bool(fill_value)
-    return _filled(as_shape(shape, "full"), fill_value, wanted, target)
-
-
-def _filled(shape: tuple[int, ...], value: Any, dtype: DType, device: Any) -> VkArray:
-    result = _empty(shape, dtype, device)
-    return launch.elementwise(launch.copy_operation(dtype), (launch.constant(value, dtype, device),), result)
+        value = bool(value)
+    result = _empty(as_shape(shape, function), wanted, target)
+    return launch.elementwise(launch.copy_operation(wanted), (launch.constant(value, wanted, target),), result)
 
 
 def zeros(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array of zeros (dtype: float32 by default). Standard: creation functions, `zeros`."""
-    return full(shape, 0, dtype=dtypes.float32 if dtype is None else dtype, device=device)
+    return _filled("zeros", shape, 0, dtypes.float32 if dtype is None else dtype, device)
 
 
 def ones(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array of ones (dtype: float32 by default). Standard: creation functions, `ones`."""
-    return full(shape, 1, dtype=dtypes.float32 if dtype is None else dtype, device=device)
+    return _filled("ones", shape, 1, dtypes.float32 if dtype is None else dtype, device)
 
 
 def empty_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:

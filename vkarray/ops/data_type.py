@@ -90,6 +90,9 @@ def iinfo(type: DType | VkArray, /) -> iinfo_object:
 
 
 _KINDS = {"integral": "integer"}
+_KIND_WORDS = (
+    "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric",
+)  # fmt: skip
 
 
 def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
@@ -101,16 +104,8 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
         return any(isdtype(own, one) for one in kind)
     if isinstance(kind, DType):
         return own is kind
-    if kind not in (
-        "bool",
-        "signed integer",
-        "unsigned integer",
-        "integral",
-        "real floating",
-        "complex floating",
-        "numeric",
-    ):
-        raise ValueError(f"isdtype: unknown kind {kind!r}; expected a dtype or one of the standard's words.")
+    if kind not in _KIND_WORDS:
+        raise ValueError(f"isdtype: unknown kind {kind!r}; expected a dtype or one of {', '.join(_KIND_WORDS)}.")
     return own in CATEGORIES[_KINDS.get(kind, kind)]
 
 

@@ -1,0 +1,219 @@
+"""The texts of the errors that users meet most: each names the operation, what it got, what it expects, what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import vkarray as vx
+
+MATRIX = vx.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+VECTOR = vx.asarray([1, 2, 3], dtype=vx.int32)
+BOOLS = vx.asarray([True, False, True])
+COMPLEX = vx.asarray([1j])
+NUMERIC = (
+    "int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, complex64, complex128"
+)
+ALL = f"bool, {NUMERIC}"
+
+# What is called -> the error and its text. Names are evaluated in this module.
+ERRORS = {
+    # operands
+    "vx.add(MATRIX, vx.ones((2,)))": (
+        ValueError,
+        "add: shapes (2, 3) and (2,) do not broadcast: the lengths 3 and 2 differ in dimension -1 and neither is 1. "
+        "Reshape or slice one of the operands.",
+    ),
+    "MATRIX + np.ones(3)": (
+        TypeError,
+        "add: got a vkarray array and a numpy.ndarray; nothing is copied to the device silently. Convert it with "
+        "vkarray.asarray, or this array with numpy.asarray.",
+    ),
+    "vx.add(MATRIX, np.ones(3))": (
+        TypeError, "add: expected arrays or Python scalars, got numpy.ndarray. Convert it with vkarray.asarray.",
+    ),
+    "vx.add(MATRIX, [1, 2, 3])": (
+        TypeError, "add: expected arrays or Python scalars, got list. Convert it with vkarray.asarray.",
+    ),
+    "vx.sin(0.5)": (
+        TypeError, "sin: expected at least one vkarray array, got only Python scalars. Use vkarray.asarray.",
+    ),
+    "vx.add(MATRIX)": (TypeError, "add() missing 1 required positional argument: 'x2'"),
+    "BOOLS + BOOLS": (TypeError, f"add: expected numeric ({NUMERIC}), got bool. Convert it with astype."),
+    "VECTOR & 1.5": (
+        TypeError,
+        "bitwise_and: expected integer or boolean (bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64), got "
+        "float64. Convert it with astype.",
+    ),
+    "vx.logical_and(MATRIX, MATRIX)": (
+        TypeError, "logical_and: expected bool (bool), got float32. Convert it with astype.",
+    ),
+    "VECTOR + 2**40": (
+        OverflowError,
+        "add: the Python integer 1099511627776 is out of bounds for int32 (-2147483648 to 2147483647). Use a wider dtype "
+        "(dtype=..., or astype for an array).",
+    ),
+    "vx.clip(VECTOR, 0.5, 1)": (
+        TypeError, "clip: min is of kind float, which does not fit int32. Convert x or min first.",
+    ),
+    # creation
+    "vx.asarray([200], dtype=vx.int8)": (
+        OverflowError,
+        "asarray: the Python integer 200 is out of bounds for int8 (-128 to 127). Use a wider dtype (dtype=..., or astype "
+        "for an array).",
+    ),
+    "vx.asarray([2**70])": (
+        OverflowError, "asarray: a Python integer in [1180591620717411303424] does not fit any integer dtype.",
+    ),
+    "vx.asarray('abc')": (TypeError, "asarray: expected numbers, got str ('abc')."),
+    "vx.asarray([1.0], dtype=float)": (
+        TypeError,
+        f"asarray: expected a data type such as vkarray.float32, got <class 'float'>. vkarray has: {ALL}.",
+    ),
+    "vx.asarray(np.ones(2), copy=False)": (
+        ValueError, "asarray: copy=False, but host memory (ndarray) must be copied to the device. Use copy=None.",
+    ),
+    "vx.zeros((2, -1))": (ValueError, "zeros: expected lengths of 0 or more, got (2, -1)."),
+    "vx.ones((2.5,))": (TypeError, "ones: expected a shape of integers, got (2.5,)."),
+    "vx.full((2,), 1.5, dtype=vx.int32)": (TypeError, "full: the float 1.5 does not fit int32. Round it first."),
+    "vx.arange(0, 5, 0)": (ValueError, "arange: step is 0; expected a positive or negative number."),
+    "vx.linspace(0, 1, -1)": (ValueError, "linspace: expected num of 0 or more, got -1."),
+    "vx.meshgrid(MATRIX)": (ValueError, "meshgrid: expected one-dimensional arrays, got shapes [(2, 3)]."),
+    # shapes and axes
+    "vx.reshape(MATRIX, (4, 2))": (ValueError, "reshape: 6 elements of shape (2, 3) do not fill shape (4, 2)."),
+    "vx.reshape(MATRIX.T, (6,), copy=False)": (
+        ValueError, "reshape: copy=False, but shape (3, 2) with strides (1, 3) has no view (6,).",
+    ),
+    "vx.permute_dims(MATRIX, (0,))": (ValueError, "permute_dims: expected 2 axes for shape (2, 3), got (0,)."),
+    "vx.squeeze(MATRIX, 0)": (
+        ValueError, "squeeze: dimension 0 has length 2; only those of length 1 go away.",
+    ),
+    "vx.concat([MATRIX, VECTOR])": (
+        ValueError, "concat: expected equal shapes except along axis 0, got (2, 3), (3,).",
+    ),
+    "vx.stack([])": (ValueError, "stack: expected at least one array, got none."),
+    "vx.broadcast_to(MATRIX, (3,))": (
+        ValueError, "broadcast_to: an array of shape (2, 3) does not broadcast to (3,).",
+    ),
+    "vx.sum(MATRIX, axis=2)": (
+        IndexError, "sum: axis 2 is out of range for an array of 2 dimensions; expected -2 to 1.",
+    ),
+    "vx.sum(MATRIX, axis=(0, 0))": (ValueError, "sum: axis (0, 0) names a dimension twice."),
+    "vx.max(vx.zeros((0,)))": (
+        ValueError, "max: expected at least one element along the reduced axes, got shape (0,). Check the shape first.",
+    ),
+    "vx.cumulative_sum(MATRIX)": (
+        ValueError, "cumulative_sum: axis is required for an array of 2 dimensions (shape (2, 3)).",
+    ),
+    "VECTOR.T": (
+        ValueError,
+        "T: expected 2 dimensions, got 1 (shape (3,)). Use .mT for stacks of matrices or vkarray.permute_dims.",
+    ),
+    "MATRIX @ MATRIX": (
+        ValueError,
+        "matmul: shapes (2, 3) and (2, 3) do not match: the last dimension of x1 (3) and the second to last dimension of "
+        "x2 (2) differ. Transpose or reshape one of them.",
+    ),
+    # indices
+    "VECTOR[5]": (IndexError, "getitem: index 5 is out of bounds for axis 0 of length 3; expected -3 to 2."),
+    "VECTOR[0, 0]": (
+        IndexError, "getitem: too many indices: the key indexes 2 dimensions, the array has 1.",
+    ),
+    "MATRIX[1.5]": (
+        TypeError,
+        "getitem: an index must be an integer, a slice, `...`, None, or an array (or list) of integers or bools, got "
+        "float (1.5).",
+    ),
+    "vx.take(VECTOR, vx.asarray([5])).tolist()": (
+        IndexError, "take: index 5 is out of bounds for axis 0 of length 3; expected -3 to 2.",
+    ),
+    "VECTOR.__setitem__(0, 1.5)": (
+        TypeError,
+        "setitem: a Python float does not fit into an array of int32 without losing its kind. Convert the value with "
+        "vkarray.astype(value, vkarray.int32).",
+    ),
+    "vx.where(MATRIX, MATRIX, MATRIX)": (
+        TypeError, "where: expected a condition array of dtype bool, got float32. Write x != 0.",
+    ),
+    # conversions
+    "bool(MATRIX)": (
+        TypeError,
+        "__bool__: only an array of 0 dimensions converts to a Python scalar, got shape (2, 3). Index it, or use "
+        ".tolist().",
+    ),
+    "float(COMPLEX[0])": (
+        TypeError, "__float__: complex64 has no real value; use vkarray.real(x) or complex(x).",
+    ),
+    "[0, 1][MATRIX[0, 0]]": (TypeError, "__index__: only an integer array can be an index, got float32."),
+    "len(vx.asarray(1))": (TypeError, "len: an array of 0 dimensions has no length."),
+    "MATRIX.item()": (ValueError, "item: expected an array of one element, got shape (2, 3)."),
+    "vx.astype(COMPLEX, vx.float32)": (
+        TypeError, "astype: complex64 has no float32 value. Take vkarray.real(x), vkarray.imag(x) or abs(x).",
+    ),
+    "vx.finfo(vx.int8)": (
+        TypeError,
+        "finfo: expected floating-point (float16, bfloat16, float32, float64, complex64, complex128), got int8. Convert it "
+        "with astype.",
+    ),
+    "vx.isdtype(vx.int8, 'float')": (
+        ValueError,
+        "isdtype: unknown kind 'float'; expected a dtype or one of bool, signed integer, unsigned integer, integral, real "
+        "floating, complex floating, numeric.",
+    ),
+    "np.asarray(MATRIX, copy=False)": (
+        ValueError,
+        "__array__: a NumPy array of device memory is always a copy, so copy=False is not possible. Where the memory is "
+        "mapped, numpy.from_dlpack(x) may give a view.",
+    ),
+    "vx.from_dlpack([1])": (TypeError, "from_dlpack: expected an object with __dlpack__, got list."),
+    "MATRIX.to_device(MATRIX.device, stream=3)": (
+        ValueError, "to_device: vkarray has no streams; expected stream=None, got 3.",
+    ),
+    # switches
+    "vx.config(verbose=1).__enter__()": (
+        vx.ConfigurationError,
+        "config: unknown switch verbose; the switches are debug, device, disable, validation, guard, check_barriers, "
+        "compare, cache, cpu_threads.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", ERRORS)
+def test_text(call):
+    error, text = ERRORS[call]
+    with pytest.raises(error) as caught:
+        eval(call, globals())
+    assert str(caught.value) == text
+
+
+def test_missing_features_are_named(device):
+    everything = {vx.int64: "int32", vx.uint64: "uint32", vx.float64: "float32", vx.complex128: "complex64"}
+    with vx.config(disable="shaderInt64,shaderFloat64"):
+        narrow = vx.ones((1,), device=device.index).device
+        for dtype, instead in everything.items():
+            with pytest.raises(vx.FeatureError) as caught:
+                vx.zeros((1,), dtype=dtype, device=narrow)
+            feature = "shaderInt64" if "int" in dtype.name else "shaderFloat64"
+            assert caught.value.features == (feature,)
+            assert str(caught.value) == (
+                f"zeros: the device {narrow.name!r} has no {feature}, so {dtype} arrays do not exist on it. Ask for "
+                f"{instead} (dtype=vkarray.{instead}, or astype), or choose another device."
+            )
+
+
+def test_out_of_memory_gives_the_figures(device):
+    for shape in ((2**45,), (2**62,)):
+        with pytest.raises(vx.OutOfMemoryError) as caught:
+            vx.empty(shape)
+        text = str(caught.value)
+        assert text.startswith(f"{device.name}: out of memory: {4 * shape[0]:,} bytes were asked for while ")
+        assert text.endswith("Drop references to large arrays or work in smaller parts.")
+
+
+def test_arrays_of_different_devices(device):
+    with vx.config(disable="subgroupQuad"):
+        other = vx.ones((2,), device=device.index)
+    assert other.device is not device
+    with pytest.raises(ValueError, match=r"^add: the operands are on different devices, .* Move one with x\.to_device"):
+        vx.ones((2,)) + other
+    assert (vx.ones((2,)) + other.to_device(device)).tolist() == [2, 2]
