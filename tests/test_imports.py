@@ -62,7 +62,12 @@ def imported(module: str) -> tuple[set[str], set[str]]:
     """The modules of vkarray that a module imports, as dotted names below vkarray, and the top-level names of others."""
     path = PACKAGE.joinpath(*module.split(".")).with_suffix(".py")
     inside, outside = set(), set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    # A name that is only used in annotations is not knowledge: what `if TYPE_CHECKING:` imports is never run.
+    tree.body = [
+        node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    ]
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             base = ["vkarray", *module.split(".")][: -node.level] if node.level else []
             source = ".".join([*base, *([node.module] if node.module else [])])

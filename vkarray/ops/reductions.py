@@ -12,14 +12,17 @@ import math
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .. import _vk, dtypes, layout, promotion
+from .. import dtypes, layout, promotion
 from ..array import VkArray, check_supported, default_dtype, empty, is_supported, storage_itemsize
 from ..dtypes import CATEGORIES, COMPLEX_OF, DTYPES, DType, as_dtype
 from ..shaders import Variant
 from . import launch
 from .rows import cast, check_operands
+
+if TYPE_CHECKING:
+    from .. import _vk
 
 REDUCTIONS: dict[str, Reduction] = {}
 

@@ -7,13 +7,17 @@ import math
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from .. import _vk, layout
+from .. import layout
 from ..array import VkArray, empty, is_supported, storage_itemsize
 from ..dtypes import CATEGORIES, DTYPES, DType
 from ..shaders import Variant
 from . import launch
 from .reductions import partial_dtype, uses_shared_memory
+
+if TYPE_CHECKING:
+    from .. import _vk
 
 _BLOCK = 16
 _CHUNK_BLOCKS = 256
