@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+import numpy as np  # noqa: F401 - in the evaluated calls
 import pytest
 
 import vkarray as vx
@@ -11,9 +11,7 @@ MATRIX = vx.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 VECTOR = vx.asarray([1, 2, 3], dtype=vx.int32)
 BOOLS = vx.asarray([True, False, True])
 COMPLEX = vx.asarray([1j])
-NUMERIC = (
-    "int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, complex64, complex128"
-)
+NUMERIC = "int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, complex64, complex128"
 ALL = f"bool, {NUMERIC}"
 
 # What is called -> the error and its text. Names are evaluated in this module.

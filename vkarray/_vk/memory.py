@@ -234,8 +234,8 @@ class Allocator:
     def _figures(self, nbytes: int, error: Exception) -> str:
         return (f"{self.device.name}: out of memory: {nbytes:,} bytes were asked for while {self.bytes_in_use:,} are "
                 f"in use and {self.block_bytes:,} are taken from the device, which has "
-                f"{self.device.physical.heap_bytes:,} (after all caches were released; {str(error).rstrip('.')}). Drop references to "
-                "large arrays or work in smaller parts.")
+                f"{self.device.physical.heap_bytes:,} (after all caches were released; {str(error).rstrip('.')}). Drop "
+                "references to large arrays or work in smaller parts.")
 
     def flush(self) -> None:
         """Return the pieces that wait in bins to their blocks."""
