@@ -124,6 +124,7 @@ COMPLEX vx_pow(COMPLEX z, COMPLEX w) {
     PAIR real_part = vx_scale_complex(product.real_part, excess - inner);
     PAIR imaginary_part = vx_scale_complex(product.imaginary_part, excess - inner);
     COMPLEX argument = COMPLEX(real_part.x, imaginary_part.x);
+    if (vx_absolute(argument.x) > VX_EXPONENT_LIMIT && vx_isinf(argument.y)) argument.y = VX_ZERO; // 0 or infinite anyway
     if (!vx_isfinite(argument) || vx_absolute(argument.x) > VX_EXPONENT_LIMIT) return vx_exp(argument);
     // Scaled to a modulus near 1, so that the low parts count before anything overflows or underflows.
     int exponent = int(clamp(argument.x * REAL(1.4426950408889634), -VX_EXPONENT_LIMIT, VX_EXPONENT_LIMIT));
