@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FIRST_BATCH, LARGEST_BATCH = 8, 256   # commands per batch: small while the device may be idle, then doubling
 BATCH_WORKGROUPS = 1 << 14            # enough work to submit at once
-POLL_SECONDS = 50e-6                  # submit and wait takes about 35 µs on a GPU; a sleeping wait adds as much
+POLL_SECONDS = 2e-3                   # waking from a sleeping wait took 50 to 600 µs on a GPU; after this long it is little
 WAIT_NANOSECONDS = 100_000_000        # wake up this often so that Ctrl-C works
 
 _COMPUTE = vk.VK_SHADER_STAGE_COMPUTE_BIT
