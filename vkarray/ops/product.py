@@ -17,6 +17,7 @@ from ..array import VkArray, empty, is_supported, storage_itemsize
 from ..dtypes import CATEGORIES, DType
 from ..shaders import Variant
 from . import launch
+from .rows import cast
 
 if TYPE_CHECKING:
     from .launch import Defines, Device, Kernel
@@ -71,6 +72,9 @@ _SHORTEST_PART = {"gpu": 256, "cpu": 1024}
 _LANES = (256, 32)        # invocations that share a sum on a GPU, where neighbours in memory are neighbours in k
 _LONG_ROW = 2048          # from here on a whole workgroup shares a sum
 _REACH_LIMIT = 1 << 30    # elements that one part may span
+# Rows and columns from which on 16-bit floating-point matrices are converted first: unpacking such an element takes a
+# dozen instructions, and it is read once per tile. No larger than half the smallest tile of matmul_tiled.
+_CONVERT_FROM = 16
 _LONGEST_PART = {"gpu": 1 << 30, "cpu": 1 << 15}  # llvmpipe leaves a loop after 65,535 turns, whatever it still had to do
 
 _PACKS = {
@@ -122,7 +126,7 @@ def dot_variant(term: str, source: DType, target: DType, device: Device) -> Vari
 
 @functools.cache
 def matmul_variant(tile: Tile, source: DType, target: DType, device: Device) -> Variant:
-    """Matrix products of `source` elements stored as `target`."""
+    """Matrix products of `source` elements, stored as `target`."""
     if tile.template == "matmul_tiled":
         pack, lanes = pack_of(source)
         sizes = {"TILE_M": tile.shape[0], "TILE_N": tile.shape[1], "TILE_K": tile.depth, "LANES": lanes,
@@ -145,9 +149,15 @@ def variants(device: Device) -> Iterator[Variant]:
                 yield dot_variant(_PRODUCT, dtype, target, device)
                 if dtype.kind == "complex floating":
                     yield dot_variant(_CONJUGATED, dtype, target, device)
-                for tile in {*GPU_TILES, *CPU_TILES}:
-                    if compute_itemsize(dtype) <= tile.itemsize:
-                        yield matmul_variant(tile._replace(least=0), dtype, target, device)
+                for source in {dtype, partial} if dtype.kind == "real floating" else {dtype}:
+                    yield from _matmul_variants(source, target, device)
+
+
+def _matmul_variants(source: DType, target: DType, device: Device) -> Iterator[Variant]:
+    for tile in {*GPU_TILES, *CPU_TILES}:
+        converted = source.bits == 16 and source.kind == "real floating" and tile.template == "matmul_tiled"
+        if compute_itemsize(source) <= tile.itemsize and not converted:
+            yield matmul_variant(tile, source, target, device)
 
 
 # What `dot` adds, as GLSL in the sum and in a and b.
@@ -227,6 +237,8 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     """
     device = result._device
     batch, (m, n), k = result._shape[:-2], result._shape[-2:], a._shape[-1]
+    if a._dtype.bits == 16 and a._dtype.kind == "real floating" and min(m, n) >= _CONVERT_FROM:
+        a, b = cast(a, dtypes.float32), cast(b, dtypes.float32)
     a = a._view((*batch, m, k), layout.broadcast_strides(a._shape, a._strides, (*batch, m, k)))
     b = b._view((*batch, k, n), layout.broadcast_strides(b._shape, b._strides, (*batch, k, n)))
     if n == 1:
