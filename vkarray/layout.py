@@ -25,10 +25,10 @@ def contiguous_strides(shape: Shape) -> Strides:
 
 def is_contiguous(shape: Shape, strides: Strides) -> bool:
     """Whether the elements lie in C order without gaps (dimensions of length 1 may have any stride)."""
+    if 0 in shape:
+        return True
     step = 1
     for length, stride in zip(reversed(shape), reversed(strides), strict=True):
-        if length == 0:
-            return True
         if length != 1:
             if stride != step:
                 return False
@@ -138,6 +138,8 @@ def offset_range(shape: Shape, strides: Strides) -> tuple[int, int]:
 
 def has_internal_overlap(shape: Shape, strides: Strides) -> bool:
     """Whether two indices may share an element (sufficient test: sorted strides must each exceed the extent below)."""
+    if 0 in shape:
+        return False
     extent = 0
     for stride, length in sorted((abs(stride), length) for stride, length in zip(strides, shape, strict=True)):
         if length > 1:
