@@ -1,0 +1,234 @@
+"""The largest error of one row on one type: sampled, or over all 2^32 float32 numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ... import asarray
+from ...dtypes import REAL_OF, DType
+from ...ops.rows import Row
+from . import exact, reference, samples, special_cases
+from .formats import complex_errors, format_of, real_errors
+
+# Of the candidates for the largest error, at most this many are computed in arbitrary precision.
+_MOST_VERIFIED = 3000
+_BLOCK = 2**22
+_KEPT_OF_A_BLOCK = 4
+
+# Limits of the library, stated in docs/accuracy.md. The |x2 log x1| up to which complex pow is measured, but for results that
+# are clearly 0; the part of the greater operand that counts as a unit of logaddexp at least.
+_LARGEST_LOGARITHM = {"complex64": 2.0**19, "complex128": 2.0**45}
+_LEAST_UNIT = {("logaddexp", "float64"): 2.0**-97}
+
+# The formulas that the standard prescribes overflow on the way to a result beyond the largest number.
+_OVERFLOWS_ON_THE_WAY = {"multiply", "square"}
+_CORRECTLY_ROUNDED = {
+    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "square", "reciprocal", "sqrt", "negative",
+    "positive", "abs", "sign", "maximum", "minimum", "clip", "copysign", "floor", "ceil", "trunc", "round", "conj", "real",
+    "imag",
+}  # fmt: skip
+
+Function = Callable[..., object]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The largest error found, in `unit`, the bound it has to keep, and where it occurred."""
+
+    function: str
+    dtype: str
+    unit: str
+    error: float
+    bound: float
+    operands: tuple[str, ...]
+    result: str
+    true: str
+    samples: int
+    verified: bool  # in arbitrary precision, unless results are exact
+
+    @property
+    def within(self) -> bool:
+        return self.error <= self.bound
+
+
+def bound(row: Row, dtype: DType) -> float:
+    """The error allowed: 4 eps of the modulus for complex operands, 1/2 or 1 ULP for real ones."""
+    if reference.is_exact(row):
+        return 0.0
+    if dtype in REAL_OF:
+        return 4.0
+    if row.name in _CORRECTLY_ROUNDED:
+        return 0.5
+    # 16-bit types: an error of 1 ULP in float32, then the rounding.
+    return 0.5 + 2.0 ** (format_of(dtype).precision - 24) if dtype.bits == 16 else 1.0
+
+
+def unit(row: Row, dtype: DType) -> str:
+    return "exact" if reference.is_exact(row) else "eps" if dtype in REAL_OF else "ULP"
+
+
+def sampled(row: Row, dtype: DType, count: int, verified: int, function: Function | None = None) -> Measurement:
+    """Measure `row` (or another function in its place) on about `count` operands, `verified` of them exactly at least."""
+    wide = dtype.bits < 64 or reference.HAS_WIDE_LONG_DOUBLE
+    operands = samples.operands(row.name, row.operands, dtype, count if wide else min(count, 2000))
+    got = np.asarray((function or row)(*[asarray(values, dtype=dtype) for values in operands]))
+    expected = reference.expected(row, dtype, operands)
+    if dtype in REAL_OF:
+        if row.name in special_cases.FUNCTIONS:
+            wrong = _special(row, dtype, function or row)
+            if wrong is not None:
+                return wrong
+        counted = _counted(row, dtype, operands, expected)
+        operands, got, expected = [values[counted] for values in operands], got[counted], expected[counted]
+    return _settled(row, dtype, operands, got, expected, verified if wide else got.size)
+
+
+def _special(row: Row, dtype: DType, function: Function) -> Measurement | None:
+    """An infinite error when a special case is not what the standard says."""
+    operands = special_cases.operands(row.name, np.dtype(dtype.name))
+    wrong = special_cases.disagreements(row.name, np.asarray(function(asarray(operands, dtype=dtype))))
+    if not wrong:
+        return None
+    case, got = wrong[0]
+    return Measurement(
+        row.name, dtype.name, unit(row, dtype), np.inf, bound(row, dtype), (repr(case.operand),), repr(got),
+        repr(case.result), operands.size, True,
+    )  # fmt: skip
+
+
+def _counted(row: Row, dtype: DType, operands: list[np.ndarray], expected: np.ndarray) -> np.ndarray:
+    """Where the error of a complex result says something: operands and result are numbers."""
+    counted = np.logical_and.reduce([np.isfinite(values) for values in (*operands, expected)])
+    with np.errstate(all="ignore"):
+        if row.name in _OVERFLOWS_ON_THE_WAY:
+            counted &= np.abs(expected) < np.ldexp(expected.real.dtype.type(1), format_of(dtype).highest_exponent)
+        if row.name == "pow":
+            base, exponent = (values.astype(expected.dtype) for values in operands)
+            product, size = exponent * np.log(base), np.abs(exponent) * np.abs(np.log(base))
+            vanishes = (expected == 0) & (np.abs(product.real) > 1e-3 * size)
+            counted &= (size < _LARGEST_LOGARITHM[dtype.name]) | vanishes
+    return counted
+
+
+def _errors(row: Row, dtype: DType, operands: list[np.ndarray], got: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Errors against the fast reference."""
+    if reference.is_exact(row):
+        same = (got == expected) | ((got != got) & (expected != expected))
+        same &= (expected != 0) | (np.signbit(got) == np.signbit(expected)) if got.dtype.kind == "f" else True
+        return np.where(same, 0.0, np.inf)
+    if dtype not in REAL_OF:
+        return real_errors(got, expected, format_of(dtype), _least_unit(row, dtype, operands))
+    return complex_errors(got, expected, format_of(dtype))
+
+
+def _least_unit(row: Row, dtype: DType, operands: list[np.ndarray]) -> np.ndarray:
+    """What a unit in the last place is taken for at least, for each set of operands."""
+    part = _LEAST_UNIT.get((row.name, dtype.name), 0.0)
+    if not part:
+        return np.zeros(operands[0].shape)
+    greater = np.abs(np.maximum.reduce(operands))
+    return np.where(np.isfinite(greater), greater, 0) * part
+
+
+def _settled(row: Row, dtype: DType, operands: list[np.ndarray], got: np.ndarray, expected: np.ndarray,
+             verified: int) -> Measurement:  # fmt: skip
+    """The largest error, after computing again exactly a random part and then the largest ones, until none is left that
+    could be larger."""
+    form = format_of(dtype)
+    errors = _errors(row, dtype, operands, got, expected)
+    least = _least_unit(row, dtype, operands)
+    verifiable = np.logical_and.reduce([np.isfinite(values) for values in (*operands, expected)])
+    verifiable &= (got == got) & (exact.has(row.name) and not reference.is_exact(row))
+    done = ~verifiable
+    worst, largest = 0, -1.0
+    true: object = None
+
+    def visit(place: int) -> None:
+        nonlocal worst, largest, true
+        error, value = errors[place], expected[place]
+        if not done[place]:
+            value = exact.true_value(row.name, [values[place].item() for values in operands])
+            if value:  # the fast reference knows the sign of a true zero
+                error = exact.error(got[place].item(), value, form, least[place].item())
+        if error > largest:
+            worst, largest, true = int(place), error, value
+
+    chosen = np.random.default_rng(1).permutation(np.nonzero(verifiable)[0])[:verified]
+    for place in chosen:
+        visit(place)
+        done[place] = True
+        errors[place] = min(errors[place], largest)
+    budget = max(_MOST_VERIFIED, verified)
+    settled = True
+    for place in np.argsort(-errors, kind="stable"):
+        if errors[place] <= largest:
+            break
+        if not budget and not done[place]:
+            settled, worst, largest, true = False, int(place), float(errors[place]), expected[place]
+            break
+        budget -= not done[place]
+        visit(place)
+    return Measurement(
+        row.name, dtype.name, unit(row, dtype), float(largest), bound(row, dtype),
+        tuple(repr(values[worst].item()) for values in operands), repr(got[worst].item()), _short(true), errors.size, settled,
+    )  # fmt: skip
+
+
+def _short(value: object) -> str:
+    """About 25 digits of a true value."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return str(value)
+    return exact.mpmath().nstr(value, 25)
+
+
+# -- all float32 numbers ----------------------------------------------------------------------------------------
+
+
+def all_float32(row: Row, dtype: DType, progress: Callable[[float], None]) -> Measurement:
+    """Measure a unary row on all 2^32 float32 numbers; `progress` is told the part done.
+
+    A result that is the reference (in float64) rounded is off by half a unit; the others are looked at, and the worst of
+    each block computed exactly.
+    """
+    starts = range(0, 2**32, _BLOCK)
+    kept = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for number, found in enumerate(_in_turn(pool, lambda start: _block(row, dtype, start), starts)):
+            kept.append(found)
+            progress((number + 1) / len(starts))
+    operand, got = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    measured = _settled(row, dtype, [operand], got, reference.expected(row, dtype, [operand]), 0)
+    return replace(measured, samples=2**32)
+
+
+def _in_turn(pool: ThreadPoolExecutor, function: Callable, arguments: range) -> Iterator:
+    """Results in order, with few blocks in memory at a time."""
+    ahead = 2 * (os.cpu_count() or 1)
+    waiting = []
+    for argument in arguments:
+        waiting.append(pool.submit(function, argument))
+        if len(waiting) > ahead:
+            yield waiting.pop(0).result()
+    for future in waiting:
+        yield future.result()
+
+
+def _block(row: Row, dtype: DType, start: int) -> tuple[np.ndarray, np.ndarray]:
+    """The operands of a block with the largest errors, and the results there."""
+    operand = np.arange(start, start + _BLOCK, dtype=np.uint32).view(np.float32)
+    got = np.asarray(row(asarray(operand, dtype=dtype)))
+    expected = reference.expected(row, dtype, [operand])
+    with np.errstate(all="ignore"):
+        rounded = expected.astype(np.float32)
+        differs = (rounded.view(np.uint32) != got.view(np.uint32)) & ~(np.isnan(rounded) & np.isnan(got))
+    places = np.nonzero(differs)[0]
+    if not places.size:  # all correctly rounded: some tell how close to half a unit they come
+        places = np.arange(0, _BLOCK, 61)
+    errors = real_errors(got[places], expected[places], format_of(dtype))
+    worst = places[np.argsort(-errors)[:_KEPT_OF_A_BLOCK]]
+    return operand[worst], got[worst]
