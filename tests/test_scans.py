@@ -28,7 +28,7 @@ def check(name: str, dtype, values: np.ndarray, result: vx.VkArray, axis: int, i
     if initial:
         wide = np.concatenate([np.full_like(np.take(wide, [0], axis), first), wide], axis)
     with np.errstate(all="ignore"):
-        expected = reference(wide, axis=axis)
+        expected = reference(wide, axis=axis, dtype=wide.dtype)
         got = np.asarray(result)
         assert got.shape == expected.shape
         if integers:
