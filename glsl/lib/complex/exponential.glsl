@@ -68,7 +68,8 @@ COMPLEX vx_exp(COMPLEX z) {
 
 // e^z - 1 = (e^x - 1) cos y - (1 - cos y) + i e^x sin y, where that loses nothing; 1 - cos y = sin^2 y / (1 + cos y).
 COMPLEX vx_expm1(COMPLEX z) {
-    if (z.y == VX_ZERO) return COMPLEX(vx_expm1(z.x), z.y);
+    // The standard's table gives a zero of either sign the real part +0.
+    if (z.y == VX_ZERO) return COMPLEX(z.x == VX_ZERO ? VX_ZERO : vx_expm1(z.x), z.y);
     precise COMPLEX result = vx_exp(z);
     if (vx_isfinite(z) && z.x < 3.0) {
         REAL sine, cosine;
