@@ -156,7 +156,8 @@ def compile_glsl(source: str, label: str, details: str = "") -> bytes:
             capture_output=True, text=True, check=False, cwd=folder,
         )  # fmt: skip
         if done.returncode != 0 or not output_path.exists():
-            raise ShaderError(_compile_message(source, done.stdout + done.stderr, label, details))
+            said = done.stdout + done.stderr or f"{COMPILER} ended with status {done.returncode} and said nothing."
+            raise ShaderError(_compile_message(source, said, label, details))
         return output_path.read_bytes()
 
 
