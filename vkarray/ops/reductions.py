@@ -22,7 +22,7 @@ from . import launch
 from .rows import cast, check_operands
 
 if TYPE_CHECKING:
-    from .. import _vk
+    from .launch import Device
 
 REDUCTIONS: dict[str, Reduction] = {}
 
@@ -46,7 +46,7 @@ def partial_dtype(dtype: DType) -> DType:
     return _WIDE.get(dtype, dtype)
 
 
-def widened(dtype: DType, device: _vk.Device) -> DType:
+def widened(dtype: DType, device: Device) -> DType:
     """The type of a sum or product: integers narrower than the default integer, and bool, become that wide."""
     default = default_dtype("int", device)
     if dtype.kind == "bool":
@@ -56,24 +56,24 @@ def widened(dtype: DType, device: _vk.Device) -> DType:
     return dtype
 
 
-def uses_shared_memory(device: _vk.Device) -> bool:
+def uses_shared_memory(device: Device) -> bool:
     """Whether invocations should meet in shared memory: barriers are dear on a CPU, and a workgroup must be that large."""
     return not device.limits.is_cpu and device.limits.max_workgroup_invocations >= launch.WORKGROUP_SIZE
 
 
-def _same(dtype: DType, device: _vk.Device) -> tuple[DType, DType]:
+def _same(dtype: DType, device: Device) -> tuple[DType, DType]:
     return partial_dtype(dtype), dtype
 
 
-def _sum(dtype: DType, device: _vk.Device) -> tuple[DType, DType]:
+def _sum(dtype: DType, device: Device) -> tuple[DType, DType]:
     return _same(widened(dtype, device), device)
 
 
-def _floating(dtype: DType, device: _vk.Device) -> tuple[DType, DType]:
+def _floating(dtype: DType, device: Device) -> tuple[DType, DType]:
     return _same(dtype if dtype in CATEGORIES["floating-point"] else dtypes.float64, device)
 
 
-def _pair(dtype: DType, device: _vk.Device) -> tuple[DType, DType]:
+def _pair(dtype: DType, device: Device) -> tuple[DType, DType]:
     result = _floating(dtype, device)[1]
     return COMPLEX_OF[result], result
 
@@ -118,7 +118,7 @@ class Reduction:
     centered: bool = False
     library: str | None = None
 
-    def variant(self, device: _vk.Device, types: tuple[DType, DType, DType], states: bool, shared: bool) -> Variant:
+    def variant(self, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool) -> Variant:
         """The shader for (input, state, result) types; with `states` the input is what an earlier dispatch wrote."""
         source, state, result = types
         if states:
@@ -151,7 +151,7 @@ class Reduction:
         what = "states of " if states else ""
         return Variant("reduce", tuple(defines), f"{self.name} {what}{source} ({'shared' if shared else 'serial'})")
 
-    def _input(self, device: _vk.Device, source: DType, state: DType, states: bool) -> tuple[int, int]:
+    def _input(self, device: Device, source: DType, state: DType, states: bool) -> tuple[int, int]:
         """(bytes of a stored input element, elements of a lane side by side: 16 bytes, at most 8 elements).
 
         The second does not depend on the device, as it decides the order of combination.
@@ -162,7 +162,7 @@ class Reduction:
             return self.state_itemsize(device, state), 1
         return storage_itemsize(state, device), min(8, 16 // state.itemsize)
 
-    def state_itemsize(self, device: _vk.Device, state: DType) -> int:
+    def state_itemsize(self, device: Device, state: DType) -> int:
         """Bytes of a stored state. A place and a value are as long as the longer of them twice."""
         if not self.indexed:
             return storage_itemsize(state, device)
@@ -172,7 +172,7 @@ class Reduction:
         """Whether the row takes arrays of `dtype`."""
         return dtype in CATEGORIES[self.category]
 
-    def variants(self, device: _vk.Device) -> Iterator[Variant]:
+    def variants(self, device: Device) -> Iterator[Variant]:
         """The shaders of all types, for the archive."""
         for source in DTYPES.values():
             if self.accepts(source):
@@ -221,7 +221,7 @@ class Reduction:
 
 @functools.cache
 def _variant(
-    row: Reduction, device: _vk.Device, types: tuple[DType, DType, DType], states: bool, shared: bool
+    row: Reduction, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool
 ) -> Variant:  # fmt: skip
     return row.variant(device, types, states, shared)
 
@@ -451,7 +451,7 @@ def accumulator(name: str, x: VkArray, dtype: DType | None) -> DType:
     return wanted
 
 
-def variants(device: _vk.Device) -> Iterator[Variant]:
+def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all rows and types that the device supports, for the archive."""
     for made in REDUCTIONS.values():
         yield from made.variants(device)

@@ -17,7 +17,7 @@ from . import launch
 from .reductions import partial_dtype, uses_shared_memory
 
 if TYPE_CHECKING:
-    from .. import _vk
+    from .launch import Device
 
 _BLOCK = 16
 _CHUNK_BLOCKS = 256
@@ -38,7 +38,7 @@ class Scan:
     initial: str
     library: str | None = None
 
-    def variant(self, device: _vk.Device, source: DType, result: DType, shared: bool) -> Variant:
+    def variant(self, device: Device, source: DType, result: DType, shared: bool) -> Variant:
         """The shader for inputs and results of these types (both compute in the same GLSL type)."""
         combine = self.combine.get(result.kind) or self.combine["else"]
         initial = self.initial if result.kind != "complex floating" else f"{self.initial}, 0"
@@ -54,7 +54,7 @@ class Scan:
         defines.append(("LIBRARY", launch.library_path(library, result)))
         return Variant("scan", tuple(defines), f"{self.name} {source} ({'shared' if shared else 'serial'})")
 
-    def variants(self, device: _vk.Device) -> Iterator[Variant]:
+    def variants(self, device: Device) -> Iterator[Variant]:
         """The shaders of all types, for the archive."""
         for dtype in filter(CATEGORIES["numeric"].__contains__, DTYPES.values()):
             if not is_supported(dtype, device):
@@ -66,7 +66,7 @@ class Scan:
 
 
 @functools.cache
-def _variant(scan: Scan, device: _vk.Device, source: DType, result: DType, shared: bool) -> Variant:
+def _variant(scan: Scan, device: Device, source: DType, result: DType, shared: bool) -> Variant:
     return scan.variant(device, source, result, shared)
 
 
