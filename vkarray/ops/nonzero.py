@@ -91,9 +91,17 @@ def _part(mask: VkArray, first: int, count: int, address: int) -> _Part:
     device = mask._device
     chunks = -(-count // 64)
     bits = empty((chunks, 2), dtypes.uint32, device)
-    levels = [empty((chunks,), dtypes.uint32, device)]
-    push = struct.pack("<3QI", address, bits._address, levels[0]._address, count)
-    _run(_count_variant(storage_itemsize(dtypes.bool_, device) == 4), device, push, chunks, [mask], [bits, levels[0]])
+    counts = empty((chunks,), dtypes.uint32, device)
+    push = struct.pack("<3QI", address, bits._address, counts._address, count)
+    _run(_count_variant(storage_itemsize(dtypes.bool_, device) == 4), device, push, chunks, [mask], [bits, counts])
+    total = running_sums(counts)
+    return _Part(first, count, bits, counts, total)
+
+
+def running_sums(counts: VkArray) -> VkArray:
+    """Replace each of the contiguous uint32 counts by the sum of those before it; returns the sum of all."""
+    device = counts._device
+    levels = [counts]
     while levels[-1].size > 1:
         below = levels[-1]
         above = empty((-(-below.size // _BRANCHES),), dtypes.uint32, device)
@@ -106,7 +114,7 @@ def _part(mask: VkArray, first: int, count: int, address: int) -> _Part:
         push = struct.pack("<2QI", level._address, running._address, level.size)
         _run(_SCAN, device, push, -(-level.size // _BRANCHES), [level, running], [level])
         running = level
-    return _Part(first, count, bits, levels[0], total)
+    return total
 
 
 def coordinates(mask: VkArray, part: int = PART) -> tuple[VkArray, ...]:

@@ -1,0 +1,162 @@
+"""sort and argsort against NumPy's stable sort: every type, layout, size and special value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import random_values, special_values, supported
+
+import vkarray as vx
+from vkarray import layout
+from vkarray.dtypes import DTYPES
+from vkarray.ops import launch, sorting
+
+SUPPORTED = supported(DTYPES.values())
+# One element, one chunk with short and long digits, one row of several chunks, and the lengths next to them.
+LENGTHS = [0, 1, 2, 3, 128, 129, 255, 257, 1000, 4095, 4097, 20_011]
+
+
+def values_of(dtype, shape, seed: int = 0) -> np.ndarray:
+    """Random values of all magnitudes and NaN, with every special value among them, and many that are equal."""
+    count = int(np.prod(shape))
+    generator = np.random.default_rng(seed)
+    special = special_values(dtype)
+    picked = special[generator.integers(0, len(special), count)]
+    return np.where(generator.random(count) < 0.3, picked, random_values(dtype, count, seed)).reshape(shape)
+
+
+def order_of(values: np.ndarray, descending: bool) -> np.ndarray:
+    """The stable order along the last axis: by the kind of NaN (none, imaginary, real, both), then by the parts."""
+    kind = np.zeros(values.shape, np.int64)
+    keys = []
+    for weight, part in enumerate([values.imag, values.real] if np.iscomplexobj(values) else [values], 1):
+        nan = np.isnan(part)
+        kind += weight * nan
+        ranks = np.unique(np.where(nan, 0, part), return_inverse=True)[1].reshape(part.shape)
+        keys.append(np.where(nan, 0, -ranks if descending else ranks))
+    return np.lexsort((*keys, kind), axis=-1)
+
+
+def check(x: vx.VkArray, values: np.ndarray, axis: int = -1) -> None:
+    """Sort the device array x of the host values both ways, and compare to the bit (so also the signs of zeros)."""
+    for descending in (False, True):
+        order = np.moveaxis(order_of(np.moveaxis(values, axis, -1), descending), -1, axis)
+        result = vx.argsort(x, axis=axis, descending=descending)
+        assert result.dtype == vx.asarray(0).dtype
+        assert np.array_equal(np.asarray(result), order)
+        result = vx.sort(x, axis=axis, descending=descending)
+        expected = np.take_along_axis(values, order, axis)
+        assert result.dtype == x.dtype
+        got = np.asarray(result)
+        assert got.shape == expected.shape
+        assert np.array_equal(got, expected, equal_nan=values.dtype.kind in "fc")
+        if values.dtype.kind == "f":
+            assert np.array_equal(np.signbit(got), np.signbit(expected))
+
+
+@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+def test_lengths(dtype) -> None:
+    for length in LENGTHS:
+        values = values_of(dtype, (length,), length)
+        check(vx.asarray(values, dtype=dtype), values)
+
+
+@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+def test_axes_and_layouts(dtype) -> None:
+    values = values_of(dtype, (5, 7, 140))
+    x = vx.asarray(values, dtype=dtype)
+    for axis in (-3, 1, 2):
+        check(x, values, axis)
+    check(x[::-1, 1:, ::-3], values[::-1, 1:, ::-3], 1)
+    check(vx.permute_dims(x, (2, 0, 1)), values.transpose(2, 0, 1), 0)
+    check(vx.broadcast_to(x[:, :1], (5, 4, 140)), np.broadcast_to(values[:, :1], (5, 4, 140)), 1)
+    check(x[2, 3, 5:], values[2, 3, 5:])
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 3), (2, 0, 4), (4, 1), (1, 1, 1)])
+def test_empty_and_single(shape) -> None:
+    values = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    for axis in range(len(shape)):
+        check(vx.asarray(values), values, axis)
+
+
+@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int32", "int64", "complex64"])
+def test_large(name: str) -> None:
+    dtype = DTYPES[name]
+    if dtype not in SUPPORTED:
+        pytest.skip(f"the driver has no {name}")
+    values = values_of(dtype, (1_300_003,))
+    check(vx.asarray(values, dtype=dtype), values)
+
+
+@pytest.mark.parametrize(("rows", "length"), [(40_000, 9), (400, 3000), (3, 300_000)])
+def test_batches(rows: int, length: int) -> None:
+    values = values_of(vx.float32, (rows, length))
+    check(vx.asarray(values), values)
+
+
+def test_more_workgroups_than_one_dimension_holds() -> None:
+    values = np.random.default_rng(0).integers(0, 9, (70_000 * 256, 1), np.uint8)
+    values = np.concatenate([values, values[::-1]], axis=1)
+    x = vx.asarray(values)
+    assert np.array_equal(np.asarray(vx.sort(x)), np.sort(values))
+    assert np.array_equal(
+        np.asarray(vx.argsort(x, descending=True)), np.where(values[:, :1] >= values[:, 1:], [[0, 1]], [[1, 0]])
+    )
+
+
+def test_ordered_inputs() -> None:
+    """One digit in all elements of a chunk, and orders that other methods find hard."""
+    count = 100_000
+    for values in (
+        np.zeros(count),
+        np.arange(count),
+        np.arange(count)[::-1],
+        np.arange(count) // 7 % 3,
+        np.full(count, np.nan),
+    ):
+        values = np.ascontiguousarray(values, np.float32)
+        check(vx.asarray(values), values)
+
+
+@pytest.mark.parametrize("plan", [sorting.Plan(4, 256), sorting.Plan(8, 1000), sorting.Plan(8, 60_000)])
+def test_plans_of_other_devices(plan, monkeypatch) -> None:
+    monkeypatch.setattr(sorting, "_CPU_PLAN", plan)
+    monkeypatch.setattr(sorting, "_GPU_PLAN", plan)
+    for dtype in (vx.float32, vx.int16, vx.complex64):
+        values = values_of(dtype, (4, 50_021))
+        check(vx.asarray(values, dtype=dtype), values)
+
+
+def test_batches_over_the_limit_of_a_dispatch(monkeypatch) -> None:
+    monkeypatch.setattr(layout, "INDEX_LIMIT", 10_000)
+    values = values_of(vx.float32, (7, 4000))
+    check(vx.asarray(values), values)
+
+
+def test_the_number_of_dispatches_does_not_grow_with_the_batch(monkeypatch) -> None:
+    counted = []
+    dispatch = launch.dispatch
+    monkeypatch.setattr(launch, "dispatch", lambda *given, **options: counted.append(1) or dispatch(*given, **options))
+    numbers = []
+    for rows in (2, 200):
+        x = vx.zeros((rows, 5000))
+        counted.clear()
+        vx.argsort(x)
+        numbers.append(len(counted))
+    # The sums of the counts may take another level or two of their tree, up and down, for each of up to eight digits.
+    assert 0 < numbers[0] <= numbers[1] <= numbers[0] + 2 * 2 * 8
+
+
+def test_errors() -> None:
+    x = vx.asarray([2.0, 1.0])
+    for function in (vx.sort, vx.argsort):
+        name = function.__name__
+        with pytest.raises(TypeError, match=f"^{name}: .*numpy.ndarray"):
+            function(np.zeros(3))
+        with pytest.raises(TypeError, match=f"^{name}: .*scalar"):
+            function(3)
+        with pytest.raises(IndexError, match=f"^{name}: axis 1 "):
+            function(x, axis=1)
+        with pytest.raises(IndexError, match=f"^{name}: axis -1 .*0 dimensions"):
+            function(vx.asarray(1.0))

@@ -1,0 +1,212 @@
+"""Sorting functions of the standard: a stable radix sort from the least significant digit, rows of a batch side by side.
+
+A pass moves every element to the place of one digit of its key (`glsl/lib/sort_key.glsl`): count the digits in each chunk
+of each row, sum the counts up, scatter. Rows of one chunk make all their passes in a single dispatch. So the number of
+dispatches depends on the type and, for the sums, on the logarithm of the size, not on the number of rows.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import dtypes, layout
+from ..array import VkArray, default_dtype, empty, operations, storage_itemsize
+from ..dtypes import REAL_OF, DType
+from ..shaders import Variant
+from . import launch
+from .gather import element_sizes
+from .nonzero import running_sums
+from .rows import cast, check_operands
+
+if TYPE_CHECKING:
+    from .launch import Device
+
+
+class Plan(NamedTuple):
+    """How a class of devices sorts: bits of a digit and elements of a chunk, which one invocation walks."""
+
+    bits: int
+    chunk: int
+
+
+_CPU_PLAN = Plan(8, 4096)
+_GPU_PLAN = Plan(4, 256)
+# Rows up to this length have so few elements for a digit of 8 bits that its 256 counts cost more than a second pass.
+_SHORT, _SHORT_BITS = 128, 4
+# llvmpipe leaves a shader's loops after 65,535 turns in all.
+_TURNS = 60_000
+
+Constants = tuple[tuple[int, int], ...]
+# Elements and, where they are asked for, the places in their rows that these come from.
+_Columns = tuple[VkArray, VkArray | None]
+
+_FORMS = {"bool": 0, "unsigned integer": 0, "signed integer": 1, "real floating": 2}
+_INFINITE = {
+    dtypes.float16: 0x7C00, dtypes.bfloat16: 0x7F80, dtypes.float32: 0x7F800000, dtypes.float64: 0x7FF00000,
+}  # fmt: skip
+# From so many invocations on, a workgroup has its usual size; where there are fewer it is small, so that all threads of a
+# CPU driver get some.
+_ENOUGH_INVOCATIONS = 1 << 13
+_FEW_INVOCATIONS = 16
+
+
+@functools.cache
+def _variant(template: str, element_bytes: int, indices: bool) -> Variant:
+    defines = [("ELEMENT_BYTES", str(element_bytes)), *([("INDICES", "1")] if indices else [])]
+    label = f"{template} {element_bytes} bytes{' with indices' if indices else ''}"
+    return Variant(template, tuple(defines), label)
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """All variants that a device can meet."""
+    for element_bytes in element_sizes(device):
+        yield _variant("sort_count", element_bytes, False)
+        for template in ("sort_scatter", "sort_rows"):
+            for indices in (False, True):
+                yield _variant(template, element_bytes, indices)
+
+
+def _key_bits(dtype: DType) -> int:
+    """Bits of the key: those of the value and, for a complex number, two for its class."""
+    return 2 * dtype.bits + 2 if dtype.kind == "complex floating" else dtype.bits
+
+
+@functools.cache
+def _constants(dtype: DType, descending: bool, digit_bits: int) -> Constants:
+    """The specialization constants of `sort_key.glsl`."""
+    part = REAL_OF.get(dtype, dtype)
+    sign = 1 << min(part.bits, 32) - 1
+    values = (digit_bits, _FORMS[part.kind], sign, _INFINITE.get(part, 0), int(part is not dtype), int(descending))
+    return tuple(enumerate(values, 1))
+
+
+def sorted_rows(x: VkArray, descending: bool, indices: bool) -> _Columns:
+    """The elements of x sorted along the last axis and, when asked for, their places before (uint32)."""
+    x = launch.contiguous(x)
+    device = x._device
+    length = x._shape[-1]
+    values, places = _scratch(x, indices)
+    if x.size == 0:
+        return values, places
+    bits, chunk = _CPU_PLAN if device.limits.is_cpu else _GPU_PLAN
+    if length <= _SHORT:
+        bits = _SHORT_BITS
+    passes = -(-_key_bits(x._dtype) // bits)
+    at_once = length <= chunk and 2 * passes * (length + (1 << bits)) <= _TURNS
+    constants = _constants(x._dtype, descending, bits)
+    rows = math.prod(x._shape[:-1])
+    few = max(1, layout.INDEX_LIMIT // length)
+    for first in range(0, rows, few):
+        part = (min(few, rows - first), length)
+        step = (length, 1)
+        source, target = (array._view(part, step, first * length) for array in (x, values))
+        target_places = None if places is None else places._view(part, step, first * length)
+        if at_once:
+            _sort_at_once(source, constants, target, target_places)
+        else:
+            _sort_by_digits(source, constants, bits, chunk, target, target_places)
+    return values, places
+
+
+def _scratch(x: VkArray, indices: bool) -> _Columns:
+    """New arrays for the elements of x and for their places."""
+    return empty(x._shape, x._dtype, x._device), empty(x._shape, dtypes.uint32, x._device) if indices else None
+
+
+def _run(template: str, x: VkArray, indices: bool, constants: Constants, push: bytes,
+         invocations: int, reads: Sequence[VkArray | None], writes: Sequence[VkArray | None]) -> None:  # fmt: skip
+    device = x._device
+    size = launch.WORKGROUP_SIZE if invocations >= _ENOUGH_INVOCATIONS else _FEW_INVOCATIONS
+    variant = _variant(template, storage_itemsize(x._dtype, device), indices)
+    groups = launch.groups_for(invocations, size, device.limits.max_workgroup_count[0])
+    read, written = ([array for array in arrays if array is not None] for arrays in (reads, writes))
+    launch.dispatch(variant, device, push, groups, read, written, size, constants=constants)
+
+
+def _addresses(*arrays: VkArray | None) -> bytes:
+    present = [array._address for array in arrays if array is not None]
+    return struct.pack(f"<{len(present)}Q", *present)
+
+
+def _sort_at_once(x: VkArray, constants: Constants, values: VkArray, places: VkArray | None) -> None:
+    """Sort rows of one chunk into `values` and `places`: one invocation for a row makes all passes."""
+    rows, length = x._shape
+    others, other_places = _scratch(x, places is not None)
+    push = _addresses(x, values, others, places, other_places) + struct.pack("<3I", rows, length, _key_bits(x._dtype))
+    _run("sort_rows", x, places is not None, constants, push, rows, [x], [values, others, places, other_places])
+
+
+def _sort_by_digits(
+    x: VkArray, constants: Constants, bits: int, chunk: int, values: VkArray, places: VkArray | None
+) -> None:  # fmt: skip
+    """Sort rows of any length into `values` and `places`: a few dispatches for each digit."""
+    rows, length = x._shape
+    chunks = -(-length // chunk)
+    chunk = -(-length // chunks)
+    counts = empty((rows << bits, chunks), dtypes.uint32, x._device)
+    source: _Columns = (x, None)
+    target: _Columns = (values, places)
+    others = _scratch(x, places is not None)
+    shifts = range(0, _key_bits(x._dtype), bits)
+    if len(shifts) % 2 == 0:
+        target, others = others, target
+    for shift in shifts:
+        sizes = struct.pack("<5I", rows, length, chunk, chunks, shift)
+        push = _addresses(source[0], counts) + sizes
+        _run("sort_count", x, False, constants, push, rows * chunks, [source[0]], [counts])
+        running_sums(counts)
+        # The first pass has no places to read: any address will do.
+        before = target[1] if source[1] is None else source[1]
+        push = _addresses(source[0], target[0], counts, before, target[1]) + sizes
+        _run("sort_scatter", x, places is not None, constants, push, rows * chunks, [counts, *source], target)
+        source, target, others = target, others, target
+
+
+def _last_axis(function: str, x: Any, axis: int) -> tuple[VkArray, tuple[int, ...]]:
+    """A view of x with the axis last, and the order of its axes (which is its own inverse: two axes change places)."""
+    if type(x) is not VkArray:
+        check_operands(function, (x,))
+        raise TypeError(f"{function}: expected a vkarray array, got the scalar {x!r}. Convert it with vkarray.asarray.")
+    axis = layout.normalize_axis(axis, x.ndim, function)
+    order = list(range(x.ndim))
+    order[axis], order[-1] = order[-1], order[axis]
+    return _permuted(x, tuple(order)), tuple(order)
+
+
+def _permuted(x: VkArray, order: tuple[int, ...]) -> VkArray:
+    return x._view(tuple(x._shape[k] for k in order), tuple(x._strides[k] for k in order))
+
+
+def sort(x: VkArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> VkArray:
+    """The elements of x sorted along an axis; equal elements keep their order, whatever `stable` says.
+
+    Parameters: x (any dtype, at least 1 dimension); axis; descending. NaN comes last in both directions, -0 equals +0,
+    complex numbers are ordered as by numpy.sort (real part first).
+    Returns an array of the shape and dtype of x.
+    Raises TypeError for what is not an array, IndexError for an axis out of range.
+    Method: radix sort, from the least significant digit. Standard: sorting functions, `sort`.
+    """
+    moved, order = _last_axis("sort", x, axis)
+    values, _ = sorted_rows(moved, descending, False)
+    return launch.contiguous(_permuted(values, order))
+
+
+def argsort(x: VkArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> VkArray:
+    """The places along an axis of the elements of x in sorted order; equal elements keep theirs, whatever `stable` says.
+
+    Parameters: x (any dtype, at least 1 dimension); axis; descending. The order is that of `sort`.
+    Returns an array of the shape of x and the default integer dtype.
+    Raises TypeError for what is not an array, IndexError for an axis out of range.
+    Method: radix sort, from the least significant digit. Standard: sorting functions, `argsort`.
+    """
+    moved, order = _last_axis("argsort", x, axis)
+    _, places = sorted_rows(moved, descending, True)
+    assert places is not None
+    return launch.contiguous(cast(_permuted(places, order), default_dtype("int", x._device)))
+
+
+operations.update(argsort=argsort, sort=sort)
