@@ -119,7 +119,7 @@ def test_capsules_release_what_they_hold():
     assert len(dlpack._handed_out) == before + 10
     x = None
     assert len(dlpack._handed_out) == before + 10, "capsules keep the array alive"
-    capsules = None
+    del capsules
     gc.collect()
     assert len(dlpack._handed_out) == before
 
