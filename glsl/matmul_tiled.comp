@@ -4,8 +4,8 @@
 // sums in memory on NVIDIA, at a tenth of the speed.)
 //
 // Tiles lie in shared memory as packs of LANES elements (16 bytes), k by k, whatever the strides: A_ALONG_K and
-// B_ALONG_K say along which dimension neighbouring invocations fetch, A_PACKED and B_PACKED that packs can be fetched
-// whole. Every element of r adds its products in the order of k.
+// B_ALONG_K say along which dimension neighbouring invocations fetch; A_PACKED, B_PACKED and R_PACKED that the length along
+// it is a multiple of LANES and packs can be moved whole. Every element of r adds its products in the order of k.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/dtypes.glsl"
@@ -49,29 +49,31 @@ int local = int(gl_LocalInvocationIndex);
 Place place;
 int row, column, length;  // where the tile begins in r, and how many products a sum has
 
-// For an operand: NAME_fetch brings its part of the tile at `first` into registers, zeros past the edges;
-// NAME_put writes it to shared memory.
+// For an operand: NAME_fetch brings its part of the tile at `first` into registers, NAME_put writes it to shared memory.
+// Past the edges the last row, column or product is fetched again, without a branch that would keep loads from
+// overlapping: sums of such rows and columns are not stored, and products past the last one are zeros.
 #define OPERAND(NAME, ALONG_K, PACKED, TILE, ROW, COUNT, START, EXTENT, STRIDE, STRIDE_K, LOAD_)           \
     ivec2 NAME##_pack(int p) {                                                                             \
         int number = p * SIZE + local;                                                                     \
         return ALONG_K ? ivec2(number / STEPS, number % STEPS * LANES)                                     \
                        : ivec2(number % (TILE / LANES) * LANES, number / (TILE / LANES));                  \
     }                                                                                                      \
+    int NAME##_offset(ivec2 at, ivec2 limit) {                                                             \
+        at = min(at, limit);                                                                               \
+        return place.NAME + at.x * STRIDE + at.y * STRIDE_K;                                               \
+    }                                                                                                      \
     void NAME##_fetch(int first) {                                                                         \
-        bool inside = START + TILE <= int(EXTENT) && first + TILE_K <= length;                             \
+        ivec2 limit = ivec2(int(EXTENT), length) - (ALONG_K && PACKED ? ivec2(1, LANES) : PACKED ? ivec2(LANES, 1) : ivec2(1)); \
         [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                       \
             ivec2 at = NAME##_pack(p) + ivec2(START, first);                                               \
-            int offset = place.NAME + at.x * STRIDE + at.y * STRIDE_K;                                     \
-            if (inside && PACKED) {                                                                        \
-                NAME##_next[p] = Packs(uvec2(push.NAME)).data[uint(offset) / LANES];                       \
+            if (PACKED) {                                                                                  \
+                PACK pack = Packs(uvec2(push.NAME)).data[uint(NAME##_offset(at, limit)) / LANES];          \
+                NAME##_next[p] = at.y < length ? pack : PACK(0);                                           \
             } else {                                                                                       \
                 [[unroll]] for (int l = 0; l < LANES; ++l) {                                               \
                     ivec2 one = at + (ALONG_K ? ivec2(0, l) : ivec2(l, 0));                                \
-                    T value = T(0);                                                                        \
-                    if (inside || one.x < int(EXTENT) && one.y < length) {                                 \
-                        value = LOAD_(push.NAME.data[offset + l * (ALONG_K ? STRIDE_K : STRIDE)]);         \
-                    }                                                                                      \
-                    LANE(NAME##_next[p], l) = value;                                                       \
+                    T value = LOAD_(push.NAME.data[NAME##_offset(one, limit)]);                            \
+                    LANE(NAME##_next[p], l) = one.y < length ? value : T(0);                               \
                 }                                                                                          \
             }                                                                                              \
         }                                                                                                  \
@@ -152,8 +154,10 @@ void main() {
         [[unroll]] for (int j = 0; j < BLOCKS_N; ++j) {
             int to_column = column + (j * THREADS_N + n) * LANES;
             int offset = place.r + to_row * push.r_m + to_column;
-            if (R_PACKED && to_row < int(push.m) && to_column + LANES <= int(push.n)) {
-                ResultPacks(uvec2(push.r)).data[uint(offset) / LANES] = total[i * BLOCKS_N + j];
+            if (R_PACKED) {
+                if (to_row < int(push.m) && to_column < int(push.n)) {
+                    ResultPacks(uvec2(push.r)).data[uint(offset) / LANES] = total[i * BLOCKS_N + j];
+                }
             } else {
                 [[unroll]] for (int l = 0; l < LANES; ++l) {
                     if (to_row < int(push.m) && to_column + l < int(push.n)) {

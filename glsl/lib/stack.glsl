@@ -1,7 +1,7 @@
 #ifndef LIB_STACK
 #define LIB_STACK
 
-// A stack of products: dimensions of any number and strides, of which the last one cuts the summed dimension into
+// A stack of products: dimensions of any number and strides, of which the first one cuts the summed dimension into
 // parts. The template's push constants end with `rank` and `layout_`: LAYOUT_WORDS words with the sizes of all
 // dimensions, then their strides in a, b and r, or the address of a buffer that holds them when they are too many.
 
@@ -29,7 +29,7 @@ Place vx_place(uint index) {
         place.a += position * layout_at(1u, uint(axis));
         place.b += position * layout_at(2u, uint(axis));
         place.r += position * layout_at(3u, uint(axis));
-        if (axis == int(push.rank) - 1) place.part = position;
+        if (axis == 0) place.part = position;
     }
     return place;
 }

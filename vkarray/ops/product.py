@@ -77,10 +77,8 @@ _REACH_LIMIT = 1 << 30    # elements that one part may span
 _CONVERT_FROM = 16
 _LONGEST_PART = {"gpu": 1 << 30, "cpu": 1 << 15}  # llvmpipe leaves a loop after 65,535 turns, whatever it still had to do
 
-_PACKS = {
-    "float": ("vec4", 4), "int": ("ivec4", 4), "uint": ("uvec4", 4), "double": ("dvec2", 2), "int64_t": ("i64vec2", 2),
-    "uint64_t": ("u64vec2", 2), "vec2": ("vec2", 1), "dvec2": ("dvec2", 1),
-}  # fmt: skip
+# Packs of 16 bytes of the types computed in. 8-byte types move one by one: as dvec2 they took 30 times as long on NVIDIA.
+_PACKS = {"float": ("vec4", 4), "int": ("ivec4", 4), "uint": ("uvec4", 4)}
 _COMPUTE_TYPES = {
     "signed integer": ("int", "int64_t"), "unsigned integer": ("uint", "uint64_t"),
     "real floating": ("float", "double"), "complex floating": ("vec2", "dvec2"),
@@ -97,8 +95,9 @@ def compute_itemsize(dtype: DType) -> int:
 
 
 def pack_of(dtype: DType) -> tuple[str, int]:
-    """The GLSL vector of 16 bytes of the compute type, and how many elements it has (1 for complex types)."""
-    return _PACKS[_COMPUTE_TYPES[dtype.kind][dtype.bits == 64]]
+    """The GLSL type of what tiles are moved in, and how many elements it has."""
+    compute = _COMPUTE_TYPES[dtype.kind][dtype.bits == 64]
+    return _PACKS.get(compute, (compute, 1))
 
 
 def partial_dtype(dtype: DType) -> DType:
@@ -182,9 +181,20 @@ def _sum(term: str, a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     if part < k:
         partial = _partial(result, -(-k // part))
         _sum_parts(term, a, b, partial, part, lanes)
-        return _sum(_PART, partial, partial, result)
-    _sum_parts(term, a, b, result._view((*result._shape, 1), (*result._strides, 0)), part, lanes)
+        return _sum_partial(partial, result)
+    _sum_parts(term, a, b, result._view((1, *result._shape), (0, *result._strides)), part, lanes)
     return result
+
+
+def _partial(result: VkArray, parts: int) -> VkArray:
+    """An array for the parts of every element of the result, as its first dimension."""
+    return empty((parts, *result._shape), partial_dtype(result._dtype), result._device)
+
+
+def _sum_partial(partial: VkArray, result: VkArray) -> VkArray:
+    """result = the sum of the parts."""
+    last = partial._view((*partial._shape[1:], partial._shape[0]), (*partial._strides[1:], partial._strides[0]))
+    return _sum(_PART, last, last, result)
 
 
 def _lanes(a: VkArray, b: VkArray, device: Device) -> int:
@@ -207,17 +217,12 @@ def _part(k: int, parallel: int, busy: int, shortest: int, a: VkArray, b: VkArra
     return part if part < 32 or part >= k else part - part % 16
 
 
-def _partial(result: VkArray, parts: int) -> VkArray:
-    """An array for the parts of every element of the result, as its last dimension."""
-    return empty((*result._shape, parts), partial_dtype(result._dtype), result._device)
-
-
 def _sum_parts(term: str, a: VkArray, b: VkArray, result: VkArray, part: int, lanes: int) -> None:
-    """result[..., p] = the sum over part p."""
+    """result[p, ...] = the sum over part p."""
     device, k = result._device, a._shape[-1]
     a_k, b_k = a._strides[-1], b._strides[-1]
-    shape, strides = layout.collapse(result._shape[:-1], [a._strides[:-1], b._strides[:-1], result._strides[:-1]])
-    stack = _Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[-1]), k, part)
+    shape, strides = layout.collapse(result._shape[1:], [a._strides[:-1], b._strides[:-1], result._strides[1:]])
+    stack = _Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
     variant = dot_variant(term, a._dtype, result._dtype, device)
     kernel = launch.kernel(variant, device, launch.WORKGROUP_SIZE, ((1, lanes),))
     limit = layout.INDEX_LIMIT - (part - 1) * max(abs(a_k), abs(b_k))
@@ -257,10 +262,9 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     kind = _kind(device)
     part = _part(k, groups, _BUSY_WORKGROUPS[kind], _SHORTEST_PART[kind], a, b, (-1, -2))
     if part < k:
-        partial = empty((-(-k // part), *folded._shape), partial_dtype(result._dtype), device)
+        partial = _partial(folded, -(-k // part))
         _multiply(a, b, partial, tile, part)
-        last = partial._view((*folded._shape, partial._shape[0]), (*partial._strides[1:], partial._strides[0]))
-        _sum(_PART, last, last, folded)
+        _sum_partial(partial, folded)
     else:
         _multiply(a, b, folded._view((1, *folded._shape), (0, *folded._strides)), tile, part)
     return result
@@ -331,20 +335,27 @@ def _access_constants(
     """The specialization constants of matmul_tiled for these layouts."""
     (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
     a_along_k, b_along_k = abs(a_k) <= abs(a_m), abs(b_k) < abs(b_n)
-    along = ((a_k, a_m) if a_along_k else (a_m, a_k), (b_k, b_n) if b_along_k else (b_n, b_k), (1, r_m))
+    rows, columns = slice_.inner
+    along = [  # length and stride along which the elements are moved, and the stride across
+        (slice_.along_k, a_k, a_m) if a_along_k else (rows, a_m, a_k),
+        (slice_.along_k, b_k, b_n) if b_along_k else (columns, b_n, b_k),
+        (columns, 1, r_m),
+    ]
     packed = [
-        _packable(array, address, step, (other, *strides))
-        for array, address, (step, other), strides in zip((a, b, result), slice_.addresses, along, slice_.strides, strict=True)
+        _packable(array, address, length, step, (other, *strides))
+        for array, address, (length, step, other), strides in zip(
+            (a, b, result), slice_.addresses, along, slice_.strides, strict=True
+        )
     ]
     values = (a_along_k, packed[0], b_along_k, packed[1], packed[2])
     return tuple((number, int(value)) for number, value in enumerate(values, 1))
 
 
-def _packable(array: VkArray, address: int, step: int, others: Sequence[int]) -> bool:
-    """Whether packs of 16 bytes can be moved whole: side by side, aligned, and stored in the compute type."""
+def _packable(array: VkArray, address: int, length: int, step: int, others: Sequence[int]) -> bool:
+    """Whether packs can be moved whole: side by side, aligned, none partly outside, and stored in the compute type."""
     lanes = pack_of(array._dtype)[1]
     return (
-        lanes > 1 and array._dtype.bits >= 32 and step == 1 and address % 16 == 0
+        lanes > 1 and array._dtype.bits >= 32 and step == 1 and address % 16 == 0 and length % lanes == 0
         and all(stride >= 0 and stride % lanes == 0 for stride in others)
     )  # fmt: skip
 
@@ -365,6 +376,12 @@ class _Slice(NamedTuple):
     strides: list[tuple[int, ...]]
     addresses: list[int]
     k: int
+    part: int
+
+    @property
+    def along_k(self) -> int:
+        """A length that every length of a part, the last one's too, is a multiple of if this one is a multiple of 4."""
+        return math.gcd(self.k, self.part) if self.part < self.k else self.k
 
     @property
     def rank(self) -> int:
@@ -376,7 +393,7 @@ class _Slice(NamedTuple):
 
 
 class _Stack:
-    """A stack of products: its dimensions in a, b and the result, and the parts of the summed one as the last of them."""
+    """A stack of products: its dimensions in a, b and the result, and the parts of the summed one as the first of them."""
 
     def __init__(
         self, a: VkArray, b: VkArray, result: VkArray, shape: layout.Shape, strides: Sequence[layout.Strides],
@@ -384,14 +401,14 @@ class _Stack:
     ) -> None:  # fmt: skip
         self.operands = (a, b, result)
         self.device, self.k, self.part = result._device, k, part
-        self.shape = (*shape, -(-k // part))
-        self.strides = [(*outer, step) for outer, step in zip(strides, part_strides, strict=True)]
+        self.shape = (-(-k // part), *shape)
+        self.strides = [(step, *outer) for outer, step in zip(strides, part_strides, strict=True)]
 
     def slices(self, inner: tuple[int, ...], inner_strides: Sequence[tuple[int, ...]], limit: int) -> Iterator[_Slice]:
         """The slices, with `inner` dimensions (rows and columns of a tile) that are cut as well but not stacked."""
         rank = len(self.shape)
         strides = [(*outer, *own) for outer, own in zip(self.strides, inner_strides, strict=True)]
-        which_part = (*(0,) * (rank - 1), 1, *(0,) * len(inner))
+        which_part = (1, *(0,) * (rank - 1 + len(inner)))
         for shape, (*offsets, first) in layout.index_slices((*self.shape, *inner), [*strides, which_part], limit):
             sizes = shape[:rank]
             own = [tuple(_steps(size, step)[0] for size, step in zip(sizes, outer, strict=False)) for outer in strides]
@@ -399,7 +416,8 @@ class _Stack:
                 array._address + offset * storage_itemsize(array._dtype, self.device)
                 for array, offset in zip(self.operands, offsets, strict=True)
             ]
-            yield _Slice(shape[rank:], sizes, own, addresses, min(self.k - first * self.part, sizes[-1] * self.part))
+            k = min(self.k - first * self.part, sizes[0] * self.part)
+            yield _Slice(shape[rank:], sizes, own, addresses, k, self.part)
 
     def dispatch(self, kernel: Kernel, header: bytes, slice_: _Slice, groups: tuple[int, int, int]) -> None:
         """Run a kernel whose push constants are `header` and the slice's dimensions."""
