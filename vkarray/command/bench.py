@@ -1,8 +1,8 @@
 """Measure vkarray beside NumPy, PyTorch and CuPy, as far as they are installed, on the same work in alternation.
 
 Inputs are random, results are checked before anything is timed, everything is warm, and each figure is the median of
-several rounds. Host time is from the call until the device is done; device time is what the device's own clock says. Ratios compare device times
-where both libraries have them, else host times.
+several rounds. Host time is from the call until the device is done; device time is what the device's own clock says.
+Ratios compare device times where both libraries have them, else host times.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import vkarray as vx
 from .libraries import Library, installed
 
 _CHAIN = 1000  # dependent calls that are timed as one
+_READS = 100   # calls whose value is read, timed as one
 
 
 class Inputs(NamedTuple):
@@ -86,6 +87,13 @@ def _chained(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return x
 
 
+def _values(inputs: Inputs) -> Any:
+    x, y = inputs.arrays
+    for _ in range(_READS):
+        value = float(x + y)
+    return np.asarray(value)
+
+
 def _matmul_right(result: np.ndarray, inputs: tuple[np.ndarray, ...]) -> bool:
     """Some rows against float64, within the usual bound of a sum of n products."""
     a, b = inputs
@@ -106,8 +114,7 @@ WORKS = (
          _matmul_right, lambda n: 2 * n**3, "TFLOP/s", "matrix"),
     Work("eager", "x + y of 64 elements, each call needing the last", _vectors(2), _chain, _close(1e-6)(_chained),
          None, "µs", "eager", _CHAIN),
-    Work("value", "float(x + y) of 0 dimensions", _scalars,
-         lambda inputs: np.asarray(float(inputs.arrays[0] + inputs.arrays[1])), _close(1e-6)(np.add), None, "µs"),
+    Work("value", "float(x + y) of 0 dimensions", _scalars, _values, _close(1e-6)(np.add), None, "µs", calls=_READS),
     Work("upload", "host to device", _vectors(1), lambda inputs: inputs.library.array(inputs.arrays[0]),
          _close(0)(np.asarray), lambda n: 4 * n, size="transfer"),
     Work("download", "device to host", _vectors(1), lambda inputs: inputs.library.host(inputs.arrays[0]),
