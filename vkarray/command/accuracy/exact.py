@@ -64,9 +64,10 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "logaddexp": _log_add_exp,
     "hypot": lambda mp, a, b: mp.sqrt(a * a + b * b),
 }
-_SAME_NAME = (
-    "sqrt exp expm1 log log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh".split()
-)  # fmt: skip
+_SAME_NAME = {
+    "sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",
+    "asinh", "acosh", "atanh",
+}  # fmt: skip
 
 # Signs of the parts where 0 <= real, imag (odd functions) or 0 <= imag (the others). mpmath knows no signed zeros, so on
 # a branch cut it may return the value of the other side.

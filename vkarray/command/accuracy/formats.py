@@ -10,7 +10,6 @@ import numpy as np
 
 from ...dtypes import REAL_OF, DType
 
-
 # A part of a complex number that overflows is one that matters when the modulus is at most this many times as large.
 MATTERS = 1000
 
@@ -103,7 +102,9 @@ def complex_errors(got: np.ndarray, expected: np.ndarray, form: Format) -> np.nd
         beyond = np.ldexp(one, form.highest_exponent + 1)
         got_parts = [part.astype(one.dtype) for part in (got.real, got.imag)]
         parts = [np.clip(part, -beyond, beyond) for part in (expected.real, expected.imag)]
-        distance = np.hypot(*(np.clip(mine, -beyond, beyond) - part for mine, part in zip(got_parts, parts, strict=True)))
+        distance = np.hypot(
+            *(np.clip(mine, -beyond, beyond) - part for mine, part in zip(got_parts, parts, strict=True))
+        )
         modulus = np.maximum(np.hypot(*parts), np.ldexp(one, form.lowest_exponent))
         errors = distance / modulus / form.epsilon
         modulus = np.abs(expected)

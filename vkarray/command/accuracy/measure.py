@@ -17,7 +17,7 @@ from .formats import complex_errors, format_of, real_errors
 
 # Of the candidates for the largest error, at most this many are computed in arbitrary precision.
 _MOST_VERIFIED = 3000
-_BLOCK = 2**22
+_ALL, _BLOCK = 2**32, 2**22
 _KEPT_OF_A_BLOCK = 4
 
 # Limits of the library, stated in docs/accuracy.md. The |x2 log x1| up to which complex pow is measured, but for results that
@@ -195,7 +195,7 @@ def all_float32(row: Row, dtype: DType, progress: Callable[[float], None]) -> Me
     A result that is the reference (in float64) rounded is off by half a unit; the others are looked at, and the worst of
     each block computed exactly.
     """
-    starts = range(0, 2**32, _BLOCK)
+    starts = range(0, _ALL, _BLOCK)
     kept = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for number, found in enumerate(_in_turn(pool, lambda start: _block(row, dtype, start), starts)):
@@ -203,7 +203,7 @@ def all_float32(row: Row, dtype: DType, progress: Callable[[float], None]) -> Me
             progress((number + 1) / len(starts))
     operand, got = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     measured = _settled(row, dtype, [operand], got, reference.expected(row, dtype, [operand]), 0)
-    return replace(measured, samples=2**32)
+    return replace(measured, samples=_ALL)
 
 
 def _in_turn(pool: ThreadPoolExecutor, function: Callable, arguments: range) -> Iterator:
@@ -229,6 +229,6 @@ def _block(row: Row, dtype: DType, start: int) -> tuple[np.ndarray, np.ndarray]:
     places = np.nonzero(differs)[0]
     if not places.size:  # all correctly rounded: some tell how close to half a unit they come
         places = np.arange(0, _BLOCK, 61)
-    errors = real_errors(got[places], expected[places], format_of(dtype))
+    errors = _errors(row, dtype, [operand[places]], got[places], expected[places])
     worst = places[np.argsort(-errors)[:_KEPT_OF_A_BLOCK]]
     return operand[worst], got[worst]

@@ -27,7 +27,7 @@ def header(command: str) -> Header:
         "Vulkan": device.description.api_version,
         "versions": f"vkarray {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"mpmath {importlib.metadata.version('mpmath')}",
-        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
     }
 
 
@@ -35,7 +35,7 @@ def line(measured: Measurement) -> str:
     """One measurement as a line of text."""
     size = f"{measured.error:.4f}" if measured.error < 1000 else f"{measured.error:.3g}"
     place = ", ".join(measured.operands)
-    where = "" if measured.unit == "exact" and measured.within else f" at {place}: got {measured.result}, true {measured.true}"
+    where = f" at {place}: got {measured.result}, true {measured.true}" if measured.error else ""
     verdict = "OK" if measured.within else "EXCEEDED"
     doubt = "" if measured.verified else " (not computed in arbitrary precision)"
     return (
@@ -58,7 +58,7 @@ def as_markdown(about: Header, measurements: list[Measurement]) -> str:
     columns = [name for name in DTYPES if name in present]
     cells = {(measured.function, measured.dtype): _cell(measured) for measured in measurements}
     lines = [f"- {name}: {f'`{value}`' if name == 'command' else value}" for name, value in about.items()]
-    lines += ["", "| Function | " + " | ".join(columns) + " |", "| --- |" + " ---: |" * len(columns)]
+    lines += ["", "| | " + " | ".join(columns) + " |", "| --- |" + " ---: |" * len(columns)]
     for function in dict.fromkeys(measured.function for measured in measurements):
         row = [cells.get((function, column), "") for column in columns]
         lines.append(f"| `{function}` | " + " | ".join(row) + " |")

@@ -16,6 +16,7 @@ Columns = list[np.ndarray]
 _HARD_TO_REDUCE = (16367173.0 * 2.0**72, 6381956970095103.0 * 2.0**797)
 _NEIGHBOURS = 2
 _CANCELLING = 400
+_POWERS = 300
 
 
 def operands(name: str, count: int, dtype: DType, samples: int) -> Columns:
@@ -35,9 +36,7 @@ def operands(name: str, count: int, dtype: DType, samples: int) -> Columns:
     columns = [generator.permutation(column)[:length] for column in columns]
     grid = np.meshgrid(*[_landmarks(kind)] * count, indexing="ij")
     related = _related(name, columns, kind, generator)
-    return [
-        np.concatenate([part.reshape(-1) for part in parts]) for parts in zip(columns, grid, related, strict=True)
-    ]
+    return [np.concatenate([part.reshape(-1) for part in parts]) for parts in zip(columns, grid, related, strict=True)]
 
 
 # -- one real argument ------------------------------------------------------------------------------------------
@@ -49,7 +48,7 @@ def _every(kind: Format) -> np.ndarray:
 
 def _real(kind: Format, samples: int, generator: np.random.Generator) -> np.ndarray:
     quarter = samples // 4
-    exponents = np.resize(np.arange(kind.lowest_exponent, kind.highest_exponent + 1), quarter)
+    exponents = np.resize(np.arange(kind.lowest_exponent - kind.precision + 1, kind.highest_exponent + 1), quarter)
     with np.errstate(over="ignore"):
         wide = np.exp2(generator.uniform(-12, 12, quarter))
         plain = np.concatenate([generator.uniform(-limit, limit, quarter // 4) for limit in (1, 10, 100, 1000)])
@@ -73,7 +72,7 @@ def _critical_points(kind: Format) -> np.ndarray:
         [math.log(largest), math.log(largest) + math.log(2), math.log(smallest), math.log(smallest) + math.log(kind.epsilon / 2)],
         [math.log(kind.epsilon), 1 / kind.epsilon, kind.epsilon, math.sqrt(kind.epsilon), kind.epsilon ** (1 / 3)],
         whole * (math.pi / 2), whole * math.log(2), whole + 0.5, np.exp2(np.arange(60)) * math.pi / 4,
-        np.exp2(np.arange(kind.lowest_exponent, kind.highest_exponent + 1, dtype=float)),
+        np.exp2(np.linspace(kind.lowest_exponent - kind.precision + 1, kind.highest_exponent, _POWERS).round()),
         [point for point in _HARD_TO_REDUCE if point <= largest], 10.0 ** whole[whole < math.log10(largest)],
     ])  # fmt: skip
     return np.concatenate([points, -points])
@@ -125,7 +124,9 @@ def _power_in_range(kind: Format, size: int, generator: np.random.Generator) -> 
     """x**y of every magnitude, x near to and far from 1."""
     base = np.exp2(_signed(np.exp2(generator.uniform(-kind.precision, 8, size)), generator))
     base = kind.rounded(base).astype(np.float64)
-    return base, generator.uniform(kind.lowest_exponent - kind.precision, kind.highest_exponent + 1, size) / np.log2(base)
+    return base, generator.uniform(kind.lowest_exponent - kind.precision, kind.highest_exponent + 1, size) / np.log2(
+        base
+    )
 
 
 def _sum_near_one(kind: Format, size: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

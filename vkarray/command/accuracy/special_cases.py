@@ -120,8 +120,9 @@ class Case:
 
     def agrees(self, got: complex, tolerance: float) -> bool:
         """Whether `got` is the result, up to the relative `tolerance` where it is a number such as pi / 2."""
-        parts = ((got.real, self.result.real, self.real_sign_free), (got.imag, self.result.imag, self.imaginary_sign_free))
-        return all(_agrees(part, meant, free, tolerance) for part, meant, free in parts)
+        return _agrees(got.real, self.result.real, self.real_sign_free, tolerance) and _agrees(
+            got.imag, self.result.imag, self.imaginary_sign_free, tolerance
+        )
 
 
 def _agrees(got: float, meant: float, sign_free: bool, tolerance: float) -> bool:
@@ -131,7 +132,7 @@ def _agrees(got: float, meant: float, sign_free: bool, tolerance: float) -> bool
         got, meant = abs(got), abs(meant)
     if math.copysign(1, got) != math.copysign(1, meant):
         return False
-    return got == meant or math.isfinite(meant) and abs(got - meant) <= tolerance * abs(meant)
+    return got == meant or (math.isfinite(meant) and abs(got - meant) <= tolerance * abs(meant))
 
 
 @functools.cache
@@ -142,7 +143,8 @@ def cases(function: str) -> tuple[Case, ...]:
     if function in _SCALED:
         by = _SCALED[function]
         return tuple(
-            Case(case.operand, complex(case.result.real / by, case.result.imag / by), *_free(case)) for case in cases("log")
+            Case(case.operand, complex(case.result.real / by, case.result.imag / by), *_free(case))
+            for case in cases("log")
         )
     return tuple(mirrored for case in _written(_CASES[function]) for mirrored in _mirrored(case, function))
 
@@ -204,5 +206,7 @@ def disagreements(function: str, got: np.ndarray) -> list[tuple[Case, complex]]:
     """The cases in which the results for `operands` differ from the table."""
     tolerance = 4 * float(np.finfo(got.dtype).eps)
     return [
-        (case, value) for case, value in zip(cases(function), got.tolist(), strict=True) if not case.agrees(value, tolerance)
+        (case, value)
+        for case, value in zip(cases(function), got.tolist(), strict=True)
+        if not case.agrees(value, tolerance)
     ]
