@@ -91,9 +91,11 @@ COMPLEX vx_sign(COMPLEX z) {
     if (vx_isinf(larger)) {
         return COMPLEX(vx_isinf(z.x) ? vx_copysign(VX_ONE, z.x) : VX_ZERO, vx_isinf(z.y) ? vx_copysign(VX_ONE, z.y) : VX_ZERO);
     }
-    z = vx_scale_complex(z, -vx_binary_exponent(larger));
-    PAIR modulus = vx_pair_sqrt(vx_pair_sum(vx_two_product(z.x, z.x), vx_two_product(z.y, z.y)));
-    return COMPLEX(vx_pair_divide(PAIR(z.x, VX_ZERO), modulus).x, vx_pair_divide(PAIR(z.y, VX_ZERO), modulus).x);
+    COMPLEX scaled = vx_scale_complex(z, -vx_binary_exponent(larger));
+    PAIR modulus = vx_pair_sqrt(vx_pair_sum(vx_two_product(scaled.x, scaled.x), vx_two_product(scaled.y, scaled.y)));
+    // A part that vanishes keeps its sign.
+    return COMPLEX(vx_copysign(vx_pair_divide(PAIR(scaled.x, VX_ZERO), modulus).x, z.x),
+        vx_copysign(vx_pair_divide(PAIR(scaled.y, VX_ZERO), modulus).x, z.y));
 }
 
 #endif
