@@ -13,7 +13,8 @@ layout(push_constant, scalar) uniform Push {
     uint rows;
     uint row_length;
     uint chunk_length;
-    uint chunks;        // of a row
+    uint chunks;        // of a row, in this dispatch
+    uint pitch;         // chunks of a whole row
     uint shift;         // of the digit in the key
 } push;
 
@@ -27,6 +28,6 @@ void main() {
     uint counts[BINS];
     for (uint digit = 0u; digit < BINS; ++digit) counts[digit] = 0u;
     for (uint place = first; place < end; ++place) ++counts[vx_digit(ELEMENT(push.elements.data[place]), push.shift)];
-    uint target = row * BINS * push.chunks + chunk;
-    for (uint digit = 0u; digit < BINS; ++digit) push.counts.data[target + digit * push.chunks] = counts[digit];
+    uint target = row * BINS * push.pitch + chunk;
+    for (uint digit = 0u; digit < BINS; ++digit) push.counts.data[target + digit * push.pitch] = counts[digit];
 }

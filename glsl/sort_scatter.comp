@@ -4,22 +4,28 @@
 #include "lib/sort_key.glsl"
 
 layout(local_size_x_id = 0) in;
+layout(constant_id = 7) const bool FAR = false;  // a row longer than signed indices reach, in several dispatches
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint data[]; };
 
 layout(push_constant, scalar) uniform Push {
     Elements elements;
     Elements target;
+    Elements far_target;
     Words places;       // [row][digit][chunk]: where the first element of this digit in this chunk belongs
 #ifdef INDICES
     Words indices;
     Words target_indices;
+    Words far_target_indices;
 #endif
     uint rows;
     uint row_length;
     uint chunk_length;
-    uint chunks;        // of a row
+    uint chunks;        // of a row, in this dispatch
+    uint pitch;         // chunks of a whole row
     uint shift;         // of the digit in the key; at the first pass, 0, the indices begin
+    uint first;         // place in its row of the first element of this dispatch
+    uint near;          // places from here on are counted from the far addresses
 } push;
 
 void main() {
@@ -30,15 +36,25 @@ void main() {
     uint row_start = row * push.row_length;
     uint first = row_start + chunk * push.chunk_length;
     uint end = min(first + push.chunk_length, row_start + push.row_length);
-    uint source = row * BINS * push.chunks + chunk;
+    uint source = row * BINS * push.pitch + chunk;
     uint places[BINS];
-    for (uint digit = 0u; digit < BINS; ++digit) places[digit] = push.places.data[source + digit * push.chunks];
+    for (uint digit = 0u; digit < BINS; ++digit) places[digit] = push.places.data[source + digit * push.pitch];
     for (uint from = first; from < end; ++from) {
         ELEMENT element = ELEMENT(push.elements.data[from]);
         uint to = places[vx_digit(element, push.shift)]++;
-        push.target.data[to] = ELEMENT_STORAGE(element);
 #ifdef INDICES
-        push.target_indices.data[to] = push.shift == 0u ? from - row_start : push.indices.data[from];
+        uint index = push.shift == 0u ? push.first + from - row_start : push.indices.data[from];
 #endif
+        if (FAR && to >= push.near) {
+            push.far_target.data[to - push.near] = ELEMENT_STORAGE(element);
+#ifdef INDICES
+            push.far_target_indices.data[to - push.near] = index;
+#endif
+        } else {
+            push.target.data[to] = ELEMENT_STORAGE(element);
+#ifdef INDICES
+            push.target_indices.data[to] = index;
+#endif
+        }
     }
 }

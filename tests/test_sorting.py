@@ -130,8 +130,9 @@ def test_plans_of_other_devices(plan, monkeypatch) -> None:
 
 def test_batches_over_the_limit_of_a_dispatch(monkeypatch) -> None:
     monkeypatch.setattr(layout, "INDEX_LIMIT", 10_000)
-    values = values_of(vx.float32, (7, 4000))
-    check(vx.asarray(values), values)
+    for shape in ((7, 4000), (3, 25_001)):
+        values = values_of(vx.float32, shape)
+        check(vx.asarray(values), values)
 
 
 def test_the_number_of_dispatches_does_not_grow_with_the_batch(monkeypatch) -> None:

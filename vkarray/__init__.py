@@ -45,6 +45,7 @@ from .ops.manipulation import (
 
 from .ops.nonzero import nonzero
 from .ops.searching import argmax, argmin, count_nonzero, searchsorted, where
+from .ops.set import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .ops.sorting import argsort, sort
 from .ops.statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
 from .ops.utility import all, any, diff

@@ -85,10 +85,15 @@ def _constants(dtype: DType, descending: bool, digit_bits: int) -> Constants:
 
 
 def sorted_rows(x: VkArray, descending: bool, indices: bool) -> _Columns:
-    """The elements of x sorted along the last axis and, when asked for, their places before (uint32)."""
-    x = launch.contiguous(x)
+    """The elements of x sorted along the last axis and, when asked for, their places before (uint32).
+
+    Raises ValueError for rows of 2**32 elements or more.
+    """
     device = x._device
     length = x._shape[-1]
+    if length >> 32:
+        raise ValueError(f"sort: expected less than 2**32 elements along the axis, got {length}. Sort parts of it.")
+    x = launch.contiguous(x)
     values, places = _scratch(x, indices)
     if x.size == 0:
         return values, places
@@ -154,16 +159,36 @@ def _sort_by_digits(
     shifts = range(0, _key_bits(x._dtype), bits)
     if len(shifts) % 2 == 0:
         target, others = others, target
+    # 32-bit signed indices reach all places, or the row is alone and comes in segments of `few` chunks.
+    near = layout.INDEX_LIMIT
+    far = rows * length > near
+    few = near // chunk if far else chunks
+    segments = [(first, min(few, chunks - first)) for first in range(0, chunks, few)]
+    move_constants = (*constants, (7, int(far)))
     for shift in shifts:
-        sizes = struct.pack("<5I", rows, length, chunk, chunks, shift)
-        push = _addresses(source[0], counts) + sizes
-        _run("sort_count", x, False, constants, push, rows * chunks, [source[0]], [counts])
+        for first, part in segments:
+            start = first * chunk
+            push = _addresses(_from(source[0], start), _from(counts, first))
+            push += struct.pack("<6I", rows, length - start, chunk, part, chunks, shift)
+            _run("sort_count", x, False, constants, push, rows * part, [source[0]], [counts])
         running_sums(counts)
         # The first pass has no places to read: any address will do.
         before = target[1] if source[1] is None else source[1]
-        push = _addresses(source[0], target[0], counts, before, target[1]) + sizes
-        _run("sort_scatter", x, places is not None, constants, push, rows * chunks, [counts, *source], target)
+        for first, part in segments:
+            start = first * chunk
+            push = _addresses(
+                _from(source[0], start), target[0], _from(target[0], near), _from(counts, first),
+                _from(before, start), target[1], _from(target[1], near),
+            )  # fmt: skip
+            push += struct.pack("<8I", rows, length - start, chunk, part, chunks, shift, start, near)
+            read = [counts, *source]
+            _run("sort_scatter", x, places is not None, move_constants, push, rows * part, read, target)
         source, target, others = target, others, target
+
+
+def _from(array: VkArray | None, first: int) -> VkArray | None:
+    """A contiguous array from its element `first` on, for its address."""
+    return None if array is None else array._view(array._shape, array._strides, first)
 
 
 def _last_axis(function: str, x: Any, axis: int) -> tuple[VkArray, tuple[int, ...]]:

@@ -1,0 +1,151 @@
+"""Set functions of the standard. Equal elements are neighbours once sorted, and the first of each group stands for it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from .. import dtypes
+from ..array import VkArray, check_supported, default_dtype, empty
+from .creation import full
+from .elementwise import equal, not_equal
+from .indexing import take
+from .manipulation import concat, reshape
+from .nonzero import nonzero
+from .rows import ROWS, as_operand, cast, check_operands, common_dtype
+from .sorting import sorted_rows
+from .statistical import cumulative_sum
+
+
+class UniqueAll(NamedTuple):
+    """The result of `unique_all`."""
+
+    values: VkArray
+    indices: VkArray
+    inverse_indices: VkArray
+    counts: VkArray
+
+
+class UniqueCounts(NamedTuple):
+    """The result of `unique_counts`."""
+
+    values: VkArray
+    counts: VkArray
+
+
+class UniqueInverse(NamedTuple):
+    """The result of `unique_inverse`."""
+
+    values: VkArray
+    inverse_indices: VkArray
+
+
+class _Groups(NamedTuple):
+    """The elements of an array sorted, the places in C order that they come from, and where a new value begins."""
+
+    values: VkArray
+    order: VkArray
+    is_first: VkArray
+
+    def numbers(self) -> VkArray:
+        """For each element in C order, the number of its group."""
+        numbers = cumulative_sum(cast(self.is_first, self.order._dtype)) - 1
+        result = empty(numbers._shape, numbers._dtype, numbers._device)
+        result[self.order] = numbers
+        return result
+
+    def starts(self) -> VkArray:
+        """The place in sorted order of the first element of each group; waits for the device."""
+        return nonzero(self.is_first)[0]
+
+    def counts(self, starts: VkArray) -> VkArray:
+        """The number of elements in each group."""
+        size = full((1,), self.values.size, dtype=starts._dtype, device=starts._device)
+        ends = concat([starts[1:], size]) if starts.size else starts
+        return ends - starts
+
+
+def _groups(x: VkArray) -> _Groups:
+    values, places = sorted_rows(reshape(x, (-1,)), descending=False, indices=True)
+    assert places is not None
+    is_first = full(values._shape, True, dtype=dtypes.bool_, device=x._device)
+    # NaN differs from itself, so each has a group of its own; -0 and +0 share one.
+    ROWS["not_equal"](values[1:], values[:-1], out=is_first[1:])
+    return _Groups(values, cast(places, default_dtype("int", x._device)), is_first)
+
+
+def _checked_groups(function: str, x: Any) -> _Groups:
+    if type(x) is not VkArray:
+        check_operands(function, (x,))
+        raise TypeError(f"{function}: expected a vkarray array, got the scalar {x!r}. Convert it with vkarray.asarray.")
+    return _groups(x)
+
+
+def unique_all(x: VkArray, /) -> UniqueAll:
+    """The distinct elements of x in ascending order, where each occurs first, which of them makes up x, and how often.
+
+    Parameters: x (any dtype and shape; indices count its elements in C order).
+    Returns a named tuple of arrays: values (1-dimensional, the dtype of x), indices (of first occurrences) and counts of
+    the same length, and inverse_indices of the shape of x, so that take(values, inverse_indices) equals x; all but the
+    values have the default integer dtype. Every NaN is distinct and has a count of 1; -0 equals +0, and the first of
+    them in x is the value. Waits for the device, because the length depends on the values.
+    Raises TypeError for what is not an array.
+    Method: radix sort. Standard: set functions, `unique_all`.
+    """
+    groups = _checked_groups("unique_all", x)
+    starts = groups.starts()
+    return UniqueAll(
+        take(groups.values, starts),
+        take(groups.order, starts),
+        reshape(groups.numbers(), x._shape),
+        groups.counts(starts),
+    )
+
+
+def unique_counts(x: VkArray, /) -> UniqueCounts:
+    """The distinct elements of x in ascending order and how often each occurs.
+
+    As `unique_all`, with the named tuple (values, counts). Standard: set functions, `unique_counts`.
+    """
+    groups = _checked_groups("unique_counts", x)
+    starts = groups.starts()
+    return UniqueCounts(take(groups.values, starts), groups.counts(starts))
+
+
+def unique_inverse(x: VkArray, /) -> UniqueInverse:
+    """The distinct elements of x in ascending order and, in the shape of x, the place among them of each element.
+
+    As `unique_all`, with the named tuple (values, inverse_indices). Standard: set functions, `unique_inverse`.
+    """
+    groups = _checked_groups("unique_inverse", x)
+    return UniqueInverse(take(groups.values, groups.starts()), reshape(groups.numbers(), x._shape))
+
+
+def unique_values(x: VkArray, /) -> VkArray:
+    """The distinct elements of x in ascending order, in one dimension.
+
+    As `unique_all`, with the values alone. Standard: set functions, `unique_values`.
+    """
+    groups = _checked_groups("unique_values", x)
+    return take(groups.values, groups.starts())
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> VkArray:
+    """Whether each element of x1 equals an element of x2; whether it equals none of them with `invert`.
+
+    Parameters: x1, x2 (arrays of any dtype and shape on one device; one of them may be a Python scalar); invert.
+    Returns an array of bool of the shape of x1. NaN equals nothing, -0 equals +0, in the promoted dtype of both.
+    Raises TypeError for other types, ValueError for different devices, OverflowError for a scalar outside the dtype.
+    Method: the groups of equal elements of both together, by a radix sort. Standard: set functions, `isin`.
+    """
+    like = check_operands("isin", (x1, x2))
+    dtype = common_dtype("isin", (x1, x2))
+    check_supported(dtype, like._device, "isin")
+    elements, wanted = (as_operand("isin", operand, dtype, like) for operand in (x1, x2))
+    if wanted.size == 1:
+        return (not_equal if invert else equal)(elements, reshape(wanted, ()))
+    numbers = _groups(concat([elements, wanted], axis=None)).numbers()
+    count = math.prod(elements._shape)
+    result = full(numbers._shape, bool(invert), dtype=dtypes.bool_, device=like._device)
+    result[numbers[count:]] = not invert
+    return reshape(take(result, numbers[:count]), elements._shape)
