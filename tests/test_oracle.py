@@ -8,7 +8,7 @@ import array_api_strict as strict
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis.extra import numpy as hnp
 from reference import supported
 
@@ -21,6 +21,7 @@ REAL = [dtype for dtype in STANDARD if dtype in CATEGORIES["real numeric"]]
 run = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
+AXIAL = hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=4)
 
 
 def values_of(dtype, shape, seed: int) -> np.ndarray:
@@ -52,9 +53,13 @@ def convert(value, library):
 def call(library, name, arguments, options):
     """(result, None) or (None, error)."""
     try:
-        function = getattr(library, name)
-        return function(*[convert(one, library) for one in arguments],
-                        **{key: convert(one, library) for key, one in options.items()}), None  # fmt: skip
+        result = getattr(library, name)(
+            *[convert(one, library) for one in arguments],
+            **{key: convert(one, library) for key, one in options.items()},
+        )
+        if isinstance(result, vx.VkArray):
+            result.tolist()  # an index out of range shows when values are read
+        return result, None
     except Exception as error:
         return None, error
 
@@ -74,6 +79,15 @@ def same(got, expected, what: str) -> None:
         assert str(got).split(".")[-1] == str(expected).split(".")[-1], f"{what}: {got}, expected {expected}"
 
 
+def is_undefined(name: str, arguments) -> bool:
+    """Whether the standard leaves the result open, so that array-api-strict's is NumPy's or its own."""
+    if name == "astype":
+        return arguments[0].dtype.kind == "f" and arguments[1].kind == "u" and bool(np.any(arguments[0] < 0))
+    if name in ("take", "max", "min", "argmax"):
+        return arguments[0].size == 0  # vkarray checks no index where nothing is read, and takes no extremes of nothing
+    return name == "can_cast" and call(strict, "result_type", arguments, {})[1] is not None
+
+
 def compare(name: str, arguments, options) -> None:
     what = f"{name}({', '.join(map(repr, arguments))}, {options})"
     with np.errstate(all="ignore"):
@@ -83,7 +97,9 @@ def compare(name: str, arguments, options) -> None:
         assert error is None, f"{what}: vkarray raised {type(error).__name__}: {error}"
         same(got, expected, what)
     elif isinstance(refused, (ValueError, IndexError)):
-        assert isinstance(error, (ValueError, IndexError, TypeError)), f"{what}: expected an error ({refused}), got {got}"
+        assert isinstance(error, (ValueError, IndexError, TypeError)), (
+            f"{what}: expected an error ({refused}), got {got}"
+        )
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.operands == 2])
@@ -103,7 +119,9 @@ def test_promotion_of_every_pair(name):
     """All pairs of the standard's types: where array-api-strict promotes, the result has its type."""
     for first in STANDARD:
         for second in STANDARD:
-            compare(name, [values_of(first, (3,), 0) + first_one(first), values_of(second, (3,), 1) + first_one(second)], {})
+            compare(
+                name, [values_of(first, (3,), 0) + first_one(first), values_of(second, (3,), 1) + first_one(second)], {}
+            )
 
 
 def first_one(dtype):
@@ -119,7 +137,7 @@ CALLS = {
     "permute_dims": st.tuples(st.tuples(arrays(), st.permutations(range(3)).map(tuple)), st.just({})),
     "moveaxis": st.tuples(st.tuples(arrays(), st.integers(-3, 2), st.integers(-3, 2)), st.just({})),
     "expand_dims": st.tuples(st.tuples(arrays()), st.fixed_dictionaries({"axis": st.integers(-5, 4)})),
-    "squeeze": st.tuples(st.tuples(arrays(), st.integers(-3, 2)), st.just({})),
+    "squeeze": st.tuples(st.tuples(arrays(shapes=AXIAL), st.integers(-3, 2)), st.just({})),
     "flip": st.tuples(st.tuples(arrays()), st.fixed_dictionaries({"axis": AXES})),
     "roll": st.tuples(st.tuples(arrays(), st.integers(-9, 9)), st.fixed_dictionaries({"axis": AXIS})),
     "tile": st.tuples(st.tuples(arrays(), st.lists(st.integers(0, 3), max_size=4).map(tuple)), st.just({})),
@@ -159,14 +177,15 @@ CALLS = {
     "all": st.tuples(st.tuples(arrays()), st.fixed_dictionaries({"axis": AXES, "keepdims": st.booleans()})),
     "any": st.tuples(st.tuples(arrays()), st.fixed_dictionaries({"axis": AXES, "keepdims": st.booleans()})),
     "cumulative_sum": st.tuples(
-        st.tuples(arrays()), st.fixed_dictionaries({"axis": st.integers(-4, 3), "include_initial": st.booleans()})
+        st.tuples(arrays(shapes=AXIAL)), st.fixed_dictionaries({"axis": st.integers(-4, 3), "include_initial": st.booleans()})
     ),
     "argmax": st.tuples(st.tuples(arrays(REAL)), st.fixed_dictionaries({"axis": AXIS, "keepdims": st.booleans()})),
     "count_nonzero": st.tuples(st.tuples(arrays()), st.fixed_dictionaries({"axis": AXES, "keepdims": st.booleans()})),
     "matmul": st.tuples(st.tuples(arrays(REAL), arrays(REAL)), st.just({})),
-    "vecdot": st.tuples(st.tuples(arrays(REAL), arrays(REAL)), st.just({})),
+    "vecdot": st.tuples(st.tuples(arrays(REAL, AXIAL), arrays(REAL, AXIAL)), st.just({})),
     "take": st.tuples(
-        st.tuples(arrays(), arrays(REAL[:1], st.tuples(st.integers(0, 5)))), st.fixed_dictionaries({"axis": st.integers(-3, 2)})
+        st.tuples(arrays(shapes=AXIAL), arrays(REAL[:1], st.tuples(st.integers(0, 5)))),
+        st.fixed_dictionaries({"axis": st.integers(-3, 2)}),
     ),
     "can_cast": st.tuples(
         st.tuples(*[st.sampled_from([np.dtype(dtype.name) for dtype in STANDARD])] * 2), st.just({})
@@ -189,4 +208,8 @@ CALLS = {
 @given(data=st.data())
 def test_function(name, data):
     arguments, options = data.draw(CALLS[name])
+    # NumPy, and so array-api-strict, lets axes 0 and -1 of an array without dimensions pass; the standard does not.
+    no_axis = isinstance(arguments[0], np.ndarray) and arguments[0].ndim == 0 and name != "expand_dims"
+    assume(options.get("axis") is None or not no_axis)
+    assume(not is_undefined(name, arguments))
     compare(name, list(arguments), options)

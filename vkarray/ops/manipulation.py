@@ -181,7 +181,9 @@ def _completed(shape: int | Sequence[int], x: VkArray) -> tuple[int, ...]:
     unknown = [place for place, length in enumerate(lengths) if length == -1]
     if len(unknown) == 1:
         known = math.prod(length for length in lengths if length != -1)
-        lengths[unknown[0]] = x.size // known if known else 0
+        if known == 0:
+            raise ValueError(f"reshape: any length in place of -1 gives shape {shape} no elements. Name the length.")
+        lengths[unknown[0]] = x.size // known
     target = creation.as_shape(tuple(lengths), "reshape")
     if math.prod(target) != x.size:
         raise ValueError(f"reshape: {x.size} elements of shape {x._shape} do not fill shape {shape}.")
