@@ -103,13 +103,11 @@ def asarray(
             kind = _KIND_NAMES["biufc".index(values.dtype.kind.replace("u", "i")) - (values.dtype.kind in "fc")]
             wanted = wanted if wanted is dtypes.uint64 else default_dtype(kind, target)
     check_supported(wanted, target, "asarray")
-    host = interchange.numpy_dtype(wanted)
     if python_numbers and values.dtype.kind in "iu" and wanted in CATEGORIES["integer"] and values.size:
         for value in (int(values.min()), int(values.max())):
             promotion.check_scalar_range("asarray", value, wanted)
     if values.dtype.name != "bfloat16":
-        with np.errstate(all="ignore"):
-            values = values.astype(host, copy=False)
+        values = _converted(values, wanted)
     return interchange.from_numpy(values, wanted, target)
 
 
@@ -124,11 +122,33 @@ def _as_numpy(obj: Any) -> Any:
 
 
 def _python_values(obj: Any, wanted: DType) -> Any:
-    """Python numbers as a NumPy array from which `wanted` is reached without a detour (uint64 above 2**63 included)."""
+    """Python numbers as a NumPy array from which `wanted` is reached without a detour."""
     import numpy as np
 
     values = _as_numpy(obj)
-    return np.asarray(obj, np.uint64) if wanted is dtypes.uint64 and values.dtype.kind in "f" else values
+    if wanted in CATEGORIES["integer"] and values.dtype.kind in "fO" and values.size:
+        # NumPy takes whole numbers beyond int64 for floating-point numbers or objects.
+        exact = np.asarray(obj, object)
+        if all(isinstance(one, int) for one in exact.reshape(-1)):
+            for value in (exact.min(), exact.max()):
+                promotion.check_scalar_range("asarray", value, wanted)
+            return exact.astype(wanted.name)
+    return values
+
+
+def _converted(values: Any, wanted: DType) -> Any:
+    """Host values in the host's format of `wanted`, by the rules of `astype`."""
+    import numpy as np
+
+    if values.dtype.kind == "c" and wanted.kind not in ("complex floating", "bool"):
+        raise TypeError(f"asarray: {values.dtype} has no {wanted} value. Take the real part first.")
+    with np.errstate(all="ignore"):
+        result = values.astype(interchange.numpy_dtype(wanted), copy=False)
+        if values.dtype.kind == "f" and wanted in CATEGORIES["integer"]:
+            low, high = promotion.integer_range(wanted)
+            result = np.where(np.isnan(values), 0, np.where(values <= low, low, np.where(values >= high, high, result)))
+            result = result.astype(wanted.name)
+    return result
 
 
 def empty(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
