@@ -18,8 +18,10 @@ WIDER = {
 
 
 def supported(dtypes) -> list[DType]:
-    """Those of `dtypes` that the device under test has."""
-    return [dtype for dtype in dtypes if is_supported(dtype, vx.asarray(0).device)]
+    """Those of `dtypes` that the device under test has, in the order of the table (a set's differs by process)."""
+    wanted = frozenset(dtypes)
+    device = vx.asarray(0).device
+    return [dtype for dtype in vx.dtypes.DTYPES.values() if dtype in wanted and is_supported(dtype, device)]
 
 
 def host_dtype(dtype: DType) -> np.dtype:
