@@ -7,7 +7,14 @@ import mpmath
 import numpy as np
 import pytest
 from reference import (
-    WIDER, flushed, flushes_subnormals, host_dtype, random_values, special_values, supported, ulp_errors,
+    WIDER,
+    flushed,
+    flushes_subnormals,
+    host_dtype,
+    random_values,
+    special_values,
+    supported,
+    ulp_errors,
 )  # fmt: skip
 
 import vkarray as vx

@@ -59,7 +59,7 @@ class Keys:
 
     def integers(self, length, common):
         """Indices of a shape that broadcasts to `common`."""
-        shape = tuple(self.random.choice((1, n)) if n else 0 for n in common[self.random.randint(0, len(common)):])
+        shape = tuple(self.random.choice((1, n)) if n else 0 for n in common[self.random.randint(0, len(common)) :])
         count = int(np.prod(shape))
         if count and not length:
             return None
@@ -155,7 +155,9 @@ def test_generated_keys_write_as_numpy(seed):
             new = np.full(shape, -7, np.int32) if _repeats(values, entries) else -numbered(shape)
             expected = values.copy()
             expected[entries] = np.broadcast_to(new[0] if new.ndim > len(selected) else new, selected)
-            array[uploaded(entries)] = -7 if shape == () and keys.random.random() < 0.5 and np.all(new == -7) else vx.asarray(new)
+            array[uploaded(entries)] = (
+                -7 if shape == () and keys.random.random() < 0.5 and np.all(new == -7) else vx.asarray(new)
+            )
             check(array, expected)
 
 
@@ -244,7 +246,9 @@ def test_mask_of_the_array_itself():
     check(array, np.zeros(3, bool))
 
 
-@pytest.mark.parametrize("shape", [(0,), (1,), (63,), (64,), (65,), (4096,), (4097,), (3, 5, 7), (2, 0, 3), (70, 70)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(0,), (1,), (63,), (64,), (65,), (4096,), (4097,), (3, 5, 7), (2, 0, 3), (70, 70)], ids=str
+)
 def test_nonzero(shape):
     values = numbered(shape) % 3
     for expected, array in views(values):
@@ -336,7 +340,9 @@ def test_take_along_axis(shape):
             for broadcast in (False, True):
                 taken = [1 if broadcast else n for n in values.shape]
                 taken[axis] = 3
-                host = np.asarray([keys.random.randint(-length, length - 1) for _ in range(np.prod(taken))], INDEX).reshape(taken)
+                host = np.asarray(
+                    [keys.random.randint(-length, length - 1) for _ in range(np.prod(taken))], INDEX
+                ).reshape(taken)
                 check(vx.take_along_axis(array, vx.asarray(host), axis=axis), np.take_along_axis(values, host, axis))
     both = vx.take_along_axis(vx.asarray(numbered((2, 1))), vx.asarray(numbered((1, 3)) * 0), axis=1)
     check(both, np.asarray([[1] * 3, [2] * 3]))

@@ -5,44 +5,151 @@
 This file is the index of the namespace: each group below is a chapter of the standard.
 """
 
-# ruff: noqa: A004 - the standard's names shadow built-ins by design
 from __future__ import annotations
 
-from . import interchange as _interchange  # noqa: F401 - fills the table of operations
-from . import printing as _printing  # noqa: F401 - fills the table of operations
+from . import interchange as _interchange
+from . import printing as _printing
 from .array import VkArray
 from .cache import statistics as cache_stats
 from .configuration import config
-from .dtypes import bfloat16, complex64, complex128, float16, float32, float64
-from .dtypes import bool_ as bool
-from .dtypes import int8, int16, int32, int64, uint8, uint16, uint32, uint64
-from .errors import (
-    ConfigurationError, DeviceError, DeviceLostError, FeatureError, ForkError, LinAlgError, OutOfMemoryError,
-    ShaderError, ValidationError, VkArrayError, VulkanError,
-)  # fmt: skip
 from .dlpack import from_dlpack
+from .dtypes import (
+    bfloat16,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from .dtypes import bool_ as bool
+from .errors import (
+    ConfigurationError,
+    DeviceError,
+    DeviceLostError,
+    FeatureError,
+    ForkError,
+    LinAlgError,
+    OutOfMemoryError,
+    ShaderError,
+    ValidationError,
+    VkArrayError,
+    VulkanError,
+)  # fmt: skip
 from .inspection import __array_namespace_info__
 from .ops.creation import (
-    arange, asarray, empty, empty_like, eye, full, full_like, linspace, meshgrid, ones, ones_like, tril, triu, zeros,
+    arange,
+    asarray,
+    empty,
+    empty_like,
+    eye,
+    full,
+    full_like,
+    linspace,
+    meshgrid,
+    ones,
+    ones_like,
+    tril,
+    triu,
+    zeros,
     zeros_like,
 )  # fmt: skip
 from .ops.data_type import astype, can_cast, finfo, iinfo, isdtype, result_type
 from .ops.elementwise import (
-    abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or,
-    bitwise_right_shift, bitwise_xor, ceil, clip, conj, copysign, cos, cosh, divide, equal, exp, expm1, floor,
-    floor_divide, greater, greater_equal, hypot, imag, isfinite, isinf, isnan, less, less_equal, log, log1p, log2, log10,
-    logaddexp, logical_and, logical_not, logical_or, logical_xor, maximum, minimum, multiply, negative, nextafter,
-    not_equal, positive, pow, real, reciprocal, remainder, round, sign, signbit, sin, sinh, sqrt, square, subtract, tan,
-    tanh, trunc,
+    abs,
+    acos,
+    acosh,
+    add,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    bitwise_and,
+    bitwise_invert,
+    bitwise_left_shift,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+    ceil,
+    clip,
+    conj,
+    copysign,
+    cos,
+    cosh,
+    divide,
+    equal,
+    exp,
+    expm1,
+    floor,
+    floor_divide,
+    greater,
+    greater_equal,
+    hypot,
+    imag,
+    isfinite,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    log,
+    log1p,
+    log2,
+    log10,
+    logaddexp,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    nextafter,
+    not_equal,
+    positive,
+    pow,
+    real,
+    reciprocal,
+    remainder,
+    round,
+    sign,
+    signbit,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    subtract,
+    tan,
+    tanh,
+    trunc,
 )  # fmt: skip
-
 from .ops.indexing import take, take_along_axis
 from .ops.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from .ops.manipulation import (
-    broadcast_arrays, broadcast_shapes, broadcast_to, concat, expand_dims, flip, moveaxis, permute_dims, repeat, reshape,
-    roll, squeeze, stack, tile, unstack,
+    broadcast_arrays,
+    broadcast_shapes,
+    broadcast_to,
+    concat,
+    expand_dims,
+    flip,
+    moveaxis,
+    permute_dims,
+    repeat,
+    reshape,
+    roll,
+    squeeze,
+    stack,
+    tile,
+    unstack,
 )  # fmt: skip
-
 from .ops.nonzero import nonzero
 from .ops.searching import argmax, argmin, count_nonzero, searchsorted, where
 from .ops.set import isin, unique_all, unique_counts, unique_inverse, unique_values

@@ -19,7 +19,17 @@ from .errors import ConfigurationError
 
 
 def _boolean(value: Any) -> bool:
-    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False, "": False}
+    words = {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "on": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "off": False,
+        "": False,
+    }
     word = str(value).strip().lower()
     if word not in words:
         raise ValueError("expected 0 or 1")
@@ -73,29 +83,70 @@ class Switch:
 
 
 def _switch(name: str, parse: Callable[[Any], Any], default: Any, values: str, text: str) -> Switch:
-    return Switch(name, "VKARRAY_" + name.upper(), parse, default if callable(default) else lambda: default, values, text)
+    return Switch(
+        name, "VKARRAY_" + name.upper(), parse, default if callable(default) else lambda: default, values, text
+    )
 
 
 SWITCHES: tuple[Switch, ...] = (
-    _switch("debug", _level, 0, "0-5",
-            "1 device and cache misses; 2 one line per dispatch with µs and GB/s; 3 variant and layout; 4 GLSL; 5 SPIR-V."),
-    _switch("device", _optional_text, None, "index, part of the name, or UUID",
-            "The default device, as `vkarray devices` lists them."),
-    _switch("disable", _names, frozenset, "names, comma-separated",
-            "Features to treat as absent, by their Vulkan names or those in `_vk/features.py` (when a device opens)."),
-    _switch("validation", _boolean, False, "0 or 1",
-            "Run under VK_LAYER_KHRONOS_validation; every warning or error raises (when a device opens)."),
-    _switch("guard", _boolean, False, "0 or 1",
-            "Guard bytes round every allocation, checked on release and on synchronize (when a device opens)."),
-    _switch("check_barriers", _boolean, False, "0 or 1",
-            "Log the address ranges and barriers of each batch and verify them by brute force (when a device opens)."),
-    _switch("compare", _boolean, False, "0 or 1",
-            "Compare the result of every operation with NumPy's."),
-    _switch("cache", _directory, _default_cache, "directory",
-            "Where compiled shaders and pipelines are kept; default `$XDG_CACHE_HOME/vkarray`."),
-    _switch("cpu_threads", _optional_count, None, "number",
-            "Worker threads of a CPU driver (sets LP_NUM_THREADS); 0 makes small operations much cheaper "
-            "and large ones 2-3 times slower (before the first device opens)."),
+    _switch(
+        "debug",
+        _level,
+        0,
+        "0-5",
+        "1 device and cache misses; 2 one line per dispatch with µs and GB/s; 3 variant and layout; 4 GLSL; 5 SPIR-V.",
+    ),
+    _switch(
+        "device",
+        _optional_text,
+        None,
+        "index, part of the name, or UUID",
+        "The default device, as `vkarray devices` lists them.",
+    ),
+    _switch(
+        "disable",
+        _names,
+        frozenset,
+        "names, comma-separated",
+        "Features to treat as absent, by their Vulkan names or those in `_vk/features.py` (when a device opens).",
+    ),
+    _switch(
+        "validation",
+        _boolean,
+        False,
+        "0 or 1",
+        "Run under VK_LAYER_KHRONOS_validation; every warning or error raises (when a device opens).",
+    ),
+    _switch(
+        "guard",
+        _boolean,
+        False,
+        "0 or 1",
+        "Guard bytes round every allocation, checked on release and on synchronize (when a device opens).",
+    ),
+    _switch(
+        "check_barriers",
+        _boolean,
+        False,
+        "0 or 1",
+        "Log the address ranges and barriers of each batch and verify them by brute force (when a device opens).",
+    ),
+    _switch("compare", _boolean, False, "0 or 1", "Compare the result of every operation with NumPy's."),
+    _switch(
+        "cache",
+        _directory,
+        _default_cache,
+        "directory",
+        "Where compiled shaders and pipelines are kept; default `$XDG_CACHE_HOME/vkarray`.",
+    ),
+    _switch(
+        "cpu_threads",
+        _optional_count,
+        None,
+        "number",
+        "Worker threads of a CPU driver (sets LP_NUM_THREADS); 0 makes small operations much cheaper "
+        "and large ones 2-3 times slower (before the first device opens).",
+    ),
 )
 
 _BY_NAME = {switch.name: switch for switch in SWITCHES}
@@ -142,7 +193,8 @@ def _rebuild() -> Configuration:
     if _environment is None:
         _environment = {
             switch.name: _parse(switch, os.environ[switch.variable], f"The environment variable {switch.variable}")
-            if switch.variable in os.environ else switch.default()
+            if switch.variable in os.environ
+            else switch.default()
             for switch in SWITCHES
         }
     values = dict(_environment)
@@ -174,7 +226,9 @@ def config(**values: Any) -> Iterator[Configuration]:
     """
     unknown = sorted(set(values) - set(_BY_NAME))
     if unknown:
-        raise ConfigurationError(f"config: unknown switch {', '.join(unknown)}; the switches are {', '.join(_BY_NAME)}.")
+        raise ConfigurationError(
+            f"config: unknown switch {', '.join(unknown)}; the switches are {', '.join(_BY_NAME)}."
+        )
     override = {name: _parse(_BY_NAME[name], value, f"config: {name}") for name, value in values.items()}
     current()
     with _lock:

@@ -33,7 +33,7 @@ class UserKernel:
         for _, number, qualifiers in _BINDING.findall(text):
             words = qualifiers.split()
             self.bindings[int(number)] = ("writeonly" not in words, "readonly" not in words)
-        self.packer = struct.Struct(f"<{push_constants}") if push_constants else None
+        self.packer = struct.Struct(f"<{push_constants}")
         self.spirv = shaders.spirv_of_source(text, name)
         self._kernels: dict[_vk.Device, _vk.Kernel] = {}
 
@@ -46,7 +46,7 @@ class UserKernel:
         Parameters: arrays, one for each binding in ascending order, contiguous and of one device; push, the values of
         the push constants in the order of `push_constants`; how much: `invocations` (as many invocations of x as that,
         at least, in workgroups of 256) or `groups`, the number of workgroups in x, y and z.
-        Raises ValueError for arrays that do not fit the bindings, FeatureError for what the device lacks.
+        Raises ValueError for arrays or push constants that do not fit the shader's, FeatureError for what the device lacks.
         """
         numbers = sorted(self.bindings)
         if len(arrays) != len(numbers):
@@ -60,7 +60,9 @@ class UserKernel:
             groups = (-(-invocations // _WORKGROUP_SIZE), 1, 1)
         elif invocations is not None:
             raise ValueError(f"{self.name}: expected either invocations or groups, got both.")
-        packed = self.packer.pack(*push) if self.packer else b""
+        elif len(groups) != 3:
+            raise ValueError(f"{self.name}: expected groups=(x, y, z), got {groups!r}.")
+        packed = self._packed(push)
         device = arrays[0].device if arrays else _vk.open_device()
         kernel = self._kernels.get(device)
         if kernel is None:
@@ -74,6 +76,15 @@ class UserKernel:
             reads += [array._buffer] * is_read
             writes += [array._buffer] * is_written
         device.dispatch(kernel, packed, groups, reads, writes, bindings)
+
+    def _packed(self, push: Sequence[Any]) -> bytes:
+        try:
+            return self.packer.pack(*push)
+        except struct.error as error:
+            raise ValueError(
+                f"{self.name}: the push constants {tuple(push)!r} do not fit push_constants={self.packer.format[1:]!r} "
+                f"({error})."
+            ) from None
 
     def _check(self, array: Any, first: VkArray | None) -> None:
         if not isinstance(array, VkArray):

@@ -69,6 +69,7 @@ def test_failed_write_leaves_nothing_behind(cache, monkeypatch):
 
     def refuse(*_):
         raise OSError("disk full")
+
     monkeypatch.setattr(os, "replace", refuse)
     cache.put("key", b"new")
     assert cache.get("key") == b"old", "a write that failed changed the entry"

@@ -11,11 +11,17 @@ def test_environment_is_read_at_first_use():
     done = run_python(
         "from vkarray.configuration import current\n"
         "c = current(); print(c.debug, sorted(c.disable), c.guard, c.cpu_threads)",
-        VKARRAY_DEBUG="3", VKARRAY_DISABLE=" shaderInt8, shaderInt64 ,", VKARRAY_GUARD="on", VKARRAY_CPU_THREADS="2")
+        VKARRAY_DEBUG="3",
+        VKARRAY_DISABLE=" shaderInt8, shaderInt64 ,",
+        VKARRAY_GUARD="on",
+        VKARRAY_CPU_THREADS="2",
+    )
     assert done.stdout == "3 ['shaderInt64', 'shaderInt8'] True 2\n", done.stderr
 
 
-@pytest.mark.parametrize(("variable", "value"), [("DEBUG", "6"), ("DEBUG", "much"), ("GUARD", "maybe"), ("CPU_THREADS", "-1")])
+@pytest.mark.parametrize(
+    ("variable", "value"), [("DEBUG", "6"), ("DEBUG", "much"), ("GUARD", "maybe"), ("CPU_THREADS", "-1")]
+)
 def test_wrong_value_names_variable_and_choices(monkeypatch, variable, value):
     monkeypatch.setenv(f"VKARRAY_{variable}", value)
     try:
@@ -39,8 +45,10 @@ def test_overrides_nest_and_end_in_any_order():
 
 
 def test_unknown_switch_lists_the_known():
-    with pytest.raises(ConfigurationError, match="config: unknown switch dbug; the switches are debug, device,"), \
-            configuration.config(dbug=1):
+    with (
+        pytest.raises(ConfigurationError, match="config: unknown switch dbug; the switches are debug, device,"),
+        configuration.config(dbug=1),
+    ):
         pass
 
 

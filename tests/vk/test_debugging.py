@@ -90,7 +90,9 @@ def test_undeclared_buffer_is_found(checked_device):
     combine = Combine(checked_device)
     a, b = checked_device.allocate(256), checked_device.allocate(256)
     push = struct.pack("<QQQI", a.address, b.address, a.address, 0)
-    with pytest.raises(ValidationError, match=r"combine: the push constants hold the address 0x[0-9a-f]+, which lies in none"):
+    with pytest.raises(
+        ValidationError, match=r"combine: the push constants hold the address 0x[0-9a-f]+, which lies in none"
+    ):
         checked_device.dispatch(combine.kernel, push, (1, 1, 1), (a,), (a,))
 
 
@@ -116,12 +118,18 @@ def test_guard_bytes_stay_whole_in_a_correct_program(guarded_device, device):
     assert statistics["bytes_in_use"] == 0
     for _ in range(600):
         guarded_device.allocate(100)
-    assert guarded_device.memory_statistics()["bytes_reserved"] == statistics["bytes_reserved"], "released memory is not used again"
+    assert guarded_device.memory_statistics()["bytes_reserved"] == statistics["bytes_reserved"], (
+        "released memory is not used again"
+    )
 
 
-@pytest.mark.parametrize(("shift", "message"), [
-    (-4, "Guard bytes before a live buffer of 256 bytes .* first at byte -4"),
-    (4, "Guard bytes after a live buffer of 256 bytes .* first at byte 256")])
+@pytest.mark.parametrize(
+    ("shift", "message"),
+    [
+        (-4, "Guard bytes before a live buffer of 256 bytes .* first at byte -4"),
+        (4, "Guard bytes after a live buffer of 256 bytes .* first at byte 256"),
+    ],
+)
 @pytest.mark.parametrize("released", [False, True])
 def test_write_outside_a_buffer_is_found(guarded_device, shift, message, released):
     combine = Combine(guarded_device)
@@ -157,12 +165,18 @@ def test_validation_message_raises_at_the_next_call(validated_device):
 
 
 def test_missing_layers_name_the_package(tmp_path):
-    done = run_python("""
+    done = run_python(
+        """
 from vkarray import _vk, errors
 try:
     _vk.open_device()
 except errors.DeviceError as error:
     print(error)
-""", VKARRAY_VALIDATION="1", VK_LAYER_PATH=str(tmp_path))
-    assert done.stdout == ("VKARRAY_VALIDATION: the layer VK_LAYER_KHRONOS_validation is not installed. On Debian or "
-                           "Ubuntu run `apt install vulkan-validationlayers`.\n"), done.stderr
+""",
+        VKARRAY_VALIDATION="1",
+        VK_LAYER_PATH=str(tmp_path),
+    )
+    assert done.stdout == (
+        "VKARRAY_VALIDATION: the layer VK_LAYER_KHRONOS_validation is not installed. On Debian or "
+        "Ubuntu run `apt install vulkan-validationlayers`.\n"
+    ), done.stderr

@@ -21,8 +21,14 @@ void main() { uint i = gl_GlobalInvocationID.x; if (i < source.length()) target[
 
 def run(device, kernel, source, target, factor, offset=0, nbytes=None):
     nbytes = source.nbytes - offset if nbytes is None else nbytes
-    device.dispatch(kernel, struct.pack("<I", factor), (-(-nbytes // 256), 1, 1), (source,), (target,),
-                    [(0, source, offset, nbytes), (2, target, 0, target.nbytes)])
+    device.dispatch(
+        kernel,
+        struct.pack("<I", factor),
+        (-(-nbytes // 256), 1, 1),
+        (source,),
+        (target,),
+        [(0, source, offset, nbytes), (2, target, 0, target.nbytes)],
+    )
 
 
 def test_bound_buffers_and_lengths(device):
@@ -35,12 +41,15 @@ def test_bound_buffers_and_lengths(device):
 
 
 def test_uniform_buffer(device):
-    kernel = device.kernel(compile_glsl("""#version 460
+    kernel = device.kernel(
+        compile_glsl("""#version 460
 layout(local_size_x = 1) in;
 layout(binding = 0) uniform Source { uvec4 source; };
 layout(binding = 1) buffer Target { uint target[]; };
 void main() { for (uint i = 0; i < 4; i++) target[i] = source[i] + 1; }
-"""), "uniform")
+"""),
+        "uniform",
+    )
     source, target = upload(device, np.arange(4, dtype=np.uint32)), device.allocate(16)
     device.dispatch(kernel, b"", (1, 1, 1), (source,), (target,), [(0, source, 0, 16), (1, target, 0, 16)])
     assert list(download(device, target)) == [1, 2, 3, 4]
@@ -73,13 +82,20 @@ def test_sets_go_with_their_memory(own_device):
     assert not own_device.descriptors.sets, "a set points into memory that was given back"
 
 
-@pytest.mark.parametrize(("bindings", "message"), [
-    (lambda a, b: None, "declares the bindings [0, 2], got []"),
-    (lambda a, b: [(0, a, 0, 256), (1, b, 0, 256)], "declares the bindings [0, 2], got [0, 1]"),
-    (lambda a, b: [(0, a, 0, 256), (0, a, 0, 256), (2, b, 0, 4)], "got [0, 0, 2]"),
-    (lambda a, b: [(0, a, 0, 260), (2, b, 0, 256)], "binding 0: bytes 0 to 260 of a buffer of 256 bytes"),
-    (lambda a, b: [(0, a, 0, 256), (2, b, 16, 0)], "binding 2: bytes 16 to 16 of a buffer of 256 bytes; a binding needs"),
-    (lambda a, b: [(0, a, 1, 4), (2, b, 0, 256)], "binding 0: offset 1 is not a multiple of")])
+@pytest.mark.parametrize(
+    ("bindings", "message"),
+    [
+        (lambda a, b: None, "declares the bindings [0, 2], got []"),
+        (lambda a, b: [(0, a, 0, 256), (1, b, 0, 256)], "declares the bindings [0, 2], got [0, 1]"),
+        (lambda a, b: [(0, a, 0, 256), (0, a, 0, 256), (2, b, 0, 4)], "got [0, 0, 2]"),
+        (lambda a, b: [(0, a, 0, 260), (2, b, 0, 256)], "binding 0: bytes 0 to 260 of a buffer of 256 bytes"),
+        (
+            lambda a, b: [(0, a, 0, 256), (2, b, 16, 0)],
+            "binding 2: bytes 16 to 16 of a buffer of 256 bytes; a binding needs",
+        ),
+        (lambda a, b: [(0, a, 1, 4), (2, b, 0, 256)], "binding 0: offset 1 is not a multiple of"),
+    ],
+)
 def test_bindings_that_do_not_fit(device, bindings, message):
     kernel = device.kernel(compile_glsl(SCALE), "scale")
     a, b = device.allocate(256), device.allocate(256)

@@ -60,7 +60,10 @@ def test_disabled_feature_is_gone_from_device_and_description():
 
 
 def test_disabling_an_unknown_feature_is_an_error():
-    with configuration.config(disable="shaderFloat46"), pytest.raises(ConfigurationError, match="shaderFloat46; known are"):
+    with (
+        configuration.config(disable="shaderFloat46"),
+        pytest.raises(ConfigurationError, match="shaderFloat46; known are"),
+    ):
         _vk.open_device()
 
 
@@ -69,7 +72,9 @@ def test_device_below_the_floor_is_refused_with_the_reason(device):
     with configuration.config(disable="bufferDeviceAddress"):
         found = _vk.enumerate_devices()
         assert [(d.usable, d.refusal, d.is_default) for d in found] == [(False, reason, False)] * len(found)
-        with pytest.raises(DeviceError, match=f"no Vulkan device can be used. 0: .*refused: {reason}.*mesa-vulkan-drivers"):
+        with pytest.raises(
+            DeviceError, match=f"no Vulkan device can be used. 0: .*refused: {reason}.*mesa-vulkan-drivers"
+        ):
             _vk.open_device()
         with pytest.raises(DeviceError, match=f"cannot be used: {reason}"):
             _vk.open_device(device.index)
@@ -87,14 +92,22 @@ except errors.DeviceError as error:
 def test_missing_driver_names_the_package(tmp_path):
     nothing = str(tmp_path / "none.json")
     done = run_python(OPEN, VK_ICD_FILENAMES=nothing, VK_DRIVER_FILES=nothing)
-    assert done.stdout.startswith("vkarray: no Vulkan driver was found. On Debian or Ubuntu `apt install mesa-vulkan-drivers`"), \
-        done.stdout + done.stderr
+    assert done.stdout.startswith(
+        "vkarray: no Vulkan driver was found. On Debian or Ubuntu `apt install mesa-vulkan-drivers`"
+    ), done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("exception", "message"), [
-    ("OSError('no library')", "vkarray: the Vulkan loader (libvulkan.so.1) was not found. On Debian or Ubuntu run "
-                              "`apt install libvulkan1 mesa-vulkan-drivers`"),
-    ("ImportError('no module')", "vkarray: the package `vulkan` cannot be imported (no module)")])
+@pytest.mark.parametrize(
+    ("exception", "message"),
+    [
+        (
+            "OSError('no library')",
+            "vkarray: the Vulkan loader (libvulkan.so.1) was not found. On Debian or Ubuntu run "
+            "`apt install libvulkan1 mesa-vulkan-drivers`",
+        ),
+        ("ImportError('no module')", "vkarray: the package `vulkan` cannot be imported (no module)"),
+    ],
+)
 def test_missing_loader_or_binding_names_the_package(tmp_path, exception, message):
     (tmp_path / "vulkan.py").write_text(f"raise {exception}\n")
     path = os.pathsep.join([str(tmp_path), *os.environ.get("PYTHONPATH", "").split(os.pathsep), os.getcwd()])
@@ -177,4 +190,6 @@ from vkarray import _vk
 device = _vk.open_device()
 kept = device.allocate(100)
 """)
-    assert done.stdout == "{}\n", f"objects are alive after the process has closed its devices: {done.stdout}{done.stderr}"
+    assert done.stdout == "{}\n", (
+        f"objects are alive after the process has closed its devices: {done.stdout}{done.stderr}"
+    )

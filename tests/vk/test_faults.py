@@ -67,9 +67,14 @@ def test_any_call_may_fail(calls, result):
     scenario()
 
 
-@pytest.mark.parametrize(("function", "result", "error"), [
-    ("vkCreateInstance", -9, DeviceError), ("vkEnumeratePhysicalDevices", -3, VulkanError),
-    ("vkEnumerateInstanceExtensionProperties", -1, OutOfMemoryError)])
+@pytest.mark.parametrize(
+    ("function", "result", "error"),
+    [
+        ("vkCreateInstance", -9, DeviceError),
+        ("vkEnumeratePhysicalDevices", -3, VulkanError),
+        ("vkEnumerateInstanceExtensionProperties", -1, OutOfMemoryError),
+    ],
+)
 def test_instance_that_cannot_be_made(monkeypatch, function, result, error):
     monkeypatch.setattr(instance, "_instances", {})
     before = api.live_objects()
@@ -90,9 +95,14 @@ def test_lost_device_names_kernels_in_flight_and_opens_again(own_device, functio
         own_device.synchronize()
     assert str(caught.value).startswith(message)
     assert caught.value.kernels == ("combine",)
-    for use in (own_device.synchronize, lambda: own_device.allocate(64), lambda: combine.run(a, a, a),
-                lambda: own_device.upload(a, 0, b"x"), lambda: download(own_device, a),
-                lambda: own_device.kernel(compile_glsl(COMBINE), "again")):
+    for use in (
+        own_device.synchronize,
+        lambda: own_device.allocate(64),
+        lambda: combine.run(a, a, a),
+        lambda: own_device.upload(a, 0, b"x"),
+        lambda: download(own_device, a),
+        lambda: own_device.kernel(compile_glsl(COMBINE), "again"),
+    ):
         with pytest.raises(DeviceLostError, match="combine"):
             use()
     again = _vk.open_device()
@@ -118,16 +128,20 @@ def test_batch_that_cannot_be_submitted_is_never_passed_over_in_silence(own_devi
     combine = Combine(own_device)
     a = upload(own_device, np.arange(64, dtype=np.uint32))
     combine.run(a, a, a)
-    with faults.inject(OUT_OF_DEVICE_MEMORY, "vkQueueSubmit", repeat=True), \
-            pytest.raises(DeviceLostError, match="A batch of 1 commands could not be submitted"):
+    with (
+        faults.inject(OUT_OF_DEVICE_MEMORY, "vkQueueSubmit", repeat=True),
+        pytest.raises(DeviceLostError, match="A batch of 1 commands could not be submitted"),
+    ):
         own_device.synchronize()
     with pytest.raises(DeviceLostError):
         download(own_device, a)
 
 
 def test_kernel_that_the_driver_refuses(own_device):
-    with faults.inject(INITIALIZATION_FAILED, "vkCreateComputePipelines"), \
-            pytest.raises(VulkanError, match="vkCreateComputePipelines failed with VK_ERROR_INITIALIZATION_FAILED"):
+    with (
+        faults.inject(INITIALIZATION_FAILED, "vkCreateComputePipelines"),
+        pytest.raises(VulkanError, match="vkCreateComputePipelines failed with VK_ERROR_INITIALIZATION_FAILED"),
+    ):
         Combine(own_device)
     Combine(own_device)
 

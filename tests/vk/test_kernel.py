@@ -15,7 +15,9 @@ from vkarray._vk.physical_device import FloatControls
 from vkarray.errors import FeatureError, ShaderError
 
 MAIN = "void main() {}"
-FILL = HEAD + """
+FILL = (
+    HEAD
+    + """
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint VALUE = 7;
 layout(constant_id = 2) const uint TILE = 16;
@@ -28,33 +30,46 @@ void main() {
     if (i < n) target.data[i] = VALUE;
 }
 """
+)
 
 
-@pytest.mark.parametrize(("bad", "message"), [
-    (b"", "Kernel bad: got 0 bytes that are not a SPIR-V module"),
-    (b"abcd" * 10, "that are not a SPIR-V module"),
-    (compile_glsl(COMBINE)[:-3], "that are not a SPIR-V module"),
-    (compile_glsl(COMBINE)[:400], "Kernel bad: the SPIR-V module"),
-    (compile_glsl(COMBINE)[:20] + bytes(4) + compile_glsl(COMBINE)[24:], "is cut off or damaged at word 5")])
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (b"", "Kernel bad: got 0 bytes that are not a SPIR-V module"),
+        (b"abcd" * 10, "that are not a SPIR-V module"),
+        (compile_glsl(COMBINE)[:-3], "that are not a SPIR-V module"),
+        (compile_glsl(COMBINE)[:400], "Kernel bad: the SPIR-V module"),
+        (compile_glsl(COMBINE)[:20] + bytes(4) + compile_glsl(COMBINE)[24:], "is cut off or damaged at word 5"),
+    ],
+)
 def test_damaged_spirv_never_reaches_the_driver(device, bad, message):
     with pytest.raises(ShaderError, match=message):
         device.kernel(bad, "bad")
 
 
-@pytest.mark.parametrize(("feature", "declarations", "extension"), [
-    ("shaderFloat64", "double x = 1.0lf;", ""),
-    ("shaderInt64", "int64_t x = 1l;", "GL_EXT_shader_explicit_arithmetic_types"),
-    ("shaderInt16", "int16_t x = 1s;", "GL_EXT_shader_explicit_arithmetic_types"),
-    ("shaderInt8", "int8_t x = int8_t(1);", "GL_EXT_shader_explicit_arithmetic_types"),
-    ("subgroupArithmetic", "uint x = subgroupAdd(gl_LocalInvocationIndex);", "GL_KHR_shader_subgroup_arithmetic"),
-    ("subgroupBallot", "uint x = subgroupBallot(true).x;", "GL_KHR_shader_subgroup_ballot")])
+@pytest.mark.parametrize(
+    ("feature", "declarations", "extension"),
+    [
+        ("shaderFloat64", "double x = 1.0lf;", ""),
+        ("shaderInt64", "int64_t x = 1l;", "GL_EXT_shader_explicit_arithmetic_types"),
+        ("shaderInt16", "int16_t x = 1s;", "GL_EXT_shader_explicit_arithmetic_types"),
+        ("shaderInt8", "int8_t x = int8_t(1);", "GL_EXT_shader_explicit_arithmetic_types"),
+        ("subgroupArithmetic", "uint x = subgroupAdd(gl_LocalInvocationIndex);", "GL_KHR_shader_subgroup_arithmetic"),
+        ("subgroupBallot", "uint x = subgroupBallot(true).x;", "GL_KHR_shader_subgroup_ballot"),
+    ],
+)
 def test_missing_feature_is_named(feature, declarations, extension):
     extension = f"#extension {extension} : require\n" if extension else ""
-    code = compile_glsl(f"#version 460\n{extension}layout(local_size_x = 1) in;\nlayout(binding = 0) buffer B {{ int y; }};\n"
-                        f"void main() {{ {declarations} y = int(x); }}")
+    code = compile_glsl(
+        f"#version 460\n{extension}layout(local_size_x = 1) in;\nlayout(binding = 0) buffer B {{ int y; }};\n"
+        f"void main() {{ {declarations} y = int(x); }}"
+    )
     with configuration.config(disable=feature):
         opened = _vk.open_device()
-    with pytest.raises(FeatureError, match=f"Kernel typed needs {feature}, which .* does not have or VKARRAY_DISABLE") as caught:
+    with pytest.raises(
+        FeatureError, match=f"Kernel typed needs {feature}, which .* does not have or VKARRAY_DISABLE"
+    ) as caught:
         opened.kernel(code, "typed")
     assert caught.value.features == (feature,)
 
@@ -62,23 +77,26 @@ def test_missing_feature_is_named(feature, declarations, extension):
 def limits_case(device, name):
     limits = device.limits
     return {
-        "maxComputeSharedMemorySize":
-            f"layout(local_size_x = 1) in; shared uint big[{limits.max_shared_memory_size // 4 + 1}];"
-            "layout(binding = 0) buffer B { uint y; }; void main() { big[gl_WorkGroupID.x] = 1; y = big[0]; }",
+        "maxComputeSharedMemorySize": f"layout(local_size_x = 1) in; shared uint big[{limits.max_shared_memory_size // 4 + 1}];"
+        "layout(binding = 0) buffer B { uint y; }; void main() { big[gl_WorkGroupID.x] = 1; y = big[0]; }",
         "maxComputeWorkGroupInvocations": f"layout(local_size_x = 2, local_size_y = {limits.max_workgroup_invocations}) in; {MAIN}",
         "maxComputeWorkGroupSize": f"layout(local_size_z_id = 0) in; {MAIN}",
-        "maxPushConstantsSize":
-            f"layout(push_constant) uniform P {{ uint p[{limits.max_push_constants_size // 4 + 1}]; }};"
-            "layout(binding = 0) buffer B { uint y; }; void main() { y = p[gl_WorkGroupID.x]; }",
+        "maxPushConstantsSize": f"layout(push_constant) uniform P {{ uint p[{limits.max_push_constants_size // 4 + 1}]; }};"
+        "layout(binding = 0) buffer B { uint y; }; void main() { y = p[gl_WorkGroupID.x]; }",
     }[name]
 
 
-@pytest.mark.parametrize("limit", ["maxComputeSharedMemorySize", "maxComputeWorkGroupInvocations", "maxComputeWorkGroupSize",
-                                   "maxPushConstantsSize"])
+@pytest.mark.parametrize(
+    "limit",
+    ["maxComputeSharedMemorySize", "maxComputeWorkGroupInvocations", "maxComputeWorkGroupSize", "maxPushConstantsSize"],
+)
 def test_limits_are_checked_before_the_driver_could_be_lost(device, limit):
     with pytest.raises(FeatureError, match=rf"Kernel large uses .* allows .* \({limit}\)") as caught:
-        device.kernel(compile_glsl("#version 460\n" + limits_case(device, limit)), "large",
-                      ((0, device.limits.max_workgroup_size[2] + 1),))
+        device.kernel(
+            compile_glsl("#version 460\n" + limits_case(device, limit)),
+            "large",
+            ((0, device.limits.max_workgroup_size[2] + 1),),
+        )
     assert caught.value.features == (limit,)
 
 
@@ -98,7 +116,8 @@ def test_specialization_constants_reach_kernel_and_checks(device):
 
 
 def test_reading_a_module():
-    module = spirv.read(compile_glsl("""#version 460
+    module = spirv.read(
+        compile_glsl("""#version 460
 layout(local_size_x = 8, local_size_y = 4) in;
 struct Item { double d; vec3 v; };
 shared Item items[10];
@@ -107,7 +126,10 @@ layout(push_constant) uniform P { vec4 a; uint b[3]; mat3 m; };
 layout(binding = 3) readonly buffer A { float x[]; };
 layout(binding = 1) uniform U { float y; };
 void main() { items[0].d = x[0] + y + b[0] + m[0][0]; flag = true; }
-"""), "module", {})
+"""),
+        "module",
+        {},
+    )
     assert module.version == (1, 5)
     assert module.local_size == (8, 4, 1)
     assert module.float_widths == {32, 64}
@@ -117,7 +139,9 @@ void main() { items[0].d = x[0] + y + b[0] + m[0][0]; flag = true; }
     assert 10 in module.capabilities
 
 
-FLOATS = HEAD + """
+FLOATS = (
+    HEAD
+    + """
 #extension GL_EXT_shader_explicit_arithmetic_types : require
 layout(local_size_x = 64) in;
 layout(buffer_reference, std430) buffer F32 { float data[]; };
@@ -126,6 +150,7 @@ layout(buffer_reference, std430) buffer F16 { float16_t data[]; };
 layout(push_constant) uniform Push { F32 a; F64 b; F16 c; };
 void main() { uint i = gl_GlobalInvocationID.x; a.data[i] += 1; b.data[i] += 1; c.data[i] += float16_t(1); }
 """
+)
 
 
 @pytest.mark.skipif(shutil.which("spirv-val") is None, reason="spirv-val (spirv-tools) is not installed")
@@ -141,8 +166,9 @@ def test_float_controls_make_a_valid_module(tmp_path, target):
     assert done.returncode == 0, done.stderr
     again = spirv.read(path.read_bytes(), "floats", {})
     assert {4464, 4466, 4467} <= again.capabilities
-    assert spirv.add_float_controls(again, "floats", dict.fromkeys(spirv.FLOAT_CONTROLS, widths)) == words, \
+    assert spirv.add_float_controls(again, "floats", dict.fromkeys(spirv.FLOAT_CONTROLS, widths)) == words, (
         "execution modes that are there are added again"
+    )
 
 
 def test_float_control_of_the_source_is_respected():
@@ -150,17 +176,31 @@ def test_float_control_of_the_source_is_respected():
     words = spirv.add_float_controls(module, "floats", {4464: frozenset((32,))})
     flushing = tuple(4460 if words[i - 2] == 4 << 16 | 16 and word == 4459 else word for i, word in enumerate(words))
     own = spirv.read(struct.pack(f"<{len(words)}I", *flushing), "floats", {})
-    modes = [o[1:] for opcode, o in spirv.instructions(
-        spirv.add_float_controls(own, "floats", {4464: frozenset((32, 64))}), "floats") if opcode == 16]
+    modes = [
+        o[1:]
+        for opcode, o in spirv.instructions(
+            spirv.add_float_controls(own, "floats", {4464: frozenset((32, 64))}), "floats"
+        )
+        if opcode == 16
+    ]
     assert (4460, 32) in modes
     assert (4459, 32) not in modes, "DenormPreserve is added although the source asks for DenormFlushToZero"
     assert (4459, 64) in modes
 
 
-@pytest.mark.parametrize(("independence", "offered", "used", "expected"), [
-    ("all", {32, 64}, {16, 32, 64}, {32, 64}), ("all", {32}, {64}, set()),
-    ("32", {32, 64}, {16, 32, 64}, {32}), ("32", {32, 64}, {32, 64}, {32, 64}), ("32", {16, 32, 64}, {16, 64}, {16, 64}),
-    ("none", {32}, {32, 64}, set()), ("none", {32}, {32}, {32}), ("none", {32, 64}, {32, 64}, {32, 64})])
+@pytest.mark.parametrize(
+    ("independence", "offered", "used", "expected"),
+    [
+        ("all", {32, 64}, {16, 32, 64}, {32, 64}),
+        ("all", {32}, {64}, set()),
+        ("32", {32, 64}, {16, 32, 64}, {32}),
+        ("32", {32, 64}, {32, 64}, {32, 64}),
+        ("32", {16, 32, 64}, {16, 64}, {16, 64}),
+        ("none", {32}, {32, 64}, set()),
+        ("none", {32}, {32}, {32}),
+        ("none", {32, 64}, {32, 64}, {32, 64}),
+    ],
+)
 def test_float_controls_respect_independence(independence, offered, used, expected):
     controls = FloatControls(frozenset(offered), frozenset(), frozenset(), independence, "all")
     assert kernel_module.float_controls(controls, frozenset(used)).get(4464, frozenset()) == expected

@@ -36,7 +36,9 @@ def test_buffers_never_overlap_and_are_aligned(own_device):
     live.clear()
     own_device.memory.flush()
     for block in own_device.memory.blocks:
-        assert [(piece.offset, piece.size) for piece in block.free] == [(0, block.nbytes)], "free neighbours did not merge"
+        assert [(piece.offset, piece.size) for piece in block.free] == [(0, block.nbytes)], (
+            "free neighbours did not merge"
+        )
 
 
 def test_statistics_and_empty_cache(own_device):
@@ -66,6 +68,7 @@ def test_freed_memory_is_used_again_without_a_vulkan_call(own_device):
 
 def test_new_buffer_in_used_memory_keeps_the_old_hazards(own_device):
     from vulkan_program import Combine
+
     combine = Combine(own_device)
     a, b = upload(own_device, [1] * 64), upload(own_device, [2] * 64)
     target = own_device.allocate(256)

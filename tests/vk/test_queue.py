@@ -73,7 +73,9 @@ def test_random_programs_match_a_model_and_need_no_further_barrier(checked_devic
         else:
             assert (download(checked_device, buffers[k]) == model[k]).all()
     for buffer, values in zip(buffers, model, strict=True):
-        assert (download(checked_device, buffer) == values).all(), "a random program computes something else than its model"
+        assert (download(checked_device, buffer) == values).all(), (
+            "a random program computes something else than its model"
+        )
     checker = checked_device.queue.checker
     assert checker.commands > 400, "the checker saw nothing"
     assert 0 < checker.barriers < checker.commands

@@ -25,11 +25,11 @@ def test_bytes_come_back(any_device, nbytes):
 def test_parts_at_odd_offsets(any_device):
     buffer, model = upload(any_device, data(1000)), data(1000)
     for offset, count in ((0, 1), (1, 2), (997, 3), (13, 501), (1000, 0)):
-        model[offset:offset + count] = data(count, offset)
-        any_device.upload(buffer, offset, model[offset:offset + count].copy())
+        model[offset : offset + count] = data(count, offset)
+        any_device.upload(buffer, offset, model[offset : offset + count].copy())
         out = np.empty(count, np.uint8)
         any_device.download(buffer, offset, out)
-        assert (out == model[offset:offset + count]).all()
+        assert (out == model[offset : offset + count]).all()
     assert (download(any_device, buffer, np.uint8) == model).all(), "an upload wrote outside its range"
 
 
@@ -38,11 +38,11 @@ def test_transfers_are_ordered_with_dispatches(any_device, nbytes):
     combine, count = Combine(any_device), nbytes // 4
     a, b = upload(any_device, np.full(count, 1, np.uint32)), upload(any_device, np.full(count, 2, np.uint32))
     first, second = any_device.allocate(nbytes), any_device.allocate(nbytes)
-    combine.run(a, b, first)                                       # 5
-    any_device.upload(a, 0, np.full(count, 10, np.uint32))         # must wait for the read above
-    combine.run(a, b, second)                                      # 32
-    any_device.copy(first, 0, b, 0, nbytes)                        # must wait for both
-    combine.run(a, b, a)                                           # 35
+    combine.run(a, b, first)  # 5
+    any_device.upload(a, 0, np.full(count, 10, np.uint32))  # must wait for the read above
+    combine.run(a, b, second)  # 32
+    any_device.copy(first, 0, b, 0, nbytes)  # must wait for both
+    combine.run(a, b, a)  # 35
     assert [set(download(any_device, buffer)) for buffer in (first, second, a, b)] == [{5}, {32}, {35}, {5}]
 
 
@@ -51,13 +51,19 @@ def test_host_data_may_change_right_after_upload(any_device):
     buffer = upload(any_device, values)
     any_device.upload(buffer, 0, values)
     values[:] = 0
-    assert (download(any_device, buffer) == np.arange(1 << 20)).all(), "upload looks at the host's data after it returned"
+    assert (download(any_device, buffer) == np.arange(1 << 20)).all(), (
+        "upload looks at the host's data after it returned"
+    )
 
 
 def test_ranges_outside_a_buffer_are_refused(any_device):
     buffer, other = any_device.allocate(16), any_device.allocate(16)
-    for use in (lambda: any_device.upload(buffer, 10, bytes(7)), lambda: any_device.download(buffer, -1, bytearray(2)),
-                lambda: any_device.copy(buffer, 0, other, 8, 9), lambda: any_device.copy(buffer, 8, other, 0, 9)):
+    for use in (
+        lambda: any_device.upload(buffer, 10, bytes(7)),
+        lambda: any_device.download(buffer, -1, bytearray(2)),
+        lambda: any_device.copy(buffer, 0, other, 8, 9),
+        lambda: any_device.copy(buffer, 8, other, 0, 9),
+    ):
         with pytest.raises(ValueError, match=r"(upload|download|copy): bytes -?\d+ to \d+ of a buffer of 16 bytes"):
             use()
     with pytest.raises(ValueError, match="overlap"):

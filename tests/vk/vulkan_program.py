@@ -16,7 +16,9 @@ HEAD = """#version 460
 """
 
 # out[i] = 3 * a[i] + b[i] on n words
-COMBINE = HEAD + """
+COMBINE = (
+    HEAD
+    + """
 layout(local_size_x = 64) in;
 layout(buffer_reference, std430) buffer Words { uint data[]; };
 layout(push_constant) uniform Push { Words a; Words b; Words target; uint n; };
@@ -25,6 +27,7 @@ void main() {
     if (i < n) target.data[i] = 3 * a.data[i] + b.data[i];
 }
 """
+)
 
 
 @functools.cache
@@ -35,7 +38,9 @@ def compile_glsl(source: str, target: str = "vulkan1.2") -> bytes:
         Path(folder, "shader.comp").write_text(source)
         done = subprocess.run(
             ["glslangValidator", "--target-env", target, "-V", f"{folder}/shader.comp", "-o", str(path)],
-            capture_output=True, check=False)
+            capture_output=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
         return path.read_bytes()
 
@@ -69,5 +74,11 @@ def download(device, buffer, dtype=np.uint32):
 
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess:
     """Run code in a fresh interpreter."""
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False,
-                          env={**os.environ, **environment})
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, **environment},
+    )

@@ -19,11 +19,16 @@ _HOME = {
     "Limits": "physical_device",
     "enumerate_devices": "physical_device",
     "open_device": "device",
-
 }
 
 __all__ = [
-    "Buffer", "Device", "DeviceDescription", "Kernel", "Limits", "enumerate_devices", "open_device",
+    "Buffer",
+    "Device",
+    "DeviceDescription",
+    "Kernel",
+    "Limits",
+    "enumerate_devices",
+    "open_device",
 ]
 
 

@@ -129,8 +129,9 @@ def _count_created(name: str) -> Callable[[tuple[Any, ...]], None] | None:
     return None
 
 
-def _checked(name: str, function: Any, lost: Callable[[str], DeviceLostError] | None,
-             messages: list[str]) -> Callable[..., int]:
+def _checked(
+    name: str, function: Any, lost: Callable[[str], DeviceLostError] | None, messages: list[str]
+) -> Callable[..., int]:
     count = _count_created(name)
     active = faults._faults
 
@@ -176,8 +177,12 @@ def raise_messages(messages: list[str]) -> None:
 class Functions:
     """Vulkan functions as attributes, each looked up on first use through ``load`` (a vkGet*ProcAddr)."""
 
-    def __init__(self, load: Callable[[bytes], Any], messages: list[str] | None = None,
-                 lost: Callable[[str], DeviceLostError] | None = None) -> None:
+    def __init__(
+        self,
+        load: Callable[[bytes], Any],
+        messages: list[str] | None = None,
+        lost: Callable[[str], DeviceLostError] | None = None,
+    ) -> None:
         self._load, self._lost = load, lost
         self._messages = [] if messages is None else messages
 

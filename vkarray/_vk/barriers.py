@@ -45,13 +45,16 @@ class Checker:
         new = Command(name, _ranges(reads), _ranges(writes))
         self.commands += 1
         for old in self.unordered:
-            for kind, first, second in (("write after write", old.writes, new.writes),
-                                        ("read after write", old.writes, new.reads),
-                                        ("write after read", old.reads, new.writes)):
+            for kind, first, second in (
+                ("write after write", old.writes, new.writes),
+                ("read after write", old.writes, new.reads),
+                ("write after read", old.reads, new.writes),
+            ):
                 overlap = _overlap(first, second)
                 if overlap:
-                    raise ValidationError(f"Barrier missing between {old.name} and {name}: {kind} of "
-                                          f"{overlap[0]:#x} to {overlap[1]:#x}.")
+                    raise ValidationError(
+                        f"Barrier missing between {old.name} and {name}: {kind} of {overlap[0]:#x} to {overlap[1]:#x}."
+                    )
         self.unordered.append(new)
 
     def check_addresses(self, name: str, push_constants: bytes, buffers: Sequence[Buffer]) -> None:
@@ -60,8 +63,10 @@ class Checker:
         for value in bytes_struct.unpack_from(f"<{count}Q", push_constants):
             inside = any(block.address <= value < block.address + block.nbytes for block in self.allocator.blocks)
             if inside and not any(b.address <= value < b.address + max(b.nbytes, 1) for b in buffers):
-                raise ValidationError(f"{name}: the push constants hold the address {value:#x}, which lies in none of "
-                                      "the buffers given as read or written.")
+                raise ValidationError(
+                    f"{name}: the push constants hold the address {value:#x}, which lies in none of "
+                    "the buffers given as read or written."
+                )
 
 
 def _ranges(buffers: Sequence[Buffer]) -> list[Range]:
@@ -85,6 +90,7 @@ def attach(queue: Queue, allocator: Allocator) -> Checker:
         def call(*arguments: Any) -> None:
             checker.barrier()
             function(*arguments)
+
         return call
 
     queue._pipeline_barrier = listen(queue._pipeline_barrier)

@@ -48,18 +48,43 @@ class Descriptors:
         if key not in self._layouts:
             set_layout, handle = ffi.new("VkDescriptorSetLayout*"), self.device.handle
             if bindings:
-                entries = array("VkDescriptorSetLayoutBinding", [
-                    {"binding": number, "descriptorType": _TYPES[kind], "descriptorCount": 1,
-                     "stageFlags": vk.VK_SHADER_STAGE_COMPUTE_BIT} for number, kind in key])
-                self.functions.vkCreateDescriptorSetLayout(handle, struct(
-                    "VkDescriptorSetLayoutCreateInfo", bindingCount=len(key), pBindings=entries), NULL, set_layout)
-            push = struct("VkPushConstantRange", stageFlags=vk.VK_SHADER_STAGE_COMPUTE_BIT,
-                          size=self.device.limits.max_push_constants_size)
+                entries = array(
+                    "VkDescriptorSetLayoutBinding",
+                    [
+                        {
+                            "binding": number,
+                            "descriptorType": _TYPES[kind],
+                            "descriptorCount": 1,
+                            "stageFlags": vk.VK_SHADER_STAGE_COMPUTE_BIT,
+                        }
+                        for number, kind in key
+                    ],
+                )
+                self.functions.vkCreateDescriptorSetLayout(
+                    handle,
+                    struct("VkDescriptorSetLayoutCreateInfo", bindingCount=len(key), pBindings=entries),
+                    NULL,
+                    set_layout,
+                )
+            push = struct(
+                "VkPushConstantRange",
+                stageFlags=vk.VK_SHADER_STAGE_COMPUTE_BIT,
+                size=self.device.limits.max_push_constants_size,
+            )
             layout = ffi.new("VkPipelineLayout*")
             try:
-                self.functions.vkCreatePipelineLayout(handle, struct(
-                    "VkPipelineLayoutCreateInfo", setLayoutCount=1 if bindings else 0, pSetLayouts=set_layout,
-                    pushConstantRangeCount=1, pPushConstantRanges=push), NULL, layout)
+                self.functions.vkCreatePipelineLayout(
+                    handle,
+                    struct(
+                        "VkPipelineLayoutCreateInfo",
+                        setLayoutCount=1 if bindings else 0,
+                        pSetLayouts=set_layout,
+                        pushConstantRangeCount=1,
+                        pPushConstantRanges=push,
+                    ),
+                    NULL,
+                    layout,
+                )
             except Exception:
                 if bindings:
                     self.functions.vkDestroyDescriptorSetLayout(handle, set_layout[0], NULL)
@@ -69,8 +94,13 @@ class Descriptors:
 
     def bind(self, commands: Any, kernel: Kernel, bindings: Sequence[tuple[int, Buffer, int, int]]) -> None:
         """Bind ``bindings``: (binding, buffer, offset, bytes). Raises ValueError when they do not fit the kernel."""
-        key = (kernel.set_layout, *((number, buffer.piece.block, buffer.address + offset, nbytes)
-                                    for number, buffer, offset, nbytes in bindings))
+        key = (
+            kernel.set_layout,
+            *(
+                (number, buffer.piece.block, buffer.address + offset, nbytes)
+                for number, buffer, offset, nbytes in bindings
+            ),
+        )
         entry = self.sets.pop(key, None)
         if entry is None:
             self.misses += 1
@@ -87,60 +117,101 @@ class Descriptors:
         if len(self.sets) >= KEPT_SETS:
             self._trim(KEPT_SETS // 2)
         handle, pool = self._allocate(kernel.set_layout)
-        infos = array("VkDescriptorBufferInfo", [
-            {"buffer": buffer.piece.block.buffer, "offset": buffer.block_offset + offset, "range": nbytes}
-            for _, buffer, offset, nbytes in bindings])
-        writes = array("VkWriteDescriptorSet", [
-            struct("VkWriteDescriptorSet", dstSet=handle, dstBinding=number, descriptorCount=1,
-                   descriptorType=_TYPES[kernel.bindings[number]], pBufferInfo=infos + position)[0]
-            for position, (number, *_) in enumerate(bindings)])
+        infos = array(
+            "VkDescriptorBufferInfo",
+            [
+                {"buffer": buffer.piece.block.buffer, "offset": buffer.block_offset + offset, "range": nbytes}
+                for _, buffer, offset, nbytes in bindings
+            ],
+        )
+        writes = array(
+            "VkWriteDescriptorSet",
+            [
+                struct(
+                    "VkWriteDescriptorSet",
+                    dstSet=handle,
+                    dstBinding=number,
+                    descriptorCount=1,
+                    descriptorType=_TYPES[kernel.bindings[number]],
+                    pBufferInfo=infos + position,
+                )[0]
+                for position, (number, *_) in enumerate(bindings)
+            ],
+        )
         self.functions.vkUpdateDescriptorSets(self.device.handle, len(bindings), writes, 0, NULL)
         return DescriptorSet(handle, pool, {buffer.piece.block for _, buffer, *_ in bindings})
 
     def _check(self, kernel: Kernel, bindings: Sequence[tuple[int, Buffer, int, int]]) -> None:
         if {number for number, *_ in bindings} != set(kernel.bindings) or len(bindings) != len(kernel.bindings):
-            raise ValueError(f"Kernel {kernel.name} declares the bindings {sorted(kernel.bindings)}, "
-                             f"got {[number for number, *_ in bindings]}.")
+            raise ValueError(
+                f"Kernel {kernel.name} declares the bindings {sorted(kernel.bindings)}, "
+                f"got {[number for number, *_ in bindings]}."
+            )
         limits = self.device.limits
         for number, buffer, offset, nbytes in bindings:
             if offset < 0 or nbytes < 1 or offset + nbytes > buffer.nbytes:
-                raise ValueError(f"Kernel {kernel.name}, binding {number}: bytes {offset} to {offset + nbytes} of a "
-                                 f"buffer of {buffer.nbytes} bytes; a binding needs at least one.")
+                raise ValueError(
+                    f"Kernel {kernel.name}, binding {number}: bytes {offset} to {offset + nbytes} of a "
+                    f"buffer of {buffer.nbytes} bytes; a binding needs at least one."
+                )
             storage = kernel.bindings[number] == "storage"
-            alignment = limits.min_storage_buffer_offset_alignment if storage else limits.min_uniform_buffer_offset_alignment
+            alignment = (
+                limits.min_storage_buffer_offset_alignment if storage else limits.min_uniform_buffer_offset_alignment
+            )
             if (buffer.block_offset + offset) % alignment:
-                raise ValueError(f"Kernel {kernel.name}, binding {number}: offset {offset} is not a multiple of "
-                                 f"{alignment}; copy the view first.")
+                raise ValueError(
+                    f"Kernel {kernel.name}, binding {number}: offset {offset} is not a multiple of "
+                    f"{alignment}; copy the view first."
+                )
             most = limits.max_storage_buffer_range if storage else limits.max_uniform_buffer_range
             if nbytes > most:
-                raise FeatureError(f"Kernel {kernel.name}, binding {number}: {nbytes} bytes, but {self.device.name} "
-                                   f"binds {most} at most; pass buffer addresses in push constants or bind parts.",
-                                   ("maxStorageBufferRange" if storage else "maxUniformBufferRange",))
+                raise FeatureError(
+                    f"Kernel {kernel.name}, binding {number}: {nbytes} bytes, but {self.device.name} "
+                    f"binds {most} at most; pass buffer addresses in push constants or bind parts.",
+                    ("maxStorageBufferRange" if storage else "maxUniformBufferRange",),
+                )
 
     def _allocate(self, set_layout: Any) -> tuple[Any, Any]:
         layout, handle = ffi.new("VkDescriptorSetLayout*", set_layout), ffi.new("VkDescriptorSet*")
         for pool in reversed(self.pools):
             try:
-                self.functions.vkAllocateDescriptorSets(self.device.handle, struct(
-                    "VkDescriptorSetAllocateInfo", descriptorPool=pool, descriptorSetCount=1, pSetLayouts=layout),
-                    handle)
+                self.functions.vkAllocateDescriptorSets(
+                    self.device.handle,
+                    struct(
+                        "VkDescriptorSetAllocateInfo", descriptorPool=pool, descriptorSetCount=1, pSetLayouts=layout
+                    ),
+                    handle,
+                )
                 return handle[0], pool
             except VulkanError as error:
                 if error.result not in ("VK_ERROR_OUT_OF_POOL_MEMORY", "VK_ERROR_FRAGMENTED_POOL"):
                     raise
         self._add_pool()
         pool = self.pools[-1]
-        self.functions.vkAllocateDescriptorSets(self.device.handle, struct(
-            "VkDescriptorSetAllocateInfo", descriptorPool=pool, descriptorSetCount=1, pSetLayouts=layout), handle)
+        self.functions.vkAllocateDescriptorSets(
+            self.device.handle,
+            struct("VkDescriptorSetAllocateInfo", descriptorPool=pool, descriptorSetCount=1, pSetLayouts=layout),
+            handle,
+        )
         return handle[0], pool
 
     def _add_pool(self) -> None:
-        sizes = array("VkDescriptorPoolSize", [{"type": kind, "descriptorCount": POOL_DESCRIPTORS}
-                                               for kind in _TYPES.values()])
+        sizes = array(
+            "VkDescriptorPoolSize", [{"type": kind, "descriptorCount": POOL_DESCRIPTORS} for kind in _TYPES.values()]
+        )
         pool = ffi.new("VkDescriptorPool*")
-        self.functions.vkCreateDescriptorPool(self.device.handle, struct(
-            "VkDescriptorPoolCreateInfo", flags=vk.VK_DESCRIPTOR_POOL_CREATE_FREE_DESCRIPTOR_SET_BIT,
-            maxSets=POOL_SETS, poolSizeCount=len(_TYPES), pPoolSizes=sizes), NULL, pool)
+        self.functions.vkCreateDescriptorPool(
+            self.device.handle,
+            struct(
+                "VkDescriptorPoolCreateInfo",
+                flags=vk.VK_DESCRIPTOR_POOL_CREATE_FREE_DESCRIPTOR_SET_BIT,
+                maxSets=POOL_SETS,
+                poolSizeCount=len(_TYPES),
+                pPoolSizes=sizes,
+            ),
+            NULL,
+            pool,
+        )
         self.pools.append(pool[0])
 
     def _trim(self, count: int) -> None:
@@ -157,8 +228,9 @@ class Descriptors:
             self._free(self.sets.pop(key))
 
     def _free(self, entry: DescriptorSet) -> None:
-        self.functions.vkFreeDescriptorSets(self.device.handle, entry.pool, 1,
-                                            ffi.new("VkDescriptorSet*", entry.handle))
+        self.functions.vkFreeDescriptorSets(
+            self.device.handle, entry.pool, 1, ffi.new("VkDescriptorSet*", entry.handle)
+        )
 
     def close(self) -> None:
         handle = self.device.handle

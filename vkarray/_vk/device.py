@@ -74,18 +74,33 @@ class Device:
         self.copy, self.mapped = self.transfer.copy, self.transfer.mapped
         _opened.add(self)
         if settings.debug:
-            print(f"vkarray: {self!r}, {self.description.driver}, Vulkan {self.description.api_version}", file=sys.stderr)
+            print(
+                f"vkarray: {self!r}, {self.description.driver}, Vulkan {self.description.api_version}", file=sys.stderr
+            )
 
     def _create(self) -> None:
         physical = self.physical
-        queues = struct("VkDeviceQueueCreateInfo", queueFamilyIndex=physical.queue_family, queueCount=1,
-                        pQueuePriorities=array("float", [1.0]))
+        queues = struct(
+            "VkDeviceQueueCreateInfo",
+            queueFamilyIndex=physical.queue_family,
+            queueCount=1,
+            pQueuePriorities=array("float", [1.0]),
+        )
         extensions = physical.extensions_to_enable()
         handle = ffi.new("VkDevice*")
-        physical.functions.vkCreateDevice(physical.handle, struct(
-            "VkDeviceCreateInfo", pNext=physical.feature_chain(self.features), queueCreateInfoCount=1,
-            pQueueCreateInfos=queues, enabledExtensionCount=len(extensions),
-            ppEnabledExtensionNames=api.text_array(extensions)), NULL, handle)
+        physical.functions.vkCreateDevice(
+            physical.handle,
+            struct(
+                "VkDeviceCreateInfo",
+                pNext=physical.feature_chain(self.features),
+                queueCreateInfoCount=1,
+                pQueueCreateInfos=queues,
+                enabledExtensionCount=len(extensions),
+                ppEnabledExtensionNames=api.text_array(extensions),
+            ),
+            NULL,
+            handle,
+        )
         self.handle = handle[0]
         self.functions = api.device_functions(physical.functions, self.handle, self._lost)
 
@@ -100,8 +115,10 @@ class Device:
             self.kernels.add(kernel)
             self.pipeline_cache.added()
             if configuration.current().debug:
-                print(f"vkarray: pipeline {name} {specialization} made in {(time.perf_counter() - begin) * 1e3:.1f} ms",
-                      file=sys.stderr)
+                print(
+                    f"vkarray: pipeline {name} {specialization} made in {(time.perf_counter() - begin) * 1e3:.1f} ms",
+                    file=sys.stderr,
+                )
             return kernel
 
     def synchronize(self) -> None:
@@ -130,7 +147,9 @@ class Device:
         running = f"kernels in flight: {', '.join(kernels)}" if kernels else "no kernel was in flight"
         error = DeviceLostError(
             f"{function}: {self.name} was lost; {running}. Its arrays are gone. A kernel that runs for seconds, reads "
-            "out of bounds or meets a driver fault can do this; open the device again to go on.", kernels)
+            "out of bounds or meets a driver fault can do this; open the device again to go on.",
+            kernels,
+        )
         self.give_up(error)
         return error
 
@@ -168,8 +187,8 @@ class Device:
 
 
 _lock = threading.RLock()
-_devices: dict[tuple[Any, ...], Device] = {}     # by physical device and the switches it was opened under
-_selected: dict[tuple[Any, ...], Device] = {}    # by what was asked for, so that asking again is cheap
+_devices: dict[tuple[Any, ...], Device] = {}  # by physical device and the switches it was opened under
+_selected: dict[tuple[Any, ...], Device] = {}  # by what was asked for, so that asking again is cheap
 _opened: weakref.WeakSet[Device] = weakref.WeakSet()
 
 

@@ -11,38 +11,85 @@ from __future__ import annotations
 CORE_FEATURES: dict[str, tuple[str, ...]] = {
     "VkPhysicalDeviceFeatures": ("shaderFloat64", "shaderInt64", "shaderInt16"),
     "VkPhysicalDeviceVulkan11Features": (
-        "storageBuffer16BitAccess", "uniformAndStorageBuffer16BitAccess", "storagePushConstant16",
-        "variablePointers", "variablePointersStorageBuffer"),
+        "storageBuffer16BitAccess",
+        "uniformAndStorageBuffer16BitAccess",
+        "storagePushConstant16",
+        "variablePointers",
+        "variablePointersStorageBuffer",
+    ),
     "VkPhysicalDeviceVulkan12Features": (
-        "bufferDeviceAddress", "timelineSemaphore", "scalarBlockLayout", "shaderFloat16", "shaderInt8",
-        "storageBuffer8BitAccess", "uniformAndStorageBuffer8BitAccess", "storagePushConstant8",
-        "shaderBufferInt64Atomics", "shaderSharedInt64Atomics", "shaderSubgroupExtendedTypes",
-        "vulkanMemoryModel", "vulkanMemoryModelDeviceScope"),
+        "bufferDeviceAddress",
+        "timelineSemaphore",
+        "scalarBlockLayout",
+        "shaderFloat16",
+        "shaderInt8",
+        "storageBuffer8BitAccess",
+        "uniformAndStorageBuffer8BitAccess",
+        "storagePushConstant8",
+        "shaderBufferInt64Atomics",
+        "shaderSharedInt64Atomics",
+        "shaderSubgroupExtendedTypes",
+        "vulkanMemoryModel",
+        "vulkanMemoryModelDeviceScope",
+    ),
     "VkPhysicalDeviceVulkan13Features": (
-        "synchronization2", "subgroupSizeControl", "computeFullSubgroups", "shaderIntegerDotProduct", "maintenance4",
-        "shaderZeroInitializeWorkgroupMemory"),
+        "synchronization2",
+        "subgroupSizeControl",
+        "computeFullSubgroups",
+        "shaderIntegerDotProduct",
+        "maintenance4",
+        "shaderZeroInitializeWorkgroupMemory",
+    ),
 }
 
 # Feature structures of extensions, some newer than the binding: extension -> (sType, its VkBool32 fields in order).
 EXTENSION_FEATURES: dict[str, tuple[int, tuple[str, ...]]] = {
-    "VK_EXT_shader_atomic_float": (1000260000, (
-        "shaderBufferFloat32Atomics", "shaderBufferFloat32AtomicAdd", "shaderBufferFloat64Atomics",
-        "shaderBufferFloat64AtomicAdd", "shaderSharedFloat32Atomics", "shaderSharedFloat32AtomicAdd",
-        "shaderSharedFloat64Atomics", "shaderSharedFloat64AtomicAdd", "shaderImageFloat32Atomics",
-        "shaderImageFloat32AtomicAdd", "sparseImageFloat32Atomics", "sparseImageFloat32AtomicAdd")),
+    "VK_EXT_shader_atomic_float": (
+        1000260000,
+        (
+            "shaderBufferFloat32Atomics",
+            "shaderBufferFloat32AtomicAdd",
+            "shaderBufferFloat64Atomics",
+            "shaderBufferFloat64AtomicAdd",
+            "shaderSharedFloat32Atomics",
+            "shaderSharedFloat32AtomicAdd",
+            "shaderSharedFloat64Atomics",
+            "shaderSharedFloat64AtomicAdd",
+            "shaderImageFloat32Atomics",
+            "shaderImageFloat32AtomicAdd",
+            "sparseImageFloat32Atomics",
+            "sparseImageFloat32AtomicAdd",
+        ),
+    ),
     "VK_KHR_cooperative_matrix": (1000506000, ("cooperativeMatrix", "cooperativeMatrixRobustBufferAccess")),
-    "VK_NV_cooperative_matrix2": (1000593000, (
-        "cooperativeMatrixWorkgroupScope", "cooperativeMatrixFlexibleDimensions", "cooperativeMatrixReductions",
-        "cooperativeMatrixConversions", "cooperativeMatrixPerElementOperations", "cooperativeMatrixTensorAddressing",
-        "cooperativeMatrixBlockLoads")),
-    "VK_KHR_shader_bfloat16": (1000141000, (
-        "shaderBFloat16Type", "shaderBFloat16DotProduct", "shaderBFloat16CooperativeMatrix")),
+    "VK_NV_cooperative_matrix2": (
+        1000593000,
+        (
+            "cooperativeMatrixWorkgroupScope",
+            "cooperativeMatrixFlexibleDimensions",
+            "cooperativeMatrixReductions",
+            "cooperativeMatrixConversions",
+            "cooperativeMatrixPerElementOperations",
+            "cooperativeMatrixTensorAddressing",
+            "cooperativeMatrixBlockLoads",
+        ),
+    ),
+    "VK_KHR_shader_bfloat16": (
+        1000141000,
+        ("shaderBFloat16Type", "shaderBFloat16DotProduct", "shaderBFloat16CooperativeMatrix"),
+    ),
 }
 
 # Never enabled: they cost speed or have nothing to do with compute.
-NOT_ENABLED = frozenset((
-    "shaderImageFloat32Atomics", "shaderImageFloat32AtomicAdd", "sparseImageFloat32Atomics",
-    "sparseImageFloat32AtomicAdd", "cooperativeMatrixRobustBufferAccess"))
+NOT_ENABLED = frozenset(
+    (
+        "shaderImageFloat32Atomics",
+        "shaderImageFloat32AtomicAdd",
+        "sparseImageFloat32Atomics",
+        "sparseImageFloat32AtomicAdd",
+        "cooperativeMatrixRobustBufferAccess",
+    )
+)
 
 # Extensions without a feature structure: extension -> our name for it.
 PLAIN_EXTENSIONS: dict[str, str] = {
@@ -52,14 +99,23 @@ PLAIN_EXTENSIONS: dict[str, str] = {
 
 # VkSubgroupFeatureFlagBits -> our names.
 SUBGROUP_OPERATIONS: dict[int, str] = {
-    0x1: "subgroupBasic", 0x2: "subgroupVote", 0x4: "subgroupArithmetic", 0x8: "subgroupBallot",
-    0x10: "subgroupShuffle", 0x20: "subgroupShuffleRelative", 0x40: "subgroupClustered", 0x80: "subgroupQuad",
+    0x1: "subgroupBasic",
+    0x2: "subgroupVote",
+    0x4: "subgroupArithmetic",
+    0x8: "subgroupBallot",
+    0x10: "subgroupShuffle",
+    0x20: "subgroupShuffleRelative",
+    0x40: "subgroupClustered",
+    0x80: "subgroupQuad",
 }
 
 REQUIRED = ("bufferDeviceAddress", "timelineSemaphore")
 
-KNOWN = frozenset(
-    [name for names in CORE_FEATURES.values() for name in names]
-    + [name for _, names in EXTENSION_FEATURES.values() for name in names]
-    + [*PLAIN_EXTENSIONS.values(), *SUBGROUP_OPERATIONS.values(), "hostVisibleDeviceMemory", "timestamps"]
-) - NOT_ENABLED
+KNOWN = (
+    frozenset(
+        [name for names in CORE_FEATURES.values() for name in names]
+        + [name for _, names in EXTENSION_FEATURES.values() for name in names]
+        + [*PLAIN_EXTENSIONS.values(), *SUBGROUP_OPERATIONS.values(), "hostVisibleDeviceMemory", "timestamps"]
+    )
+    - NOT_ENABLED
+)

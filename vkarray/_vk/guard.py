@@ -32,8 +32,8 @@ class GuardedAllocator(Allocator):
     def __init__(self, device: Device) -> None:
         super().__init__(device)
         self.live: weakref.WeakSet[Buffer] = weakref.WeakSet()
-        self.released: list[Piece] = []         # where destructors put pieces in this mode
-        self.sizes: dict[Piece, int] = {}       # bytes between the guards
+        self.released: list[Piece] = []  # where destructors put pieces in this mode
+        self.sizes: dict[Piece, int] = {}  # bytes between the guards
 
     def allocate(self, nbytes: int) -> Buffer:
         if len(self.released) > CHECK_AFTER:
@@ -54,8 +54,10 @@ class GuardedAllocator(Allocator):
         return buffer
 
     def _guards(self, piece: Piece) -> tuple[Window, Window]:
-        return (Window(self.device, piece, 0, GUARD_BYTES),
-                Window(self.device, piece, GUARD_BYTES + self.sizes[piece], GUARD_BYTES))
+        return (
+            Window(self.device, piece, 0, GUARD_BYTES),
+            Window(self.device, piece, GUARD_BYTES + self.sizes[piece], GUARD_BYTES),
+        )
 
     def check(self) -> None:
         """Look at the guards of all live and all released buffers; raises ValidationError when one was written."""
@@ -70,8 +72,10 @@ class GuardedAllocator(Allocator):
                 piece.home.append(piece)
             found = [text for text in damage if text]
         if found:
-            raise ValidationError("; ".join(found) + ". A kernel since the last check wrote outside its buffer; "
-                                  "VKARRAY_DEBUG=2 shows which kernels ran.")
+            raise ValidationError(
+                "; ".join(found) + ". A kernel since the last check wrote outside its buffer; "
+                "VKARRAY_DEBUG=2 shows which kernels ran."
+            )
 
     def _damage(self, piece: Piece, state: str) -> str | None:
         content = bytearray(GUARD_BYTES)
@@ -81,6 +85,8 @@ class GuardedAllocator(Allocator):
                 first = next(index for index in range(GUARD_BYTES) if content[index] != PATTERN[index])
                 offset = first - GUARD_BYTES if side == "before" else self.sizes[piece] + first
                 self.device.transfer.upload(window, 0, PATTERN)  # type: ignore[arg-type]
-                return (f"Guard bytes {side} a {state} buffer of {self.sizes[piece]} bytes at "
-                        f"{piece.address + GUARD_BYTES:#x} were overwritten, first at byte {offset}")
+                return (
+                    f"Guard bytes {side} a {state} buffer of {self.sizes[piece]} bytes at "
+                    f"{piece.address + GUARD_BYTES:#x} were overwritten, first at byte {offset}"
+                )
         return None

@@ -49,19 +49,34 @@ class Instance:
                 raise DeviceError(NO_LAYERS)
             layers.append(VALIDATION_LAYER)
             extensions += ["VK_EXT_debug_utils", "VK_EXT_validation_features"]
-            enabled = api.array("VkValidationFeatureEnableEXT",
-                                [vk.VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT])
-            chain = struct("VkValidationFeaturesEXT", pNext=self._messenger_info(), enabledValidationFeatureCount=1,
-                           pEnabledValidationFeatures=enabled)
-        application = struct("VkApplicationInfo", pApplicationName=ffi.new("char[]", b"vkarray"),
-                             apiVersion=api.VERSION_1_3)
+            enabled = api.array(
+                "VkValidationFeatureEnableEXT", [vk.VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT]
+            )
+            chain = struct(
+                "VkValidationFeaturesEXT",
+                pNext=self._messenger_info(),
+                enabledValidationFeatureCount=1,
+                pEnabledValidationFeatures=enabled,
+            )
+        application = struct(
+            "VkApplicationInfo", pApplicationName=ffi.new("char[]", b"vkarray"), apiVersion=api.VERSION_1_3
+        )
         handle = ffi.new("VkInstance*")
         try:
-            functions.vkCreateInstance(struct(
-                "VkInstanceCreateInfo", pNext=chain, flags=flags, pApplicationInfo=application,
-                enabledLayerCount=len(layers), ppEnabledLayerNames=api.text_array(layers),
-                enabledExtensionCount=len(extensions), ppEnabledExtensionNames=api.text_array(extensions)),
-                NULL, handle)
+            functions.vkCreateInstance(
+                struct(
+                    "VkInstanceCreateInfo",
+                    pNext=chain,
+                    flags=flags,
+                    pApplicationInfo=application,
+                    enabledLayerCount=len(layers),
+                    ppEnabledLayerNames=api.text_array(layers),
+                    enabledExtensionCount=len(extensions),
+                    ppEnabledExtensionNames=api.text_array(extensions),
+                ),
+                NULL,
+                handle,
+            )
         except VulkanError as error:
             raise DeviceError(f"{NO_DRIVER} ({error})") from None
         self.handle = handle[0]
@@ -84,11 +99,14 @@ class Instance:
         self._callback = ffi.callback("PFN_vkDebugUtilsMessengerCallbackEXT", collect)
         return struct(
             "VkDebugUtilsMessengerCreateInfoEXT",
-            messageSeverity=(vk.VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT
-                             | vk.VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT),
-            messageType=(vk.VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT
-                         | vk.VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT),
-            pfnUserCallback=self._callback)
+            messageSeverity=(
+                vk.VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | vk.VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT
+            ),
+            messageType=(
+                vk.VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | vk.VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT
+            ),
+            pfnUserCallback=self._callback,
+        )
 
     def _physical_devices(self) -> list[Any]:
         """Handles, in the loader's order."""

@@ -25,18 +25,24 @@ class Kernel:
         self.local_size, self.bindings = module.local_size, module.bindings
         self.layout, self.set_layout = device.descriptors.layouts(module.bindings)
         words = spirv.add_float_controls(
-            module, name, float_controls(device.physical.float_controls, module.float_widths))
+            module, name, float_controls(device.physical.float_controls, module.float_widths)
+        )
         self.pipeline = self._pipeline(array("uint32_t", words), len(words), module.entry_name, specialization)
 
     def _pipeline(self, code: Any, words: int, entry_name: str, specialization: tuple[tuple[int, int], ...]) -> Any:
         device, functions = self.device, self.device.functions
         module, pipeline = ffi.new("VkShaderModule*"), ffi.new("VkPipeline*")
         functions.vkCreateShaderModule(
-            device.handle, struct("VkShaderModuleCreateInfo", codeSize=4 * words, pCode=code), NULL, module)
+            device.handle, struct("VkShaderModuleCreateInfo", codeSize=4 * words, pCode=code), NULL, module
+        )
         try:
-            stage = struct("VkPipelineShaderStageCreateInfo", stage=vk.VK_SHADER_STAGE_COMPUTE_BIT, module=module[0],
-                           pName=ffi.new("char[]", entry_name.encode()),
-                           pSpecializationInfo=_specialization(specialization))
+            stage = struct(
+                "VkPipelineShaderStageCreateInfo",
+                stage=vk.VK_SHADER_STAGE_COMPUTE_BIT,
+                module=module[0],
+                pName=ffi.new("char[]", entry_name.encode()),
+                pSpecializationInfo=_specialization(specialization),
+            )
             create = struct("VkComputePipelineCreateInfo", stage=stage[0], layout=self.layout)
             functions.vkCreateComputePipelines(device.handle, device.pipeline_cache.handle, 1, create, NULL, pipeline)
         finally:
@@ -62,8 +68,11 @@ def check(device: Device, module: spirv.Module, name: str) -> None:
     limits = device.limits
     newest = (1, 6) if device.physical.properties.apiVersion >= api.VERSION_1_3 else (1, 5)
     if module.version > newest:
-        raise FeatureError(f"Kernel {name} is SPIR-V {module.version[0]}.{module.version[1]}, but {device.name} takes "
-                           f"{newest[0]}.{newest[1]} at most; compile it for an older target (vulkan1.2).", ("spirv",))
+        raise FeatureError(
+            f"Kernel {name} is SPIR-V {module.version[0]}.{module.version[1]}, but {device.name} takes "
+            f"{newest[0]}.{newest[1]} at most; compile it for an older target (vulkan1.2).",
+            ("spirv",),
+        )
     missing = []
     for capability in sorted(module.capabilities):
         if capability in spirv.FLOAT_CONTROLS:  # asked for by the source itself
@@ -77,23 +86,40 @@ def check(device: Device, module: spirv.Module, name: str) -> None:
         elif choices and not any(choice in device.features for choice in choices):
             missing.append(" or ".join(choices))
     if missing:
-        raise FeatureError(f"Kernel {name} needs {', '.join(missing)}, which {device.name} does not have or "
-                           "VKARRAY_DISABLE switches off. Use another device (VKARRAY_DEVICE) or another dtype.",
-                           tuple(missing))
+        raise FeatureError(
+            f"Kernel {name} needs {', '.join(missing)}, which {device.name} does not have or "
+            "VKARRAY_DISABLE switches off. Use another device (VKARRAY_DEVICE) or another dtype.",
+            tuple(missing),
+        )
     invocations = module.local_size[0] * module.local_size[1] * module.local_size[2]
     sizes_fit = all(size <= limit for size, limit in zip(module.local_size, limits.max_workgroup_size, strict=True))
     for fits, got, limit, what in (
-            (sizes_fit, module.local_size, limits.max_workgroup_size, "maxComputeWorkGroupSize"),
-            (invocations <= limits.max_workgroup_invocations, f"{invocations} invocations",
-             limits.max_workgroup_invocations, "maxComputeWorkGroupInvocations"),
-            (module.shared_bytes <= limits.max_shared_memory_size, f"{module.shared_bytes} bytes of shared memory",
-             limits.max_shared_memory_size, "maxComputeSharedMemorySize"),
-            (module.push_constant_bytes <= limits.max_push_constants_size,
-             f"{module.push_constant_bytes} bytes of push constants", limits.max_push_constants_size,
-             "maxPushConstantsSize")):
+        (sizes_fit, module.local_size, limits.max_workgroup_size, "maxComputeWorkGroupSize"),
+        (
+            invocations <= limits.max_workgroup_invocations,
+            f"{invocations} invocations",
+            limits.max_workgroup_invocations,
+            "maxComputeWorkGroupInvocations",
+        ),
+        (
+            module.shared_bytes <= limits.max_shared_memory_size,
+            f"{module.shared_bytes} bytes of shared memory",
+            limits.max_shared_memory_size,
+            "maxComputeSharedMemorySize",
+        ),
+        (
+            module.push_constant_bytes <= limits.max_push_constants_size,
+            f"{module.push_constant_bytes} bytes of push constants",
+            limits.max_push_constants_size,
+            "maxPushConstantsSize",
+        ),
+    ):
         if not fits:
-            raise FeatureError(f"Kernel {name} uses {got} per workgroup, but {device.name} allows {limit} ({what}); "
-                               "use smaller tiles or workgroups.", (what,))
+            raise FeatureError(
+                f"Kernel {name} uses {got} per workgroup, but {device.name} allows {limit} ({what}); "
+                "use smaller tiles or workgroups.",
+                (what,),
+            )
 
 
 def float_controls(controls: FloatControls, used: frozenset[int]) -> dict[int, frozenset[int]]:
@@ -101,8 +127,10 @@ def float_controls(controls: FloatControls, used: frozenset[int]) -> dict[int, f
     wanted: dict[int, frozenset[int]] = {}
     for capability, (attribute, _) in spirv.FLOAT_CONTROLS.items():
         offered = getattr(controls, attribute) & used
-        independence = {"denorm_preserve": controls.denorm_independence,
-                        "rounding_mode_rte": controls.rounding_independence}.get(attribute, "all")
+        independence = {
+            "denorm_preserve": controls.denorm_independence,
+            "rounding_mode_rte": controls.rounding_independence,
+        }.get(attribute, "all")
         if independence == "none" and offered != used:
             offered = frozenset()
         elif independence == "32" and {16, 64} <= used and not {16, 64} <= offered:
@@ -115,8 +143,15 @@ def float_controls(controls: FloatControls, used: frozenset[int]) -> dict[int, f
 def _specialization(constants: tuple[tuple[int, int], ...]) -> Any:
     if not constants:
         return NULL
-    entries = array("VkSpecializationMapEntry", [
-        {"constantID": number, "offset": 4 * position, "size": 4} for position, (number, _) in enumerate(constants)])
+    entries = array(
+        "VkSpecializationMapEntry",
+        [{"constantID": number, "offset": 4 * position, "size": 4} for position, (number, _) in enumerate(constants)],
+    )
     values = array("uint32_t", [value & 0xFFFFFFFF for _, value in constants])
-    return struct("VkSpecializationInfo", mapEntryCount=len(constants), pMapEntries=entries,
-                  dataSize=4 * len(constants), pData=values)
+    return struct(
+        "VkSpecializationInfo",
+        mapEntryCount=len(constants),
+        pMapEntries=entries,
+        dataSize=4 * len(constants),
+        pData=values,
+    )

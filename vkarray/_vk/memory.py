@@ -23,9 +23,13 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 64 << 20
 SHARED_BYTES = BLOCK_BYTES // 2  # larger pieces get a block of their own
 ALIGNMENT = 256
-USAGE = (vk.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | vk.VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT
-         | api.BUFFER_USAGE_SHADER_DEVICE_ADDRESS
-         | vk.VK_BUFFER_USAGE_TRANSFER_SRC_BIT | vk.VK_BUFFER_USAGE_TRANSFER_DST_BIT)
+USAGE = (
+    vk.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT
+    | vk.VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT
+    | api.BUFFER_USAGE_SHADER_DEVICE_ADDRESS
+    | vk.VK_BUFFER_USAGE_TRANSFER_SRC_BIT
+    | vk.VK_BUFFER_USAGE_TRANSFER_DST_BIT
+)
 
 
 def rounded(nbytes: int) -> int:
@@ -41,8 +45,15 @@ class Block:
 
     __slots__ = ("address", "buffer", "dedicated", "free", "memory", "nbytes", "pointer")
 
-    def __init__(self, functions: api.Functions, device: Any, nbytes: int, memory_type: Callable[[int], int | None],
-                 map_it: bool, dedicated: bool) -> None:
+    def __init__(
+        self,
+        functions: api.Functions,
+        device: Any,
+        nbytes: int,
+        memory_type: Callable[[int], int | None],
+        map_it: bool,
+        dedicated: bool,
+    ) -> None:
         self.nbytes, self.dedicated = nbytes, dedicated
         self.buffer, self.memory, self.pointer, self.address = NULL, NULL, NULL, 0
         self.free: list[Piece] = []
@@ -57,12 +68,17 @@ class Block:
                 raise OutOfMemoryError("No memory type of the device suits a storage buffer.")
             with_address = struct("VkMemoryAllocateFlagsInfo", flags=api.MEMORY_ALLOCATE_DEVICE_ADDRESS)
             memory = ffi.new("VkDeviceMemory*")
-            functions.vkAllocateMemory(device, struct("VkMemoryAllocateInfo", pNext=with_address,
-                                                      allocationSize=needs.size, memoryTypeIndex=index), NULL, memory)
+            functions.vkAllocateMemory(
+                device,
+                struct("VkMemoryAllocateInfo", pNext=with_address, allocationSize=needs.size, memoryTypeIndex=index),
+                NULL,
+                memory,
+            )
             self.memory = memory[0]
             functions.vkBindBufferMemory(device, self.buffer, self.memory, 0)
             self.address = functions.vkGetBufferDeviceAddress(
-                device, struct("VkBufferDeviceAddressInfo", buffer=self.buffer))
+                device, struct("VkBufferDeviceAddressInfo", buffer=self.buffer)
+            )
             if map_it:
                 pointer = ffi.new("void**")
                 functions.vkMapMemory(device, self.memory, 0, api.WHOLE_SIZE, 0, pointer)
@@ -123,8 +139,8 @@ class Allocator:
     def __init__(self, device: Device) -> None:
         self.device = device
         self.blocks: list[Block] = []
-        self.bins: dict[int, list[Piece]] = {}        # rounded size -> free pieces
-        self.bin_of: dict[int, list[Piece]] = {}      # requested size -> the same lists
+        self.bins: dict[int, list[Piece]] = {}  # rounded size -> free pieces
+        self.bin_of: dict[int, list[Piece]] = {}  # requested size -> the same lists
         self.bytes_in_use = self.bytes_peak = 0
         self.block_bytes = self.allocations = self.misses = self.retries = 0
         physical = device.physical
@@ -133,8 +149,9 @@ class Allocator:
         visible |= vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
         if self.mapped:
             cached = vk.VK_MEMORY_PROPERTY_HOST_CACHED_BIT
-            self.memory_type = lambda allowed: (physical.memory_type(local | visible, cached, allowed)
-                                                if physical.mappable_type() is not None else None)
+            self.memory_type = lambda allowed: (
+                physical.memory_type(local | visible, cached, allowed) if physical.mappable_type() is not None else None
+            )
         else:
             self.memory_type = lambda allowed: physical.memory_type(local, 0, allowed)
 
@@ -232,10 +249,12 @@ class Allocator:
         block.free.append(Piece(self, block, 0, nbytes, 0, 0))
 
     def _figures(self, nbytes: int, error: Exception) -> str:
-        return (f"{self.device.name}: out of memory: {nbytes:,} bytes were asked for while {self.bytes_in_use:,} are "
-                f"in use and {self.block_bytes:,} are taken from the device, which has "
-                f"{self.device.physical.heap_bytes:,} (after all caches were released; {str(error).rstrip('.')}). Drop "
-                "references to large arrays or work in smaller parts.")
+        return (
+            f"{self.device.name}: out of memory: {nbytes:,} bytes were asked for while {self.bytes_in_use:,} are "
+            f"in use and {self.block_bytes:,} are taken from the device, which has "
+            f"{self.device.physical.heap_bytes:,} (after all caches were released; {str(error).rstrip('.')}). Drop "
+            "references to large arrays or work in smaller parts."
+        )
 
     def flush(self) -> None:
         """Return the pieces that wait in bins to their blocks."""

@@ -82,10 +82,17 @@ class PhysicalDevice:
         self.float_controls = self._float_controls()
         refusal = self._refusal(disabled)
         self.description = DeviceDescription(
-            index, api.text(self.properties.deviceName), str(uuid.UUID(bytes=bytes(self.ids.deviceUUID))),
+            index,
+            api.text(self.properties.deviceName),
+            str(uuid.UUID(bytes=bytes(self.ids.deviceUUID))),
             f"{api.text(self.driver.driverName)} {api.text(self.driver.driverInfo)}".strip(),
-            api.version(self.properties.apiVersion), TYPES.get(self.properties.deviceType, "other"),
-            self.heap_bytes, self.features, refusal is None, refusal)
+            api.version(self.properties.apiVersion),
+            TYPES.get(self.properties.deviceType, "other"),
+            self.heap_bytes,
+            self.features,
+            refusal is None,
+            refusal,
+        )
 
     def _read_properties(self) -> None:
         self.controls = struct("VkPhysicalDeviceFloatControlsProperties")
@@ -115,8 +122,9 @@ class PhysicalDevice:
         self.functions.vkGetPhysicalDeviceMemoryProperties2(self.handle, memory)
         table = memory.memoryProperties
         self.heaps = [(heap.size, heap.flags) for heap in list(table.memoryHeaps)[: table.memoryHeapCount]]
-        self.memory_types = [(kind.propertyFlags, kind.heapIndex)
-                             for kind in list(table.memoryTypes)[: table.memoryTypeCount]]
+        self.memory_types = [
+            (kind.propertyFlags, kind.heapIndex) for kind in list(table.memoryTypes)[: table.memoryTypeCount]
+        ]
         local = [size for size, flags in self.heaps if flags & vk.VK_MEMORY_HEAP_DEVICE_LOCAL_BIT]
         self.heap_bytes = max(local, default=0)
 
@@ -139,8 +147,9 @@ class PhysicalDevice:
         found = {name for name, value in self._chain_values() if value} - features.NOT_ENABLED
         found |= {name for extension, name in features.PLAIN_EXTENSIONS.items() if extension in self.extensions}
         if self.subgroup.supportedStages & vk.VK_SHADER_STAGE_COMPUTE_BIT:
-            found |= {name for bit, name in features.SUBGROUP_OPERATIONS.items()
-                      if self.subgroup.supportedOperations & bit}
+            found |= {
+                name for bit, name in features.SUBGROUP_OPERATIONS.items() if self.subgroup.supportedOperations & bit
+            }
         if self.mappable_type() is not None:
             found.add("hostVisibleDeviceMemory")
         if self.timestamp_valid_bits and self.properties.limits.timestampPeriod > 0:
@@ -176,10 +185,16 @@ class PhysicalDevice:
         return top
 
     def _chain_values(self) -> list[tuple[str, int]]:
-        core = [(field, getattr(structure, field)) for name, structure in self._core.items()
-                for field in features.CORE_FEATURES[name]]
-        extra = [(field, words[4 + position]) for name, words in self._extra.items()
-                 for position, field in enumerate(features.EXTENSION_FEATURES[name][1])]
+        core = [
+            (field, getattr(structure, field))
+            for name, structure in self._core.items()
+            for field in features.CORE_FEATURES[name]
+        ]
+        extra = [
+            (field, words[4 + position])
+            for name, words in self._extra.items()
+            for position, field in enumerate(features.EXTENSION_FEATURES[name][1])
+        ]
         return core + extra
 
     def extensions_to_enable(self) -> list[str]:
@@ -188,22 +203,28 @@ class PhysicalDevice:
         wanted.add("VK_KHR_portability_subset")  # has to be enabled where it exists
         return sorted(wanted & self.extensions)
 
-    def memory_type(self, required: int, preferred: int = 0, allowed: int = 0xFFFFFFFF,
-                    on_host: bool = False) -> int | None:
+    def memory_type(
+        self, required: int, preferred: int = 0, allowed: int = 0xFFFFFFFF, on_host: bool = False
+    ) -> int | None:
         """The first memory type with the required flags that has most of the preferred ones, on the largest heap.
 
         ``on_host`` prefers memory that is not the device's own, for staging.
         """
         local = vk.VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
-        candidates = [((flags & preferred).bit_count(), not (on_host and flags & local), self.heaps[heap][0], -index)
-                      for index, (flags, heap) in enumerate(self.memory_types)
-                      if flags & required == required and allowed >> index & 1]
+        candidates = [
+            ((flags & preferred).bit_count(), not (on_host and flags & local), self.heaps[heap][0], -index)
+            for index, (flags, heap) in enumerate(self.memory_types)
+            if flags & required == required and allowed >> index & 1
+        ]
         return -max(candidates)[3] if candidates else None
 
     def mappable_type(self) -> int | None:
         """A host-visible type on the main device heap (not the small window that older PCs have), or None."""
-        flags = (vk.VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT
-                 | vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+        flags = (
+            vk.VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+            | vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT
+            | vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
+        )
         index = self.memory_type(flags, vk.VK_MEMORY_PROPERTY_HOST_CACHED_BIT)
         if index is None or self.heaps[self.memory_types[index][1]][0] < self.heap_bytes:
             return None
@@ -216,14 +237,25 @@ class PhysicalDevice:
             cached = self.memory_types[mappable][0] & vk.VK_MEMORY_PROPERTY_HOST_CACHED_BIT
             host = "cached" if cached else "uncached"
         return Limits(
-            limits.maxPushConstantsSize, limits.maxComputeSharedMemorySize, limits.maxComputeWorkGroupInvocations,
-            tuple(limits.maxComputeWorkGroupSize), tuple(limits.maxComputeWorkGroupCount),
-            limits.maxStorageBufferRange, limits.minStorageBufferOffsetAlignment,
-            limits.maxUniformBufferRange, limits.minUniformBufferOffsetAlignment,
+            limits.maxPushConstantsSize,
+            limits.maxComputeSharedMemorySize,
+            limits.maxComputeWorkGroupInvocations,
+            tuple(limits.maxComputeWorkGroupSize),
+            tuple(limits.maxComputeWorkGroupCount),
+            limits.maxStorageBufferRange,
+            limits.minStorageBufferOffsetAlignment,
+            limits.maxUniformBufferRange,
+            limits.minUniformBufferOffsetAlignment,
             self.maintenance3.maxMemoryAllocationSize,
-            size, self.subgroup_sizes.minSubgroupSize or size, self.subgroup_sizes.maxSubgroupSize or size,
+            size,
+            self.subgroup_sizes.minSubgroupSize or size,
+            self.subgroup_sizes.maxSubgroupSize or size,
             self.features & frozenset(features.SUBGROUP_OPERATIONS.values()),
-            limits.timestampPeriod, self.timestamp_valid_bits, self.properties.deviceType == 4, host)
+            limits.timestampPeriod,
+            self.timestamp_valid_bits,
+            self.properties.deviceType == 4,
+            host,
+        )
 
     def _float_controls(self) -> FloatControls:
         def widths(prefix: str) -> frozenset[int]:
@@ -231,13 +263,19 @@ class PhysicalDevice:
 
         kinds = ("32", "all", "none")
         return FloatControls(
-            widths("shaderDenormPreserve"), widths("shaderSignedZeroInfNanPreserve"), widths("shaderRoundingModeRTE"),
-            kinds[self.controls.denormBehaviorIndependence], kinds[self.controls.roundingModeIndependence])
+            widths("shaderDenormPreserve"),
+            widths("shaderSignedZeroInfNanPreserve"),
+            widths("shaderRoundingModeRTE"),
+            kinds[self.controls.denormBehaviorIndependence],
+            kinds[self.controls.roundingModeIndependence],
+        )
 
     def _refusal(self, disabled: frozenset[str]) -> str | None:
         if self.properties.apiVersion < api.VERSION_1_2:
-            return (f"it offers Vulkan {api.version(self.properties.apiVersion)} and vkarray needs 1.2; "
-                    "a newer driver may offer it")
+            return (
+                f"it offers Vulkan {api.version(self.properties.apiVersion)} and vkarray needs 1.2; "
+                "a newer driver may offer it"
+            )
         for name in features.REQUIRED:
             if name not in self.supported:
                 return f"it lacks the feature {name}"
@@ -251,8 +289,9 @@ class PhysicalDevice:
 def physical_devices(validation: bool, disabled: frozenset[str]) -> list[PhysicalDevice]:
     unknown = sorted(disabled - features.KNOWN)
     if unknown:
-        raise ConfigurationError(f"VKARRAY_DISABLE: unknown feature {', '.join(unknown)}; known are "
-                                 f"{', '.join(sorted(features.KNOWN))}.")
+        raise ConfigurationError(
+            f"VKARRAY_DISABLE: unknown feature {', '.join(unknown)}; known are {', '.join(sorted(features.KNOWN))}."
+        )
     owner = instance.get(validation)
     found = [PhysicalDevice(owner, handle, index, disabled) for index, handle in enumerate(owner.physical_devices)]
     if not found:
@@ -262,21 +301,28 @@ def physical_devices(validation: bool, disabled: frozenset[str]) -> list[Physica
 
 def choose(devices: list[PhysicalDevice], selector: int | str | None) -> PhysicalDevice:
     """The device a selector names (index, UUID, part of the name), or the best usable one for None."""
-    listing = "; ".join(f"{d.description.index}: {d.description.name}"
-                        + (f" (refused: {d.description.refusal})" if d.description.refusal else "") for d in devices)
+    listing = "; ".join(
+        f"{d.description.index}: {d.description.name}"
+        + (f" (refused: {d.description.refusal})" if d.description.refusal else "")
+        for d in devices
+    )
     usable = [device for device in devices if device.description.usable]
     if selector is None:
         if not usable:
-            raise DeviceError(f"vkarray: no Vulkan device can be used. {listing}. On a machine without a suitable GPU "
-                              "`apt install mesa-vulkan-drivers` brings llvmpipe, which runs on the CPU.")
+            raise DeviceError(
+                f"vkarray: no Vulkan device can be used. {listing}. On a machine without a suitable GPU "
+                "`apt install mesa-vulkan-drivers` brings llvmpipe, which runs on the CPU."
+            )
         return min(usable, key=lambda device: _PREFERENCE.index(device.description.type))
     word = str(selector).strip().lower()
     matches = [d for d in devices if word in (str(d.description.index), d.description.uuid)]
     if not matches and not word.isdigit():
         matches = [d for d in devices if word in d.description.name.lower()]
     if not matches:
-        raise DeviceError(f"vkarray: no Vulkan device matches {selector!r}. The devices are {listing}. "
-                          "Name one by index, part of its name, or UUID (argument or VKARRAY_DEVICE).")
+        raise DeviceError(
+            f"vkarray: no Vulkan device matches {selector!r}. The devices are {listing}. "
+            "Name one by index, part of its name, or UUID (argument or VKARRAY_DEVICE)."
+        )
     usable = [device for device in matches if device.description.usable]
     if not usable:
         raise DeviceError(f"vkarray: {matches[0].description.name} cannot be used: {matches[0].description.refusal}.")

@@ -38,8 +38,12 @@ class PipelineCache:
 
     def _create(self, stored: bytes, handle: object) -> None:
         data = ffi.from_buffer("char[]", stored) if stored else NULL
-        self.device.functions.vkCreatePipelineCache(self.device.handle, struct(
-            "VkPipelineCacheCreateInfo", initialDataSize=len(stored), pInitialData=data), NULL, handle)
+        self.device.functions.vkCreatePipelineCache(
+            self.device.handle,
+            struct("VkPipelineCacheCreateInfo", initialDataSize=len(stored), pInitialData=data),
+            NULL,
+            handle,
+        )
 
     def added(self) -> None:
         """Count a new pipeline; save from time to time."""

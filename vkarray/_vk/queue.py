@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from .kernel import Kernel
     from .memory import Buffer
 
-FIRST_BATCH, LARGEST_BATCH = 8, 256   # commands per batch: small while the device may be idle, then doubling
-BATCH_WORKGROUPS = 1 << 14            # enough work to submit at once
-POLL_SECONDS = 2e-3                   # waking from a sleeping wait took 50 to 600 µs on a GPU; after this long it is little
-WAIT_NANOSECONDS = 100_000_000        # wake up this often so that Ctrl-C works
+FIRST_BATCH, LARGEST_BATCH = 8, 256  # commands per batch: small while the device may be idle, then doubling
+BATCH_WORKGROUPS = 1 << 14  # enough work to submit at once
+POLL_SECONDS = 2e-3  # waking from a sleeping wait took 50 to 600 µs on a GPU; after this long it is little
+WAIT_NANOSECONDS = 100_000_000  # wake up this often so that Ctrl-C works
 
 _COMPUTE = vk.VK_SHADER_STAGE_COMPUTE_BIT
 _BIND_POINT = vk.VK_PIPELINE_BIND_POINT_COMPUTE
@@ -52,18 +52,18 @@ class Queue:
     def __init__(self, device: Device, stack: ExitStack) -> None:
         self.device, self.functions = device, device.functions
         self.serial = self.barrier = self.submitted = self.completed = 0
-        self.commands: Any = None              # the command buffer being recorded
+        self.commands: Any = None  # the command buffer being recorded
         self.bound: Kernel | None = None
-        self.steps: list[Kernel | str] = []    # kernels bound and transfers recorded in it
+        self.steps: list[Kernel | str] = []  # kernels bound and transfers recorded in it
         self.recorded = self.workgroups = 0
         self.batch_limit = FIRST_BATCH
         self.free: list[Any] = []
         self.in_flight: deque[Batch] = deque()
         self.batches = self.barriers = 0
         self.checker: Checker | None = None
-        self.timer: timing.Timer | None = None        # timestamps of the batch being recorded
+        self.timer: timing.Timer | None = None  # timestamps of the batch being recorded
         self.timing_sinks: list[Any] = []
-        self.traced = False                    # a checker or a sink wants to hear of each command
+        self.traced = False  # a checker or a sink wants to hear of each command
         self.pool, self.semaphore = ffi.new("VkCommandPool*"), ffi.new("VkSemaphore*")
         stack.callback(self.close)
         self._create()
@@ -74,12 +74,20 @@ class Queue:
         queue = ffi.new("VkQueue*")
         functions.vkGetDeviceQueue(device.handle, device.physical.queue_family, 0, queue)
         self.handle = queue[0]
-        functions.vkCreateCommandPool(device.handle, struct(
-            "VkCommandPoolCreateInfo", flags=vk.VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-            queueFamilyIndex=device.physical.queue_family), NULL, self.pool)
+        functions.vkCreateCommandPool(
+            device.handle,
+            struct(
+                "VkCommandPoolCreateInfo",
+                flags=vk.VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                queueFamilyIndex=device.physical.queue_family,
+            ),
+            NULL,
+            self.pool,
+        )
         timeline = struct("VkSemaphoreTypeCreateInfo", semaphoreType=vk.VK_SEMAPHORE_TYPE_TIMELINE)
-        functions.vkCreateSemaphore(device.handle, struct("VkSemaphoreCreateInfo", pNext=timeline), NULL,
-                                    self.semaphore)
+        functions.vkCreateSemaphore(
+            device.handle, struct("VkSemaphoreCreateInfo", pNext=timeline), NULL, self.semaphore
+        )
 
     def _prepare(self) -> None:
         """Structures and functions that every call uses again."""
@@ -88,11 +96,17 @@ class Queue:
         self._at_end = struct("VkMemoryBarrier", srcAccessMask=_WRITES, dstAccessMask=_WRITES | _READS | _HOST)
         self._value, self._counter = ffi.new("uint64_t*"), ffi.new("uint64_t*")
         self._command_cell = ffi.new("VkCommandBuffer*")
-        self._timeline_info = struct("VkTimelineSemaphoreSubmitInfo", signalSemaphoreValueCount=1,
-                                     pSignalSemaphoreValues=self._value)
-        self._submit_info = struct("VkSubmitInfo", pNext=self._timeline_info, commandBufferCount=1,
-                                   pCommandBuffers=self._command_cell, signalSemaphoreCount=1,
-                                   pSignalSemaphores=self.semaphore)
+        self._timeline_info = struct(
+            "VkTimelineSemaphoreSubmitInfo", signalSemaphoreValueCount=1, pSignalSemaphoreValues=self._value
+        )
+        self._submit_info = struct(
+            "VkSubmitInfo",
+            pNext=self._timeline_info,
+            commandBufferCount=1,
+            pCommandBuffers=self._command_cell,
+            signalSemaphoreCount=1,
+            pSignalSemaphores=self.semaphore,
+        )
         functions = self.functions
         self._push_constants, self._dispatch = functions.vkCmdPushConstants, functions.vkCmdDispatch
         self._bind_pipeline = functions.vkCmdBindPipeline
@@ -100,8 +114,13 @@ class Queue:
         self._max_groups = self.device.limits.max_workgroup_count
         self._between_2: Any = None
         if "synchronization2" in self.device.features:  # two arguments instead of ten: a third of the time
-            barrier = struct("VkMemoryBarrier2", srcStageMask=_STAGES, srcAccessMask=_WRITES, dstStageMask=_STAGES,
-                             dstAccessMask=_WRITES | _READS)
+            barrier = struct(
+                "VkMemoryBarrier2",
+                srcStageMask=_STAGES,
+                srcAccessMask=_WRITES,
+                dstStageMask=_STAGES,
+                dstAccessMask=_WRITES | _READS,
+            )
             self._between_2 = struct("VkDependencyInfo", memoryBarrierCount=1, pMemoryBarriers=barrier)
             self._pipeline_barrier_2 = functions.vkCmdPipelineBarrier2
 
@@ -113,9 +132,16 @@ class Queue:
             self.retire()
             if not self.free:
                 cell = ffi.new("VkCommandBuffer[]", 1)
-                self.functions.vkAllocateCommandBuffers(self.device.handle, struct(
-                    "VkCommandBufferAllocateInfo", commandPool=self.pool[0],
-                    level=vk.VK_COMMAND_BUFFER_LEVEL_PRIMARY, commandBufferCount=1), cell)
+                self.functions.vkAllocateCommandBuffers(
+                    self.device.handle,
+                    struct(
+                        "VkCommandBufferAllocateInfo",
+                        commandPool=self.pool[0],
+                        level=vk.VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                        commandBufferCount=1,
+                    ),
+                    cell,
+                )
                 self.free.append(cell[0])
             self.functions.vkBeginCommandBuffer(self.free[-1], self._begin_info)
             self.commands = self.free.pop()
@@ -143,9 +169,15 @@ class Queue:
                 self.record_barrier()
                 return
 
-    def dispatch(self, kernel: Kernel, push_constants: bytes, groups: tuple[int, int, int],
-                 reads: Sequence[Buffer], writes: Sequence[Buffer],
-                 bindings: Sequence[tuple[int, Buffer, int, int]] | None = None) -> None:
+    def dispatch(
+        self,
+        kernel: Kernel,
+        push_constants: bytes,
+        groups: tuple[int, int, int],
+        reads: Sequence[Buffer],
+        writes: Sequence[Buffer],
+        bindings: Sequence[tuple[int, Buffer, int, int]] | None = None,
+    ) -> None:
         """Record one dispatch of ``kernel`` and return; the work runs later, in order wherever buffers are shared.
 
         ``reads`` and ``writes`` are all the buffers that the kernel reads and writes. ``bindings`` are (binding,
@@ -190,8 +222,14 @@ class Queue:
             if recorded >= self.batch_limit or self.workgroups >= BATCH_WORKGROUPS:
                 self.submit()
 
-    def _traced_dispatch(self, kernel: Kernel, push_constants: bytes, groups: tuple[int, int, int],
-                         reads: Sequence[Buffer], writes: Sequence[Buffer]) -> None:
+    def _traced_dispatch(
+        self,
+        kernel: Kernel,
+        push_constants: bytes,
+        groups: tuple[int, int, int],
+        reads: Sequence[Buffer],
+        writes: Sequence[Buffer],
+    ) -> None:
         if self.checker:
             self.checker.check_addresses(kernel.name, push_constants, (*reads, *writes))
             self.checker.command(kernel.name, reads, writes)
@@ -222,11 +260,14 @@ class Queue:
         if self.commands is None:
             return
         commands, functions = self.commands, self.functions
-        if self.serial == self.submitted:  # begun, but its only command failed: the timeline has to advance all the same
+        if (
+            self.serial == self.submitted
+        ):  # begun, but its only command failed: the timeline has to advance all the same
             self.serial += 1
         # Orders later batches, and makes results visible to the host.
-        self._pipeline_barrier(commands, _STAGES, _STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT, 0, 1, self._at_end,
-                               0, NULL, 0, NULL)
+        self._pipeline_barrier(
+            commands, _STAGES, _STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT, 0, 1, self._at_end, 0, NULL, 0, NULL
+        )
         batch = Batch(commands, self.serial, self.steps, self.timer)
         count = self.recorded
         self.in_flight.append(batch)
@@ -239,8 +280,11 @@ class Queue:
             raise
         except VkArrayError as error:
             kernels = self.names_in_flight()
-            lost = DeviceLostError(f"{error} A batch of {count} commands could not be submitted, so their "
-                                   f"results are missing: {', '.join(kernels)}. Open the device again to go on.", kernels)
+            lost = DeviceLostError(
+                f"{error} A batch of {count} commands could not be submitted, so their "
+                f"results are missing: {', '.join(kernels)}. Open the device again to go on.",
+                kernels,
+            )
             self.device.give_up(lost)
             raise lost from error
         self.barrier = self.submitted = batch.serial
@@ -292,8 +336,9 @@ class Queue:
                     self.retire()
         if self.completed >= serial:
             return
-        info = struct("VkSemaphoreWaitInfo", semaphoreCount=1, pSemaphores=self.semaphore,
-                      pValues=ffi.new("uint64_t*", serial))
+        info = struct(
+            "VkSemaphoreWaitInfo", semaphoreCount=1, pSemaphores=self.semaphore, pValues=ffi.new("uint64_t*", serial)
+        )
         while self.completed < serial:
             self.functions.vkWaitSemaphores(self.device.handle, info, WAIT_NANOSECONDS)
             with self.device.gate:
@@ -325,7 +370,8 @@ class Queue:
 
 def check_groups(kernel: str, groups: tuple[int, int, int], limits: tuple[int, int, int]) -> None:
     if any(count > limit for count, limit in zip(groups, limits, strict=True)):
-        raise FeatureError(f"{kernel}: dispatch of {groups} workgroups, but the device takes at most {limits}; "
-                           "split the work into several dispatches.", ("maxComputeWorkGroupCount",))
-
-
+        raise FeatureError(
+            f"{kernel}: dispatch of {groups} workgroups, but the device takes at most {limits}; "
+            "split the work into several dispatches.",
+            ("maxComputeWorkGroupCount",),
+        )

@@ -15,21 +15,46 @@ MAGIC, HEADER_WORDS = 0x07230203, 5
 
 # Capability -> features of which one suffices. An empty tuple: every Vulkan 1.2 device has it.
 CAPABILITY_FEATURES: dict[int, tuple[str, ...]] = {
-    0: (), 1: (), 50: (),  # Matrix, Shader, ImageQuery
-    9: ("shaderFloat16",), 10: ("shaderFloat64",), 11: ("shaderInt64",), 22: ("shaderInt16",), 39: ("shaderInt8",),
+    0: (),
+    1: (),
+    50: (),  # Matrix, Shader, ImageQuery
+    9: ("shaderFloat16",),
+    10: ("shaderFloat64",),
+    11: ("shaderInt64",),
+    22: ("shaderInt16",),
+    39: ("shaderInt8",),
     12: ("shaderBufferInt64Atomics", "shaderSharedInt64Atomics"),
-    61: ("subgroupBasic",), 62: ("subgroupVote",), 63: ("subgroupArithmetic",), 64: ("subgroupBallot",),
-    65: ("subgroupShuffle",), 66: ("subgroupShuffleRelative",), 67: ("subgroupClustered",), 68: ("subgroupQuad",),
-    4433: ("storageBuffer16BitAccess",), 4434: ("uniformAndStorageBuffer16BitAccess",),
+    61: ("subgroupBasic",),
+    62: ("subgroupVote",),
+    63: ("subgroupArithmetic",),
+    64: ("subgroupBallot",),
+    65: ("subgroupShuffle",),
+    66: ("subgroupShuffleRelative",),
+    67: ("subgroupClustered",),
+    68: ("subgroupQuad",),
+    4433: ("storageBuffer16BitAccess",),
+    4434: ("uniformAndStorageBuffer16BitAccess",),
     4435: ("storagePushConstant16",),
-    4441: ("variablePointersStorageBuffer",), 4442: ("variablePointers",),
-    4448: ("storageBuffer8BitAccess",), 4449: ("uniformAndStorageBuffer8BitAccess",), 4450: ("storagePushConstant8",),
-    5345: ("vulkanMemoryModel",), 5346: ("vulkanMemoryModelDeviceScope",), 5347: ("bufferDeviceAddress",),
-    5116: ("shaderBFloat16Type",), 5117: ("shaderBFloat16DotProduct",), 5118: ("shaderBFloat16CooperativeMatrix",),
-    5430: ("cooperativeMatrixReductions",), 5431: ("cooperativeMatrixConversions",),
-    5432: ("cooperativeMatrixPerElementOperations",), 5433: ("cooperativeMatrixTensorAddressing",),
-    5434: ("cooperativeMatrixBlockLoads",), 5439: ("cooperativeMatrixTensorAddressing",),
-    6016: ("shaderIntegerDotProduct",), 6017: ("shaderIntegerDotProduct",), 6018: ("shaderIntegerDotProduct",),
+    4441: ("variablePointersStorageBuffer",),
+    4442: ("variablePointers",),
+    4448: ("storageBuffer8BitAccess",),
+    4449: ("uniformAndStorageBuffer8BitAccess",),
+    4450: ("storagePushConstant8",),
+    5345: ("vulkanMemoryModel",),
+    5346: ("vulkanMemoryModelDeviceScope",),
+    5347: ("bufferDeviceAddress",),
+    5116: ("shaderBFloat16Type",),
+    5117: ("shaderBFloat16DotProduct",),
+    5118: ("shaderBFloat16CooperativeMatrix",),
+    5430: ("cooperativeMatrixReductions",),
+    5431: ("cooperativeMatrixConversions",),
+    5432: ("cooperativeMatrixPerElementOperations",),
+    5433: ("cooperativeMatrixTensorAddressing",),
+    5434: ("cooperativeMatrixBlockLoads",),
+    5439: ("cooperativeMatrixTensorAddressing",),
+    6016: ("shaderIntegerDotProduct",),
+    6017: ("shaderIntegerDotProduct",),
+    6018: ("shaderIntegerDotProduct",),
     6019: ("shaderIntegerDotProduct",),
     6022: ("cooperativeMatrix",),
     6033: ("shaderBufferFloat32AtomicAdd", "shaderSharedFloat32AtomicAdd"),
@@ -46,14 +71,30 @@ _OPPOSITE = {4459: 4460, 4462: 4463}  # what the source has asked for instead: D
 
 _STORAGE_BUFFER, _UNIFORM, _WORKGROUP, _PUSH_CONSTANT = 12, 2, 4, 9
 _BINARY = {
-    128: lambda a, b: a + b, 130: lambda a, b: a - b, 132: lambda a, b: a * b,
-    134: lambda a, b: a // b if b else 0, 135: lambda a, b: a // b if b else 0, 137: lambda a, b: a % b if b else 0,
-    194: lambda a, b: a >> b, 195: lambda a, b: a >> b, 196: lambda a, b: a << b,
-    197: lambda a, b: a | b, 198: lambda a, b: a ^ b, 199: lambda a, b: a & b,
-    164: lambda a, b: int(a == b), 166: lambda a, b: int(bool(a or b)), 167: lambda a, b: int(bool(a and b)),
-    170: lambda a, b: int(a == b), 171: lambda a, b: int(a != b), 172: lambda a, b: int(a > b),
-    173: lambda a, b: int(a > b), 174: lambda a, b: int(a >= b), 175: lambda a, b: int(a >= b),
-    176: lambda a, b: int(a < b), 177: lambda a, b: int(a < b), 178: lambda a, b: int(a <= b),
+    128: lambda a, b: a + b,
+    130: lambda a, b: a - b,
+    132: lambda a, b: a * b,
+    134: lambda a, b: a // b if b else 0,
+    135: lambda a, b: a // b if b else 0,
+    137: lambda a, b: a % b if b else 0,
+    194: lambda a, b: a >> b,
+    195: lambda a, b: a >> b,
+    196: lambda a, b: a << b,
+    197: lambda a, b: a | b,
+    198: lambda a, b: a ^ b,
+    199: lambda a, b: a & b,
+    164: lambda a, b: int(a == b),
+    166: lambda a, b: int(bool(a or b)),
+    167: lambda a, b: int(bool(a and b)),
+    170: lambda a, b: int(a == b),
+    171: lambda a, b: int(a != b),
+    172: lambda a, b: int(a > b),
+    173: lambda a, b: int(a > b),
+    174: lambda a, b: int(a >= b),
+    175: lambda a, b: int(a >= b),
+    176: lambda a, b: int(a < b),
+    177: lambda a, b: int(a < b),
+    178: lambda a, b: int(a <= b),
     179: lambda a, b: int(a <= b),
 }
 
@@ -77,8 +118,10 @@ class Module:
 def words_of(spirv: bytes, name: str) -> tuple[int, ...]:
     """The words of a module; raises ShaderError when the bytes are not SPIR-V of this machine's byte order."""
     if len(spirv) < 4 * HEADER_WORDS or len(spirv) % 4 or spirv[:4] != MAGIC.to_bytes(4, "little"):
-        raise ShaderError(f"Kernel {name}: got {len(spirv)} bytes that are not a SPIR-V module (little-endian words "
-                          f"that begin with {MAGIC:#x}); compile the source again.")
+        raise ShaderError(
+            f"Kernel {name}: got {len(spirv)} bytes that are not a SPIR-V module (little-endian words "
+            f"that begin with {MAGIC:#x}); compile the source again."
+        )
     return struct.unpack(f"<{len(spirv) // 4}I", spirv)
 
 
@@ -88,9 +131,10 @@ def instructions(words: tuple[int, ...], name: str) -> Iterator[tuple[int, tuple
     while position < len(words):
         count, opcode = words[position] >> 16, words[position] & 0xFFFF
         if not count or position + count > len(words):
-            raise ShaderError(f"Kernel {name}: the SPIR-V module is cut off or damaged at word {position}; "
-                              "compile the source again.")
-        yield opcode, words[position + 1: position + count]
+            raise ShaderError(
+                f"Kernel {name}: the SPIR-V module is cut off or damaged at word {position}; compile the source again."
+            )
+        yield opcode, words[position + 1 : position + count]
         position += count
 
 
@@ -207,8 +251,9 @@ class _Reader:
                 continue
             binding = self.decorations.get((variable, 33))
             if self.decorations.get((variable, 34), (0,))[0] != 0 or binding is None:
-                raise ShaderError(f"Kernel {self.name}: buffers must be declared with layout(binding = n) in "
-                                  "descriptor set 0.")
+                raise ShaderError(
+                    f"Kernel {self.name}: buffers must be declared with layout(binding = n) in descriptor set 0."
+                )
             structure = self.types[pointer][1][1]
             storage_buffer = storage == _STORAGE_BUFFER or (structure, 3) in self.decorations
             found[binding[0]] = "storage" if storage_buffer else "uniform"
@@ -223,12 +268,30 @@ def read(spirv: bytes, name: str, specialization: dict[int, int]) -> Module:
         if reader.entry is None:
             raise ShaderError(f"Kernel {name}: the SPIR-V module has no compute entry point.")
         floats = {o[0] for opcode, o in reader.types.values() if opcode == 22 and len(o) == 1}
-        shared = sum(reader.size(reader.types[pointer][1][1])[0]
-                     for pointer, _, storage in reader.variables if storage == _WORKGROUP)
-        push = max((reader.push_constant_bytes(pointer)
-                    for pointer, _, storage in reader.variables if storage == _PUSH_CONSTANT), default=0)
-        return Module(words, (words[1] >> 16 & 0xFF, words[1] >> 8 & 0xFF), frozenset(reader.capabilities),
-                      frozenset(floats), *reader.entry, reader.local_size(), shared, push, reader.bindings())
+        shared = sum(
+            reader.size(reader.types[pointer][1][1])[0]
+            for pointer, _, storage in reader.variables
+            if storage == _WORKGROUP
+        )
+        push = max(
+            (
+                reader.push_constant_bytes(pointer)
+                for pointer, _, storage in reader.variables
+                if storage == _PUSH_CONSTANT
+            ),
+            default=0,
+        )
+        return Module(
+            words,
+            (words[1] >> 16 & 0xFF, words[1] >> 8 & 0xFF),
+            frozenset(reader.capabilities),
+            frozenset(floats),
+            *reader.entry,
+            reader.local_size(),
+            shared,
+            push,
+            reader.bindings(),
+        )
     except (IndexError, KeyError, ValueError) as error:
         raise ShaderError(f"Kernel {name}: the SPIR-V module is damaged ({error!r}); compile it again.") from error
 
@@ -254,8 +317,11 @@ def add_float_controls(module: Module, name: str, wanted: dict[int, frozenset[in
     modes: list[int] = []
     for capability, widths in wanted.items():
         mode = FLOAT_CONTROLS[capability][1]
-        missing = [width for width in sorted(widths)
-                   if (mode, width) not in present and (_OPPOSITE.get(mode), width) not in present]
+        missing = [
+            width
+            for width in sorted(widths)
+            if (mode, width) not in present and (_OPPOSITE.get(mode), width) not in present
+        ]
         for width in missing:
             modes += [4 << 16 | 16, module.entry_point, mode, width]
         if missing and capability not in module.capabilities:
@@ -267,5 +333,11 @@ def add_float_controls(module: Module, name: str, wanted: dict[int, frozenset[in
         literal = b"SPV_KHR_float_controls\0".ljust(24, b"\0")
         extension = [7 << 16 | 10, *struct.unpack("<6I", literal)]
     words = module.words
-    return (*words[:after_capabilities], *capabilities, *extension, *words[after_capabilities:before_debug], *modes,
-            *words[before_debug:])
+    return (
+        *words[:after_capabilities],
+        *capabilities,
+        *extension,
+        *words[after_capabilities:before_debug],
+        *modes,
+        *words[before_debug:],
+    )

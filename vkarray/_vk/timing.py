@@ -27,8 +27,12 @@ class Timer:
         self.capacity = capacity
         self.entries: list[tuple[str, tuple[int, int, int], int, bool, list[list[tuple[str, float]]]]] = []
         pool = ffi.new("VkQueryPool*")
-        self.device.functions.vkCreateQueryPool(self.device.handle, struct(
-            "VkQueryPoolCreateInfo", queryType=vk.VK_QUERY_TYPE_TIMESTAMP, queryCount=2 * capacity), NULL, pool)
+        self.device.functions.vkCreateQueryPool(
+            self.device.handle,
+            struct("VkQueryPoolCreateInfo", queryType=vk.VK_QUERY_TYPE_TIMESTAMP, queryCount=2 * capacity),
+            NULL,
+            pool,
+        )
         self.pool = pool[0]
         self.device.functions.vkCmdResetQueryPool(queue.commands, self.pool, 0, 2 * capacity)
 
@@ -39,8 +43,15 @@ class Timer:
         device = self.device
         try:
             device.functions.vkGetQueryPoolResults(
-                device.handle, self.pool, 0, count, 8 * count, stamps, 8,
-                vk.VK_QUERY_RESULT_64_BIT | vk.VK_QUERY_RESULT_WAIT_BIT)
+                device.handle,
+                self.pool,
+                0,
+                count,
+                8 * count,
+                stamps,
+                8,
+                vk.VK_QUERY_RESULT_64_BIT | vk.VK_QUERY_RESULT_WAIT_BIT,
+            )
         finally:
             self.release()
         mask = (1 << device.limits.timestamp_valid_bits) - 1
@@ -57,8 +68,9 @@ class Timer:
         self.device.functions.vkDestroyQueryPool(self.device.handle, self.pool, NULL)
 
 
-def record_timed(queue: Queue, name: str, groups: tuple[int, int, int],
-                 reads: Sequence[Buffer], writes: Sequence[Buffer]) -> None:
+def record_timed(
+    queue: Queue, name: str, groups: tuple[int, int, int], reads: Sequence[Buffer], writes: Sequence[Buffer]
+) -> None:
     """Record a dispatch between two timestamps, alone on the device so that its time is its own."""
     show = configuration.current().debug > 1
     if "timestamps" not in queue.device.features:
@@ -87,8 +99,11 @@ def timestamps(device: Device) -> Iterator[list[tuple[str, float]]]:
     take timestamps.
     """
     if "timestamps" not in device.features:
-        raise FeatureError(f"{device.name} takes no timestamps on its compute queue; measure on the host, with "
-                           "synchronize() before and after.", ("timestamps",))
+        raise FeatureError(
+            f"{device.name} takes no timestamps on its compute queue; measure on the host, with "
+            "synchronize() before and after.",
+            ("timestamps",),
+        )
     times: list[tuple[str, float]] = []
     queue: Any = device.queue
     with device.gate:

@@ -42,8 +42,16 @@ class Transfer:
             raise ValueError(f"copy: the ranges at {source_offset} and {target_offset} of {nbytes} bytes overlap.")
         if nbytes:
             with self.device.gate:
-                self._record("copy", source.piece.block, source.block_offset + source_offset, target.piece.block,
-                             target.block_offset + target_offset, nbytes, (source,), (target,))
+                self._record(
+                    "copy",
+                    source.piece.block,
+                    source.block_offset + source_offset,
+                    target.piece.block,
+                    target.block_offset + target_offset,
+                    nbytes,
+                    (source,),
+                    (target,),
+                )
 
     def upload(self, buffer: Buffer, offset: int, data: Any) -> None:
         """Write host bytes; the caller may change them as soon as this returns. Ordered like a dispatch."""
@@ -103,8 +111,9 @@ class Transfer:
                 if len(pending) == SEGMENTS:
                     self._fetch(*pending.popleft())
                 ring, segment = self._segment()
-                self._record("download", buffer.piece.block, position + start, ring, segment.offset, count,
-                             (buffer,), ())
+                self._record(
+                    "download", buffer.piece.block, position + start, ring, segment.offset, count, (buffer,), ()
+                )
                 segment.serial = self.device.queue.serial
                 self.device.queue.submit()
                 pending.append((self.segments.index(segment), target + start, count))
@@ -116,8 +125,17 @@ class Transfer:
         self.device.queue.wait(self.segments[index].serial)
         ffi.memmove(target, self.ring.pointer + self.segments[index].offset, count)
 
-    def _record(self, name: str, source: Block, source_offset: int, target: Block, target_offset: int, nbytes: int,
-                reads: tuple[Buffer, ...], writes: tuple[Buffer, ...]) -> None:
+    def _record(
+        self,
+        name: str,
+        source: Block,
+        source_offset: int,
+        target: Block,
+        target_offset: int,
+        nbytes: int,
+        reads: tuple[Buffer, ...],
+        writes: tuple[Buffer, ...],
+    ) -> None:
         queue = self.device.queue
         commands = queue.begin()
         queue.order(reads, writes)
@@ -131,8 +149,14 @@ class Transfer:
         if self.ring is None:
             visible = vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
             physical, cached = self.device.physical, vk.VK_MEMORY_PROPERTY_HOST_CACHED_BIT
-            self.ring = Block(self.device.functions, self.device.handle, SEGMENTS * SEGMENT_BYTES,
-                              lambda allowed: physical.memory_type(visible, cached, allowed, on_host=True), True, True)
+            self.ring = Block(
+                self.device.functions,
+                self.device.handle,
+                SEGMENTS * SEGMENT_BYTES,
+                lambda allowed: physical.memory_type(visible, cached, allowed, on_host=True),
+                True,
+                True,
+            )
         segment = self.segments[self.next_segment]
         self.next_segment = (self.next_segment + 1) % SEGMENTS
         self.device.queue.wait(segment.serial)

@@ -26,7 +26,7 @@ import vkarray as vx
 from .libraries import Library, installed
 
 _CHAIN = 1000  # dependent calls that are timed as one
-_READS = 100   # calls whose value is read, timed as one
+_READS = 100  # calls whose value is read, timed as one
 
 
 class Inputs(NamedTuple):
@@ -140,12 +140,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     names = ", ".join(work.name for work in WORKS)
     parser.add_argument("--only", metavar="NAMES", help=f"works to do, comma-separated: {names}")
-    parser.add_argument("--size", type=_positive, metavar="N", help="elements of add, exp and sum (2^28; 2^22 on a CPU)")
-    parser.add_argument("--matrix", type=_positive, metavar="N", help="rows and columns of matmul (4096; 1024 on a CPU)")
-    parser.add_argument("--rounds", type=_positive, default=9, metavar="N", help="rounds, of which medians are taken (9)")
+    parser.add_argument(
+        "--size", type=_positive, metavar="N", help="elements of add, exp and sum (2^28; 2^22 on a CPU)"
+    )
+    parser.add_argument(
+        "--matrix", type=_positive, metavar="N", help="rows and columns of matmul (4096; 1024 on a CPU)"
+    )
+    parser.add_argument(
+        "--rounds", type=_positive, default=9, metavar="N", help="rounds, of which medians are taken (9)"
+    )
     parser.add_argument("--device", help="the vkarray device: index, part of the name, or UUID")
-    parser.add_argument("--output", type=Path, default=Path("vkarray-bench.json"), metavar="FILE",
-                        help="where the figures go (vkarray-bench.json); a chart beside it where matplotlib is installed")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("vkarray-bench.json"),
+        metavar="FILE",
+        help="where the figures go (vkarray-bench.json); a chart beside it where matplotlib is installed",
+    )
 
 
 def _positive(text: str) -> int:

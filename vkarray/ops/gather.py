@@ -69,9 +69,7 @@ def variants(device: Device) -> Iterator[Variant]:
                 yield _saturating_cast(dtype, target).variant(device, flat)
 
 
-def gather(
-    function: str, source: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray]
-) -> VkArray:
+def gather(function: str, source: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray]) -> VkArray:
     """A new array of `shape`: elements of `source`, walked by `strides` from its first, plus the steps of `indices`."""
     result = empty(shape, source._dtype, source._device)
     _move("gather", function, source, shape, strides, result, indices)
@@ -82,6 +80,7 @@ def scatter(
     function: str, target: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray], values: VkArray
 ) -> None:
     """Write `values`, broadcast to `shape`, to the elements of `target` that `gather` would read."""
+
     def apart(array: VkArray) -> VkArray:
         return launch.copy(array) if array._buffer is target._buffer else array
 
@@ -124,7 +123,9 @@ def _move(
             status._address, count, len(part) | len(indices) << 8 | code << 16,
         )  # fmt: skip
         push, metadata = launch.with_metadata(device, header, values)
-        reads, writes = ([indexed, *arrays], [dense, status]) if template == "gather" else ([dense, *arrays], [indexed, status])
+        reads, writes = (
+            ([indexed, *arrays], [dense, status]) if template == "gather" else ([dense, *arrays], [indexed, status])
+        )
         groups = launch.groups_for(count, launch.WORKGROUP_SIZE, device.limits.max_workgroup_count[0])
         common = len(part) | len(indices) << 8 if len(part) <= _COMMON_RANK and len(indices) == 1 else 0
         launch.dispatch(chosen, device, push, groups, reads, writes, buffers=metadata, constants=((1, common),))

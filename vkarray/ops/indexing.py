@@ -135,7 +135,12 @@ def _indices(entries: Sequence[Any], x: VkArray, function: str) -> tuple[Selecti
     for one in selection.indexed:
         array = one.array
         indices.append(
-            IndexArray(array._view(array._shape + (1,) * after, array._strides + (0,) * after), one.axis, one.length, one.stride)
+            IndexArray(
+                array._view(array._shape + (1,) * after, array._strides + (0,) * after),
+                one.axis,
+                one.length,
+                one.stride,
+            )
         )
     return selection, selection.shape[:place] + common + selection.shape[place:], indices
 
@@ -331,9 +336,7 @@ def take_along_axis(x: VkArray, indices: VkArray, /, *, axis: int = -1) -> VkArr
     shape = layout.broadcast_shapes([own, (*indices._shape[:axis], 1, *indices._shape[axis + 1 :])], "take_along_axis")
     shape = (*shape[:axis], indices._shape[axis], *shape[axis + 1 :])
     strides = layout.broadcast_strides(own, (*x._strides[:axis], 0, *x._strides[axis + 1 :]), shape)
-    return gather(
-        "take_along_axis", x, shape, strides, [IndexArray(indices, axis, x._shape[axis], x._strides[axis])]
-    )
+    return gather("take_along_axis", x, shape, strides, [IndexArray(indices, axis, x._shape[axis], x._strides[axis])])
 
 
 def variants(device: Device) -> Iterator[Variant]:

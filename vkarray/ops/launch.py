@@ -93,6 +93,15 @@ def feature_defines(operands: Sequence[DType], device: _vk.Device) -> Defines:
     return tuple(defines)
 
 
+def _pack_defines(name: str, dtype: DType, vector: int, itemsize: int) -> Defines:
+    """How the flat template moves `vector` elements at once: as words where several elements make one."""
+    align = (f"{name}_ALIGN", str(vector * itemsize))
+    if itemsize >= 4 or vector * itemsize % 4:
+        return align, (f"{name}_AS", "ELEMENTS")
+    macros = {"AS": "WORDS", "PER_WORD": str(4 // itemsize), "UNPACK": f"UNPACK_{dtype.name}", "BITS": f"BITS_{dtype.name}"}
+    return align, *((f"{name}_{macro}", value) for macro, value in macros.items())
+
+
 class Operation:
     """One expression on fixed types; its kernels, per device and access pattern, are made at first use."""
 
@@ -121,7 +130,7 @@ class Operation:
         for name, dtype in zip((*_OPERAND_NAMES[: len(self.inputs)], "R"), operands, strict=True):
             defines += operand_defines(name, dtype)
             if flat:
-                defines.append((f"{name}_ALIGN", str(vector * storage_itemsize(dtype, device))))
+                defines += _pack_defines(name, dtype, vector, storage_itemsize(dtype, device))
         defines += compute_defines(self.compute)
         defines += feature_defines((*operands, self.compute), device)
         defines.append(("LIBRARY", library_path(self.library, self.compute)))
@@ -140,7 +149,7 @@ class Operation:
         return entry
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def kernel(
     variant: Variant, device: _vk.Device, workgroup_size: int = WORKGROUP_SIZE,
     constants: tuple[tuple[int, int], ...] = (),

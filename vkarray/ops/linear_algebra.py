@@ -28,7 +28,9 @@ def _operands(name: str, x1: VkArray, x2: VkArray) -> tuple[VkArray, VkArray]:
 def _zeros(shape: layout.Shape, like: VkArray) -> VkArray:
     """What a sum of no products is."""
     result = empty(shape, like._dtype, like._device)
-    return launch.elementwise(launch.copy_operation(like._dtype), (launch.constant(0, like._dtype, like._device),), result)
+    return launch.elementwise(
+        launch.copy_operation(like._dtype), (launch.constant(0, like._dtype, like._device),), result
+    )
 
 
 def matmul(x1: VkArray, x2: VkArray, /) -> VkArray:
@@ -149,7 +151,10 @@ def tensordot(
                 f"tensordot: shapes {x1._shape} and {x2._shape} do not match: dimension {one} of x1 has length "
                 f"{x1._shape[one]}, dimension {other} of x2 has {x2._shape[other]}."
             )
-    kept = [axis for axis in range(x1.ndim) if axis not in first], [axis for axis in range(x2.ndim) if axis not in second]
+    kept = (
+        [axis for axis in range(x1.ndim) if axis not in first],
+        [axis for axis in range(x2.ndim) if axis not in second],
+    )
     a, b = _permuted(x1, (*kept[0], *first)), _permuted(x2, (*second, *kept[1]))
     shape = (*a._shape[: len(kept[0])], *b._shape[len(second) :])
     k = math.prod(x1._shape[axis] for axis in first)
@@ -177,7 +182,9 @@ def _contracted(
         first, second = axes  # type: ignore[misc]
         first, second = tuple(first), tuple(second)
     except (TypeError, ValueError):
-        raise TypeError(f"tensordot: expected axes as an integer or as two sequences of integers, got {axes!r}.") from None
+        raise TypeError(
+            f"tensordot: expected axes as an integer or as two sequences of integers, got {axes!r}."
+        ) from None
     if len(first) != len(second):
         raise ValueError(f"tensordot: expected as many axes of x1 as of x2, got {first} and {second}.")
     return layout.normalize_axes(first, x1.ndim, "tensordot"), layout.normalize_axes(second, x2.ndim, "tensordot")

@@ -69,13 +69,16 @@ CPU_TILES = (
 _BUSY_WORKGROUPS = {"gpu": 128, "cpu": 1}
 _BUSY_INVOCATIONS = {"gpu": 1 << 18, "cpu": 1 << 10}
 _SHORTEST_PART = {"gpu": 256, "cpu": 1024}
-_LANES = (256, 32)        # invocations that share a sum on a GPU, where neighbours in memory are neighbours in k
-_LONG_ROW = 2048          # from here on a whole workgroup shares a sum
-_REACH_LIMIT = 1 << 30    # elements that one part may span
+_LANES = (256, 32)  # invocations that share a sum on a GPU, where neighbours in memory are neighbours in k
+_LONG_ROW = 2048  # from here on a whole workgroup shares a sum
+_REACH_LIMIT = 1 << 30  # elements that one part may span
 # Rows and columns from which on 16-bit floating-point matrices are converted first: unpacking such an element takes a
 # dozen instructions, and it is read once per tile. No larger than half the smallest tile of matmul_tiled.
 _CONVERT_FROM = 16
-_LONGEST_PART = {"gpu": 1 << 30, "cpu": 1 << 15}  # llvmpipe leaves a loop after 65,535 turns, whatever it still had to do
+_LONGEST_PART = {
+    "gpu": 1 << 30,
+    "cpu": 1 << 15,
+}  # llvmpipe leaves a loop after 65,535 turns, whatever it still had to do
 
 # Packs of 16 bytes of the types computed in. 8-byte types move one by one: as dvec2 they took 30 times as long on NVIDIA.
 _PACKS = {"float": ("vec4", 4), "int": ("ivec4", 4), "uint": ("uvec4", 4)}
@@ -104,7 +107,9 @@ def partial_dtype(dtype: DType) -> DType:
     """The type in which parts of a sum are kept: the type computed in."""
     if dtype.bits >= 32:
         return dtype
-    return {"signed integer": dtypes.int32, "unsigned integer": dtypes.uint32, "real floating": dtypes.float32}[dtype.kind]
+    return {"signed integer": dtypes.int32, "unsigned integer": dtypes.uint32, "real floating": dtypes.float32}[
+        dtype.kind
+    ]
 
 
 # -- variants ---------------------------------------------------------------------------------------------------------
@@ -200,15 +205,15 @@ def _sum_partial(partial: VkArray, result: VkArray) -> VkArray:
 def _lanes(a: VkArray, b: VkArray, device: Device) -> int:
     """How many invocations share a sum."""
     k = a._shape[-1]
-    side_by_side = len(a._shape) > 1 and any(
-        0 < abs(array._strides[-2]) < abs(array._strides[-1]) for array in (a, b)
-    )
+    side_by_side = len(a._shape) > 1 and any(0 < abs(array._strides[-2]) < abs(array._strides[-1]) for array in (a, b))
     if device.limits.is_cpu or side_by_side or k <= _LANES[1]:
         return 1
     return _LANES[k < _LONG_ROW]
 
 
-def _part(k: int, parallel: int, busy: int, shortest: int, a: VkArray, b: VkArray, axes: tuple[int, int] = (-1, -1)) -> int:
+def _part(
+    k: int, parallel: int, busy: int, shortest: int, a: VkArray, b: VkArray, axes: tuple[int, int] = (-1, -1)
+) -> int:
     """Products per part of the summed dimension, given how much runs side by side without parts."""
     parts = max(1, min(-(-busy // max(parallel, 1)), k // shortest))
     stride = max(1, abs(a._strides[axes[0]]), abs(b._strides[axes[1]]))
@@ -227,7 +232,9 @@ def _sum_parts(term: str, a: VkArray, b: VkArray, result: VkArray, part: int, la
     kernel = launch.kernel(variant, device, launch.WORKGROUP_SIZE, ((1, lanes),))
     limit = layout.INDEX_LIMIT - (part - 1) * max(abs(a_k), abs(b_k))
     for slice_ in stack.slices((), ((), (), ()), limit):
-        header = struct.pack("<3Q3I2iI", *slice_.addresses, slice_.count, slice_.k, part, *_steps(part, a_k, b_k), slice_.rank)
+        header = struct.pack(
+            "<3Q3I2iI", *slice_.addresses, slice_.count, slice_.k, part, *_steps(part, a_k, b_k), slice_.rank
+        )
         groups = launch.groups_for(slice_.count * lanes, kernel.local_size[0], device.limits.max_workgroup_count[0])
         stack.dispatch(kernel, header, slice_, groups)
 
@@ -323,15 +330,17 @@ def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int) ->
             constants = _access_constants(slice_, a, b, result, r_m)
         kernel = launch.kernel(variant, device, tile.workgroup_size, constants)
         steps = (*_steps(rows, a_m), *_steps(part, a_k, b_k), *_steps(columns, b_n), r_m)
-        header = struct.pack("<3Q5I5iI", *slice_.addresses, slice_.count, rows, columns, slice_.k, part, *steps, slice_.rank)
+        header = struct.pack(
+            "<3Q5I5iI", *slice_.addresses, slice_.count, rows, columns, slice_.k, part, *steps, slice_.rank
+        )
         tiles = slice_.count * _tiles(tile, slice_.inner)
         per_group = kernel.local_size[0] if tile.template == "matmul_blocked" else 1
-        stack.dispatch(kernel, header, slice_, launch.groups_for(tiles, per_group, device.limits.max_workgroup_count[0]))
+        stack.dispatch(
+            kernel, header, slice_, launch.groups_for(tiles, per_group, device.limits.max_workgroup_count[0])
+        )
 
 
-def _access_constants(
-    slice_: _Slice, a: VkArray, b: VkArray, result: VkArray, r_m: int
-) -> tuple[tuple[int, int], ...]:
+def _access_constants(slice_: _Slice, a: VkArray, b: VkArray, result: VkArray, r_m: int) -> tuple[tuple[int, int], ...]:
     """The specialization constants of matmul_tiled for these layouts."""
     (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
     a_along_k, b_along_k = abs(a_k) <= abs(a_m), abs(b_k) < abs(b_n)

@@ -15,7 +15,7 @@ from ...ops.rows import Row
 from . import exact, reference, samples, special_cases
 from .formats import complex_errors, format_of, real_errors
 
-# Of the candidates for the largest error, at most this many are computed in arbitrary precision.
+# Of the candidates for the largest error, at most this many, or one in 100, are computed in arbitrary precision.
 _MOST_VERIFIED = 3000
 _ALL, _BLOCK = 2**32, 2**22
 _KEPT_OF_A_BLOCK = 4
@@ -163,7 +163,7 @@ def _settled(row: Row, dtype: DType, operands: list[np.ndarray], got: np.ndarray
         visit(place)
         done[place] = True
         errors[place] = min(errors[place], largest)
-    budget = max(_MOST_VERIFIED, verified)
+    budget = max(_MOST_VERIFIED, verified, errors.size // 100)
     settled = True
     for place in np.argsort(-errors, kind="stable"):
         if errors[place] <= largest:
