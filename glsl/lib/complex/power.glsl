@@ -9,10 +9,16 @@
 // Terms of the exponential series that pairs need for arguments below 1/64.
 #define VX_SERIES_TERMS 11
 #define VX_EXPONENT_LIMIT 2000.0lf
+#define VX_1_OVER_6 0.16666666666666666lf
+#define VX_1_OVER_24 0.041666666666666664lf
+#define VX_1_OVER_120 0.008333333333333333lf
 #else
 #define VX_LN2_REST -1.9046542e-9
 #define VX_SERIES_TERMS 6
 #define VX_EXPONENT_LIMIT 240.0
+#define VX_1_OVER_6 0.166666667
+#define VX_1_OVER_24 0.0416666679
+#define VX_1_OVER_120 0.00833333377
 #endif
 
 COMPLEX vx_sqrt(COMPLEX z) {
@@ -127,13 +133,13 @@ COMPLEX vx_pow(COMPLEX z, COMPLEX w) {
     if (vx_absolute(argument.x) > VX_EXPONENT_LIMIT && vx_isinf(argument.y)) argument.y = VX_ZERO; // 0 or infinite anyway
     if (!vx_isfinite(argument) || vx_absolute(argument.x) > VX_EXPONENT_LIMIT) return vx_exp(argument);
     // Scaled to a modulus near 1, so that the low parts count before anything overflows or underflows.
-    int exponent = int(clamp(argument.x * REAL(1.4426950408889634), -VX_EXPONENT_LIMIT, VX_EXPONENT_LIMIT));
+    int exponent = int(clamp(argument.x * VX_LOG2_E, -VX_EXPONENT_LIMIT, VX_EXPONENT_LIMIT));
     COMPLEX result = vx_exp_scaled(argument.x, argument.y, -exponent);
     // exp of the low parts, less 1. That of the angle counts up to 1/16; beyond, the angle itself is not known.
     precise REAL angle = vx_absolute(imaginary_part.y) > 0.0625 ? VX_ZERO : imaginary_part.y;
     precise REAL square = angle * angle;
-    precise COMPLEX rest = COMPLEX(square * (square * REAL(0.041666666666666664) - 0.5),
-        angle - angle * square * (REAL(0.16666666666666666) - square * REAL(0.008333333333333333)));
+    precise COMPLEX rest = COMPLEX(square * (square * VX_1_OVER_24 - 0.5),
+        angle - angle * square * (VX_1_OVER_6 - square * VX_1_OVER_120));
     rest = rest + COMPLEX(VX_ONE + rest.x, rest.y) * real_part.y;
     precise COMPLEX corrected = result + vx_multiply(result, rest);
     return vx_scale_complex(corrected, exponent);
