@@ -15,8 +15,25 @@ layout(local_size_x_id = 0) in;
 
 #ifdef FLAT
 
+// A pack has the operand AS ELEMENTS, or AS WORDS when these hold several each: PER_WORD.
+#define JOIN_(FIRST, SECOND) FIRST##SECOND
+#define JOIN(FIRST, SECOND) JOIN_(FIRST, SECOND)
+#define ELEMENTS_FIELD(NAME) NAME##_STORAGE element[VECTOR];
+#define ELEMENTS_GET(NAME, PACK) NAME##_LOAD(PACK.element[k])
+#define ELEMENTS_PUT(NAME, PACK, VALUES) EACH PACK.element[k] = NAME##_STORE(VALUES[k]);
+#define WORDS_FIELD(NAME) uint word[VECTOR / NAME##_PER_WORD];
+#define WORDS_GET(NAME, PACK) NAME##_UNPACK(PACK.word[k / NAME##_PER_WORD], k % NAME##_PER_WORD)
+#define WORDS_PUT(NAME, PACK, VALUES)                                                            \
+    [[unroll]] for (int w = 0; w < VECTOR / NAME##_PER_WORD; ++w) {                              \
+        uint bits = 0u;                                                                          \
+        [[unroll]] for (int k = 0; k < NAME##_PER_WORD; ++k) {                                   \
+            bits |= NAME##_BITS(VALUES[w * NAME##_PER_WORD + k]) << (32 / NAME##_PER_WORD * k);  \
+        }                                                                                        \
+        PACK.word[w] = bits;                                                                     \
+    }
+
 #define BUFFER(NAME, ACCESS, ALIGN)                                                              \
-    struct NAME##Pack { NAME##_STORAGE element[VECTOR]; };                                       \
+    struct NAME##Pack { JOIN(NAME##_AS, _FIELD)(NAME) };                                         \
     layout(buffer_reference, scalar) ACCESS buffer NAME##Elements { NAME##_STORAGE data[]; };    \
     layout(buffer_reference, scalar, buffer_reference_align = ALIGN) ACCESS buffer NAME##Packs { NAME##Pack data[]; };
 
@@ -94,7 +111,7 @@ R_COMPUTE evaluate(uint index
         NAME##_COMPUTE value = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[0]);                               \
         EACH VARIABLE[k] = value;                                                                \
     } else if (whole) {                                                                          \
-        EACH VARIABLE[k] = NAME##_LOAD(NAME##Packs(push.VARIABLE).data[invocation].element[k]);  \
+        EACH VARIABLE[k] = JOIN(NAME##_AS, _GET)(NAME, NAME##Packs(push.VARIABLE).data[invocation]); \
     } else {                                                                                     \
         EACH VARIABLE[k] = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[min(first + uint(k), push.count - 1u)]); \
     }
@@ -119,7 +136,7 @@ void main() {
     R_COMPUTE result[VECTOR];
     EACH result[k] = EVALUATE(first + uint(k), ELEMENT);
     if (whole) {
-        EACH RPacks(push.r).data[invocation].element[k] = R_STORE(result[k]);
+        JOIN(R_AS, _PUT)(R, RPacks(push.r).data[invocation], result)
     } else {
         EACH if (first + uint(k) < push.count) RElements(push.r).data[first + uint(k)] = R_STORE(result[k]);
     }

@@ -131,4 +131,24 @@ uint vx_bfloat16_to_bits(float value) {
 #define STORE_complex64(v) (v)
 #define STORE_complex128(v) (v)
 
+
+// Elements narrower than a word, several of them moved as one: for such a dtype D
+//   UNPACK_D(w, k)   the compute value of element k of a word
+//   BITS_D(v)        the stored bits of a compute value, in the low part of a word
+#define UNPACK_int8(w, k) bitfieldExtract(int(w), 8 * (k), 8)
+#define UNPACK_uint8(w, k) bitfieldExtract(w, 8 * (k), 8)
+#define UNPACK_bool(w, k) (UNPACK_uint8(w, k) != 0u)
+#define UNPACK_int16(w, k) bitfieldExtract(int(w), 16 * (k), 16)
+#define UNPACK_uint16(w, k) bitfieldExtract(w, 16 * (k), 16)
+#define UNPACK_float16(w, k) vx_float16_from_bits(UNPACK_uint16(w, k))
+#define UNPACK_bfloat16(w, k) vx_bfloat16_from_bits(UNPACK_uint16(w, k))
+
+#define BITS_int8(v) (uint(v) & 0xFFu)
+#define BITS_uint8(v) ((v) & 0xFFu)
+#define BITS_bool(v) ((v) ? 1u : 0u)
+#define BITS_int16(v) (uint(v) & 0xFFFFu)
+#define BITS_uint16(v) ((v) & 0xFFFFu)
+#define BITS_float16(v) vx_float16_to_bits(v)
+#define BITS_bfloat16(v) vx_bfloat16_to_bits(v)
+
 #endif
