@@ -26,8 +26,9 @@ def blocks(language: str) -> list[str]:
 
 
 def forget_sources() -> None:
-    for cached in (shaders.source_folder, shaders._file, shaders._included):
-        cached.cache_clear()
+    for value in list(vars(shaders).values()):
+        if hasattr(value, "cache_clear"):
+            value.cache_clear()
 
 
 @pytest.fixture
