@@ -192,7 +192,7 @@ def normalize_axes(axes: int | Sequence[int] | None, rank: int, function: str) -
     if axes is None:
         return tuple(range(rank))
     if not isinstance(axes, (tuple, list)):
-        return (normalize_axis(axes, rank, function),)
+        return (normalize_axis(axes, rank, function),)  # type: ignore[arg-type]
     result = tuple(normalize_axis(axis, rank, function) for axis in axes)
     if len(set(result)) != len(result):
         raise ValueError(f"{function}: axis {tuple(axes)} names a dimension twice.")

@@ -33,7 +33,7 @@ def _corners(array: VkArray, edge: int) -> Any:
     return result
 
 
-def _text(array: VkArray, prefix: str, separator: str, suffix: str, options: dict[str, Any]) -> str:
+def _text(array: VkArray, prefix: str, separator: str, suffix: str, options: Any) -> str:
     import numpy as np
 
     threshold, edge = options["threshold"], options["edgeitems"]

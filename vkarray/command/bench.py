@@ -67,8 +67,8 @@ def _scalars(random: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
     return tuple(np.asarray(random.random(), dtype=np.float32) for _ in range(2))
 
 
-def _close(relative: float) -> Callable[[Callable[..., np.ndarray]], Callable[..., bool]]:
-    def make(reference: Callable[..., np.ndarray]) -> Callable[..., bool]:
+def _close(relative: float) -> Callable[[Callable[..., Any]], Callable[..., bool]]:
+    def make(reference: Callable[..., Any]) -> Callable[..., bool]:
         return lambda result, inputs: bool(np.allclose(result, reference(*inputs), rtol=relative, atol=0))
 
     return make

@@ -171,7 +171,7 @@ def _contracted(
 ) -> tuple[Sequence[int], Sequence[int]]:
     """The dimensions of both arrays that are summed over, counted from the front."""
     if hasattr(axes, "__index__"):
-        count = axes.__index__()
+        count = axes.__index__()  # type: ignore[union-attr]
         if not 0 <= count <= min(x1.ndim, x2.ndim):
             raise ValueError(
                 f"tensordot: axes={count} is out of range for shapes {x1._shape} and {x2._shape}; expected 0 to "
@@ -179,7 +179,7 @@ def _contracted(
             )
         return range(x1.ndim - count, x1.ndim), range(count)
     try:
-        first, second = axes  # type: ignore[misc]
+        first, second = axes
         first, second = tuple(first), tuple(second)
     except (TypeError, ValueError):
         raise TypeError(

@@ -86,7 +86,7 @@ class Row:
         first = operands[0]
         if out is None and type(first) is VkArray and not configuration.current().compare:
             known = self.operations.get(first._dtype)
-            result = known and launch.repeat(known, operands)
+            result = None if known is None else launch.repeat(known, operands)
             if result is not None:
                 return result
         arrays = _common(self, operands)
@@ -206,7 +206,7 @@ _RETURNED = {"same": "the promoted type", "bool": "bool", "real": "the promoted 
 
 def _public(row: Row, parameters: tuple[str, ...]) -> Callable[..., VkArray]:
     """The function that users call: the row with a plain signature and a docstring made from the row."""
-    function: Callable[..., VkArray]
+    function: Any
     if row.operands == 1:
         function = lambda x, /: row(x)  # noqa: E731 - the call that users make most: no *args in between
     elif row.operands == 2:
@@ -224,10 +224,8 @@ def _public(row: Row, parameters: tuple[str, ...]) -> Callable[..., VkArray]:
         raises=", ValueError for shapes that do not broadcast or different devices" if several else "",
     )  # fmt: skip
     kind = inspect.Parameter.POSITIONAL_ONLY
-    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(name, kind) for name in parameters]
-    )
-    function.row = row  # type: ignore[attr-defined]
+    function.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in parameters])
+    function.row = row
     return function
 
 
