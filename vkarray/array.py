@@ -6,6 +6,7 @@ Operators and methods are written out here and call `operations`, a table that `
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -59,13 +60,23 @@ def default_dtype(kind: str, device: _vk.Device) -> DType:
 
 
 # Work that may have met a bad value on the device (an index out of range) leaves a check here; the next read runs it.
-pending_checks: list[Callable[[], None]] = []
+pending_checks: deque[Callable[[], None]] = deque()
 
 
 def run_checks() -> None:
     """Run and forget the deferred checks. Raises the first error that one of them finds."""
+    errors = []
     while pending_checks:
-        pending_checks.pop(0)()
+        try:
+            check = pending_checks.popleft()
+        except IndexError:  # another thread took the last one
+            break
+        try:
+            check()
+        except IndexError as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
 
 
 class VkArray:
