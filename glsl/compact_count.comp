@@ -17,7 +17,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) writeonly buffer Bi
 layout(buffer_reference, scalar, buffer_reference_align = 4) writeonly buffer Counts { uint data[]; };
 
 layout(push_constant, scalar) uniform Push {
-    Mask mask;  // aligned to 16 bytes
+    uvec2 mask;  // aligned to 16 bytes; two words, for SwiftShader lacks the cast of a buffer reference to another
     Bits bits;
     Counts counts;
     uint count;
@@ -40,9 +40,8 @@ void main() {
     if (first >= push.count) return;
     uvec2 bits = uvec2(0u);
     if (push.count - first >= 64u) {
-        Words words = Words(push.mask);
         for (int part = 0; part < 64 / (4 * WORD_ELEMENTS); ++part) {
-            uvec4 four = words.data[chunk * uint(64 / (4 * WORD_ELEMENTS)) + uint(part)];
+            uvec4 four = Words(push.mask).data[chunk * uint(64 / (4 * WORD_ELEMENTS)) + uint(part)];
             uint found = vx_word_bits(four.x) | vx_word_bits(four.y) << WORD_ELEMENTS
                 | vx_word_bits(four.z) << 2 * WORD_ELEMENTS | vx_word_bits(four.w) << 3 * WORD_ELEMENTS;
             int place = part * 4 * WORD_ELEMENTS;
@@ -51,7 +50,7 @@ void main() {
         }
     } else {
         for (uint place = 0u; place < push.count - first; ++place) {
-            if (uint(push.mask.data[first + place]) != 0u) {
+            if (uint(Mask(push.mask).data[first + place]) != 0u) {
                 if (place < 32u) bits.x |= 1u << place;
                 else bits.y |= 1u << (place - 32u);
             }

@@ -7,13 +7,14 @@ layout(local_size_x_id = 0) in;
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint data[]; };
 
+// Addresses are pairs of words: SwiftShader crashes on variables that hold buffer references.
 layout(push_constant, scalar) uniform Push {
-    Elements source;
-    Elements a;         // the last pass ends here
-    Elements b;
+    uvec2 source;
+    uvec2 a;            // the last pass ends here
+    uvec2 b;
 #ifdef INDICES
-    Words a_indices;
-    Words b_indices;
+    uvec2 a_indices;
+    uvec2 b_indices;
 #endif
     uint rows;
     uint row_length;
@@ -26,22 +27,20 @@ void main() {
     uint first = row * push.row_length;
     uint end = first + push.row_length;
     uint passes = (push.key_bits + DIGIT_BITS - 1u) / DIGIT_BITS;
-    Elements elements = push.source;
-    Elements target;
+    uvec2 elements = push.source;
 #ifdef INDICES
-    Words indices = push.b_indices;
-    Words target_indices;
+    uvec2 indices = push.b_indices;
 #endif
     uint places[BINS];
     for (uint pass = 0u; pass < passes; ++pass) {
         bool to_a = (passes - pass & 1u) != 0u;
-        if (to_a) target = push.a; else target = push.b;
+        uvec2 target = to_a ? push.a : push.b;
 #ifdef INDICES
-        if (to_a) target_indices = push.a_indices; else target_indices = push.b_indices;
+        uvec2 target_indices = to_a ? push.a_indices : push.b_indices;
 #endif
         uint shift = pass * DIGIT_BITS;
         for (uint digit = 0u; digit < BINS; ++digit) places[digit] = 0u;
-        for (uint from = first; from < end; ++from) ++places[vx_digit(ELEMENT(elements.data[from]), shift)];
+        for (uint from = first; from < end; ++from) ++places[vx_digit(ELEMENT(Elements(elements).data[from]), shift)];
         uint running = first;
         for (uint digit = 0u; digit < BINS; ++digit) {
             uint count = places[digit];
@@ -49,11 +48,11 @@ void main() {
             running += count;
         }
         for (uint from = first; from < end; ++from) {
-            ELEMENT element = ELEMENT(elements.data[from]);
+            ELEMENT element = ELEMENT(Elements(elements).data[from]);
             uint to = places[vx_digit(element, shift)]++;
-            target.data[to] = ELEMENT_STORAGE(element);
+            Elements(target).data[to] = ELEMENT_STORAGE(element);
 #ifdef INDICES
-            target_indices.data[to] = pass == 0u ? from - first : indices.data[from];
+            Words(target_indices).data[to] = pass == 0u ? from - first : Words(indices).data[from];
 #endif
         }
         elements = target;
