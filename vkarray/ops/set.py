@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import dtypes
 from ..array import VkArray, check_supported, default_dtype, empty
+from ..dtypes import CATEGORIES, DType
+from ..shaders import Variant
+from . import launch
 from .creation import full
-from .elementwise import equal, not_equal
+from .elementwise import minimum
 from .indexing import take
+from .launch import Operation
 from .manipulation import concat, reshape
 from .nonzero import nonzero
 from .rows import ROWS, as_operand, cast, check_operands, common_dtype
+from .searching import searchsorted
 from .sorting import sorted_rows
 from .statistical import cumulative_sum
+
+if TYPE_CHECKING:
+    from .launch import Device
 
 
 class UniqueAll(NamedTuple):
@@ -38,6 +49,23 @@ class UniqueInverse(NamedTuple):
 
     values: VkArray
     inverse_indices: VkArray
+
+
+@functools.cache
+def _comparison(dtype: DType, invert: bool) -> Operation:
+    """Whether two elements of a type are equal, or differ: exact also where a driver takes subnormal numbers for zero."""
+    if dtype in CATEGORIES["floating-point"] and dtype.bits <= 32:
+        expression = f"{'!' if invert else ''}vx_equals(a, b)"
+        return Operation(f"{expression} {dtype}", expression, (dtype, dtype), dtypes.bool_, dtype, "/equality")
+    return ROWS["not_equal" if invert else "equal"].operation(dtype)
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """The shaders of comparisons that are no rows, for the archive."""
+    for dtype in dtypes.DTYPES.values():
+        if dtype in CATEGORIES["floating-point"] and dtype.bits <= 32:
+            for invert, flat in itertools.product((False, True), repeat=2):
+                yield _comparison(dtype, invert).variant(device, flat)
 
 
 class _Groups(NamedTuple):
@@ -70,7 +98,7 @@ def _groups(x: VkArray) -> _Groups:
     assert places is not None
     is_first = full(values._shape, True, dtype=dtypes.bool_, device=x._device)
     # NaN differs from itself, so each has a group of its own; -0 and +0 share one.
-    ROWS["not_equal"](values[1:], values[:-1], out=is_first[1:])
+    launch.elementwise(_comparison(x._dtype, True), (values[1:], values[:-1]), is_first[1:])
     return _Groups(values, cast(places, default_dtype("int", x._device)), is_first)
 
 
@@ -136,16 +164,23 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> VkArray:
     Parameters: x1, x2 (arrays of any dtype and shape on one device; one of them may be a Python scalar); invert.
     Returns an array of bool of the shape of x1. NaN equals nothing, -0 equals +0, in the promoted dtype of both.
     Raises TypeError for other types, ValueError for different devices, OverflowError for a scalar outside the dtype.
-    Method: the groups of equal elements of both together, by a radix sort. Standard: set functions, `isin`.
+    Method: binary search in the sorted x2; for bool and complex numbers, groups of equal elements of both.
+    Standard: set functions, `isin`.
     """
     like = check_operands("isin", (x1, x2))
     dtype = common_dtype("isin", (x1, x2))
     check_supported(dtype, like._device, "isin")
     elements, wanted = (as_operand("isin", operand, dtype, like) for operand in (x1, x2))
+    compare = _comparison(dtype, bool(invert))
+    result = empty(elements._shape, dtypes.bool_, like._device)
     if wanted.size == 1:
-        return (not_equal if invert else equal)(elements, reshape(wanted, ()))
+        return launch.elementwise(compare, (elements, reshape(wanted, ())), result)
+    if dtype in CATEGORIES["real numeric"] and wanted.size:
+        candidates, _ = sorted_rows(reshape(wanted, (-1,)), descending=False, indices=False)
+        places = minimum(searchsorted(candidates, elements), wanted.size - 1)
+        return launch.elementwise(compare, (take(candidates, places), elements), result)
     numbers = _groups(concat([elements, wanted], axis=None)).numbers()
     count = math.prod(elements._shape)
-    result = full(numbers._shape, bool(invert), dtype=dtypes.bool_, device=like._device)
-    result[numbers[count:]] = not invert
-    return reshape(take(result, numbers[:count]), elements._shape)
+    answers = full(numbers._shape, bool(invert), dtype=dtypes.bool_, device=like._device)
+    answers[numbers[count:]] = not invert
+    return reshape(take(answers, numbers[:count]), elements._shape)
