@@ -1,0 +1,127 @@
+"""The same bits on every driver: shaders leave compilers no freedom, and results are those recorded in bits.json.
+
+`python tests/test_reproducibility.py` records them anew, after a change of a library function that was meant.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reference import flushes_subnormals, host_dtype, supported
+
+import vkarray as vx
+from vkarray import shaders
+from vkarray._vk import spirv
+from vkarray.ops.rows import ROWS
+
+RECORD = Path(__file__).parent / "bits.json"
+FLOATING = [vx.float16, vx.bfloat16, vx.float32, vx.float64, vx.complex64, vx.complex128]
+CASES = [
+    (name, dtype) for name, row in ROWS.items() for dtype in supported(row.accepted()) if dtype in FLOATING
+]  # fmt: skip
+
+# A first guess that is corrected to the nearest number, whatever it is: glsl/lib/float32/power.glsl.
+SEEDS = {("sqrt", 32): "InverseSqrt"}
+
+# Opcodes of SPIR-V 1.6.
+DECORATE, EXTENDED_INSTRUCTION, FUNCTION = 71, 12, 54
+ROUNDED = {129: "OpFAdd", 131: "OpFSub", 133: "OpFMul", 136: "OpFDiv", 142: "OpVectorTimesScalar", 148: "OpDot"}
+REMAINDERS = {140: "OpFRem", 141: "OpFMod"}
+NO_CONTRACTION = 42
+# Functions of GLSL.std.450 that are exact: rounding to integers, minima, bits. Not among them are the elementary
+# functions, fma, mix, inversesqrt, length and the like.
+EXACT = {
+    1: "Round", 2: "RoundEven", 3: "Trunc", 4: "FAbs", 5: "SAbs", 8: "Floor", 9: "Ceil", 38: "UMin", 39: "SMin",
+    41: "UMax", 42: "SMax", 43: "FClamp", 44: "UClamp", 45: "SClamp", 53: "Ldexp", 58: "PackHalf2x16", 59: "PackDouble2x32",
+    62: "UnpackHalf2x16", 65: "UnpackDouble2x32", 73: "FindILsb", 74: "FindSMsb", 75: "FindUMsb",
+}  # fmt: skip
+
+
+def freedoms(module: bytes) -> list[str]:
+    """The instructions of a shader that a driver may evaluate in more than one way."""
+    words = spirv.words_of(module, "test")
+    instructions = list(spirv.instructions(words, "test"))
+    fixed = {operands[0] for opcode, operands in instructions if opcode == DECORATE and operands[1] == NO_CONTRACTION}
+    found = []
+    for opcode, operands in instructions:
+        if opcode in ROUNDED and operands[1] not in fixed:
+            found.append(f"{ROUNDED[opcode]} without NoContraction")
+        elif opcode in REMAINDERS:
+            found.append(REMAINDERS[opcode])
+        elif opcode == EXTENDED_INSTRUCTION and operands[3] not in EXACT:
+            found.append(f"GLSL.std.450 instruction {operands[3]}")
+    return found
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES, ids=str)
+def test_shader_leaves_no_freedom(name, dtype, device):
+    variant = ROWS[name].operation(dtype).variant(device, flat=False)
+    seeds = [f"GLSL.std.450 instruction {number}" for function, number in SEEDS if function == name]
+    found = set(freedoms(shaders.spirv(variant))) - set(seeds)
+    assert not found, f"{name} of {dtype}: {', '.join(sorted(found))}"
+
+
+def test_freedom_is_noticed():
+    source = """#version 460
+        layout(binding = 0) buffer Values { float x[]; };
+        void main() { x[0] = x[1] * x[2] + x[3]; x[4] = %s; }"""
+    assert len(freedoms(shaders.compile_glsl(source % "0.0", "test"))) == 2
+    assert "GLSL.std.450 instruction 50" in freedoms(shaders.compile_glsl(source % "fma(x[1], x[2], x[3])", "test"))
+    assert "GLSL.std.450 instruction 13" in freedoms(shaders.compile_glsl(source % "sin(x[1])", "test"))
+
+
+def scattered(count: int, dtype, start: int) -> np.ndarray:
+    """Values of all magnitudes and signs, the same with every version of NumPy: odd multiples of the golden ratio."""
+    host = host_dtype(dtype)
+    if dtype in (vx.complex64, vx.complex128):
+        part = vx.float32 if dtype is vx.complex64 else vx.float64
+        result = np.empty(count, host)
+        result.real, result.imag = scattered(count, part, start), scattered(count, part, start + count)
+        return result
+    mixed = np.arange(start + 1, start + count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    bits = (mixed >> np.uint64(64 - 8 * host.itemsize)).astype(f"u{host.itemsize}")
+    any_magnitude = bits.view(host)
+    moderate = ((mixed >> np.uint64(12)).astype(np.float64) / 2.0**52 * 40 - 20).astype(host)
+    values = np.where(np.arange(count) % 2, any_magnitude, moderate)
+    if dtype is vx.bfloat16:
+        values = (values.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+    return values
+
+
+def digest(name: str, dtype) -> str:
+    """A hash of results, NaN of all kinds alike."""
+    row = ROWS[name]
+    operands = [vx.asarray(scattered(4096, dtype, 10_000 * place), dtype=dtype) for place in range(row.operands)]
+    values = np.asarray(row(*operands))
+    if values.dtype.kind == "c":
+        values = np.stack([values.real, values.imag])
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), np.array(np.nan, values.dtype), values)
+    return hashlib.sha256(values.tobytes()).hexdigest()[:16]
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES, ids=str)
+def test_results_are_the_recorded_bits(name, dtype):
+    if flushes_subnormals(dtype):
+        pytest.skip("this driver turns subnormal numbers into zeros (Vulkan leaves that open without DenormPreserve)")
+    recorded = json.loads(RECORD.read_text(encoding="utf-8"))
+    assert digest(name, dtype) == recorded[f"{name} {dtype}"], (
+        f"{name} of {dtype} gives other bits than recorded. If the function was changed on purpose, run {__file__}."
+    )
+
+
+def test_record_is_complete():
+    recorded = json.loads(RECORD.read_text(encoding="utf-8"))
+    names = {f"{name} {dtype}" for name, row in ROWS.items() for dtype in row.accepted() if dtype in FLOATING}
+    assert set(recorded) == names
+
+
+if __name__ == "__main__":
+    found = {f"{name} {dtype}": digest(name, dtype) for name, dtype in CASES}
+    RECORD.write_text(json.dumps(found, indent=0) + "\n", encoding="utf-8")
