@@ -12,12 +12,14 @@ void vx_arc_parts(COMPLEX z, out REAL arcsine, out REAL arccosine, out REAL heig
     REAL y = vx_absolute(z.y);
     vx_pair_complex_root(vx_two_sum(VX_ONE, -z.x), y, a, b);
     vx_pair_complex_root(vx_two_sum(VX_ONE, z.x), y, c, d);
-    arccosine = 2.0 * vx_atan2(a.x, c.x);
+    precise REAL twice = 2.0 * vx_atan2(a.x, c.x);
+    arccosine = twice;
     // asinh(q) is log(2 q) for large q, which is kept from overflow by a factor 2^-40, else log(1 + q + q^2 / (1 + sqrt(1 + q^2))).
     bool large = vx_larger_part(z) > VX_LARGE;
     REAL part = large ? REAL(9.094947017729282e-13) : VX_ONE;
     PAIR p = vx_pair_sum(vx_pair_multiply(a, c), vx_pair_multiply(b, d));
-    PAIR q = vx_pair_sum(vx_pair_multiply(a, d * part), vx_pair_multiply(b, c * part));
+    precise PAIR c_part = c * part, d_part = d * part;
+    PAIR q = vx_pair_sum(vx_pair_multiply(a, d_part), vx_pair_multiply(b, c_part));
     arcsine = vx_atan2(z.x, large ? y : p.x);
     if (large) {
         height = vx_log_of_scaled_pair(q, 41);

@@ -114,14 +114,16 @@ void vx_pair_complex_root(PAIR x, REAL y, out PAIR real_part, out PAIR imaginary
     x = vx_scale_complex(negative ? -x : x, -2 * shift);
     PAIR height = vx_scale_complex(PAIR(y, VX_ZERO), -2 * shift);
     PAIR modulus = vx_pair_sqrt(vx_pair_sum_of_squares(x, height));
-    PAIR sum = vx_pair_sqrt(vx_pair_sum(modulus, x) * REAL(0.5));
+    precise PAIR half_sum = vx_pair_sum(modulus, x) * REAL(0.5);
+    PAIR root = vx_pair_sqrt(half_sum);
     PAIR quotient = PAIR(VX_ZERO, VX_ZERO);
+    precise PAIR twice = root * REAL(2.0);
     if (y != VX_ZERO) {
         int exponent = vx_binary_exponent(y);
-        quotient = vx_pair_divide(vx_scale_complex(PAIR(y, VX_ZERO), -exponent), sum * REAL(2.0));
+        quotient = vx_pair_divide(vx_scale_complex(PAIR(y, VX_ZERO), -exponent), twice);
         quotient = vx_scale_complex(quotient, exponent - shift);
     }
-    sum = sum * vx_two_to_the(shift);
+    precise PAIR sum = root * vx_two_to_the(shift);
     real_part = negative ? quotient : sum;
     imaginary_part = negative ? sum : quotient;
 }

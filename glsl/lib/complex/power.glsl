@@ -53,7 +53,8 @@ ComplexPair vx_widen(COMPLEX z) { return ComplexPair(PAIR(z.x, VX_ZERO), PAIR(z.
 // exp(z) - 1 for |z| < 4 to a relative error near that of pairs: the series for z / 256, then (1 + e)^2 - 1 = 2 e + e^2
 // eight times.
 ComplexPair vx_pair_expm1(COMPLEX z) {
-    ComplexPair part = vx_widen(z * REAL(0.00390625));
+    precise COMPLEX fraction = z * REAL(0.00390625);
+    ComplexPair part = vx_widen(fraction);
     ComplexPair result = vx_widen(COMPLEX(VX_ONE, VX_ZERO));
     for (int n = VX_SERIES_TERMS; n > 1; --n) {
         result = vx_multiply(part, result);
