@@ -177,7 +177,8 @@ CALLS = {
     "all": st.tuples(st.tuples(arrays()), st.fixed_dictionaries({"axis": AXES, "keepdims": st.booleans()})),
     "any": st.tuples(st.tuples(arrays()), st.fixed_dictionaries({"axis": AXES, "keepdims": st.booleans()})),
     "cumulative_sum": st.tuples(
-        st.tuples(arrays(shapes=AXIAL)), st.fixed_dictionaries({"axis": st.integers(-4, 3), "include_initial": st.booleans()})
+        # array-api-strict lets any axis pass where the array is empty, so these are in range for every rank.
+        st.tuples(arrays(shapes=AXIAL)), st.fixed_dictionaries({"axis": st.integers(-1, 0), "include_initial": st.booleans()})
     ),
     "argmax": st.tuples(st.tuples(arrays(REAL)), st.fixed_dictionaries({"axis": AXIS, "keepdims": st.booleans()})),
     "count_nonzero": st.tuples(st.tuples(arrays()), st.fixed_dictionaries({"axis": AXES, "keepdims": st.booleans()})),

@@ -88,8 +88,8 @@ double vx_logaddexp(double a, double b) {
     if (vx_is_nan(a) || vx_is_nan(b)) return VX_NAN_DOUBLE;
     double greater = a > b ? a : b;
     double less = a > b ? b : a;
-    if (vx_is_infinite(greater) || vx_is_infinite(less)) return greater;
     if (greater == 0.0lf) greater = 0.0lf; // the result is not -0
+    if (vx_is_infinite(greater) || vx_is_infinite(less)) return greater;
     dvec2 difference = vx_two_sum(less, -greater);
     if (!(difference.x > -800.0lf)) return greater;
     int k;
