@@ -303,10 +303,8 @@ def test_operators(function):
     scalar = True if values is BOOL else 2
     np.testing.assert_allclose(np.asarray(function(x, scalar)), function(host, scalar), rtol=1e-6)
     if function is not operator.pow:
-        positive = abs(host) if values is not BOOL else host
-        np.testing.assert_allclose(
-            np.asarray(function(scalar, vx.asarray(positive))), function(scalar, positive), rtol=1e-6
-        )
+        y, positive = (x, host) if values is BOOL else (abs(x), abs(host))
+        np.testing.assert_allclose(np.asarray(function(scalar, y)), function(scalar, positive), rtol=1e-6)
     in_place = getattr(operator, "i" + function.__name__.strip("_"), None)
     if in_place:
         target = vx.asarray(values)

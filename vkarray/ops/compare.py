@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import interchange
 from ..array import VkArray
 from ..errors import ValidationError
+from . import launch
 
 if TYPE_CHECKING:
     from .rows import Row
@@ -24,11 +25,20 @@ def _reference(name: str, operands: Sequence[Any]) -> Any:
     return getattr(np, name)(*operands)
 
 
-def check(row: Row, operands: Sequence[VkArray], result: VkArray) -> None:
-    """Raise ValidationError where `result` is not NumPy's within 16 units in the last place (exactly for integers)."""
+def elementwise(row: Row, operation: launch.Operation, operands: Sequence[VkArray], result: VkArray) -> VkArray:
+    """`launch.elementwise`, which must give what NumPy does.
+
+    Raises ValidationError where a result is not NumPy's within 16 units in the last place (exactly for integers).
+    """
+    # Read first: the result may lie in the memory of an operand.
+    host = [interchange.to_numpy(operand) for operand in operands]
+    _check(row, host, launch.elementwise(operation, operands, result))
+    return result
+
+
+def _check(row: Row, host: Sequence[Any], result: VkArray) -> None:
     import numpy as np
 
-    host = [interchange.to_numpy(operand) for operand in operands]
     got = interchange.to_numpy(result)
     with np.errstate(all="ignore"):
         try:
@@ -47,6 +57,6 @@ def check(row: Row, operands: Sequence[VkArray], result: VkArray) -> None:
     if np.any(wrong):
         place = tuple(int(axis[0]) for axis in np.nonzero(wrong)) if got.ndim else ()
         raise ValidationError(
-            f"{row.name} of {operands[0].dtype}: {int(np.sum(wrong))} of {got.size} elements differ from NumPy's, the "
+            f"{row.name} of {host[0].dtype}: {int(np.sum(wrong))} of {got.size} elements differ from NumPy's, the "
             f"first at {place}: got {got[place]!r}, expected {expected[place]!r}."
         )

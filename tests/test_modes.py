@@ -1,0 +1,74 @@
+"""A representative part of the suite under each debugging mode, and without the features that many devices lack.
+
+The whole suite passes under each of these too: set the variables and run `./dev test`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import vkarray as vx
+from vkarray.configuration import SWITCHES
+from vkarray.ops.rows import ROWS
+
+TESTS = Path(__file__).parent
+MODES = {
+    "validation layers": {"VKARRAY_VALIDATION": "1"},
+    "guard bytes": {"VKARRAY_GUARD": "1"},
+    "barrier checker": {"VKARRAY_CHECK_BARRIERS": "1"},
+    "comparison with NumPy": {"VKARRAY_COMPARE": "1"},
+    "32-bit types only": {
+        "VKARRAY_DISABLE": "shaderFloat64,shaderInt64,storageBuffer8BitAccess,storageBuffer16BitAccess"
+    },
+    "no mapped memory": {"VKARRAY_DISABLE": "hostVisibleDeviceMemory"},
+}
+# One part of every family of shaders: elementwise, copies, reductions, scans, products, gather and scatter, user kernels.
+SELECTION = {
+    "test_array.py": "operators or pickling or scalars",
+    "test_dlpack.py": "",
+    "test_manipulation.py": "every_dtype or test_values",
+    "test_indexing.py": "keys_read or keys_write or test_take or every_dtype",
+    "test_reductions.py": "rows_columns or test_empty or special_values",
+    "test_scans.py": "rows_columns or infinities",
+    "test_searching.py": "where or searchsorted",
+    "test_threads.py": "",
+    "test_user_kernel.py": "",
+}
+COMMAND = """
+import os, sys, pytest
+for name, words in {selection!r}.items():
+    code = pytest.main([os.path.join({tests!r}, name), "-q", "-x", "-p", "no:cacheprovider", "-k", words])
+    if code: sys.exit(f"{{name}}: pytest ended with {{code!r}}")
+"""
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_mode(mode):
+    switches = MODES[mode]
+    assert set(switches) <= {switch.variable for switch in SWITCHES}
+    command = COMMAND.format(selection=SELECTION, tests=str(TESTS))
+    done = subprocess.run(
+        [sys.executable, "-c", command], env=os.environ | switches, cwd=TESTS.parent, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    assert done.stdout.count(" passed") == len(SELECTION)
+
+
+def test_comparison_finds_a_wrong_result():
+    """A row whose expression is not what its name says is found out, also in place."""
+    row = dataclasses.replace(ROWS["subtract"], name="add", operations={})
+    x = vx.asarray([1, 2, 3], dtype=vx.int32)
+    with vx.config(compare=True):
+        assert (x + 1).tolist() == [2, 3, 4]
+        x += 1
+        with pytest.raises(
+            vx.ValidationError, match=r"^add of int32: 3 of 3 elements differ from NumPy's, the first at"
+        ):
+            row(x, 1)
