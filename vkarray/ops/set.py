@@ -93,8 +93,8 @@ class _Groups(NamedTuple):
         return ends - starts
 
 
-def _groups(x: VkArray) -> _Groups:
-    values, places = sorted_rows(reshape(x, (-1,)), descending=False, indices=True)
+def _groups(function: str, x: VkArray) -> _Groups:
+    values, places = sorted_rows(function, reshape(x, (-1,)), descending=False, indices=True)
     assert places is not None
     is_first = full(values._shape, True, dtype=dtypes.bool_, device=x._device)
     # NaN differs from itself, so each has a group of its own; -0 and +0 share one.
@@ -106,7 +106,7 @@ def _checked_groups(function: str, x: Any) -> _Groups:
     if type(x) is not VkArray:
         check_operands(function, (x,))
         raise TypeError(f"{function}: expected a vkarray array, got the scalar {x!r}. Convert it with vkarray.asarray.")
-    return _groups(x)
+    return _groups(function, x)
 
 
 def unique_all(x: VkArray, /) -> UniqueAll:
@@ -176,10 +176,10 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> VkArray:
     if wanted.size == 1:
         return launch.elementwise(compare, (elements, reshape(wanted, ())), result)
     if dtype in CATEGORIES["real numeric"] and wanted.size:
-        candidates, _ = sorted_rows(reshape(wanted, (-1,)), descending=False, indices=False)
+        candidates, _ = sorted_rows("isin", reshape(wanted, (-1,)), descending=False, indices=False)
         places = minimum(searchsorted(candidates, elements), wanted.size - 1)
         return launch.elementwise(compare, (take(candidates, places), elements), result)
-    numbers = _groups(concat([elements, wanted], axis=None)).numbers()
+    numbers = _groups("isin", concat([elements, wanted], axis=None)).numbers()
     count = math.prod(elements._shape)
     answers = full(numbers._shape, bool(invert), dtype=dtypes.bool_, device=like._device)
     answers[numbers[count:]] = not invert

@@ -84,15 +84,17 @@ def _constants(dtype: DType, descending: bool, digit_bits: int) -> Constants:
     return tuple(enumerate(values, 1))
 
 
-def sorted_rows(x: VkArray, descending: bool, indices: bool) -> _Columns:
+def sorted_rows(function: str, x: VkArray, descending: bool, indices: bool) -> _Columns:
     """The elements of x sorted along the last axis and, when asked for, their places before (uint32).
 
-    Raises ValueError for rows of 2**32 elements or more.
+    Raises ValueError, naming `function`, for rows of 2**32 elements or more.
     """
     device = x._device
     length = x._shape[-1]
     if length >> 32:
-        raise ValueError(f"sort: expected less than 2**32 elements along the axis, got {length}. Sort parts of it.")
+        raise ValueError(
+            f"{function}: expected less than 2**32 elements to sort, got {length}. Sort parts and merge them."
+        )
     x = launch.contiguous(x)
     values, places = _scratch(x, indices)
     if x.size == 0:
@@ -212,11 +214,11 @@ def sort(x: VkArray, /, *, axis: int = -1, descending: bool = False, stable: boo
     Parameters: x (any dtype, at least 1 dimension); axis; descending. NaN comes last in both directions, -0 equals +0,
     complex numbers are ordered as by numpy.sort (real part first).
     Returns an array of the shape and dtype of x.
-    Raises TypeError for what is not an array, IndexError for an axis out of range.
+    Raises TypeError for what is not an array, IndexError for an axis out of range, ValueError for a length of 2**32.
     Method: radix sort, from the least significant digit. Standard: sorting functions, `sort`.
     """
     moved, order = _last_axis("sort", x, axis)
-    values, _ = sorted_rows(moved, descending, False)
+    values, _ = sorted_rows("sort", moved, descending, False)
     return launch.contiguous(_permuted(values, order))
 
 
@@ -225,11 +227,11 @@ def argsort(x: VkArray, /, *, axis: int = -1, descending: bool = False, stable: 
 
     Parameters: x (any dtype, at least 1 dimension); axis; descending. The order is that of `sort`.
     Returns an array of the shape of x and the default integer dtype.
-    Raises TypeError for what is not an array, IndexError for an axis out of range.
+    Raises TypeError for what is not an array, IndexError for an axis out of range, ValueError for a length of 2**32.
     Method: radix sort, from the least significant digit. Standard: sorting functions, `argsort`.
     """
     moved, order = _last_axis("argsort", x, axis)
-    _, places = sorted_rows(moved, descending, True)
+    _, places = sorted_rows("argsort", moved, descending, True)
     assert places is not None
     return launch.contiguous(cast(_permuted(places, order), default_dtype("int", x._device)))
 
