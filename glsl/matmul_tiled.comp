@@ -1,11 +1,13 @@
 // r = a @ b for a stack of matrices of any strides: each workgroup makes a TILE_M x TILE_N tile of r, walking over k in
-// steps of TILE_K through shared memory (two buffers, so that the next step is fetched while one is computed); each
-// invocation keeps BLOCK_M x BLOCK_N sums in registers. (Sizes are defines: as specialization constants they leave the
-// sums in memory on NVIDIA, at a tenth of the speed.)
+// steps of TILE_K through shared memory (the next step is fetched into registers while one is computed); each invocation
+// keeps BLOCK_M x BLOCK_N sums in registers. Every element of r adds its products in the order of k.
 //
-// Tiles lie in shared memory as packs of LANES elements (16 bytes), k by k, whatever the strides: A_ALONG_K and
-// B_ALONG_K say along which dimension neighbouring invocations fetch; A_PACKED, B_PACKED and R_PACKED that the length along
-// it is a multiple of LANES and packs can be moved whole. Every element of r adds its products in the order of k.
+// Tiles lie in shared memory as packs of LANES elements, k by k, whatever the strides: A_ALONG_K and B_ALONG_K say along
+// which dimension neighbouring invocations fetch; A_PACKED, B_PACKED and R_PACKED that the length along it is a multiple
+// of LANES and packs can be moved whole.
+//
+// Measured on an NVIDIA H200: sizes as specialization constants leave the sums in memory, at a tenth of the speed; two
+// buffers in shared memory, which save a barrier per step, are 5 to 50% slower than one.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/dtypes.glsl"
@@ -41,47 +43,55 @@ const int A_ROW = TILE_M / LANES + 1, B_ROW = TILE_N / LANES + 1;
 const int A_PACKS = TILE_M * TILE_K / LANES / SIZE, B_PACKS = TILE_N * TILE_K / LANES / SIZE;
 const int STEPS = TILE_K / LANES;
 
-shared PACK a_tile[2 * TILE_K * A_ROW];
-shared PACK b_tile[2 * TILE_K * B_ROW];
-PACK a_next[A_PACKS], b_next[B_PACKS];
+shared PACK a_tile[TILE_K * A_ROW];
+shared PACK b_tile[TILE_K * B_ROW];
 
 int local = int(gl_LocalInvocationIndex);
 Place place;
 int row, column, length;  // where the tile begins in r, and how many products a sum has
 
 // For an operand: NAME_fetch brings its part of the tile at `first` into registers, NAME_put writes it to shared memory.
-// Past the edges the last row, column or product is fetched again, without a branch that would keep loads from
-// overlapping: sums of such rows and columns are not stored, and products past the last one are zeros.
+// Past the edge the last row or column is fetched again, and its sums are not stored. The first step alone may be cut
+// short: NAME_fetch_first, which comes before the others, takes k below 0 as zeros. So nothing in the loop branches or
+// waits for what is fetched.
 #define OPERAND(NAME, ALONG_K, PACKED, TILE, ROW, COUNT, START, EXTENT, STRIDE, STRIDE_K, LOAD_)           \
+    PACK NAME##_next[COUNT];                                                                               \
+    int NAME##_base[COUNT];                                                                                \
     ivec2 NAME##_pack(int p) {                                                                             \
         int number = p * SIZE + local;                                                                     \
         return ALONG_K ? ivec2(number / STEPS, number % STEPS * LANES)                                     \
                        : ivec2(number % (TILE / LANES) * LANES, number / (TILE / LANES));                  \
     }                                                                                                      \
-    int NAME##_offset(ivec2 at, ivec2 limit) {                                                             \
-        at = min(at, limit);                                                                               \
-        return place.NAME + at.x * STRIDE + at.y * STRIDE_K;                                               \
+    ivec2 NAME##_lane(int p, int l) { return NAME##_pack(p) + (ALONG_K ? ivec2(0, l) : ivec2(l, 0)); }     \
+    int NAME##_offset(ivec2 at, int last) {                                                                \
+        return place.NAME + min(START + at.x, int(EXTENT) - last) * STRIDE + at.y * STRIDE_K;              \
+    }                                                                                                      \
+    void NAME##_fetch_first(int first) {                                                                   \
+        [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                       \
+            NAME##_base[p] = NAME##_offset(NAME##_pack(p), ALONG_K ? 1 : LANES);                           \
+            [[unroll]] for (int l = 0; l < LANES; ++l) {                                                   \
+                ivec2 at = NAME##_lane(p, l) + ivec2(0, first);                                            \
+                T value = LOAD_(push.NAME.data[NAME##_offset(max(at, 0), 1)]);                             \
+                LANE(NAME##_next[p], l) = at.y < 0 ? T(0) : value;                                         \
+            }                                                                                              \
+        }                                                                                                  \
     }                                                                                                      \
     void NAME##_fetch(int first) {                                                                         \
-        ivec2 limit = ivec2(int(EXTENT), length) - (ALONG_K && PACKED ? ivec2(1, LANES) : PACKED ? ivec2(LANES, 1) : ivec2(1)); \
         [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                       \
-            ivec2 at = NAME##_pack(p) + ivec2(START, first);                                               \
             if (PACKED) {                                                                                  \
-                PACK pack = Packs(uvec2(push.NAME)).data[uint(NAME##_offset(at, limit)) / LANES];          \
-                NAME##_next[p] = at.y < length ? pack : PACK(0);                                           \
+                NAME##_next[p] = Packs(uvec2(push.NAME)).data[uint(NAME##_base[p] + first * STRIDE_K) / LANES]; \
             } else {                                                                                       \
                 [[unroll]] for (int l = 0; l < LANES; ++l) {                                               \
-                    ivec2 one = at + (ALONG_K ? ivec2(0, l) : ivec2(l, 0));                                \
-                    T value = LOAD_(push.NAME.data[NAME##_offset(one, limit)]);                            \
-                    LANE(NAME##_next[p], l) = one.y < length ? value : T(0);                               \
+                    int offset = NAME##_offset(NAME##_lane(p, l) + ivec2(0, first), 1);                    \
+                    LANE(NAME##_next[p], l) = LOAD_(push.NAME.data[offset]);                               \
                 }                                                                                          \
             }                                                                                              \
         }                                                                                                  \
     }                                                                                                      \
-    void NAME##_put(int buffer_) {                                                                         \
+    void NAME##_put() {                                                                                    \
         [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                       \
             ivec2 at = NAME##_pack(p);                                                                     \
-            int start = (buffer_ * TILE_K + at.y) * ROW + at.x / LANES;                                    \
+            int start = at.y * ROW + at.x / LANES;                                                         \
             if (ALONG_K) {                                                                                 \
                 [[unroll]] for (int l = 0; l < LANES; ++l) {                                               \
                     LANE(NAME##_tile[start + l * ROW], at.x % LANES) = LANE(NAME##_next[p], l);            \
@@ -118,13 +128,13 @@ void main() {
     PACK total[BLOCK_M * BLOCKS_N];
     [[unroll]] for (int i = 0; i < BLOCK_M * BLOCKS_N; ++i) total[i] = PACK(0);
 
-    a_fetch(0);
-    b_fetch(0);
-    a_put(0);
-    b_put(0);
+    int start = (length - 1) % TILE_K + 1 - TILE_K;
+    a_fetch_first(start);
+    b_fetch_first(start);
+    a_put();
+    b_put();
     barrier();
-    int buffer_ = 0;
-    for (int first = 0; first < length; first += TILE_K) {
+    for (int first = start; first < length; first += TILE_K) {
         bool more = first + TILE_K < length;
         if (more) {
             a_fetch(first + TILE_K);
@@ -132,8 +142,8 @@ void main() {
         }
         [[unroll]] for (int k = 0; k < TILE_K; ++k) {
             PACK a[BLOCKS_M], b[BLOCKS_N];
-            [[unroll]] for (int i = 0; i < BLOCKS_M; ++i) a[i] = a_tile[(buffer_ * TILE_K + k) * A_ROW + i * THREADS_M + m];
-            [[unroll]] for (int j = 0; j < BLOCKS_N; ++j) b[j] = b_tile[(buffer_ * TILE_K + k) * B_ROW + j * THREADS_N + n];
+            [[unroll]] for (int i = 0; i < BLOCKS_M; ++i) a[i] = a_tile[k * A_ROW + i * THREADS_M + m];
+            [[unroll]] for (int j = 0; j < BLOCKS_N; ++j) b[j] = b_tile[k * B_ROW + j * THREADS_N + n];
             [[unroll]] for (int i = 0; i < BLOCK_M; ++i) {
                 T one = LANE(a[i / LANES], i % LANES);
                 [[unroll]] for (int j = 0; j < BLOCKS_N; ++j) {
@@ -141,10 +151,10 @@ void main() {
                 }
             }
         }
-        buffer_ = 1 - buffer_;
+        barrier();
         if (more) {
-            a_put(buffer_);
-            b_put(buffer_);
+            a_put();
+            b_put();
         }
         barrier();
     }

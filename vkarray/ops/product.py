@@ -37,23 +37,27 @@ class Tile(NamedTuple):
     least: int
 
     @property
+    def invocations(self) -> int:
+        """Invocations that work on a tile."""
+        return self.shape[0] // self.block[0] * (self.shape[1] // self.block[1])
+
+    @property
     def workgroup_size(self) -> int:
         """Invocations of a workgroup."""
-        if self.template == "matmul_blocked":
-            return launch.WORKGROUP_SIZE
-        return self.shape[0] // self.block[0] * (self.shape[1] // self.block[1])
+        return self.invocations if self.template == "matmul_tiled" else launch.WORKGROUP_SIZE
 
     def shared_bytes(self, itemsize: int) -> int:
         """Shared memory of a workgroup."""
         pad = max(16, itemsize)
-        return 2 * self.depth * (sum(self.shape) * itemsize + 2 * pad) if self.template == "matmul_tiled" else 0
+        return self.depth * (sum(self.shape) * itemsize + 2 * pad) if self.template == "matmul_tiled" else 0
 
 
-# In each table the first row that fits is taken; the last one always does. Measured for n = 128 to 4,096.
+# In each table the first row that fits is taken; the last one always does.
 GPU_TILES = (
-    Tile("matmul_tiled", (128, 256), (8, 16), 8, 4, 96),
-    Tile("matmul_tiled", (128, 64), (8, 8), 16, 4, 96),
-    Tile("matmul_tiled", (64, 64), (4, 4), 16, 8, 0),
+    Tile("matmul_tiled", (128, 128), (8, 16), 16, 4, 192),
+    Tile("matmul_tiled", (64, 64), (8, 4), 8, 8, 0),
+    Tile("matmul_tiled", (16, 64), (4, 4), 16, 8, 0),
+    Tile("matmul_tiled", (64, 16), (4, 4), 16, 8, 0),
     Tile("matmul_tiled", (32, 32), (4, 4), 8, 16, 0),
     Tile("matmul_blocked", (4, 4), (4, 4), 1, 16, 0),
 )
@@ -64,10 +68,10 @@ CPU_TILES = (
     Tile("matmul_blocked", (4, 4), (4, 4), 1, 16, 0),
 )
 
-# For the kinds of device: workgroups of tiles, and invocations of sums, that keep it busy; when there are fewer, the
+# For the kinds of device: invocations with tiles, and with sums of rows, that keep it busy; when there are fewer, the
 # summed dimension is cut into parts of at least this many products.
-_BUSY_WORKGROUPS = {"gpu": 128, "cpu": 1}
-_BUSY_INVOCATIONS = {"gpu": 1 << 18, "cpu": 1 << 10}
+_BUSY_WITH_TILES = {"gpu": 1 << 15, "cpu": 1}
+_BUSY_WITH_ROWS = {"gpu": 1 << 18, "cpu": 1 << 10}
 _SHORTEST_PART = {"gpu": 256, "cpu": 1024}
 _LANES = (256, 32)  # invocations that share a sum on a GPU, where neighbours in memory are neighbours in k
 _LONG_ROW = 2048  # from here on a whole workgroup shares a sum
@@ -182,7 +186,7 @@ def _sum(term: str, a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     device = result._device
     rows, k = math.prod(result._shape), a._shape[-1]
     lanes = _lanes(a, b, device)
-    part = _part(k, rows * lanes, _BUSY_INVOCATIONS[_kind(device)], _SHORTEST_PART[_kind(device)], a, b)
+    part = _part(k, rows * lanes, _BUSY_WITH_ROWS[_kind(device)], _SHORTEST_PART[_kind(device)], a, b)
     if part < k:
         partial = _partial(result, -(-k // part))
         _sum_parts(term, a, b, partial, part, lanes)
@@ -263,11 +267,9 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
         return result
     a, b, folded = _fold(a, b, result)
     tile = choose_tile(device, folded._shape, a._dtype)
-    groups = _tiles(tile, folded._shape)
-    if tile.template == "matmul_blocked":
-        groups = -(-groups // tile.workgroup_size)
     kind = _kind(device)
-    part = _part(k, groups, _BUSY_WORKGROUPS[kind], _SHORTEST_PART[kind], a, b, (-1, -2))
+    invocations = _tiles(tile, folded._shape) * tile.invocations
+    part = _part(k, invocations, _BUSY_WITH_TILES[kind], _SHORTEST_PART[kind], a, b, (-1, -2))
     if part < k:
         partial = _partial(folded, -(-k // part))
         _multiply(a, b, partial, tile, part)
@@ -389,7 +391,7 @@ class _Slice(NamedTuple):
 
     @property
     def along_k(self) -> int:
-        """A length that every length of a part, the last one's too, is a multiple of if this one is a multiple of 4."""
+        """A divisor of the lengths of all parts of the summed dimension."""
         return math.gcd(self.k, self.part) if self.part < self.k else self.k
 
     @property
@@ -397,7 +399,7 @@ class _Slice(NamedTuple):
         return len(self.sizes)
 
     @property
-    def count(self) -> int:
+    def count(self) -> int:  # type: ignore[override]
         return math.prod(self.sizes)
 
 
