@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference import supported
 
 import vkarray as vx
 from vkarray import shaders
@@ -69,7 +70,7 @@ def test_one_row_makes_a_function(add_row: Callable[[str], Callable[..., vx.VkAr
         twice(vx.ones(2, dtype=vx.bool))
 
 
-@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", [dtype.name for dtype in supported([vx.float16, vx.float32, vx.float64])])
 def test_library_function_as_written(
     name: str, add_row: Callable[[str], Callable[..., vx.VkArray]], shader_copy: Path
 ) -> None:

@@ -85,15 +85,15 @@ def test_lists_of_arrays_and_scalars():
     x = vx.asarray([1, 2], dtype=vx.int16)
     assert vx.asarray([x, x + 1]).tolist() == [[1, 2], [2, 3]]
     assert vx.asarray([x, x]).dtype is vx.int16
-    assert vx.asarray([x[0], 5]).tolist() == [1, 5]
-    assert vx.asarray([np.float32(1.5), 2]).tolist() == [1.5, 2.0]
+    assert vx.asarray([x[0], 5], dtype=vx.int32).tolist() == [1, 5]
+    assert vx.asarray([np.float32(1.5), np.float32(2)]).tolist() == [1.5, 2.0]
 
 
 def test_buffers():
     assert vx.asarray(python_array.array("f", [1.5, 2.5])).tolist() == [1.5, 2.5]
     assert vx.asarray(memoryview(b"\1\2")).tolist() == [1, 2]
     assert vx.asarray(memoryview(b"\1\2")).dtype is vx.uint8
-    assert vx.asarray(np.float64(2.5)).tolist() == 2.5
+    assert vx.asarray(np.float32(2.5)).tolist() == 2.5
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

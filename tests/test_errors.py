@@ -86,7 +86,7 @@ ERRORS = {
     "vx.squeeze(MATRIX, 0)": (
         ValueError, "squeeze: dimension 0 has length 2; only those of length 1 go away.",
     ),
-    "vx.concat([MATRIX, VECTOR])": (
+    "vx.concat([MATRIX, MATRIX[0]])": (
         ValueError, "concat: expected equal shapes except along axis 0, got (2, 3), (3,).",
     ),
     "vx.stack([])": (ValueError, "stack: expected at least one array, got none."),
