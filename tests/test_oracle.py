@@ -106,7 +106,7 @@ def compare(name: str, arguments, options) -> None:
         assert error is None, f"{what}: vkarray raised {type(error).__name__}: {error}"
         same(got, expected, what)
     elif isinstance(refused, (ValueError, IndexError)):
-        assert isinstance(error, (ValueError, IndexError, TypeError)), (
+        assert isinstance(error, (ValueError, IndexError, TypeError, vx.FeatureError)), (
             f"{what}: expected an error ({refused}), got {got}"
         )
 
