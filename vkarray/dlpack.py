@@ -138,7 +138,9 @@ def _mapped_view(array: VkArray) -> Any:
     import numpy as np
 
     device, dtype = array._device, array._dtype
-    memory = device.mapped(array._buffer) if array.size else None
+    if array.size == 0:
+        return np.empty(array.shape, interchange.numpy_dtype(dtype))
+    memory = device.mapped(array._buffer)
     if memory is None or dtype is bfloat16 or storage_itemsize(dtype, device) != dtype.itemsize:
         raise BufferError(
             f"__dlpack__: copy=False, but the memory of this {dtype} array on {device.name!r} is not visible to the host "

@@ -88,20 +88,30 @@ def _uploaded(item: Any, x: VkArray) -> VkArray:
     return array
 
 
-def _check_masks(entries: Sequence[Any], shape: Shape, function: str) -> None:
-    """Raise IndexError for a mask whose shape is not that of the dimensions it indexes."""
+def _fitted_masks(entries: Sequence[Any], shape: Shape, function: str) -> list[Any]:
+    """The entries, with masks of the shape that they index; one with lengths of 0 instead selects nothing, as in NumPy.
+
+    Raises IndexError for a mask that does not fit.
+    """
     axis = 0
+    fitted = []
     for entry in entries:
         if type(entry) is Advanced:
-            mask = entry.array
-            if mask._dtype is dtypes.bool_ and mask._shape != shape[axis : axis + entry.consumes]:
-                raise IndexError(
-                    f"{function}: a mask of shape {mask._shape} does not fit the dimensions it indexes, which have "
-                    f"shape {shape[axis : axis + entry.consumes]} (from axis {axis} of an array of shape {shape})."
-                )
+            mask, wanted = entry.array, shape[axis : axis + entry.consumes]
+            if mask._dtype is dtypes.bool_ and mask._shape != wanted:
+                if len(wanted) != mask.ndim or any(
+                    own not in (0, length) for own, length in zip(mask._shape, wanted, strict=True)
+                ):
+                    raise IndexError(
+                        f"{function}: a mask of shape {mask._shape} does not fit the dimensions it indexes, which have "
+                        f"shape {wanted} (from axis {axis} of an array of shape {shape})."
+                    )
+                entry = entry._replace(array=creation.zeros(wanted, dtype=dtypes.bool_, device=mask._device))
             axis += entry.consumes
         elif entry is not None and entry is not Ellipsis:
             axis += 1
+        fitted.append(entry)
+    return fitted
 
 
 def _single_mask(entries: Sequence[Any]) -> int | None:
@@ -165,7 +175,7 @@ def getitem(x: VkArray, key: Any, /) -> VkArray:
     if _is_basic(entries):
         selection = select(entries, x._shape, x._strides, "getitem")
         return x._view(selection.shape, selection.strides, selection.offset)
-    _check_masks(entries, x._shape, "getitem")
+    entries = _fitted_masks(entries, x._shape, "getitem")
     if _single_mask(entries) is not None and len(entries) == 1:
         return nonzero.compress(x, entries[0].array)
     selection, shape, indices = _indices(entries, x, "getitem")
@@ -198,7 +208,7 @@ def setitem(x: VkArray, key: Any, value: Any, /) -> None:
         target = x._view(selection.shape, selection.strides, selection.offset)
         launch.elementwise(cast_operation(value._dtype, x._dtype), (value,), target)
         return
-    _check_masks(entries, x._shape, "setitem")
+    entries = _fitted_masks(entries, x._shape, "setitem")
     value = cast(value, x._dtype)
     position = _single_mask(entries)
     if position is not None and value.size == 1:

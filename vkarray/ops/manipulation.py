@@ -259,6 +259,8 @@ def repeat(x: VkArray, repeats: int | VkArray, /, *, axis: int | None = None) ->
             raise ValueError(
                 f"repeat: expected 1 or {length} integer counts, got shape {repeats.shape} of {repeats.dtype}."
             )
+        if length == 0:
+            return launch.copy(x)
         if repeats.size != 1:
             return _repeat_each(x, repeats, axis)
         repeats = int(repeats.item())
