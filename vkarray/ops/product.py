@@ -76,6 +76,7 @@ _SHORTEST_PART = {"gpu": 256, "cpu": 1024}
 _LANES = (256, 32)  # invocations that share a sum on a GPU, where neighbours in memory are neighbours in k
 _LONG_ROW = 2048  # from here on a whole workgroup shares a sum
 _REACH_LIMIT = 1 << 30  # elements that one part may span
+_SHORTEST_REACH = 16  # products that a part always has, whatever it spans
 # Rows and columns from which on 16-bit floating-point matrices are converted first: unpacking such an element takes a
 # dozen instructions, and it is read once per tile. No larger than half the smallest tile of matmul_tiled.
 _CONVERT_FROM = 16
@@ -184,6 +185,7 @@ def dot(a: VkArray, b: VkArray, result: VkArray, conjugate: bool = False) -> VkA
 
 def _sum(term: str, a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     device = result._device
+    a, b = _within_reach(a), _within_reach(b)
     rows, k = math.prod(result._shape), a._shape[-1]
     lanes = _lanes(a, b, device)
     part = _part(k, rows * lanes, _BUSY_WITH_ROWS[_kind(device)], _SHORTEST_PART[_kind(device)], a, b)
@@ -193,6 +195,12 @@ def _sum(term: str, a: VkArray, b: VkArray, result: VkArray) -> VkArray:
         return _sum_partial(partial, result)
     _sum_parts(term, a, b, result._view((1, *result._shape), (0, *result._strides)), part, lanes)
     return result
+
+
+def _within_reach(array: VkArray) -> VkArray:
+    """The array, copied where its last dimension is walked in steps so large that parts would be short without end."""
+    step = max(1, abs(array._strides[-1]))
+    return launch.copy(array) if _REACH_LIMIT // step < min(array._shape[-1], _SHORTEST_REACH) else array
 
 
 def _partial(result: VkArray, parts: int) -> VkArray:
@@ -255,6 +263,7 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     batch, (m, n), k = result._shape[:-2], result._shape[-2:], a._shape[-1]
     if a._dtype.bits == 16 and a._dtype.kind == "real floating" and min(m, n) >= _CONVERT_FROM:
         a, b = cast(a, dtypes.float32), cast(b, dtypes.float32)
+    a, b = _within_reach(a), _within_reach(b.mT).mT
     a = a._view((*batch, m, k), layout.broadcast_strides(a._shape, a._strides, (*batch, m, k)))
     b = b._view((*batch, k, n), layout.broadcast_strides(b._shape, b._strides, (*batch, k, n)))
     if n == 1:
