@@ -126,7 +126,7 @@ def _move(
         reads, writes = (
             ([indexed, *arrays], [dense, status]) if template == "gather" else ([dense, *arrays], [indexed, status])
         )
-        groups = launch.groups_for(count, launch.WORKGROUP_SIZE, device.limits.max_workgroup_count[0])
+        groups = launch.groups_for(count, device.limits)
         common = len(part) | len(indices) << 8 if len(part) <= _COMMON_RANK and len(indices) == 1 else 0
         launch.dispatch(chosen, device, push, groups, reads, writes, buffers=metadata, constants=((1, common),))
     if _pending.get(device) is not status:  # another thread's read checked the words before they were written

@@ -98,7 +98,12 @@ def _pack_defines(name: str, dtype: DType, vector: int, itemsize: int) -> Define
     align = (f"{name}_ALIGN", str(vector * itemsize))
     if itemsize >= 4 or vector * itemsize % 4:
         return align, (f"{name}_AS", "ELEMENTS")
-    macros = {"AS": "WORDS", "PER_WORD": str(4 // itemsize), "UNPACK": f"UNPACK_{dtype.name}", "BITS": f"BITS_{dtype.name}"}
+    macros = {
+        "AS": "WORDS",
+        "PER_WORD": str(4 // itemsize),
+        "UNPACK": f"UNPACK_{dtype.name}",
+        "BITS": f"BITS_{dtype.name}",
+    }
     return align, *((f"{name}_{macro}", value) for macro, value in macros.items())
 
 
@@ -155,16 +160,21 @@ def kernel(
     constants: tuple[tuple[int, int], ...] = (),
 ) -> _vk.Kernel:  # fmt: skip
     """The kernel of a variant on a device; specialization constant 0 is the workgroup size, `constants` are others."""
-    size = min(workgroup_size, device.limits.max_workgroup_invocations, device.limits.max_workgroup_size[0])
+    size = invocations_of_group(device.limits, workgroup_size)
     if configuration.current().debug >= 3:
         print(f"vkarray: variant {variant.label}: {dict(variant.defines)} {dict(constants)}", file=sys.stderr)
     return device.kernel(spirv(variant), variant.label, ((0, size), *constants))
 
 
-@functools.lru_cache(maxsize=4096)
-def groups_for(invocations: int, workgroup_size: int, limit: int) -> tuple[int, int, int]:
+def invocations_of_group(limits: _vk.Limits, wanted: int = WORKGROUP_SIZE) -> int:
+    """The workgroup size that a device gives a kernel that wants `wanted` invocations: Vulkan promises only 128."""
+    return min(wanted, limits.max_workgroup_invocations, limits.max_workgroup_size[0])
+
+
+def groups_for(invocations: int, limits: _vk.Limits, workgroup_size: int = WORKGROUP_SIZE) -> tuple[int, int, int]:
     """Workgroup counts that cover `invocations`; shaders number them as y * NumWorkGroups.x + x."""
-    groups = -(-invocations // workgroup_size)
+    groups = -(-invocations // invocations_of_group(limits, workgroup_size))
+    limit = limits.max_workgroup_count[0]
     if groups <= limit:
         return groups, 1, 1
     rows = -(-groups // limit)
@@ -269,7 +279,7 @@ def _flat(operation: Operation, inputs: Sequence[VkArray], result: VkArray, broa
     address = result._buffer.address + result._offset * itemsizes[-1]
     if address % (vector * itemsizes[-1]):
         return False
-    groups = groups_for(-(-count // vector), WORKGROUP_SIZE, device.limits.max_workgroup_count[0])
+    groups = groups_for(-(-count // vector), device.limits)
     device.dispatch(kernel_, packer(*addresses, address, count, broadcast), groups, buffers, (result._buffer,))
     if not broadcast and inputs:
         if len(operation.plans) >= _PLAN_LIMIT:
@@ -301,7 +311,7 @@ def _strided(
         header = struct.pack(f"<{len(operands)}QII", *addresses, count, len(part))
         push, metadata = with_metadata(device, header, values)
         device.dispatch(
-            kernel_, push, groups_for(count, WORKGROUP_SIZE, device.limits.max_workgroup_count[0]),
+            kernel_, push, groups_for(count, device.limits),
             [*buffers, *metadata], (result._buffer,),
         )  # fmt: skip
 

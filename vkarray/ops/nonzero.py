@@ -63,7 +63,7 @@ _SCAN = Variant("compact_scan", (), "compact scan")
 
 def _run(variant: Variant, device: Device, push: bytes, invocations: int, reads: list[VkArray], writes: list[VkArray],
          **options: Any) -> None:  # fmt: skip
-    groups = launch.groups_for(invocations, launch.WORKGROUP_SIZE, device.limits.max_workgroup_count[0])
+    groups = launch.groups_for(invocations, device.limits)
     launch.dispatch(variant, device, push, groups, reads, writes, **options)
 
 

@@ -247,7 +247,7 @@ def _sum_parts(term: str, a: VkArray, b: VkArray, result: VkArray, part: int, la
         header = struct.pack(
             "<3Q3I2iI", *slice_.addresses, slice_.count, slice_.k, part, *_steps(part, a_k, b_k), slice_.rank
         )
-        groups = launch.groups_for(slice_.count * lanes, kernel.local_size[0], device.limits.max_workgroup_count[0])
+        groups = launch.groups_for(slice_.count * lanes, device.limits, kernel.local_size[0])
         stack.dispatch(kernel, header, slice_, groups)
 
 
@@ -346,9 +346,7 @@ def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int) ->
         )
         tiles = slice_.count * _tiles(tile, slice_.inner)
         per_group = kernel.local_size[0] if tile.template == "matmul_blocked" else 1
-        stack.dispatch(
-            kernel, header, slice_, launch.groups_for(tiles, per_group, device.limits.max_workgroup_count[0])
-        )
+        stack.dispatch(kernel, header, slice_, launch.groups_for(tiles, device.limits, per_group))
 
 
 def _access_constants(slice_: _Slice, a: VkArray, b: VkArray, result: VkArray, r_m: int) -> tuple[tuple[int, int], ...]:

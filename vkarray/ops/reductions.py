@@ -327,7 +327,6 @@ class _Run:
         center = 0 if self.center is None else self.center._address
         reads = [array for array in (self.x, self.center) if array is not None]
         variant = _variant(row, device, self.types, states, shared)
-        limit = device.limits.max_workgroup_count[0]
         chunk = block * _CHUNK_BLOCKS
         for first_row, part, (offset, place), first, count in self._slices(chunk):
             element = first * chunk
@@ -342,7 +341,7 @@ class _Run:
             )  # fmt: skip
             values = [*part, *self.strides, *self.result_strides]
             push, metadata = launch.with_metadata(device, header, values)
-            groups = launch.groups_for(part_rows * count * members, size, limit)
+            groups = launch.groups_for(part_rows * count * members, device.limits, size)
             launch.dispatch(variant, device, push, groups, reads, [target], size, metadata, constants)
 
 

@@ -130,7 +130,6 @@ def _dispatch(
     reads = [x] if mode & _TOTALS or totals is None else [x, totals]
     writes = [totals] if mode & _TOTALS and totals is not None else [result]
     size = launch.WORKGROUP_SIZE if shared or rows * all_chunks >= _ENOUGH_INVOCATIONS else _FEW_INVOCATIONS
-    limit = device.limits.max_workgroup_count[0]
     for row, part, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, _CHUNK):
         x_offset, offset = (offset + first * _CHUNK * step for offset, step in zip(offsets, steps, strict=True))
         part_rows = math.prod(part)
@@ -141,5 +140,5 @@ def _dispatch(
             min(length - first * _CHUNK, chunks * _CHUNK), part_rows, chunks, first, all_chunks, members, mode, len(part),
         )  # fmt: skip
         push, metadata = launch.with_metadata(device, header, [*steps, *part, *strides[0], *strides[1]])
-        groups = launch.groups_for(part_rows * chunks * members, size, limit)
+        groups = launch.groups_for(part_rows * chunks * members, device.limits, size)
         launch.dispatch(variant, device, push, groups, reads, writes, size, metadata)

@@ -139,7 +139,7 @@ def searchsorted(
     keys, values = (launch.contiguous(as_operand("searchsorted", operand, dtype, x1)) for operand in (x1, x2))
     device = x1._device
     result = empty(values._shape, default_dtype("int", device), device)
-    variant, limit = _sorted_variant(dtype, device), device.limits.max_workgroup_count[0]
+    variant = _sorted_variant(dtype, device)
     itemsize, result_itemsize = storage_itemsize(dtype, device), storage_itemsize(result._dtype, device)
     count = math.prod(values._shape)
     for first in range(0, count, layout.INDEX_LIMIT):
@@ -148,7 +148,7 @@ def searchsorted(
             "<3Q3I", keys._address, values._address + first * itemsize, result._address + first * result_itemsize,
             x1._shape[0], part, side == "right",
         )  # fmt: skip
-        groups = launch.groups_for(part, launch.WORKGROUP_SIZE, limit)
+        groups = launch.groups_for(part, device.limits)
         launch.dispatch(variant, device, push, groups, [keys, values], [result])
     return result
 

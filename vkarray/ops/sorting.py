@@ -129,7 +129,7 @@ def _run(template: str, x: VkArray, indices: bool, constants: Constants, push: b
     device = x._device
     size = launch.WORKGROUP_SIZE if invocations >= _ENOUGH_INVOCATIONS else _FEW_INVOCATIONS
     variant = _variant(template, storage_itemsize(x._dtype, device), indices)
-    groups = launch.groups_for(invocations, size, device.limits.max_workgroup_count[0])
+    groups = launch.groups_for(invocations, device.limits, size)
     read, written = ([array for array in arrays if array is not None] for arrays in (reads, writes))
     launch.dispatch(variant, device, push, groups, read, written, size, constants=constants)
 
