@@ -267,10 +267,11 @@ def test_tensordot_copies_only_what_no_view_has() -> None:
 
 
 def test_matrix_transpose_is_a_view() -> None:
-    x = vx.asarray(np.arange(24).reshape(2, 3, 4))
+    values = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
+    x = vx.asarray(values)
     transposed = vx.matrix_transpose(x)
     assert transposed._buffer is x._buffer
-    np.testing.assert_array_equal(np.asarray(transposed), np.swapaxes(np.arange(24).reshape(2, 3, 4), 1, 2))
+    np.testing.assert_array_equal(np.asarray(transposed), np.swapaxes(values, 1, 2))
 
 
 # -- errors --------------------------------------------------------------------------------------------------------
