@@ -14,7 +14,9 @@ from vkarray.ops.product import CPU_TILES, GPU_TILES, Tile
 
 NUMERIC = supported(CATEGORIES["numeric"])
 FLOATING = [dtype for dtype in NUMERIC if dtype in CATEGORIES["floating-point"]]
-ONE_PER_TYPE = supported([vx.int8, vx.uint32, vx.int64, vx.float16, vx.float32, vx.float64, vx.complex64, vx.complex128])
+ONE_PER_TYPE = supported(
+    [vx.int8, vx.uint32, vx.int64, vx.float16, vx.float32, vx.float64, vx.complex64, vx.complex128]
+)
 
 # Shapes of x1 and x2: vectors, stacks, broadcasting, lengths around the sizes of blocks and tiles, and none at all.
 SHAPES = [
@@ -153,7 +155,13 @@ def test_parts_of_the_summed_dimension(tile, dtype, only, device) -> None:
     if not fits(tile, dtype, device):
         pytest.skip(f"{device.name} has too little shared memory for {tile.shape} of {dtype}")
     only(tile, busy=1 << 20)
-    for first, second in [((20, 100), (100, 24)), ((2, 3, 90), (90, 4)), ((3, 200), (200,)), ((200,), (200,)), ((97,), (97, 9))]:
+    for first, second in [
+        ((20, 100), (100, 24)),
+        ((2, 3, 90), (90, 4)),
+        ((3, 200), (200,)),
+        ((200,), (200,)),
+        ((97,), (97, 9)),
+    ]:
         multiply(dtype, values_of(dtype, first, 11), values_of(dtype, second, 12))
 
 
@@ -161,7 +169,12 @@ def test_dispatches_are_cut_where_32_bit_indices_end(monkeypatch) -> None:
     monkeypatch.setattr(layout, "INDEX_LIMIT", 2000)
     monkeypatch.setattr(product, "_REACH_LIMIT", 500)
     for dtype in supported([vx.int32, vx.float16, vx.float32]):
-        for first, second in [((3, 20, 70), (70, 30)), ((5, 9, 8), (5, 8, 11)), ((40, 600), (600,)), ((3000,), (3000,))]:
+        for first, second in [
+            ((3, 20, 70), (70, 30)),
+            ((5, 9, 8), (5, 8, 11)),
+            ((40, 600), (600,)),
+            ((3000,), (3000,)),
+        ]:
             multiply(dtype, values_of(dtype, first, 13), values_of(dtype, second, 14))
         wide = values_of(dtype, (60, 100), 15)
         multiply(dtype, wide, wide, lambda x: x[:, ::7], lambda x: x[::4, ::3])
@@ -179,7 +192,9 @@ def test_every_row_of_the_tables_divides_evenly() -> None:
     for tile in GPU_TILES:
         if tile.template == "matmul_tiled":
             for lanes in {product.pack_of(dtype)[1] for dtype in CATEGORIES["numeric"]}:
-                assert all(size % block == 0 and block % lanes == 0 for size, block in zip(tile.shape, tile.block, strict=True))
+                assert all(
+                    size % block == 0 and block % lanes == 0 for size, block in zip(tile.shape, tile.block, strict=True)
+                )
                 assert tile.depth % lanes == 0
                 assert all(size * tile.depth % (lanes * tile.workgroup_size) == 0 for size in tile.shape)
 
