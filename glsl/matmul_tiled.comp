@@ -62,15 +62,17 @@ int row, column, length;  // where the tile begins in r, and how many products a
         return ALONG_K ? ivec2(number / STEPS, number % STEPS * LANES)                                     \
                        : ivec2(number % (TILE / LANES) * LANES, number / (TILE / LANES));                  \
     }                                                                                                      \
-    ivec2 NAME##_lane(int p, int l) { return NAME##_pack(p) + (ALONG_K ? ivec2(0, l) : ivec2(l, 0)); }     \
     int NAME##_offset(ivec2 at, int last) {                                                                \
         return place.NAME + min(START + at.x, int(EXTENT) - last) * STRIDE + at.y * STRIDE_K;              \
     }                                                                                                      \
     void NAME##_fetch_first(int first) {                                                                   \
         [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                       \
-            NAME##_base[p] = NAME##_offset(NAME##_pack(p), ALONG_K ? 1 : LANES);                           \
+            NAME##_base[p] = NAME##_offset(NAME##_pack(p), PACKED && !ALONG_K ? LANES : 1);                \
+        }                                                                                                  \
+        [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                       \
             [[unroll]] for (int l = 0; l < LANES; ++l) {                                                   \
-                ivec2 at = NAME##_lane(p, l) + ivec2(0, first);                                            \
+                ivec2 at = NAME##_pack(p) + (ALONG_K ? ivec2(0, l) : ivec2(l, 0));                         \
+                at.y += first;                                                                             \
                 T value = LOAD_(push.NAME.data[NAME##_offset(max(at, 0), 1)]);                             \
                 LANE(NAME##_next[p], l) = at.y < 0 ? T(0) : value;                                         \
             }                                                                                              \
@@ -78,12 +80,14 @@ int row, column, length;  // where the tile begins in r, and how many products a
     }                                                                                                      \
     void NAME##_fetch(int first) {                                                                         \
         [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                       \
+            ivec2 at = NAME##_pack(p);                                                                     \
+            at.y += first;                                                                                 \
             if (PACKED) {                                                                                  \
                 NAME##_next[p] = Packs(uvec2(push.NAME)).data[uint(NAME##_base[p] + first * STRIDE_K) / LANES]; \
             } else {                                                                                       \
                 [[unroll]] for (int l = 0; l < LANES; ++l) {                                               \
-                    int offset = NAME##_offset(NAME##_lane(p, l) + ivec2(0, first), 1);                    \
-                    LANE(NAME##_next[p], l) = LOAD_(push.NAME.data[offset]);                               \
+                    ivec2 one = at + (ALONG_K ? ivec2(0, l) : ivec2(l, 0));                                \
+                    LANE(NAME##_next[p], l) = LOAD_(push.NAME.data[NAME##_offset(one, 1)]);                \
                 }                                                                                          \
             }                                                                                              \
         }                                                                                                  \
