@@ -18,6 +18,7 @@ from reference import (
 )  # fmt: skip
 
 import vkarray as vx
+from vkarray.dtypes import CATEGORIES
 from vkarray.ops import elementwise
 from vkarray.ops.rows import ROWS
 
@@ -127,6 +128,10 @@ def test_values(name, dtype):
             other = expected_values(name, dtype, zeroed)
             for candidate in (other, flushed(other, dtype) if other.dtype != bool else other):
                 errors = np.minimum(errors, errors_of(name, dtype, zeroed, got, candidate))
+            if dtype.kind == "complex floating" and other.dtype != bool:
+                # Products that it loses on the way are each below the smallest normal number.
+                lost = 4 * vx.finfo(dtype).smallest_normal
+                errors = np.where(np.abs(got - expected) <= lost, 0, errors)
     worst, bound = int(np.argmax(errors)), allowed_error(name, dtype)
     assert errors[worst] <= bound, (
         f"{name} of {dtype}: error {errors[worst]:.4g} (allowed {bound}) at {[values[worst] for values in host]}: "
@@ -193,6 +198,8 @@ def bits(array: vx.VkArray) -> np.ndarray:
 def test_large(dtype):
     """More elements than one row of workgroups, an odd number of them."""
     values = random_values(dtype, 1_000_003)
+    if dtype in CATEGORIES["floating-point"] and flushes_subnormals(dtype):
+        values = np.nan_to_num(flushed(values, dtype))  # such a driver need not keep the bits of NaN either
     x = device_array(values, dtype)
     np.testing.assert_array_equal(bits(-x), bits(device_array(-values, dtype)), "negative of 1,000,003 elements")
     np.testing.assert_array_equal(bits(-x[::-1]), bits(device_array(-values, dtype))[::-1], "the same, reversed")

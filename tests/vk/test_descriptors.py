@@ -8,7 +8,7 @@ import pytest
 from vulkan_program import compile_glsl, download, upload
 
 from vkarray._vk import descriptors
-from vkarray.errors import FeatureError, ShaderError
+from vkarray.errors import FeatureError, OutOfMemoryError, ShaderError
 
 SCALE = """#version 460
 layout(local_size_x = 64) in;
@@ -107,7 +107,11 @@ def test_binding_over_the_limit_is_named(device):
     limit = device.limits.max_storage_buffer_range
     if limit > 1 << 30:
         pytest.skip("the limit of this device is more than a test should use")
-    kernel, large = device.kernel(compile_glsl(SCALE), "scale"), device.allocate(limit + 4)
+    kernel = device.kernel(compile_glsl(SCALE), "scale")
+    try:
+        large = device.allocate(limit + 4)
+    except OutOfMemoryError:
+        pytest.skip(f"{device.name} gives no {limit + 4:,} bytes in one piece")
     with pytest.raises(FeatureError, match=f"Kernel scale, binding 0: {limit + 4} bytes, but .* binds {limit} at most"):
         device.dispatch(kernel, bytes(4), (1, 1, 1), (large,), (large,), [(0, large, 0, limit + 4), (2, large, 0, 4)])
 

@@ -149,7 +149,10 @@ def test_over_the_advisory_limit_is_tried():
     nbytes = opened.limits.max_memory_allocation_size + 4096
     if nbytes > 3 << 30:
         pytest.skip("the limit of this device is more than a test should use")
-    buffer = opened.allocate(nbytes)
+    try:
+        buffer = opened.allocate(nbytes)
+    except OutOfMemoryError:
+        pytest.skip(f"{opened.name} holds to its limit of {nbytes - 4096:,} bytes an allocation")
     opened.upload(buffer, nbytes - 4, b"last")
     out = bytearray(4)
     opened.download(buffer, nbytes - 4, out)
