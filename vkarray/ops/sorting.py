@@ -164,6 +164,7 @@ def _sort_by_digits(
     # 32-bit signed indices reach all places, or the row is alone and comes in segments of `few` chunks.
     near = layout.INDEX_LIMIT
     far = rows * length > near
+    beyond = near if far else 0
     few = near // chunk if far else chunks
     segments = [(first, min(few, chunks - first)) for first in range(0, chunks, few)]
     move_constants = (*constants, (7, int(far)))
@@ -179,8 +180,8 @@ def _sort_by_digits(
         for first, part in segments:
             start = first * chunk
             push = _addresses(
-                _from(source[0], start), target[0], _from(target[0], near), _from(counts, first),
-                _from(before, start), target[1], _from(target[1], near),
+                _from(source[0], start), target[0], _from(target[0], beyond), _from(counts, first),
+                _from(before, start), target[1], _from(target[1], beyond),
             )  # fmt: skip
             push += struct.pack("<8I", rows, length - start, chunk, part, chunks, shift, start, near)
             read = [counts, *source]
