@@ -38,6 +38,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "ops": (OPERATIONS, set()),
     "dlpack": ({"array", "dtypes", "interchange", "ops"}, {"numpy"}),
     "inspection": ({"_vk", "array", "dtypes", "ops"}, set()),
+    "linalg": ({"ops"}, set()),
     "user_kernel": ({"_vk", "array", "shaders"}, set()),
     "command": ({"*"}, {"*"}),
     "__main__": ({"*"}, set()),

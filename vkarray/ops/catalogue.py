@@ -10,7 +10,6 @@ from .. import dtypes
 from ..array import is_supported
 from ..shaders import Variant
 from . import creation, indexing, launch, product, reductions, searching, sorting, statistical
-from . import set as set_functions
 from .rows import ROWS, cast_operation
 
 
@@ -56,7 +55,7 @@ def scan_variants(device: Any) -> Iterator[Variant]:
 
 FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     elementwise_variants, reductions.variants, scan_variants, product.variants, indexing.variants,
-    searching.variants, set_functions.variants, sorting.variants,
+    searching.variants, sorting.variants,
 )  # fmt: skip
 
 

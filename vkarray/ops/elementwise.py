@@ -80,14 +80,21 @@ isinf = unary("isinf", expression={"integer": "false", "else": "vx_isinf(a)"},
 isnan = unary("isnan", expression={"integer": "false", "else": "vx_isnan(a)"},
               summary="Whether each element is NaN.", **_TEST)  # fmt: skip
 
-equal = binary("equal", "all", "a == b", "Whether the elements of each pair are equal.", result="bool")
-not_equal = binary("not_equal", "all", "a != b", "Whether the elements of each pair differ.", result="bool")
-less = binary("less", "real", {"bool": "!a && b", "else": "a < b"}, "Whether x1 < x2.", result="bool")
-less_equal = binary("less_equal", "real", {"bool": "!a || b", "else": "a <= b"}, "Whether x1 <= x2.", result="bool")
-greater = binary("greater", "real", {"bool": "a && !b", "else": "a > b"}, "Whether x1 > x2.", result="bool")
-greater_equal = binary(
-    "greater_equal", "real", {"bool": "a || !b", "else": "a >= b"}, "Whether x1 >= x2.", result="bool"
-)
+# Wider types, and float16, which is computed in float32, have no subnormal numbers that a device would take for zero.
+_BY_BITS = ("float32", "bfloat16", "complex64")
+
+
+def _comparison(name: str, category: str, by_bits: str, native: str, summary: str, boolean: str | None = None) -> Any:
+    expressions = {**dict.fromkeys(_BY_BITS, by_bits), "bool": boolean or native, "else": native}
+    return binary(name, category, expressions, summary, library="/float32/comparison", result="bool")
+
+
+equal = _comparison("equal", "all", "vx_equal(a, b)", "a == b", "Whether the elements of each pair are equal.")
+not_equal = _comparison("not_equal", "all", "!vx_equal(a, b)", "a != b", "Whether the elements of each pair differ.")
+less = _comparison("less", "real", "vx_less(a, b)", "a < b", "Whether x1 < x2.", "!a && b")
+less_equal = _comparison("less_equal", "real", "vx_less_equal(a, b)", "a <= b", "Whether x1 <= x2.", "!a || b")
+greater = _comparison("greater", "real", "vx_less(b, a)", "a > b", "Whether x1 > x2.", "a && !b")
+greater_equal = _comparison("greater_equal", "real", "vx_less_equal(b, a)", "a >= b", "Whether x1 >= x2.", "a || !b")
 
 # -- logic and bits ---------------------------------------------------------------------------------------------
 

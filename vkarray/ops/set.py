@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from .. import dtypes
 from ..array import VkArray, check_supported, default_dtype, empty
-from ..dtypes import CATEGORIES, DType
-from ..shaders import Variant
-from . import launch
+from ..dtypes import CATEGORIES
 from .creation import full
 from .elementwise import minimum
 from .indexing import take
-from .launch import Operation
 from .manipulation import concat, reshape
 from .nonzero import nonzero
 from .rows import ROWS, as_operand, cast, check_operands, common_dtype
 from .searching import searchsorted
 from .sorting import sorted_rows
 from .statistical import cumulative_sum
-
-if TYPE_CHECKING:
-    from .launch import Device
 
 
 class UniqueAll(NamedTuple):
@@ -49,23 +40,6 @@ class UniqueInverse(NamedTuple):
 
     values: VkArray
     inverse_indices: VkArray
-
-
-@functools.cache
-def _comparison(dtype: DType, invert: bool) -> Operation:
-    """Whether two elements of a type are equal, or differ: exact also where a driver takes subnormal numbers for zero."""
-    if dtype in CATEGORIES["floating-point"] and dtype.bits <= 32:
-        expression = f"{'!' if invert else ''}vx_equals(a, b)"
-        return Operation(f"{expression} {dtype}", expression, (dtype, dtype), dtypes.bool_, dtype, "/equality")
-    return ROWS["not_equal" if invert else "equal"].operation(dtype)
-
-
-def variants(device: Device) -> Iterator[Variant]:
-    """The shaders of comparisons that are no rows, for the archive."""
-    for dtype in dtypes.DTYPES.values():
-        if dtype in CATEGORIES["floating-point"] and dtype.bits <= 32:
-            for invert, flat in itertools.product((False, True), repeat=2):
-                yield _comparison(dtype, invert).variant(device, flat)
 
 
 class _Groups(NamedTuple):
@@ -98,7 +72,7 @@ def _groups(function: str, x: VkArray) -> _Groups:
     assert places is not None
     is_first = full(values._shape, True, dtype=dtypes.bool_, device=x._device)
     # NaN differs from itself, so each has a group of its own; -0 and +0 share one.
-    launch.elementwise(_comparison(x._dtype, True), (values[1:], values[:-1]), is_first[1:])
+    ROWS["not_equal"](values[1:], values[:-1], out=is_first[1:])
     return _Groups(values, cast(places, default_dtype("int", x._device)), is_first)
 
 
@@ -171,14 +145,13 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> VkArray:
     dtype = common_dtype("isin", (x1, x2))
     check_supported(dtype, like._device, "isin")
     elements, wanted = (as_operand("isin", operand, dtype, like) for operand in (x1, x2))
-    compare = _comparison(dtype, bool(invert))
-    result = empty(elements._shape, dtypes.bool_, like._device)
+    compare = ROWS["not_equal" if invert else "equal"]
     if wanted.size == 1:
-        return launch.elementwise(compare, (elements, reshape(wanted, ())), result)
+        return compare(elements, reshape(wanted, ()))
     if dtype in CATEGORIES["real numeric"] and wanted.size:
         candidates, _ = sorted_rows("isin", reshape(wanted, (-1,)), descending=False, indices=False)
         places = minimum(searchsorted(candidates, elements), wanted.size - 1)
-        return launch.elementwise(compare, (take(candidates, places), elements), result)
+        return compare(take(candidates, places), elements)
     numbers = _groups("isin", concat([elements, wanted], axis=None)).numbers()
     count = math.prod(elements._shape)
     answers = full(numbers._shape, bool(invert), dtype=dtypes.bool_, device=like._device)

@@ -9,12 +9,6 @@
 #include "lib/float32/power.glsl"
 #endif
 
-bool vx_equal(COMPLEX a, COMPLEX b) { return a.x == b.x && a.y == b.y; }
-bool vx_not_equal(COMPLEX a, COMPLEX b) { return !vx_equal(a, b); }
-REAL vx_real(COMPLEX z) { return z.x; }
-REAL vx_imag(COMPLEX z) { return z.y; }
-COMPLEX vx_conj(COMPLEX z) { return COMPLEX(z.x, -z.y); }
-
 // The textbook formula, which the standard asks for: error below sqrt(5) / 2 eps of the modulus (Brent, Percival
 // and Zimmermann, Math. Comp. 76, 2007). An infinite factor gives what the formula gives.
 COMPLEX vx_multiply(COMPLEX a, COMPLEX b) {
@@ -32,7 +26,7 @@ COMPLEX vx_divide(COMPLEX a, COMPLEX b) {
     if (vx_either_nan(b) || vx_either_nan(a) && !(vx_either_infinite(a) && vx_isfinite(b))) {
         return COMPLEX(VX_NAN, VX_NAN);
     }
-    if (b.x == VX_ZERO && b.y == VX_ZERO) {
+    if (vx_is_zero(b.x) && vx_is_zero(b.y)) {
         precise COMPLEX quotient = a * vx_copysign(VX_INFINITY, b.x);
         return quotient;
     }
@@ -53,8 +47,8 @@ COMPLEX vx_divide(COMPLEX a, COMPLEX b) {
     COMPLEX quotient = COMPLEX(vx_pair_divide(real_part, norm).x, vx_pair_divide(imaginary_part, norm).x);
     // Sums in pairs lose the sign of a zero.
     precise COMPLEX plain = COMPLEX(a.x * b.x + a.y * b.y, a.y * b.x - a.x * b.y);
-    if (quotient.x == VX_ZERO) quotient.x = plain.x;
-    if (quotient.y == VX_ZERO) quotient.y = plain.y;
+    if (vx_is_zero(quotient.x)) quotient.x = plain.x;
+    if (vx_is_zero(quotient.y)) quotient.y = plain.y;
     if (infinite_by || by_infinite) {
         precise COMPLEX limit = quotient * (by_infinite ? VX_ZERO : VX_INFINITY);
         return limit;
@@ -67,7 +61,7 @@ COMPLEX vx_reciprocal(COMPLEX z) {
     if (vx_either_nan(z)) return COMPLEX(VX_NAN, VX_NAN);
     REAL real_part = VX_ZERO, imaginary_part = VX_ZERO;
     int excess = 0;
-    if (z.x == VX_ZERO && z.y == VX_ZERO) {
+    if (vx_is_zero(z.x) && vx_is_zero(z.y)) {
         real_part = VX_INFINITY;
         imaginary_part = VX_NAN;
     } else if (!vx_either_infinite(z)) {
@@ -87,7 +81,7 @@ REAL vx_absolute(COMPLEX z) { return vx_hypot(z.x, z.y); }
 COMPLEX vx_sign(COMPLEX z) {
     if (vx_either_nan(z) || vx_isinf(z.x) && vx_isinf(z.y)) return COMPLEX(VX_NAN, VX_NAN);
     REAL larger = vx_larger_part(z);
-    if (larger == VX_ZERO) return COMPLEX(VX_ZERO, VX_ZERO);
+    if (vx_is_zero(larger)) return COMPLEX(VX_ZERO, VX_ZERO);
     if (vx_isinf(larger)) {
         return COMPLEX(vx_isinf(z.x) ? vx_copysign(VX_ONE, z.x) : VX_ZERO, vx_isinf(z.y) ? vx_copysign(VX_ONE, z.y) : VX_ZERO);
     }

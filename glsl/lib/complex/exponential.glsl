@@ -58,7 +58,7 @@ COMPLEX vx_exp_scaled(REAL x, REAL y, int n) {
 }
 
 COMPLEX vx_exp(COMPLEX z) {
-    if (z.y == VX_ZERO) return COMPLEX(vx_exp(z.x), z.y);
+    if (vx_is_zero(z.y)) return COMPLEX(vx_exp(z.x), z.y);
     if (!vx_isfinite(z.y)) {
         if (!vx_isinf(z.x)) return COMPLEX(VX_NAN, VX_NAN);
         return z.x > VX_ZERO ? COMPLEX(z.x, VX_NAN) : COMPLEX(VX_ZERO, VX_ZERO);
@@ -69,7 +69,7 @@ COMPLEX vx_exp(COMPLEX z) {
 // e^z - 1 = (e^x - 1) cos y - (1 - cos y) + i e^x sin y, where that loses nothing; 1 - cos y = sin^2 y / (1 + cos y).
 COMPLEX vx_expm1(COMPLEX z) {
     // The standard's table gives a zero of either sign the real part +0.
-    if (z.y == VX_ZERO) return COMPLEX(z.x == VX_ZERO ? VX_ZERO : vx_expm1(z.x), z.y);
+    if (vx_is_zero(z.y)) return COMPLEX(vx_is_zero(z.x) ? VX_ZERO : vx_expm1(z.x), z.y);
     precise COMPLEX result = vx_exp(z);
     if (vx_isfinite(z) && z.x < 3.0) {
         REAL sine, cosine;

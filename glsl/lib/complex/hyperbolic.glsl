@@ -32,8 +32,8 @@ COMPLEX vx_hyperbolic_without_angle(REAL x) {
 
 // sinh x cos y + i cosh x sin y
 COMPLEX vx_sinh(COMPLEX z) {
-    if (z.y == VX_ZERO) return COMPLEX(vx_sinh(z.x), z.y);
-    if (!vx_isfinite(z.y)) return z.x == VX_ZERO ? COMPLEX(z.x, VX_NAN) : vx_hyperbolic_without_angle(z.x);
+    if (vx_is_zero(z.y)) return COMPLEX(vx_sinh(z.x), z.y);
+    if (!vx_isfinite(z.y)) return vx_is_zero(z.x) ? COMPLEX(z.x, VX_NAN) : vx_hyperbolic_without_angle(z.x);
     REAL size = vx_absolute(z.x);
     if (size > VX_ONE_SIDED) {
         COMPLEX result = vx_exp_scaled(size, z.y, -1);
@@ -48,9 +48,9 @@ COMPLEX vx_sinh(COMPLEX z) {
 
 // cosh x cos y + i sinh x sin y
 COMPLEX vx_cosh(COMPLEX z) {
-    if (z.y == VX_ZERO || z.x == VX_ZERO && !vx_isfinite(z.y)) {
+    if (vx_is_zero(z.y) || vx_is_zero(z.x) && !vx_isfinite(z.y)) {
         REAL zero = vx_signbit(z.x) != vx_signbit(z.y) ? -VX_ZERO : VX_ZERO;
-        return COMPLEX(z.y == VX_ZERO ? vx_cosh(z.x) : VX_NAN, zero);
+        return COMPLEX(vx_is_zero(z.y) ? vx_cosh(z.x) : VX_NAN, zero);
     }
     if (!vx_isfinite(z.y)) return vx_hyperbolic_without_angle(vx_absolute(z.x));
     REAL size = vx_absolute(z.x);
@@ -67,9 +67,9 @@ COMPLEX vx_cosh(COMPLEX z) {
 
 // (sinh x cosh x + i sin y cos y) / (sinh^2 x + cos^2 y): no term cancels; +-1 far from the imaginary axis.
 COMPLEX vx_tanh(COMPLEX z) {
-    if (z.y == VX_ZERO) return COMPLEX(vx_tanh(z.x), z.y);
+    if (vx_is_zero(z.y)) return COMPLEX(vx_tanh(z.x), z.y);
     if (vx_isinf(z.x)) return COMPLEX(vx_copysign(VX_ONE, z.x), vx_copysign(VX_ZERO, z.y));
-    if (!vx_isfinite(z.y)) return COMPLEX(z.x == VX_ZERO ? z.x : VX_NAN, VX_NAN);
+    if (!vx_isfinite(z.y)) return COMPLEX(vx_is_zero(z.x) ? z.x : VX_NAN, VX_NAN);
     REAL sine, cosine, hyperbolic_sine, hyperbolic_cosine;
     vx_sine_and_cosine(z.y, sine, cosine);
     REAL size = vx_absolute(z.x);

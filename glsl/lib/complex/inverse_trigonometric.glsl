@@ -34,7 +34,7 @@ void vx_arc_parts(COMPLEX z, out REAL arcsine, out REAL arccosine, out REAL heig
 
 COMPLEX vx_asin(COMPLEX z) {
     if (vx_either_infinite(z)) return COMPLEX(vx_atan2(z.x, vx_absolute(z.y)), vx_copysign(VX_INFINITY, z.y));
-    if (vx_either_nan(z)) return COMPLEX(z.x == VX_ZERO ? z.x : VX_NAN, VX_NAN);
+    if (vx_either_nan(z)) return COMPLEX(vx_is_zero(z.x) ? z.x : VX_NAN, VX_NAN);
     if (vx_larger_part(z) < VX_TINY) return z;
     REAL arcsine, arccosine, height;
     vx_arc_parts(z, arcsine, arccosine, height);
@@ -43,7 +43,7 @@ COMPLEX vx_asin(COMPLEX z) {
 
 COMPLEX vx_acos(COMPLEX z) {
     if (vx_either_infinite(z)) return COMPLEX(vx_atan2(vx_absolute(z.y), z.x), -vx_copysign(VX_INFINITY, z.y));
-    if (vx_either_nan(z)) return COMPLEX(z.x == VX_ZERO ? VX_PI * 0.5 : VX_NAN, VX_NAN);
+    if (vx_either_nan(z)) return COMPLEX(vx_is_zero(z.x) ? VX_PI * 0.5 : VX_NAN, VX_NAN);
     REAL arcsine, arccosine, height;
     vx_arc_parts(z, arcsine, arccosine, height);
     return COMPLEX(arccosine, -height);
@@ -53,7 +53,7 @@ COMPLEX vx_acos(COMPLEX z) {
 COMPLEX vx_atan(COMPLEX z) {
     precise REAL p = vx_absolute(z.y);
     if (vx_either_nan(z)) {
-        bool vanishes = vx_either_infinite(z) || z.y == VX_ZERO;
+        bool vanishes = vx_either_infinite(z) || vx_is_zero(z.y);
         return COMPLEX(vx_isinf(z.x) ? vx_copysign(VX_PI * 0.5, z.x) : VX_NAN, vanishes ? vx_copysign(VX_ZERO, z.y) : VX_NAN);
     }
     REAL larger = vx_larger_part(z);
@@ -63,7 +63,7 @@ COMPLEX vx_atan(COMPLEX z) {
         result = COMPLEX(VX_PI * 0.5, -vx_reciprocal(COMPLEX(z.x, p)).y);
     } else if (p == VX_ONE && vx_absolute(z.x) < VX_TINY) {
         // Beside the branch point, where x^2 would underflow.
-        result.x = z.x == VX_ZERO ? VX_ZERO : VX_PI * 0.25 + vx_absolute(z.x) * 0.25;
+        result.x = vx_is_zero(z.x) ? VX_ZERO : VX_PI * 0.25 + vx_absolute(z.x) * 0.25;
         result.y = 0.5 * (VX_LN2 - vx_log(vx_absolute(z.x)));
     } else {
         PAIR difference = vx_two_sum(VX_ONE, -p);

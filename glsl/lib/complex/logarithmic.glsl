@@ -58,7 +58,7 @@ bool vx_log_modulus_special(COMPLEX z, out REAL result) {
     result = VX_NAN;
     if (vx_either_nan(z)) return true;
     result = -VX_INFINITY;
-    return z.x == VX_ZERO && z.y == VX_ZERO;
+    return vx_is_zero(z.x) && vx_is_zero(z.y);
 }
 
 COMPLEX vx_log(COMPLEX z) {

@@ -88,7 +88,7 @@ COMPLEX vx_scale_complex(COMPLEX z, int n) {
 // The n for which z 2^-n has parts of moderate size; 0 where z has.
 int vx_excess_exponent(COMPLEX z) {
     REAL larger = vx_larger_part(z);
-    if (larger == VX_ZERO) return 0;
+    if (vx_is_zero(larger)) return 0;
     int exponent = vx_binary_exponent(larger);
     return exponent - clamp(exponent, -VX_MODERATE_EXPONENT, VX_MODERATE_EXPONENT);
 }
@@ -108,7 +108,7 @@ void vx_pair_complex_root(PAIR x, REAL y, out PAIR real_part, out PAIR imaginary
     real_part = PAIR(VX_ZERO, VX_ZERO);
     imaginary_part = real_part;
     REAL larger = vx_larger_part(COMPLEX(x.x, y));
-    if (larger == VX_ZERO) return;
+    if (vx_is_zero(larger)) return;
     int shift = vx_binary_exponent(larger) >> 1;
     bool negative = x.x < VX_ZERO;
     x = vx_scale_complex(negative ? -x : x, -2 * shift);
@@ -118,7 +118,7 @@ void vx_pair_complex_root(PAIR x, REAL y, out PAIR real_part, out PAIR imaginary
     PAIR root = vx_pair_sqrt(half_sum);
     PAIR quotient = PAIR(VX_ZERO, VX_ZERO);
     precise PAIR twice = root * REAL(2.0);
-    if (y != VX_ZERO) {
+    if (!vx_is_zero(y)) {
         int exponent = vx_binary_exponent(y);
         quotient = vx_pair_divide(vx_scale_complex(PAIR(y, VX_ZERO), -exponent), twice);
         quotient = vx_scale_complex(quotient, exponent - shift);

@@ -107,15 +107,15 @@ COMPLEX vx_whole_power(COMPLEX z, int n) {
 // exp(w log z) with the logarithm and its product with w in pairs; z^0 = 1 and 0^w = 0 for positive real parts of w, as
 // in NumPy. The error grows once w log z has an imaginary part beyond 2^19 (complex128: 2^45).
 COMPLEX vx_pow(COMPLEX z, COMPLEX w) {
-    if (w.y == VX_ZERO) {
-        if (w.x == VX_ZERO) return COMPLEX(VX_ONE, VX_ZERO);
+    if (vx_is_zero(w.y)) {
+        if (vx_is_zero(w.x)) return COMPLEX(VX_ONE, VX_ZERO);
         if (w.x == VX_ONE) return z;
     }
     if (!vx_isfinite(z) || !vx_isfinite(w)) return vx_exp(vx_multiply(w, vx_log(z)));
-    if (z.x == VX_ZERO && z.y == VX_ZERO) {
+    if (vx_is_zero(z.x) && vx_is_zero(z.y)) {
         return w.x > VX_ZERO ? COMPLEX(VX_ZERO, VX_ZERO) : COMPLEX(VX_NAN, VX_NAN);
     }
-    if (w.y == VX_ZERO && vx_absolute(w.x) <= 64.0) {
+    if (vx_is_zero(w.y) && vx_absolute(w.x) <= 64.0) {
         int n = int(w.x);
         if (REAL(n) == w.x) return vx_whole_power(z, n);
     }

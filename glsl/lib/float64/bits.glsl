@@ -19,6 +19,11 @@ bool vx_is_infinite(double x) {
     return (bits.y & 0x7FFFFFFFu) == 0x7FF00000u && bits.x == 0u;
 }
 
+bool vx_is_zero(double x) {
+    uvec2 bits = unpackDouble2x32(x);
+    return ((bits.y & 0x7FFFFFFFu) | bits.x) == 0u;
+}
+
 bool vx_is_finite(double x) { return (vx_high_word(x) & 0x7FF00000u) != 0x7FF00000u; }
 
 double vx_absolute(double x) {
