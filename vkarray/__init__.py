@@ -151,6 +151,7 @@ from .ops.manipulation import (
     tile,
     unstack,
 )  # fmt: skip
+from .ops.ndarray import dot
 from .ops.nonzero import nonzero
 from .ops.searching import argmax, argmin, count_nonzero, searchsorted, where
 from .ops.set import isin, unique_all, unique_counts, unique_inverse, unique_values

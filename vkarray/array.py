@@ -1,6 +1,7 @@
 """The array object: a buffer, an offset, a shape, strides, a dtype and a device. No mathematics.
 
-Operators and methods are written out here and call `operations`, a table that `vkarray.ops` fills by name.
+Operators are written out here, and methods in `methods.py`; both call `operations`, a table that `vkarray.ops` fills by
+name.
 """
 
 from __future__ import annotations
@@ -13,11 +14,9 @@ from typing import Any
 from . import _vk, dtypes, layout, promotion
 from .dtypes import DType
 from .errors import FeatureError
+from .methods import Methods, operations
 
 __all__ = ["VkArray"]
-
-# Name of an operation -> its function; filled by `vkarray.ops`.
-operations: dict[str, Callable[..., Any]] = {}
 
 # Device features that a dtype cannot exist without.
 _NEEDED_FEATURES = {
@@ -79,7 +78,7 @@ def run_checks() -> None:
         raise errors[0]
 
 
-class VkArray:
+class VkArray(Methods):
     """An array in the memory of a Vulkan device.
 
     Made by `vkarray.asarray`, `vkarray.zeros` and the like, never by this class. Slices, transposes and broadcasts are
@@ -211,16 +210,6 @@ class VkArray:
         return format(self.item() if specification and self.ndim == 0 else str(self), specification)
 
     # -- reading values -----------------------------------------------------------------------------------------
-
-    def item(self) -> Any:
-        """The only element as a Python scalar. Raises ValueError when there is not exactly one."""
-        if self.size != 1:
-            raise ValueError(f"item: expected an array of one element, got shape {self._shape}.")
-        return operations["item"](self)
-
-    def tolist(self) -> Any:
-        """The elements as nested lists of Python scalars."""
-        return operations["tolist"](self)
 
     def _scalar(self, method: str) -> Any:
         if self._shape != ():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..array import operations
-from . import creation, elementwise, indexing, launch, linear_algebra  # noqa: F401 - indexing fills the table itself
+from . import creation, elementwise, indexing, launch, linear_algebra, ndarray  # noqa: F401 - some fill the table themselves
 from .rows import ROWS
 
 operations.update({name: getattr(elementwise, name) for name in ROWS if hasattr(elementwise, name)})
