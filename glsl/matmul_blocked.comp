@@ -1,5 +1,5 @@
-// r = a @ b for a stack of matrices of any strides: each invocation keeps a block of ROWS x COLUMNS sums in registers
-// and shares nothing. For CPU drivers, where shared memory and barriers cost far more than they save, and for matrices
+// r = a @ b (or r -= a @ b) for a stack of matrices of any strides: each invocation keeps a block of ROWS x COLUMNS sums
+// in registers and shares nothing. For CPU drivers, where shared memory and barriers cost far more than they save, and for matrices
 // too small to fill a tile.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
@@ -7,10 +7,12 @@
 #include "lib/product.glsl"
 
 layout(local_size_x_id = 0) in;
+layout(constant_id = 6) const bool SUBTRACT = false;  // r -= a @ b
+layout(constant_id = 7) const bool LOWER = false;     // leave out the blocks of r above its diagonal
 
 layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) readonly buffer BElements { B_STORAGE data[]; };
-layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; };
+layout(buffer_reference, scalar) buffer RElements { R_STORAGE data[]; };
 
 #include "lib/matmul_push.glsl"
 #include "lib/stack.glsl"
@@ -26,7 +28,7 @@ void main() {
     index /= across;
     int row = int(index % down) * ROWS;
     index /= down;
-    if (index >= push.count) return;
+    if (index >= push.count || LOWER && row + ROWS <= column) return;
     Place place = vx_place(index);
     int length = int(min(push.part, push.k - uint(place.part) * push.part));
 
@@ -44,7 +46,8 @@ void main() {
     }
     EACH_ROW EACH_COLUMN {
         if (row + i < int(push.m) && column + j < int(push.n)) {
-            push.r.data[place.r + (row + i) * push.r_m + column + j] = R_STORE(total[i][j]);
+            int offset = place.r + (row + i) * push.r_m + column + j;
+            push.r.data[offset] = R_STORE(SUBTRACT ? R_LOAD(push.r.data[offset]) - total[i][j] : total[i][j]);
         }
     }
 }

@@ -1,6 +1,6 @@
-// r = a @ b for a stack of matrices of any strides: each workgroup makes a TILE_M x TILE_N tile of r, walking over k in
-// steps of TILE_K through shared memory (the next step is fetched into registers while one is computed); each invocation
-// keeps BLOCK_M x BLOCK_N sums in registers. Every element of r adds its products in the order of k.
+// r = a @ b (or r -= a @ b) for a stack of matrices of any strides: each workgroup makes a TILE_M x TILE_N tile of r,
+// walking over k in steps of TILE_K through shared memory (the next step is fetched into registers while one is computed);
+// each invocation keeps BLOCK_M x BLOCK_N sums in registers. Every element of r adds its products in the order of k.
 //
 // Tiles lie in shared memory as packs of LANES elements, k by k, whatever the strides: A_ALONG_K and B_ALONG_K say along
 // which dimension neighbouring invocations fetch; A_PACKED, B_PACKED and R_PACKED that the length along it is a multiple
@@ -19,12 +19,14 @@ layout(constant_id = 2) const bool A_PACKED = false;
 layout(constant_id = 3) const bool B_ALONG_K = false;
 layout(constant_id = 4) const bool B_PACKED = false;
 layout(constant_id = 5) const bool R_PACKED = false;
+layout(constant_id = 6) const bool SUBTRACT = false;  // r -= a @ b
+layout(constant_id = 7) const bool LOWER = false;     // leave out the tiles of r above its diagonal
 
 layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) readonly buffer BElements { B_STORAGE data[]; };
-layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; };
+layout(buffer_reference, scalar) buffer RElements { R_STORAGE data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Packs { PACK data[]; };
-layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer ResultPacks { PACK data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) buffer ResultPacks { PACK data[]; };
 
 #include "lib/matmul_push.glsl"
 #include "lib/stack.glsl"
@@ -109,7 +111,7 @@ int row, column, length;  // where the tile begins in r, and how many products a
 OPERAND(a, A_ALONG_K, A_PACKED, TILE_M, A_ROW, A_PACKS, row, push.m, push.a_m, push.a_k, A_LOAD)
 OPERAND(b, B_ALONG_K, B_PACKED, TILE_N, B_ROW, B_PACKS, column, push.n, push.b_n, push.b_k, B_LOAD)
 
-// Sets `place`, `row`, `column` and `length` for this workgroup; false past the last one.
+// Sets `place`, `row`, `column` and `length` for this workgroup; false past the last one and for a tile left out.
 bool find_tile() {
     uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint across = (push.n + uint(TILE_N) - 1u) / uint(TILE_N), down = (push.m + uint(TILE_M) - 1u) / uint(TILE_M);
@@ -121,6 +123,7 @@ bool find_tile() {
     index -= first * across;
     row = int(first + index % height) * TILE_M;
     column = int(index / height) * TILE_N;
+    if (LOWER && row + TILE_M <= column) return false;
     place = vx_place(product);
     length = int(min(push.part, push.k - uint(place.part) * push.part));
     return true;
@@ -170,12 +173,17 @@ void main() {
             int offset = place.r + to_row * push.r_m + to_column;
             if (R_PACKED) {
                 if (to_row < int(push.m) && to_column < int(push.n)) {
-                    ResultPacks(uvec2(push.r)).data[uint(offset) / LANES] = total[i * BLOCKS_N + j];
+                    uint pack = uint(offset) / LANES;
+                    PACK value = total[i * BLOCKS_N + j];
+                    if (SUBTRACT) value = ResultPacks(uvec2(push.r)).data[pack] - value;
+                    ResultPacks(uvec2(push.r)).data[pack] = value;
                 }
             } else {
                 [[unroll]] for (int l = 0; l < LANES; ++l) {
                     if (to_row < int(push.m) && to_column + l < int(push.n)) {
-                        push.r.data[offset + l] = R_STORE(LANE(total[i * BLOCKS_N + j], l));
+                        T value = LANE(total[i * BLOCKS_N + j], l);
+                        if (SUBTRACT) value = R_LOAD(push.r.data[offset + l]) - value;
+                        push.r.data[offset + l] = R_STORE(value);
                     }
                 }
             }

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+from .ops.linalg.lu import det, inv, slogdet, solve
 from .ops.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 
-__all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
+__all__ = [
+    "det",
+    "inv",
+    "matmul",
+    "matrix_transpose",
+    "slogdet",
+    "solve",
+    "tensordot",
+    "vecdot",
+]

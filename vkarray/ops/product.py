@@ -198,9 +198,10 @@ def _sum(term: str, a: VkArray, b: VkArray, result: VkArray) -> VkArray:
 
 
 def _within_reach(array: VkArray) -> VkArray:
-    """The array, copied where its last dimension is walked in steps so large that parts would be short without end."""
+    """The array, copied where it is walked backwards, or its last dimension in steps so large that parts would be short."""
     step = max(1, abs(array._strides[-1]))
-    return launch.copy(array) if _REACH_LIMIT // step < min(array._shape[-1], _SHORTEST_REACH) else array
+    too_far = _REACH_LIMIT // step < min(array._shape[-1], _SHORTEST_REACH)
+    return launch.copy(array) if too_far else launch.forward(array)
 
 
 def _partial(result: VkArray, parts: int) -> VkArray:
@@ -288,6 +289,23 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     return result
 
 
+def subtract_product(a: VkArray, b: VkArray, target: VkArray, lower: bool = False) -> None:
+    """target -= a @ b for arrays of one dtype and shapes (..., m, k), (..., k, n) and (..., m, n), none of them empty.
+
+    The stacks are equal, the elements of a row of `target` lie side by side, and it shares no element with a and b.
+    With `lower`, what lies above the diagonal of `target` is left undefined.
+    """
+    k = a._shape[-1]
+    tile = choose_tile(a._device, target._shape, a._dtype)
+    part = _part(k, 1 << 30, 1, k, a, b, (-1, -2))
+    for first in range(0, k, part):
+        length = min(part, k - first)
+        a_part = a._view((*a._shape[:-1], length), a._strides, first * a._strides[-1])
+        b_part = b._view((*b._shape[:-2], length, b._shape[-1]), b._strides, first * b._strides[-2])
+        whole = target._view((1, *target._shape), (0, *target._strides))
+        _multiply(a_part, b_part, whole, tile, length, ((6, 1), (7, 1)) if lower else ((6, 1),))
+
+
 def _fold(a: VkArray, b: VkArray, result: VkArray) -> tuple[VkArray, VkArray, VkArray]:
     """A stack times one matrix as a single product, where the rows of the stack can be walked as one dimension."""
     if len(result._shape) > 2 and not any(b._strides[:-2]):
@@ -323,8 +341,10 @@ def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile:
     return table[-1]
 
 
-def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int) -> None:
-    """result[p, ...] = the product over part p of the summed dimension."""
+def _multiply(
+    a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int, update: tuple[tuple[int, int], ...] = ()
+) -> None:
+    """result[p, ...] = the product over part p of the summed dimension; `update` are constants that make it another."""
     device, k = result._device, a._shape[-1]
     (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
     m, n = result._shape[-2:]
@@ -339,7 +359,7 @@ def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int) ->
         constants: tuple[tuple[int, int], ...] = ()
         if tile.template == "matmul_tiled":
             constants = _access_constants(slice_, a, b, result, r_m)
-        kernel = launch.kernel(variant, device, tile.workgroup_size, constants)
+        kernel = launch.kernel(variant, device, tile.workgroup_size, (*constants, *update))
         steps = (*_steps(rows, a_m), *_steps(part, a_k, b_k), *_steps(columns, b_n), r_m)
         header = struct.pack(
             "<3Q5I5iI", *slice_.addresses, slice_.count, rows, columns, slice_.k, part, *steps, slice_.rank

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from ... import dtypes
-from ...array import VkArray, check_supported
-from ...dtypes import CATEGORIES
+from ... import dtypes, layout
+from ...array import VkArray, check_supported, is_supported
+from ...dtypes import CATEGORIES, DType
+from ...shaders import Variant
 from .. import launch
 from ..rows import cast, check_operands
+
+if TYPE_CHECKING:
+    from ..launch import Device
+
+# The types that factorisations compute in.
+FACTORED = (dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)
+
+
+@functools.cache
+def variant(template: str, dtype: DType, device: Device) -> Variant:
+    """The variant of a template that computes in one type, T."""
+    defines = (*launch.compute_defines(dtype), *launch.feature_defines((dtype,), device))
+    return Variant(template, defines, f"{template} {dtype}")
+
+
+def variants_of(template: str, device: Device) -> Iterator[Variant]:
+    """The variants of a template for all types that the device supports."""
+    return (variant(template, dtype, device) for dtype in FACTORED if is_supported(dtype, device))
 
 
 def matrices(name: str, x: Any, *, square: bool = False) -> VkArray:
@@ -31,6 +52,11 @@ def matrices(name: str, x: Any, *, square: bool = False) -> VkArray:
             f"{name}: {dtype} is too short for factorisations. Convert it: vkarray.astype(x, vkarray.float32)."
         )
     check_supported(dtype, x._device, name)
+    if math.prod(x._shape[-2:]) > layout.INDEX_LIMIT:
+        raise ValueError(
+            f"{name}: expected matrices of at most {layout.INDEX_LIMIT} elements, which 32-bit indices reach; got shape "
+            f"{x._shape}. Work on blocks of it."
+        )
     return cast(x, dtype)
 
 
@@ -39,3 +65,28 @@ def working_copy(x: VkArray) -> VkArray:
     copied = launch.copy(x)
     shape = (math.prod(x._shape[:-2]), *x._shape[-2:])
     return copied._view(shape, (shape[1] * shape[2], shape[2], 1))
+
+
+def block(x: VkArray, rows: slice, columns: slice = slice(None)) -> VkArray:
+    """The view x[:, rows, columns] of a stack of matrices, without the cost of a general index."""
+    (first, end, _), (left, right, _) = rows.indices(x._shape[1]), columns.indices(x._shape[2])
+    offset = first * x._strides[1] + left * x._strides[2]
+    return x._view((x._shape[0], end - first, right - left), x._strides, offset)
+
+
+def flipped(x: VkArray) -> VkArray:
+    """The view x[:, ::-1, ::-1]."""
+    (_, rows, columns), (step, row, column) = x._shape, x._strides
+    return x._view(x._shape, (step, -row, -column), (rows - 1) * row + (columns - 1) * column)
+
+
+def within_reach(*arrays: VkArray) -> Iterator[tuple[VkArray, ...]]:
+    """The arrays, all of shape (batch, ...), in parts whose elements 32-bit indices reach."""
+    batch = arrays[0]._shape[0]
+    few = min(layout.INDEX_LIMIT // max(1, math.prod(x._shape[1:]), abs(x._strides[0])) for x in arrays)
+    if few >= batch:
+        yield arrays
+        return
+    for first in range(0, batch, max(few, 1)):
+        length = min(max(few, 1), batch - first)
+        yield tuple(x._view((length, *x._shape[1:]), x._strides, first * x._strides[0]) for x in arrays)

@@ -1,0 +1,125 @@
+// LU factorisation with partial pivoting of a panel, some columns of all remaining rows, of each matrix of a stack: one
+// workgroup for a matrix. Crout's order: column j of L and U is made from the columns before it, its largest element is
+// exchanged to the diagonal, then row j of U follows (Golub and Van Loan, Matrix Computations, 4th ed., section 3.2).
+#include "lib/extensions.glsl"
+#include "lib/dtypes.glsl"
+#include "lib/elimination.glsl"
+
+layout(local_size_x_id = 0) in;
+
+layout(buffer_reference, scalar) buffer Elements { T data[]; };
+layout(buffer_reference, scalar) buffer Integers { int data[]; };
+
+layout(push_constant, scalar) uniform Push {
+    Elements a;         // the panel of the first matrix
+    Integers rows_of;   // for each row of a matrix, which row of the original it is
+    Integers pivots;    // for each column, with which row its own was exchanged
+    Integers status;    // for each matrix: 1 + the first column without a pivot, or 0; how many rows were exchanged
+    uint count;         // matrices
+    int rows, columns;  // of the panel
+    int first;          // its first column
+    int order;          // of the matrices
+    int batch, row;     // strides
+} push;
+
+// Sizes are compared as integers, for float comparisons may take subnormal numbers for zero; NaN is the largest.
+#ifdef DOUBLE
+#define KEY double
+KEY key_of(T value) {
+    double size = vx_size(value);
+    return vx_is_nan(size) ? VX_INFINITY : size;
+}
+#else
+#define KEY uint
+KEY key_of(T value) { return floatBitsToUint(vx_size(value)); }
+#endif
+
+shared KEY keys[gl_WorkGroupSize.x];
+shared int places[gl_WorkGroupSize.x];
+
+// What an invocation wrote to memory is read by others of its workgroup.
+void meet() {
+    groupMemoryBarrier();
+    barrier();
+}
+
+void main() {
+    uint matrix = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    if (matrix >= push.count) return;
+    int local = int(gl_LocalInvocationIndex), size = int(gl_WorkGroupSize.x);
+    int base = int(matrix) * push.batch;
+    int marks = int(matrix) * push.order + push.first;  // of this panel in rows_of and pivots
+
+    for (int j = 0; j < push.columns; ++j) {
+        // Column j, from the diagonal down.
+        KEY best = KEY(0);
+        int place = push.rows;
+        for (int i = j + local; i < push.rows; i += size) {
+            int row = base + i * push.row;
+            T value = push.a.data[row + j];
+            for (int k = 0; k < j; ++k) {
+                value = vx_multiply_add(-push.a.data[row + k], push.a.data[base + k * push.row + j], value);
+            }
+            push.a.data[row + j] = value;
+            KEY key = key_of(value);
+            if (key > best || place == push.rows) {
+                best = key;
+                place = i;
+            }
+        }
+        keys[local] = best;
+        places[local] = place;
+        for (int half_ = size / 2; half_ > 0; half_ /= 2) {
+            barrier();
+            if (local < half_) {
+                KEY other = keys[local + half_];
+                int there = places[local + half_];
+                if (there < push.rows && (places[local] == push.rows || other > keys[local] || other == keys[local] && there < places[local])) {
+                    keys[local] = other;
+                    places[local] = there;
+                }
+            }
+        }
+        meet();
+        int pivot_row = places[0];
+
+        if (pivot_row != j) {
+            for (int k = local; k < push.columns; k += size) {
+                int here = base + j * push.row + k, there = base + pivot_row * push.row + k;
+                T value = push.a.data[here];
+                push.a.data[here] = push.a.data[there];
+                push.a.data[there] = value;
+            }
+        }
+        if (local == 0) {
+            push.pivots.data[marks + j] = push.first + pivot_row;
+            if (pivot_row != j) {
+                int value = push.rows_of.data[marks + j];
+                push.rows_of.data[marks + j] = push.rows_of.data[marks + pivot_row];
+                push.rows_of.data[marks + pivot_row] = value;
+                push.status.data[2 * matrix + 1] += 1;
+            }
+        }
+        meet();
+
+        // Row j of U, right of the diagonal, and column j of L below it.
+        for (int c = j + 1 + local; c < push.columns; c += size) {
+            int at = base + j * push.row;
+            T value = push.a.data[at + c];
+            for (int k = 0; k < j; ++k) {
+                value = vx_multiply_add(-push.a.data[at + k], push.a.data[base + k * push.row + c], value);
+            }
+            push.a.data[at + c] = value;
+        }
+        T pivot = push.a.data[base + j * push.row + j];
+        if (vx_vanishes(pivot)) {
+            if (local == 0 && push.status.data[2 * matrix] == 0) push.status.data[2 * matrix] = push.first + j + 1;
+        } else {
+            for (int i = j + 1 + local; i < push.rows; i += size) {
+                int at = base + i * push.row + j;
+                push.a.data[at] = vx_quotient(push.a.data[at], pivot);
+            }
+        }
+        meet();
+    }
+}

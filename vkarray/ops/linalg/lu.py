@@ -1,0 +1,268 @@
+"""LU factorisation with partial pivoting, and what follows from it: solve, inv, det, slogdet."""
+
+from __future__ import annotations
+
+import math
+import struct
+from array import array as host_array
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ... import dtypes, layout, promotion
+from ...array import VkArray, empty
+from ...errors import LinAlgError
+from ...shaders import Variant
+from .. import creation, elementwise, launch, product
+from ..gather import IndexArray, gather
+from ..rows import cast, check_operands
+from . import triangular
+from .common import block, matrices, variant, variants_of, within_reach, working_copy
+
+if TYPE_CHECKING:
+    from ..launch import Device
+
+# Columns that one workgroup factors before a matrix product takes them out of the columns that remain.
+_PANEL = 32
+_WORKGROUP_SIZES = (32, 256, 1024)  # of which the panel takes the first with an invocation for each row
+_TURNS = 60_000  # llvmpipe leaves a shader's loops after 65,535 turns in all
+
+
+class Factors(NamedTuple):
+    """P A = L U of a stack of matrices (batch, N, N).
+
+    lu holds U and, below its diagonal, L without its unit diagonal; rows_of (batch, N) int32 says which row of A each row
+    of P A is; status (batch, 2) int32 holds 1 + the first column with a zero pivot, or 0, and the number of exchanges.
+    """
+
+    lu: VkArray
+    rows_of: VkArray
+    status: VkArray
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """The shaders of all types that the device supports."""
+    yield from variants_of("linalg_lu_panel", device)
+    yield from variants_of("linalg_lu_determinant", device)
+    yield from (_exchange_variant(element_bytes) for element_bytes in (4, 8, 16))
+
+
+def _exchange_variant(element_bytes: int) -> Variant:
+    defines = (("ELEMENT_BYTES", str(element_bytes)),)
+    return Variant("linalg_lu_exchange", defines, f"row exchanges {element_bytes} bytes")
+
+
+def factor(a: VkArray) -> Factors:
+    """Factor a contiguous stack (batch, N, N), not empty, in place.
+
+    Method: blocks of columns from left to right; Golub and Van Loan, Matrix Computations, 4th ed., section 3.4.
+    """
+    batch, n, _ = a._shape
+    device = a._device
+    rows = creation.arange(n, dtype=dtypes.int32, device=device)
+    rows_of = launch.copy(rows._view((batch, n), (0, 1)))
+    pivots = empty((batch, n), dtypes.int32, device)
+    status = creation.zeros((batch, 2), dtype=dtypes.int32, device=device)
+    width = _width(n, device)
+    for first in range(0, n, width):
+        here, right = slice(first, min(first + width, n)), slice(first + width, n)
+        for part in within_reach(a, rows_of, pivots, status):
+            _factor_panel(here, *part)
+        if right.start < n:
+            triangular.solve_block(block(a, here, here), block(a, here, right), unit=True)
+            product.subtract_product(block(a, right, here), block(a, here, right), block(a, right, right))
+    return Factors(a, rows_of, status)
+
+
+def _width(n: int, device: Device) -> int:
+    """Columns of a panel, fewer where its longest loops would have too many turns."""
+    width = _PANEL
+    while -(-n // min(256, device.limits.max_workgroup_invocations)) * width * (width / 2 + 4) > _TURNS and width > 1:
+        width //= 2
+    return width
+
+
+def _factor_panel(columns: slice, a: VkArray, rows_of: VkArray, pivots: VkArray, status: VkArray) -> None:
+    """Factor some columns of all rows from their diagonal down, and exchange rows in all columns."""
+    batch, n, _ = a._shape
+    device, first = a._device, columns.start
+    width = columns.stop - first
+    panel = block(a, slice(first, n), columns)
+    push = struct.pack(
+        "<4QI6i", panel._address, rows_of._address, pivots._address, status._address, batch, n - first, width, first, n,
+        *a._strides[:2],
+    )  # fmt: skip
+    largest = device.limits.max_workgroup_invocations
+    size = next((size for size in _WORKGROUP_SIZES if size >= min(n - first, largest)), _WORKGROUP_SIZES[-1])
+    groups = launch.groups_for(batch, device.limits, 1)
+    chosen = variant("linalg_lu_panel", a._dtype, device)
+    launch.dispatch(chosen, device, push, groups, [], [a, rows_of, pivots, status], size)
+    if width < n:
+        push = struct.pack("<2QI5i", a._address, pivots._address, batch, n, first, width, *a._strides[:2])
+        chosen = _exchange_variant(a._dtype.itemsize)
+        size = triangular.WORKGROUP_SIZE
+        groups = launch.groups_for(batch * (n - width), device.limits, size)
+        launch.dispatch(chosen, device, push, groups, [pivots], [a], size)
+
+
+def _check(name: str, status: VkArray, stack: layout.Shape) -> None:
+    """Raise LinAlgError when a factorisation met a zero pivot."""
+    words = host_array("i", bytes(4 * status.size))
+    status._device.download(status._buffer, 0, memoryview(words).cast("B"))
+    failed = next((place for place, column in enumerate(words[::2]) if column), None)
+    if failed is not None:
+        which = f"matrix {_place(failed, stack)} of the stack" if stack else "the matrix"
+        raise LinAlgError(
+            f"{name}: {which} is singular: its LU factorisation has a zero pivot in column {words[2 * failed] - 1}. "
+            f"Check vkarray.linalg.det, or solve a least-squares problem with vkarray.linalg.pinv."
+        )
+
+
+def _place(number: int, shape: layout.Shape) -> tuple[int, ...]:
+    """The index of an element of a shape in C order."""
+    index: list[int] = []
+    for length in reversed(shape):
+        number, position = divmod(number, length)
+        index.append(position)
+    return tuple(reversed(index))
+
+
+# -- solve and inv ----------------------------------------------------------------------------------------------------
+
+
+def solve(x1: VkArray, x2: VkArray, /) -> VkArray:
+    """The solution x of x1 @ x = x2 for each square matrix of x1.
+
+    Parameters: x1 of shape (..., N, N); x2 of shape (N,), one vector, or (..., N, K), columns; the stacks broadcast.
+    Returns an array of shape (..., N) or (..., N, K) and the promoted type; float64 where that is an integer type.
+    Raises LinAlgError for a singular matrix (a pivot that is exactly zero), ValueError for shapes that do not match,
+    TypeError for other types and 16-bit ones, FeatureError where the device lacks float64 and it is needed.
+    Method: LU with partial pivoting and substitution, in blocks (LAPACK's gesv): the residual is a small multiple of
+    N eps ||x1|| ||x||.
+    Standard: linear algebra functions, `solve`.
+    """
+    check_operands("solve", (x1, x2))
+    vector = type(x2) is VkArray and x2.ndim == 1
+    a = matrices("solve", x1, square=True)
+    b = matrices("solve", x2._view((*x2._shape, 1), (*x2._strides, 0)) if vector else x2)
+    dtype = promotion.promote(a._dtype, b._dtype)
+    a, b = cast(a, dtype), cast(b, dtype)
+    if a._shape[-1] != b._shape[-2]:
+        raise ValueError(
+            f"solve: shapes {x1.shape} and {x2.shape} do not match: the matrices have {a._shape[-1]} rows, the right-hand "
+            f"sides {b._shape[-2]}. {'' if vector else 'A stack of vectors needs a last dimension: x2[..., None].'}"
+        )
+    stack = layout.broadcast_shapes([a._shape[:-2], b._shape[:-2]], "solve")
+    n, columns = b._shape[-2:]
+    if math.prod(a._shape) == 0 or math.prod(stack) * columns == 0:
+        solution = empty((*stack, n, columns), dtype, a._device)
+    else:
+        factors = factor(working_copy(a))
+        _check("solve", factors.status, a._shape[:-2])
+        solution = _solution(factors, a._shape[:-2], b, stack)
+    return solution._view((*stack, n), layout.contiguous_strides((*stack, n))) if vector else solution
+
+
+def _solution(factors: Factors, own: layout.Shape, b: VkArray, stack: layout.Shape) -> VkArray:
+    """The solutions for right-hand sides b (..., N, K); `own` is the shape of the stack of factors, `stack` the result's.
+
+    Where the factors broadcast, the right-hand sides of a matrix are further columns: so each is read once for all.
+    """
+    n, columns = b._shape[-2:]
+    rank = len(stack)
+    own = (1,) * (rank - len(own)) + own
+    shared = [axis for axis in range(rank) if own[axis] == 1 and stack[axis] > 1]
+    kept = [axis for axis in range(rank) if axis not in shared]
+    strides = layout.broadcast_strides(b._shape, b._strides, (*stack, n, columns))
+    order = (*kept, rank, *shared, rank + 1)
+    lengths = (*stack, n, columns)
+    shape = tuple(lengths[axis] for axis in order)
+    # Rows in the order of the pivots: the gather copies, so the result can be overwritten.
+    steps = tuple(0 if axis == rank else strides[axis] for axis in order)
+    places = factors.rows_of._view(
+        (*shape[: len(kept) + 1], *(1,) * (len(shared) + 1)),
+        (*layout.contiguous_strides(shape[: len(kept) + 1]), *(0,) * (len(shared) + 1)),
+    )
+    x = gather("take_along_axis", b, shape, steps, [IndexArray(places, 0, n, strides[rank])])
+    batch = factors.lu._shape[0]
+    width = math.prod(shape) // (batch * n)
+    working = x._view((batch, n, width), (n * width, width, 1))
+    triangular.solve_in_place(factors.lu, working, unit=True)
+    triangular.solve_in_place(factors.lu, working, upper=True)
+    inverse = sorted(range(rank + 2), key=order.__getitem__)
+    return launch.contiguous(x._view(lengths, tuple(x._strides[axis] for axis in inverse)))
+
+
+def inv(x: VkArray, /) -> VkArray:
+    """The inverse of each square matrix.
+
+    Parameters: x of shape (..., N, N). Returns an array of the shape and type of x; float64 for integers.
+    Raises LinAlgError for a singular matrix (a pivot that is exactly zero), ValueError for other shapes, TypeError for
+    16-bit types, FeatureError where the device lacks float64 and it is needed.
+    Method: LU with partial pivoting, then x @ inv(x) = I column by column. Standard: linear algebra functions, `inv`.
+    """
+    a = matrices("inv", x, square=True)
+    if math.prod(a._shape) == 0:
+        return empty(a._shape, a._dtype, a._device)
+    factors = factor(working_copy(a))
+    _check("inv", factors.status, a._shape[:-2])
+    n = a._shape[-1]
+    identity = creation.eye(n, dtype=a._dtype, device=a._device)
+    return _solution(factors, a._shape[:-2], identity, a._shape[:-2])
+
+
+# -- determinants -----------------------------------------------------------------------------------------------------
+
+
+class Slogdet(NamedTuple):
+    """The result of slogdet: the determinants are sign * exp(logabsdet)."""
+
+    sign: VkArray
+    logabsdet: VkArray
+
+
+def _determinants(x: VkArray, whole: bool) -> tuple[VkArray, VkArray]:
+    """The determinants of a stack as value 2^exponent (int32); with `whole` the values are the determinants themselves."""
+    stack, device = x._shape[:-2], x._device
+    values, exponents = empty(stack, x._dtype, device), empty(stack, dtypes.int32, device)
+    if math.prod(stack) == 0:
+        return values, exponents
+    if x._shape[-1] == 0:  # the product of no factors
+        return creation.ones(stack, dtype=x._dtype, device=device), creation.zeros(
+            stack, dtype=dtypes.int32, device=device
+        )
+    lu, _, status = factor(working_copy(x))
+    flat = [array._view((lu._shape[0],), (1,)) for array in (values, exponents)]
+    for a, state, value, exponent in within_reach(lu, status, *flat):
+        batch, n, _ = a._shape
+        addresses = (array._address for array in (a, state, value, exponent))
+        push = struct.pack("<4QI3iI", *addresses, batch, n, *a._strides[:2], whole)
+        size = triangular.WORKGROUP_SIZE
+        groups = launch.groups_for(batch, device.limits, size)
+        chosen = variant("linalg_lu_determinant", x._dtype, device)
+        launch.dispatch(chosen, device, push, groups, [a, state], [value, exponent], size)
+    return values, exponents
+
+
+def det(x: VkArray, /) -> VkArray:
+    """The determinant of each square matrix; 0 for a singular one, 1 for one without elements.
+
+    Parameters: x of shape (..., N, N). Returns an array of shape (...) and the type of x; float64 for integers.
+    Raises ValueError for other shapes, TypeError for 16-bit types, FeatureError where the device lacks float64 and it is
+    needed.
+    Method: the product of the pivots of an LU factorisation, kept in range by powers of 2; the relative error of the
+    product is at most N eps. Standard: linear algebra functions, `det`.
+    """
+    return _determinants(matrices("det", x, square=True), whole=True)[0]
+
+
+def slogdet(x: VkArray, /) -> Slogdet:
+    """The sign and the logarithm of the absolute value of the determinant of each square matrix.
+
+    Parameters: x of shape (..., N, N). Returns a named tuple of sign (shape (...), the type of x, float64 for integers:
+    -1, 0 or 1, for complex x of modulus 1 or 0) and logabsdet (its real type; -infinity for a singular matrix).
+    Raises as `det`. Method: as `det`; logabsdet is the logarithm of a number near 1 plus a multiple of log 2.
+    Standard: linear algebra functions, `slogdet`.
+    """
+    values, exponents = _determinants(matrices("slogdet", x, square=True), whole=False)
+    logarithms = elementwise.log(elementwise.abs(values))
+    return Slogdet(elementwise.sign(values), logarithms + cast(exponents, logarithms._dtype) * math.log(2))
