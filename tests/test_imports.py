@@ -51,6 +51,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "dlpack": ({"array", "dtypes", "interchange", "ops"}, {"numpy"}),
     "inspection": ({"_vk", "array", "dtypes", "ops"}, set()),
     "linalg": ({"ops"}, set()),
+    "random": ({"ops"}, set()),
     "user_kernel": ({"_vk", "array", "shaders"}, set()),
     "command": ({"*"}, {"*"}),
     "__main__": ({"*"}, set()),

@@ -1,0 +1,61 @@
+"""Random numbers that are the same bits on every device: `default_rng`, and functions of one generator for all.
+
+>>> generator = vx.random.default_rng(2026)
+>>> generator.integers(1, 7, size=5)
+array([...])
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .ops.random import Generator
+
+__all__ = [
+    "Generator", "choice", "default_rng", "exponential", "integers", "normal", "permutation", "random", "seed", "shuffle",
+    "standard_exponential", "standard_normal", "uniform",
+]  # fmt: skip
+
+
+def default_rng(seed: int | Sequence[int] | None = None, *, device: Any = None) -> Generator:
+    """A new generator of random numbers.
+
+    Parameters: seed (an integer of 0 or more, a sequence of them, or None for one from the system); device (of the arrays
+    that it makes). Raises TypeError and ValueError for another seed.
+    """
+    return Generator(seed, device=device)
+
+
+_generator: Generator | None = None
+
+
+def seed(seed: int | Sequence[int] | None = None) -> None:
+    """Start the generator of this module's functions anew from a seed (None: one from the system, as at first)."""
+    global _generator
+    _generator = Generator(seed)
+
+
+def _of_module(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of the generator that this module's functions share, which is made at the first call."""
+
+    @functools.wraps(method)
+    def function(*arguments: Any, **options: Any) -> Any:
+        if _generator is None:
+            seed()
+        return method(_generator, *arguments, **options)
+
+    return function
+
+
+random = _of_module(Generator.random)
+uniform = _of_module(Generator.uniform)
+standard_normal = _of_module(Generator.standard_normal)
+normal = _of_module(Generator.normal)
+standard_exponential = _of_module(Generator.standard_exponential)
+exponential = _of_module(Generator.exponential)
+integers = _of_module(Generator.integers)
+permutation = _of_module(Generator.permutation)
+shuffle = _of_module(Generator.shuffle)
+choice = _of_module(Generator.choice)
