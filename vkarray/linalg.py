@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from .ops.linalg.basic import cross, diagonal, matrix_power, outer, trace
 from .ops.linalg.lu import det, inv, slogdet, solve
+from .ops.linalg.norm import matrix_norm, vector_norm
+from .ops.linalg.qr import qr
 from .ops.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 
 __all__ = [
+    "cross",
     "det",
+    "diagonal",
     "inv",
     "matmul",
+    "matrix_norm",
+    "matrix_power",
     "matrix_transpose",
+    "outer",
+    "qr",
     "slogdet",
     "solve",
     "tensordot",
+    "trace",
     "vecdot",
+    "vector_norm",
 ]

@@ -13,7 +13,7 @@ from .rows import cast, check_operands
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
-def _operands(name: str, x1: VkArray, x2: VkArray) -> tuple[VkArray, VkArray]:
+def common_operands(name: str, x1: VkArray, x2: VkArray) -> tuple[VkArray, VkArray]:
     """Two arrays of one device, converted to their promoted type. Raises TypeError, ValueError and FeatureError."""
     check_operands(name, (x1, x2))
     for value in (x1, x2):
@@ -45,7 +45,7 @@ def matmul(x1: VkArray, x2: VkArray, /) -> VkArray:
     the last bits differ between devices.
     Standard: linear algebra functions, `matmul`.
     """
-    x1, x2 = _operands("matmul", x1, x2)
+    x1, x2 = common_operands("matmul", x1, x2)
     first, second = x1._shape, x2._shape
     if not first or not second:
         raise ValueError(
@@ -97,7 +97,7 @@ def vecdot(x1: VkArray, x2: VkArray, /, *, axis: int = -1) -> VkArray:
     an axis outside [-N, -1], N the smaller number of dimensions, TypeError for other types.
     Standard: linear algebra functions, `vecdot`.
     """
-    x1, x2 = _operands("vecdot", x1, x2)
+    x1, x2 = common_operands("vecdot", x1, x2)
     first, second = x1._shape, x2._shape
     rank = min(len(first), len(second))
     if rank == 0:
@@ -143,7 +143,7 @@ def tensordot(
     Raises ValueError for lengths that differ and for repeated or unpaired axes, IndexError for an axis out of range,
     TypeError for other types. Standard: linear algebra functions, `tensordot`.
     """
-    x1, x2 = _operands("tensordot", x1, x2)
+    x1, x2 = common_operands("tensordot", x1, x2)
     first, second = _contracted(x1, x2, axes)
     for one, other in zip(first, second, strict=True):
         if x1._shape[one] != x2._shape[other]:
