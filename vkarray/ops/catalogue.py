@@ -10,6 +10,7 @@ from .. import dtypes
 from ..array import is_supported
 from ..shaders import Variant
 from . import creation, indexing, launch, product, random, reductions, searching, sorting, statistical
+from .linalg import qr
 from .rows import ROWS, cast_operation
 
 
@@ -56,6 +57,7 @@ def scan_variants(device: Any) -> Iterator[Variant]:
 FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     elementwise_variants, reductions.variants, scan_variants, product.variants, indexing.variants,
     searching.variants, sorting.variants, random.variants,
+    qr.variants,
 )  # fmt: skip
 
 

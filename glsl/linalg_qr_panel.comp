@@ -1,0 +1,131 @@
+// Householder QR of a panel: up to COLUMNS columns, from the diagonal down, of each matrix of a stack (LAPACK's xGEQR2 and
+// xLARFT). One workgroup works on a matrix; invocation c + COLUMNS * lane owns every lanes-th row of the panel's column c.
+//
+// Column j of the panel stays as it is until the end, x, for it is only multiplied by a number to become v. So one pass gives
+// all inner products of x with the other columns: its norm, what is to be taken off the columns on its right, and V^H v
+// of the columns on its left, which T = (V^H V's upper triangle)^-1 needs: H_1 H_2 ... = I - V T V^H.
+#include "lib/extensions.glsl"
+#extension GL_EXT_control_flow_attributes : require
+#include "lib/householder.glsl"
+
+layout(local_size_x_id = 0) in;
+layout(constant_id = 1) const uint COLUMNS = 32u;
+
+layout(buffer_reference, scalar) buffer Elements { T data[]; };
+
+layout(push_constant, scalar) uniform Push {
+    uvec2 a;            // (batch, m, n); R is left in its upper triangle
+    uvec2 v;            // (batch, m, k): V, of which this panel's rows from the diagonal down are written
+    uvec2 t;            // (batch, COLUMNS, COLUMNS): T of this panel
+    uint batch, m, n, k;
+    uint first;         // the panel's first row and column
+    uint width;         // its columns
+} push;
+
+shared T exchange[gl_WorkGroupSize.x];
+shared T products[COLUMNS];
+shared T left[COLUMNS];         // V^H v
+shared T factors[COLUMNS];      // v = factor * x
+shared T diagonal[COLUMNS];     // of R
+
+void wait() {
+    memoryBarrierBuffer();
+    barrier();
+}
+
+void main() {
+    uint matrix = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    if (matrix >= push.batch) return;
+    uint c = gl_LocalInvocationIndex % COLUMNS;
+    uint lane = gl_LocalInvocationIndex / COLUMNS;
+    uint lanes = gl_WorkGroupSize.x / COLUMNS;
+    bool used = c < push.width;
+    uint m = push.m, n = push.n;
+    Elements a = Elements(vx_address(push.a, matrix, m * n));
+    Elements v = Elements(vx_address(push.v, matrix, m * push.k));
+    Elements t = Elements(vx_address(push.t, matrix, COLUMNS * COLUMNS));
+    uint column = push.first + c;
+
+    for (uint j = 0u; j < push.width; ++j) {
+        uint row = push.first + j;
+        uint pivot = row;       // its column, as it happens
+        int shift = 0;
+        for (int attempt = 0; attempt < 2; ++attempt) {
+            REAL unit = vx_two_to_the(shift);
+            T sum = T(0);
+            if (used) {
+                EACH(i, row + 1u + lane, m, lanes) {
+                    T x = vx_scaled(a.data[i * n + pivot], unit);
+                    T other = a.data[i * n + column];
+                    sum = vx_multiply_add(vx_conjugate(x), c == j ? x : other, sum);
+                }
+            }
+            exchange[gl_LocalInvocationIndex] = sum;
+            barrier();
+            if (lane == 0u) {
+                for (uint k = 1u; k < lanes; ++k) sum += exchange[k * COLUMNS + c];
+                products[c] = sum;
+            }
+            barrier();
+            // NaN makes no difference: it is not below anything.
+            if (attempt == 1 || !(vx_real(products[j]) < SMALL_SQUARE)) break;
+            int exponent = -2 * MAXIMUM_EXPONENT;
+            EACH(i, row + 1u + gl_LocalInvocationIndex, m, gl_WorkGroupSize.x) {
+                exponent = max(exponent, vx_exponent_of(vx_larger_part(a.data[i * n + pivot])));
+            }
+            exchange[gl_LocalInvocationIndex] = FROM_REAL(REAL(exponent));
+            barrier();
+            for (uint k = 0u; k < gl_WorkGroupSize.x; ++k) exponent = max(exponent, int(vx_real(exchange[k])));
+            shift = clamp(-exponent, 0, LARGEST_SHIFT);
+            barrier();
+        }
+
+        T alpha = a.data[row * n + pivot];
+        T tau = T(0), scale = T(0);
+        REAL beta = REAL(0);
+        REAL square = vx_real(products[j]);
+        bool reflects = !(square < SMALL_SQUARE);
+        if (reflects) vx_reflector(vx_scaled(alpha, vx_two_to_the(shift)), square, beta, tau, scale);
+        T factor = vx_scaled(scale, vx_two_to_the(shift));
+        if (used && c > j && reflects) {
+            precise T above = a.data[row * n + column];
+            precise T inner = above + vx_times(vx_conjugate(scale), products[c]);
+            T taken = vx_times(vx_conjugate(tau), inner);
+            if (lane == 0u) {
+                above = above - taken;
+                exchange[c] = above;    // every lane has to read the old one first
+            }
+            T step_ = vx_times(factor, taken);
+            EACH(i, row + 1u + lane, m, lanes) {
+                precise T rest = a.data[i * n + column] - vx_times(a.data[i * n + pivot], step_);
+                a.data[i * n + column] = rest;
+            }
+        }
+        if (c < j && lane == 0u) {
+            T own = factors[c];
+            precise T inner = vx_times(a.data[row * n + column], own);
+            inner = vx_conjugate(inner) + vx_times(vx_times(vx_conjugate(own), scale), vx_conjugate(products[c]));
+            left[c] = inner;
+        }
+        wait();
+        if (lane == 0u) {
+            if (used && c > j && reflects) a.data[row * n + column] = exchange[c];
+            if (c == j) {
+                factors[j] = factor;
+                diagonal[j] = reflects ? FROM_REAL(beta * vx_two_to_the(-shift)) : alpha;
+            }
+            T sum = T(0);
+            for (uint k = c; k < j; ++k) sum = vx_multiply_add(t.data[c * COLUMNS + k], left[k], sum);
+            if (used) t.data[c * COLUMNS + j] = c < j ? -vx_times(tau, sum) : (c == j ? tau : T(0));
+        }
+        wait();
+    }
+
+    if (!used) return;
+    EACH(i, push.first + lane, m, lanes) {
+        T element = i < column ? T(0) : FROM_REAL(REAL(1));
+        if (i > column) element = vx_times(a.data[i * n + column], factors[c]);
+        v.data[i * push.k + column] = element;
+        if (i == column) a.data[i * n + column] = diagonal[c];
+    }
+}
