@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parent.parent / "dev"
-TOOLS = ("bash", "cat", "dirname", "env", "sha256sum", "false")
+TOOLS = ("bash", "cat", "dirname", "env", "sha256sum", "false", "cp", "ln", "mkdir", "readlink", "true")
 
 
 @pytest.fixture
@@ -67,3 +67,84 @@ def test_only_missing_packages_are_installed(commands: Path) -> None:
     lines = (commands / "log").read_text(encoding="utf-8").splitlines()
     assert [line.split()[0] for line in lines] == ["update", "install"]
     assert [word for word in lines[1].split()[1:] if not word.startswith("-")] == ["glslang-tools"]
+
+
+def test_a_failed_installation_says_what_is_needed(commands: Path) -> None:
+    fake(commands, "dpkg-query", 'printf "not-installed"')
+    fake(commands, "apt-get", "exit 100")
+    fake(commands, "sudo", 'exec "$@"')
+    done = dev(commands, "demo")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(
+        "dev: that failed (see above), and these packages are needed: libvulkan1 mesa-vulkan-drivers glslang-tools python3-venv."
+    )
+
+
+@pytest.fixture
+def checkout(commands: Path, tmp_path: Path) -> Path:
+    """A checkout with system packages in place and a Python that only writes down what it is asked."""
+    fake(commands, "dpkg-query", 'printf "installed"')
+    fake(commands, "apt-get", "exit 1")
+    fake(
+        commands,
+        "python",
+        """case "$*" in
+            *ensurepip*) ;;
+            *"import pip"*) [[ -f ${0%/*}/has-pip ]] ;;
+            "-m venv"*) mkdir -p "${@: -1}/bin" && ln -sf "$PYTHON" "${@: -1}/bin/python" && : >"${@: -1}/bin/has-pip" ;;
+            "-m pip install"*) printf "%s\n" "$*" >>"$LOG"; [[ ! -e $HOME/offline ]] ;;
+        esac""",
+    )
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    for name in ("dev", "pyproject.toml", "hatch_build.py"):
+        shutil.copy(SCRIPT.parent / name, folder)
+    return folder
+
+
+def demo(commands: Path, checkout: Path, python: str = "python") -> subprocess.CompletedProcess[str]:
+    environment = {
+        "PATH": str(commands),
+        "HOME": str(commands),
+        "LOG": str(commands / "log"),
+        "PYTHON": str(commands / python),
+    }
+    return subprocess.run(
+        [str(commands / "bash"), str(checkout / "dev"), "demo"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def installations(commands: Path) -> int:
+    log = commands / "log"
+    return len(log.read_text(encoding="utf-8").splitlines()) if log.exists() else 0
+
+
+def test_python_packages_are_installed_once(commands: Path, checkout: Path) -> None:
+    assert demo(commands, checkout).returncode == 0
+    assert installations(commands) == 1
+    assert demo(commands, checkout).stderr == ""
+    assert installations(commands) == 1
+    with (checkout / "pyproject.toml").open("a", encoding="utf-8") as file:
+        file.write("# another dependency\n")
+    assert "installing into .venv: vkarray[demo]" in demo(commands, checkout).stderr
+    assert installations(commands) == 2
+    # The interpreter behind .venv was replaced, as when the system is upgraded.
+    shutil.copy(commands / "python", commands / "newer")
+    (checkout / ".venv/bin/python").unlink()
+    (checkout / ".venv/bin/python").symlink_to(commands / "newer")
+    assert demo(commands, checkout).returncode == 0
+    assert installations(commands) == 3
+
+
+def test_without_a_network_the_command_can_be_repeated(commands: Path, checkout: Path) -> None:
+    (commands / "offline").touch()
+    done = demo(commands, checkout)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith("takes a network; run the command again once there is one.")
+    (commands / "offline").unlink()
+    assert demo(commands, checkout).returncode == 0
+    assert installations(commands) == 2
