@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from .ops.linalg.basic import cross, diagonal, matrix_power, outer, trace
+from .ops.linalg.cholesky import cholesky
 from .ops.linalg.lu import det, inv, slogdet, solve
 from .ops.linalg.norm import matrix_norm, vector_norm
 from .ops.linalg.qr import qr
 from .ops.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 
 __all__ = [
+    "cholesky",
     "cross",
     "det",
     "diagonal",

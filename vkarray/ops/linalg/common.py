@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
+from array import array as host_array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ... import dtypes, layout
 from ...array import VkArray, check_supported, is_supported
 from ...dtypes import CATEGORIES, DType
+from ...errors import LinAlgError
 from ...shaders import Variant
 from .. import launch
 from ..rows import cast, check_operands
@@ -90,3 +92,26 @@ def within_reach(*arrays: VkArray) -> Iterator[tuple[VkArray, ...]]:
     for first in range(0, batch, max(few, 1)):
         length = min(max(few, 1), batch - first)
         yield tuple(x._view((length, *x._shape[1:]), x._strides, first * x._strides[0]) for x in arrays)
+
+
+def check_status(name: str, status: VkArray, stack: layout.Shape, what: str) -> None:
+    """Raise LinAlgError, saying `what` of the first matrix of the stack with a status that is not 0.
+
+    status is contiguous int32 of shape (batch, ...); the first word of each matrix counts and stands for {} in `what`.
+    """
+    words = host_array("i", bytes(4 * status.size))
+    status._device.download(status._buffer, 0, memoryview(words).cast("B"))
+    each = words[:: status.size // status._shape[0]]
+    failed = next((place for place, word in enumerate(each) if word), None)
+    if failed is not None:
+        which = f"matrix {_place(failed, stack)} of the stack" if stack else "the matrix"
+        raise LinAlgError(f"{name}: {which} {what.format(each[failed])}.")
+
+
+def _place(number: int, shape: layout.Shape) -> layout.Shape:
+    """The index of an element of a shape in C order."""
+    index: list[int] = []
+    for length in reversed(shape):
+        number, position = divmod(number, length)
+        index.append(position)
+    return tuple(reversed(index))

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 import struct
-from array import array as host_array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ... import dtypes, layout, promotion
 from ...array import VkArray, empty
-from ...errors import LinAlgError
 from ...shaders import Variant
 from .. import creation, elementwise, launch, product
 from ..gather import IndexArray, gather
 from ..rows import cast, check_operands
 from . import triangular
-from .common import block, matrices, variant, variants_of, within_reach, working_copy
+from .common import block, check_status, matrices, variant, variants_of, within_reach, working_copy
 
 if TYPE_CHECKING:
     from ..launch import Device
@@ -24,6 +22,10 @@ if TYPE_CHECKING:
 # Columns that one workgroup factors before a matrix product takes them out of the columns that remain.
 _PANEL = 32
 _WORKGROUP_SIZES = (32, 256, 1024)  # of which the panel takes the first with an invocation for each row
+_SINGULAR = (
+    "is singular: the pivot of column {} of its LU factorisation, counted from 1, is zero. Check vkarray.linalg.det, or "
+    "solve a least-squares problem with vkarray.linalg.pinv"
+)
 _TURNS = 60_000  # llvmpipe leaves a shader's loops after 65,535 turns in all
 
 
@@ -104,28 +106,6 @@ def _factor_panel(columns: slice, a: VkArray, rows_of: VkArray, pivots: VkArray,
         launch.dispatch(chosen, device, push, groups, [pivots], [a], size)
 
 
-def _check(name: str, status: VkArray, stack: layout.Shape) -> None:
-    """Raise LinAlgError when a factorisation met a zero pivot."""
-    words = host_array("i", bytes(4 * status.size))
-    status._device.download(status._buffer, 0, memoryview(words).cast("B"))
-    failed = next((place for place, column in enumerate(words[::2]) if column), None)
-    if failed is not None:
-        which = f"matrix {_place(failed, stack)} of the stack" if stack else "the matrix"
-        raise LinAlgError(
-            f"{name}: {which} is singular: its LU factorisation has a zero pivot in column {words[2 * failed] - 1}. "
-            f"Check vkarray.linalg.det, or solve a least-squares problem with vkarray.linalg.pinv."
-        )
-
-
-def _place(number: int, shape: layout.Shape) -> tuple[int, ...]:
-    """The index of an element of a shape in C order."""
-    index: list[int] = []
-    for length in reversed(shape):
-        number, position = divmod(number, length)
-        index.append(position)
-    return tuple(reversed(index))
-
-
 # -- solve and inv ----------------------------------------------------------------------------------------------------
 
 
@@ -157,7 +137,7 @@ def solve(x1: VkArray, x2: VkArray, /) -> VkArray:
         solution = empty((*stack, n, columns), dtype, a._device)
     else:
         factors = factor(working_copy(a))
-        _check("solve", factors.status, a._shape[:-2])
+        check_status("solve", factors.status, a._shape[:-2], _SINGULAR)
         solution = _solution(factors, a._shape[:-2], b, stack)
     return solution._view((*stack, n), layout.contiguous_strides((*stack, n))) if vector else solution
 
@@ -204,7 +184,7 @@ def inv(x: VkArray, /) -> VkArray:
     if math.prod(a._shape) == 0:
         return empty(a._shape, a._dtype, a._device)
     factors = factor(working_copy(a))
-    _check("inv", factors.status, a._shape[:-2])
+    check_status("inv", factors.status, a._shape[:-2], _SINGULAR)
     n = a._shape[-1]
     identity = creation.eye(n, dtype=a._dtype, device=a._device)
     return _solution(factors, a._shape[:-2], identity, a._shape[:-2])

@@ -1,0 +1,82 @@
+"""The Cholesky factorisation of stacks of Hermitian positive definite matrices."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ... import dtypes, layout
+from ...array import VkArray, empty
+from ...shaders import Variant
+from .. import creation, elementwise, launch, product
+from . import triangular
+from .common import block, check_status, matrices, variant, variants_of, within_reach, working_copy
+
+if TYPE_CHECKING:
+    from ..launch import Device
+
+# Columns that one workgroup factors before a matrix product takes them out of the columns that remain.
+_BLOCK = 64
+_TEMPLATE = "linalg_cholesky"
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """The shaders of all types that the device supports."""
+    return variants_of(_TEMPLATE, device)
+
+
+def cholesky(x: VkArray, /, *, upper: bool = False) -> VkArray:
+    """The Cholesky factor of each Hermitian (real: symmetric) positive definite matrix: x = L @ conj(L).mT.
+
+    Parameters: x of shape (..., N, N), of which the lower triangle is read; upper (return U with x = conj(U).mT @ U,
+    and read the upper triangle instead).
+    Returns an array of the shape and type of x, float64 for integers, zero in the other triangle.
+    Raises LinAlgError for a matrix that is not positive definite (one with NaN gives NaN), ValueError for other shapes,
+    TypeError for 16-bit types, FeatureError where the device lacks float64 and it is needed.
+    Method: blocks of columns from left to right (LAPACK's potrf): ||x - L conj(L)^T|| is a small multiple of N eps ||x||.
+    Standard: linear algebra functions, `cholesky`.
+    """
+    a = matrices("cholesky", x, square=True)
+    if math.prod(a._shape) == 0:
+        return empty(a._shape, a._dtype, a._device)
+    # The transpose of a Hermitian matrix is its conjugate, whose factor is the transpose of U.
+    working = working_copy(a.mT if upper else a)
+    check_status(
+        "cholesky", factor(working), a._shape[:-2], "is not positive definite: its leading minor of order {} is not"
+    )
+    factors = working._view(a._shape, layout.contiguous_strides(a._shape))
+    return creation.triu(factors.mT) if upper else creation.tril(factors)
+
+
+def factor(a: VkArray) -> VkArray:
+    """The lower triangle of a contiguous stack (batch, N, N), not empty, becomes L; what is above is left undefined.
+
+    Returns (batch,) int32: 1 + the first column whose pivot is not positive, or 0.
+    """
+    batch, n, _ = a._shape
+    status = creation.zeros((batch,), dtype=dtypes.int32, device=a._device)
+    for first in range(0, n, _BLOCK):
+        here, below = slice(first, min(first + _BLOCK, n)), slice(first + _BLOCK, n)
+        diagonal = block(a, here, here)
+        _factor_block(diagonal, status, first)
+        if below.start < n:
+            left = block(a, below, here)
+            # left becomes X with X conj(L)^T = left, that is conj(L) X^T = left^T.
+            triangular.solve_block(diagonal, left.mT, conjugate=True)
+            right = elementwise.conj(left) if a._dtype.kind == "complex floating" else left
+            product.subtract_product(left, right.mT, block(a, below, below), lower=True)
+    return status
+
+
+def _factor_block(a: VkArray, status: VkArray, first: int) -> None:
+    """Factor matrices of one block; their first column counts as `first` in the status."""
+    device = a._device
+    for a_part, status_part in within_reach(a, status):
+        batch, n, _ = a_part._shape
+        push = struct.pack("<2QI4i", a_part._address, status_part._address, batch, n, first, *a_part._strides[:2])
+        groups = launch.groups_for(batch, device.limits, 1)
+        launch.dispatch(
+            variant(_TEMPLATE, a._dtype, device), device, push, groups, [], [a, status], 32 if n <= 32 else 64
+        )
