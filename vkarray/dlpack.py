@@ -1,7 +1,7 @@
 """DLPack (https://dmlc.github.io/dlpack), both ways.
 
-Host memory is exchanged through NumPy's own capsules. A capsule of device memory (kDLVulkan) carries the buffer's
-device address; `from_dlpack` of a vkarray array shares the buffer itself.
+All capsules are NumPy's own. That of device memory (kDLVulkan) carries the array's device address; `from_dlpack` of a
+vkarray array shares the buffer itself.
 """
 
 from __future__ import annotations
@@ -15,9 +15,6 @@ from .dtypes import DType, bfloat16
 from .ops import creation, launch
 
 CPU, VULKAN = 1, 7
-_KIND_CODES = {
-    "bool": 6, "signed integer": 0, "unsigned integer": 1, "real floating": 2, "complex floating": 5,
-}  # fmt: skip
 _BFLOAT_CODE = 4
 
 
@@ -37,38 +34,14 @@ class _DLTensor(ctypes.Structure):
     )  # fmt: skip
 
 
-_Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-
-
 class _DLManagedTensor(ctypes.Structure):
-    _fields_ = (("dl_tensor", _DLTensor), ("manager_ctx", ctypes.c_void_p), ("deleter", _Deleter))
+    _fields_ = (("dl_tensor", _DLTensor), ("manager_ctx", ctypes.c_void_p), ("deleter", ctypes.c_void_p))
 
 
-# Tensors handed out and not yet deleted: id -> everything that must stay alive.
-_handed_out: dict[int, tuple] = {}
-
-
-@_Deleter
-def _delete(address: int) -> None:
-    _handed_out.pop(address, None)
-
-
-_capsule_new = ctypes.pythonapi.PyCapsule_New
-_capsule_new.restype = ctypes.py_object
-_capsule_new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-_capsule_valid = ctypes.pythonapi.PyCapsule_IsValid
-_capsule_valid.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype = ctypes.c_void_p
-_capsule_pointer.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
+_capsule_pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
 _NAME = b"dltensor"
-
-
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _destroy_unused(capsule: int) -> None:
-    """A capsule that nobody consumed still owns its tensor."""
-    if _capsule_valid(capsule, _NAME):
-        _delete(_capsule_pointer(capsule, _NAME))
 
 
 def dlpack_device(array: VkArray) -> tuple[int, int]:
@@ -99,9 +72,14 @@ def to_dlpack(
 
 
 def _device_capsule(array: VkArray) -> Any:
+    """NumPy's capsule, with this device written into it.
+
+    NumPy's capsules are released by code in C, which may run while a consumer's refusal is on its way up as an exception
+    (`numpy.from_dlpack(x)` refuses device memory); Python code may not. NumPy itself never touches the memory.
+    """
+    import numpy as np
+
     array._device.synchronize()
-    rank = array.ndim
-    shape, strides = (ctypes.c_int64 * rank)(*array._shape), (ctypes.c_int64 * rank)(*array._strides)
     dtype = array._dtype
     itemsize = storage_itemsize(dtype, array._device)
     if itemsize != dtype.itemsize:
@@ -109,27 +87,24 @@ def _device_capsule(array: VkArray) -> Any:
             f"__dlpack__: this device stores {dtype} in {8 * itemsize} bits an element, which DLPack cannot say. "
             f"Ask for host memory: numpy.from_dlpack(x, device='cpu')."
         )
-    code = _BFLOAT_CODE if dtype is bfloat16 else _KIND_CODES[dtype.kind]
-    tensor = _DLTensor(
-        array._buffer.address, _DLDevice(*dlpack_device(array)), rank, _DLDataType(code, 8 * dtype.itemsize, 1),
-        ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64)), ctypes.cast(strides, ctypes.POINTER(ctypes.c_int64)),
-        array._offset * itemsize,
-    )  # fmt: skip
-    managed = _DLManagedTensor(tensor, None, _delete)
-    address = ctypes.addressof(managed)
-    _handed_out[address] = (managed, array, shape, strides)
-    return _capsule_new(address, _NAME, ctypes.cast(_destroy_unused, ctypes.c_void_p))
+    capsule = np.asarray(_Memory(array, array._address)).__dlpack__()
+    tensor = _DLManagedTensor.from_address(_capsule_pointer(capsule, _NAME)).dl_tensor
+    tensor.device = _DLDevice(*dlpack_device(array))
+    if dtype is bfloat16:
+        tensor.dtype.code = _BFLOAT_CODE
+    return capsule
 
 
-class _HostMemory:
-    """Mapped device memory as NumPy sees it; keeps the buffer alive."""
+class _Memory:
+    """The memory of an array as NumPy describes memory; keeps the array alive."""
 
     def __init__(self, array: VkArray, address: int) -> None:
         itemsize = array.dtype.itemsize
+        typestr = "<u2" if array.dtype is bfloat16 else interchange.numpy_dtype(array.dtype).str
         self.array = array
         self.__array_interface__ = {
             "shape": array.shape, "strides": tuple(stride * itemsize for stride in array.strides), "version": 3,
-            "typestr": interchange.numpy_dtype(array.dtype).str, "data": (address, False),
+            "typestr": typestr, "data": (address, False),
         }  # fmt: skip
 
 
@@ -149,7 +124,7 @@ def _mapped_view(array: VkArray) -> Any:
     device.synchronize()
     run_checks()
     start = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + array._offset * dtype.itemsize
-    return np.asarray(_HostMemory(array, start))
+    return np.asarray(_Memory(array, start))
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> VkArray:
