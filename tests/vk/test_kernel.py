@@ -3,6 +3,7 @@
 import shutil
 import struct
 import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from vulkan_program import COMBINE, HEAD, Combine, compile_glsl, download, uploa
 
 from vkarray import _vk, cache, configuration
 from vkarray._vk import kernel as kernel_module
-from vkarray._vk import spirv
+from vkarray._vk import pipeline_cache, spirv
 from vkarray._vk.physical_device import FloatControls
 from vkarray.errors import FeatureError, ShaderError
 
@@ -236,3 +237,27 @@ def test_pipeline_cache_is_kept_on_disk(tmp_path):
     entry.write_bytes(entry.read_bytes()[:-1] + b"?")
     open_use_close()
     assert cache.statistics()["pipelines"]["hits"] == counts["hits"] + 1, "a damaged pipeline cache reaches the driver"
+
+
+@pytest.mark.parametrize("changed", ["driverUUID", "pipelineCacheUUID", "driverVersion"])
+def test_pipelines_of_another_driver_are_not_loaded(device, tmp_path, changed):
+    ids, properties = device.physical.ids, device.physical.properties
+    same = {
+        "driverUUID": bytes(ids.driverUUID),
+        "pipelineCacheUUID": bytes(properties.pipelineCacheUUID),
+        "driverVersion": properties.driverVersion,
+    }
+    other = {**same, changed: properties.driverVersion + 1 if changed == "driverVersion" else bytes(range(16))}
+
+    def loaded(values):
+        stand_in = SimpleNamespace(**values)
+        physical = SimpleNamespace(ids=stand_in, properties=stand_in)
+        before = cache.statistics()["pipelines"]["hits"]
+        made = SimpleNamespace(functions=device.functions, handle=device.handle, physical=physical)
+        pipeline_cache.PipelineCache(made).close()
+        return cache.statistics()["pipelines"]["hits"] - before
+
+    with configuration.config(cache=tmp_path):
+        pipeline_cache.disk.put(device.pipeline_cache.key, b"")
+        assert loaded(same) == 1
+        assert loaded(other) == 0, f"a stored pipeline cache of a driver of another {changed} reaches the driver"

@@ -82,13 +82,21 @@ def test_new_buffer_in_used_memory_keeps_the_old_hazards(own_device):
     assert again.read >= read or again.address != address
 
 
-def test_split_and_merged_memory_keeps_the_newest_hazards(own_device):
+@pytest.mark.parametrize(("first_serials", "second_serials"), [((7, 0), (0, 9)), ((0, 9), (7, 0))])
+def test_split_and_merged_memory_keeps_the_newest_hazards(own_device, first_serials, second_serials):
     first, second = own_device.allocate(256), own_device.allocate(256)
-    first.written, second.read = 7, 9
+    first.written, first.read = first_serials
+    second.written, second.read = second_serials
     del first, second
     own_device.memory.flush()
     whole = own_device.allocate(512)
-    assert (whole.written, whole.read) == (7, 9)
+    assert (whole.written, whole.read) == (7, 9), "a hazard of one part is forgotten when two merge"
+    address = whole.address
+    del whole
+    own_device.memory.flush()
+    parts = [own_device.allocate(256), own_device.allocate(256)]
+    assert [part.address for part in parts] == [address, address + 256]
+    assert [(part.written, part.read) for part in parts] == [(7, 9)] * 2, "a part that is cut off forgets the hazards"
 
 
 def test_empty_and_negative_sizes(device):

@@ -9,6 +9,7 @@ from vulkan_program import Combine, download, upload
 
 from vkarray import _vk, configuration
 from vkarray._vk import queue as queue_module
+from vkarray._vk.api import vk
 from vkarray.errors import FeatureError
 
 
@@ -79,6 +80,32 @@ def test_random_programs_match_a_model_and_need_no_further_barrier(checked_devic
     checker = checked_device.queue.checker
     assert checker.commands > 400, "the checker saw nothing"
     assert 0 < checker.barriers < checker.commands
+
+
+def test_each_batch_ends_with_a_barrier_for_the_host_and_for_what_follows(own_device, monkeypatch):
+    queue, seen = own_device.queue, []
+    combine, a = Combine(own_device), upload(own_device, words(64))
+    own_device.synchronize()
+    record, submit = queue._pipeline_barrier, queue.functions.vkQueueSubmit
+
+    def listening(commands, before, after, flags, count, barrier, *rest):
+        seen.append((before, after, barrier.srcAccessMask, barrier.dstAccessMask))
+        record(commands, before, after, flags, count, barrier, *rest)
+
+    monkeypatch.setattr(queue, "_pipeline_barrier", listening)
+    monkeypatch.setattr(queue.functions, "vkQueueSubmit", lambda *rest: (seen.append("submit"), submit(*rest)))
+    combine.run(a, a, a)
+    own_device.synchronize()
+    (before, after, written, visible), last = seen[-2:]
+    assert last == "submit"
+    host = vk.VK_ACCESS_HOST_READ_BIT | vk.VK_ACCESS_HOST_WRITE_BIT
+    work = vk.VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | vk.VK_PIPELINE_STAGE_TRANSFER_BIT
+    assert work & ~before == 0
+    assert (work | vk.VK_PIPELINE_STAGE_HOST_BIT) & ~after == 0, "the host may read before the device has written"
+    writes = vk.VK_ACCESS_SHADER_WRITE_BIT | vk.VK_ACCESS_TRANSFER_WRITE_BIT
+    assert writes & ~written == 0
+    reads = vk.VK_ACCESS_SHADER_READ_BIT | vk.VK_ACCESS_TRANSFER_READ_BIT
+    assert (reads | writes | host) & ~visible == 0, "what a batch wrote is not visible to the host and to later batches"
 
 
 def test_batches_grow_and_are_submitted_without_waiting(own_device):

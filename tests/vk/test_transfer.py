@@ -56,6 +56,18 @@ def test_host_data_may_change_right_after_upload(any_device):
     )
 
 
+def test_staging_memory_is_not_used_again_before_it_was_copied(own_device, monkeypatch):
+    device = own_device
+    monkeypatch.setattr(device.transfer, "mappable", False)
+    nbytes = transfer.INLINE_BYTES + 4  # too many for the command buffer itself
+    buffers = [device.allocate(nbytes) for _ in range(2 * transfer.SEGMENTS)]
+    device.queue.batch_limit = 100  # so that no copy is under way when its segment's turn comes again
+    for seed, buffer in enumerate(buffers):
+        device.upload(buffer, 0, data(nbytes, seed))
+    for seed, buffer in enumerate(buffers):
+        assert (download(device, buffer, np.uint8) == data(nbytes, seed)).all(), f"upload {seed} was overwritten"
+
+
 def test_ranges_outside_a_buffer_are_refused(any_device):
     buffer, other = any_device.allocate(16), any_device.allocate(16)
     for use in (
