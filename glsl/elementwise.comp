@@ -6,6 +6,7 @@
 // an invocation handles one element. Sizes and strides lie in the push constants while they fit, else in a buffer.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
+#include "lib/address.glsl"
 #include "lib/dtypes.glsl"
 #include LIBRARY
 
@@ -153,7 +154,8 @@ int layout_at(uint row, uint axis) {
     return Metadata(uvec2(push.layout_[0], push.layout_[1])).data[place];
 }
 
-#define ELEMENT(VARIABLE, NAME) NAME##_LOAD(NAME##Elements(push.VARIABLE).data[VARIABLE##_offset])
+#define AT(VARIABLE, NAME) NAME##Elements(vx_address(push.VARIABLE, VARIABLE##_offset, NAME##_BYTES)).data[0]
+#define ELEMENT(VARIABLE, NAME) NAME##_LOAD(AT(VARIABLE, NAME))
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
@@ -179,7 +181,7 @@ void main() {
 #endif
         r_offset += position * layout_at(uint(OPERANDS), uint(axis));
     }
-    RElements(push.r).data[r_offset] = R_STORE(EVALUATE(index, ELEMENT));
+    AT(r, R) = R_STORE(EVALUATE(index, ELEMENT));
 }
 
 #endif

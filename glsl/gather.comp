@@ -11,5 +11,5 @@ void main() {
     int dense;
     ELEMENT value = ELEMENT(0);
     if (vx_locate(element, indexed, dense)) value = ELEMENT(INDEXED(indexed));
-    push.dense.data[dense] = ELEMENT_STORAGE(value);
+    DENSE(dense) = ELEMENT_STORAGE(value);
 }

@@ -9,5 +9,5 @@ void main() {
     if (element >= push.count) return;
     INDEX indexed;
     int dense;
-    if (vx_locate(element, indexed, dense)) INDEXED(indexed) = ELEMENT_STORAGE(ELEMENT(push.dense.data[dense]));
+    if (vx_locate(element, indexed, dense)) INDEXED(indexed) = ELEMENT_STORAGE(ELEMENT(DENSE(dense)));
 }

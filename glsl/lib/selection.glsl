@@ -1,6 +1,7 @@
 #ifndef LIB_SELECTION
 #define LIB_SELECTION
 
+#include "lib/address.glsl"
 #include "lib/element.glsl"
 
 // Where the elements of an indexed array lie: what gather reads and scatter writes. The other side is "dense": an array
@@ -12,8 +13,10 @@
 //   and for each index array: address, length of the axis, step of the axis (two words each), number of the axis, strides.
 #ifdef INDEX64
 #define INDEX int64_t
+#define INDEX_BYTES 8
 #else
 #define INDEX int
+#define INDEX_BYTES 4
 #endif
 
 #define TABLE_WORDS 24
@@ -24,8 +27,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Ind
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Status { int data[6]; };
 
 layout(push_constant, scalar) uniform Push {
-    Elements indexed;
-    Elements dense;
+    uvec2 indexed;
+    uvec2 dense;
     Status status;
     uint count;
     uint packed;  // rank, number of index arrays, code of the function for errors: 8 bits each
@@ -91,7 +94,7 @@ bool vx_locate(uint element, out INDEX indexed, out int dense) {
             }
             place += position * vx_word(header + INDEX_HEADER + uint(axis));
         }
-        INDEX index = Indices(uvec2(vx_word(header), vx_word(header + 1u))).data[place];
+        INDEX index = Indices(vx_address(uvec2(vx_word(header), vx_word(header + 1u)), place, INDEX_BYTES)).data[0];
         INDEX length = vx_wide_word(header + 2u);
         if (index < -length || index >= length) {
             vx_note_out_of_range(index, length, vx_word(header + 6u));
@@ -103,9 +106,10 @@ bool vx_locate(uint element, out INDEX indexed, out int dense) {
 }
 
 #ifdef INDEX64
-#define INDEXED(OFFSET) Elements(uint64_t(push.indexed) + uint64_t(OFFSET) * uint64_t(ELEMENT_BYTES)).data[0]
+#define INDEXED(OFFSET) Elements(unpackUint2x32(packUint2x32(push.indexed) + uint64_t(OFFSET) * uint64_t(ELEMENT_BYTES))).data[0]
 #else
-#define INDEXED(OFFSET) push.indexed.data[OFFSET]
+#define INDEXED(OFFSET) Elements(vx_address(push.indexed, OFFSET, ELEMENT_BYTES)).data[0]
 #endif
+#define DENSE(OFFSET) Elements(vx_address(push.dense, OFFSET, ELEMENT_BYTES)).data[0]
 
 #endif

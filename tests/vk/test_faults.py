@@ -7,7 +7,7 @@ import pytest
 from vulkan_program import COMBINE, Combine, compile_glsl, download, upload
 
 from vkarray import _vk, configuration
-from vkarray._vk import api, faults, instance
+from vkarray._vk import api, faults, instance, queue
 from vkarray.errors import DeviceError, DeviceLostError, OutOfMemoryError, VkArrayError, VulkanError
 
 OUT_OF_HOST_MEMORY, OUT_OF_DEVICE_MEMORY, INITIALIZATION_FAILED, DEVICE_LOST = -1, -2, -3, -4
@@ -112,6 +112,18 @@ def test_lost_device_names_kernels_in_flight_and_opens_again(own_device, functio
     Combine(again).run(a, a, a)
     assert (download(again, a) == 4 * np.arange(64)).all()
     again.close()
+
+
+def test_wait_finds_out_that_the_device_is_lost(own_device, monkeypatch):
+    """NVIDIA's driver lets semaphores of a lost device wait for ever, and says so at a submit alone."""
+    combine = Combine(own_device)
+    a = upload(own_device, np.arange(64, dtype=np.uint32))
+    combine.run(a, a, a)
+    own_device.queue.submit()
+    monkeypatch.setattr(own_device.queue, "retire", lambda: None)
+    monkeypatch.setattr(queue, "PROBE_SECONDS", 0.0)
+    with faults.inject(DEVICE_LOST, "vkQueueSubmit"), pytest.raises(DeviceLostError, match="in flight: combine"):
+        own_device.synchronize()
 
 
 def test_submit_without_memory_waits_and_tries_again(own_device):

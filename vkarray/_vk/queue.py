@@ -28,6 +28,7 @@ FIRST_BATCH, LARGEST_BATCH = 8, 256  # commands per batch: small while the devic
 BATCH_WORKGROUPS = 1 << 14  # enough work to submit at once
 POLL_SECONDS = 2e-3  # waking from a sleeping wait took 50 to 600 µs on a GPU; after this long it is little
 WAIT_NANOSECONDS = 100_000_000  # wake up this often so that Ctrl-C works
+PROBE_SECONDS = 1.0  # after so long a wait, and then this often, ask whether the device is lost
 
 _COMPUTE = vk.VK_SHADER_STAGE_COMPUTE_BIT
 _BIND_POINT = vk.VK_PIPELINE_BIND_POINT_COMPUTE
@@ -107,6 +108,7 @@ class Queue:
             signalSemaphoreCount=1,
             pSignalSemaphores=self.semaphore,
         )
+        self._empty_submit_info = struct("VkSubmitInfo")
         functions = self.functions
         self._push_constants, self._dispatch = functions.vkCmdPushConstants, functions.vkCmdDispatch
         self._bind_pipeline = functions.vkCmdBindPipeline
@@ -339,10 +341,15 @@ class Queue:
         info = struct(
             "VkSemaphoreWaitInfo", semaphoreCount=1, pSemaphores=self.semaphore, pValues=ffi.new("uint64_t*", serial)
         )
+        probe = time.perf_counter() + PROBE_SECONDS
         while self.completed < serial:
             self.functions.vkWaitSemaphores(self.device.handle, info, WAIT_NANOSECONDS)
             with self.device.gate:
                 self.retire()
+                if self.completed < serial and time.perf_counter() > probe:
+                    # NVIDIA's driver tells of a lost device only when something is submitted: its semaphores just stay.
+                    self.functions.vkQueueSubmit(self.handle, 1, self._empty_submit_info, NULL)
+                    probe = time.perf_counter() + PROBE_SECONDS
 
     def wait_all(self) -> None:
         self.wait(self.serial)

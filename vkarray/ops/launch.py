@@ -134,8 +134,8 @@ class Operation:
             defines += [("FLAT", "1"), ("VECTOR", str(vector))]
         for name, dtype in zip((*_OPERAND_NAMES[: len(self.inputs)], "R"), operands, strict=True):
             defines += operand_defines(name, dtype)
-            if flat:
-                defines += _pack_defines(name, dtype, vector, storage_itemsize(dtype, device))
+            itemsize = storage_itemsize(dtype, device)
+            defines += _pack_defines(name, dtype, vector, itemsize) if flat else ((f"{name}_BYTES", str(itemsize)),)
         defines += compute_defines(self.compute)
         defines += feature_defines((*operands, self.compute), device)
         defines.append(("LIBRARY", library_path(self.library, self.compute)))
@@ -354,6 +354,12 @@ _MOVED_AS = {
 def copy(array: VkArray) -> VkArray:
     """A contiguous copy."""
     return elementwise(copy_operation(array._dtype), (array,), empty(array._shape, array._dtype, array._device))
+
+
+def forward(array: VkArray) -> VkArray:
+    """The array, copied where a stride is negative: for kernels that index from its first element."""
+    backward = any(stride < 0 and size > 1 for size, stride in zip(array._shape, array._strides, strict=True))
+    return copy(array) if backward else array
 
 
 def contiguous(array: VkArray) -> VkArray:

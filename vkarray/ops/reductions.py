@@ -258,9 +258,9 @@ class _Run:
             self._make_contiguous(kept, axes)
 
     def _within_reach(self) -> bool:
-        """Whether the shader can walk x: rows of two dimensions at most, 32-bit offsets inside a chunk of one dimension,
-        and in all of x where rows have two."""
-        if len(self.sizes) > 2:
+        """Whether the shader can walk x: forwards, rows of two dimensions at most, 32-bit offsets inside a chunk of one
+        dimension, and in all of x where rows have two."""
+        if len(self.sizes) > 2 or min((0, *self.strides, *self.steps)) < 0:
             return False
         if len(self.sizes) == 1:
             return min(self.length, 1 << 16) * abs(self.steps[0]) <= layout.INDEX_LIMIT

@@ -75,7 +75,7 @@ def scan_into(scan: Scan, x: VkArray, axis: int, result: VkArray, initial: bool 
 
     The types compute in the same GLSL type. `result` shares no memory with x.
     """
-    length = x._shape[axis]
+    x, length = launch.forward(x), x._shape[axis]
     kept = x._shape[:axis] + x._shape[axis + 1 :]
     if math.prod(kept) == 0 or (length == 0 and not initial):
         return
