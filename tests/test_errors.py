@@ -35,6 +35,10 @@ ERRORS = {
     "vx.add(MATRIX, [1, 2, 3])": (
         TypeError, "add: expected arrays or Python scalars, got list. Convert it with vkarray.asarray.",
     ),
+    "MATRIX == [1, 2, 3]": (
+        TypeError, "equal: got a vkarray array and a list. Convert it with vkarray.asarray.",
+    ),
+    "vx.clip(MATRIX, 'low')": (TypeError, "clip: expected arrays or Python scalars, got str."),
     "vx.sin(0.5)": (
         TypeError, "sin: expected at least one vkarray array, got only Python scalars. Use vkarray.asarray.",
     ),
@@ -78,9 +82,13 @@ ERRORS = {
     "vx.full((2,), 1.5, dtype=vx.int32)": (TypeError, "full: the float 1.5 does not fit int32. Round it first."),
     "vx.arange(0, 5, 0)": (ValueError, "arange: step is 0; expected a positive or negative number."),
     "vx.linspace(0, 1, -1)": (ValueError, "linspace: expected num of 0 or more, got -1."),
+    "vx.linspace(0, 1, 2.5)": (TypeError, "linspace: expected an integer as num, got 2.5."),
     "vx.meshgrid(MATRIX)": (ValueError, "meshgrid: expected one-dimensional arrays, got shapes [(2, 3)]."),
     # shapes and axes
     "vx.reshape(MATRIX, (4, 2))": (ValueError, "reshape: 6 elements of shape (2, 3) do not fill shape (4, 2)."),
+    "vx.reshape(MATRIX, (-1, -1))": (ValueError, "reshape: only one length may be -1, got (-1, -1)."),
+    "vx.tile(MATRIX, 1.5)": (TypeError, "tile: expected a shape of integers, got 1.5."),
+    "vx.roll(MATRIX, 1.5)": (TypeError, "roll: expected integers as shift, got 1.5."),
     "vx.reshape(MATRIX.T, (6,), copy=False)": (
         ValueError, "reshape: copy=False, but shape (3, 2) with strides (1, 3) has no view (6,).",
     ),
@@ -163,13 +171,20 @@ ERRORS = {
     "np.asarray(MATRIX, copy=False)": (
         ValueError,
         "__array__: a NumPy array of device memory is always a copy, so copy=False is not possible. Where the memory is "
-        "mapped, numpy.from_dlpack(x) may give a view.",
+        "visible to the host, numpy.from_dlpack(x, device='cpu', copy=False) gives a view.",
     ),
     "vx.from_dlpack([1])": (TypeError, "from_dlpack: expected an object with __dlpack__, got list."),
     "MATRIX.to_device(MATRIX.device, stream=3)": (
         ValueError, "to_device: vkarray has no streams; expected stream=None, got 3.",
     ),
+    # shaders
+    "vx.kernel(3)": (TypeError, "kernel: expected the text of a compute shader in GLSL, got int."),
     # switches
+    "vx.config(debug='high').__enter__()": (
+        vx.ConfigurationError,
+        "config: debug is 'high'; expected a level from 0 to 5 (0-5). 1 device and cache misses; 2 one line per dispatch "
+        "with µs and GB/s; 3 variant and layout; 4 GLSL; 5 SPIR-V.",
+    ),
     "vx.config(verbose=1).__enter__()": (
         vx.ConfigurationError,
         "config: unknown switch verbose; the switches are debug, device, disable, validation, guard, check_barriers, "

@@ -7,6 +7,7 @@ devices opened inside the block.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -36,11 +37,18 @@ def _boolean(value: Any) -> bool:
     return words[word]
 
 
+def _whole(value: Any, largest: float, expected: str) -> int:
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        number = -1
+    if not 0 <= number <= largest:
+        raise ValueError(expected)
+    return number
+
+
 def _level(value: Any) -> int:
-    level = int(value)
-    if not 0 <= level <= 5:
-        raise ValueError("expected a level from 0 to 5")
-    return level
+    return _whole(value, 5, "expected a level from 0 to 5")
 
 
 def _names(value: Any) -> frozenset[str]:
@@ -49,12 +57,7 @@ def _names(value: Any) -> frozenset[str]:
 
 
 def _optional_count(value: Any) -> int | None:
-    if value is None:
-        return None
-    count = int(value)
-    if count < 0:
-        raise ValueError("expected a whole number, 0 or more")
-    return count
+    return None if value is None else _whole(value, math.inf, "expected a whole number, 0 or more")
 
 
 def _optional_text(value: Any) -> str | None:

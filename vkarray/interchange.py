@@ -106,7 +106,7 @@ def to_numpy_protocol(array: VkArray, dtype: Any, copy: bool | None) -> numpy.nd
     if copy is False:
         raise ValueError(
             "__array__: a NumPy array of device memory is always a copy, so copy=False is not possible. "
-            "Where the memory is mapped, numpy.from_dlpack(x) may give a view."
+            "Where the memory is visible to the host, numpy.from_dlpack(x, device='cpu', copy=False) gives a view."
         )
     values = to_numpy(array)
     return values if dtype is None else values.astype(dtype, copy=False)

@@ -21,6 +21,8 @@ class UserKernel:
     """A compiled shader; call it with the arrays of its bindings in order. Made by `vkarray.kernel`."""
 
     def __init__(self, source: str, *, name: str = "user kernel", push_constants: str = "") -> None:
+        if not isinstance(source, str):
+            raise TypeError(f"kernel: expected the text of a compute shader in GLSL, got {type(source).__name__}.")
         self.name = name
         text = source if source.lstrip().startswith("#version") else _VERSION + source
         self.sized = _LOCAL_SIZE.search(text) is not None

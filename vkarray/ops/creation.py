@@ -294,8 +294,11 @@ def linspace(
     """`num` evenly spaced values from start to stop, which is the last one unless endpoint is False.
 
     Parameters: start, stop (numbers); num (0 or more); dtype (floating; default float32, complex64 for complex bounds).
-    Raises ValueError for a negative num, TypeError for a dtype that is not floating. Standard: `linspace`.
+    Raises ValueError for a negative num, TypeError for a num that is no integer and a dtype that is not floating.
+    Standard: creation functions, `linspace`.
     """
+    if not hasattr(num, "__index__"):
+        raise TypeError(f"linspace: expected an integer as num, got {num!r}.")
     if num < 0:
         raise ValueError(f"linspace: expected num of 0 or more, got {num}.")
     target = as_device(device)

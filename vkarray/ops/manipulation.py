@@ -184,6 +184,8 @@ def _completed(shape: int | Sequence[int], x: VkArray) -> tuple[int, ...]:
         if known == 0:
             raise ValueError(f"reshape: any length in place of -1 gives shape {shape} no elements. Name the length.")
         lengths[unknown[0]] = x.size // known
+    if len(unknown) > 1:
+        raise ValueError(f"reshape: only one length may be -1, got {shape}.")
     target = creation.as_shape(tuple(lengths), "reshape")
     if math.prod(target) != x.size:
         raise ValueError(f"reshape: {x.size} elements of shape {x._shape} do not fill shape {shape}.")
@@ -200,11 +202,13 @@ def roll(
     """
     _array(x, "roll")
     if axis is None:
-        if not isinstance(shift, int):
+        if isinstance(shift, (tuple, list)):
             raise ValueError(f"roll: axis=None takes one shift, got {shift!r}. Name an axis for each shift.")
         return reshape(roll(reshape(x, (-1,)), shift, axis=0), x._shape)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    if not all(hasattr(places, "__index__") for places in shifts):
+        raise TypeError(f"roll: expected integers as shift, got {shift!r}.")
     if len(shifts) != len(axes):
         raise ValueError(f"roll: expected as many shifts as axes, got {shift!r} and {axis!r}.")
     totals = dict.fromkeys(range(x.ndim), 0)
@@ -226,10 +230,13 @@ def roll(
     return result
 
 
-def tile(x: VkArray, repetitions: Sequence[int], /) -> VkArray:
-    """x repeated `repetitions` times along each dimension. Raises ValueError for a negative count. Standard: `tile`."""
+def tile(x: VkArray, repetitions: int | Sequence[int], /) -> VkArray:
+    """x repeated `repetitions` times along each dimension (a number: along the last).
+
+    Raises ValueError for a negative count. Standard: manipulation functions, `tile`.
+    """
     _array(x, "tile")
-    counts = creation.as_shape(tuple(repetitions), "tile")
+    counts = creation.as_shape(repetitions, "tile")
     rank = max(len(counts), x.ndim)
     counts = (1,) * (rank - len(counts)) + counts
     shape = (1,) * (rank - x.ndim) + x._shape

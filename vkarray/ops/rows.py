@@ -121,7 +121,7 @@ def check_operands(name: str, operands: Sequence[Any]) -> VkArray:
                     f"Move one with x.to_device(device)."
                 )
         elif not promotion.is_scalar(operand):
-            raise TypeError(f"{name}: expected arrays or Python scalars, got {_described(operand)}. {_remedy(operand)}")
+            raise TypeError(f"{name}: expected arrays or Python scalars, got {_described(operand)}.{_remedy(operand)}")
     if first is None:
         raise TypeError(f"{name}: expected at least one vkarray array, got only Python scalars. Use vkarray.asarray.")
     return first
@@ -132,7 +132,9 @@ def _described(value: Any) -> str:
 
 
 def _remedy(value: Any) -> str:
-    return "Convert it with vkarray.asarray." if hasattr(value, "__array__") or isinstance(value, (list, tuple)) else ""
+    return (
+        " Convert it with vkarray.asarray." if hasattr(value, "__array__") or isinstance(value, (list, tuple)) else ""
+    )
 
 
 def common_dtype(name: str, operands: Sequence[Any]) -> DType:
