@@ -45,6 +45,7 @@ from .errors import (
     VulkanError,
 )  # fmt: skip
 from .inspection import __array_namespace_info__
+from .ops.closeness import allclose, array_equal, isclose
 from .ops.creation import (
     arange,
     asarray,
@@ -63,6 +64,7 @@ from .ops.creation import (
     zeros_like,
 )  # fmt: skip
 from .ops.data_type import astype, can_cast, finfo, iinfo, isdtype, result_type
+from .ops.einsum import einsum
 from .ops.elementwise import (
     abs,
     acos,
@@ -153,6 +155,7 @@ from .ops.manipulation import (
 )  # fmt: skip
 from .ops.ndarray import dot
 from .ops.nonzero import nonzero
+from .ops.pad import pad
 from .ops.searching import argmax, argmin, count_nonzero, searchsorted, where
 from .ops.set import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .ops.sorting import argsort, sort

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .. import dtypes
 from ..array import is_supported
 from ..shaders import Variant
-from . import creation, indexing, launch, product, random, reductions, searching, sorting, statistical
+from . import closeness, creation, indexing, launch, product, random, reductions, searching, sorting, statistical
 from .linalg import cholesky, lu, norm, qr, triangular
 from .rows import ROWS, cast_operation
 
@@ -56,7 +56,7 @@ def scan_variants(device: Any) -> Iterator[Variant]:
 
 FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     elementwise_variants, reductions.variants, scan_variants, product.variants, indexing.variants,
-    searching.variants, sorting.variants, random.variants,
+    searching.variants, sorting.variants, random.variants, closeness.variants,
     cholesky.variants, lu.variants, norm.variants, qr.variants, triangular.variants,
 )  # fmt: skip
 
