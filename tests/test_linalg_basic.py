@@ -71,7 +71,7 @@ def test_cross_promotes_and_checks() -> None:
     with pytest.raises(TypeError, match=r"^cross: expected two arrays"):
         vx.linalg.cross(x, 2)
     with pytest.raises(TypeError, match=r"^cross: "):
-        vx.linalg.cross(x, vx.ones(3, dtype=vx.bool))
+        vx.linalg.cross(vx.ones(3, dtype=vx.bool), vx.ones(3, dtype=vx.bool))
 
 
 @pytest.mark.parametrize("dtype", NUMERIC, ids=str)

@@ -410,6 +410,8 @@ def test_stacks_are_cut_where_32_bit_indices_end(monkeypatch) -> None:
     np.testing.assert_allclose(np.asarray(vx.linalg.slogdet(device_a).logabsdet), logarithms, rtol=1e-4)
     with pytest.raises(ValueError, match=r"^inv: expected matrices of at most 4000 elements"):
         vx.linalg.inv(vx.ones((64, 64)))
+    with pytest.raises(ValueError, match=r"^solve: the right-hand sides of one matrix have 3 x 1500 elements"):
+        vx.linalg.solve(vx.eye(3), vx.ones((500, 3, 3)))
 
 
 def test_the_archive_has_every_shader_that_is_used(device, monkeypatch) -> None:

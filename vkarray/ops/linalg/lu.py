@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ... import dtypes, layout, promotion
 from ...array import VkArray, empty
+from ...dtypes import DType
 from ...shaders import Variant
 from .. import creation, elementwise, launch, product
-from ..gather import IndexArray, gather
 from ..rows import cast, check_operands
 from . import triangular
 from .common import block, check_status, matrices, variant, variants_of, within_reach, working_copy
@@ -45,12 +45,14 @@ def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all types that the device supports."""
     yield from variants_of("linalg_lu_panel", device)
     yield from variants_of("linalg_lu_determinant", device)
-    yield from (_exchange_variant(element_bytes) for element_bytes in (4, 8, 16))
+    for dtype in (dtypes.float32, dtypes.complex64, dtypes.complex128):  # one of each size
+        yield _moving_variant("linalg_lu_exchange", dtype)
+        yield _moving_variant("linalg_lu_permute", dtype)
 
 
-def _exchange_variant(element_bytes: int) -> Variant:
-    defines = (("ELEMENT_BYTES", str(element_bytes)),)
-    return Variant("linalg_lu_exchange", defines, f"row exchanges {element_bytes} bytes")
+def _moving_variant(template: str, dtype: DType) -> Variant:
+    """The variant of a template that moves elements of the size of a type."""
+    return Variant(template, (("ELEMENT_BYTES", str(dtype.itemsize)),), f"{template} {dtype.itemsize} bytes")
 
 
 def factor(a: VkArray) -> Factors:
@@ -100,7 +102,7 @@ def _factor_panel(columns: slice, a: VkArray, rows_of: VkArray, pivots: VkArray,
     launch.dispatch(chosen, device, push, groups, [], [a, rows_of, pivots, status], size)
     if width < n:
         push = struct.pack("<2QI5i", a._address, pivots._address, batch, n, first, width, *a._strides[:2])
-        chosen = _exchange_variant(a._dtype.itemsize)
+        chosen = _moving_variant("linalg_lu_exchange", a._dtype)
         size = triangular.WORKGROUP_SIZE
         groups = launch.groups_for(batch * (n - width), device.limits, size)
         launch.dispatch(chosen, device, push, groups, [pivots], [a], size)
@@ -155,21 +157,30 @@ def _solution(factors: Factors, own: layout.Shape, b: VkArray, stack: layout.Sha
     strides = layout.broadcast_strides(b._shape, b._strides, (*stack, n, columns))
     order = (*kept, rank, *shared, rank + 1)
     lengths = (*stack, n, columns)
-    shape = tuple(lengths[axis] for axis in order)
-    # Rows in the order of the pivots: the gather copies, so the result can be overwritten.
-    steps = tuple(0 if axis == rank else strides[axis] for axis in order)
-    places = factors.rows_of._view(
-        (*shape[: len(kept) + 1], *(1,) * (len(shared) + 1)),
-        (*layout.contiguous_strides(shape[: len(kept) + 1]), *(0,) * (len(shared) + 1)),
-    )
-    x = gather("take_along_axis", b, shape, steps, [IndexArray(places, 0, n, strides[rank])])
+    shape, steps = (tuple(values[axis] for axis in order) for values in (lengths, strides))
     batch = factors.lu._shape[0]
     width = math.prod(shape) // (batch * n)
-    working = x._view((batch, n, width), (n * width, width, 1))
+    if n * width > layout.INDEX_LIMIT:
+        raise ValueError(
+            f"solve: the right-hand sides of one matrix have {n} x {width} elements, expected at most {layout.INDEX_LIMIT}, "
+            f"which 32-bit indices reach. Solve for parts of them."
+        )
+    working = _permuted(launch.contiguous(b._view(shape, steps)), factors.rows_of, (batch, n, width))
     triangular.solve_in_place(factors.lu, working, unit=True)
     triangular.solve_in_place(factors.lu, working, upper=True)
+    solved = layout.contiguous_strides(shape)
     inverse = sorted(range(rank + 2), key=order.__getitem__)
-    return launch.contiguous(x._view(lengths, tuple(x._strides[axis] for axis in inverse)))
+    return launch.contiguous(working._view(lengths, tuple(solved[axis] for axis in inverse)))
+
+
+def _permuted(b: VkArray, rows_of: VkArray, shape: tuple[int, int, int]) -> VkArray:
+    """A new array of shape (batch, N, K) with the rows of the contiguous b in the order of the factors' rows."""
+    x = empty(shape, b._dtype, b._device)
+    for source, target, rows in within_reach(b._view(shape, x._strides), x, rows_of):
+        push = struct.pack("<3Q3I", source._address, target._address, rows._address, target.size, *shape[1:])
+        groups = launch.groups_for(target.size, b._device.limits)
+        launch.dispatch(_moving_variant("linalg_lu_permute", b._dtype), b._device, push, groups, [b, rows_of], [x])
+    return x
 
 
 def inv(x: VkArray, /) -> VkArray:
