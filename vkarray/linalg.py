@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .ops.linalg.basic import cross, diagonal, matrix_power, outer, trace
 from .ops.linalg.cholesky import cholesky
+from .ops.linalg.eig import eig, eigvals
 from .ops.linalg.lu import det, inv, slogdet, solve
 from .ops.linalg.norm import matrix_norm, vector_norm
 from .ops.linalg.qr import qr
@@ -14,6 +15,8 @@ __all__ = [
     "cross",
     "det",
     "diagonal",
+    "eig",
+    "eigvals",
     "inv",
     "matmul",
     "matrix_norm",

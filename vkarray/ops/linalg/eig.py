@@ -1,0 +1,224 @@
+"""Eigenvalues and eigenvectors of general square matrices: Hessenberg form, then the QR algorithm, all on the device."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ... import dtypes, layout
+from ...array import VkArray, empty, is_supported
+from ...dtypes import CATEGORIES, COMPLEX_OF, REAL_OF, DType
+from ...errors import LinAlgError
+from ...shaders import Variant
+from .. import creation, launch, product
+from .common import FACTORED, matrices, variant, variants_of, within_reach
+
+if TYPE_CHECKING:
+    from ..launch import Device
+
+_TEMPLATES = (
+    "linalg_eig_prepare", "linalg_hessenberg_reflector", "linalg_hessenberg_columns", "linalg_hessenberg_rows",
+    "linalg_eig_chase", "linalg_eig_apply", "linalg_eig_split", "linalg_eig_triangular",
+)  # fmt: skip
+_COMPLEX_TEMPLATES = ("linalg_eig_vectors", "linalg_eig_normalize")  # for the complex types alone
+
+# Words of a matrix's state and the values of the first of them, as in glsl/lib/eig.glsl.
+_STATE_WORDS = 10
+_STUCK, _NOT_FINITE, _STATUSES = 2, 3, 4
+# Rows of the diagonal window that a workgroup keeps in shared memory, the first that fits; the rows or columns of the rest
+# of the matrix that a workgroup multiplies with the window's transformation.
+_WINDOWS = (32, 24, 16)
+_LINES = 16
+# For the kinds of device, invocations of a workgroup (a power of two) that share a whole matrix or a window of one, and
+# those that share a row or column.
+_WORKGROUP = {"gpu": 128, "cpu": 16}
+_WINDOW_WORKGROUP = {"gpu": 64, "cpu": 16}
+_LANES = {"gpu": 16, "cpu": 1}
+_PATIENCE = 30  # sweeps for each row, on average, before a matrix counts as stuck (LAPACK's number)
+_STEPS = 16  # of the QR algorithm, between two looks whether all matrices are done
+_PRODUCTS = 1 << 16  # that an invocation adds up in one dispatch of the back substitution, at most
+
+
+class EigResult(NamedTuple):
+    """What `eig` returns."""
+
+    eigenvalues: VkArray
+    eigenvectors: VkArray
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """Every variant that `eig` and `eigvals` use, for the archive."""
+    for template in _TEMPLATES:
+        yield from variants_of(template, device)
+    for dtype in filter(CATEGORIES["complex floating"].__contains__, FACTORED):
+        if is_supported(dtype, device):
+            yield from (variant(template, dtype, device) for template in _COMPLEX_TEMPLATES)
+
+
+def eig(x: VkArray, /) -> EigResult:
+    """The eigenvalues and right eigenvectors of each matrix: x v = w v.
+
+    Parameters: x (floating-point of 32 bits or more; integers and bool are converted to float64) of shape (..., M, M).
+    Returns a named tuple: the eigenvalues, shape (..., M), and the eigenvectors of norm 1 in the columns of an array of
+    shape (..., M, M), both complex with the precision of x. The order is unspecified; of a real matrix, an eigenvalue
+    stands beside its conjugate, and real eigenvalues have real eigenvectors; those of a Hermitian matrix are
+    orthonormal. A defective matrix has fewer independent eigenvectors than columns.
+    Raises LinAlgError for infinities and NaN, and where the iteration does not converge, ValueError for matrices that
+    are not square, TypeError for other types, FeatureError where the device lacks the type. Waits for the device.
+    Method: Householder reduction to Hessenberg form; Francis's double-shift QR algorithm in windows (Braman, Byers and
+    Mathias, SIAM J. Matrix Anal. Appl. 23, 2002) to Schur form; back substitution. It is backward stable: with
+    |v| = 1, |x v - w v| is a small multiple of M eps |x|.
+    Standard: linear algebra extension, `eig`.
+    """
+    x = matrices("eig", x, square=True)
+    values, vectors = _solve("eig", x, vectors=True)
+    return EigResult(values, vectors)
+
+
+def eigvals(x: VkArray, /) -> VkArray:
+    """The eigenvalues of each matrix.
+
+    Parameters: x (floating-point of 32 bits or more; integers and bool are converted to float64) of shape (..., M, M).
+    Returns a complex array of shape (..., M) with the precision of x. The order is unspecified; of a real matrix, an
+    eigenvalue stands beside its conjugate.
+    Raises LinAlgError for infinities and NaN, and where the iteration does not converge, ValueError for matrices that
+    are not square, TypeError for other types, FeatureError where the device lacks the type. Waits for the device.
+    Method: as `eig`, without eigenvectors. Standard: linear algebra extension, `eigvals`.
+    """
+    return _solve("eigvals", matrices("eigvals", x, square=True), vectors=False)[0]
+
+
+class _Work(NamedTuple):
+    """Matrices on their way, as the kernels of glsl/lib/eig.glsl see them.
+
+    `h` of shape (batch, rows, n) becomes their Hessenberg and then their Schur form; where eigenvectors are wanted,
+    another n rows below it gather the unitary transformation.
+    """
+
+    h: VkArray
+    states: VkArray
+    counts: VkArray  # how many matrices have come to each status
+
+    def run(
+        self, template: str, arrays: Sequence[VkArray], invocations: int, size: int, numbers: Sequence[int] = (),
+        constants: tuple[tuple[int, int], ...] = (),
+    ) -> None:  # fmt: skip
+        """Dispatch a kernel that takes addresses, the batch, n, rows, and other numbers."""
+        _, rows, n = self.h._shape
+        _run(template, self.h._dtype, arrays, (self.h._shape[0], n, rows, *numbers), invocations, size, constants)
+
+
+def _run(
+    template: str, dtype: DType, arrays: Sequence[VkArray], numbers: Sequence[int], invocations: int, size: int,
+    constants: tuple[tuple[int, int], ...] = (),
+) -> None:  # fmt: skip
+    device = arrays[0]._device
+    push = struct.pack(f"<{len(arrays)}Q{len(numbers)}I", *(array._address for array in arrays), *numbers)
+    groups = launch.groups_for(invocations, device.limits, size)
+    launch.dispatch(variant(template, dtype, device), device, push, groups, arrays, arrays, size, constants=constants)
+
+
+def _solve(name: str, x: VkArray, vectors: bool) -> tuple[VkArray, VkArray]:
+    """The eigenvalues and, with `vectors`, the eigenvectors (else an array without a meaning)."""
+    device, n = x._device, x._shape[-1]
+    dtype = COMPLEX_OF.get(x._dtype, x._dtype)
+    values = empty(x._shape[:-1], dtype, device)
+    result = empty(x._shape if vectors else (0,), dtype, device)
+    batch = math.prod(x._shape[:-2])
+    if batch == 0 or n == 0:
+        return values, result
+    square = (batch, n, n)
+    states = empty((batch, _STATE_WORDS), dtypes.int32, device)
+    blocks = empty((batch, n, 3), dtype, device)
+    x = launch.contiguous(x)._view(square, layout.contiguous_strides(square))
+    own_values = values._view((batch, n), (n, 1))
+    own_vectors = result._view(square, layout.contiguous_strides(square)) if vectors else x
+    for part in within_reach(x, states, blocks, own_values, own_vectors):
+        _solve_part(name, *part, vectors=vectors)
+    return values, result
+
+
+def _solve_part(
+    name: str, x: VkArray, states: VkArray, blocks: VkArray, values: VkArray, result: VkArray, *, vectors: bool
+) -> None:
+    batch, n, _ = x._shape
+    device = x._device
+    kind = "cpu" if device.limits.is_cpu else "gpu"
+    h = empty((batch, 2 * n if vectors else n, n), x._dtype, device)
+    work = _Work(h, states, creation.zeros((_STATUSES,), dtype=dtypes.int32, device=device))
+    size = _WORKGROUP[kind]
+    work.run("linalg_eig_prepare", (x, h, states, work.counts), batch * size, size)
+    _reduce(work, size, _LANES[kind])
+    _iterate(name, work, _WINDOW_WORKGROUP[kind])
+    work.run("linalg_eig_split", (h, states, values, blocks), batch * n, launch.WORKGROUP_SIZE)
+    if vectors:
+        _vectors(work, blocks, result)
+
+
+def _reduce(work: _Work, size: int, lanes: int) -> None:
+    """To Hessenberg form, by a Householder reflector for each column."""
+    h = work.h
+    batch, rows, n = h._shape
+    v, z = (empty((batch, n), h._dtype, h._device) for _ in range(2))
+    taus = empty((batch,), REAL_OF.get(h._dtype, h._dtype), h._device)
+    each = size // lanes  # rows or columns of a workgroup
+    for column in range(n - 2):
+        work.run("linalg_hessenberg_reflector", (h, v, taus), batch * size, size, (column,))
+        columns = -(-(n - column - 1) // each)
+        work.run("linalg_hessenberg_columns", (h, v, z, taus), batch * columns * size, size, (column,), ((1, lanes),))
+        work.run(
+            "linalg_hessenberg_rows", (h, v, z, taus), batch * -(-rows // each) * size, size, (column,), ((1, lanes),)
+        )
+
+
+def _window(h: VkArray) -> int:
+    """The rows of a window that, with its transformation, fits the shared memory."""
+    itemsize, available = h._dtype.itemsize, h._device.limits.max_shared_memory_size
+    return next(rows for rows in _WINDOWS if 2 * rows * (rows + 1) * itemsize + 64 <= available or rows == _WINDOWS[-1])
+
+
+def _iterate(name: str, work: _Work, size: int) -> None:
+    """The QR algorithm, down to diagonal blocks of 1 and 2 rows."""
+    h, states, counts = work
+    batch, rows, n = h._shape
+    window = _window(h)
+    q = empty((batch, window, window), h._dtype, h._device)
+    tiles = -(-rows // _LINES)
+    size_of_apply = launch.WORKGROUP_SIZE
+    limit = _PATIENCE * max(10, n)
+    while True:
+        for _ in range(_STEPS if n > window else 1):
+            work.run("linalg_eig_chase", (h, q, states, counts), batch * size, size, (limit,), ((1, window),))
+            work.run(
+                "linalg_eig_apply", (h, q, states), batch * tiles * size_of_apply, size_of_apply, (tiles,),
+                ((1, window), (2, _LINES)),
+            )  # fmt: skip
+        word = bytearray(4 * _STATUSES)
+        h._device.download(counts._buffer, 0, word)
+        numbers = struct.unpack(f"<{_STATUSES}i", word)
+        if numbers[_NOT_FINITE]:
+            raise LinAlgError(f"{name}: Array must not contain infs or NaNs.")
+        if numbers[_STUCK]:
+            raise LinAlgError(f"{name}: Eigenvalues did not converge for {numbers[_STUCK]} of {batch} matrices.")
+        if sum(numbers) == batch:
+            return
+
+
+def _vectors(work: _Work, blocks: VkArray, result: VkArray) -> None:
+    """The eigenvectors, from the Schur form."""
+    batch, rows, n = work.h._shape
+    dtype, device, size = result._dtype, result._device, launch.WORKGROUP_SIZE
+    schur = empty((batch, rows, n), dtype, device)
+    tiles = -(-rows * n // launch.invocations_of_group(device.limits))
+    work.run("linalg_eig_triangular", (work.h, blocks, work.states, schur), batch * tiles * size, size)
+    x = empty((batch, n, n), dtype, device)
+    step = max(1, _PRODUCTS // n)
+    for last in range(n, 0, -step):
+        first = max(0, last - step)
+        _run("linalg_eig_vectors", dtype, (schur, x), (batch, n, first, last), batch * n, size)
+    transformation = schur._view((batch, n, n), schur._strides, n * n)
+    product.matmul(transformation, x, result)
+    real = int(work.h._dtype.kind == "real floating")
+    _run("linalg_eig_normalize", dtype, (result, schur), (batch, n, real), batch * n, size)
