@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -191,9 +192,20 @@ def _parse(switch: Switch, value: Any, origin: str) -> Any:
         raise ConfigurationError(f"{origin} is {value!r}; {error} ({switch.values}). {switch.text}") from None
 
 
+def _warn_of_unknown_variables() -> None:
+    known = [switch.variable for switch in SWITCHES]
+    unknown = sorted(name for name in os.environ if name.startswith("VKARRAY_") and name not in known)
+    if unknown:
+        warnings.warn(
+            f"The environment variable {', '.join(unknown)} is no switch of vkarray; those are {', '.join(known)}.",
+            stacklevel=2,
+        )
+
+
 def _rebuild() -> Configuration:
     global _environment, _active
     if _environment is None:
+        _warn_of_unknown_variables()
         _environment = {
             switch.name: _parse(switch, os.environ[switch.variable], f"The environment variable {switch.variable}")
             if switch.variable in os.environ

@@ -32,6 +32,12 @@ def test_wrong_value_names_variable_and_choices(monkeypatch, variable, value):
         configuration.reload()
 
 
+def test_a_misspelt_variable_is_noticed(monkeypatch):
+    monkeypatch.setenv("VKARRAY_" + "DEBGU", "1")
+    with pytest.warns(UserWarning, match=r"VKARRAY_DEBGU is no switch of vkarray; those are VKARRAY_DEBUG, "):
+        configuration.reload()
+
+
 def test_overrides_nest_and_end_in_any_order():
     base = configuration.current().as_dict()
     outer, inner = configuration.config(debug=4), configuration.config(debug=5, compare=True)
