@@ -1,6 +1,6 @@
 // b becomes the solution x of t x = b for a stack of lower triangular t of up to a few dozen rows: one invocation for a
-// column of b, from the first row to the last. Strides may be negative, so that an upper triangular t read backwards, and
-// a transposed one, are lower triangular here.
+// column of b, from the first row to the last. An upper triangular t read backwards, with negative strides from its last
+// element on, is lower triangular here.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/dtypes.glsl"
@@ -16,8 +16,8 @@ layout(push_constant, scalar) uniform Push {
     Columns b;
     uint count;         // matrices in the stack
     int rows, columns;  // of b
-    int t_batch, t_row, t_column;
-    int b_batch, b_row, b_column;
+    int t_first, t_batch, t_row, t_column;  // where the first element is, and strides
+    int b_first, b_batch, b_row, b_column;
     uint unit;          // the diagonal of t counts as ones
     uint conjugate;     // t counts as its conjugate
 } push;
@@ -37,7 +37,8 @@ void main() {
     uint matrix = index / uint(push.columns);
     if (matrix >= push.count) return;
     int column = int(index - matrix * uint(push.columns));
-    int t = int(matrix) * push.t_batch, b = int(matrix) * push.b_batch + column * push.b_column;
+    int t = push.t_first + int(matrix) * push.t_batch;
+    int b = push.b_first + int(matrix) * push.b_batch + column * push.b_column;
     for (int first = 0; first < push.rows; first += ROWS) {
         T x[ROWS];
         EACH x[r] = push.b.data[b + min(first + r, push.rows - 1) * push.b_row];

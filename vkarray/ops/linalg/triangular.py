@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ... import layout
 from ...array import VkArray
 from ...shaders import Variant
 from .. import launch, product
@@ -54,9 +55,16 @@ def solve_block(t: VkArray, b: VkArray, *, unit: bool = False, conjugate: bool =
     device = t._device
     for t_part, b_part in within_reach(t, b):
         batch, rows, columns = b_part._shape
+        (t_address, t_first), (b_address, b_first) = _lowest(t_part), _lowest(b_part)
         push = struct.pack(
-            "<2QI8i2I", t_part._address, b_part._address, batch, rows, columns, *t_part._strides, *b_part._strides,
+            "<2QI10i2I", t_address, b_address, batch, rows, columns, t_first, *t_part._strides, b_first, *b_part._strides,
             unit, conjugate,
         )  # fmt: skip
         groups = launch.groups_for(batch * columns, device.limits, WORKGROUP_SIZE)
         launch.dispatch(variant(_TEMPLATE, t._dtype, device), device, push, groups, [t], [b], WORKGROUP_SIZE)
+
+
+def _lowest(x: VkArray) -> tuple[int, int]:
+    """The address of the element that lies lowest in memory, and how many elements from there the first one is."""
+    low, _ = layout.offset_range(x._shape, x._strides)
+    return x._view(x._shape, x._strides, low)._address, -low
