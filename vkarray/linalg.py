@@ -8,6 +8,7 @@ from .ops.linalg.eig import eig, eigvals
 from .ops.linalg.lu import det, inv, slogdet, solve
 from .ops.linalg.norm import matrix_norm, vector_norm
 from .ops.linalg.qr import qr
+from .ops.linalg.svd import matrix_rank, pinv, svd, svdvals
 from .ops.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 
 __all__ = [
@@ -21,11 +22,15 @@ __all__ = [
     "matmul",
     "matrix_norm",
     "matrix_power",
+    "matrix_rank",
     "matrix_transpose",
     "outer",
+    "pinv",
     "qr",
     "slogdet",
     "solve",
+    "svd",
+    "svdvals",
     "tensordot",
     "trace",
     "vecdot",

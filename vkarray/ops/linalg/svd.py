@@ -1,0 +1,346 @@
+"""The singular value decomposition by Jacobi rotations, and what follows from it: pinv and matrix_rank."""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from array import array as host_array
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ... import dtypes, layout
+from ...array import VkArray, default_dtype, empty, is_supported
+from ...dtypes import REAL_OF, DType
+from ...errors import LinAlgError
+from ...shaders import Variant
+from .. import creation, launch, searching, sorting, statistical, utility
+from ..indexing import take_along_axis
+from ..launch import Operation
+from ..linear_algebra import matmul, vecdot
+from ..manipulation import concat
+from ..reductions import uses_shared_memory
+from ..rows import ROWS, cast
+from .common import FACTORED, matrices, variant, working_copy
+from .qr import qr
+
+if TYPE_CHECKING:
+    from ..launch import Device
+
+# Columns that are made orthogonal at a time, two blocks of half as many: the first row of what fits shared memory.
+_SIZES = (32, 16, 8)
+_LARGEST = {True: 32, False: 16}
+# With invocations that meet in shared memory (GPUs) and without:
+_CHUNK = {True: 128, False: 256}  # elements of a column that are summed up in one go
+_WIDTH = {True: 1, False: 4}  # elements of a column that one invocation turns
+_WORKGROUP = 64
+_TILE = 4  # of linalg_svd_gram
+_MOST_SWEEPS = 64
+_TOLERANCE = 10.0  # the least cosine, in units of eps, that counts as orthogonal
+
+
+class SVDResult(NamedTuple):
+    """What `svd` returns."""
+
+    U: VkArray
+    S: VkArray
+    Vh: VkArray
+
+
+def svd(x: VkArray, /, *, full_matrices: bool = True) -> SVDResult:
+    """The singular value decomposition x = U @ diag(S) @ Vh of each matrix of a stack.
+
+    Parameters: x (floating-point of 32 or 64 bits, integers as float64) of shape (..., M, N); full_matrices, whether U
+    and Vh are square or have only the K = min(M, N) columns and rows that belong to singular values.
+    Returns a named tuple: U of shape (..., M, M) or (..., M, K) with orthonormal columns; S of shape (..., K), real, the
+    singular values in descending order; Vh of shape (..., N, N) or (..., K, N) with orthonormal rows. The signs of
+    singular vectors, and the vectors of singular values that are equal or zero, are not those of other libraries.
+    Raises LinAlgError for matrices with NaN or infinities, ValueError for fewer than 2 dimensions, TypeError for
+    what is not an array and 16-bit types, FeatureError where the device lacks float64 and it is needed.
+    Method: one-sided Jacobi rotations (Hestenes 1958) of blocks of columns, whose inner products a two-sided Jacobi sweep
+    makes smaller (Drmac and Veselic, SIAM J. Matrix Anal. Appl. 29, 2008); residual, orthogonality and singular
+    values are within a small multiple of max(M, N) eps, relative to the largest singular value.
+    Standard: linear algebra extension, `svd`.
+    """
+    return _factors("svd", matrices("svd", x), full_matrices)
+
+
+def _factors(name: str, x: VkArray, full_matrices: bool) -> SVDResult:
+    *stack, m, n = x._shape
+    if 0 in x._shape:
+        return _empty(x, full_matrices)
+    wide = m < n
+    values, left, right = _decompose(name, x.mT if wide else x, vectors=True, square=full_matrices)
+    right = _conjugate(right)
+    if wide:
+        left, right = right.mT, left.mT
+    return SVDResult(*(_stacked(part, stack) for part in (left, values, right)))
+
+
+def svdvals(x: VkArray, /) -> VkArray:
+    """The singular values of each matrix of a stack, in descending order.
+
+    Parameters: x (floating-point of 32 or 64 bits, integers as float64) of shape (..., M, N).
+    Returns a real array of shape (..., min(M, N)). Raises what `svd` raises. Method: as `svd`, without the vectors.
+    Standard: linear algebra extension, `svdvals`.
+    """
+    return singular_values("svdvals", x)
+
+
+def singular_values(name: str, x: VkArray) -> VkArray:
+    """`svdvals`, with the name of the function whose errors they are."""
+    x = matrices(name, x)
+    *stack, m, n = x._shape
+    if 0 in x._shape:
+        return creation.zeros((*stack, min(m, n)), dtype=REAL_OF.get(x._dtype, x._dtype), device=x._device)
+    return _stacked(_decompose(name, x.mT if m < n else x, vectors=False)[0], stack)
+
+
+def pinv(x: VkArray, /, *, rtol: float | VkArray | None = None) -> VkArray:
+    """The Moore-Penrose pseudo-inverse of each matrix of a stack.
+
+    Parameters: x (floating-point of 32 or 64 bits, integers as float64) of shape (..., M, N); rtol, below which part of
+    the largest one singular values count as zero: a number, or an array for each matrix of the stack (it broadcasts),
+    max(M, N) eps by default.
+    Returns an array of shape (..., N, M). Raises what `svd` raises. Method: from the singular value decomposition.
+    Standard: linear algebra extension, `pinv`.
+    """
+    x = matrices("pinv", x)
+    *stack, m, n = x._shape
+    if 0 in x._shape:
+        return creation.zeros((*stack, n, m), dtype=x._dtype, device=x._device)
+    u, s, vh = _factors("pinv", x, False)
+    large = s > _cutoff(x, s, rtol)
+    inverse = searching.where(large, 1 / searching.where(large, s, 1.0), 0.0)
+    scaled = _conjugate(vh).mT * cast(inverse, x._dtype)[..., None, :]
+    return scaled @ _conjugate(u).mT
+
+
+def matrix_rank(x: VkArray, /, *, rtol: float | VkArray | None = None) -> VkArray:
+    """The rank of each matrix of a stack: how many singular values exceed `rtol` times the largest one.
+
+    Parameters: x (floating-point of 32 or 64 bits, integers as float64) of shape (..., M, N); rtol, a number, or an array
+    for each matrix of the stack (it broadcasts), max(M, N) eps by default.
+    Returns an integer array of shape (...). Raises what `svd` raises. Method: from the singular values.
+    Standard: linear algebra extension, `matrix_rank`.
+    """
+    s = singular_values("matrix_rank", x)
+    if 0 in s._shape:
+        return creation.zeros(s._shape[:-1], dtype=default_dtype("int", x._device), device=x._device)
+    return searching.count_nonzero(s > _cutoff(x, s, rtol), axis=-1)
+
+
+def _cutoff(x: VkArray, s: VkArray, rtol: float | VkArray | None) -> VkArray:
+    """What singular values have to exceed, of a shape that broadcasts against s."""
+    if rtol is None:
+        rtol = max(x._shape[-2:]) * _eps(s._dtype)
+    elif type(rtol) is VkArray:
+        rtol = cast(rtol, s._dtype)[..., None]
+    return s[..., :1] * rtol
+
+
+def _eps(dtype: DType) -> float:
+    return 2.0**-23 if dtype.bits == 32 else 2.0**-52
+
+
+def _empty(x: VkArray, full_matrices: bool) -> SVDResult:
+    """The decomposition of a stack without elements: S is empty, or there is no matrix."""
+    *stack, m, n = x._shape
+    k = min(m, n)
+    real = REAL_OF.get(x._dtype, x._dtype)
+
+    def identity(rows: int, columns: int) -> VkArray:
+        one = creation.eye(rows, columns, dtype=x._dtype, device=x._device)
+        return launch.copy(one._view((*stack, rows, columns), (*(0 for _ in stack), *one._strides)))
+
+    s = creation.zeros((*stack, k), dtype=real, device=x._device)
+    return SVDResult(identity(m, m if full_matrices else k), s, identity(n if full_matrices else k, n))
+
+
+def _stacked(x: VkArray, stack: list[int]) -> VkArray:
+    """x of shape (batch, ...) with the dimensions of the stack in place of the batch."""
+    x = launch.contiguous(x)
+    shape = (*stack, *x._shape[1:])
+    return x._view(shape, layout.contiguous_strides(shape))
+
+
+# -- the decomposition of tall matrices -------------------------------------------------------------------------------
+
+
+@functools.cache
+def _balance_operation(name: str, dtype: DType) -> Operation:
+    """An elementwise operation of glsl/lib/balance.glsl: of an element, and the reach of what it belongs to."""
+    real = REAL_OF.get(dtype, dtype)
+    if name == "vx_reach":
+        return Operation(f"reach {dtype}", "vx_reach(a)", (dtype,), real, dtype, "/balance")
+    return Operation(f"{name} {dtype}", f"{name}(a, b)", (dtype, real), dtype, dtype, "/balance")
+
+
+def _balance(name: str, x: VkArray, *others: VkArray) -> VkArray:
+    operation = _balance_operation(name, x._dtype)
+    return launch.elementwise(operation, (x, *others), empty(x._shape, operation.result, x._device))
+
+
+def _decompose(name: str, x: VkArray, *, vectors: bool, square: bool = False) -> tuple[VkArray, VkArray, VkArray]:
+    """values (batch, n), left and right: A = left[:, :, :n] @ diag(values) @ conj(right) of a stack (..., m, n), m >= n.
+
+    left has n columns, m with `square`; without `vectors` only the values mean anything.
+    Raises LinAlgError for numbers that are not finite.
+    """
+    a = working_copy(x)
+    batch, m, n = a._shape
+    reach = statistical.max(_balance("vx_reach", a), axis=(1, 2), keepdims=True)
+    if not bool(utility.all(ROWS["isfinite"](reach))):
+        raise LinAlgError(
+            f"{name}: the singular value decomposition does not converge: x holds NaN or infinities. "
+            f"Look for them with vkarray.isfinite."
+        )
+    a = _balance("vx_balanced", a, reach)
+    # A P = Q R with columns from long to short: the columns of R^H are nearer to orthogonal than those of A.
+    order = sorting.argsort(_norms(a, axis=-2), descending=True)
+    q, r = qr(take_along_axis(a, order[:, None, :], axis=2), mode="complete" if square and vectors else "reduced")
+
+    # R^H V = W with orthogonal columns, which lie in rows here, those of V behind them.
+    size = _size(n, a._dtype, a._device)
+    rows, pitch = -(-n // size) * size, 2 * n if vectors else n
+    work = creation.zeros((batch, rows, pitch), dtype=a._dtype, device=a._device)
+    w, v = (work._view((batch, n, n), work._strides, offset) for offset in (0, pitch - n))
+    move = launch.copy_operation(a._dtype)
+    launch.elementwise(move, (_conjugate(r[:, :n, :]),), w)
+    if vectors:
+        diagonal = v._view((batch, n), (rows * pitch, pitch + 1))
+        launch.elementwise(move, (launch.constant(1, a._dtype, a._device),), diagonal)
+    _orthogonalize(name, work, n, size)
+
+    longest = statistical.max(_balance("vx_reach", w), axis=2, keepdims=True)
+    w = _balance("vx_balanced", w, longest)
+    norms = _norms(w, axis=-1)
+    values = _balance("vx_unbalanced", norms, longest[:, :, 0])
+    values = _balance("vx_unbalanced", values, reach[:, :, 0])
+    if not vectors:
+        return sorting.sort(values, descending=True), q, r
+    # A = Q V S (P U)^H, where the columns of U are those of W with norm 1.
+    descending = sorting.argsort(values, descending=True)
+    values = take_along_axis(values, descending)
+    w = w / cast(searching.where(norms > 0, norms, 1.0), a._dtype)[:, :, None]
+    right = take_along_axis(w, descending[:, :, None], axis=1)
+    right = take_along_axis(right, sorting.argsort(order)[:, None, :], axis=2)
+    left = matmul(q[:, :, :n], take_along_axis(v, descending[:, :, None], axis=1).mT)
+    if square and m > n:
+        left = concat((left, q[:, :, n:]), axis=2)
+    return values, left, _completed(right, values)
+
+
+def _completed(right: VkArray, values: VkArray) -> VkArray:
+    """`right` (batch, n, n) with orthonormal rows also where singular values are negligible.
+
+    The rows that are there are the columns of a QR decomposition's Q, but for signs, and those of Q complete them.
+    """
+    used = values > 2 * _eps(values._dtype) * values[:, :1]
+    if bool(utility.all(used)):
+        return right
+    used = used[:, :, None]
+    q = qr(searching.where(used, right, 0).mT).Q
+    return searching.where(used, right, q.mT)
+
+
+def _norms(x: VkArray, axis: int) -> VkArray:
+    squares = vecdot(x, x, axis=axis)
+    return ROWS["sqrt"](ROWS["real"](squares) if x._dtype.kind == "complex floating" else squares)
+
+
+def _conjugate(x: VkArray) -> VkArray:
+    return ROWS["conj"](x) if x._dtype.kind == "complex floating" else x
+
+
+# -- one-sided Jacobi ---------------------------------------------------------------------------------------------------
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """The shaders of all types that the device supports."""
+    for dtype in FACTORED:
+        if is_supported(dtype, device):
+            yield variant("linalg_svd_rotations", dtype, device)
+            yield from (_gram_variant(dtype, device, shared) for shared in (False, True))
+            yield from (_apply_variant(dtype, device, size, shared) for size in _SIZES for shared in (False, True))
+            for name in ("vx_reach", "vx_balanced", "vx_unbalanced"):
+                yield from (_balance_operation(name, dtype).variant(device, flat) for flat in (True, False))
+
+
+def _gram_variant(dtype: DType, device: Device, shared: bool) -> Variant:
+    template, defines, label = variant("linalg_svd_gram", dtype, device)
+    return (
+        Variant(template, (*defines, ("SHARED", "1")), f"{label} (shared)")
+        if shared
+        else Variant(template, defines, label)
+    )
+
+
+def _apply_variant(dtype: DType, device: Device, size: int, shared: bool) -> Variant:
+    template, defines, label = variant("linalg_svd_apply", dtype, device)
+    defines = (*defines, ("SIZE", str(size)), ("WIDTH", str(_WIDTH[shared])), *((("SHARED", "1"),) if shared else ()))
+    return Variant(template, defines, f"{label} {size}{' (shared)' if shared else ''}")
+
+
+def _size(n: int, dtype: DType, device: Device) -> int:
+    """How many columns to make orthogonal at a time: as many as fit shared memory, and no more than there are."""
+    limit, largest = device.limits.max_shared_memory_size, _LARGEST[uses_shared_memory(device)]
+    fitting = [size for size in _SIZES if size <= largest and (2 * size + 1) * size * dtype.itemsize + 64 <= limit]
+    return next((size for size in reversed(fitting) if size >= n), fitting[0])
+
+
+def _orthogonalize(name: str, work: VkArray, length: int, size: int) -> None:
+    """Rotate the rows of work (batch, rows, pitch), in place, until their first `length` elements are orthogonal.
+
+    `size` divides the number of rows.
+    """
+    device, dtype = work._device, work._dtype
+    batch, rows, pitch = work._shape
+    pairs = rows // size
+    blocks = 2 * pairs
+    shared = uses_shared_memory(device)
+    chunk, width = _CHUNK[shared], _WIDTH[shared]
+    chunks = -(-length // chunk)
+    gram = empty((batch * pairs * chunks * size * size,), dtype, device)
+    turned = empty((batch * pairs,), dtypes.int32, device)
+    exponents = creation.zeros((2, batch), dtype=dtypes.int32, device=device)
+    active = creation.zeros((_MOST_SWEEPS,), dtype=dtypes.int32, device=device)
+
+    sized = ((1, size),)
+    gram_kernel = launch.kernel(_gram_variant(dtype, device, shared), device, _WORKGROUP, sized)
+    rotations = launch.kernel(variant("linalg_svd_rotations", dtype, device), device, size * size // 4, sized)
+    apply = launch.kernel(_apply_variant(dtype, device, size, shared), device, _WORKGROUP)
+    tiles = size // _TILE * (size // _TILE + 1) // 2
+    units = batch * pairs
+    across = -(-pitch // (apply.local_size[0] * width))
+    gram_groups = (
+        launch.groups_for(units * chunks, device.limits, 1)
+        if shared
+        else launch.groups_for(units * chunks * tiles, device.limits, _WORKGROUP)
+    )
+    rotations_groups = launch.groups_for(units, device.limits, 1)
+    apply_groups = launch.groups_for(units * across, device.limits, 1)
+    tolerance = max(_TOLERANCE, math.sqrt(length))
+    buffers = [array._buffer for array in (turned, exponents, active)]
+    for sweep in range(_MOST_SWEEPS):
+        for turn in range(blocks - 1):
+            push = struct.pack(
+                "<2Q8I", work._address, gram._address, batch, rows, pitch, length, blocks, turn, chunk, chunks
+            )
+            device.dispatch(gram_kernel, push, gram_groups, [work._buffer], [gram._buffer])
+            push = struct.pack(
+                "<4Q4If", gram._address, turned._address, exponents._address, active._address, batch, pairs, chunks,
+                sweep, tolerance,
+            )  # fmt: skip
+            device.dispatch(rotations, push, rotations_groups, [gram._buffer], [gram._buffer, *buffers])
+            push = struct.pack(
+                "<3Q7I", work._address, gram._address, turned._address, batch, rows, pitch, blocks, turn, chunks, across
+            )
+            device.dispatch(apply, push, apply_groups, [gram._buffer, turned._buffer], [work._buffer])
+        word = host_array("i", [0])
+        device.download(active._buffer, 4 * (active._offset + sweep), memoryview(word).cast("B"))
+        if word[0] == 0:
+            return
+    raise LinAlgError(
+        f"{name}: the singular value decomposition did not converge in {_MOST_SWEEPS} sweeps. Please report the matrix."
+    )
