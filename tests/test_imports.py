@@ -50,6 +50,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "ops": (OPERATIONS, set()),
     "dlpack": ({"array", "dtypes", "interchange", "ops"}, {"numpy"}),
     "inspection": ({"_vk", "array", "dtypes", "ops"}, set()),
+    "fft": ({"ops"}, set()),
     "linalg": ({"ops"}, set()),
     "random": ({"ops"}, set()),
     "user_kernel": ({"_vk", "array", "shaders"}, set()),

@@ -7,8 +7,8 @@ This file is the index of the namespace: each group below is a chapter of the st
 
 from __future__ import annotations
 
+from . import fft, linalg, random
 from . import interchange as _interchange
-from . import linalg, random
 from . import printing as _printing
 from .array import VkArray
 from .cache import statistics as cache_stats

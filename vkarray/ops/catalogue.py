@@ -10,6 +10,7 @@ from .. import dtypes
 from ..array import is_supported
 from ..shaders import Variant
 from . import closeness, creation, indexing, launch, product, random, reductions, searching, sorting, statistical
+from .fourier import transform
 from .linalg import cholesky, eig, lu, norm, qr, svd, triangular
 from .rows import ROWS, cast_operation
 
@@ -56,7 +57,7 @@ def scan_variants(device: Any) -> Iterator[Variant]:
 
 FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     elementwise_variants, reductions.variants, scan_variants, product.variants, indexing.variants,
-    searching.variants, sorting.variants, random.variants, closeness.variants,
+    searching.variants, sorting.variants, random.variants, closeness.variants, transform.variants,
     cholesky.variants, eig.variants, lu.variants, norm.variants, qr.variants, svd.variants, triangular.variants,
 )  # fmt: skip
 

@@ -1,0 +1,60 @@
+// The spectrum of 2 n real points from that of n pairs of them: results k and n - k from elements k and n - k.
+//
+// The spectra of the even and the odd points are the two parts of a spectrum that are symmetric about 0 (Press et al.,
+// Numerical Recipes, "FFT of Single Real Function").
+#include "lib/extensions.glsl"
+#extension GL_EXT_control_flow_attributes : require
+#include "lib/fft_radix.glsl"
+
+layout(local_size_x_id = 0) in;
+
+layout(buffer_reference, scalar) readonly buffer Elements { COMPLEX data[]; };
+layout(buffer_reference, scalar) writeonly buffer Results { COMPLEX data[]; };
+layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
+
+#define LAYOUT_WORDS 16
+layout(push_constant, scalar) uniform Push {
+    Elements a;
+    Results r;
+    Elements roots;  // exp(-2 pi i k / (2 n))
+    uint count;      // of pairs, of all transforms
+    uint points;     // n
+    int a_step, r_step;
+    uint conjugate;
+    uint place_axis; // the dimension of `layout_` that counts k
+    uint rank;
+    int layout_[LAYOUT_WORDS];  // sizes of the dimensions; strides in a; strides in r
+} push;
+
+int layout_at(uint row, uint axis) {
+    uint at = row * push.rank + axis;
+    if (3u * push.rank <= uint(LAYOUT_WORDS)) return push.layout_[at];
+    return Metadata(uvec2(push.layout_[0], push.layout_[1])).data[at];
+}
+
+void main() {
+    uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+    if (index >= push.count) return;
+    int a_offset = 0, r_offset = 0;
+    uint k = 0u;
+    for (int axis = int(push.rank) - 1; axis >= 0; --axis) {
+        uint position = index;
+        if (axis > 0) {
+            uint size = uint(layout_at(0u, uint(axis)));
+            uint quotient = index / size;
+            position = index - quotient * size;
+            index = quotient;
+        }
+        a_offset += int(position) * layout_at(1u, uint(axis));
+        r_offset += int(position) * layout_at(2u, uint(axis));
+        if (axis == int(push.place_axis)) k = position;
+    }
+    int mirror = int(push.points) - 2 * int(k);
+    COMPLEX near = push.a.data[a_offset];
+    COMPLEX far = vx_conjugate(k == 0u ? near : push.a.data[a_offset + mirror * push.a_step]);
+    COMPLEX even = vx_scaled(near + far, REAL(0.5));
+    COMPLEX odd = vx_product(vx_turned(vx_scaled(near - far, REAL(0.5))), push.roots.data[k]);
+    COMPLEX first = even + odd, last = vx_conjugate(even - odd);
+    push.r.data[r_offset] = push.conjugate != 0u ? vx_conjugate(first) : first;
+    push.r.data[r_offset + mirror * push.r_step] = push.conjugate != 0u ? vx_conjugate(last) : last;
+}

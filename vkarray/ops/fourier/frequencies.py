@@ -1,0 +1,83 @@
+"""The frequencies of a transform's results, and their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ... import dtypes, layout, promotion
+from ...array import VkArray, operations
+from ...dtypes import CATEGORIES, DType, as_dtype
+from ..creation import arange
+from ..launch import as_device
+from ..manipulation import concat, roll
+from ..rows import cast, check_operands
+
+
+def _spacing(name: str, n: Any, d: Any, dtype: DType | None) -> tuple[int, DType]:
+    """n and the type of the result, all parameters checked."""
+    if not hasattr(n, "__index__") or n.__index__() < 1:
+        raise ValueError(f"{name}: expected a number of points n of 1 or more, got {n!r}.")
+    if not promotion.is_scalar(d) or isinstance(d, complex):
+        raise TypeError(f"{name}: expected a real number for the sample spacing d, got {d!r}.")
+    if d == 0:
+        raise ValueError(f"{name}: the sample spacing d is 0; expected a positive number such as 1.0.")
+    wanted = dtypes.float32 if dtype is None else as_dtype(dtype, name)
+    if wanted not in CATEGORIES["real floating"]:
+        raise TypeError(f"{name}: expected a real floating-point dtype, got {wanted}.")
+    return n.__index__(), wanted
+
+
+def _frequencies(numbers: Callable[[DType, Any], VkArray], n: int, d: float, dtype: DType, device: Any) -> VkArray:
+    # float16 does not hold all whole numbers that matter.
+    wide = dtypes.float32 if dtype.bits == 16 else dtype
+    return cast(operations["divide"](numbers(wide, as_device(device)), float(n * d)), dtype)
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Any = None) -> VkArray:
+    """The frequencies of the results of `fft`: 0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1, divided by n d.
+
+    Parameters: n, the number of points; d, the sample spacing; dtype (real floating; default float32); device.
+    Returns an array of shape (n,), in cycles per unit of d. Raises ValueError for n < 1 and d = 0, TypeError for a dtype
+    that is not real floating, FeatureError for one the device lacks. Standard: `fft.fftfreq`.
+    """
+    count, wanted = _spacing("fftfreq", n, d, dtype)
+
+    def numbers(dtype: DType, device: Any) -> VkArray:
+        halves = ((0, (count + 1) // 2), (-(count // 2), 0))
+        return concat([arange(start, stop, dtype=dtype, device=device) for start, stop in halves])
+
+    return _frequencies(numbers, count, d, wanted, device)
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Any = None) -> VkArray:
+    """The frequencies of the results of `rfft`: 0, 1, ..., n // 2, divided by n d.
+
+    Parameters and errors as for `fftfreq`. Returns an array of shape (n // 2 + 1,). Standard: `fft.rfftfreq`.
+    """
+    count, wanted = _spacing("rfftfreq", n, d, dtype)
+    return _frequencies(
+        lambda dtype, device: arange(count // 2 + 1, dtype=dtype, device=device), count, d, wanted, device
+    )
+
+
+def _shifted(name: str, x: VkArray, axes: int | Sequence[int] | None, backwards: bool) -> VkArray:
+    if type(x) is not VkArray:
+        check_operands(name, (x,))
+    dimensions = layout.normalize_axes(axes, x.ndim, name)
+    places = [x._shape[axis] // 2 for axis in dimensions]
+    return roll(x, [-place for place in places] if backwards else places, axis=dimensions)
+
+
+def fftshift(x: VkArray, /, *, axes: int | Sequence[int] | None = None) -> VkArray:
+    """The zero frequency moved from the front to the middle: along each axis, elements move n // 2 places on, around the end.
+
+    Parameters: x (any type); axes (default: all of them).
+    Raises IndexError for an axis out of range, ValueError for a repeated one. Standard: `fft.fftshift`.
+    """
+    return _shifted("fftshift", x, axes, False)
+
+
+def ifftshift(x: VkArray, /, *, axes: int | Sequence[int] | None = None) -> VkArray:
+    """The inverse of `fftshift` (the two differ for odd lengths). Parameters and errors as there. Standard: `fft.ifftshift`."""
+    return _shifted("ifftshift", x, axes, True)

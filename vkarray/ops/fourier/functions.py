@@ -1,0 +1,263 @@
+"""The transforms of the standard's extension `fft`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from ... import dtypes, layout
+from ...array import VkArray, check_supported, empty
+from ...dtypes import CATEGORIES, REAL_OF, DType
+from .. import launch
+from ..rows import cast, check_operands
+from . import half_spectrum
+from .transform import (
+    COMPLEX,
+    CONJUGATE_IN,
+    CONJUGATE_OUT,
+    HALF_SPECTRUM,
+    HERMITIAN,
+    REAL,
+    REAL_PAIRS,
+    complex_dtype,
+    transform,
+)
+
+Norm = Literal["backward", "ortho", "forward"]
+
+# The power of n by which results are divided: of transforms and of inverse transforms.
+_NORMS = {"backward": (0.0, 1.0), "ortho": (0.5, 0.5), "forward": (1.0, 0.0)}
+_LONGEST = 2**29  # of a transform, so that its indices fit 32 bits whatever it is padded to
+
+
+def _operand(name: str, x: Any, real: bool = False) -> VkArray:
+    """x in the type to compute in. Raises TypeError unless x is an array, and with `real` for complex ones."""
+    check_operands(name, (x,))
+    if type(x) is not VkArray:
+        raise TypeError(f"{name}: expected a vkarray array, got the scalar {x!r}. Convert it with vkarray.asarray.")
+    dtype = x._dtype
+    if real and dtype in CATEGORIES["complex floating"]:
+        raise TypeError(
+            f"{name}: expected real numbers, got {dtype}. Use vkarray.fft.{name.replace('r', '').replace('ih', '')} for "
+            f"complex ones, or take vkarray.real(x)."
+        )
+    if dtype in CATEGORIES["integer or boolean"]:
+        dtype = dtypes.float64
+    elif dtype.bits == 16:
+        dtype = dtypes.float32
+    check_supported(dtype, x._device, name)
+    return cast(x, dtype)
+
+
+def _length(name: str, n: Any, default: int, parameter: str = "n") -> int:
+    """The number of points. Raises TypeError and ValueError."""
+    if n is not None and not hasattr(n, "__index__"):
+        raise TypeError(f"{name}: expected an integer for {parameter}, got {n!r}.")
+    points = default if n is None else n.__index__()
+    if points < 1:
+        given = f"the array gives {points}" if n is None else f"got {parameter}={points}"
+        raise ValueError(f"{name}: expected 1 or more points along the axis, {given}. Choose {parameter}.")
+    if points > _LONGEST:
+        raise ValueError(f"{name}: expected up to {_LONGEST} points along the axis, got {points}.")
+    return points
+
+
+def _scale(name: str, norm: str, points: int, inverse: bool) -> float:
+    if norm not in _NORMS:
+        raise ValueError(f"{name}: expected norm 'backward', 'ortho' or 'forward', got {norm!r}.")
+    return (1.0 / points) ** _NORMS[norm][inverse]
+
+
+def _resized(x: VkArray, axis: int, length: int, dtype: DType) -> VkArray:
+    return empty((*x._shape[:axis], length, *x._shape[axis + 1 :]), dtype, x._device)
+
+
+def _complex(name: str, x: VkArray, n: int | None, axis: int, norm: str, inverse: bool) -> VkArray:
+    """`fft` and `ifft` of an operand, along an axis counted from the front."""
+    points = _length(name, n, x._shape[axis])
+    scale = _scale(name, norm, points, inverse)
+    result = _resized(x, axis, points, complex_dtype(x._dtype))
+    load = COMPLEX if x._dtype is result._dtype else REAL
+    transform(x, result, axis, points, load, COMPLEX, inverse=inverse, scale=scale)
+    return result
+
+
+def _real_to_complex(name: str, x: VkArray, n: int | None, axis: int, norm: str, mirrored: bool) -> VkArray:
+    """`rfft`, and with `mirrored` `ihfft`: its conjugate with the scale of the inverse."""
+    points = _length(name, n, x._shape[axis])
+    scale = _scale(name, norm, points, mirrored)
+    result = _resized(x, axis, points // 2 + 1, complex_dtype(x._dtype))
+    mode = CONJUGATE_OUT if mirrored else 0
+    if points % 2:
+        transform(x, result, axis, points, REAL, COMPLEX, inverse=False, scale=scale, mode=mode)
+    elif result.size:
+        pairs = _resized(x, axis, points // 2, result._dtype)
+        transform(x, pairs, axis, points // 2, REAL_PAIRS, COMPLEX, inverse=False, scale=scale)
+        half_spectrum.unfold(pairs, result, axis, conjugate=mirrored)
+    return result
+
+
+def _complex_to_real(name: str, x: VkArray, n: int | None, axis: int, norm: str, mirrored: bool) -> VkArray:
+    """`irfft`, and with `mirrored` `hfft`: of the conjugate, with the scale of the forward transform."""
+    x = cast(x, complex_dtype(x._dtype))
+    points = _length(name, n, 2 * (x._shape[axis] - 1))
+    scale = _scale(name, norm, points, not mirrored)
+    result = _resized(x, axis, points, REAL_OF[x._dtype])
+    mode = CONJUGATE_IN if mirrored else 0
+    if points % 2:
+        transform(x, result, axis, points, HERMITIAN, REAL, inverse=True, scale=scale, mode=mode)
+    else:
+        transform(x, result, axis, points // 2, HALF_SPECTRUM, REAL_PAIRS, inverse=True, scale=scale, mode=mode)
+    return result
+
+
+def fft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
+    """The discrete Fourier transform along an axis: result k is the sum over j of x[j] exp(-2 pi i j k / n).
+
+    Parameters: x (any numeric type); n, the number of points: x is cut or padded with zeros (default: the length of the
+    axis); axis; norm, "backward" (no scale), "ortho" (results divided by sqrt(n)) or "forward" (divided by n).
+    Returns an array of complex64 for 16- and 32-bit floating-point x, of complex128 for float64, complex128 and integers.
+    Raises ValueError for n < 1 and an unknown norm, IndexError for an axis out of range, FeatureError for complex128 on a
+    device without float64.
+    Method: Stockham's passes with radices up to 16, for other primes Bluestein's algorithm. The relative error in the root
+    mean square stays below eps log2(n). Standard: `fft.fft`.
+    """
+    x = _operand("fft", x)
+    return _complex("fft", x, n, layout.normalize_axis(axis, x.ndim, "fft"), norm, False)
+
+
+def ifft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
+    """The inverse of `fft`: the sum over k of x[k] exp(2 pi i j k / n), divided by n.
+
+    Parameters, errors and method as for `fft`; norm "backward" divides results by n, "ortho" by sqrt(n), "forward" by
+    nothing. Standard: `fft.ifft`.
+    """
+    x = _operand("ifft", x)
+    return _complex("ifft", x, n, layout.normalize_axis(axis, x.ndim, "ifft"), norm, True)
+
+
+def rfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
+    """The first n // 2 + 1 results of `fft` for real x; the others are their conjugates.
+
+    Parameters as for `fft`, but x real. Returns an array of complex64 (complex128 for float64 and integers).
+    Raises TypeError for complex x, and as `fft`. Method: for even n a complex transform of n / 2 points, pairs of x.
+    Standard: `fft.rfft`.
+    """
+    x = _operand("rfft", x, real=True)
+    return _real_to_complex("rfft", x, n, layout.normalize_axis(axis, x.ndim, "rfft"), norm, False)
+
+
+def irfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
+    """The inverse of `rfft`: n real points from the first n // 2 + 1 results of their transform.
+
+    Parameters as for `ifft`; n (default: 2 (m - 1) for an axis of length m) is the number of results, so an odd n must be
+    given. The imaginary parts of x[0] and, for even n, of x[n / 2] count as 0.
+    Returns an array of float32 or float64. Raises ValueError also where the axis has one element and n is not given.
+    Standard: `fft.irfft`.
+    """
+    x = _operand("irfft", x)
+    return _complex_to_real("irfft", x, n, layout.normalize_axis(axis, x.ndim, "irfft"), norm, False)
+
+
+def hfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
+    """The transform of a signal that is symmetric about 0 (x[-j] = conj(x[j])), of which x is the first half: real results.
+
+    Parameters as for `fft`; n (default: 2 (m - 1) for an axis of length m) is the number of results.
+    Returns an array of float32 or float64. Errors as for `irfft`. Standard: `fft.hfft`.
+    """
+    x = _operand("hfft", x)
+    return _complex_to_real("hfft", x, n, layout.normalize_axis(axis, x.ndim, "hfft"), norm, True)
+
+
+def ihfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
+    """The inverse of `hfft`: the first n // 2 + 1 results of `ifft` for real x.
+
+    Parameters as for `ifft`, but x real. Returns an array of complex64 or complex128. Errors as for `rfft`.
+    Standard: `fft.ihfft`.
+    """
+    x = _operand("ihfft", x, real=True)
+    return _real_to_complex("ihfft", x, n, layout.normalize_axis(axis, x.ndim, "ihfft"), norm, True)
+
+
+def _axes_and_lengths(
+    name: str, x: VkArray, s: Sequence[int] | None, axes: Sequence[int] | None
+) -> tuple[tuple[int, ...], list[int | None]]:
+    """The axes, counted from the front, and the number of points along each (None for the function's default)."""
+    if s is not None and axes is None:
+        raise ValueError(f"{name}: s={tuple(s)} needs axes, the axes that it speaks of. Give both, or neither.")
+    dimensions = layout.normalize_axes(axes, x.ndim, name)
+    if s is None:
+        return dimensions, [None] * len(dimensions)
+    if len(s) != len(dimensions):
+        raise ValueError(f"{name}: expected as many lengths as axes, got s={tuple(s)} and axes={axes}.")
+    return dimensions, [x._shape[axis] if n == -1 else n for n, axis in zip(s, dimensions, strict=True)]
+
+
+def _several(
+    name: str, x: VkArray, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str, inverse: bool
+) -> VkArray:
+    """`fftn` and `ifftn` of an operand."""
+    dimensions, lengths = _axes_and_lengths(name, x, s, axes)
+    _scale(name, norm, 1, inverse)
+    for axis, n in reversed(list(zip(dimensions, lengths, strict=True))):
+        x = _complex(name, x, n, axis, norm, inverse)
+    return x if dimensions else launch.copy(cast(x, complex_dtype(x._dtype)))
+
+
+def fftn(
+    x: VkArray, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> VkArray:
+    """`fft` along several axes.
+
+    Parameters: x (any numeric type); s, the number of points along each of `axes` (-1 or default: the length of the axis);
+    axes (default: all; must be given with s); norm as for `fft`.
+    Returns an array of complex64 or complex128. Raises ValueError also for s without axes or of another length, and for a
+    repeated axis. Standard: `fft.fftn`.
+    """
+    return _several("fftn", _operand("fftn", x), s, axes, norm, False)
+
+
+def ifftn(
+    x: VkArray, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> VkArray:
+    """`ifft` along several axes, the inverse of `fftn`. Parameters and errors as there. Standard: `fft.ifftn`."""
+    return _several("ifftn", _operand("ifftn", x), s, axes, norm, True)
+
+
+def rfftn(
+    x: VkArray, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> VkArray:
+    """`rfft` along the last of `axes`, then `fft` along the others.
+
+    Parameters and errors as for `fftn`, but x real and at least one axis. Standard: `fft.rfftn`.
+    """
+    x = _operand("rfftn", x, real=True)
+    dimensions, lengths = _some_axes("rfftn", x, s, axes)
+    x = _real_to_complex("rfftn", x, lengths[-1], dimensions[-1], norm, False)
+    for axis, n in reversed(list(zip(dimensions[:-1], lengths[:-1], strict=True))):
+        x = _complex("rfftn", x, n, axis, norm, False)
+    return x
+
+
+def irfftn(
+    x: VkArray, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> VkArray:
+    """`ifft` along all but the last of `axes`, then `irfft` along that, the inverse of `rfftn`.
+
+    Parameters and errors as for `fftn`; s holds the lengths of the result (default along the last axis: 2 (m - 1) for a
+    length of m). Returns an array of float32 or float64. Standard: `fft.irfftn`.
+    """
+    x = _operand("irfftn", x)
+    dimensions, lengths = _some_axes("irfftn", x, s, axes)
+    for axis, n in zip(dimensions[:-1], lengths[:-1], strict=True):
+        x = _complex("irfftn", x, n, axis, norm, True)
+    return _complex_to_real("irfftn", x, lengths[-1], dimensions[-1], norm, False)
+
+
+def _some_axes(
+    name: str, x: VkArray, s: Sequence[int] | None, axes: Sequence[int] | None
+) -> tuple[tuple[int, ...], list[int | None]]:
+    dimensions, lengths = _axes_and_lengths(name, x, s, axes)
+    if not dimensions:
+        raise ValueError(f"{name}: expected at least one axis, got axes={axes} for an array of shape {x._shape}.")
+    return dimensions, lengths

@@ -1,0 +1,37 @@
+"""The spectrum of real points from the transform of pairs of them."""
+
+from __future__ import annotations
+
+import functools
+import struct
+
+from ...array import VkArray
+from ...dtypes import DType
+from ...shaders import Variant
+from .. import launch
+from . import tables
+from .batch import Dimension, batches
+
+
+@functools.cache
+def variant(dtype: DType) -> Variant:
+    """The shader for a complex type."""
+    return Variant("fft_half", tables.element_defines(dtype), f"rfft {dtype}")
+
+
+def unfold(pairs: VkArray, result: VkArray, axis: int, conjugate: bool) -> None:
+    """The first n + 1 results of a transform of 2 n real points (`result`) from that of n pairs of them, or their conjugates."""
+    device, points = result._device, pairs._shape[axis]
+    steps = pairs._strides[axis], result._strides[axis]
+    roots = tables.roots(2 * points, points // 2 + 1, result._dtype, device)
+    inner = [Dimension(points // 2 + 1, *steps, counted=True)]
+    for batch in batches(pairs, result, axis, inner, max(steps) * (points + 1)):
+        header = struct.pack(
+            "<3Q2I2i3I", *batch.addresses, roots._address, batch.lines, points, *steps, conjugate, batch.counted_axis,
+            len(batch.dimensions),
+        )  # fmt: skip
+        push, metadata = launch.with_metadata(device, header, batch.values)
+        launch.dispatch(
+            variant(result._dtype), device, push, launch.groups_for(batch.lines, device.limits), (pairs, roots), (result,),
+            buffers=metadata,
+        )  # fmt: skip

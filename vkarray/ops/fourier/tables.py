@@ -1,0 +1,74 @@
+"""Tables of roots of unity, computed on the device and kept: the roots between passes, and Bluestein's chirp."""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...array import VkArray, empty
+from ...dtypes import DType
+from ...shaders import Variant
+from .. import launch
+
+if TYPE_CHECKING:
+    from ..launch import Defines, Device
+
+_PRODUCTS, _SQUARES = 0, 1
+_KEPT = 64  # tables of each kind
+
+
+def element_defines(dtype: DType) -> Defines:
+    """The macros that the shaders of this folder expect for a complex type."""
+    defines = (("REAL", "double"), ("COMPLEX", "dvec2"), ("DOUBLE", "1"))
+    return defines if dtype.bits == 64 else (("REAL", "float"), ("COMPLEX", "vec2"))
+
+
+@functools.cache
+def variant(dtype: DType) -> Variant:
+    """The shader that fills tables."""
+    return Variant("fft_table", element_defines(dtype), f"fft table {dtype}")
+
+
+def _fill(table: VkArray, kind: int, first_row: int, columns: int, order: int, numbers: int = 0) -> None:
+    device, count = table._device, table.size
+    push = struct.pack("<Q6I", table._address, count, kind, first_row, columns, order, numbers)
+    groups = launch.groups_for(count, device.limits)
+    launch.dispatch(variant(table._dtype), device, push, groups, (), (table,))
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def between_passes(before: int, length: int, dtype: DType, device: Device) -> VkArray:
+    """exp(-2 pi i j q / (before length)) at j before + q, for j < length and q < before."""
+    table = empty((length * before,), dtype, device)
+    _fill(table, _PRODUCTS, 0, before, length * before)
+    return table
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def between_radices(radices: Sequence[int], dtype: DType, device: Device) -> VkArray:
+    """The tables `between_passes` of all radices but the first, one after the other."""
+    befores = [math.prod(radices[:place]) for place in range(1, len(radices))]
+    sizes = [before * radix for before, radix in zip(befores, radices[1:], strict=True)]
+    table = empty((max(1, sum(sizes)),), dtype, device)
+    for place, (before, size) in enumerate(zip(befores, sizes, strict=True)):
+        _fill(table._view((size,), (1,), sum(sizes[:place])), _PRODUCTS, 0, before, size)
+    return table
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def roots(order: int, count: int, dtype: DType, device: Device) -> VkArray:
+    """exp(-2 pi i k / order) for k < count."""
+    table = empty((count,), dtype, device)
+    _fill(table, _PRODUCTS, 1, count, order)
+    return table
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def chirp(points: int, length: int, dtype: DType, device: Device) -> VkArray:
+    """exp(-pi i j^2 / points) at j and length - j for j < points, zeros between (length >= 2 points - 1)."""
+    table = empty((length,), dtype, device)
+    _fill(table, _SQUARES, 0, 1, 2 * points, points)
+    return table

@@ -1,0 +1,326 @@
+"""Complex transforms along one axis: the passes, and Bluestein's algorithm for lengths with a large prime factor.
+
+Which passes and radices a transform takes follows from its length, its strides and the limits of the device alone, so
+its result never changes between runs.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ... import dtypes, layout
+from ...array import VkArray, empty, is_supported
+from ...dtypes import COMPLEX_OF, DType
+from ...shaders import Variant
+from .. import launch
+from . import half_spectrum, tables
+from .batch import Batch, Dimension, batches
+from .lengths import LARGEST_RADIX, MOST_RADICES, prime_factors, smooth_length, split
+
+if TYPE_CHECKING:
+    from ..launch import Device
+
+# How elements lie in memory, and the flags: as in glsl/fft.comp.
+COMPLEX, REAL, REAL_PAIRS, HALF_SPECTRUM, HERMITIAN = range(5)
+_TABLE_IN, _TWIDDLES_FOUND, _TABLE_OUT = 1, 2, 4
+_SWAP_IN, _SWAP_OUT, CONJUGATE_IN, CONJUGATE_OUT, _CONJUGATE_TABLE = 1, 2, 4, 8, 16
+_COLUMNS_IN, _COLUMNS_OUT = 1, 2
+_EVERY = 2**32 - 1
+
+_LONGEST_LINE = 4096
+_SIDE_BY_SIDE = 8  # lines that a workgroup takes where neighbours in memory belong to different lines
+_VALUES = 16  # elements that an invocation holds, or a few more
+_LARGEST_TABLE = 1 << 20  # of the roots between passes; beyond, they are computed where they are needed
+_FEW_LINES = 1 << 10
+_SMALL_GROUP = 16
+
+
+def uses_shared_memory(device: Device) -> bool:
+    """Whether a workgroup shares a line: on a CPU driver, barriers cost more than another pass through memory."""
+    return not device.limits.is_cpu
+
+
+@functools.cache
+def register_variant(dtype: DType, length: int) -> Variant:
+    """The shader in which an invocation transforms a line of up to 16 elements."""
+    return Variant("fft", (*tables.element_defines(dtype), ("LENGTH", str(length))), f"fft {dtype} ({length} points)")
+
+
+@functools.cache
+def shared_variant(dtype: DType, power_of_two: bool) -> Variant:
+    """The shader in which a workgroup transforms lines of any length, or of powers of two."""
+    defines = (*tables.element_defines(dtype), ("SHARED", "1"), *((("POWER_OF_TWO", "1"),) if power_of_two else ()))
+    return Variant("fft", defines, f"fft {dtype} ({'powers of two' if power_of_two else 'any length'})")
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """Every variant of the transforms, for the archive."""
+    for dtype in (dtypes.complex64, dtypes.complex128):
+        if is_supported(dtype, device):
+            yield from (register_variant(dtype, length) for length in range(1, LARGEST_RADIX + 1))
+            yield from (shared_variant(dtype, power_of_two) for power_of_two in (False, True))
+            yield from (half_spectrum.variant(dtype), tables.variant(dtype))
+
+
+class Line(NamedTuple):
+    """How a workgroup transforms lines: its radices, the invocations that share one, and how many it takes."""
+
+    radices: tuple[int, ...]
+    members: int
+    lines: int
+
+
+class Job(NamedTuple):
+    """What a transform does besides: how it loads and stores, flags of both, and the tables to multiply by."""
+
+    load: int = COMPLEX
+    store: int = COMPLEX
+    mode: int = 0
+    scale: float = 1.0
+    table_in: VkArray | None = None
+    table_out: VkArray | None = None
+
+
+def transform(
+    x: VkArray, result: VkArray, axis: int, points: int, load: int, store: int, *, inverse: bool, scale: float,
+    mode: int = 0,
+) -> None:  # fmt: skip
+    """A complex transform of `points` points of each line of x along an axis, into the lines of `result`.
+
+    Of x as many elements are used as there are, zeros beyond, and of the results as many are stored as there is room for.
+    `load` and `store` say what elements are, `mode` holds CONJUGATE_IN and CONJUGATE_OUT. The type is that of the components
+    of x. x and `result` share no memory, and their other dimensions are the same.
+    """
+    if result.size == 0:
+        return
+    reach = layout.INDEX_LIMIT // 2
+    if any(abs(array._strides[axis]) * max(array._shape[axis], 2 * points) > reach for array in (x, result)):
+        _transform_moved(x, result, axis, points, Job(load, store, mode, scale), inverse)
+        return
+    if prime_factors(points) is None:
+        _bluestein(x, result, axis, points, Job(load, store, mode, scale), inverse)
+    else:
+        swaps = _SWAP_IN | _SWAP_OUT if inverse else 0
+        _run(x, result, axis, points, points, Job(load, store, mode | swaps, scale))
+
+
+def _transform_moved(x: VkArray, result: VkArray, axis: int, points: int, job: Job, inverse: bool) -> None:
+    """As `transform`, through contiguous copies, for strides along the axis that 32-bit indices do not reach with."""
+    order = (*range(axis), *range(axis + 1, x.ndim), axis)
+    source, target = (
+        array._view(tuple(array._shape[k] for k in order), tuple(array._strides[k] for k in order))
+        for array in (x, result)
+    )
+    moved = empty(target._shape, result._dtype, x._device)
+    transform(
+        launch.copy(source), moved, x.ndim - 1, points, job.load, job.store, inverse=inverse, scale=job.scale,
+        mode=job.mode,
+    )  # fmt: skip
+    launch.elementwise(launch.copy_operation(result._dtype), (moved,), target)
+
+
+def complex_dtype(dtype: DType) -> DType:
+    """The complex type with the precision of a type of 32 or 64 bits."""
+    return COMPLEX_OF.get(dtype, dtype)
+
+
+def _scratch(x: VkArray, axis: int, points: int) -> VkArray:
+    shape = (*x._shape[:axis], points, *x._shape[axis + 1 :])
+    return empty(shape, complex_dtype(x._dtype), x._device)
+
+
+def _bluestein(x: VkArray, result: VkArray, axis: int, points: int, job: Job, inverse: bool) -> None:
+    """The transform as a convolution with a chirp (Bluestein, IEEE Trans. Audio Electroacoustics 18, 1970).
+
+    j k = (j^2 + k^2 - (k - j)^2) / 2, so with c[j] = exp(-pi i j^2 / n) result k is c[k] times the sum over j of
+    x[j] c[j] conj(c[k - j]): a cyclic convolution of any length from 2 n - 1 on, done by transforms.
+    """
+    dtype, length = complex_dtype(x._dtype), smooth_length(2 * points - 1)
+    chirp = tables.chirp(points, length, dtype, x._device)
+    product = _scratch(x, axis, length)
+    forth = Job(
+        job.load, COMPLEX, job.mode & CONJUGATE_IN | (_SWAP_IN if inverse else 0), 1.0, chirp,
+        _chirp_spectrum(points, length, dtype, x._device),
+    )  # fmt: skip
+    _run(x, product, axis, length, points, forth)
+    # The inverse of a transform swaps parts on the way in and out, and swap(z conj(c)) = swap(z) c.
+    swaps = _SWAP_IN | (0 if inverse else _SWAP_OUT)
+    back = Job(COMPLEX, job.store, job.mode & CONJUGATE_OUT | swaps | _CONJUGATE_TABLE, job.scale / length, None, chirp)
+    _run(product, result, axis, length, length, back)
+
+
+@functools.lru_cache(maxsize=64)
+def _chirp_spectrum(points: int, length: int, dtype: DType, device: Device) -> VkArray:
+    """The transform of the conjugate of the chirp."""
+    spectrum = empty((length,), dtype, device)
+    _run(tables.chirp(points, length, dtype, device), spectrum, 0, length, length, Job(mode=CONJUGATE_IN))
+    return spectrum
+
+
+# -- passes -----------------------------------------------------------------------------------------------------------
+
+
+def _run(x: VkArray, result: VkArray, axis: int, length: int, points: int, job: Job) -> None:
+    """A transform of a smooth length, of which x has no more than `points` elements (pairs of them for REAL_PAIRS)."""
+    device, dtype = x._device, complex_dtype(x._dtype)
+    factors = _passes(length, _neighbours_are_lines(x, axis), dtype, device)
+    # A result that holds whole transforms takes every second pass, so that there is one more array, not two.
+    whole = result._dtype is dtype and result._shape[axis] == length
+    source, before = x, 1
+    spare: list[VkArray] = [result] if whole and len(factors) % 2 else []
+    for place, factor in enumerate(factors):
+        first, last = place == 0, place == len(factors) - 1
+        target = result if last else spare.pop() if spare else _scratch(x, axis, length)
+        flags = (_SWAP_IN | CONJUGATE_IN if first else 0) | (
+            _SWAP_OUT | CONJUGATE_OUT | _CONJUGATE_TABLE if last else 0
+        )
+        part = Job(
+            job.load if first else COMPLEX, job.store if last else COMPLEX, job.mode & flags, job.scale if last else 1.0,
+            job.table_in if first else None, job.table_out if last else None,
+        )  # fmt: skip
+        _dispatch(source, target, axis, length, factor, before, points if first else length, last, part)
+        if not first:
+            spare.append(source)
+        source, before = target, before * factor
+
+
+def _neighbours_are_lines(x: VkArray, axis: int) -> bool:
+    """Whether elements that lie side by side belong to different transforms."""
+    others = (*x._strides[:axis], *x._strides[axis + 1 :])
+    lengths = (*x._shape[:axis], *x._shape[axis + 1 :])
+    return any(abs(stride) < abs(x._strides[axis]) and size > 1 for stride, size in zip(others, lengths, strict=True))
+
+
+@functools.lru_cache(maxsize=4096)
+def _passes(length: int, columns: bool, dtype: DType, device: Device) -> tuple[int, ...]:
+    """The lengths of the lines of each pass."""
+    if not uses_shared_memory(device):
+        return split(length, LARGEST_RADIX)
+    room = _room(dtype, device)
+    if not columns and length <= room and _line(length, False, dtype, device) is not None:
+        return (length,)
+    limit = max(LARGEST_RADIX, room // _SIDE_BY_SIDE)
+    while True:
+        factors = split(length, limit)
+        if all(_line(factor, True, dtype, device) is not None for factor in factors):
+            return factors
+        limit //= 2
+
+
+def _room(dtype: DType, device: Device) -> int:
+    """The longest line that a workgroup can take."""
+    limits = device.limits
+    shared = (limits.max_shared_memory_size // dtype.itemsize - 1) * 16 // 17
+    return min(shared, _VALUES * launch.invocations_of_group(limits, limits.max_workgroup_invocations), _LONGEST_LINE)
+
+
+@functools.lru_cache(maxsize=4096)
+def _line(length: int, columns: bool, dtype: DType, device: Device) -> Line | None:
+    """How workgroups transform lines of a length; None when it has too many factors."""
+    radices = split(length, LARGEST_RADIX)
+    if len(radices) > MOST_RADICES:
+        return None
+    limits = device.limits
+    members = -(-length // _VALUES)
+    pitch = length + length // 16 | 1
+    room = limits.max_shared_memory_size // (dtype.itemsize * pitch)
+    size = launch.invocations_of_group(limits)
+    lines = max(size // members, _SIDE_BY_SIDE if columns else 1)
+    return Line(radices, members, max(1, min(lines, room, launch.invocations_of_group(limits, 1024) // members)))
+
+
+class _Kernel(NamedTuple):
+    """Which kernel runs a pass: shader, specialization constants, size and counts of workgroups, table of roots."""
+
+    variant: Variant
+    constants: tuple[tuple[int, int], ...]
+    group_size: int
+    groups: tuple[int, int, int]
+    roots: VkArray | None
+
+
+def _register_kernel(length: int, lines: int, dtype: DType, device: Device) -> _Kernel:
+    """An invocation for each line; workgroups are small where there are few, so that all threads of a CPU driver get some."""
+    size = launch.WORKGROUP_SIZE if lines >= _FEW_LINES else _SMALL_GROUP
+    return _Kernel(register_variant(dtype, length), (), size, launch.groups_for(lines, device.limits, size), None)
+
+
+def _shared_kernel(length: int, lines: int, columns: int, dtype: DType, device: Device) -> _Kernel:
+    """A workgroup for some lines."""
+    line = _line(length, bool(columns), dtype, device)
+    assert line is not None  # or _passes would have split it
+    if len(line.radices) == 1:  # nothing is exchanged: who loads an element stores it
+        columns = _COLUMNS_IN | _COLUMNS_OUT if columns & _COLUMNS_IN else 0
+    values = (length, line.members, line.lines, columns, *line.radices)
+    return _Kernel(
+        shared_variant(dtype, length & (length - 1) == 0), tuple(enumerate(values, 4)), line.members * line.lines,
+        launch.groups_for(-(-lines // line.lines), device.limits, 1), tables.between_radices(line.radices, dtype, device),
+    )  # fmt: skip
+
+
+def _dispatch(
+    x: VkArray, result: VkArray, axis: int, length: int, factor: int, before: int, points: int, last: bool, job: Job
+) -> None:
+    """One pass: lines of `factor` elements after passes that have transformed `before` points of `length`."""
+    device, dtype = x._device, complex_dtype(x._dtype)
+    rest = length // (before * factor)
+    places = rest if before == 1 else before
+    steps = (
+        x._strides[axis] * (2 if job.load == REAL_PAIRS else 1),
+        result._strides[axis] * (2 if job.store == REAL_PAIRS else 1),
+    )
+    inner = (
+        Dimension(rest, before * steps[0], before * factor * steps[1], before == 1),
+        Dimension(before, *steps, before > 1),
+    )
+    a_step, r_step = length // factor * steps[0], before * steps[1]
+    flags, table_in = _factors(job, before, factor, dtype, device)
+    spectrum_roots = tables.roots(2 * points, points, dtype, device) if job.load == HALF_SPECTRUM else None
+    constants = ((1, job.load), (2, job.store), (3, flags))
+    for batch in batches(x, result, axis, inner, max(map(abs, steps)) * length):
+        if uses_shared_memory(device):
+            kernel = _shared_kernel(factor, batch.lines, _columns(batch, a_step, r_step), dtype, device)
+        else:
+            kernel = _register_kernel(factor, batch.lines, dtype, device)
+        addressed = (kernel.roots, table_in, job.table_out, spectrum_roots)
+        used = [table for table in addressed if table is not None]
+        header = struct.pack(
+            f"<6Q{'d' if dtype.bits == 64 else 'f'}6I2i", *batch.addresses,
+            *(0 if table is None else table._address for table in addressed), job.scale, batch.lines, points,
+            min(x._shape[axis], _available(job.load, points)), result._shape[axis] if last else _EVERY, places,
+            job.mode | batch.counted_axis << 8 | len(batch.dimensions) << 16, a_step, r_step,
+        )  # fmt: skip
+        push, metadata = launch.with_metadata(device, header, batch.values)
+        launch.dispatch(
+            kernel.variant, device, push, kernel.groups, [x, *used], (result,), kernel.group_size,
+            metadata, constants + kernel.constants,
+        )  # fmt: skip
+
+
+def _columns(batch: Batch, a_step: int, r_step: int) -> int:
+    """Whether lines lie closer together than their elements, in the source and in the result."""
+    if not batch.dimensions:
+        return 0
+    next_line = batch.dimensions[-1]
+    closer = abs(next_line.source) < abs(a_step), abs(next_line.result) < abs(r_step)
+    return closer[0] * _COLUMNS_IN | closer[1] * _COLUMNS_OUT
+
+
+def _available(load: int, points: int) -> int:
+    """The elements that a transform of `points` points reads."""
+    return {REAL_PAIRS: 2 * points, HALF_SPECTRUM: points + 1, HERMITIAN: points // 2 + 1}.get(load, points)
+
+
+def _factors(job: Job, before: int, factor: int, dtype: DType, device: Device) -> tuple[int, VkArray | None]:
+    """What elements are multiplied by, as flags, and the table for the way in."""
+    flags = 0 if job.table_out is None else _TABLE_OUT
+    if job.table_in is not None:
+        return flags | _TABLE_IN, job.table_in
+    if before == 1:
+        return flags, None
+    if before * factor > _LARGEST_TABLE:
+        return flags | _TWIDDLES_FOUND, None
+    return flags | _TABLE_IN, tables.between_passes(before, factor, dtype, device)
