@@ -1,6 +1,7 @@
 // For every value, the place where it belongs in an ascending row of keys: before the keys equal to it, or after them
 // (RIGHT in `side`). Binary search, one invocation for each value. PRECEDES says whether a comes before b; NaN is last.
 #include "lib/extensions.glsl"
+#include "lib/address.glsl"
 #include "lib/dtypes.glsl"
 #include LIBRARY
 
@@ -10,7 +11,7 @@ layout(buffer_reference, scalar) readonly buffer Elements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer Results { R_STORAGE data[]; };
 
 layout(push_constant, scalar) uniform Push {
-    Elements keys;
+    uvec2 keys;
     Elements values;
     Results results;
     uint key_count;
@@ -28,7 +29,7 @@ void main() {
     uint high = push.key_count;
     while (low < high) {
         uint middle = low + (high - low) / 2u;
-        A_COMPUTE key = A_LOAD(push.keys.data[middle]);
+        A_COMPUTE key = A_LOAD(Elements(vx_address(push.keys, middle, A_BYTES)).data[0]);
         bool after = push.right != 0u ? !precedes(value, key) : precedes(key, value);
         if (after) low = middle + 1u;
         else high = middle;

@@ -1,22 +1,20 @@
 // Radix sort, last step of a pass: each element moves to the place of its digit, those of one digit in their order.
 // One invocation for a chunk. With INDICES, the elements' places in their rows move along.
 #include "lib/extensions.glsl"
+#include "lib/address.glsl"
 #include "lib/sort_key.glsl"
 
 layout(local_size_x_id = 0) in;
-layout(constant_id = 7) const bool FAR = false;  // a row longer than signed indices reach, in several dispatches
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint data[]; };
 
 layout(push_constant, scalar) uniform Push {
     Elements elements;
-    Elements target;
-    Elements far_target;
+    uvec2 target;
     Words places;       // [row][digit][chunk]: where the first element of this digit in this chunk belongs
 #ifdef INDICES
     Words indices;
-    Words target_indices;
-    Words far_target_indices;
+    uvec2 target_indices;
 #endif
     uint rows;
     uint row_length;
@@ -25,7 +23,6 @@ layout(push_constant, scalar) uniform Push {
     uint pitch;         // chunks of a whole row
     uint shift;         // of the digit in the key; at the first pass, 0, the indices begin
     uint first;         // place in its row of the first element of this dispatch
-    uint near;          // places from here on are counted from the far addresses
 } push;
 
 void main() {
@@ -45,16 +42,9 @@ void main() {
 #ifdef INDICES
         uint index = push.shift == 0u ? push.first + from - row_start : push.indices.data[from];
 #endif
-        if (FAR && to >= push.near) {
-            push.far_target.data[to - push.near] = ELEMENT_STORAGE(element);
+        Elements(vx_address(push.target, to, ELEMENT_BYTES)).data[0] = ELEMENT_STORAGE(element);
 #ifdef INDICES
-            push.far_target_indices.data[to - push.near] = index;
+        Words(vx_address(push.target_indices, to, 4)).data[0] = index;
 #endif
-        } else {
-            push.target.data[to] = ELEMENT_STORAGE(element);
-#ifdef INDICES
-            push.target_indices.data[to] = index;
-#endif
-        }
     }
 }

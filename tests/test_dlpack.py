@@ -128,7 +128,7 @@ def test_capsules_release_what_they_hold():
 def test_numpy_refuses_device_memory_in_its_own_words():
     """A capsule is released while the consumer's exception is on its way, and must leave that alone."""
     x = vx.arange(3)
-    with pytest.raises(RuntimeError, match="Unsupported device"):
+    with pytest.raises((RuntimeError, BufferError), match="Unsupported device"):  # the second since NumPy 2.5
         np.from_dlpack(x)
     assert np.from_dlpack(x, device="cpu").tolist() == [0, 1, 2]
 

@@ -167,7 +167,7 @@ def test_parts_of_the_summed_dimension(tile, dtype, only, device) -> None:
 
 def test_dispatches_are_cut_where_32_bit_indices_end(monkeypatch) -> None:
     monkeypatch.setattr(layout, "INDEX_LIMIT", 2000)
-    monkeypatch.setattr(product, "_REACH_LIMIT", 500)
+    monkeypatch.setattr(product, "_REACH_BYTES", 2000)
     for dtype in supported([vx.int32, vx.float16, vx.float32]):
         for first, second in [
             ((3, 20, 70), (70, 30)),

@@ -9,8 +9,15 @@ from collections.abc import Iterator, Sequence
 Shape = tuple[int, ...]
 Strides = tuple[int, ...]
 
-# Shaders index with 32-bit signed integers: one dispatch covers fewer elements, and smaller offsets, than this.
-INDEX_LIMIT = 2**31 - 2**12
+# Shaders index with signed 32-bit integers: offsets from an address stay below the first limit, and `data[index]` below
+# the second, 4 GiB of 16-byte elements, for NVIDIA computes an index's offset in bytes in 32 bits.
+OFFSET_LIMIT = 2**31 - 2**12
+INDEX_LIMIT = 2**28
+
+
+def index_limit(itemsize: int) -> int:
+    """INDEX_LIMIT for elements of `itemsize` bytes: how many of them one dispatch may span."""
+    return min(INDEX_LIMIT * 16 // itemsize, OFFSET_LIMIT)
 
 
 def contiguous_strides(shape: Shape) -> Strides:

@@ -168,6 +168,8 @@ for attempt in attempts():
         print("ok")
     except errors.ForkError as error:
         print("ForkError" if "'spawn'" in str(error) else error)
+sys.stdout.flush()
+os._exit(0)  # as the children of multiprocessing do: the exit handlers of NVIDIA's driver wait for threads that are not there
 """
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from .. import dtypes, interchange, promotion
+from .. import dtypes, interchange, layout, promotion
 from ..array import VkArray, check_supported, default_dtype, operations
 from ..array import empty as _empty
 from ..dtypes import CATEGORIES, DType, as_dtype
@@ -15,7 +15,6 @@ from . import launch
 from .launch import as_device
 from .rows import cast, check_operands
 
-_PROGRESSION_LIMIT = 2**31
 _KIND_NAMES = ("bool", "int", "float", "complex")
 
 
@@ -240,9 +239,9 @@ def operations_of(dtype: DType) -> Iterator[launch.Operation]:
 
 def _arithmetic_progression(start: Any, step: Any, count: int, dtype: DType, device: Any) -> VkArray:
     result = _empty((count,), dtype, device)
-    # The kernel counts in 32 bits; longer results are made of several.
-    for first in range(0, count, _PROGRESSION_LIMIT):
-        part = result._view((min(count - first, _PROGRESSION_LIMIT),), (1,), first)
+    # The kernel counts from 0; what takes several dispatches is several progressions.
+    for first in range(0, count, layout.INDEX_LIMIT):
+        part = result._view((min(count - first, layout.INDEX_LIMIT),), (1,), first)
         begin = start + first * step
         if dtype in CATEGORIES["integer"]:
             begin, step = (_wrapped(value, dtype) for value in (begin, step))

@@ -36,7 +36,8 @@ remainder = binary("remainder", "real numeric", "vx_remainder(a, b)",
                    library="arithmetic")  # fmt: skip
 pow = binary("pow", "numeric", "vx_pow(a, b)", "The first element raised to the power of the second (integers wrap around).",
              library="power")  # fmt: skip
-negative = unary("negative", "numeric", "-a", "The negative of each element.")
+negative = unary("negative", "numeric", {"integer": "-a", "else": "vx_negative(a)"}, "The negative of each element.",
+                 library="arithmetic")  # fmt: skip
 positive = unary("positive", "numeric", "a", "A copy of each element.")
 abs = unary("abs", "numeric", {"unsigned integer": "a", "else": "vx_absolute(a)"}, "The absolute value of each element.",
             library="arithmetic", result="real")  # fmt: skip
@@ -117,7 +118,8 @@ bitwise_right_shift = binary("bitwise_right_shift", "integer", "vx_right_shift(a
 
 # -- complex numbers --------------------------------------------------------------------------------------------
 
-conj = unary("conj", "numeric", {"complex floating": "T(a.x, -a.y)", "else": "a"}, "The complex conjugate.")
+conj = unary("conj", "numeric", {"complex floating": "vx_conj(a)", "else": "a"}, "The complex conjugate.",
+             library="arithmetic")  # fmt: skip
 real = unary("real", "numeric", {"complex floating": "a.x", "else": "a"}, "The real part.", result="real")
 imag = unary("imag", "complex floating", "a.y", "The imaginary part.", result="real")
 

@@ -112,7 +112,7 @@ def _move(
         steps = [step // factor for step in steps]
     chosen = variant(template, itemsize, wide)
     code = _FUNCTIONS.index(function) + 1
-    for part, offsets in layout.index_slices(shape, rows):
+    for part, offsets in layout.index_slices(shape, rows, layout.OFFSET_LIMIT):
         count = math.prod(part)
         values = [*part, *rows[0], *rows[1]]
         for index, array, row, step, offset in zip(indices, arrays, rows[2:], steps, offsets[2:], strict=True):
@@ -140,7 +140,7 @@ def _words(value: int) -> tuple[int, int]:
 
 def _needs_64_bits(index_dtypes: Sequence[DType], reach: int, device: Device) -> bool:
     """Whether indices or offsets need int64. Raises FeatureError where they do and the device has none."""
-    far = reach > layout.INDEX_LIMIT
+    far = reach > layout.OFFSET_LIMIT
     if is_supported(dtypes.int64, device):
         return far or any(dtype.bits == 64 or dtype is dtypes.uint32 for dtype in index_dtypes)
     if far:

@@ -25,7 +25,6 @@ WORKGROUP_SIZE = 256
 PUSH_CONSTANT_BYTES = 128
 _VECTOR_BYTES = 16
 _OPERAND_NAMES = ("A", "B", "C")
-_COUNT_LIMIT = 2**31
 _PLAN_LIMIT = 1024
 
 Defines = tuple[tuple[str, str], ...]
@@ -233,11 +232,25 @@ def elementwise(operation: Operation, inputs: Sequence[VkArray], result: VkArray
                     flat = False
                     break
                 broadcast |= 1 << position
-    if flat and count <= _COUNT_LIMIT and _flat(operation, inputs, result, broadcast, count):
+    if flat and count > layout.INDEX_LIMIT:
+        _in_parts(operation, inputs, result, broadcast, count)
+        return result
+    if flat and _flat(operation, inputs, result, broadcast, count):
         return result
     strides = [layout.broadcast_strides(operand._shape, operand._strides, shape) for operand in inputs]
     _strided(operation, inputs, result, shape, [*strides, result._strides])
     return result
+
+
+def _in_parts(operation: Operation, inputs: Sequence[VkArray], result: VkArray, broadcast: int, count: int) -> None:
+    """`elementwise` of contiguous arrays, in dispatches that indices reach."""
+    for first in range(0, count, layout.INDEX_LIMIT):
+        part = (min(count - first, layout.INDEX_LIMIT),)
+        elementwise(
+            operation,
+            [x if broadcast >> k & 1 else x._view(part, (1,), first) for k, x in enumerate(inputs)],
+            result._view(part, (1,), first),
+        )
 
 
 def _without_overlap(inputs: Sequence[VkArray], result: VkArray) -> Sequence[VkArray]:
@@ -301,7 +314,7 @@ def _strided(
     operands = (*inputs, result)
     buffers = [operand._buffer for operand in inputs]
     shape, strides = layout.collapse(shape, strides)
-    for part, offsets in layout.index_slices(shape, strides):
+    for part, offsets in layout.index_slices(shape, strides, layout.OFFSET_LIMIT):
         addresses = [
             operand._buffer.address + (operand._offset + offset) * itemsize
             for operand, offset, itemsize in zip(operands, offsets, itemsizes, strict=True)

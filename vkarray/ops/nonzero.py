@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _BRANCHES = 64
 _COMMON_RANK = 3  # up to which a pipeline has the rank built in
 # Elements of a mask handled with 32-bit places and counts; longer masks come in parts.
-PART = 2**30
+PART = layout.INDEX_LIMIT
 
 
 class _Part(NamedTuple):

@@ -75,7 +75,7 @@ _BUSY_WITH_ROWS = {"gpu": 1 << 18, "cpu": 1 << 10}
 _SHORTEST_PART = {"gpu": 256, "cpu": 1024}
 _LANES = (256, 32)  # invocations that share a sum on a GPU, where neighbours in memory are neighbours in k
 _LONG_ROW = 2048  # from here on a whole workgroup shares a sum
-_REACH_LIMIT = 1 << 30  # elements that one part may span
+_REACH_BYTES = 1 << 31  # that one part may span
 _SHORTEST_REACH = 16  # products that a part always has, whatever it spans
 # Rows and columns from which on 16-bit floating-point matrices are converted first: unpacking such an element takes a
 # dozen instructions, and it is read once per tile. No larger than half the smallest tile of matmul_tiled.
@@ -197,10 +197,19 @@ def _sum(term: str, a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     return result
 
 
+def _reach(array: VkArray) -> int:
+    """How many elements one part may span."""
+    return _REACH_BYTES // storage_itemsize(array._dtype, array._device)
+
+
+def _index_limit(*arrays: VkArray) -> int:
+    return layout.index_limit(max(storage_itemsize(array._dtype, array._device) for array in arrays))
+
+
 def _within_reach(array: VkArray) -> VkArray:
     """The array, copied where it is walked backwards, or its last dimension in steps so large that parts would be short."""
     step = max(1, abs(array._strides[-1]))
-    too_far = _REACH_LIMIT // step < min(array._shape[-1], _SHORTEST_REACH)
+    too_far = _reach(array) // step < min(array._shape[-1], _SHORTEST_REACH)
     return launch.copy(array) if too_far else launch.forward(array)
 
 
@@ -230,7 +239,7 @@ def _part(
     """Products per part of the summed dimension, given how much runs side by side without parts."""
     parts = max(1, min(-(-busy // max(parallel, 1)), k // shortest))
     stride = max(1, abs(a._strides[axes[0]]), abs(b._strides[axes[1]]))
-    part = min(-(-k // parts), max(1, _REACH_LIMIT // stride), _LONGEST_PART[_kind(a._device)])
+    part = min(-(-k // parts), max(1, min(_reach(a), _reach(b)) // stride), _LONGEST_PART[_kind(a._device)])
     # Parts that begin at multiples of 16 elements keep the alignment of the whole.
     return part if part < 32 or part >= k else part - part % 16
 
@@ -243,7 +252,7 @@ def _sum_parts(term: str, a: VkArray, b: VkArray, result: VkArray, part: int, la
     stack = _Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
     variant = dot_variant(term, a._dtype, result._dtype, device)
     kernel = launch.kernel(variant, device, launch.WORKGROUP_SIZE, ((1, lanes),))
-    limit = layout.INDEX_LIMIT - (part - 1) * max(abs(a_k), abs(b_k))
+    limit = _index_limit(a, b, result) - (part - 1) * max(abs(a_k), abs(b_k))
     for slice_ in stack.slices((), ((), (), ()), limit):
         header = struct.pack(
             "<3Q3I2iI", *slice_.addresses, slice_.count, slice_.k, part, *_steps(part, a_k, b_k), slice_.rank
@@ -351,7 +360,7 @@ def _multiply(
     shape, strides = layout.collapse(result._shape[1:-2], [a._strides[:-2], b._strides[:-2], result._strides[1:-2]])
     stack = _Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
     variant = matmul_variant(tile, a._dtype, result._dtype, device)
-    limit = layout.INDEX_LIMIT - (part - 1) * max(abs(a_k), abs(b_k))
+    limit = _index_limit(a, b, result) - (part - 1) * max(abs(a_k), abs(b_k))
     inner = ((a_m, 0), (0, b_n), (result._strides[-2], 1))
     for slice_ in stack.slices((m, n), inner, limit):
         rows, columns = slice_.inner

@@ -262,10 +262,11 @@ class _Run:
         dimension, and in all of x where rows have two."""
         if len(self.sizes) > 2 or min((0, *self.strides, *self.steps)) < 0:
             return False
+        limit = layout.index_limit(storage_itemsize(self.x._dtype, self.device))
         if len(self.sizes) == 1:
-            return min(self.length, 1 << 16) * abs(self.steps[0]) <= layout.INDEX_LIMIT
+            return min(self.length, 1 << 16) * abs(self.steps[0]) <= limit
         low, high = layout.offset_range(self.shape + self.sizes, self.strides + self.steps)
-        return high - low <= layout.INDEX_LIMIT and math.prod(self.shape) * self.length <= layout.INDEX_LIMIT
+        return high - low <= limit and math.prod(self.shape) * self.length <= limit
 
     def _make_contiguous(self, kept: Sequence[int], axes: Sequence[int]) -> None:
         order = (*kept, *axes)

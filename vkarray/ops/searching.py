@@ -101,6 +101,7 @@ def _sorted_variant(dtype: DType, device: Device) -> Variant:
     result = default_dtype("int", device)
     defines = [
         ("PRECEDES", "a < b" if integer else "vx_precedes(a, b)"),
+        ("A_BYTES", str(storage_itemsize(dtype, device))),
         *launch.operand_defines("A", dtype), *launch.operand_defines("R", result), *launch.compute_defines(dtype),
         *launch.feature_defines((dtype, result), device),
         ("LIBRARY", launch.library_path(None if integer else "/statistics", dtype)),

@@ -161,13 +161,9 @@ def _sort_by_digits(
     shifts = range(0, _key_bits(x._dtype), bits)
     if len(shifts) % 2 == 0:
         target, others = others, target
-    # 32-bit signed indices reach all places, or the row is alone and comes in segments of `few` chunks.
-    near = layout.INDEX_LIMIT
-    far = rows * length > near
-    beyond = near if far else 0
-    few = near // chunk if far else chunks
+    # All elements are within reach of indices, or the row is alone and its elements come in segments of chunks.
+    few = chunks if rows * length <= layout.INDEX_LIMIT else layout.INDEX_LIMIT // chunk
     segments = [(first, min(few, chunks - first)) for first in range(0, chunks, few)]
-    move_constants = (*constants, (7, int(far)))
     for shift in shifts:
         for first, part in segments:
             start = first * chunk
@@ -179,13 +175,10 @@ def _sort_by_digits(
         before = target[1] if source[1] is None else source[1]
         for first, part in segments:
             start = first * chunk
-            push = _addresses(
-                _from(source[0], start), target[0], _from(target[0], beyond), _from(counts, first),
-                _from(before, start), target[1], _from(target[1], beyond),
-            )  # fmt: skip
-            push += struct.pack("<8I", rows, length - start, chunk, part, chunks, shift, start, near)
+            push = _addresses(_from(source[0], start), target[0], _from(counts, first), _from(before, start), target[1])
+            push += struct.pack("<7I", rows, length - start, chunk, part, chunks, shift, start)
             read = [counts, *source]
-            _run("sort_scatter", x, places is not None, move_constants, push, rows * part, read, target)
+            _run("sort_scatter", x, places is not None, constants, push, rows * part, read, target)
         source, target, others = target, others, target
 
 

@@ -9,6 +9,9 @@
 #include "lib/float32/power.glsl"
 #endif
 
+COMPLEX vx_negative(COMPLEX z) { return COMPLEX(vx_negative(z.x), vx_negative(z.y)); }
+COMPLEX vx_conj(COMPLEX z) { return COMPLEX(z.x, vx_negative(z.y)); }
+
 // The textbook formula, which the standard asks for: error below sqrt(5) / 2 eps of the modulus (Brent, Percival
 // and Zimmermann, Math. Comp. 76, 2007). An infinite factor gives what the formula gives.
 COMPLEX vx_multiply(COMPLEX a, COMPLEX b) {

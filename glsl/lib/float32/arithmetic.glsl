@@ -20,6 +20,11 @@ float vx_absolute(float x) {
     return uintBitsToFloat(vx_magnitude_bits(x));
 }
 
+// By its bit: a device may give every NaN the same bits when it computes with it.
+float vx_negative(float x) {
+    return vx_flip_sign(x, 0x80000000u);
+}
+
 bool vx_signbit(float x) {
     return vx_sign_bits(x) != 0u;
 }

@@ -31,6 +31,12 @@ double vx_absolute(double x) {
     return packDouble2x32(uvec2(bits.x, bits.y & 0x7FFFFFFFu));
 }
 
+// By its bit: a device may give every NaN the same bits when it computes with it.
+double vx_negative(double x) {
+    uvec2 bits = unpackDouble2x32(x);
+    return packDouble2x32(uvec2(bits.x, bits.y ^ 0x80000000u));
+}
+
 double vx_copysign(double magnitude, double sign) {
     uvec2 bits = unpackDouble2x32(magnitude);
     return packDouble2x32(uvec2(bits.x, bits.y & 0x7FFFFFFFu | vx_high_word(sign) & 0x80000000u));
