@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 
 import vkarray
 from vkarray import configuration
@@ -24,6 +26,14 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 
 
+# The files in `vkarray/ops` that are not named after their chapter.
+BEYOND = "Beyond the standard"
+CHAPTERS = dict.fromkeys(("closeness", "einsum", "histogram", "ndarray", "pad", "quantile"), BEYOND) | {
+    "nonzero": "Searching functions"
+}
+EXTENSIONS = [name for name in ("linalg", "fft", "random") if hasattr(vkarray, name)]
+
+
 def defined_in(path: Path) -> set[str]:
     """The names that a module assigns or defines itself."""
     names: set[str] = set()
@@ -40,15 +50,26 @@ def summary(function: Callable[..., object]) -> str:
     return " ".join((function.__doc__ or "").strip().partition("\n\n")[0].split()).replace("|", "\\|")
 
 
+def table(title: str, module: ModuleType, names: Iterable[str]) -> str:
+    rows = [f"| `{name}` | {summary(getattr(module, name))} |" for name in sorted(names)]
+    return "\n".join([f"## {title}", "", "| Function | |", "| --- | --- |", *rows])
+
+
 def operations() -> str:
-    """The namespace as Markdown, one table per chapter of the standard."""
-    sections = []
+    """The namespace as Markdown: a table per chapter of the standard, one for what is beyond it, one per extension."""
+    chapters: dict[str, set[str]] = {"Creation functions": {"from_dlpack"}, BEYOND: {"kernel", "config", "cache_stats"}}
     for path in sorted(Path(vkarray.__file__).parent.glob("ops/*.py")):
-        public = sorted(name for name in defined_in(path) if callable(getattr(vkarray, name, None)))
-        if public:
-            rows = [f"| `{name}` | {summary(getattr(vkarray, name))} |" for name in public]
-            title = path.stem.replace("_", " ").capitalize()
-            sections.append("\n".join([f"## {title}", "", "| Function | |", "| --- | --- |", *rows]))
+        module = importlib.import_module(f"vkarray.ops.{path.stem}")
+        public = {name for name in defined_in(path) if getattr(vkarray, name, path) is getattr(module, name)}
+        chapter = CHAPTERS.get(path.stem, f"{path.stem.replace('_', ' ').capitalize()} functions")
+        chapters.setdefault(chapter, set()).update(name for name in public if callable(getattr(module, name)))
+    beyond = chapters.pop(BEYOND)
+    sections = [table(title, vkarray, names) for title, names in sorted(chapters.items()) if names]
+    sections.append(table(BEYOND, vkarray, beyond))
+    for name in EXTENSIONS:
+        module = importlib.import_module(f"vkarray.{name}")
+        functions = {function for function in module.__all__ if not isinstance(getattr(module, function), type)}
+        sections.append(table(f"The namespace `vx.{name}`", module, functions))
     return "\n\n".join(sections)
 
 

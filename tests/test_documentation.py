@@ -6,7 +6,9 @@ import doctest
 import importlib
 import pkgutil
 import re
+import runpy
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from reference import supported
@@ -62,6 +64,19 @@ def test_examples_of_docstrings(name: str) -> None:
     module = importlib.import_module(name)
     found = doctest.DocTestFinder(exclude_empty=True).find(module, globs={"vx": vkarray, "vkarray": vkarray})
     assert not "".join(failures(test) for test in found if test.examples)
+
+
+def test_every_function_is_in_the_list_of_operations_once() -> None:
+    listed = re.findall(r"^\| `(\w+)` \| \S", runpy.run_path(str(ROOT / "docs/conf.py"))["operations"](), re.MULTILINE)
+    public = [name for name in vars(vkarray) if not name.startswith("_") and callable(getattr(vkarray, name))]
+    types = {name for name in public if isinstance(getattr(vkarray, name), type)}
+    functions = set(public) - types - {*DTYPES, "bool", "check_api_version"}
+    assert functions <= set(listed)
+    namespaces = [module for module in vars(vkarray).values() if isinstance(module, ModuleType)]
+    assert all(
+        listed.count(name) <= 1 + sum(name in getattr(module, "__all__", ()) for module in namespaces)
+        for name in listed
+    )
 
 
 def test_extraction_keeps_blocks_apart() -> None:
