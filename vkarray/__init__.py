@@ -134,6 +134,7 @@ from .ops.elementwise import (
     tanh,
     trunc,
 )  # fmt: skip
+from .ops.histogram import bincount, histogram
 from .ops.indexing import take, take_along_axis
 from .ops.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from .ops.manipulation import (
@@ -156,6 +157,7 @@ from .ops.manipulation import (
 from .ops.ndarray import dot
 from .ops.nonzero import nonzero
 from .ops.pad import pad
+from .ops.quantile import median, percentile, quantile
 from .ops.searching import argmax, argmin, count_nonzero, searchsorted, where
 from .ops.set import isin, unique_all, unique_counts, unique_inverse, unique_values
 from .ops.sorting import argsort, sort

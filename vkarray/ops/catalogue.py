@@ -9,7 +9,20 @@ from typing import Any, NamedTuple
 from .. import dtypes
 from ..array import is_supported
 from ..shaders import Variant
-from . import closeness, creation, indexing, launch, product, random, reductions, searching, sorting, statistical
+from . import (
+    closeness,
+    creation,
+    histogram,
+    indexing,
+    launch,
+    product,
+    quantile,
+    random,
+    reductions,
+    searching,
+    sorting,
+    statistical,
+)  # fmt: skip
 from .fourier import transform
 from .linalg import cholesky, eig, lu, norm, qr, svd, triangular
 from .rows import ROWS, cast_operation
@@ -57,7 +70,8 @@ def scan_variants(device: Any) -> Iterator[Variant]:
 
 FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     elementwise_variants, reductions.variants, scan_variants, product.variants, indexing.variants,
-    searching.variants, sorting.variants, random.variants, closeness.variants, transform.variants,
+    searching.variants, sorting.variants, random.variants, closeness.variants,
+    quantile.variants, histogram.variants, transform.variants,
     cholesky.variants, eig.variants, lu.variants, norm.variants, qr.variants, svd.variants, triangular.variants,
 )  # fmt: skip
 

@@ -1,0 +1,50 @@
+// How often each of the integers below `bins` occurs, added to `counts`. A workgroup takes PER_INVOCATION elements for each of
+// its invocations, neighbours side by side. With SHARED it counts in its own memory first, so that few bins do not make
+// everybody wait for the same words. Additions of integers give the same in any order.
+#include "lib/extensions.glsl"
+
+layout(local_size_x_id = 0) in;
+
+#define PER_INVOCATION 32u
+
+layout(buffer_reference, scalar) readonly buffer Places { int data[]; };
+layout(buffer_reference, scalar) buffer Counts { uint data[]; };
+
+layout(push_constant, scalar) uniform Push {
+    Places places;
+    Counts counts;
+    uint count;
+    uint bins;  // with SHARED at most SHARED_BINS
+} push;
+
+#ifdef SHARED
+shared uint own[SHARED_BINS];
+#endif
+
+void main() {
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    uint size = gl_WorkGroupSize.x;
+    uint first = group * size * PER_INVOCATION + gl_LocalInvocationIndex;
+#ifdef SHARED
+    for (uint bin = gl_LocalInvocationIndex; bin < push.bins; bin += size) own[bin] = 0u;
+    barrier();
+#endif
+    for (uint k = 0u; k < PER_INVOCATION; ++k) {
+        uint element = first + k * size;
+        if (element < push.count) {
+            uint bin = uint(push.places.data[element]);
+#ifdef SHARED
+            atomicAdd(own[bin], 1u);
+#else
+            atomicAdd(push.counts.data[bin], 1u);
+#endif
+        }
+    }
+#ifdef SHARED
+    barrier();
+    for (uint bin = gl_LocalInvocationIndex; bin < push.bins; bin += size) {
+        uint counted = own[bin];
+        if (counted != 0u) atomicAdd(push.counts.data[bin], counted);
+    }
+#endif
+}
