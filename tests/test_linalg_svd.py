@@ -12,6 +12,7 @@ from reference import WIDER, host_dtype, supported
 
 import vkarray as vx
 from vkarray.errors import LinAlgError
+from vkarray.ops.linalg import svd
 
 DTYPES = supported([vx.float32, vx.float64, vx.complex64, vx.complex128])
 REAL = supported([vx.float32, vx.float64])
@@ -90,6 +91,16 @@ def test_larger(dtype, n):
     a = values_of(dtype, (n, n))
     s = check(vx.asarray(a), a)
     assert np.array_equal(np.asarray(vx.linalg.svdvals(vx.asarray(a))), s)
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["separate", "shared"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_both_kinds_of_kernels(dtype, shared, monkeypatch):
+    """The kernels for CPU drivers and those whose invocations meet in shared memory, each on this device."""
+    monkeypatch.setattr(svd, "uses_shared_memory", lambda device: shared)
+    for shape in [(70, 70), (2, 20, 40), (300, 9)]:
+        a = values_of(dtype, shape)
+        check(vx.asarray(a), a)
 
 
 @pytest.mark.parametrize("dtype", REAL, ids=str)
@@ -203,9 +214,10 @@ def test_hard_matrices_of_a_stack(dtype):
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_magnitudes(dtype):
     limits = vx.finfo(dtype)
-    a = values_of(dtype, (12, 12))
-    a = a / np.abs(a) * (1 + np.abs(a) / 8)  # magnitudes from 1 to 2
-    for scale in (limits.max / 64, limits.smallest_normal * 2):
+    generator = np.random.default_rng(0)
+    parts = generator.choice([-1, 1], (2, 12, 12)) * generator.uniform(1, 2, (2, 12, 12))
+    a = parts[0] + 1j * parts[1] if dtype.kind == "complex floating" else parts[0]
+    for scale in (limits.max / 64, limits.smallest_normal * 128):
         scaled = (a * scale).astype(host_dtype(dtype))
         check(vx.asarray(scaled), scaled)
     both = np.diag(np.array([limits.max / 4, limits.smallest_normal * 2, 1.0])).astype(host_dtype(dtype))
