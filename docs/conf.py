@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
@@ -46,8 +47,9 @@ def defined_in(path: Path) -> set[str]:
 
 
 def summary(function: Callable[..., object]) -> str:
-    """The first paragraph of a docstring, as the cell of a table."""
-    return " ".join((function.__doc__ or "").strip().partition("\n\n")[0].split()).replace("|", "\\|")
+    """The first paragraph of a docstring, as the cell of a table; the chapter is its heading."""
+    text = " ".join((function.__doc__ or "").strip().partition("\n\n")[0].split())
+    return re.sub(r" Standard(:[^.]*)?\.$", "", text).replace("|", "\\|")
 
 
 def table(title: str, module: ModuleType, names: Iterable[str]) -> str:
