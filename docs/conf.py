@@ -49,7 +49,7 @@ def defined_in(path: Path) -> set[str]:
 def summary(function: Callable[..., object]) -> str:
     """The first paragraph of a docstring, as the cell of a table; the chapter is its heading."""
     text = " ".join((function.__doc__ or "").strip().partition("\n\n")[0].split())
-    return re.sub(r" Standard(:[^.]*)?\.$", "", text).replace("|", "\\|")
+    return re.sub(r" Standard(: [^:]*)?\.$", "", text).replace("|", "\\|")
 
 
 def table(title: str, module: ModuleType, names: Iterable[str]) -> str:
@@ -59,7 +59,10 @@ def table(title: str, module: ModuleType, names: Iterable[str]) -> str:
 
 def operations() -> str:
     """The namespace as Markdown: a table per chapter of the standard, one for what is beyond it, one per extension."""
-    chapters: dict[str, set[str]] = {"Creation functions": {"from_dlpack"}, BEYOND: {"kernel", "config", "cache_stats"}}
+    chapters: dict[str, set[str]] = {
+        "Creation functions": {"from_dlpack"},
+        BEYOND: {"kernel", "config", "cache_stats", "load", "save", "savez"},
+    }
     for path in sorted(Path(vkarray.__file__).parent.glob("ops/*.py")):
         module = importlib.import_module(f"vkarray.ops.{path.stem}")
         public = {name for name in defined_in(path) if getattr(vkarray, name, path) is getattr(module, name)}

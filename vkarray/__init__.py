@@ -44,6 +44,7 @@ from .errors import (
     VkArrayError,
     VulkanError,
 )  # fmt: skip
+from .files import load, save, savez
 from .inspection import __array_namespace_info__
 from .ops.closeness import allclose, array_equal, isclose
 from .ops.creation import (
