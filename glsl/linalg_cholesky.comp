@@ -1,6 +1,6 @@
-// Cholesky factorisation of a stack of small Hermitian matrices, in place: the lower triangle of a becomes L with
-// L conj(L)^T = a; one workgroup for a matrix. Column j of L is made from the columns before it (Golub and Van Loan, Matrix
-// Computations, 4th ed., algorithm 4.2.1).
+// Cholesky factorisation of a stack of small Hermitian matrices, in place: the upper triangle of a becomes U with
+// conj(U)^T U = a; one workgroup for a matrix, whose invocations take neighbouring columns. Row j of U is made from the rows
+// before it (Golub and Van Loan, Matrix Computations, 4th ed., algorithm 4.2.1, transposed).
 #include "lib/extensions.glsl"
 #include "lib/dtypes.glsl"
 #include "lib/elimination.glsl"
@@ -17,10 +17,10 @@ layout(buffer_reference, scalar) buffer Integers { int data[]; };
 
 layout(push_constant, scalar) uniform Push {
     Elements a;         // the first matrix
-    Integers status;    // for each matrix: 1 + the first column whose pivot is not positive, or 0
+    Integers status;    // for each matrix: 1 + the first row whose pivot is not positive, or 0
     uint count;         // matrices
     int order;          // their rows
-    int first;          // what their first column counts as in `status`
+    int first;          // what their first row counts as in `status`
     int batch, row;     // strides
 } push;
 
@@ -32,20 +32,24 @@ void meet() {
     barrier();
 }
 
+REAL by_root(REAL value, REAL root, REAL inverse) {
+    return vx_is_zero(inverse) ? vx_divide(value, root) : vx_quotient_by(value, root, inverse);
+}
+
 void main() {
     uint matrix = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (matrix >= push.count) return;
     int local = int(gl_LocalInvocationIndex), size = int(gl_WorkGroupSize.x);
     int base = int(matrix) * push.batch;
     for (int j = 0; j < push.order; ++j) {
-        int diagonal = base + j * push.row;
+        int row = base + j * push.row;
         for (int i = j + local; i < push.order; i += size) {
-            int row = base + i * push.row;
-            T value = push.a.data[row + j];
+            T value = push.a.data[row + i];
             for (int k = 0; k < j; ++k) {
-                value = vx_multiply_add(-push.a.data[row + k], vx_conjugate_if(push.a.data[diagonal + k], true), value);
+                int above = base + k * push.row;
+                value = vx_multiply_add(-vx_conjugate_if(push.a.data[above + j], true), push.a.data[above + i], value);
             }
-            push.a.data[row + j] = value;
+            push.a.data[row + i] = value;
             if (i == j) pivot = VX_REAL_PART(value);
         }
         meet();
@@ -58,13 +62,13 @@ void main() {
         // NaN goes on into the result.
         if (!positive && !vx_is_nan(square) && local == 0 && push.status.data[matrix] == 0) push.status.data[matrix] = push.first + j + 1;
         REAL root = vx_sqrt(square);
+        REAL inverse = vx_inverse_of(root);
         for (int i = j + local; i < push.order; i += size) {
-            int at = base + i * push.row + j;
-            T value = push.a.data[at];
+            T value = push.a.data[row + i];
 #ifdef COMPLEX_T
-            push.a.data[at] = i == j ? T(root, VX_ZERO) : T(vx_divide(value.x, root), vx_divide(value.y, root));
+            push.a.data[row + i] = i == j ? T(root, VX_ZERO) : T(by_root(value.x, root, inverse), by_root(value.y, root, inverse));
 #else
-            push.a.data[at] = i == j ? root : vx_divide(value, root);
+            push.a.data[row + i] = i == j ? root : by_root(value, root, inverse);
 #endif
         }
         meet();

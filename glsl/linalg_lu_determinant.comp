@@ -18,7 +18,7 @@ layout(push_constant, scalar) uniform Push {
     Exponents exponents;
     uint count;         // matrices
     int order;          // of the matrices
-    int batch, row;     // strides
+    int batch, step;    // strides of matrices and along their diagonal
     uint whole;         // write the determinant itself to `values`, and no exponents
 } push;
 
@@ -45,7 +45,7 @@ void main() {
 #endif
     int exponent = 0;
     for (int i = 0; i < push.order; ++i) {
-        T pivot = normalised(push.a.data[int(matrix) * push.batch + i * (push.row + 1)], exponent);
+        T pivot = normalised(push.a.data[int(matrix) * push.batch + i * push.step], exponent);
         precise T product = vx_multiply(value, pivot);
         value = normalised(product, exponent);
     }

@@ -12,7 +12,7 @@ layout(push_constant, scalar) uniform Push {
     uint count;         // matrices
     int order;          // of the matrices
     int first, columns; // of the panel
-    int batch, row;     // strides
+    int batch, row, column_step;  // strides
 } push;
 
 void main() {
@@ -22,7 +22,7 @@ void main() {
     if (matrix >= push.count) return;
     int column = int(index - matrix * others);
     if (column >= push.first) column += push.columns;
-    int at = int(matrix) * push.batch + column;
+    int at = int(matrix) * push.batch + column * push.column_step;
     for (int j = push.first; j < push.first + push.columns; ++j) {
         int pivot_row = push.pivots.data[int(matrix) * push.order + j];
         if (pivot_row != j) {

@@ -1,5 +1,5 @@
 // LU factorisation with partial pivoting of a panel, some columns of all remaining rows, of each matrix of a stack: one
-// workgroup for a matrix. Crout's order: column j of L and U is made from the columns before it, its largest element is
+// workgroup for a matrix, whose invocations take neighbouring rows. Crout's order: column j of L and U is made from the columns before it, its largest element is
 // exchanged to the diagonal, then row j of U follows (Golub and Van Loan, Matrix Computations, 4th ed., section 3.2).
 #include "lib/extensions.glsl"
 #include "lib/dtypes.glsl"
@@ -19,7 +19,7 @@ layout(push_constant, scalar) uniform Push {
     int rows, columns;  // of the panel
     int first;          // its first column
     int order;          // of the matrices
-    int batch, row;     // strides
+    int batch, row, column;  // strides
 } push;
 
 // Sizes are compared as integers, for float comparisons may take subnormal numbers for zero; NaN is the largest.
@@ -43,11 +43,14 @@ void meet() {
     barrier();
 }
 
+int base;
+int at(int row, int column) { return base + row * push.row + column * push.column; }
+
 void main() {
     uint matrix = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (matrix >= push.count) return;
     int local = int(gl_LocalInvocationIndex), size = int(gl_WorkGroupSize.x);
-    int base = int(matrix) * push.batch;
+    base = int(matrix) * push.batch;
     int marks = int(matrix) * push.order + push.first;  // of this panel in rows_of and pivots
 
     for (int j = 0; j < push.columns; ++j) {
@@ -55,12 +58,9 @@ void main() {
         KEY best = KEY(0);
         int place = push.rows;
         for (int i = j + local; i < push.rows; i += size) {
-            int row = base + i * push.row;
-            T value = push.a.data[row + j];
-            for (int k = 0; k < j; ++k) {
-                value = vx_multiply_add(-push.a.data[row + k], push.a.data[base + k * push.row + j], value);
-            }
-            push.a.data[row + j] = value;
+            T value = push.a.data[at(i, j)];
+            for (int k = 0; k < j; ++k) value = vx_multiply_add(-push.a.data[at(i, k)], push.a.data[at(k, j)], value);
+            push.a.data[at(i, j)] = value;
             KEY key = key_of(value);
             if (key > best || place == push.rows) {
                 best = key;
@@ -85,7 +85,7 @@ void main() {
 
         if (pivot_row != j) {
             for (int k = local; k < push.columns; k += size) {
-                int here = base + j * push.row + k, there = base + pivot_row * push.row + k;
+                int here = at(j, k), there = at(pivot_row, k);
                 T value = push.a.data[here];
                 push.a.data[here] = push.a.data[there];
                 push.a.data[there] = value;
@@ -104,20 +104,17 @@ void main() {
 
         // Row j of U, right of the diagonal, and column j of L below it.
         for (int c = j + 1 + local; c < push.columns; c += size) {
-            int at = base + j * push.row;
-            T value = push.a.data[at + c];
-            for (int k = 0; k < j; ++k) {
-                value = vx_multiply_add(-push.a.data[at + k], push.a.data[base + k * push.row + c], value);
-            }
-            push.a.data[at + c] = value;
+            T value = push.a.data[at(j, c)];
+            for (int k = 0; k < j; ++k) value = vx_multiply_add(-push.a.data[at(j, k)], push.a.data[at(k, c)], value);
+            push.a.data[at(j, c)] = value;
         }
-        T pivot = push.a.data[base + j * push.row + j];
+        T pivot = push.a.data[at(j, j)];
         if (vx_vanishes(pivot)) {
             if (local == 0 && push.status.data[2 * matrix] == 0) push.status.data[2 * matrix] = push.first + j + 1;
         } else {
+            T inverse = vx_inverse(pivot);
             for (int i = j + 1 + local; i < push.rows; i += size) {
-                int at = base + i * push.row + j;
-                push.a.data[at] = vx_quotient(push.a.data[at], pivot);
+                push.a.data[at(i, j)] = vx_quotient(push.a.data[at(i, j)], pivot, inverse);
             }
         }
         meet();

@@ -47,7 +47,10 @@ void main() {
             EACH x[r] = vx_multiply_add(triangle(t, first + r, k), known, x[r]);
         }
         EACH {
-            if (push.unit == 0u) x[r] = vx_quotient(x[r], triangle(t, first + r, first + r));
+            if (push.unit == 0u) {
+                T diagonal = triangle(t, first + r, first + r);
+                x[r] = vx_quotient(x[r], diagonal, vx_inverse(diagonal));
+            }
             if (first + r < push.rows) push.b.data[b + (first + r) * push.b_row] = x[r];
             [[unroll]] for (int s = r + 1; s < ROWS; ++s) {
                 x[s] = vx_multiply_add(triangle(t, first + s, first + r), -x[r], x[s]);

@@ -8,7 +8,7 @@
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 6) const bool SUBTRACT = false;  // r -= a @ b
-layout(constant_id = 7) const bool LOWER = false;     // leave out the blocks of r above its diagonal
+layout(constant_id = 7) const bool UPPER = false;     // leave out the blocks of r below its diagonal
 
 layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) readonly buffer BElements { B_STORAGE data[]; };
@@ -28,7 +28,7 @@ void main() {
     index /= across;
     int row = int(index % down) * ROWS;
     index /= down;
-    if (index >= push.count || LOWER && row + ROWS <= column) return;
+    if (index >= push.count || UPPER && row >= column + COLUMNS) return;
     Place place = vx_place(index);
     int length = int(min(push.part, push.k - uint(place.part) * push.part));
 

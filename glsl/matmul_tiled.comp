@@ -20,7 +20,7 @@ layout(constant_id = 3) const bool B_ALONG_K = false;
 layout(constant_id = 4) const bool B_PACKED = false;
 layout(constant_id = 5) const bool R_PACKED = false;
 layout(constant_id = 6) const bool SUBTRACT = false;  // r -= a @ b
-layout(constant_id = 7) const bool LOWER = false;     // leave out the tiles of r above its diagonal
+layout(constant_id = 7) const bool UPPER = false;     // leave out the tiles of r below its diagonal
 
 layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) readonly buffer BElements { B_STORAGE data[]; };
@@ -123,7 +123,7 @@ bool find_tile() {
     index -= first * across;
     row = int(first + index % height) * TILE_M;
     column = int(index / height) * TILE_N;
-    if (LOWER && row + TILE_M <= column) return false;
+    if (UPPER && row >= column + TILE_N) return false;
     place = vx_place(product);
     length = int(min(push.part, push.k - uint(place.part) * push.part));
     return true;

@@ -403,7 +403,7 @@ def test_dispatches_do_not_grow_with_the_stack(name, device, monkeypatch) -> Non
 def test_stacks_are_cut_where_32_bit_indices_end(monkeypatch) -> None:
     a = definite(vx.float32, (9, 40, 40), 27)
     device_a = vx.asarray(a)
-    monkeypatch.setattr(layout, "INDEX_LIMIT", 4000)
+    monkeypatch.setattr(layout, "INDEX_LIMIT", 1000)  # of 16 bytes
     check_solution(a, np.asarray(vx.linalg.solve(device_a, device_a)), a, vx.float32)
     check_factor(a, np.asarray(vx.linalg.cholesky(device_a)), vx.float32)
     logarithms = np.linalg.slogdet(a.astype(np.float64))[1]

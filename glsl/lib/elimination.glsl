@@ -8,6 +8,28 @@
 #include "lib/product.glsl"
 #include "lib/complex/pairs.glsl"
 
+// Numbers between 1 / HUGE and HUGE have a reciprocal that is a normal number.
+#ifdef DOUBLE
+#define VX_HUGE 1e300lf
+#else
+#define VX_HUGE 1e37
+#endif
+
+// About 1 / b for vx_quotient_by; 0 where b is too large or too small for that.
+REAL vx_inverse_of(REAL b) {
+    REAL size = vx_absolute(b);
+    return size > VX_ONE / VX_HUGE && size < VX_HUGE ? vx_reciprocal_approximation(b) : VX_ZERO;
+}
+
+// a / b from the reciprocal of b within 2 ULP, corrected once: exact where a / b is, and much shorter than a division.
+REAL vx_quotient_by(REAL a, REAL b, REAL inverse) {
+    precise REAL quotient = a * inverse;
+    if (!vx_isfinite(quotient)) return quotient;
+    PAIR product = vx_two_product(quotient, b);
+    precise REAL corrected = quotient + ((a - product.x) - product.y) * inverse;
+    return corrected;
+}
+
 #ifdef COMPLEX_T
 #define VX_REAL_PART(Z) Z.x
 T vx_conjugate_if(T z, bool conjugate) { return conjugate ? vx_conjugated(z) : z; }
@@ -24,7 +46,7 @@ T vx_multiply(T a, T b) {
     return product;
 }
 // a / b by the quotient of real numbers, b scaled so that its square neither overflows nor vanishes.
-T vx_quotient(T a, T b) {
+T vx_quotient_of_any(T a, T b) {
     REAL larger = vx_larger_part(b);
     int exponent = vx_is_zero(larger) || !vx_isfinite(larger) ? 0 : vx_binary_exponent(larger);
     b = vx_scale_complex(b, -exponent);
@@ -32,13 +54,27 @@ T vx_quotient(T a, T b) {
     precise T product = T(a.x * b.x + a.y * b.y, a.y * b.x - a.x * b.y);
     return vx_scale_complex(T(vx_divide(product.x, norm), vx_divide(product.y, norm)), -exponent);
 }
+// 1 / b; 0 where b is too large or too small for that.
+T vx_inverse(T b) {
+    REAL larger = vx_larger_part(b);
+    if (!(larger > VX_ONE / VX_HUGE && larger < VX_HUGE)) return T(VX_ZERO, VX_ZERO);
+    int exponent = vx_binary_exponent(larger);
+    precise T scaled = b * vx_two_to_the(-exponent);
+    precise REAL norm = scaled.x * scaled.x + scaled.y * scaled.y;
+    precise REAL factor = vx_reciprocal_approximation(norm) * vx_two_to_the(-exponent);
+    precise T inverse = T(scaled.x * factor, -scaled.y * factor);
+    return inverse;
+}
+// a / b, where `inverse` is vx_inverse(b): for one divisor and many dividends.
+T vx_quotient(T a, T b, T inverse) { return vx_vanishes(inverse) ? vx_quotient_of_any(a, b) : vx_multiply(a, inverse); }
 #else
 #define VX_REAL_PART(Z) Z
 T vx_conjugate_if(T z, bool conjugate) { return z; }
 bool vx_vanishes(T z) { return vx_is_zero(z); }
 REAL vx_size(T z) { return vx_absolute(z); }
 T vx_scaled(T x, int n) { return vx_scale_complex(PAIR(x, VX_ZERO), n).x; }
-T vx_quotient(T a, T b) { return vx_divide(a, b); }
+T vx_quotient(T a, T b, T inverse) { return vx_is_zero(inverse) ? vx_divide(a, b) : vx_quotient_by(a, b, inverse); }
+T vx_inverse(T b) { return vx_inverse_of(b); }
 #endif
 
 #endif

@@ -298,11 +298,16 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     return result
 
 
-def subtract_product(a: VkArray, b: VkArray, target: VkArray, lower: bool = False) -> None:
+# Specialization constants of the products' kernels.
+_SUBTRACT: tuple[tuple[int, int], ...] = ((6, 1),)
+_SUBTRACT_UPPER = (*_SUBTRACT, (7, 1))
+
+
+def subtract_product(a: VkArray, b: VkArray, target: VkArray, upper: bool = False) -> None:
     """target -= a @ b for arrays of one dtype and shapes (..., m, k), (..., k, n) and (..., m, n), none of them empty.
 
     The stacks are equal, the elements of a row of `target` lie side by side, and it shares no element with a and b.
-    With `lower`, what lies above the diagonal of `target` is left undefined.
+    With `upper`, what lies below the diagonal of `target` is left undefined.
     """
     k = a._shape[-1]
     tile = choose_tile(a._device, target._shape, a._dtype)
@@ -312,7 +317,7 @@ def subtract_product(a: VkArray, b: VkArray, target: VkArray, lower: bool = Fals
         a_part = a._view((*a._shape[:-1], length), a._strides, first * a._strides[-1])
         b_part = b._view((*b._shape[:-2], length, b._shape[-1]), b._strides, first * b._strides[-2])
         whole = target._view((1, *target._shape), (0, *target._strides))
-        _multiply(a_part, b_part, whole, tile, length, ((6, 1), (7, 1)) if lower else ((6, 1),))
+        _multiply(a_part, b_part, whole, tile, length, _SUBTRACT_UPPER if upper else _SUBTRACT)
 
 
 def _fold(a: VkArray, b: VkArray, result: VkArray) -> tuple[VkArray, VkArray, VkArray]:
@@ -365,10 +370,10 @@ def _multiply(
     for slice_ in stack.slices((m, n), inner, limit):
         rows, columns = slice_.inner
         r_m = result._strides[-2] if rows > 1 else 0
-        constants: tuple[tuple[int, int], ...] = ()
+        constants = update if slice_.inner == (m, n) else update[:1]  # a part has no diagonal of its own
         if tile.template == "matmul_tiled":
-            constants = _access_constants(slice_, a, b, result, r_m)
-        kernel = launch.kernel(variant, device, tile.workgroup_size, (*constants, *update))
+            constants = (*_access_constants(slice_, a, b, result, r_m), *constants)
+        kernel = launch.kernel(variant, device, tile.workgroup_size, constants)
         steps = (*_steps(rows, a_m), *_steps(part, a_k, b_k), *_steps(columns, b_n), r_m)
         header = struct.pack(
             "<3Q5I5iI", *slice_.addresses, slice_.count, rows, columns, slice_.k, part, *steps, slice_.rank

@@ -17,7 +17,7 @@ from .common import block, check_status, matrices, variant, variants_of, within_
 if TYPE_CHECKING:
     from ..launch import Device
 
-# Columns that one workgroup factors before a matrix product takes them out of the columns that remain.
+# Rows that one workgroup factors before a matrix product takes them out of the rows that remain.
 _BLOCK = 64
 _TEMPLATE = "linalg_cholesky"
 
@@ -35,43 +35,41 @@ def cholesky(x: VkArray, /, *, upper: bool = False) -> VkArray:
     Returns an array of the shape and type of x, float64 for integers, zero in the other triangle.
     Raises LinAlgError for a matrix that is not positive definite (one with NaN gives NaN), ValueError for other shapes,
     TypeError for 16-bit types, FeatureError where the device lacks float64 and it is needed.
-    Method: blocks of columns from left to right (LAPACK's potrf): ||x - L conj(L)^T|| is a small multiple of N eps ||x||.
+    Method: blocks of rows from the top (LAPACK's potrf): ||x - L conj(L)^T|| is a small multiple of N eps ||x||.
     Standard: linear algebra functions, `cholesky`.
     """
     a = matrices("cholesky", x, square=True)
     if math.prod(a._shape) == 0:
         return empty(a._shape, a._dtype, a._device)
-    # The transpose of a Hermitian matrix is its conjugate, whose factor is the transpose of U.
-    working = working_copy(a.mT if upper else a)
+    # The transpose of a Hermitian matrix is its conjugate, whose upper factor is the transpose of L.
+    working = working_copy(a if upper else a.mT)
     check_status(
         "cholesky", factor(working), a._shape[:-2], "is not positive definite: its leading minor of order {} is not"
     )
     factors = working._view(a._shape, layout.contiguous_strides(a._shape))
-    return creation.triu(factors.mT) if upper else creation.tril(factors)
+    return creation.triu(factors) if upper else creation.tril(factors.mT)
 
 
 def factor(a: VkArray) -> VkArray:
-    """The lower triangle of a contiguous stack (batch, N, N), not empty, becomes L; what is above is left undefined.
+    """The upper triangle of a contiguous stack (batch, N, N), not empty, becomes U with a = conj(U)^T U.
 
-    Returns (batch,) int32: 1 + the first column whose pivot is not positive, or 0.
+    What is below the diagonal is left undefined. Returns (batch,) int32: 1 + the first row whose pivot is not positive, or 0.
     """
     batch, n, _ = a._shape
     status = creation.zeros((batch,), dtype=dtypes.int32, device=a._device)
     for first in range(0, n, _BLOCK):
-        here, below = slice(first, min(first + _BLOCK, n)), slice(first + _BLOCK, n)
-        diagonal = block(a, here, here)
+        here, rest = slice(first, min(first + _BLOCK, n)), slice(first + _BLOCK, n)
+        diagonal, right = block(a, here, here), block(a, here, rest)
         _factor_block(diagonal, status, first)
-        if below.start < n:
-            left = block(a, below, here)
-            # left becomes X with X conj(L)^T = left, that is conj(L) X^T = left^T.
-            triangular.solve_block(diagonal, left.mT, conjugate=True)
-            right = elementwise.conj(left) if a._dtype.kind == "complex floating" else left
-            product.subtract_product(left, right.mT, block(a, below, below), lower=True)
+        if rest.start < n:
+            triangular.solve_block(diagonal.mT, right, conjugate=True)
+            conjugate = elementwise.conj(right) if a._dtype.kind == "complex floating" else right
+            product.subtract_product(conjugate.mT, right, block(a, rest, rest), upper=True)
     return status
 
 
 def _factor_block(a: VkArray, status: VkArray, first: int) -> None:
-    """Factor matrices of one block; their first column counts as `first` in the status."""
+    """Factor matrices of one block; their first row counts as `first` in the status."""
     device = a._device
     for a_part, status_part in within_reach(a, status):
         batch, n, _ = a_part._shape

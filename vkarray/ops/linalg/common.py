@@ -54,9 +54,10 @@ def matrices(name: str, x: Any, *, square: bool = False) -> VkArray:
             f"{name}: {dtype} is too short for factorisations. Convert it: vkarray.astype(x, vkarray.float32)."
         )
     check_supported(dtype, x._device, name)
-    if math.prod(x._shape[-2:]) > layout.INDEX_LIMIT:
+    limit = layout.index_limit(dtype.itemsize)
+    if math.prod(x._shape[-2:]) > limit:
         raise ValueError(
-            f"{name}: expected matrices of at most {layout.INDEX_LIMIT} elements, which 32-bit indices reach; got shape "
+            f"{name}: expected matrices of at most {limit} elements, which 32-bit indices reach; got shape "
             f"{x._shape}. Work on blocks of it."
         )
     return cast(x, dtype)
@@ -85,7 +86,9 @@ def flipped(x: VkArray) -> VkArray:
 def within_reach(*arrays: VkArray) -> Iterator[tuple[VkArray, ...]]:
     """The arrays, all of shape (batch, ...), in parts whose elements 32-bit indices reach."""
     batch = arrays[0]._shape[0]
-    few = min(layout.INDEX_LIMIT // max(1, math.prod(x._shape[1:]), abs(x._strides[0])) for x in arrays)
+    few = min(
+        layout.index_limit(x._dtype.itemsize) // max(1, math.prod(x._shape[1:]), abs(x._strides[0])) for x in arrays
+    )
     if few >= batch:
         yield arrays
         return

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Columns that one workgroup factors before a matrix product takes them out of the columns that remain.
 _PANEL = 32
-_WORKGROUP_SIZES = (32, 256, 1024)  # of which the panel takes the first with an invocation for each row
+_WORKGROUP_SIZES = (8, 32, 256, 1024)  # of which the panel takes the first with an invocation for each row
 _SINGULAR = (
     "is singular: the pivot of column {} of its LU factorisation, counted from 1, is zero. Check vkarray.linalg.det, or "
     "solve a least-squares problem with vkarray.linalg.pinv"
@@ -56,7 +56,7 @@ def _moving_variant(template: str, dtype: DType) -> Variant:
 
 
 def factor(a: VkArray) -> Factors:
-    """Factor a contiguous stack (batch, N, N), not empty, in place.
+    """Factor a stack (batch, N, N), not empty, in place; the elements of a column lie side by side.
 
     Method: blocks of columns from left to right; Golub and Van Loan, Matrix Computations, 4th ed., section 3.4.
     """
@@ -73,7 +73,7 @@ def factor(a: VkArray) -> Factors:
             _factor_panel(here, *part)
         if right.start < n:
             triangular.solve_block(block(a, here, here), block(a, here, right), unit=True)
-            product.subtract_product(block(a, right, here), block(a, here, right), block(a, right, right))
+            product.subtract_product(block(a, here, right).mT, block(a, right, here).mT, block(a, right, right).mT)
     return Factors(a, rows_of, status)
 
 
@@ -92,8 +92,8 @@ def _factor_panel(columns: slice, a: VkArray, rows_of: VkArray, pivots: VkArray,
     width = columns.stop - first
     panel = block(a, slice(first, n), columns)
     push = struct.pack(
-        "<4QI6i", panel._address, rows_of._address, pivots._address, status._address, batch, n - first, width, first, n,
-        *a._strides[:2],
+        "<4QI7i", panel._address, rows_of._address, pivots._address, status._address, batch, n - first, width, first, n,
+        *a._strides,
     )  # fmt: skip
     largest = device.limits.max_workgroup_invocations
     size = next((size for size in _WORKGROUP_SIZES if size >= min(n - first, largest)), _WORKGROUP_SIZES[-1])
@@ -101,7 +101,7 @@ def _factor_panel(columns: slice, a: VkArray, rows_of: VkArray, pivots: VkArray,
     chosen = variant("linalg_lu_panel", a._dtype, device)
     launch.dispatch(chosen, device, push, groups, [], [a, rows_of, pivots, status], size)
     if width < n:
-        push = struct.pack("<2QI5i", a._address, pivots._address, batch, n, first, width, *a._strides[:2])
+        push = struct.pack("<2QI6i", a._address, pivots._address, batch, n, first, width, *a._strides)
         chosen = _moving_variant("linalg_lu_exchange", a._dtype)
         size = triangular.WORKGROUP_SIZE
         groups = launch.groups_for(batch * (n - width), device.limits, size)
@@ -138,7 +138,7 @@ def solve(x1: VkArray, x2: VkArray, /) -> VkArray:
     if math.prod(a._shape) == 0 or math.prod(stack) * columns == 0:
         solution = empty((*stack, n, columns), dtype, a._device)
     else:
-        factors = factor(working_copy(a))
+        factors = factor(working_copy(a.mT).mT)
         check_status("solve", factors.status, a._shape[:-2], _SINGULAR)
         solution = _solution(factors, a._shape[:-2], b, stack)
     return solution._view((*stack, n), layout.contiguous_strides((*stack, n))) if vector else solution
@@ -160,9 +160,10 @@ def _solution(factors: Factors, own: layout.Shape, b: VkArray, stack: layout.Sha
     shape, steps = (tuple(values[axis] for axis in order) for values in (lengths, strides))
     batch = factors.lu._shape[0]
     width = math.prod(shape) // (batch * n)
-    if n * width > layout.INDEX_LIMIT:
+    limit = layout.index_limit(b._dtype.itemsize)
+    if n * width > limit:
         raise ValueError(
-            f"solve: the right-hand sides of one matrix have {n} x {width} elements, expected at most {layout.INDEX_LIMIT}, "
+            f"solve: the right-hand sides of one matrix have {n} x {width} elements, expected at most {limit}, "
             f"which 32-bit indices reach. Solve for parts of them."
         )
     working = _permuted(launch.contiguous(b._view(shape, steps)), factors.rows_of, (batch, n, width))
@@ -194,7 +195,7 @@ def inv(x: VkArray, /) -> VkArray:
     a = matrices("inv", x, square=True)
     if math.prod(a._shape) == 0:
         return empty(a._shape, a._dtype, a._device)
-    factors = factor(working_copy(a))
+    factors = factor(working_copy(a.mT).mT)
     check_status("inv", factors.status, a._shape[:-2], _SINGULAR)
     n = a._shape[-1]
     identity = creation.eye(n, dtype=a._dtype, device=a._device)
@@ -221,12 +222,12 @@ def _determinants(x: VkArray, whole: bool) -> tuple[VkArray, VkArray]:
         return creation.ones(stack, dtype=x._dtype, device=device), creation.zeros(
             stack, dtype=dtypes.int32, device=device
         )
-    lu, _, status = factor(working_copy(x))
+    lu, _, status = factor(working_copy(x.mT).mT)
     flat = [array._view((lu._shape[0],), (1,)) for array in (values, exponents)]
     for a, state, value, exponent in within_reach(lu, status, *flat):
         batch, n, _ = a._shape
         addresses = (array._address for array in (a, state, value, exponent))
-        push = struct.pack("<4QI3iI", *addresses, batch, n, *a._strides[:2], whole)
+        push = struct.pack("<4QI3iI", *addresses, batch, n, a._strides[0], a._strides[1] + a._strides[2], whole)
         size = triangular.WORKGROUP_SIZE
         groups = launch.groups_for(batch, device.limits, size)
         chosen = variant("linalg_lu_determinant", x._dtype, device)
