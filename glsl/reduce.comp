@@ -19,9 +19,9 @@ layout(local_size_x_id = 0) in;
 // Constants, since CPU drivers run both sides of every branch.
 layout(constant_id = 1) const bool PACKED = false;           // an aligned row without gaps
 layout(constant_id = 2) const bool TWO_DIMENSIONAL = false;  // the elements of a row lie in two dimensions
+layout(constant_id = 3) const uint LANES = 8u;               // a power of two up to 256
+const uint CHUNK_BLOCKS = 256u / LANES;
 
-#define CHUNK_BLOCKS 32u
-#define LANES 8u
 #define STEP (LANES * uint(VECTOR))
 #define BATCH 4
 #define LEVELS 9

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 REDUCTIONS: dict[str, Reduction] = {}
 
-_CHUNK_BLOCKS = 32
-_LANES = 8
+# Lanes that a chunk has in all its blocks, and those of a block: more in long rows, where neighbours then read more side
+# by side.
+_CHUNK_LANES = 256
+_LANES, _LONG_ROW_LANES = 8, 32
 _COLUMNS, _LAST = 1, 2
 # With so many chunks an invocation takes several blocks of a column, so that more neighbours read side by side.
 _MANY_CHUNKS = 1 << 12
@@ -226,10 +228,14 @@ def _variant(
     return row.variant(device, types, states, shared)
 
 
-def _steps_of(length: int, vector: int) -> int:
-    """Elements that a leaf joins one after the other: few for more parallel work, many where that saves a dispatch."""
-    chunk = _CHUNK_BLOCKS * _LANES * vector
-    return 4 if length <= 4 * chunk or 16 * chunk < length < 4096 * chunk else 16
+def _plan(length: int, vector: int) -> tuple[int, int]:
+    """(lanes of a block, elements that a leaf joins one after the other): few of these for more parallel work, many where
+    that saves a dispatch, or work in the next one."""
+    chunk = _CHUNK_LANES * vector
+    lanes = _LONG_ROW_LANES if length >= 4 * chunk else _LANES
+    if length >= chunk << 16:
+        return lanes, 64
+    return lanes, 4 if length <= 4 * chunk or 16 * chunk < length < 4096 * chunk else 16
 
 
 class _Run:
@@ -283,10 +289,10 @@ class _Run:
         states = False
         while True:
             itemsize, vector = self.row._input(self.device, self.types[0], self.types[1], states)
-            block = _steps_of(self.length, vector) * _LANES * vector
-            chunks = -(-self.length // (block * _CHUNK_BLOCKS))
+            lanes, steps = _plan(self.length, vector)
+            chunks = -(-self.length // (_CHUNK_LANES * vector * steps))
             target = self.result if chunks == 1 else self._chunk_states(chunks)
-            self._dispatch(target, states, itemsize, vector, block, chunks)
+            self._dispatch(target, states, itemsize, vector, lanes, steps, chunks)
             if chunks == 1:
                 return
             states, self.x, self.address = True, target, target._address
@@ -305,8 +311,12 @@ class _Run:
             return layout.row_slices(self.shape, strides, self.length, (self.steps[0], 0), chunk)
         return iter([(0, self.shape, [0, 0], 0, -(-self.length // chunk))])
 
-    def _dispatch(self, target: VkArray, states: bool, itemsize: int, vector: int, block: int, chunks: int) -> None:
+    def _dispatch(
+        self, target: VkArray, states: bool, itemsize: int, vector: int, lanes: int, steps: int, chunks: int
+    ) -> None:  # fmt: skip
         device, row = self.device, self.row
+        block, blocks_of_chunk = lanes * vector * steps, _CHUNK_LANES // lanes
+        chunk = block * blocks_of_chunk
         rows = math.prod(self.shape)
         step = self.steps[0] if len(self.steps) == 1 else 0
         packed = step == 1 and not self.address % (vector * itemsize) and not any(s % vector for s in self.strides)
@@ -315,20 +325,19 @@ class _Run:
         shared = uses_shared_memory(device)
         members = serial = 1
         if shared:
-            blocks = 1 << (min(-(-self.length // block), _CHUNK_BLOCKS) - 1).bit_length()
+            blocks = 1 << (min(-(-self.length // block), blocks_of_chunk) - 1).bit_length()
             if columns:
                 serial = max(1, blocks // 8) if rows * chunks >= _MANY_CHUNKS else 1
-            members = blocks // serial * (1 if columns else _LANES)
+            members = blocks // serial * (1 if columns else lanes)
         last = target is self.result
         mode = columns * _COLUMNS | last * _LAST
-        constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)))
+        constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, lanes))
         size = launch.WORKGROUP_SIZE if shared or rows * chunks >= _MANY_CHUNKS else _FEW_INVOCATIONS
         target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
         center_itemsize = 0 if self.center is None else storage_itemsize(self.center._dtype, device)
         center = 0 if self.center is None else self.center._address
         reads = [array for array in (self.x, self.center) if array is not None]
         variant = _variant(row, device, self.types, states, shared)
-        chunk = block * _CHUNK_BLOCKS
         for first_row, part, (offset, place), first, count in self._slices(chunk):
             element = first * chunk
             parameters = struct.pack("<QQ", element, 0) if row.indexed else self.parameters
