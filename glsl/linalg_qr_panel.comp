@@ -71,7 +71,7 @@ void main() {
             if (attempt == 1 || !(vx_real(products[j]) < SMALL_SQUARE)) break;
             int exponent = -2 * MAXIMUM_EXPONENT;
             EACH(i, row + 1u + gl_LocalInvocationIndex, m, gl_WorkGroupSize.x) {
-                exponent = max(exponent, vx_exponent_of(vx_larger_part(a.data[i * n + pivot])));
+                exponent = max(exponent, vx_largest_exponent(a.data[i * n + pivot]));
             }
             exchange[gl_LocalInvocationIndex] = FROM_REAL(REAL(exponent));
             barrier();

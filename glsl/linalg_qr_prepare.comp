@@ -31,7 +31,7 @@ void main() {
     // Exponents as integers are ordered also where there are infinities and NaN, whose columns stay as they are.
     int exponent = -MAXIMUM_EXPONENT * 2;
     if (column < push.n) {
-        EACH(i, lane, push.m, lanes) exponent = max(exponent, vx_exponent_of(vx_larger_part(a.data[i * push.n + column])));
+        EACH(i, lane, push.m, lanes) exponent = max(exponent, vx_largest_exponent(a.data[i * push.n + column]));
     }
     largest[gl_LocalInvocationIndex] = exponent;
     barrier();

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .ops.linalg.basic import cross, diagonal, matrix_power, outer, trace
 from .ops.linalg.cholesky import cholesky
 from .ops.linalg.eig import eig, eigvals
+from .ops.linalg.eigh import eigh, eigvalsh
 from .ops.linalg.lu import det, inv, slogdet, solve
 from .ops.linalg.norm import matrix_norm, vector_norm
 from .ops.linalg.qr import qr
@@ -17,7 +18,9 @@ __all__ = [
     "det",
     "diagonal",
     "eig",
+    "eigh",
     "eigvals",
+    "eigvalsh",
     "inv",
     "matmul",
     "matrix_norm",

@@ -82,6 +82,15 @@ int vx_exponent_of(REAL x) {
 #endif
 }
 
+// The larger exponent of the parts. As integers, those of infinity and NaN are the largest.
+int vx_largest_exponent(T z) {
+#ifdef COMPLEX
+    return max(vx_exponent_of(z.x), vx_exponent_of(z.y));
+#else
+    return vx_exponent_of(z);
+#endif
+}
+
 // H^H (alpha, x) = (beta, 0) with v = (1, scale x), from the square of the norm of x, which is not 0.
 void vx_reflector(T alpha, REAL square, out REAL beta, out T tau, out T scale) {
     REAL larger = vx_larger_part(alpha);

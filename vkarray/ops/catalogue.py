@@ -24,7 +24,7 @@ from . import (
     statistical,
 )  # fmt: skip
 from .fourier import transform
-from .linalg import cholesky, eig, lu, norm, qr, svd, triangular
+from .linalg import cholesky, eig, eigh, lu, norm, qr, svd, triangular
 from .rows import ROWS, cast_operation
 
 
@@ -72,7 +72,7 @@ FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     elementwise_variants, reductions.variants, scan_variants, product.variants, indexing.variants,
     searching.variants, sorting.variants, random.variants, closeness.variants,
     quantile.variants, histogram.variants, transform.variants,
-    cholesky.variants, eig.variants, lu.variants, norm.variants, qr.variants, svd.variants, triangular.variants,
+    cholesky.variants, eig.variants, eigh.variants, lu.variants, norm.variants, qr.variants, svd.variants, triangular.variants,
 )  # fmt: skip
 
 

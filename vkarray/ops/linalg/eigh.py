@@ -1,0 +1,198 @@
+"""Eigenvalues and eigenvectors of Hermitian matrices."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ... import dtypes, interchange, layout
+from ...array import VkArray, empty
+from ...dtypes import REAL_OF
+from ...errors import LinAlgError
+from ...shaders import Variant
+from .. import creation, elementwise, launch, product
+from ..rows import cast
+from . import tridiagonal
+from .common import block, matrices, variant, variants_of, working_copy
+from .qr import reflect
+
+if TYPE_CHECKING:
+    from ..launch import Device
+
+_COLUMNS = 32  # of the matrix that a workgroup reduces, and of blocks of reflectors
+_SIZES = {"gpu": (512, 256, 128), "cpu": (64,)}  # of workgroups, the first that fits into shared memory
+_MAXIMUM_EXPONENT = {32: 128, 64: 1024}  # what the shader finds for infinity and NaN
+
+
+class EighResult(NamedTuple):
+    """What `eigh` returns."""
+
+    eigenvalues: VkArray
+    eigenvectors: VkArray
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """Every variant that `eigh` and `eigvalsh` use, for the archive."""
+    for template in (
+        "linalg_eigh_largest", "linalg_eigh_prepare", "linalg_eigh_finish", "linalg_tridiagonal", "linalg_tridiagonal_blocks",
+    ):  # fmt: skip
+        yield from variants_of(template, device)
+    yield from tridiagonal.variants(device)
+
+
+def eigh(x: VkArray, /) -> EighResult:
+    """The eigenvalues and eigenvectors of Hermitian (real: symmetric) matrices: x = V diag(w) V^H.
+
+    Parameters: x (floating-point of 32 bits or more; integers and bool are converted to float64) of shape (..., M, M), of
+    which the lower triangle alone is read, and the real parts of the diagonal.
+    Returns a named tuple: eigenvalues of shape (..., M), real and ascending, and eigenvectors of shape (..., M, M), whose
+    columns are orthonormal.
+    Raises LinAlgError for NaN and infinities and where the method does not converge, ValueError for matrices that are not
+    square, TypeError for other types, FeatureError where the device lacks the type.
+    Method: Householder reduction to tridiagonal form, divide and conquer (Cuppen 1981, Gu and Eisenstat 1995), blocked
+    back transformation; |x - V diag(w) V^H| and |V^H V - I| are small multiples of M eps.
+    Standard: linear algebra extension, `eigh`.
+    """
+    x = matrices("eigh", x, square=True)
+    real = REAL_OF.get(x._dtype, x._dtype)
+    if not x.size:
+        return EighResult(empty(x._shape[:-1], real, x._device), empty(x._shape, x._dtype, x._device))
+    a, state = _prepare(x)
+    reduced = _reduce(a, real)
+    values, rotated = tridiagonal.eigenvectors_of(reduced.diagonal, reduced.off_diagonal, state)
+    vectors = launch.copy(rotated) if x._dtype is real else cast(rotated, x._dtype)
+    _transform(reduced, vectors)
+    result = EighResult(
+        _finish(values, state, x._shape[:-1]), vectors._view(x._shape, layout.contiguous_strides(x._shape))
+    )
+    _check("eigh", x, state)
+    return result
+
+
+def eigvalsh(x: VkArray, /) -> VkArray:
+    """The eigenvalues of Hermitian (real: symmetric) matrices.
+
+    Parameters: x (floating-point of 32 bits or more; integers and bool are converted to float64) of shape (..., M, M), of
+    which the lower triangle alone is read, and the real parts of the diagonal.
+    Returns a real array of shape (..., M), ascending.
+    Raises LinAlgError for NaN and infinities, ValueError for matrices that are not square, TypeError for other types,
+    FeatureError where the device lacks the type.
+    Method: Householder reduction to tridiagonal form, bisection with Sturm sequences; errors are small multiples of
+    M eps of the largest eigenvalue.
+    Standard: linear algebra extension, `eigvalsh`.
+    """
+    x = matrices("eigvalsh", x, square=True)
+    real = REAL_OF.get(x._dtype, x._dtype)
+    if not x.size:
+        return empty(x._shape[:-1], real, x._device)
+    a, state = _prepare(x)
+    reduced = _reduce(a, real)
+    values = tridiagonal.eigenvalues_of(reduced.diagonal, reduced.off_diagonal)
+    result = _finish(values, state, x._shape[:-1])
+    _check("eigvalsh", x, state)
+    return result
+
+
+def _check(name: str, x: VkArray, state: VkArray) -> None:
+    """Read back what happened to each matrix. Raises LinAlgError for the first bad one."""
+    exponents, failures = interchange.to_numpy(state).T
+    real = REAL_OF.get(x._dtype, x._dtype)
+    for bad, what in (
+        (exponents == _MAXIMUM_EXPONENT[real.bits], "contains NaN or infinity"),
+        (failures == 1, "did not converge"),
+    ):
+        if bad.any():
+            which = "the matrix" if len(bad) == 1 else f"matrix {int(bad.argmax())} of {len(bad)} of the stack"
+            raise LinAlgError(
+                f"{name}: {which} of shape {x._shape[-2:]} {what}. Check the values with vkarray.isfinite."
+            )
+
+
+def _prepare(x: VkArray) -> tuple[VkArray, VkArray]:
+    """A Hermitian working copy (batch, n, n), scaled to moderate size, and the state (batch, 2): exponents, failures."""
+    a = working_copy(x)
+    batch, n, _ = a._shape
+    device = a._device
+    state = creation.full((batch, 2), -(2**15), dtype=dtypes.int32, device=device)
+    push = struct.pack("<2Q2I", a._address, state._address, batch, n)
+    size = launch.invocations_of_group(device.limits, 64)
+    kernel = variant("linalg_eigh_largest", a._dtype, device)
+    groups = launch.groups_for(batch * n * size, device.limits, size)
+    launch.dispatch(kernel, device, push, groups, [a], [state], size)
+    size = launch.invocations_of_group(device.limits)
+    kernel = variant("linalg_eigh_prepare", a._dtype, device)
+    groups = launch.groups_for(batch * n * -(-n // size) * size, device.limits, size)
+    launch.dispatch(kernel, device, push, groups, [a, state], [a], size)
+    return a, state
+
+
+class _Reduced(NamedTuple):
+    """A = Q T Q^H: T by its diagonals (batch, n), Q by its reflectors (batch, count, n), rows, and their tau (batch, count)."""
+
+    diagonal: VkArray
+    off_diagonal: VkArray
+    reflectors: VkArray
+    tau: VkArray
+
+
+def _reduce(a: VkArray, real: dtypes.DType) -> _Reduced:
+    """Reduce Hermitian matrices, which are overwritten, to real tridiagonal ones."""
+    batch, n, _ = a._shape
+    device, limits = a._device, a._device.limits
+    count = -(-(n - 1) // _COLUMNS) * _COLUMNS
+    v = creation.zeros((batch, count, n), dtype=a._dtype, device=device)
+    tau = creation.zeros((batch, count), dtype=a._dtype, device=device)
+    p = empty((2, batch, n), a._dtype, device)
+    diagonal, off_diagonal = (empty((batch, n), real, device) for _ in range(2))
+    sizes = _SIZES["cpu" if limits.is_cpu else "gpu"]
+    fits = limits.max_shared_memory_size // (4 * a._dtype.itemsize)
+    size = next((size for size in sizes if size <= min(fits, limits.max_workgroup_invocations)), sizes[-1])
+    kernel = launch.kernel(variant("linalg_tridiagonal", a._dtype, device), device, size, ((1, _COLUMNS),))
+    arrays = (a, v, p, tau, diagonal, off_diagonal)
+    header = struct.pack("<6Q3I", *(array._address for array in arrays), batch, n, count)
+    buffers = [array._buffer for array in arrays]
+    for j in range(n):
+        tiles = max(-(-(n - 1 - j) // _COLUMNS), 1)
+        groups = launch.groups_for(batch * tiles * size, limits, size)
+        device.dispatch(kernel, header + struct.pack("<I", j), groups, buffers, buffers)
+    return _Reduced(diagonal, off_diagonal, v, tau)
+
+
+def _transform(reduced: _Reduced, vectors: VkArray) -> None:
+    """vectors = H_1 H_2 ... vectors, (batch, n, n) in place, by blocks of reflectors."""
+    v, tau = reduced.reflectors, reduced.tau
+    batch, count, n = v._shape
+    if not count:
+        return
+    blocks = count // _COLUMNS
+    device = v._device
+    grouped = v._view((batch * blocks, _COLUMNS, n), (_COLUMNS * n, n, 1))
+    conjugated = elementwise.conj(grouped) if v._dtype.kind == "complex floating" else grouped
+    shape = (batch * blocks, _COLUMNS, _COLUMNS)
+    products = product.matmul(conjugated, grouped.mT, empty(shape, v._dtype, device))
+    t = empty(shape, v._dtype, device)
+    push = struct.pack("<3QI", products._address, tau._address, t._address, batch * count)
+    groups = launch.groups_for(batch * count, device.limits)
+    kernel = variant("linalg_tridiagonal_blocks", v._dtype, device)
+    launch.dispatch(kernel, device, push, groups, [products, tau], [t], constants=((1, _COLUMNS),))
+    square = _COLUMNS * _COLUMNS
+    target = vectors._view((batch, n, n), (n * n, n, 1))
+    for number in reversed(range(blocks)):
+        first = number * _COLUMNS
+        own = t._view((batch, _COLUMNS, _COLUMNS), (blocks * square, _COLUMNS, 1), number * square)
+        columns = block(v, slice(first, first + _COLUMNS), slice(first + 1, n)).mT
+        reflect(columns, own, block(target, slice(first + 1, n)), adjoint=False)
+
+
+def _finish(values: VkArray, state: VkArray, shape: tuple[int, ...]) -> VkArray:
+    """The eigenvalues, scaled back, as a new array of this shape."""
+    batch, n = values._shape
+    result = empty(shape, values._dtype, values._device)
+    push = struct.pack(
+        "<3Q4I", values._address, state._address, result._address, batch * n, n, values._strides[0], values._strides[1]
+    )
+    kernel = variant("linalg_eigh_finish", values._dtype, values._device)
+    groups = launch.groups_for(batch * n, values._device.limits)
+    launch.dispatch(kernel, values._device, push, groups, [values, state], [result])
+    return result

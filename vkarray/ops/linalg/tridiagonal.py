@@ -1,0 +1,172 @@
+"""The eigenproblem of real symmetric tridiagonal matrices: divide and conquer, or bisection for eigenvalues alone."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ... import dtypes
+from ...array import VkArray, empty, is_supported
+from ...shaders import Variant
+from .. import launch, product
+from .common import variant
+
+if TYPE_CHECKING:
+    from ..launch import Device
+
+_TEMPLATES = tuple(
+    f"linalg_tridiagonal_{name}"
+    for name in ("leaves", "order", "deflate", "secular", "weights", "vectors", "bisect")
+)  # fmt: skip
+_REAL = (dtypes.float32, dtypes.float64)
+_LEAF = 32  # rows of the blocks to start from, at most; the shader has room for as many
+_SIZE = 64  # of workgroups: there are few invocations, which are to spread over the device
+_STEPS = 100  # of the search for a root, which takes about five
+_TURNS = 56_000  # llvmpipe leaves a shader's loops after 65,535 turns in all
+_UNROLL = 4  # elements that an invocation takes in a turn
+# Halvings between two bounds: to neighbouring numbers, for eigenvalues that are not far below the largest one.
+_HALVINGS = {32: 44, 64: 80}
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """Every variant of this file, for the archive."""
+    for dtype in _REAL:
+        if is_supported(dtype, device):
+            for template in _TEMPLATES:
+                yield variant(template, dtype, device)
+
+
+class _Runner:
+    """Runs the shaders of this file on the arrays of one problem."""
+
+    def __init__(self, like: VkArray) -> None:
+        self.dtype, self.device = like._dtype, like._device
+        self.size = launch.invocations_of_group(like._device.limits, _SIZE)
+
+    def real(self, *shape: int) -> VkArray:
+        """New memory for numbers."""
+        return empty(shape, self.dtype, self.device)
+
+    def integers(self, *shape: int) -> VkArray:
+        """New memory for integers."""
+        return empty(shape, dtypes.int32, self.device)
+
+    def run(
+        self, name: str, invocations: int, reads: Sequence[VkArray], writes: Sequence[VkArray], *numbers: int
+    ) -> None:
+        """Push the addresses of what is read, then of what is written, then the numbers."""
+        arrays = (*reads, *writes)
+        push = struct.pack(f"<{len(arrays)}Q{len(numbers)}I", *(array._address for array in arrays), *numbers)
+        groups = launch.groups_for(invocations, self.device.limits, self.size)
+        launch.dispatch(
+            variant(f"linalg_tridiagonal_{name}", self.dtype, self.device),
+            self.device,
+            push,
+            groups,
+            reads,
+            writes,
+            self.size,
+        )
+
+
+def eigenvalues_of(diagonal: VkArray, off_diagonal: VkArray) -> VkArray:
+    """The eigenvalues (batch, n), ascending. Element i of `off_diagonal` is next to elements i and i + 1 of the diagonal."""
+    batch, n = diagonal._shape
+    runner = _Runner(diagonal)
+    bounds = runner.real(batch, n, 2)
+    left = _HALVINGS[diagonal._dtype.bits]
+    at_once = max(1, _TURNS // (n // _UNROLL + 2) - 2) if diagonal._device.limits.is_cpu else left
+    begins = 1
+    while left:
+        steps = min(left, at_once)
+        runner.run("bisect", batch * n, [diagonal, off_diagonal], [bounds], batch * n, n, begins, steps)
+        left -= steps
+        begins = 0
+    return bounds._view((batch, n), (2 * n, 2), 1)
+
+
+def eigenvectors_of(diagonal: VkArray, off_diagonal: VkArray, state: VkArray) -> tuple[VkArray, VkArray]:
+    """The eigenvalues (batch, n), ascending, and eigenvectors (batch, n, n), as columns; state[:, 1] becomes 1 on failure.
+
+    Divide and conquer (Cuppen, Numer. Math. 36, 1981; Gu and Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995): blocks of
+    one size, so that all of a level are worked on at once; what is deflated keeps its place, so that no size depends on
+    the values. Rows are added for that, whose eigenvalues are above all others.
+    """
+    batch, n = diagonal._shape
+    runner = _Runner(diagonal)
+    blocks = 1
+    while -(-n // blocks) > _LEAF:
+        blocks *= 2
+    half = -(-n // blocks)
+    rows = blocks * half
+    values, vectors, norm = runner.real(batch, rows), runner.real(batch * blocks, half, half), runner.real(batch)
+    runner.run(
+        "leaves", batch * rows, [diagonal, off_diagonal], [values, vectors, norm, state], batch * rows, n, blocks, half
+    )
+    if blocks > 1:
+        merge = _Merge(runner, batch, rows, n, off_diagonal, norm, state)
+        while blocks > 1:
+            blocks //= 2
+            vectors = merge.join(values, vectors, blocks)
+    return (
+        values._view((batch, n), values._strides),
+        vectors._view((batch, n, n), (rows * rows, rows, 1)),
+    )
+
+
+class _Merge:
+    """Joins neighbouring blocks of all matrices; the scratch memory of all levels."""
+
+    def __init__(
+        self, runner: _Runner, batch: int, rows: int, n: int, off_diagonal: VkArray, norm: VkArray, state: VkArray
+    ) -> None:
+        self.runner, self.batch, self.rows, self.n = runner, batch, rows, n
+        self.off_diagonal, self.norm, self.state = off_diagonal, norm, state
+        self.ordered, self.ordered_weights, self.poles, self.weights, self.offsets, self.found, self.exact = (
+            runner.real(batch, rows) for _ in range(7)
+        )
+        self.ordered_slots, self.slots, self.origins, self.places = (runner.integers(batch, rows) for _ in range(4))
+        self.rotated, self.rotations = runner.integers(batch, rows, 2), runner.real(batch, rows, 2)
+        self.counts = runner.integers(batch, rows, 2)
+
+    def join(self, values: VkArray, vectors: VkArray, merges: int) -> VkArray:
+        """The eigenvectors of the joined blocks, `merges` of them in each matrix; `values` becomes theirs."""
+        pairs = self.batch * merges
+        size = self.rows // merges
+        half = size // 2
+        count = pairs * size
+        run = self.runner.run
+        ordered = [self.ordered, self.ordered_weights, self.ordered_slots]
+        run("order", count, [values, vectors, self.off_diagonal], ordered, count, self.n, merges, half)
+        deflated = [self.poles, self.weights, self.slots, self.rotated, self.rotations, self.counts]
+        self._deflate(ordered, deflated, pairs, merges, size)
+        steps = _STEPS
+        if values._device.limits.is_cpu:
+            steps = max(8, min(steps, _TURNS // (size // _UNROLL + 4) - 2))
+        run(
+            "secular", count, [self.poles, self.weights, self.counts, self.off_diagonal],
+            [self.origins, self.offsets, self.found, self.state], count, self.n, merges, size, steps,
+        )  # fmt: skip
+        run(
+            "weights", count, [self.poles, self.weights, self.counts, self.origins, self.offsets, self.found],
+            [self.exact, self.places, values], count, size,
+        )  # fmt: skip
+        joined = self.runner.real(pairs, size, size)
+        run(
+            "vectors", count,
+            [self.poles, self.exact, self.slots, self.counts, self.origins, self.offsets, self.places, self.rotated,
+             self.rotations], [joined], count, size,
+        )  # fmt: skip
+        halves = joined._view((2 * pairs, half, size), (half * size, size, 1))
+        result = product.matmul(vectors, halves, self.runner.real(2 * pairs, half, size))
+        return result._view((pairs, size, size), (size * size, size, 1))
+
+    def _deflate(self, ordered: list[VkArray], deflated: list[VkArray], pairs: int, merges: int, size: int) -> None:
+        runner = self.runner
+        reads: list[Any] = [*ordered, self.off_diagonal, self.norm]
+        addresses = [array._address for array in (*ordered, *deflated, self.off_diagonal, self.norm)]
+        push = struct.pack("<11Q4I", *addresses, pairs, self.n, merges, size)
+        groups = launch.groups_for(pairs * runner.size, runner.device.limits, runner.size)
+        kernel = variant("linalg_tridiagonal_deflate", runner.dtype, runner.device)
+        launch.dispatch(kernel, runner.device, push, groups, reads, deflated, runner.size)
