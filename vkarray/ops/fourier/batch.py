@@ -10,6 +10,8 @@ from ... import layout
 from ...array import VkArray, storage_itemsize
 
 NO_AXIS = 0xFF
+# Elements that one dispatch spans: NVIDIA computes offsets in bytes in 32 bits, and elements have up to 16.
+REACH = 2**28
 
 
 class Dimension(NamedTuple):
@@ -44,13 +46,13 @@ class Batch(NamedTuple):
 
 
 def batches(x: VkArray, result: VkArray, axis: int, inner: Sequence[Dimension], reach: int) -> Iterator[Batch]:
-    """All dimensions but `axis`, and `inner`, in parts that 32-bit indices reach; `reach` is what lines themselves span."""
+    """All dimensions but `axis`, and `inner`, in parts within REACH; lines themselves span `reach`."""
     arrays = (x, result)
     shape, strides = layout.collapse(
         (*x._shape[:axis], *x._shape[axis + 1 :]),
         [(*array._strides[:axis], *array._strides[axis + 1 :]) for array in arrays],
     )
-    for sizes, offsets in layout.index_slices(shape, strides, layout.INDEX_LIMIT - reach):
+    for sizes, offsets in layout.index_slices(shape, strides, max(1, REACH - reach)):
         outer = (Dimension(*values) for values in zip(sizes, *strides, strict=True))
         dimensions = sorted((one for one in (*outer, *inner) if one.size > 1), key=lambda one: -abs(one.source))
         first, second = (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from ... import dtypes, layout
 from ...array import VkArray, check_supported, empty
@@ -11,6 +13,7 @@ from ...dtypes import CATEGORIES, REAL_OF, DType
 from .. import launch
 from ..rows import cast, check_operands
 from . import half_spectrum
+from .batch import REACH
 from .transform import (
     COMPLEX,
     CONJUGATE_IN,
@@ -27,19 +30,22 @@ Norm = Literal["backward", "ortho", "forward"]
 
 # The power of n by which results are divided: of transforms and of inverse transforms.
 _NORMS = {"backward": (0.0, 1.0), "ortho": (0.5, 0.5), "forward": (1.0, 0.0)}
-_LONGEST = 2**29  # of a transform, so that its indices fit 32 bits whatever it is padded to
+_LONGEST = 2**27  # points of a transform: twice that, to which it may be padded, are within reach of a dispatch
 
 
-def _operand(name: str, x: Any, real: bool = False) -> VkArray:
-    """x in the type to compute in. Raises TypeError unless x is an array, and with `real` for complex ones."""
+# The functions for complex numbers where one takes real numbers alone.
+_FOR_COMPLEX = {"rfft": "fft", "rfftn": "fftn", "ihfft": "ifft"}
+
+
+def _operand(name: str, x: Any) -> VkArray:
+    """x in the type to compute in. Raises TypeError unless x is an array, and for complex ones where reals are needed."""
     check_operands(name, (x,))
     if type(x) is not VkArray:
         raise TypeError(f"{name}: expected a vkarray array, got the scalar {x!r}. Convert it with vkarray.asarray.")
     dtype = x._dtype
-    if real and dtype in CATEGORIES["complex floating"]:
+    if name in _FOR_COMPLEX and dtype in CATEGORIES["complex floating"]:
         raise TypeError(
-            f"{name}: expected real numbers, got {dtype}. Use vkarray.fft.{name.replace('r', '').replace('ih', '')} for "
-            f"complex ones, or take vkarray.real(x)."
+            f"{name}: expected real numbers, got {dtype}. Use vkarray.fft.{_FOR_COMPLEX[name]}, or take vkarray.real(x)."
         )
     if dtype in CATEGORIES["integer or boolean"]:
         dtype = dtypes.float64
@@ -49,14 +55,12 @@ def _operand(name: str, x: Any, real: bool = False) -> VkArray:
     return cast(x, dtype)
 
 
-def _length(name: str, n: Any, default: int, parameter: str = "n") -> int:
-    """The number of points. Raises TypeError and ValueError."""
-    if n is not None and not hasattr(n, "__index__"):
-        raise TypeError(f"{name}: expected an integer for {parameter}, got {n!r}.")
-    points = default if n is None else n.__index__()
+def _length(name: str, n: int | None, default: int) -> int:
+    """The number of points. Raises ValueError."""
+    points = default if n is None else n
     if points < 1:
-        given = f"the array gives {points}" if n is None else f"got {parameter}={points}"
-        raise ValueError(f"{name}: expected 1 or more points along the axis, {given}. Choose {parameter}.")
+        found = f"the shape of x gives {points}" if n is None else f"got {points}"
+        raise ValueError(f"{name}: expected 1 or more points along the axis, {found}. Choose n (or s).")
     if points > _LONGEST:
         raise ValueError(f"{name}: expected up to {_LONGEST} points along the axis, got {points}.")
     return points
@@ -72,38 +76,70 @@ def _resized(x: VkArray, axis: int, length: int, dtype: DType) -> VkArray:
     return empty((*x._shape[:axis], length, *x._shape[axis + 1 :]), dtype, x._device)
 
 
-def _complex(name: str, x: VkArray, n: int | None, axis: int, norm: str, inverse: bool) -> VkArray:
-    """`fft` and `ifft` of an operand, along an axis counted from the front."""
+class _Transform(Protocol):
+    def __call__(self, name: str, x: VkArray, n: int | None, axis: int, norm: str, turned: bool) -> VkArray: ...
+
+
+def _within_reach(function: _Transform) -> _Transform:
+    """The function, with n checked, and the axis moved to the end by a copy where a dispatch does not reach along it."""
+
+    @functools.wraps(function)
+    def reaching(name: str, x: VkArray, n: int | None, axis: int, norm: str, turned: bool) -> VkArray:
+        if n is not None:
+            if not hasattr(n, "__index__"):
+                raise TypeError(f"{name}: expected an integer number of points, got {n!r}.")
+            n = n.__index__()
+        # Twice the length, for scratch memory of Bluestein's algorithm.
+        length = 2 * max(x._shape[axis], n or 1)
+        if length * max(abs(x._strides[axis]), math.prod(x._shape[axis + 1 :])) <= REACH or (
+            x._contiguous and axis == x.ndim - 1
+        ):
+            return function(name, x, n, axis, norm, turned)
+        last = x.ndim - 1
+        there = (*range(axis), *range(axis + 1, x.ndim), axis)
+        back = (*range(axis), last, *range(axis, last))
+        moved = x._view(tuple(x._shape[k] for k in there), tuple(x._strides[k] for k in there))
+        result = function(name, launch.copy(moved), n, last, norm, turned)
+        return result._view(tuple(result._shape[k] for k in back), tuple(result._strides[k] for k in back))
+
+    return reaching
+
+
+@_within_reach
+def _complex(name: str, x: VkArray, n: int | None, axis: int, norm: str, turned: bool) -> VkArray:
+    """`fft`, or with `turned` `ifft`, of an operand, along an axis counted from the front."""
     points = _length(name, n, x._shape[axis])
-    scale = _scale(name, norm, points, inverse)
+    scale = _scale(name, norm, points, turned)
     result = _resized(x, axis, points, complex_dtype(x._dtype))
     load = COMPLEX if x._dtype is result._dtype else REAL
-    transform(x, result, axis, points, load, COMPLEX, inverse=inverse, scale=scale)
+    transform(x, result, axis, points, load, COMPLEX, inverse=turned, scale=scale)
     return result
 
 
-def _real_to_complex(name: str, x: VkArray, n: int | None, axis: int, norm: str, mirrored: bool) -> VkArray:
-    """`rfft`, and with `mirrored` `ihfft`: its conjugate with the scale of the inverse."""
+@_within_reach
+def _real_to_complex(name: str, x: VkArray, n: int | None, axis: int, norm: str, turned: bool) -> VkArray:
+    """`rfft`, and with `turned` `ihfft`: its conjugate with the scale of the inverse."""
     points = _length(name, n, x._shape[axis])
-    scale = _scale(name, norm, points, mirrored)
+    scale = _scale(name, norm, points, turned)
     result = _resized(x, axis, points // 2 + 1, complex_dtype(x._dtype))
-    mode = CONJUGATE_OUT if mirrored else 0
+    mode = CONJUGATE_OUT if turned else 0
     if points % 2:
         transform(x, result, axis, points, REAL, COMPLEX, inverse=False, scale=scale, mode=mode)
     elif result.size:
         pairs = _resized(x, axis, points // 2, result._dtype)
         transform(x, pairs, axis, points // 2, REAL_PAIRS, COMPLEX, inverse=False, scale=scale)
-        half_spectrum.unfold(pairs, result, axis, conjugate=mirrored)
+        half_spectrum.unfold(pairs, result, axis, conjugate=turned)
     return result
 
 
-def _complex_to_real(name: str, x: VkArray, n: int | None, axis: int, norm: str, mirrored: bool) -> VkArray:
-    """`irfft`, and with `mirrored` `hfft`: of the conjugate, with the scale of the forward transform."""
+@_within_reach
+def _complex_to_real(name: str, x: VkArray, n: int | None, axis: int, norm: str, turned: bool) -> VkArray:
+    """`irfft`, and with `turned` `hfft`: of the conjugate, with the scale of the forward transform."""
     x = cast(x, complex_dtype(x._dtype))
     points = _length(name, n, 2 * (x._shape[axis] - 1))
-    scale = _scale(name, norm, points, not mirrored)
+    scale = _scale(name, norm, points, not turned)
     result = _resized(x, axis, points, REAL_OF[x._dtype])
-    mode = CONJUGATE_IN if mirrored else 0
+    mode = CONJUGATE_IN if turned else 0
     if points % 2:
         transform(x, result, axis, points, HERMITIAN, REAL, inverse=True, scale=scale, mode=mode)
     else:
@@ -143,7 +179,7 @@ def rfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "b
     Raises TypeError for complex x, and as `fft`. Method: for even n a complex transform of n / 2 points, pairs of x.
     Standard: `fft.rfft`.
     """
-    x = _operand("rfft", x, real=True)
+    x = _operand("rfft", x)
     return _real_to_complex("rfft", x, n, layout.normalize_axis(axis, x.ndim, "rfft"), norm, False)
 
 
@@ -175,7 +211,7 @@ def ihfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "
     Parameters as for `ifft`, but x real. Returns an array of complex64 or complex128. Errors as for `rfft`.
     Standard: `fft.ihfft`.
     """
-    x = _operand("ihfft", x, real=True)
+    x = _operand("ihfft", x)
     return _real_to_complex("ihfft", x, n, layout.normalize_axis(axis, x.ndim, "ihfft"), norm, True)
 
 
@@ -231,7 +267,7 @@ def rfftn(
 
     Parameters and errors as for `fftn`, but x real and at least one axis. Standard: `fft.rfftn`.
     """
-    x = _operand("rfftn", x, real=True)
+    x = _operand("rfftn", x)
     dimensions, lengths = _some_axes("rfftn", x, s, axes)
     x = _real_to_complex("rfftn", x, lengths[-1], dimensions[-1], norm, False)
     for axis, n in reversed(list(zip(dimensions[:-1], lengths[:-1], strict=True))):

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ... import dtypes, layout
+from ... import dtypes
 from ...array import VkArray, empty, is_supported
 from ...dtypes import COMPLEX_OF, DType
 from ...shaders import Variant
@@ -92,34 +92,17 @@ def transform(
 
     Of x as many elements are used as there are, zeros beyond, and of the results as many are stored as there is room for.
     `load` and `store` say what elements are, `mode` holds CONJUGATE_IN and CONJUGATE_OUT. The type is that of the components
-    of x. x and `result` share no memory, and their other dimensions are the same.
+    of x. x and `result` share no memory, and their other dimensions are the same; a dispatch reaches along the lines of both.
     """
     if result.size == 0:
         return
-    reach = layout.INDEX_LIMIT // 2
-    if any(abs(array._strides[axis]) * max(array._shape[axis], 2 * points) > reach for array in (x, result)):
-        _transform_moved(x, result, axis, points, Job(load, store, mode, scale), inverse)
-        return
+    x = launch.forward(x)
+    job = Job(load, store, mode, scale)
     if prime_factors(points) is None:
-        _bluestein(x, result, axis, points, Job(load, store, mode, scale), inverse)
+        _bluestein(x, result, axis, points, job, inverse)
     else:
         swaps = _SWAP_IN | _SWAP_OUT if inverse else 0
-        _run(x, result, axis, points, points, Job(load, store, mode | swaps, scale))
-
-
-def _transform_moved(x: VkArray, result: VkArray, axis: int, points: int, job: Job, inverse: bool) -> None:
-    """As `transform`, through contiguous copies, for strides along the axis that 32-bit indices do not reach with."""
-    order = (*range(axis), *range(axis + 1, x.ndim), axis)
-    source, target = (
-        array._view(tuple(array._shape[k] for k in order), tuple(array._strides[k] for k in order))
-        for array in (x, result)
-    )
-    moved = empty(target._shape, result._dtype, x._device)
-    transform(
-        launch.copy(source), moved, x.ndim - 1, points, job.load, job.store, inverse=inverse, scale=job.scale,
-        mode=job.mode,
-    )  # fmt: skip
-    launch.elementwise(launch.copy_operation(result._dtype), (moved,), target)
+        _run(x, result, axis, points, points, job._replace(mode=mode | swaps))
 
 
 def complex_dtype(dtype: DType) -> DType:

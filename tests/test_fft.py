@@ -1,0 +1,368 @@
+"""Fourier transforms against NumPy's in extended precision: lengths, layouts, options, errors, and the shared-memory kernels.
+
+The bound on errors, in the root mean square of all results relative to that of the exact ones, is eps (1 + log2 n): each
+of the passes, at most log2 n of them, rounds twice or three times, which adds up to well below that in the mean (Higham,
+Accuracy and Stability of Numerical Algorithms, section 24.1). For n with a prime factor above 13, two transforms of up to
+2.25 n points and three multiplications stand for one; they too keep within the bound.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from reference import supported
+
+import vkarray as vx
+from vkarray.ops import catalogue, launch
+from vkarray.ops.fourier import lengths, tables, transform
+
+COMPLEX = supported([vx.complex64, vx.complex128])
+REAL = supported([vx.float32, vx.float64])
+SMALL = [*range(1, 65), 97, 100, 128, 243, 257, 360, 1000, 1009, 1024]
+LARGE = [4096, 2**13, 3**10, 2**16, 65537, 360360, 2**20]
+# Where each length has a kernel of its own, which drivers take long to prepare.
+FEW = [1, 2, 3, 4, 7, 16, 26, 31, 34, 60, 1000, 1009]
+NAMES = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
+
+
+def random_numbers(shape, dtype, seed: int = 0) -> np.ndarray:
+    generator = np.random.default_rng(seed)
+    values = generator.standard_normal(shape)
+    if dtype.kind == "complex floating":
+        values = values + 1j * generator.standard_normal(shape)
+    return values.astype(dtype.name)
+
+
+def operand_dtype(name: str, dtype):
+    """The type that a function takes, in the precision of a complex dtype."""
+    return vx.dtypes.REAL_OF[dtype] if name in ("rfft", "ihfft", "rfftn") else dtype
+
+
+def exact(name: str, values: np.ndarray, **options) -> np.ndarray:
+    wide = np.clongdouble if np.iscomplexobj(values) else np.longdouble
+    return getattr(np.fft, name)(values.astype(wide), **options)
+
+
+def assert_accurate(got: vx.VkArray, expected: np.ndarray, points: int, dtype) -> None:
+    found = np.asarray(got)
+    assert found.shape == expected.shape
+    assert found.dtype == (dtype.name if np.iscomplexobj(expected) else vx.dtypes.REAL_OF[dtype].name)
+    norm = np.sqrt(np.mean(np.abs(expected) ** 2))
+    error = np.sqrt(np.mean(np.abs(found - expected) ** 2))
+    assert error <= vx.finfo(dtype).eps * (1 + np.log2(points)) * norm
+
+
+@pytest.fixture(params=["registers", "shared"])
+def kernels(request, monkeypatch):
+    """Both kinds of kernels, whichever the device would take."""
+    monkeypatch.setattr(transform, "uses_shared_memory", lambda device: request.param == "shared")
+    transform._passes.cache_clear()
+    transform._chirp_spectrum.cache_clear()
+    yield request.param
+    transform._passes.cache_clear()
+    transform._chirp_spectrum.cache_clear()
+
+
+# -- accuracy -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+@pytest.mark.parametrize("name", NAMES)
+def test_lengths(name, dtype):
+    for points in SMALL if name in ("fft", "ifft") else FEW:
+        values = random_numbers((3, points), operand_dtype(name, dtype), points)
+        expected = exact(name, values, n=points)
+        assert_accurate(getattr(vx.fft, name)(vx.asarray(values), n=points), expected, points, dtype)
+
+
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+@pytest.mark.parametrize("points", LARGE)
+def test_long_transforms(points, dtype):
+    values = random_numbers((points,), dtype)
+    # complex128 is more than enough for a reference of complex64, and several times faster.
+    wide = values.astype(np.complex128 if dtype is vx.complex64 else np.clongdouble)
+    assert_accurate(vx.fft.fft(vx.asarray(values)), np.fft.fft(wide), points, dtype)
+
+
+@pytest.mark.parametrize("points", [2**18, 59049])
+def test_long_real_transforms(points):
+    values = random_numbers((points,), vx.float32)
+    spectrum = vx.fft.rfft(vx.asarray(values))
+    assert_accurate(spectrum, np.fft.rfft(values.astype(np.float64)), points, vx.complex64)
+    back = vx.fft.irfft(spectrum, n=points)
+    assert_accurate(back, np.fft.irfft(np.asarray(spectrum).astype(np.complex128), n=points), points, vx.complex64)
+
+
+@pytest.mark.parametrize(("points", "dtype"), [(n, vx.complex64) for n in (8, 128, 192, 4096)] + [(128, COMPLEX[-1])])
+def test_kernels(points, dtype, kernels):
+    for axis, shape in ((1, (5, points)), (0, (points, 11))):
+        values = random_numbers(shape, dtype)
+        assert_accurate(vx.fft.fft(vx.asarray(values), axis=axis), exact("fft", values, axis=axis), points, dtype)
+
+
+def test_shared_kernels_in_several_passes(kernels):
+    values = random_numbers((2, 2**13), vx.complex64)
+    assert_accurate(vx.fft.ifft(vx.asarray(values)), exact("ifft", values), 2**13, vx.complex64)
+
+
+@pytest.mark.parametrize("name", ["rfft", "irfft"])
+def test_real_transforms_of_kernels(name, kernels):
+    values = random_numbers((3, 256), operand_dtype(name, vx.complex64))
+    assert_accurate(getattr(vx.fft, name)(vx.asarray(values), n=256), exact(name, values, n=256), 256, vx.complex64)
+
+
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+def test_roots_are_nearly_rounded(dtype):
+    """Below 1 ULP: 0.8 for the sine and cosine of an angle of at most pi / 4, known in pairs of numbers."""
+    order = 999_983
+    got = np.asarray(tables.roots(order, order, dtype, vx.asarray(0).device)).astype(np.clongdouble)
+    places = np.arange(order)
+    # The angle from the nearest multiple of a quarter turn, so that its sine and cosine are accurate.
+    quarter = np.rint(4 * places / order).astype(np.int64)
+    rest = 2 * np.arccos(np.longdouble(-1)) * (4 * places - quarter * order) / (4 * np.longdouble(order))
+    expected = (np.cos(rest) - 1j * np.sin(rest)) * np.array([1, -1j, -1, 1j])[quarter % 4]
+    for found, wanted in ((got.real, expected.real), (got.imag, expected.imag)):
+        unit = np.ldexp(np.longdouble(vx.finfo(dtype).eps), np.frexp(np.abs(wanted))[1] - 1)
+        assert np.max(np.abs(found - wanted)[wanted != 0] / unit[wanted != 0]) < 1
+
+
+def test_roots_computed_on_the_spot(monkeypatch):
+    monkeypatch.setattr(transform, "_LARGEST_TABLE", 1)
+    values = random_numbers((3, 2520), vx.complex64)
+    assert_accurate(vx.fft.fft(vx.asarray(values)), exact("fft", values), 2520, vx.complex64)
+
+
+# -- layouts and options --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_axes_lengths_and_norms(name):
+    values = random_numbers((4, 10, 9), operand_dtype(name, vx.complex64))
+    x = vx.asarray(values)
+    for axis, n, norm in itertools.product((0, -2, 2), (None, 1, 7, 16, 22), ("backward", "ortho", "forward")):
+        expected = exact(name, values, axis=axis, n=n, norm=norm)
+        got = getattr(vx.fft, name)(x, axis=axis, n=n, norm=norm)
+        assert_accurate(got, expected, max(2, expected.shape[axis]), vx.complex64)
+
+
+VIEWS = {
+    "reversed": lambda x: x[::-1, :, ::-1],
+    "every second": lambda x: x[:, 1::2, ::2],
+    "transposed": lambda x: x.T if isinstance(x, np.ndarray) else vx.permute_dims(x, (2, 1, 0)),
+    "broadcast": lambda x: (np if isinstance(x, np.ndarray) else vx).broadcast_to(x[:, :1, :], (6, 4, 12)),
+    "offset": lambda x: x[1:, 3:, 5:],
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+@pytest.mark.parametrize("name", NAMES)
+def test_views(name, view):
+    values = random_numbers((6, 10, 12), operand_dtype(name, vx.complex64))
+    x, expected = view(vx.asarray(values)), view(values)
+    for axis in range(3):
+        assert_accurate(getattr(vx.fft, name)(x, axis=axis), exact(name, expected, axis=axis), 32, vx.complex64)
+
+
+def test_many_dimensions():
+    values = random_numbers((2, 3, 2, 3, 2, 5), vx.complex64)
+    x = vx.permute_dims(vx.asarray(values), (3, 1, 5, 0, 4, 2))[:, ::-1]
+    expected = values.transpose(3, 1, 5, 0, 4, 2)[:, ::-1]
+    for axis in range(6):
+        assert_accurate(vx.fft.fft(x, axis=axis), exact("fft", expected, axis=axis), 5, vx.complex64)
+    real = vx.permute_dims(vx.asarray(values.real.copy()), (3, 1, 5, 0, 4, 2))
+    assert_accurate(vx.fft.rfft(real, axis=3, n=4), exact("rfft", values.real.transpose(3, 1, 5, 0, 4, 2), axis=3, n=4), 4,
+                    vx.complex64)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"axes": (0,)},
+        {"axes": (-1, 0)},
+        {"s": (5, 8), "axes": (2, 1)},
+        {"s": (-1, 6), "axes": (0, 2), "norm": "ortho"},
+    ],
+    ids=str,
+)
+def test_several_axes(name, options):
+    values = random_numbers((4, 6, 7), operand_dtype(name, vx.complex64))
+    expected = exact(name, values, **options)
+    assert_accurate(getattr(vx.fft, name)(vx.asarray(values), **options), expected, expected.size, vx.complex64)
+
+
+def test_no_axes():
+    values = random_numbers((3, 4), vx.float32)
+    got = vx.fft.fftn(vx.asarray(values), axes=())
+    assert got.dtype is vx.complex64
+    np.testing.assert_array_equal(np.asarray(got), values)
+
+
+@pytest.mark.parametrize("shape", [(0, 8), (3, 0, 4)])
+def test_no_transforms(shape):
+    got = vx.fft.fft(vx.zeros(shape, dtype=vx.complex64))
+    assert got.shape == shape
+    assert vx.fft.rfft(vx.zeros(shape)).shape == (*shape[:-1], shape[-1] // 2 + 1)
+    assert vx.fft.irfft(vx.zeros(shape, dtype=vx.complex64), n=6).shape == (*shape[:-1], 6)
+
+
+def test_padding_of_nothing():
+    np.testing.assert_array_equal(np.asarray(vx.fft.fft(vx.zeros((2, 0), dtype=vx.complex64), n=5)), np.zeros((2, 5)))
+
+
+def test_inverse_recovers():
+    values = random_numbers((2, 1023), vx.complex64)
+    back = vx.fft.ifft(vx.fft.fft(vx.asarray(values)))
+    assert_accurate(back, values.astype(np.clongdouble), 1023**2, vx.complex64)
+
+
+def test_imaginary_parts_without_meaning_are_ignored():
+    values = np.array([1 + 5j, 2 + 3j, 3 + 7j], np.complex64)
+    for name in ("irfft", "hfft"):
+        for n in (4, 5):
+            assert_accurate(getattr(vx.fft, name)(vx.asarray(values), n=n), exact(name, values, n=n), n, vx.complex64)
+
+
+def test_special_values():
+    values = np.ones((4, 16), np.complex64)
+    values[0, 3] = np.nan
+    values[1, 5] = np.inf
+    values[2] = 1e-30
+    got = np.asarray(vx.fft.fft(vx.asarray(values)))
+    assert np.isnan(got[0]).all()
+    assert not np.isfinite(got[1]).any()
+    np.testing.assert_allclose(got[2, 0], 1.6e-29, rtol=1e-6)
+    np.testing.assert_array_equal(got[2, 1:], 0)
+    np.testing.assert_array_equal(got[3], np.fft.fft(values[3]))
+
+
+def test_does_not_change_its_operand():
+    values = random_numbers((3, 64), vx.complex64)
+    x = vx.asarray(values)
+    vx.fft.fft(x)
+    vx.fft.fftn(x)
+    np.testing.assert_array_equal(np.asarray(x), values)
+
+
+# -- types ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", supported(vx.dtypes.CATEGORIES["real"]), ids=str)
+def test_result_types(dtype, device):
+    wide = dtype is vx.float64 or "floating" not in dtype.kind
+    x = vx.asarray([1, 0, 1, 1, 0, 1, 1, 0], dtype=dtype)
+    if wide and "shaderFloat64" not in device.features:
+        with pytest.raises(vx.FeatureError, match="fft: the device"):
+            vx.fft.fft(x)
+        return
+    expected = np.fft.fft([1, 0, 1, 1, 0, 1, 1, 0])
+    result = vx.complex128 if wide else vx.complex64
+    for name in ("fft", "ifft", "rfft", "ihfft"):
+        assert getattr(vx.fft, name)(x).dtype is result
+    assert vx.fft.irfft(x).dtype is vx.fft.hfft(x).dtype is (vx.float64 if wide else vx.float32)
+    assert_accurate(vx.fft.fft(x), expected, 8, result)
+
+
+# -- frequencies and shifts ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [None, *supported([vx.float16, vx.float32, vx.float64])], ids=str)
+@pytest.mark.parametrize("name", ["fftfreq", "rfftfreq"])
+def test_frequencies(name, dtype):
+    for n, d in itertools.product((1, 2, 7, 8, 4097), (1.0, 0.1, 3)):
+        got = np.asarray(getattr(vx.fft, name)(n, d=d, dtype=dtype))
+        expected = getattr(np.fft, name)(n, d)
+        assert got.dtype == (dtype or vx.float32).name
+        # n d and the quotient are rounded, and for float16 the result.
+        np.testing.assert_allclose(got, expected, rtol=2 * vx.finfo(dtype or vx.float32).eps, atol=0)
+
+
+@pytest.mark.parametrize("axes", [None, 0, (1,), (-1, 0)], ids=str)
+@pytest.mark.parametrize("name", ["fftshift", "ifftshift"])
+def test_shifts(name, axes):
+    values = np.arange(4 * 5 * 3, dtype=np.int32).reshape(4, 5, 3)
+    got = getattr(vx.fft, name)(vx.asarray(values), axes=axes)
+    np.testing.assert_array_equal(np.asarray(got), getattr(np.fft, name)(values, axes=axes))
+
+
+# -- errors -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: vx.fft.fft(x, n=0), ValueError, "fft: expected 1 or more points along the axis, got 0"),
+        (lambda x: vx.fft.rfft(vx.real(x), n=-3), ValueError, "rfft: expected 1 or more points"),
+        (lambda x: vx.fft.irfft(x[:, :1]), ValueError, "irfft: expected 1 or more points along the axis, the shape of x"),
+        (lambda x: vx.fft.fft(x[:, :0]), ValueError, "fft: expected 1 or more points"),
+        (lambda x: vx.fft.fft(x, n=2**40), ValueError, "fft: expected up to 134217728 points"),
+        (lambda x: vx.fft.fft(x, n=2.5), TypeError, "fft: expected an integer number of points, got 2.5"),
+        (lambda x: vx.fft.fft(x, norm="none"), ValueError, "fft: expected norm 'backward', 'ortho' or 'forward', got 'none'"),
+        (lambda x: vx.fft.fftn(x, norm="none"), ValueError, "fftn: expected norm"),
+        (lambda x: vx.fft.fft(x, axis=2), IndexError, "fft: axis 2 is out of range"),
+        (lambda x: vx.fft.fft(x[0, 0]), IndexError, "fft: axis -1 is out of range"),
+        (lambda x: vx.fft.ihfft(x), TypeError, r"ihfft: expected real numbers, got complex64. Use vkarray.fft.ifft"),
+        (lambda x: vx.fft.rfftn(x), TypeError, "rfftn: expected real numbers"),
+        (lambda x: vx.fft.fft([1, 2]), TypeError, "fft: expected arrays"),
+        (lambda x: vx.fft.fft(1.5), TypeError, "fft: expected at least one vkarray array"),
+        (lambda x: vx.fft.fftn(x, s=(4, 4)), ValueError, "fftn: s=.* needs axes"),
+        (lambda x: vx.fft.fftn(x, s=(4,), axes=(0, 1)), ValueError, "fftn: expected as many lengths as axes"),
+        (lambda x: vx.fft.fftn(x, axes=(0, -2)), ValueError, "fftn: axis .* names a dimension twice"),
+        (lambda x: vx.fft.irfftn(x, axes=()), ValueError, "irfftn: expected at least one axis"),
+        (lambda x: vx.fft.fftfreq(0), ValueError, "fftfreq: expected a number of points"),
+        (lambda x: vx.fft.rfftfreq(4, d=0.0), ValueError, "rfftfreq: the sample spacing d is 0"),
+        (lambda x: vx.fft.fftfreq(4, d=1j), TypeError, "fftfreq: expected a real number"),
+        (lambda x: vx.fft.fftfreq(4, dtype=vx.int32), TypeError, "fftfreq: expected a real floating-point dtype"),
+        (lambda x: vx.fft.fftshift(x, axes=3), IndexError, "fftshift: axis 3 is out of range"),
+        (lambda x: vx.fft.fftshift([1, 2]), TypeError, "fftshift: expected arrays"),
+    ],
+)  # fmt: skip
+def test_errors(call, error, message):
+    with pytest.raises(error, match=message):
+        call(vx.zeros((4, 6), dtype=vx.complex64))
+
+
+# -- the plan -----------------------------------------------------------------------------------------------------------------
+
+
+def test_lengths_are_split_into_few_factors():
+    for n in [*range(1, 200), 360360, 2**20, 3**10, 13**4]:
+        if lengths.prime_factors(n) is None:
+            assert any(n % prime == 0 for prime in range(17, n + 1))
+            continue
+        factors = lengths.split(n, 16)
+        assert np.prod(factors) == n
+        assert max(factors) <= 16
+    assert lengths.split(2**20, 16) == (16,) * 5
+    assert lengths.split(1000, 16) == (10, 10, 10)
+
+
+def test_smooth_lengths():
+    for least in range(1, 3000):
+        found = lengths.smooth_length(least)
+        assert found >= least
+        assert lengths.prime_factors(found) is not None
+        assert found <= max(least * 1.25, 16)
+
+
+def test_variants_hold_what_a_run_asks_for(device, monkeypatch, kernels):
+    known = set(transform.variants(device))
+    assert len(known) <= 2 * 20
+    asked = set()
+    kernel = launch.kernel
+
+    def noting(variant, *arguments):
+        asked.add(variant)
+        return kernel(variant, *arguments)
+
+    monkeypatch.setattr(launch, "kernel", noting)
+    tables.chirp.cache_clear()
+    x = vx.asarray(random_numbers((2, 16), vx.complex64))
+    vx.fft.rfft(vx.real(x))
+    vx.fft.fft(x, n=17)
+    ours = {variant for variant in asked if variant.template.startswith("fft")}
+    assert {variant.template for variant in ours} == {"fft", "fft_half", "fft_table"}
+    assert ours <= known <= set(catalogue.standard_variants())
