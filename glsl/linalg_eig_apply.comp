@@ -6,8 +6,9 @@
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint WINDOW = 32u;
-layout(constant_id = 2) const uint LINES = 16u;
+layout(constant_id = 2) const uint LINES = 32u;
 const uint PITCH = WINDOW + 1u;
+#define BLOCK 4u    // WINDOW is a multiple
 
 layout(push_constant, scalar) uniform Push {
     uvec2 h;            // (batch, rows, n)
@@ -20,50 +21,68 @@ layout(push_constant, scalar) uniform Push {
 shared T tile[LINES * PITCH];
 shared T q[WINDOW * WINDOW];
 
+uint n = push.n;
+uint begin, end;    // of the window
+uint above, rows;   // how many rows are taken above it, and in all
+
+// Where in the matrix element k of a line lies.
+uint place_of(uint line, uint k) {
+    if (line >= rows) return (begin + k) * n + end + line - rows;
+    uint row = line < begin - above ? above + line : n + line - (begin - above);
+    return row * n + begin + k;
+}
+
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint matrix = group / push.tiles;
     if (matrix >= push.batch) return;
-    uint state = matrix * STATE_WORDS, n = push.n;
-    uint begin = uint(State(push.states).data[state + BEGIN]), end = uint(State(push.states).data[state + END]);
+    uint state = matrix * STATE_WORDS;
+    begin = uint(State(push.states).data[state + BEGIN]);
+    end = uint(State(push.states).data[state + END]);
     if (begin == end) return;
     // Without the rows that gather the transformation, eigenvalues alone are wanted, and a block's own rows and columns do.
     bool whole = push.rows > n;
-    uint above = whole ? 0u : min(uint(State(push.states).data[state + LOW]), begin);
+    above = whole ? 0u : min(uint(State(push.states).data[state + LOW]), begin);
     uint right = whole ? n : max(uint(State(push.states).data[state + HIGH]), end);
-    uint rows = begin - above + push.rows - n;
+    rows = begin - above + push.rows - n;
     uint lines = rows + right - end;
     uint first = (group - matrix * push.tiles) * LINES;
     if (first >= lines) return;
     uint width = end - begin;
     uvec2 h = vx_address(push.h, matrix, push.rows * n);
     uvec2 matrix_q = vx_address(push.q, matrix, WINDOW * WINDOW);
-    for (uint e = gl_LocalInvocationIndex; e < width * width; e += gl_WorkGroupSize.x) {
-        uint row = e / width, column = e - row * width;
-        q[row * WINDOW + column] = Elements(matrix_q).data[row * WINDOW + column];
-    }
-    // Neighbouring invocations take neighbours in memory, along a row of H whichever way the lines run.
+    for (uint e = gl_LocalInvocationIndex; e < width * WINDOW; e += gl_WorkGroupSize.x) q[e] = Elements(matrix_q).data[e];
+    // Neighbouring invocations move neighbours in memory, whichever way the lines run, along a row of H.
     bool columns = first >= rows;
-    for (int pass = 0; pass < 2; ++pass) {
-        for (uint e = gl_LocalInvocationIndex; e < LINES * width; e += gl_WorkGroupSize.x) {
-            uint line = columns ? e % LINES : e / width;
-            uint k = columns ? e / LINES : e - line * width;
-            uint number = first + line;
-            if (number >= lines) continue;
-            bool is_column = number >= rows;
-            uint row = above + number < begin ? above + number : n + number - (begin - above);
-            uint place = is_column ? (begin + k) * n + end + number - rows : row * n + begin + k;
-            if (pass == 0) {
-                T element = Elements(h).data[place];
-                tile[line * PITCH + k] = is_column ? vx_conjugate(element) : element;
-            } else {
-                T sum = T(0);
-                for (uint i = 0u; i < width; ++i) {
-                    sum = vx_sum(sum, vx_times(tile[line * PITCH + i], q[i * WINDOW + k]));
-                }
-                Elements(h).data[place] = is_column ? vx_conjugate(sum) : sum;
+    uint items = LINES * width;
+    for (uint e = gl_LocalInvocationIndex; e < items; e += gl_WorkGroupSize.x) {
+        uint line = columns ? e % LINES : e / width;
+        uint k = columns ? e / LINES : e - line * width;
+        if (first + line < lines) {
+            T element = Elements(h).data[place_of(first + line, k)];
+            tile[line * PITCH + k] = first + line < rows ? element : vx_conjugate(element);
+        }
+    }
+    barrier();
+    // An invocation makes BLOCK elements of each of two lines, of what it loads once.
+    for (uint e = gl_LocalInvocationIndex; e < LINES / 2u * ((width + BLOCK - 1u) / BLOCK); e += gl_WorkGroupSize.x) {
+        uint line = e % (LINES / 2u), k = e / (LINES / 2u) * BLOCK;
+        T sums[2u * BLOCK];
+        [[unroll]] for (uint j = 0u; j < 2u * BLOCK; ++j) sums[j] = T(0);
+        for (uint i = 0u; i < width; ++i) {
+            T one = tile[line * PITCH + i], other = tile[(line + LINES / 2u) * PITCH + i];
+            [[unroll]] for (uint j = 0u; j < BLOCK; ++j) {
+                T factor = q[i * WINDOW + k + j];
+                sums[j] = vx_sum(sums[j], vx_times(one, factor));
+                sums[BLOCK + j] = vx_sum(sums[BLOCK + j], vx_times(other, factor));
             }
         }
-        if (pass == 0) barrier();
+        [[unroll]] for (uint j = 0u; j < 2u * BLOCK; ++j) {
+            uint number = first + line + (j < BLOCK ? 0u : LINES / 2u), column = k + j % BLOCK;
+            if (number < lines && column < width) {
+                T element = number < rows ? sums[j] : vx_conjugate(sums[j]);
+                Elements(h).data[place_of(number, column)] = element;
+            }
+        }
     }
 }

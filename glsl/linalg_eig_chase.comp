@@ -1,18 +1,20 @@
-// The QR algorithm with Francis double shifts on Hessenberg matrices, real and complex alike: a sweep needs but the trace
-// and the determinant of the last 2 x 2 block. One workgroup works on a matrix, in a diagonal window of at most WINDOW rows in
-// shared memory: a block that fits is brought to triangular form (but for 2 x 2 blocks), else a bulge moves from the window's
-// top to its bottom. The window's unitary transformation is left for linalg_eig_apply, which takes it to the rest of the
-// matrix, and the state for the next dispatch.
+// The QR algorithm with Francis double shifts on Hessenberg matrices, real and complex alike: a bulge needs but the trace and
+// the determinant of a 2 x 2 matrix whose eigenvalues are its shifts. One workgroup works on a matrix, in a diagonal window of
+// at most WINDOW rows in shared memory: a block that fits is brought to triangular form (but for 2 x 2 blocks); else a chain of
+// bulges, three rows apart, moves from the window's top to its bottom. The window's unitary transformation is left for
+// linalg_eig_apply, which takes it to the rest of the matrix, and the state for the next dispatch.
 //
-// Deflation: Ahues and Tisseur (LAPACK Working Note 122). Windows: Braman, Byers and Mathias, SIAM J. Matrix Anal. 23 (2002).
+// Chains and windows: Braman, Byers and Mathias, SIAM J. Matrix Anal. Appl. 23 (2002). Deflation: Ahues and Tisseur, LAPACK
+// Working Note 122.
 #include "lib/extensions.glsl"
 #include "lib/eig.glsl"
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint WINDOW = 32u;
 const uint PITCH = WINDOW + 1u;
+const uint BULGES = WINDOW / 8u;    // of a chain
 
-#define TURNS (4u * WINDOW)     // sweeps of a small block in a dispatch
+#define TURNS (2u * WINDOW)     // sweeps of a small block in a dispatch: llvmpipe leaves its loops after 65,535 turns in all
 
 layout(push_constant, scalar) uniform Push {
     uvec2 h;            // (batch, rows, n)
@@ -25,6 +27,10 @@ layout(push_constant, scalar) uniform Push {
 
 shared T tile[2u * WINDOW * PITCH];     // the window, then its transformation
 shared uint found;
+shared T pairs[4u * BULGES];            // 2 x 2 matrices whose eigenvalues are shifts, row by row
+// The reflectors of a step, one for each bulge: I - tau u u^H with u = (1, v, w); tau = 0 where a bulge is out of the block.
+shared T v[BULGES], w[BULGES];
+shared REAL tau[BULGES];
 
 uint local = gl_LocalInvocationIndex, size = gl_WorkGroupSize.x;
 uvec2 address;
@@ -90,22 +96,43 @@ bool deflate(inout uint high, inout uint low, inout uint iterations) {
     return false;
 }
 
-// The first column of (H - s I) (H - t I) by a factor, s and t the eigenvalues of the last 2 x 2 block; every tenth time others,
-// for some matrices make no progress with these.
-void start(uint low, uint high, uint iterations, out T x, out T y, out T z) {
-    T a = entry(high - 2u, high - 2u), b = entry(high - 2u, high - 1u);
-    T c = entry(high - 1u, high - 2u), d = entry(high - 1u, high - 1u);
-    T first = entry(low, low), right = entry(low, low + 1u), below = entry(low + 1u, low), second = entry(low + 1u, low + 1u);
-    z = entry(low + 2u, low + 1u);
-    if (iterations % 10u == 0u) {
-        bool above = iterations % 20u == 10u;
-        precise REAL sum = vx_size(above ? below : c) + vx_size(above ? z : entry(high - 2u, high - 3u));
-        precise REAL distance = REAL(0.75) * sum, product = REAL(-0.4375) * sum;
-        a = vx_sum(above ? first : d, FROM_REAL(distance));
-        b = FROM_REAL(product);
-        c = FROM_REAL(sum);
-        d = a;
+// The last rows [top, high) of a block give shifts from the bottom up: pairs[bulge] from a 2 x 2 block, two single eigenvalues, or
+// one twice where it stands alone. Every tenth time, or without `settled`, entries of the matrix: LAPACK's exceptional shifts.
+void set_pair(uint bulge, T a, T b, T c, T d) {
+    pairs[4u * bulge] = a;
+    pairs[4u * bulge + 1u] = b;
+    pairs[4u * bulge + 2u] = c;
+    pairs[4u * bulge + 3u] = d;
+}
+
+void pair_of_entries(uint bulge, uint row) {
+    set_pair(bulge, entry(row - 1u, row - 1u), entry(row - 1u, row), entry(row, row - 1u), entry(row, row));
+}
+
+void exceptional_pair(uint bulge, uint row) {
+    precise REAL sum = vx_size(entry(row, row - 1u)) + vx_size(entry(row - 1u, row - 2u));
+    precise REAL distance = REAL(0.75) * sum, product = REAL(-0.4375) * sum;
+    T a = vx_sum(entry(row, row), FROM_REAL(distance));
+    set_pair(bulge, a, FROM_REAL(product), FROM_REAL(sum), a);
+}
+
+void pairs_of_blocks(uint high) {
+    uint row = high - 1u;
+    for (uint bulge = 0u; bulge < BULGES; ++bulge) {
+        bool block = entry(row, row - 1u) != T(0);
+        bool alone = !block && row >= begin + 2u && entry(row - 1u, row - 2u) != T(0);
+        T one = entry(row, row);
+        if (block) pair_of_entries(bulge, row);
+        else set_pair(bulge, alone ? one : entry(row - 1u, row - 1u), T(0), T(0), one);
+        row -= alone ? 1u : 2u;
     }
+}
+
+// What the first reflector of a bulge takes to a multiple of the first unit vector: the first column of (H - s I) (H - t I) for
+// the block that begins at `low`, by a factor; s and t are the eigenvalues of the bulge's pair.
+void start(uint bulge, uint low, out T x, out T y, out T z) {
+    T a = pairs[4u * bulge], b = pairs[4u * bulge + 1u], c = pairs[4u * bulge + 2u], d = pairs[4u * bulge + 3u];
+    T first = AT(low, low), right = AT(low, low + 1u), below = AT(low + 1u, low), second = AT(low + 1u, low + 1u);
     // Products of small numbers must not vanish.
     REAL largest = max(max(vx_size(a), vx_size(d)), max(vx_size(b), vx_size(c)));
     largest = max(largest, max(vx_size(first), max(vx_size(second), vx_size(below))));
@@ -113,60 +140,98 @@ void start(uint low, uint high, uint iterations, out T x, out T y, out T z) {
     first = vx_shifted(first, shift);
     T r = vx_difference(vx_shifted(d, shift), first), s = vx_difference(vx_shifted(a, shift), first);
     T product = vx_difference(vx_times(r, s), vx_times(vx_shifted(b, shift), vx_shifted(c, shift)));
-    x = vx_sum(vx_quotient(product, vx_shifted(below, shift)), vx_shifted(right, shift));
+    below = vx_shifted(below, shift);
+    x = vx_shifted(right, shift);
+    // A block that was split in the meantime has nothing to divide by, and its own first column will do.
+    if (vx_larger_part(below) > REAL(0)) x = vx_sum(x, vx_quotient(product, below));
     y = vx_difference(vx_difference(vx_difference(vx_shifted(second, shift), first), r), s);
-    z = vx_shifted(z, shift);
+    z = vx_shifted(AT(low + 2u, low + 1u), shift);
 }
 
-// Moves the bulge of the block [low, high) from row `first` on: the reflectors of the rows up to `last`. (x, y, z) is what the
-// reflector of row `low` takes to a multiple of the first unit vector.
-void chase(uint low, uint high, uint first, uint last, T x, T y, T z) {
-    for (uint k = first; k <= last; ++k) {
-        bool three = k + 2u < high;
-        if (k > low) {
-            x = AT(k, k - 1u);
-            y = AT(k + 1u, k - 1u);
-            z = three ? AT(k + 2u, k - 1u) : T(0);
+// The reflector that moves a bulge on from row k, and what it leaves in the column before.
+void reflect(uint bulge, uint k, uint low, uint high) {
+    bool three = k + 2u < high;
+    T x, y, z;
+    if (k == low) {
+        start(bulge, low, x, y, z);
+    } else {
+        x = AT(k, k - 1u);
+        y = AT(k + 1u, k - 1u);
+        z = T(0);
+        if (three) z = AT(k + 2u, k - 1u);
+    }
+    int shift = -vx_exponent_of(max(vx_larger_part(x), max(vx_larger_part(y), vx_larger_part(z))));
+    T second = vx_shifted(y, shift), third = vx_shifted(z, shift);
+    precise REAL rest = vx_squared(second) + vx_squared(third);
+    T beta, factor;
+    tau[bulge] = REAL(0);
+    if (!(rest > REAL(0))) return;
+    vx_hermitian_reflector(vx_shifted(x, shift), rest, beta, tau[bulge], factor);
+    v[bulge] = vx_times(factor, second);
+    w[bulge] = vx_times(factor, third);
+    if (k == low) return;
+    AT(k, k - 1u) = vx_shifted(beta, -shift);
+    AT(k + 1u, k - 1u) = T(0);
+    if (three) AT(k + 2u, k - 1u) = T(0);
+}
+
+// Moves `count` bulges of the block [low, high), the first of them from row `lead` to `last`, each of the others three rows behind.
+// The reflectors of a step touch different rows from the left, different columns from the right.
+void chase(uint low, uint high, uint lead, uint last, uint count) {
+    for (; lead <= last; ++lead) {
+        if (local < count) {
+            uint k = lead - 3u * local;
+            bool inside = lead >= low + 3u * local && k + 1u < high;
+            tau[local] = REAL(0);
+            if (inside) reflect(local, k, low, high);
         }
-        if (!three) z = T(0);
-        REAL largest = max(vx_larger_part(x), max(vx_larger_part(y), vx_larger_part(z)));
-        int shift = -vx_exponent_of(largest);
-        T beta = x, factor = T(0);
-        REAL tau = REAL(0);
-        T v = vx_shifted(y, shift), w = vx_shifted(z, shift);
-        precise REAL rest = vx_squared(v) + vx_squared(w);
-        if (rest > REAL(0)) vx_hermitian_reflector(vx_shifted(x, shift), rest, beta, tau, factor);
-        beta = tau == REAL(0) ? x : vx_shifted(beta, -shift);
-        v = vx_times(factor, v);
-        w = vx_times(factor, w);
-        T v_conjugate = vx_conjugate(v), w_conjugate = vx_conjugate(w);
         barrier();
-        for (uint c = k + local; c < end; c += size) {
-            T a = AT(k, c), b = AT(k + 1u, c), d = three ? AT(k + 2u, c) : T(0);
-            T sum = vx_sum(a, vx_sum(vx_times(v_conjugate, b), vx_times(w_conjugate, d)));
-            sum = vx_scaled(sum, tau);
+        for (uint item = local; item < count * WINDOW; item += size) {
+            uint bulge = item / WINDOW, k = lead - 3u * bulge, c = begin + item % WINDOW;
+            if (tau[bulge] == REAL(0) || c < k || c >= end) continue;
+            bool three = k + 2u < high;
+            T a = AT(k, c), b = AT(k + 1u, c), d = T(0);
+            if (three) d = AT(k + 2u, c);
+            T sum = vx_sum(vx_times(vx_conjugate(v[bulge]), b), vx_times(vx_conjugate(w[bulge]), d));
+            sum = vx_scaled(vx_sum(a, sum), tau[bulge]);
             AT(k, c) = vx_difference(a, sum);
-            AT(k + 1u, c) = vx_difference(b, vx_times(v, sum));
-            if (three) AT(k + 2u, c) = vx_difference(d, vx_times(w, sum));
+            AT(k + 1u, c) = vx_difference(b, vx_times(v[bulge], sum));
+            if (three) AT(k + 2u, c) = vx_difference(d, vx_times(w[bulge], sum));
         }
         barrier();
-        if (local == 0u && k > low) {
-            AT(k, k - 1u) = beta;
-            AT(k + 1u, k - 1u) = T(0);
-            if (three) AT(k + 2u, k - 1u) = T(0);
-        }
-        uint rows = min(k + 4u, high) - begin;
-        for (uint line = local; line < rows + (end - begin); line += size) {
-            uint place = (line < rows ? line : WINDOW + line - rows) * PITCH + k - begin;
-            T a = tile[place], b = tile[place + 1u], d = three ? tile[place + 2u] : T(0);
-            T sum = vx_sum(a, vx_sum(vx_times(b, v), vx_times(d, w)));
-            sum = vx_scaled(sum, tau);
+        for (uint item = local; item < count * 2u * WINDOW; item += size) {
+            uint bulge = item / (2u * WINDOW), k = lead - 3u * bulge, line = item % (2u * WINDOW);
+            bool in_window = line < WINDOW;
+            if (tau[bulge] == REAL(0) || begin + line >= (in_window ? min(k + 4u, high) : WINDOW + end)) continue;
+            bool three = k + 2u < high;
+            uint place = line * PITCH + k - begin;
+            T a = tile[place], b = tile[place + 1u], d = T(0);
+            if (three) d = tile[place + 2u];
+            T sum = vx_scaled(vx_sum(a, vx_sum(vx_times(b, v[bulge]), vx_times(d, w[bulge]))), tau[bulge]);
             tile[place] = vx_difference(a, sum);
-            tile[place + 1u] = vx_difference(b, vx_times(sum, v_conjugate));
-            if (three) tile[place + 2u] = vx_difference(d, vx_times(sum, w_conjugate));
+            tile[place + 1u] = vx_difference(b, vx_times(sum, vx_conjugate(v[bulge])));
+            if (three) tile[place + 2u] = vx_difference(d, vx_times(sum, vx_conjugate(w[bulge])));
         }
         barrier();
     }
+}
+
+// Sweeps over the window, which holds all of a block, until it is triangular but for blocks of 2 rows. False where it is not so far
+// after all the turns, or `total` has come to the limit.
+bool settle(inout uint high, inout uint low, inout uint iterations, inout uint total) {
+    for (uint turn = 0u; turn < TURNS; ++turn) {
+        if (!deflate(high, low, iterations)) return true;
+        if (total >= push.limit) return false;
+        ++iterations;
+        ++total;
+        if (local == 0u) {
+            if (iterations % 10u == 0u) exceptional_pair(0u, iterations % 20u == 0u ? high - 1u : low + 2u);
+            else pair_of_entries(0u, high - 1u);
+        }
+        barrier();
+        chase(low, high, low, high - 2u, 1u);
+    }
+    return false;
 }
 
 // Moves the window between the matrix and shared memory, and its transformation to memory; or begins it as the identity.
@@ -210,34 +275,36 @@ void main() {
     }
     if (position == 0u && !deflate(high, low, iterations)) status = CONVERGED;
     else if (position == 0u && total >= push.limit) status = STUCK;
+    if (status == RUNNING && position == 0u && high - low > WINDOW) {
+        // A chain begins. Its shifts are the eigenvalues of the block's last rows, found in a window that is not kept.
+        ++iterations;
+        ++total;
+        begin = high - 2u * BULGES;
+        end = high;
+        transfer(true);
+        resident = true;
+        if (iterations % 10u == 0u) {
+            if (local < BULGES) exceptional_pair(local, max(high - 1u - 2u * local, begin + 2u));
+        } else {
+            uint last = high, first = begin, own_iterations = 0u, own_total = 0u;
+            settle(last, first, own_iterations, own_total);
+            if (local == 0u) pairs_of_blocks(high);
+        }
+        barrier();
+    }
     if (status == RUNNING) {
         bool small = position == 0u && high - low <= WINDOW;
-        T x = T(0), y = T(0), z = T(0);
-        if (position == 0u && !small) {
-            ++iterations;
-            ++total;
-            start(low, high, iterations, x, y, z);
-        }
-        begin = position == 0u ? low : position - 1u;
+        begin = position == 0u ? low : position - 3u * (BULGES - 1u) - 1u;
         end = min(begin + WINDOW, high);
         transfer(true);
+        resident = true;
         if (small) {
-            resident = true;
-            bool left = true;
-            for (uint turn = 0u; turn < TURNS; ++turn) {
-                left = deflate(high, low, iterations);
-                if (!left || total >= push.limit) break;
-                ++iterations;
-                ++total;
-                start(low, high, iterations, x, y, z);
-                chase(low, high, low, high - 2u, x, y, z);
-            }
-            if (!left) high = begin;
+            if (settle(high, low, iterations, total)) high = begin;
             low = begin;
             if (high == 0u) status = CONVERGED;
         } else {
-            uint last = end == high ? high - 2u : end - 4u;
-            chase(low, high, position == 0u ? low : position, last, x, y, z);
+            uint last = end == high ? high - 2u + 3u * (BULGES - 1u) : end - 4u;
+            chase(low, high, position == 0u ? low : position, last, BULGES);
             position = end == high ? 0u : last + 1u;
         }
         transfer(false);

@@ -60,8 +60,8 @@ void main() {
     if (matrix >= push.batch) return;
     uint row = unit - matrix * n;
     uvec2 address = vx_address(push.h, matrix, push.rows * n);
-    bool hermitian = State(push.states).data[matrix * STATE_WORDS + HERMITIAN] != 0;
-    int exponent = State(push.states).data[matrix * STATE_WORDS + EXPONENT];
+    bool hermitian = State(push.states).data[matrix * STATE_WORDS + DIFFERS] == 0;
+    int exponent = State(push.states).data[matrix * STATE_WORDS + LARGEST] - EXPONENT_BIAS;
     bool is_first = row + 1u < n && Elements(address).data[(row + 1u) * n + row] != T(0);
     bool is_second = !is_first && row > 0u && Elements(address).data[row * n + row - 1u] != T(0);
     T d = Elements(address).data[row * n + row];

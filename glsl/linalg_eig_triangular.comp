@@ -72,7 +72,7 @@ void main() {
     }
     if (row == column) result = Blocks(push.blocks).data[blocks_of + 3u * row];
     // Schur's form of a Hermitian matrix is diagonal: what is beside that is rounding.
-    bool hermitian = State(push.states).data[matrix * STATE_WORDS + HERMITIAN] != 0;
+    bool hermitian = State(push.states).data[matrix * STATE_WORDS + DIFFERS] == 0;
     if (hermitian && row < column) result = C(0);
     Results(r).data[element] = result;
 }

@@ -98,6 +98,21 @@ def test_stacks(dtype) -> None:
         assert np.all(np.abs(np.sum(alone, -1) - np.sum(values[-1], -1)) <= 100 * vx.finfo(dtype).eps * norms[-1])
 
 
+@pytest.mark.parametrize(("kind", "window", "dtype"), [("gpu", 16, DTYPES[0]), ("cpu", 24, DTYPES[-1])], ids=str)
+def test_every_division_of_work(kind, window, dtype, monkeypatch) -> None:
+    """Workgroups as on a GPU and as on a CPU, and the windows of devices with little shared memory."""
+    for table in (module._WORKGROUP, module._WINDOW_WORKGROUP, module._LANES):
+        for other in ("gpu", "cpu"):
+            monkeypatch.setitem(table, other, table[kind])
+    monkeypatch.setattr(module, "_WINDOWS", (window,))
+    monkeypatch.setattr(module, "_LOOP_TURNS", 100)
+    monkeypatch.setattr(module, "_PRODUCTS", 100)
+    for shape in [(3, 3), (16, 16), (3, 17, 17), (45, 45), (2, 70, 70)]:
+        a = values_of(dtype, shape)
+        check(vx.asarray(a), a)
+        check(vx.asarray(np.tril(a)), np.tril(a))
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_stacks_of_unlike_matrices(dtype) -> None:
     """Matrices of a stack converge at different times."""
@@ -175,15 +190,37 @@ def test_hermitian_matrices(dtype, n) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_exact_results(dtype) -> None:
-    """Upper triangular matrices are left as they are; multiples of the identity and zero have unit vectors."""
+    """Triangular matrices, their rows and columns in any order, have their diagonal; the identity has unit vectors."""
     n = 40
     upper = np.triu(values_of(dtype, (n, n)))
-    for matrix in (upper, np.diag(np.diag(upper)), np.eye(n) * 3, np.zeros((n, n))):
+    places = np.random.default_rng(2).permutation(n)
+    shuffled = upper[places][:, places]
+    diagonal = np.diag(np.diag(upper))
+    for matrix in (upper, upper.T, shuffled, shuffled.T, diagonal, np.eye(n) * 3, np.zeros((n, n))):
         matrix = matrix.astype(upper.dtype)
         values, _ = check(vx.asarray(matrix), matrix)
         assert np.array_equal(np.sort_complex(values), np.sort_complex(np.diag(matrix).astype(values.dtype)))
+        if matrix is upper:
+            assert np.array_equal(values, np.diag(matrix))
     _, vectors = check(vx.asarray(np.eye(n, dtype=upper.dtype)), np.eye(n))
     assert np.array_equal(vectors, np.eye(n))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_reducible_matrices(dtype) -> None:
+    """Eigenvalues that stand alone are exact: of rows and columns that a permutation makes triangular, above and below."""
+    n = 30
+    a = values_of(dtype, (n, n))
+    a[10:, :10] = 0
+    a[:10, :10] = np.triu(a[:10, :10])
+    a[20:, :20] = 0
+    a[20:, 20:] = np.triu(a[20:, 20:])
+    alone = np.concatenate([np.diag(a)[:10], np.diag(a)[20:]])
+    places = np.random.default_rng(3).permutation(n)
+    for matrix in (a, a.T, a[places][:, places]):
+        values, _ = check(vx.asarray(matrix), matrix)
+        assert np.all(np.isin(alone.astype(values.dtype), values))
+        check_eigenvalues(a[10:20, 10:20], 100, dtype)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

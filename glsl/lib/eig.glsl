@@ -13,9 +13,11 @@
 #define TOTAL 5u        // sweeps in all
 #define BEGIN 6u        // the window whose transformation is to be applied to the rest of the matrix, if not empty
 #define END 7u
-#define HERMITIAN 8u
-#define EXPONENT 9u     // the matrix has been divided by 2 to this power
-#define STATE_WORDS 10u
+#define DIFFERS 8u      // from its own adjoint: the matrix is not Hermitian
+#define LARGEST 9u      // EXPONENT_BIAS + the power of two that the matrix has been divided by
+#define ARRANGED 10u    // the order of rows is found
+#define STATE_WORDS 11u
+#define EXPONENT_BIAS 4096
 
 #define RUNNING 0
 #define CONVERGED 1

@@ -19,18 +19,19 @@ if TYPE_CHECKING:
     from ..launch import Device
 
 _TEMPLATES = (
-    "linalg_eig_prepare", "linalg_hessenberg_reflector", "linalg_hessenberg_columns", "linalg_hessenberg_rows",
+    "linalg_eig_measure", "linalg_eig_arrange", "linalg_eig_begin",
+    "linalg_hessenberg_reflector", "linalg_hessenberg_columns", "linalg_hessenberg_rows",
     "linalg_eig_chase", "linalg_eig_apply", "linalg_eig_split", "linalg_eig_triangular",
 )  # fmt: skip
 _COMPLEX_TEMPLATES = ("linalg_eig_vectors", "linalg_eig_normalize")  # for the complex types alone
 
 # Words of a matrix's state and the values of the first of them, as in glsl/lib/eig.glsl.
-_STATE_WORDS = 10
+_STATE_WORDS = 11
 _STUCK, _NOT_FINITE, _STATUSES = 2, 3, 4
 # Rows of the diagonal window that a workgroup keeps in shared memory, the first that fits; the rows or columns of the rest
 # of the matrix that a workgroup multiplies with the window's transformation.
-_WINDOWS = (32, 24, 16)
-_LINES = 16
+_WINDOWS = (48, 40, 32, 24, 16)
+_LINES = 32
 # For the kinds of device, invocations of a workgroup (a power of two) that share a whole matrix or a window of one, and
 # those that share a row or column.
 _WORKGROUP = {"gpu": 128, "cpu": 16}
@@ -39,6 +40,7 @@ _LANES = {"gpu": 16, "cpu": 1}
 _PATIENCE = 30  # sweeps for each row, on average, before a matrix counts as stuck (LAPACK's number)
 _STEPS = 16  # of the QR algorithm, between two looks whether all matrices are done
 _PRODUCTS = 1 << 16  # that an invocation adds up in one dispatch of the back substitution, at most
+_LOOP_TURNS = 1 << 14  # of loops over the rows in one dispatch; llvmpipe leaves a shader's loops after 65,535
 
 
 class EigResult(NamedTuple):
@@ -130,7 +132,7 @@ def _solve(name: str, x: VkArray, vectors: bool) -> tuple[VkArray, VkArray]:
     if batch == 0 or n == 0:
         return values, result
     square = (batch, n, n)
-    states = empty((batch, _STATE_WORDS), dtypes.int32, device)
+    states = creation.zeros((batch, _STATE_WORDS), dtype=dtypes.int32, device=device)
     blocks = empty((batch, n, 3), dtype, device)
     x = launch.contiguous(x)._view(square, layout.contiguous_strides(square))
     own_values = values._view((batch, n), (n, 1))
@@ -149,12 +151,25 @@ def _solve_part(
     h = empty((batch, 2 * n if vectors else n, n), x._dtype, device)
     work = _Work(h, states, creation.zeros((_STATUSES,), dtype=dtypes.int32, device=device))
     size = _WORKGROUP[kind]
-    work.run("linalg_eig_prepare", (x, h, states, work.counts), batch * size, size)
+    _begin(work, x, size)
     _reduce(work, size, _LANES[kind])
     _iterate(name, work, _WINDOW_WORKGROUP[kind])
     work.run("linalg_eig_split", (h, states, values, blocks), batch * n, launch.WORKGROUP_SIZE)
     if vectors:
         _vectors(work, blocks, result)
+
+
+def _begin(work: _Work, x: VkArray, size: int) -> None:
+    """Copy the matrices, scaled, their rows and columns in an order that leaves least to do."""
+    h, states, counts = work
+    batch, rows, n = h._shape
+    filled, order = (empty((batch, length, n), dtypes.int32, h._device) for length in (2, 1))
+    _run("linalg_eig_measure", h._dtype, (x, states, filled), (batch, n), batch * n, launch.WORKGROUP_SIZE)
+    turns = max(1, _LOOP_TURNS // (n // size + 4))
+    for _ in range(0, n + 1, turns):
+        _run("linalg_eig_arrange", h._dtype, (x, states, filled, order), (batch, n, turns), batch * size, size)
+    each = launch.invocations_of_group(h._device.limits)
+    work.run("linalg_eig_begin", (x, h, states, order, counts), batch * -(-rows * n // each) * each, each)
 
 
 def _reduce(work: _Work, size: int, lanes: int) -> None:
@@ -176,7 +191,7 @@ def _reduce(work: _Work, size: int, lanes: int) -> None:
 def _window(h: VkArray) -> int:
     """The rows of a window that, with its transformation, fits the shared memory."""
     itemsize, available = h._dtype.itemsize, h._device.limits.max_shared_memory_size
-    return next(rows for rows in _WINDOWS if 2 * rows * (rows + 1) * itemsize + 64 <= available or rows == _WINDOWS[-1])
+    return next(rows for rows in _WINDOWS if (2 * rows + 3) * rows * itemsize <= available)
 
 
 def _iterate(name: str, work: _Work, size: int) -> None:
@@ -186,13 +201,12 @@ def _iterate(name: str, work: _Work, size: int) -> None:
     window = _window(h)
     q = empty((batch, window, window), h._dtype, h._device)
     tiles = -(-rows // _LINES)
-    size_of_apply = launch.WORKGROUP_SIZE
     limit = _PATIENCE * max(10, n)
     while True:
         for _ in range(_STEPS if n > window else 1):
             work.run("linalg_eig_chase", (h, q, states, counts), batch * size, size, (limit,), ((1, window),))
             work.run(
-                "linalg_eig_apply", (h, q, states), batch * tiles * size_of_apply, size_of_apply, (tiles,),
+                "linalg_eig_apply", (h, q, states), batch * tiles * size, size, (tiles,),
                 ((1, window), (2, _LINES)),
             )  # fmt: skip
         word = bytearray(4 * _STATUSES)

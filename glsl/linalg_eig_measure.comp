@@ -1,0 +1,41 @@
+// Looks at each matrix of a stack: the largest exponent, whether it is Hermitian, and how many elements beside the diagonal are
+// not zero in every row and column. One invocation for a row and the column of the same number.
+#include "lib/extensions.glsl"
+#include "lib/eig.glsl"
+
+layout(local_size_x_id = 0) in;
+
+layout(push_constant, scalar) uniform Push {
+    uvec2 a;            // (batch, n, n)
+    uvec2 states;       // (batch, STATE_WORDS), zeros
+    uvec2 filled;       // (batch, 2, n): of rows, then of columns
+    uint batch, n;
+} push;
+
+void main() {
+    uint unit = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+    uint n = push.n, matrix = unit / n;
+    if (matrix >= push.batch) return;
+    uint row = unit - matrix * n;
+    uvec2 a = vx_address(push.a, matrix, n * n);
+    int exponent = -EXPONENT_BIAS, in_row = 0, in_column = 0;
+    bool differs = false;
+    EACH(k, 0u, n, 1u) {
+        T element = Elements(a).data[row * n + k], mirrored = Elements(a).data[k * n + row];
+        exponent = max(exponent, vx_exponent_of(vx_larger_part(element)));
+#ifdef COMPLEX
+        // The larger of a number and NaN may be the number.
+        exponent = max(exponent, max(vx_exponent_of(element.x), vx_exponent_of(element.y)));
+#endif
+        differs = differs || element != vx_conjugate(mirrored);
+        if (k != row) {
+            in_row += int(element != T(0));
+            in_column += int(mirrored != T(0));
+        }
+    }
+    uint state = matrix * STATE_WORDS;
+    atomicMax(State(push.states).data[state + LARGEST], exponent + EXPONENT_BIAS);
+    if (differs) atomicMax(State(push.states).data[state + DIFFERS], 1);
+    State(push.filled).data[2u * matrix * n + row] = in_row;
+    State(push.filled).data[2u * matrix * n + n + row] = in_column;
+}
