@@ -184,9 +184,7 @@ def test_shared_memory_does_not_change_a_bit(dtype, device, monkeypatch):
 
 def limit_indices(monkeypatch, limit: int) -> None:
     """Let shaders index no farther than `limit`: arrays beyond it are sliced, or copied where strides reach too far."""
-    row_slices = layout.row_slices
-    monkeypatch.setattr(layout, "INDEX_LIMIT", limit)
-    monkeypatch.setattr(layout, "row_slices", lambda *arguments: row_slices(*arguments[:5], limit))
+    monkeypatch.setattr(layout, "index_limit", lambda itemsize: limit)
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -214,7 +214,7 @@ def sort_by_stride(shape: Shape, strides: Strides, *others: Strides) -> tuple[Sh
 
 
 def row_slices(
-    shape: Shape, operands: Sequence[Strides], length: int, steps: Sequence[int], chunk: int, limit: int = INDEX_LIMIT
+    shape: Shape, operands: Sequence[Strides], length: int, steps: Sequence[int], chunk: int, limit: int
 ) -> Iterator[tuple[int, Shape, list[int], int, int]]:
     """Split rows of `length` elements, one for each element of `shape`, until 32-bit indices reach every element.
 

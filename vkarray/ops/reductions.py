@@ -268,11 +268,14 @@ class _Run:
         dimension, and in all of x where rows have two."""
         if len(self.sizes) > 2 or min((0, *self.strides, *self.steps)) < 0:
             return False
-        limit = layout.index_limit(storage_itemsize(self.x._dtype, self.device))
+        limit = self._index_limit()
         if len(self.sizes) == 1:
             return min(self.length, 1 << 16) * abs(self.steps[0]) <= limit
         low, high = layout.offset_range(self.shape + self.sizes, self.strides + self.steps)
         return high - low <= limit and math.prod(self.shape) * self.length <= limit
+
+    def _index_limit(self) -> int:
+        return layout.index_limit(max(storage_itemsize(dtype, self.device) for dtype in self.types))
 
     def _make_contiguous(self, kept: Sequence[int], axes: Sequence[int]) -> None:
         order = (*kept, *axes)
@@ -308,7 +311,7 @@ class _Run:
     def _slices(self, chunk: int) -> Iterator[tuple[int, layout.Shape, list[int], int, int]]:
         strides = [self.strides, self.result_strides]
         if len(self.sizes) == 1:
-            return layout.row_slices(self.shape, strides, self.length, (self.steps[0], 0), chunk)
+            return layout.row_slices(self.shape, strides, self.length, (self.steps[0], 0), chunk, self._index_limit())
         return iter([(0, self.shape, [0, 0], 0, -(-self.length // chunk))])
 
     def _dispatch(
