@@ -34,6 +34,7 @@ shared T g[SIZE * SIZE];
 shared T j[SIZE * SIZE];
 shared REAL cosines[SIZE / 2u];
 shared T sines[SIZE / 2u];
+shared REAL corrections[SIZE];
 shared int busy;
 shared int rotated;    // the last round with a rotation
 
@@ -174,10 +175,11 @@ void main() {
         REAL square = REAL(0);
         for (uint i = 0u; i < SIZE; ++i) square += vx_squared(j[i * SIZE + k]);
         precise REAL correction = (REAL(1) - square) * REAL(0.5);
-        for (uint i = 0u; i < SIZE; ++i) {
-            T value = j[i * SIZE + k];
-            precise T corrected = value + value * correction;
-            Elements(gram).data[i * SIZE + k] = corrected;
-        }
+        corrections[k] = correction;
+    }
+    barrier();
+    for (uint place = local; place < SIZE * SIZE; place += width) {
+        precise T corrected = j[place] + j[place] * corrections[place % SIZE];
+        Elements(gram).data[place] = corrected;
     }
 }

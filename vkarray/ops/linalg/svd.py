@@ -285,7 +285,7 @@ def _apply_variant(dtype: DType, device: Device, size: int, shared: bool) -> Var
 def _size(n: int, dtype: DType, device: Device) -> int:
     """How many columns to make orthogonal at a time: as many as fit shared memory, and no more than there are."""
     limit, largest = device.limits.max_shared_memory_size, _LARGEST[uses_shared_memory(device)]
-    fitting = [size for size in _SIZES if size <= largest and (2 * size + 1) * size * dtype.itemsize + 64 <= limit]
+    fitting = [size for size in _SIZES if size <= largest and 2 * (size + 1) * size * dtype.itemsize + 64 <= limit]
     return next((size for size in reversed(fitting) if size >= n), fitting[0])
 
 
