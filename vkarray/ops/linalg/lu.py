@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 # Columns that one workgroup factors before a matrix product takes them out of the columns that remain.
 _PANEL = 32
-_WORKGROUP_SIZES = (8, 32, 256, 1024)  # of which the panel takes the first with an invocation for each row
+# Of which the panel takes the first with an invocation for each row: barriers are dear on a CPU.
+_SIZES = {"cpu": (8, 64, 128), "gpu": (32, 128, 512, 1024)}
 _SINGULAR = (
     "is singular: the pivot of column {} of its LU factorisation, counted from 1, is zero. Check vkarray.linalg.det, or "
     "solve a least-squares problem with vkarray.linalg.pinv"
@@ -77,10 +78,17 @@ def factor(a: VkArray) -> Factors:
     return Factors(a, rows_of, status)
 
 
+def _workgroup_size(rows: int, device: Device) -> int:
+    """Invocations that factor a panel of so many rows."""
+    limits = device.limits
+    sizes = _SIZES["cpu" if limits.is_cpu else "gpu"]
+    return launch.invocations_of_group(limits, next((size for size in sizes if size >= rows), sizes[-1]))
+
+
 def _width(n: int, device: Device) -> int:
     """Columns of a panel, fewer where its longest loops would have too many turns."""
-    width = _PANEL
-    while -(-n // min(256, device.limits.max_workgroup_invocations)) * width * (width / 2 + 4) > _TURNS and width > 1:
+    width, rows = _PANEL, -(-n // _workgroup_size(n, device))
+    while rows * width * (width / 2 + 4) > _TURNS and width > 1:
         width //= 2
     return width
 
@@ -95,8 +103,7 @@ def _factor_panel(columns: slice, a: VkArray, rows_of: VkArray, pivots: VkArray,
         "<4QI7i", panel._address, rows_of._address, pivots._address, status._address, batch, n - first, width, first, n,
         *a._strides,
     )  # fmt: skip
-    largest = device.limits.max_workgroup_invocations
-    size = next((size for size in _WORKGROUP_SIZES if size >= min(n - first, largest)), _WORKGROUP_SIZES[-1])
+    size = _workgroup_size(n - first, device)
     groups = launch.groups_for(batch, device.limits, 1)
     chosen = variant("linalg_lu_panel", a._dtype, device)
     launch.dispatch(chosen, device, push, groups, [], [a, rows_of, pivots, status], size)
