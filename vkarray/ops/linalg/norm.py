@@ -14,6 +14,8 @@ from ...shaders import Variant
 from .. import elementwise, launch, searching, statistical
 from ..reductions import Reduction, checked, with_kept_axes
 from ..rows import cast, check_operands
+from .svd import svdvals
+from .svd import singular_values
 
 if TYPE_CHECKING:
     from ..launch import Device
@@ -105,9 +107,7 @@ def _apply(operation: launch.Operation, x: VkArray) -> VkArray:
 
 
 def _singular(x: VkArray) -> VkArray:
-    from .svd import svdvals
-
-    return svdvals(x)
+    return singular_values("matrix_norm", x)
 
 
 def _sums(x: VkArray, axis: int) -> VkArray:
@@ -125,11 +125,11 @@ def _smallest(x: VkArray) -> VkArray:
 # The norm of each matrix of a stack, by order.
 _MATRIX_NORMS: dict[Any, Callable[[VkArray], VkArray]] = {
     "fro": lambda x: _norm(x, (x.ndim - 2, x.ndim - 1), 2),
-    "nuc": lambda x: statistical.sum(_singular(x), axis=-1),
+    "nuc": lambda x: statistical.sum(svdvals(x), axis=-1),
     1: lambda x: _largest(_sums(x, -2)),
     -1: lambda x: _smallest(_sums(x, -2)),
-    2: lambda x: _largest(_singular(x)),
-    -2: lambda x: _smallest(_singular(x)),
+    2: lambda x: _largest(svdvals(x)),
+    -2: lambda x: _smallest(svdvals(x)),
     math.inf: lambda x: _largest(_sums(x, -1)),
     -math.inf: lambda x: _smallest(_sums(x, -1)),
 }  # fmt: skip
