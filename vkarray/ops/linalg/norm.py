@@ -14,7 +14,6 @@ from ...shaders import Variant
 from .. import elementwise, launch, searching, statistical
 from ..reductions import Reduction, checked, with_kept_axes
 from ..rows import cast, check_operands
-from .svd import svdvals
 from .svd import singular_values
 
 if TYPE_CHECKING:
