@@ -305,6 +305,13 @@ def test_matrix_norms(dtype) -> None:
                 assert got.dtype is REAL_OF.get(dtype, dtype)
                 assert got.shape == expected.shape
                 assert np.all(np.abs(np.asarray(got) - expected) <= 12 * vx.finfo(dtype).eps * expected)
+        largest = np.linalg.norm(x.astype(np.complex128), 2, axis=(-2, -1))
+        for order in (2, -2, "nuc"):
+            got = np.asarray(vx.linalg.matrix_norm(vx.asarray(x), ord=order))
+            expected = np.linalg.norm(x.astype(np.complex128), order, axis=(-2, -1))
+            # Singular values are off by a multiple of the largest.
+            terms = min(shape[-2:]) if order == "nuc" else 1
+            assert np.all(np.abs(got - expected) <= 10 * max(shape[-2:]) * terms * vx.finfo(dtype).eps * largest)
     for shape in ((0, 3), (3, 0), (2, 0, 0)):
-        for order in ("fro", 1, math.inf):
+        for order in ("fro", 1, math.inf, 2, "nuc"):
             assert not np.asarray(vx.linalg.matrix_norm(vx.zeros(shape, dtype=dtype), ord=order)).any()
