@@ -25,7 +25,8 @@ void vx_sine_and_cosine(REAL y, out REAL sine, out REAL cosine) {
     bool odd = (quadrant & 1) != 0;
     precise float first = odd ? cosine_pair.x + cosine_pair.y : sine_pair.x + sine_pair.y;
     precise float second = odd ? sine_pair.x + sine_pair.y : cosine_pair.x + cosine_pair.y;
-    sine = (quadrant & 2) != 0 ? -first : first;
+    // A subnormal angle keeps its sign also where sums turn it into a zero.
+    sine = vx_magnitude_bits(y) < 0x38800000u ? y : (quadrant & 2) != 0 ? -first : first;
     cosine = (quadrant + 1 & 2) != 0 ? -second : second;
 #endif
 }

@@ -81,7 +81,9 @@ COMPLEX vx_tanh(COMPLEX z) {
     PAIR norm = vx_pair_sum(vx_two_product(hyperbolic_sine, hyperbolic_sine), vx_two_product(cosine, cosine));
     PAIR real_part = vx_pair_divide(vx_two_product(hyperbolic_sine, hyperbolic_cosine), norm);
     PAIR imaginary_part = vx_pair_divide(vx_two_product(sine, cosine), norm);
-    return COMPLEX(vx_copysign(real_part.x, z.x), imaginary_part.x);
+    // Sums in pairs may lose the sign of a part that vanishes.
+    precise REAL sign = sine * cosine;
+    return COMPLEX(vx_copysign(real_part.x, z.x), vx_copysign(imaginary_part.x, sign));
 }
 
 #endif

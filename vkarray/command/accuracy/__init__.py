@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print. Returns 1 when a bound is exceeded, 2 for an unknown function."""
-    from . import exact, report
+    from . import exact, measure, report
 
     rows = measurable(arguments.functions)
     if isinstance(rows, str):
@@ -52,6 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     exact.mpmath()
     about = report.header(shlex.join(["vkarray", "accuracy", *_given(arguments)]))
+    if not measure.keeps_subnormals(float32):
+        about["note"] = (
+            "the device's own float32 arithmetic turns subnormal numbers into zeros; what hangs on it is measured without them"
+        )
     for name, value in about.items():
         print(f"{name:<10}{value}")
     print(flush=True)
