@@ -124,11 +124,11 @@ def _smallest(x: VkArray) -> VkArray:
 # The norm of each matrix of a stack, by order.
 _MATRIX_NORMS: dict[Any, Callable[[VkArray], VkArray]] = {
     "fro": lambda x: _norm(x, (x.ndim - 2, x.ndim - 1), 2),
-    "nuc": lambda x: statistical.sum(svdvals(x), axis=-1),
+    "nuc": lambda x: statistical.sum(_singular(x), axis=-1),
     1: lambda x: _largest(_sums(x, -2)),
     -1: lambda x: _smallest(_sums(x, -2)),
-    2: lambda x: _largest(svdvals(x)),
-    -2: lambda x: _smallest(svdvals(x)),
+    2: lambda x: _largest(_singular(x)),
+    -2: lambda x: _smallest(_singular(x)),
     math.inf: lambda x: _largest(_sums(x, -1)),
     -math.inf: lambda x: _smallest(_sums(x, -1)),
 }  # fmt: skip
