@@ -110,7 +110,7 @@ def test_matmul_of_a_large_matrix():
 
 # -- beyond 32 bits -------------------------------------------------------------------------------------------------------
 
-BEYOND = 2**31  # elements of one byte
+BEYOND = 2**31  # elements; of two bytes each, they also lie beyond 2^32 bytes
 PLACES = (0, 1, BEYOND // 2 + 3, BEYOND - 1, BEYOND, BEYOND + 1, BEYOND + 6)
 
 
@@ -151,7 +151,7 @@ def test_elementwise_beyond_31_bits(dtype):
 
 @pytest.mark.usefixtures("large_device")
 def test_reductions_beyond_31_bits():
-    x = marked(vx.uint8)
+    x = marked(vx.uint16)
     total = sum(range(1, len(PLACES) + 1))
     assert int(vx.sum(x, dtype=vx.int32)) == total
     assert int(vx.sum(x[::-1], dtype=vx.int32)) == total
@@ -162,7 +162,7 @@ def test_reductions_beyond_31_bits():
 
 @pytest.mark.usefixtures("large_device")
 def test_transpose_beyond_31_bits():
-    x = vx.reshape(marked(vx.uint8, 7 * (BEYOND // 7 + 2)), (7, -1))
+    x = vx.reshape(marked(vx.uint16, 7 * (BEYOND // 7 + 2)), (7, -1))
     flat = vx.reshape(x.T, (-1,))
     for value, place in enumerate(PLACES, 1):
         row, column = divmod(place, x.shape[1])
@@ -172,16 +172,16 @@ def test_transpose_beyond_31_bits():
 
 @pytest.mark.usefixtures("large_device")
 def test_take_and_indexing_beyond_31_bits():
-    x = marked(vx.uint8)
+    x = marked(vx.uint16)
     index = vx.asarray(PLACES, dtype=vx.int64)
     assert vx.take(x, index).tolist() == list(range(1, len(PLACES) + 1))
-    x[index] = vx.asarray(0, dtype=vx.uint8)
+    x[index] = vx.asarray(0, dtype=vx.uint16)
     assert int(vx.count_nonzero(x)) == 0
 
 
 @pytest.mark.usefixtures("large_device")
 def test_cumulative_sum_beyond_31_bits():
-    running = vx.cumulative_sum(marked(vx.uint8), dtype=vx.uint8)
+    running = vx.cumulative_sum(marked(vx.uint16), dtype=vx.uint16)
     total = 0
     for value, place in enumerate(PLACES, 1):
         total += value
@@ -193,12 +193,12 @@ def test_cumulative_sum_beyond_31_bits():
 def test_matmul_beyond_31_bits():
     columns = 2**15 + 1
     rows = BEYOND // columns + 2
-    x = vx.reshape(marked(vx.uint8, rows * columns), (rows, columns))
-    product = vx.matmul(x, vx.ones((columns,), dtype=vx.uint8))
-    expected = np.zeros(rows, np.uint8)
+    x = vx.reshape(marked(vx.uint16, rows * columns), (rows, columns))
+    expected = np.zeros(rows, np.uint16)
     for value, place in enumerate(PLACES, 1):
         expected[place // columns] += value
-    assert_same(product, expected)
+    assert_same(vx.matmul(x, vx.ones((columns,), dtype=vx.uint16)), expected)
+    assert_same(vx.matmul(x, vx.ones((columns, 40), dtype=vx.uint16)), np.repeat(expected[:, None], 40, axis=1))
 
 
 @pytest.mark.usefixtures("large_device")
