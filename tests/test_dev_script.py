@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parent.parent / "dev"
-TOOLS = ("bash", "cat", "dirname", "env", "sha256sum", "false", "cp", "ln", "mkdir", "readlink", "true")
+TOOLS = ("bash", "cat", "dirname", "env", "sha256sum", "false", "cp", "ln", "mkdir", "readlink", "tee", "true")
 
 
 @pytest.fixture
@@ -23,10 +23,12 @@ def commands(tmp_path: Path) -> Path:
     return folder
 
 
-def dev(commands: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def dev(commands: Path, *arguments: str, script: Path = SCRIPT) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": str(commands), "HOME": str(commands), "LOG": str(commands / "log")}
+    if (commands / "python").exists():
+        environment["PYTHON"] = str(commands / "python")
     bash = str(commands / "bash")
-    return subprocess.run([bash, str(SCRIPT), *arguments], env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run([bash, str(script), *arguments], env=environment, capture_output=True, text=True, check=False)
 
 
 def fake(commands: Path, name: str, body: str) -> None:
@@ -40,7 +42,7 @@ def test_help_lists_every_command(commands: Path) -> None:
     assert done.returncode == 0
     cases = SCRIPT.read_text(encoding="utf-8").partition("case $command in")[2]
     names = re.findall(r"^    ([a-z]+)(?: \|.*)?\)", cases, re.MULTILINE)
-    assert {"demo", "test", "lint", "docs", "wheel", "setup", "help"} == set(names)
+    assert {"demo", "test", "lint", "docs", "wheel", "setup", "help"} <= set(names)
     assert all(f"\n  {name} " in done.stdout for name in names)
 
 
@@ -102,49 +104,42 @@ def checkout(commands: Path, tmp_path: Path) -> Path:
     return folder
 
 
-def demo(commands: Path, checkout: Path, python: str = "python") -> subprocess.CompletedProcess[str]:
-    environment = {
-        "PATH": str(commands),
-        "HOME": str(commands),
-        "LOG": str(commands / "log"),
-        "PYTHON": str(commands / python),
-    }
-    return subprocess.run(
-        [str(commands / "bash"), str(checkout / "dev"), "demo"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def installations(commands: Path) -> int:
     log = commands / "log"
     return len(log.read_text(encoding="utf-8").splitlines()) if log.exists() else 0
 
 
 def test_python_packages_are_installed_once(commands: Path, checkout: Path) -> None:
-    assert demo(commands, checkout).returncode == 0
+    assert dev(commands, "demo", script=checkout / "dev").returncode == 0
     assert installations(commands) == 1
-    assert demo(commands, checkout).stderr == ""
+    assert dev(commands, "demo", script=checkout / "dev").stderr == ""
     assert installations(commands) == 1
     with (checkout / "pyproject.toml").open("a", encoding="utf-8") as file:
         file.write("# another dependency\n")
-    assert "installing into .venv: vkarray[demo]" in demo(commands, checkout).stderr
+    assert "installing into .venv: vkarray[demo]" in dev(commands, "demo", script=checkout / "dev").stderr
     assert installations(commands) == 2
     # The interpreter behind .venv was replaced, as when the system is upgraded.
     shutil.copy(commands / "python", commands / "newer")
     (checkout / ".venv/bin/python").unlink()
     (checkout / ".venv/bin/python").symlink_to(commands / "newer")
-    assert demo(commands, checkout).returncode == 0
+    assert dev(commands, "demo", script=checkout / "dev").returncode == 0
     assert installations(commands) == 3
+
+
+def test_what_the_tests_need_is_enough_for_the_demo(commands: Path, checkout: Path) -> None:
+    assert dev(commands, "setup", script=checkout / "dev").returncode == 0
+    assert installations(commands) == 1
+    (commands / "offline").touch()
+    done = dev(commands, "demo", script=checkout / "dev")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert dev(commands, "docs", script=checkout / "dev").returncode == 1
 
 
 def test_without_a_network_the_command_can_be_repeated(commands: Path, checkout: Path) -> None:
     (commands / "offline").touch()
-    done = demo(commands, checkout)
+    done = dev(commands, "demo", script=checkout / "dev")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].endswith("takes a network; run the command again once there is one.")
     (commands / "offline").unlink()
-    assert demo(commands, checkout).returncode == 0
+    assert dev(commands, "demo", script=checkout / "dev").returncode == 0
     assert installations(commands) == 2
