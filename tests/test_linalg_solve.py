@@ -17,11 +17,11 @@ from vkarray import layout
 from vkarray.array import is_supported
 from vkarray.dtypes import REAL_OF
 from vkarray.ops import catalogue, launch
-from vkarray.ops.linalg import common
+from vkarray.ops.linalg import common, lu
 
 FACTORED = supported(common.FACTORED)
 NARROW = supported([vx.float32, vx.complex64])
-SIZES = [1, 2, 3, 31, 32, 33, 64, 65, 100]  # around the widths of panels and blocks
+SIZES = [1, 2, 3, 31, 32, 33, 64, 65, 100, 257]  # around the widths of panels and blocks
 STACKS = [(300, 5, 5), (3, 2, 40, 40), (1, 1, 2, 2)]
 
 
@@ -77,7 +77,7 @@ def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("dtype", FACTORED, ids=str)
 def test_solutions_of_all_sizes(dtype) -> None:
-    for n in [*SIZES, *([257] if dtype is vx.float32 else [])]:
+    for n in SIZES:
         a, b = values(dtype, (n, n), n), values(dtype, (n, 3), n + 1)
         x = solve(a, b)
         assert x.dtype == a.dtype
@@ -310,7 +310,7 @@ def test_slogdet_names_its_results() -> None:
 
 @pytest.mark.parametrize("dtype", FACTORED, ids=str)
 def test_cholesky_factors_of_all_sizes(dtype) -> None:
-    for n in [*SIZES, *([257] if dtype is vx.float32 else [])]:
+    for n in SIZES:
         a = definite(dtype, (n, n), n)
         lower, upper = (np.asarray(vx.linalg.cholesky(vx.asarray(a), upper=upper)) for upper in (False, True))
         assert lower.dtype == a.dtype == upper.dtype
@@ -412,6 +412,13 @@ def test_stacks_are_cut_where_32_bit_indices_end(monkeypatch) -> None:
         vx.linalg.inv(vx.ones((64, 64)))
     with pytest.raises(ValueError, match=r"^solve: the right-hand sides of one matrix have 3 x 1500 elements"):
         vx.linalg.solve(vx.eye(3), vx.ones((500, 3, 3)))
+
+
+def test_panels_keep_their_loops_short(device) -> None:
+    for n in (1, 40, 1024, 10_000, 46_000):
+        width, rows = lu._width(n, device), -(-n // lu._workgroup_size(n, device))
+        assert 1 <= width <= lu._PANEL
+        assert rows * width * width / 2 < 65_535  # turns, after which llvmpipe leaves a shader's loops
 
 
 def test_the_archive_has_every_shader_that_is_used(device, monkeypatch) -> None:
