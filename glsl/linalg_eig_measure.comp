@@ -22,11 +22,7 @@ void main() {
     bool differs = false;
     EACH(k, 0u, n, 1u) {
         T element = Elements(a).data[row * n + k], mirrored = Elements(a).data[k * n + row];
-        exponent = max(exponent, vx_exponent_of(vx_larger_part(element)));
-#ifdef COMPLEX
-        // The larger of a number and NaN may be the number.
-        exponent = max(exponent, max(vx_exponent_of(element.x), vx_exponent_of(element.y)));
-#endif
+        exponent = max(exponent, vx_largest_exponent(element));
         differs = differs || element != vx_conjugate(mirrored);
         if (k != row) {
             in_row += int(element != T(0));

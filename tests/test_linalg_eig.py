@@ -101,7 +101,7 @@ def test_stacks(dtype) -> None:
 @pytest.mark.parametrize(("kind", "window", "dtype"), [("gpu", 16, DTYPES[0]), ("cpu", 24, DTYPES[-1])], ids=str)
 def test_every_division_of_work(kind, window, dtype, monkeypatch) -> None:
     """Workgroups as on a GPU and as on a CPU, and the windows of devices with little shared memory."""
-    for table in (module._WORKGROUP, module._WINDOW_WORKGROUP, module._LANES):
+    for table in (module._WORKGROUP, module._LANES):
         for other in ("gpu", "cpu"):
             monkeypatch.setitem(table, other, table[kind])
     monkeypatch.setattr(module, "_WINDOWS", (window,))

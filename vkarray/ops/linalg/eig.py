@@ -28,14 +28,12 @@ _COMPLEX_TEMPLATES = ("linalg_eig_vectors", "linalg_eig_normalize")  # for the c
 # Words of a matrix's state and the values of the first of them, as in glsl/lib/eig.glsl.
 _STATE_WORDS = 11
 _STUCK, _NOT_FINITE, _STATUSES = 2, 3, 4
-# Rows of the diagonal window that a workgroup keeps in shared memory, the first that fits; the rows or columns of the rest
-# of the matrix that a workgroup multiplies with the window's transformation.
+# Rows of the diagonal window that a workgroup keeps in shared memory: the last for matrices that it holds, else the first that
+# fits. Then the rows or columns of the rest of the matrix that a workgroup multiplies with the window's transformation.
 _WINDOWS = (48, 40, 32, 24, 16)
 _LINES = 32
-# For the kinds of device, invocations of a workgroup (a power of two) that share a whole matrix or a window of one, and
-# those that share a row or column.
+# For the kinds of device, invocations of a workgroup (a power of two) and those that share a row or column.
 _WORKGROUP = {"gpu": 128, "cpu": 16}
-_WINDOW_WORKGROUP = {"gpu": 64, "cpu": 16}
 _LANES = {"gpu": 16, "cpu": 1}
 _PATIENCE = 30  # sweeps for each row, on average, before a matrix counts as stuck (LAPACK's number)
 _STEPS = 16  # of the QR algorithm, between two looks whether all matrices are done
@@ -153,7 +151,7 @@ def _solve_part(
     size = _WORKGROUP[kind]
     _begin(work, x, size)
     _reduce(work, size, _LANES[kind])
-    _iterate(name, work, _WINDOW_WORKGROUP[kind])
+    _iterate(name, work, size)
     work.run("linalg_eig_split", (h, states, values, blocks), batch * n, launch.WORKGROUP_SIZE)
     if vectors:
         _vectors(work, blocks, result)
@@ -189,8 +187,10 @@ def _reduce(work: _Work, size: int, lanes: int) -> None:
 
 
 def _window(h: VkArray) -> int:
-    """The rows of a window that, with its transformation, fits the shared memory."""
+    """The rows of a window; with its transformation and what else a workgroup keeps it fits the shared memory."""
     itemsize, available = h._dtype.itemsize, h._device.limits.max_shared_memory_size
+    if h._shape[-1] <= _WINDOWS[-1]:
+        return _WINDOWS[-1]
     return next(rows for rows in _WINDOWS if (2 * rows + 3) * rows * itemsize <= available)
 
 
