@@ -8,6 +8,7 @@ import numpy as np  # noqa: F401 - in the evaluated calls
 import pytest
 
 import vkarray as vx
+from vkarray import other_names
 
 MATRIX = vx.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 VECTOR = vx.asarray([1, 2, 3], dtype=vx.int32)
@@ -84,6 +85,11 @@ ERRORS = {
     "vx.linspace(0, 1, -1)": (ValueError, "linspace: expected num of 0 or more, got -1."),
     "vx.linspace(0, 1, 2.5)": (TypeError, "linspace: expected an integer as num, got 2.5."),
     "vx.meshgrid(MATRIX)": (ValueError, "meshgrid: expected one-dimensional arrays, got shapes [(2, 3)]."),
+    # names
+    "vx.array([1, 2])": (
+        AttributeError, "module 'vkarray' has no attribute 'array'; in the array API standard it is vkarray.asarray",
+    ),
+    "vx.nonsense": (AttributeError, "module 'vkarray' has no attribute 'nonsense'"),
     # shapes and axes
     "vx.reshape(MATRIX, (4, 2))": (ValueError, "reshape: 6 elements of shape (2, 3) do not fill shape (4, 2)."),
     "vx.reshape(MATRIX, (-1, -1))": (ValueError, "reshape: only one length may be -1, got (-1, -1)."),
@@ -234,3 +240,9 @@ def test_arrays_of_different_devices(device):
     with pytest.raises(ValueError, match=r"^add: the operands are on different devices, .* Move one with x\.to_device"):
         vx.ones((2,)) + other
     assert (vx.ones((2,)) + other.to_device(device)).tolist() == [2, 2]
+
+
+def test_other_names_lead_to_functions():
+    for name, instead in other_names._STANDARD_NAMES.items():
+        assert not hasattr(vx, name)
+        assert callable(getattr(vx, instead))

@@ -53,6 +53,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "fft": ({"ops"}, set()),
     "linalg": ({"ops"}, set()),
     "random": ({"ops"}, set()),
+    "other_names": (set(), set()),
     "files": ({"array", "dtypes", "interchange", "ops"}, {"numpy"}),
     "user_kernel": ({"_vk", "array", "shaders"}, set()),
     "command": ({"*"}, {"*"}),

@@ -7,8 +7,12 @@ This file is the index of the namespace: each group below is a chapter of the st
 
 from __future__ import annotations
 
+import sys as _sys
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from . import fft, linalg, random
 from . import interchange as _interchange
+from . import other_names as _other_names
 from . import printing as _printing
 from .array import VkArray
 from .cache import statistics as cache_stats
@@ -177,3 +181,10 @@ def check_api_version(version: str | None) -> None:
     """Raise ValueError unless `version` is None or one of the standard's that vkarray follows."""
     if version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
         raise ValueError(f"__array_namespace__: expected api_version up to {__array_api_version__}, got {version!r}.")
+
+
+if not _TYPE_CHECKING:  # or type checkers would take every name for one that exists
+    globals().pop("array", None)  # the module of that name, which someone who wants NumPy's function would find
+
+    def __getattr__(name: str) -> None:
+        raise _other_names.missing(_sys.modules[__name__], name)
