@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 os.environ.setdefault("LP_NUM_THREADS", "0")  # a CPU driver's small dispatches cost far less without worker threads
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when SciPy is imported
 
 import pytest
 
