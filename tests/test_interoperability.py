@@ -140,7 +140,10 @@ SCIKIT_LEARN = [
          (FLOWERS,), units=1e6),
     Call("accuracy_score", metrics.accuracy_score, (TRUE, GUESSED), units=IN_FLOAT32),
     Call("confusion_matrix", metrics.confusion_matrix, (TRUE, GUESSED)),
-    *(Call(name, macro(name), (TRUE, GUESSED), units=IN_FLOAT32) for name in ("f1_score", "precision_score", "recall_score", "jaccard_score")),
+    *(
+        Call(name, macro(name), (TRUE, GUESSED), units=IN_FLOAT32)
+        for name in ("f1_score", "precision_score", "recall_score", "jaccard_score")
+    ),
     *(
         Call(name, getattr(metrics, name), (POSITIVE, LARGER))
         for name in ("mean_squared_error", "mean_absolute_error", "r2_score", "max_error", "median_absolute_error")
