@@ -3,7 +3,7 @@
 //
 // Column j of the panel stays as it is until the end, x, for it is only multiplied by a number to become v. So one pass gives
 // all inner products of x with the other columns: its norm, what is to be taken off the columns on its right, and V^H v
-// of the columns on its left, which T = (V^H V's upper triangle)^-1 needs: H_1 H_2 ... = I - V T V^H.
+// of the columns on its left, which T needs: H_1 H_2 ... = I - V T V^H.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/householder.glsl"
@@ -15,9 +15,10 @@ layout(buffer_reference, scalar) buffer Elements { T data[]; };
 
 layout(push_constant, scalar) uniform Push {
     uvec2 a;            // (batch, m, n); R is left in its upper triangle
-    uvec2 v;            // (batch, m, k): V, of which this panel's rows from the diagonal down are written
+    uvec2 v;            // (batch, m, count): V, of which this panel's rows from the diagonal down are written
+    uvec2 tau;          // (batch, count)
     uvec2 t;            // (batch, COLUMNS, COLUMNS): T of this panel
-    uint batch, m, n, k;
+    uint batch, m, n, count;
     uint first;         // the panel's first row and column
     uint width;         // its columns
 } push;
@@ -42,7 +43,7 @@ void main() {
     bool used = c < push.width;
     uint m = push.m, n = push.n;
     Elements a = Elements(vx_address(push.a, matrix, m * n));
-    Elements v = Elements(vx_address(push.v, matrix, m * push.k));
+    Elements v = Elements(vx_address(push.v, matrix, m * push.count));
     Elements t = Elements(vx_address(push.t, matrix, COLUMNS * COLUMNS));
     uint column = push.first + c;
 
@@ -96,9 +97,18 @@ void main() {
                 exchange[c] = above;    // every lane has to read the old one first
             }
             T step_ = vx_times(factor, taken);
-            EACH(i, row + 1u + lane, m, lanes) {
-                precise T rest = a.data[i * n + column] - vx_times(a.data[i * n + pivot], step_);
-                a.data[i * n + column] = rest;
+            for (uint i = row + 1u + lane; i < m; i += UNROLL * lanes) {
+                // All loads first: none may pass the store of another row.
+                T rest[UNROLL], x[UNROLL];
+                [[unroll]] for (uint u = 0u; u < UNROLL; ++u) {
+                    uint at = min(i + u * lanes, m - 1u) * n;
+                    rest[u] = a.data[at + column];
+                    x[u] = a.data[at + pivot];
+                }
+                [[unroll]] for (uint u = 0u; u < UNROLL; ++u) {
+                    precise T updated = rest[u] - vx_times(x[u], step_);
+                    if (i + u * lanes < m) a.data[(i + u * lanes) * n + column] = updated;
+                }
             }
         }
         if (c < j && lane == 0u) {
@@ -111,6 +121,7 @@ void main() {
         if (lane == 0u) {
             if (used && c > j && reflects) a.data[row * n + column] = exchange[c];
             if (c == j) {
+                Elements(push.tau).data[matrix * push.count + column] = tau;
                 factors[j] = factor;
                 diagonal[j] = reflects ? FROM_REAL(beta * vx_two_to_the(-shift)) : alpha;
             }
@@ -125,7 +136,7 @@ void main() {
     EACH(i, push.first + lane, m, lanes) {
         T element = i < column ? T(0) : FROM_REAL(REAL(1));
         if (i > column) element = vx_times(a.data[i * n + column], factors[c]);
-        v.data[i * push.k + column] = element;
+        v.data[i * push.count + column] = element;
         if (i == column) a.data[i * n + column] = diagonal[c];
     }
 }

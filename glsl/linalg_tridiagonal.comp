@@ -127,15 +127,23 @@ void main() {
         barrier();
         uint rows = min(gl_WorkGroupSize.x, n - first);
         if (used) {
-            EACH(k, lane, rows, lanes) {
-                uint at = (first + k) * n + c;
-                T element = a.data[at];
-                if (updates) {
-                    precise T updated = element - (vx_times(old_v[k], column_w) + vx_times(old_w[k], column_v));
-                    a.data[at] = updated;
-                    element = updated;
+            for (uint k = lane; k < rows; k += UNROLL * lanes) {
+                // All loads first: none may pass the store of another row.
+                T element[UNROLL];
+                [[unroll]] for (uint u = 0u; u < UNROLL; ++u) {
+                    element[u] = a.data[(first + min(k + u * lanes, rows - 1u)) * n + c];
                 }
-                sum = vx_multiply_add(vx_conjugate(element), new_v[k], sum);
+                [[unroll]] for (uint u = 0u; u < UNROLL; ++u) {
+                    uint place_ = k + u * lanes;
+                    if (place_ < rows) {
+                        if (updates) {
+                            precise T updated = element[u] - (vx_times(old_v[place_], column_w) + vx_times(old_w[place_], column_v));
+                            a.data[(first + place_) * n + c] = updated;
+                            element[u] = updated;
+                        }
+                        sum = vx_multiply_add(vx_conjugate(element[u]), new_v[place_], sum);
+                    }
+                }
             }
         }
         barrier();

@@ -11,16 +11,15 @@ from ...array import VkArray, empty
 from ...dtypes import REAL_OF
 from ...errors import LinAlgError
 from ...shaders import Variant
-from .. import creation, elementwise, launch, product
+from .. import creation, launch
 from ..rows import cast
-from . import tridiagonal
-from .common import block, matrices, variant, variants_of, working_copy
-from .qr import reflect
+from . import reflectors, tridiagonal
+from .common import matrices, variant, variants_of, working_copy
 
 if TYPE_CHECKING:
     from ..launch import Device
 
-_COLUMNS = 32  # of the matrix that a workgroup reduces, and of blocks of reflectors
+_COLUMNS = {"gpu": 16, "cpu": 32}  # of the matrix that a workgroup reduces
 _SIZES = {"gpu": (512, 256, 128), "cpu": (64,)}  # of workgroups, the first that fits into shared memory
 _MAXIMUM_EXPONENT = {32: 128, 64: 1024}  # what the shader finds for infinity and NaN
 
@@ -35,9 +34,10 @@ class EighResult(NamedTuple):
 def variants(device: Device) -> Iterator[Variant]:
     """Every variant that `eigh` and `eigvalsh` use, for the archive."""
     for template in (
-        "linalg_eigh_largest", "linalg_eigh_prepare", "linalg_eigh_finish", "linalg_tridiagonal", "linalg_tridiagonal_blocks",
+        "linalg_eigh_largest", "linalg_eigh_prepare", "linalg_eigh_finish", "linalg_tridiagonal",
     ):  # fmt: skip
         yield from variants_of(template, device)
+    yield from reflectors.variants(device)
     yield from tridiagonal.variants(device)
 
 
@@ -62,7 +62,9 @@ def eigh(x: VkArray, /) -> EighResult:
     reduced = _reduce(a, real)
     values, rotated = tridiagonal.eigenvectors_of(reduced.diagonal, reduced.off_diagonal, state)
     vectors = launch.copy(rotated) if x._dtype is real else cast(rotated, x._dtype)
-    _transform(reduced, vectors)
+    batch, count, n = reduced.reflectors._shape
+    columns = vectors._view((batch, n, n), (n * n, n, 1))
+    reflectors.apply(reduced.reflectors.mT, reduced.tau, columns, reflectors.width_of(count), 1, identity=False)
     result = EighResult(
         _finish(values, state, x._shape[:-1]), vectors._view(x._shape, layout.contiguous_strides(x._shape))
     )
@@ -140,49 +142,24 @@ def _reduce(a: VkArray, real: dtypes.DType) -> _Reduced:
     """Reduce Hermitian matrices, which are overwritten, to real tridiagonal ones."""
     batch, n, _ = a._shape
     device, limits = a._device, a._device.limits
-    count = -(-(n - 1) // _COLUMNS) * _COLUMNS
+    count = reflectors.padded(n - 1)
     v = creation.zeros((batch, count, n), dtype=a._dtype, device=device)
     tau = creation.zeros((batch, count), dtype=a._dtype, device=device)
     p = empty((2, batch, n), a._dtype, device)
     diagonal, off_diagonal = (empty((batch, n), real, device) for _ in range(2))
-    sizes = _SIZES["cpu" if limits.is_cpu else "gpu"]
+    kind = "cpu" if limits.is_cpu else "gpu"
+    sizes, columns = _SIZES[kind], _COLUMNS[kind]
     fits = limits.max_shared_memory_size // (4 * a._dtype.itemsize)
     size = next((size for size in sizes if size <= min(fits, limits.max_workgroup_invocations)), sizes[-1])
-    kernel = launch.kernel(variant("linalg_tridiagonal", a._dtype, device), device, size, ((1, _COLUMNS),))
+    kernel = launch.kernel(variant("linalg_tridiagonal", a._dtype, device), device, size, ((1, columns),))
     arrays = (a, v, p, tau, diagonal, off_diagonal)
     header = struct.pack("<6Q3I", *(array._address for array in arrays), batch, n, count)
     buffers = [array._buffer for array in arrays]
     for j in range(n):
-        tiles = max(-(-(n - 1 - j) // _COLUMNS), 1)
+        tiles = max(-(-(n - 1 - j) // columns), 1)
         groups = launch.groups_for(batch * tiles * size, limits, size)
         device.dispatch(kernel, header + struct.pack("<I", j), groups, buffers, buffers)
     return _Reduced(diagonal, off_diagonal, v, tau)
-
-
-def _transform(reduced: _Reduced, vectors: VkArray) -> None:
-    """vectors = H_1 H_2 ... vectors, (batch, n, n) in place, by blocks of reflectors."""
-    v, tau = reduced.reflectors, reduced.tau
-    batch, count, n = v._shape
-    if not count:
-        return
-    blocks = count // _COLUMNS
-    device = v._device
-    grouped = v._view((batch * blocks, _COLUMNS, n), (_COLUMNS * n, n, 1))
-    conjugated = elementwise.conj(grouped) if v._dtype.kind == "complex floating" else grouped
-    shape = (batch * blocks, _COLUMNS, _COLUMNS)
-    products = product.matmul(conjugated, grouped.mT, empty(shape, v._dtype, device))
-    t = empty(shape, v._dtype, device)
-    push = struct.pack("<3QI", products._address, tau._address, t._address, batch * count)
-    groups = launch.groups_for(batch * count, device.limits)
-    kernel = variant("linalg_tridiagonal_blocks", v._dtype, device)
-    launch.dispatch(kernel, device, push, groups, [products, tau], [t], constants=((1, _COLUMNS),))
-    square = _COLUMNS * _COLUMNS
-    target = vectors._view((batch, n, n), (n * n, n, 1))
-    for number in reversed(range(blocks)):
-        first = number * _COLUMNS
-        own = t._view((batch, _COLUMNS, _COLUMNS), (blocks * square, _COLUMNS, 1), number * square)
-        columns = block(v, slice(first, first + _COLUMNS), slice(first + 1, n)).mT
-        reflect(columns, own, block(target, slice(first + 1, n)), adjoint=False)
 
 
 def _finish(values: VkArray, state: VkArray, shape: tuple[int, ...]) -> VkArray:

@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ... import dtypes, layout
 from ...array import VkArray, empty
 from ...shaders import Variant
-from .. import creation, elementwise, launch, product
+from .. import creation, launch
+from . import reflectors
 from .common import block, matrices, variant, variants_of, working_copy
 
 if TYPE_CHECKING:
     from ..launch import Device
 
-# Columns of a panel, and invocations of a workgroup, which share its rows.
-_WIDEST = 32
-_PANELS = {
-    "gpu": ((8, 512), (32, 512), (8, 128), (32, 128)),
-    "cpu": ((8, 64), (32, 64), (8, 256), (32, 256), (1, 256), (1, 64)),
-}
+_WIDTHS = (32, 8, 1)  # of a panel, in columns
+_SIZES = {"gpu": (64, 128, 256, 512, 1024), "cpu": (64, 256)}  # of a workgroup, whose invocations share the rows
+_ROWS = 16  # that an invocation has to itself before a GPU is given a larger workgroup
 _TURNS = 60_000  # llvmpipe leaves a shader's loops after 65,535 turns in all
 _UNROLL = 4  # rows that an invocation takes in a turn
 
@@ -32,14 +30,18 @@ class Panel(NamedTuple):
     size: int
 
     @property
+    def lanes(self) -> int:
+        """Invocations that share a column."""
+        return self.size // self.columns
+
+    @property
     def constants(self) -> tuple[tuple[int, int], ...]:
         """The specialization constants of the shaders that work on panels."""
         return ((1, self.columns),)
 
     def turns(self, rows: int) -> int:
         """Turns of all loops of an invocation, at most."""
-        lanes = self.size // self.columns
-        return self.columns * (4 * -(-rows // (lanes * _UNROLL)) + 2 * lanes + self.size + self.columns)
+        return self.columns * (4 * -(-rows // (self.lanes * _UNROLL)) + 2 * self.lanes + self.size + self.columns)
 
 
 class QRResult(NamedTuple):
@@ -53,26 +55,28 @@ def variants(device: Device) -> Iterator[Variant]:
     """Every variant that `qr` uses, for the archive."""
     for template in ("linalg_qr_prepare", "linalg_qr_panel", "linalg_qr_finish"):
         yield from variants_of(template, device)
+    yield from reflectors.variants(device)
 
 
 def panel_of(rows: int, columns: int, device: Device) -> Panel:
-    """The panels in which matrices of this shape are factored: the first that fit.
+    """The panels in which matrices of this shape are factored.
 
-    An element of each invocation meets in shared memory. Narrow panels have more invocations in each column, and
-    suffice where there are few columns, or so many rows that a CPU's loops would be too long.
+    A GPU takes the smallest workgroup that leaves its invocations few rows. A CPU, whose invocations run one after another,
+    takes the widest panel with which its loops do not become too long.
     """
     limits = device.limits
-    table = [Panel(*sizes) for sizes in _PANELS["cpu" if limits.is_cpu else "gpu"]]
-    for least in (min(columns, _WIDEST), 1):
-        for panel in table:
-            if (
-                panel.columns >= least
-                and panel.size <= limits.max_workgroup_invocations
-                and (panel.size + 4 * panel.columns) * 16 <= limits.max_shared_memory_size
-                and (panel.turns(rows) <= _TURNS or not limits.is_cpu)
-            ):
-                return panel
-    return table[-1]
+    width = 8 if columns <= 8 else _WIDTHS[0]
+    widths = [narrower for narrower in _WIDTHS if narrower <= width] if limits.is_cpu else [width]
+    fitting = [
+        Panel(width, size)
+        for width in widths
+        for size in _SIZES["cpu" if limits.is_cpu else "gpu"]
+        if size <= limits.max_workgroup_invocations and (size + 4 * width) * 16 <= limits.max_shared_memory_size
+    ]
+    for panel in fitting:
+        if panel.turns(rows) <= _TURNS if limits.is_cpu else rows <= _ROWS * panel.lanes:
+            return panel
+    return fitting[-1]
 
 
 def qr(x: VkArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
@@ -98,10 +102,10 @@ def qr(x: VkArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR
     a = working_copy(x)
     panel = panel_of(m, k, a._device)
     exponents = _prepare(a, panel)
-    v, t = _factor(a, panel)
+    v, tau, width = _factor(a, panel)
     r = _upper_triangle(a, exponents, columns)
     q = identity(a._shape[0], m, columns, a)
-    apply_reflectors(v, t, q)
+    reflectors.apply(v, tau, q, width, 0, identity=True)
     return QRResult(_stacked(q, stack), _stacked(r, stack))
 
 
@@ -132,24 +136,33 @@ def _prepare(a: VkArray, panel: Panel) -> VkArray:
     return exponents
 
 
-def _factor(a: VkArray, panel: Panel) -> tuple[VkArray, VkArray]:
-    """V and T of all panels: Q = (I - V_1 T_1 V_1^H) (I - V_2 T_2 V_2^H) ...; R is left in the triangle of a."""
+def _factor(a: VkArray, panel: Panel) -> tuple[VkArray, VkArray, int]:
+    """The reflectors (batch, m, count) of which Q is the product, as columns, and their tau (batch, count).
+
+    They are padded with zeros to blocks of the width that is returned too. R is left in the triangle of a.
+    """
     batch, m, n = a._shape
     k = min(m, n)
     device, columns = a._device, panel.columns
-    v = empty((batch, m, k), a._dtype, device)
-    t = empty((-(-k // columns), batch, columns, columns), a._dtype, device)
+    count = reflectors.padded(k)
+    v = creation.zeros((batch, m, count), dtype=a._dtype, device=device)
+    tau = creation.zeros((batch, count), dtype=a._dtype, device=device)
+    t = empty((batch, columns, columns), a._dtype, device)
     kernel = variant("linalg_qr_panel", a._dtype, device)
     groups = launch.groups_for(batch * panel.size, device.limits, panel.size)
-    for number, first in enumerate(range(0, k if batch else 0, columns)):
+    for first in range(0, k if batch else 0, columns):
         last = min(first + columns, k)
-        own = t._view(t._shape[1:], t._strides[1:], number * t._strides[0])
-        push = struct.pack("<3Q6I", a._address, v._address, own._address, batch, m, n, k, first, last - first)
-        launch.dispatch(kernel, device, push, groups, [a], [a, v, t], panel.size, constants=panel.constants)
+        push = struct.pack(
+            "<4Q6I", a._address, v._address, tau._address, t._address, batch, m, n, count, first, last - first
+        )
+        launch.dispatch(kernel, device, push, groups, [a], [a, v, tau, t], panel.size, constants=panel.constants)
         if last < n:
-            rest = block(a, slice(first, m), slice(last, n))
-            reflect(block(v, slice(first, m), slice(first, last)), own, rest, adjoint=True)
-    return v, t
+            width = last - first
+            own = block(t, slice(0, width), slice(0, width))
+            reflectors.reflect(
+                block(v, slice(first, m), slice(first, last)), own, block(a, slice(first, m), slice(last, n))
+            )
+    return v, tau, reflectors.width_of(k)
 
 
 def _upper_triangle(a: VkArray, exponents: VkArray, rows: int) -> VkArray:
@@ -164,27 +177,3 @@ def _upper_triangle(a: VkArray, exponents: VkArray, rows: int) -> VkArray:
         kernel = variant("linalg_qr_finish", a._dtype, device)
         launch.dispatch(kernel, device, push, groups, [a, exponents], [r], size)
     return r
-
-
-def apply_reflectors(v: VkArray, t: VkArray, c: VkArray) -> None:
-    """c = H_1 H_2 ... c for the identity c of shape (batch, M, K), K >= min(M, N): each block starts at its diagonal."""
-    k, columns = v._shape[2], t._shape[-1]
-    for number in reversed(range(t._shape[0] if c._shape[0] else 0)):
-        first = number * columns
-        last = min(first + columns, k)
-        own = t._view(t._shape[1:], t._strides[1:], number * t._strides[0])
-        rows = slice(first, None)
-        reflect(block(v, rows, slice(first, last)), own, block(c, rows, rows), adjoint=False)
-
-
-def reflect(v: VkArray, t: VkArray, c: VkArray, *, adjoint: bool) -> None:
-    """c -= V T V^H c, or with `adjoint` c -= V T^H V^H c, in place; T has at least as many rows as V has columns."""
-    batch, _, width = v._shape
-    columns = c._shape[2]
-    t = t._view((batch, width, width), t._strides)
-    conjugated = elementwise.conj(v).mT if v._dtype.kind == "complex floating" else v.mT
-    if adjoint:
-        t = elementwise.conj(t).mT if t._dtype.kind == "complex floating" else t.mT
-    inner = product.matmul(conjugated, c, empty((batch, width, columns), c._dtype, c._device))
-    inner = product.matmul(t, inner, empty(inner._shape, c._dtype, c._device))
-    product.subtract_product(v, inner, c)
