@@ -125,15 +125,19 @@ def keeps_subnormals(dtype: DType) -> bool:
     return float(asarray(finfo(real).smallest_normal / 2, dtype=real) + asarray(0.0, dtype=real)) != 0
 
 
+def is_device_arithmetic(row: Row, dtype: DType) -> bool:
+    """Whether results hang on the device's own arithmetic; the real functions of the library work on bits."""
+    by_bits = row.name in _MOVED or reference.is_exact(row)
+    return not by_bits and (dtype in REAL_OF or "vx_" not in row.expression_for(dtype))
+
+
 def _decided(row: Row, dtype: DType, operands: list[np.ndarray], expected: np.ndarray) -> np.ndarray:
     """Where results do not hang on what the device makes of subnormal numbers: everywhere if it keeps them.
 
-    If not, the rows that are its own arithmetic are measured without them, and so are complex functions, without results
-    so small that a product lost on the way counts; the real functions of the library work on bits.
+    If not, the rows that are its own arithmetic are measured without them, and complex functions also without results
+    so small that a product lost on the way counts.
     """
-    by_bits = row.name in _MOVED or reference.is_exact(row)
-    own = not by_bits and (dtype in REAL_OF or "vx_" not in row.expression_for(dtype))
-    if not own or keeps_subnormals(dtype):
+    if not is_device_arithmetic(row, dtype) or keeps_subnormals(dtype):
         return np.ones(expected.shape, bool)
     least = np.ldexp(1.0, format_of(dtype).lowest_exponent)
     smallest_result = least / format_of(dtype).epsilon * 16 if dtype in REAL_OF else least
