@@ -340,6 +340,9 @@ OVERLAPS = {
     "interleaved": (np.s_[::2], np.s_[1::2]),
     "the same": (np.s_[5:], np.s_[5:]),
     "an element": (np.s_[:], np.s_[3]),
+    # One element is in both; what comes first writes it, what comes last reads it.
+    "touching from below": (np.s_[500_000:], np.s_[1:500_001]),
+    "touching from above": (np.s_[499_999::-1], np.s_[999_998:499_998:-1]),
 }
 
 
