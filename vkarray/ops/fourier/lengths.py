@@ -7,7 +7,7 @@ import math
 
 PRIMES = (2, 3, 5, 7, 11, 13)
 LARGEST_RADIX = 16  # what an invocation transforms in registers: every length up to this
-MOST_RADICES = 4  # of a line
+LARGEST_MIXED = 9  # the same in the kernel that has all of them, and larger primes
 
 
 @functools.lru_cache(maxsize=4096)
@@ -23,7 +23,7 @@ def prime_factors(n: int) -> tuple[int, ...] | None:
 
 @functools.lru_cache(maxsize=4096)
 def split(n: int, limit: int) -> tuple[int, ...]:
-    """The fewest factors of n, none above `limit` (16 or more), as equal as the primes allow; largest first.
+    """The fewest factors of n, none above `limit` but primes, as equal as the primes allow; largest first.
 
     n has small prime factors. Each prime, largest first, goes to the factor that is smallest so far.
     """
@@ -35,9 +35,14 @@ def split(n: int, limit: int) -> tuple[int, ...]:
         factors = [1] * parts
         for prime in primes:
             factors[factors.index(min(factors))] *= prime
-        if max(factors) <= limit:
+        if all(factor <= limit or factor in PRIMES for factor in factors):
             return tuple(sorted(factors, reverse=True))
         parts += 1
+
+
+def is_power_of_two(n: int) -> bool:
+    """Whether the positive number n is one."""
+    return n & (n - 1) == 0
 
 
 @functools.lru_cache(maxsize=4096)

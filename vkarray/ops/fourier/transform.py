@@ -18,12 +18,12 @@ from ...shaders import Variant
 from .. import launch
 from . import half_spectrum, tables
 from .batch import Batch, Dimension, batches
-from .lengths import LARGEST_RADIX, MOST_RADICES, prime_factors, smooth_length, split
+from .lengths import LARGEST_MIXED, LARGEST_RADIX, is_power_of_two, prime_factors, smooth_length, split
 
 if TYPE_CHECKING:
     from ..launch import Device
 
-# How elements lie in memory, and the flags: as in glsl/fft.comp.
+# How elements lie in memory, and the flags: as in glsl/lib/fft_pass.glsl.
 COMPLEX, REAL, REAL_PAIRS, HALF_SPECTRUM, HERMITIAN = range(5)
 _TABLE_IN, _TWIDDLES_FOUND, _TABLE_OUT = 1, 2, 4
 _SWAP_IN, _SWAP_OUT, CONJUGATE_IN, CONJUGATE_OUT, _CONJUGATE_TABLE = 1, 2, 4, 8, 16
@@ -46,14 +46,15 @@ def uses_shared_memory(device: Device) -> bool:
 @functools.cache
 def register_variant(dtype: DType, length: int) -> Variant:
     """The shader in which an invocation transforms a line of up to 16 elements."""
-    return Variant("fft", (*tables.element_defines(dtype), ("LENGTH", str(length))), f"fft {dtype} ({length} points)")
+    defines = (*tables.element_defines(dtype), ("LENGTH", str(length)))
+    return Variant("fft_registers", defines, f"fft {dtype} ({length} points)")
 
 
 @functools.cache
 def shared_variant(dtype: DType, power_of_two: bool) -> Variant:
-    """The shader in which a workgroup transforms lines of any length, or of powers of two."""
-    defines = (*tables.element_defines(dtype), ("SHARED", "1"), *((("POWER_OF_TWO", "1"),) if power_of_two else ()))
-    return Variant("fft", defines, f"fft {dtype} ({'powers of two' if power_of_two else 'any length'})")
+    """The shader in which a workgroup transforms lines of powers of two, or of other lengths."""
+    template, lengths = ("fft_shared", "powers of two") if power_of_two else ("fft_mixed", "mixed radices")
+    return Variant(template, tables.element_defines(dtype), f"fft {dtype} ({lengths})")
 
 
 def variants(device: Device) -> Iterator[Variant]:
@@ -182,37 +183,36 @@ def _passes(length: int, columns: bool, dtype: DType, device: Device) -> tuple[i
     """The lengths of the lines of each pass."""
     if not uses_shared_memory(device):
         return split(length, LARGEST_RADIX)
-    room = _room(dtype, device)
-    if not columns and length <= room and _line(length, False, dtype, device) is not None:
+    room = _room(length, dtype, device)
+    if not columns and length <= room:
         return (length,)
-    limit = max(LARGEST_RADIX, room // _SIDE_BY_SIDE)
-    while True:
-        factors = split(length, limit)
-        if all(_line(factor, True, dtype, device) is not None for factor in factors):
-            return factors
-        limit //= 2
+    return split(length, max(LARGEST_RADIX, room // _SIDE_BY_SIDE))
 
 
-def _room(dtype: DType, device: Device) -> int:
-    """The longest line that a workgroup can take."""
+def _room(length: int, dtype: DType, device: Device) -> int:
+    """The longest line, a divisor of `length`, that a workgroup can take."""
     limits = device.limits
-    shared = (limits.max_shared_memory_size // dtype.itemsize - 1) * 16 // 17
-    return min(shared, _VALUES * launch.invocations_of_group(limits, limits.max_workgroup_invocations), _LONGEST_LINE)
+    longest = min(_LONGEST_LINE, _VALUES * launch.invocations_of_group(limits, limits.max_workgroup_invocations))
+    while _pitch(longest, is_power_of_two(length)) * dtype.itemsize > limits.max_shared_memory_size:
+        longest //= 2
+    return longest
+
+
+def _pitch(length: int, power_of_two: bool) -> int:
+    """Elements of shared memory that a line takes: see fft_shared.comp and fft_mixed.comp."""
+    return length + length // 16 | 1 if power_of_two else 2 * (length | 1)
 
 
 @functools.lru_cache(maxsize=4096)
-def _line(length: int, columns: bool, dtype: DType, device: Device) -> Line | None:
-    """How workgroups transform lines of a length; None when it has too many factors."""
-    radices = split(length, LARGEST_RADIX)
-    if len(radices) > MOST_RADICES:
-        return None
+def _line(length: int, columns: bool, dtype: DType, device: Device) -> Line:
+    """How workgroups transform lines of a length."""
     limits = device.limits
     members = -(-length // _VALUES)
-    pitch = length + length // 16 | 1
-    room = limits.max_shared_memory_size // (dtype.itemsize * pitch)
-    size = launch.invocations_of_group(limits)
-    lines = max(size // members, _SIDE_BY_SIDE if columns else 1)
-    return Line(radices, members, max(1, min(lines, room, launch.invocations_of_group(limits, 1024) // members)))
+    room = limits.max_shared_memory_size // (dtype.itemsize * _pitch(length, is_power_of_two(length)))
+    wanted = max(launch.invocations_of_group(limits) // members, _SIDE_BY_SIDE if columns else 1)
+    largest = launch.invocations_of_group(limits, limits.max_workgroup_invocations) // members
+    radices = split(length, LARGEST_RADIX if is_power_of_two(length) else LARGEST_MIXED)
+    return Line(radices, members, min(wanted, room, largest))
 
 
 class _Kernel(NamedTuple):
@@ -234,12 +234,15 @@ def _register_kernel(length: int, lines: int, dtype: DType, device: Device) -> _
 def _shared_kernel(length: int, lines: int, columns: int, dtype: DType, device: Device) -> _Kernel:
     """A workgroup for some lines."""
     line = _line(length, bool(columns), dtype, device)
-    assert line is not None  # or _passes would have split it
-    if len(line.radices) == 1:  # nothing is exchanged: who loads an element stores it
-        columns = _COLUMNS_IN | _COLUMNS_OUT if columns & _COLUMNS_IN else 0
-    values = (length, line.members, line.lines, columns, *line.radices)
+    if is_power_of_two(length):
+        radices = line.radices
+        if len(radices) == 1:  # nothing is exchanged: who loads an element stores it
+            columns = _COLUMNS_IN | _COLUMNS_OUT if columns & _COLUMNS_IN else 0
+    else:
+        radices = (sum(radix - 1 << 4 * place for place, radix in enumerate(line.radices)),)
+    values = (length, line.members, line.lines, columns, *radices)
     return _Kernel(
-        shared_variant(dtype, length & (length - 1) == 0), tuple(enumerate(values, 4)), line.members * line.lines,
+        shared_variant(dtype, is_power_of_two(length)), tuple(enumerate(values, 4)), line.members * line.lines,
         launch.groups_for(-(-lines // line.lines), device.limits, 1), tables.between_radices(line.radices, dtype, device),
     )  # fmt: skip
 
