@@ -12,7 +12,7 @@ layout(buffer_reference, scalar) readonly buffer Words { int data[]; };
 
 layout(push_constant, scalar) uniform Push {
     uvec2 x;            // (batch, rows, pitch)
-    uvec2 turns;        // (batch, blocks / 2, chunks, SIZE, SIZE): J is the first of the chunks
+    uvec2 turns;        // (batch, blocks / 2, chunks, SIZE, SIZE): J^T is the first of the chunks
     uvec2 turned;       // (batch, blocks / 2)
     uint batch, rows, pitch;
     uint blocks, round, chunks;
@@ -26,7 +26,7 @@ layout(push_constant, scalar) uniform Push {
 shared T j[SIZE * SIZE];
 #define FACTOR(I, K) j[(K) * SIZE + (I)]
 #else
-#define FACTOR(I, K) Elements(turns).data[(I) * SIZE + (K)]
+#define FACTOR(I, K) Elements(turns).data[(K) * SIZE + (I)]
 #endif
 
 void main() {
@@ -37,7 +37,7 @@ void main() {
     uvec2 turns = vx_address(push.turns, unit, push.chunks * SIZE * SIZE);
 #ifdef SHARED
     for (uint place = gl_LocalInvocationIndex; place < SIZE * SIZE; place += gl_WorkGroupSize.x) {
-        j[place % SIZE * SIZE + place / SIZE] = Elements(turns).data[place];
+        j[place] = Elements(turns).data[place];
     }
     barrier();
 #endif

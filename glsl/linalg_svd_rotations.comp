@@ -1,5 +1,6 @@
 // Rotations that make pairs of blocks of columns more orthogonal: one sweep of Jacobi's method over the Hermitian matrix
-// G = W^H W of the SIZE columns of two blocks, one workgroup for each G. J, the product of the rotations, replaces G.
+// G = W^H W of the SIZE columns of two blocks, one workgroup for each G. J, the product of the rotations, replaces G,
+// transposed: what a column becomes lies in a row.
 //
 // The rotations of a round are of SIZE / 2 pairs of columns and commute. The larger column of a pair becomes the first
 // (de Rijk, SIAM J. Sci. Stat. Comput. 10, 1989). Columns shorter than about eps times the longest are left alone: they are
@@ -21,7 +22,7 @@ layout(buffer_reference, scalar) buffer Elements { T data[]; };
 layout(buffer_reference, scalar) buffer Words { int data[]; };
 
 layout(push_constant, scalar) uniform Push {
-    uvec2 gram;         // (batch, blocks / 2, chunks, SIZE, SIZE): the chunks' parts of G; J takes the place of the first
+    uvec2 gram;         // (batch, blocks / 2, chunks, SIZE, SIZE): the chunks' parts of G; J^T takes the place of the first
     uvec2 turned;       // (batch, blocks / 2): whether J is anything but the identity
     uvec2 exponents;    // (2, batch): the binary exponent of the largest G[i, i], of odd and of even sweeps
     uvec2 unfinished;   // (sweeps,): whether a sweep found columns that were not orthogonal
@@ -179,7 +180,8 @@ void main() {
     }
     barrier();
     for (uint place = local; place < SIZE * SIZE; place += width) {
-        precise T corrected = j[place] + j[place] * corrections[place % SIZE];
+        uint source = place % SIZE * SIZE + place / SIZE;
+        precise T corrected = j[source] + j[source] * corrections[place / SIZE];
         Elements(gram).data[place] = corrected;
     }
 }
