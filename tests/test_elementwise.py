@@ -205,6 +205,57 @@ def test_large(dtype):
     np.testing.assert_array_equal(bits(-x[::-1]), bits(device_array(-values, dtype))[::-1], "the same, reversed")
 
 
+def other_operands(x: vx.VkArray) -> dict[str, object]:
+    """What the second operand may be besides one more array like x (8 int32 numbers), each with an `add` of its own."""
+    wide = device_array(np.arange(16, dtype=np.int32), vx.int32)
+    return {
+        "another type": device_array(np.arange(8, dtype=np.uint8), vx.uint8),
+        "another type that promotes": device_array(np.arange(8, dtype=np.uint16), vx.uint16),
+        "one element": device_array(np.array([7], np.int32), vx.int32),
+        "another shape": device_array(np.arange(64, dtype=np.int32).reshape(8, 8), vx.int32),
+        "a strided view": wide[::2],
+        "a reversed view": x[::-1],
+        "a view that is not aligned": wide[3:11],
+        "a Python scalar": 5,
+    }
+
+
+@pytest.mark.parametrize("name", other_operands(vx.zeros(8, dtype=vx.int32)))
+def test_a_call_like_the_last_but_for_one_operand(name):
+    """What is kept of a call serves the next one only if every operand is alike."""
+    values = np.arange(8, dtype=np.int32) * 100
+    x = device_array(values, vx.int32)
+    other = other_operands(x)[name]
+    host = np.asarray(other) if isinstance(other, vx.VkArray) else other
+    for _ in range(2):
+        np.testing.assert_array_equal(np.asarray(x + x), values + values)
+        for first, second, expected in ((x, other, values + host), (other, x, host + values)):
+            np.testing.assert_array_equal(np.asarray(first + second), expected, f"int32 and {name}")
+
+
+def test_the_flat_kernel_gets_aligned_addresses_alone(device, monkeypatch):
+    """Its loads move 16 bytes; some devices give wrong values where the address is no multiple of them."""
+    x = device_array(np.arange(16, dtype=np.int32), vx.int32)
+    dispatch, ran = device.dispatch, []
+    monkeypatch.setattr(device, "dispatch", lambda kernel, *rest: (ran.append(kernel.name), dispatch(kernel, *rest)))
+    aligned, shifted = x[4:12], x[3:11]
+    for first, second in ((aligned, aligned), (aligned, shifted), (shifted, aligned), (aligned, aligned)):
+        first + second
+    assert ran == [f"add int32 ({access})" for access in ("flat", "strided", "strided", "flat")]
+
+
+def test_a_call_like_the_last_but_on_another_device():
+    x = vx.ones(8, dtype=vx.int32)
+    with vx.config(disable="subgroupQuad"):
+        y = vx.ones(8, dtype=vx.int32, device=0)
+    assert y.device is not x.device
+    np.testing.assert_array_equal(np.asarray(x + x), 2)
+    np.testing.assert_array_equal(np.asarray(y + y), 2)
+    for first, second in ((x, y), (y, x)):
+        with pytest.raises(ValueError, match=r"^add: the operands are on different devices"):
+            first + second
+
+
 def test_high_rank():
     """32 dimensions that do not merge take the layout buffer instead of push constants."""
     shape = (2, 1) * 16
