@@ -96,8 +96,6 @@ bool deflate(inout uint high, inout uint low, inout uint iterations) {
     return false;
 }
 
-// The last rows [top, high) of a block give shifts from the bottom up: pairs[bulge] from a 2 x 2 block, two single eigenvalues, or
-// one twice where it stands alone. Every tenth time, or without `settled`, entries of the matrix: LAPACK's exceptional shifts.
 void set_pair(uint bulge, T a, T b, T c, T d) {
     pairs[4u * bulge] = a;
     pairs[4u * bulge + 1u] = b;
@@ -109,6 +107,7 @@ void pair_of_entries(uint bulge, uint row) {
     set_pair(bulge, entry(row - 1u, row - 1u), entry(row - 1u, row), entry(row, row - 1u), entry(row, row));
 }
 
+// LAPACK's exceptional shifts, for every tenth time: some matrices, such as permutations, make no progress with others.
 void exceptional_pair(uint bulge, uint row) {
     precise REAL sum = vx_size(entry(row, row - 1u)) + vx_size(entry(row - 1u, row - 2u));
     precise REAL distance = REAL(0.75) * sum, product = REAL(-0.4375) * sum;
@@ -116,6 +115,8 @@ void exceptional_pair(uint bulge, uint row) {
     set_pair(bulge, a, FROM_REAL(product), FROM_REAL(sum), a);
 }
 
+// Shifts from the triangular form of a block's last rows, from the bottom up: the eigenvalues of a 2 x 2 block, two that stand
+// alone, or one twice where there is a block above it.
 void pairs_of_blocks(uint high) {
     uint row = high - 1u;
     for (uint bulge = 0u; bulge < BULGES; ++bulge) {
@@ -163,14 +164,15 @@ void reflect(uint bulge, uint k, uint low, uint high) {
     int shift = -vx_exponent_of(max(vx_larger_part(x), max(vx_larger_part(y), vx_larger_part(z))));
     T second = vx_shifted(y, shift), third = vx_shifted(z, shift);
     precise REAL rest = vx_squared(second) + vx_squared(third);
-    T beta, factor;
-    tau[bulge] = REAL(0);
-    if (!(rest > REAL(0))) return;
-    vx_hermitian_reflector(vx_shifted(x, shift), rest, beta, tau[bulge], factor);
-    v[bulge] = vx_times(factor, second);
-    w[bulge] = vx_times(factor, third);
+    if (rest > REAL(0)) {
+        T beta, factor;
+        vx_hermitian_reflector(vx_shifted(x, shift), rest, beta, tau[bulge], factor);
+        v[bulge] = vx_times(factor, second);
+        w[bulge] = vx_times(factor, third);
+        x = vx_shifted(beta, -shift);
+    }
     if (k == low) return;
-    AT(k, k - 1u) = vx_shifted(beta, -shift);
+    AT(k, k - 1u) = x;
     AT(k + 1u, k - 1u) = T(0);
     if (three) AT(k + 2u, k - 1u) = T(0);
 }
