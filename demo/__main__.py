@@ -39,7 +39,10 @@ def main(arguments: list[str] | None = None) -> int:
     options.output.parent.mkdir(parents=True, exist_ok=True)
     picture.draw(photograph, painted, palette, shares, images, predictions, labels).save(options.output)
     accuracy = float(np.mean(predictions == labels))
-    print(f"\n{report.table()}\nTimes include the preparation of kernels, which is kept for the next run.\n")
+    print(
+        f"\n{report.table()}\nThe difference is the largest of any element of the results (of colours: on the scale of 0 to 255)."
+    )
+    print("Times include the preparation of kernels, which is kept for the next run.\n")
     print(f"Digits read correctly: {accuracy:.1%} of {len(labels)} (at least {LEAST_ACCURACY:.0%} wanted)")
     print(f"Picture: {options.output}")
     return 0 if report.passed and accuracy >= LEAST_ACCURACY else 1
