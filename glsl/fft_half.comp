@@ -1,7 +1,4 @@
 // The spectrum of 2 n real points from that of n pairs of them: results k and n - k from elements k and n - k.
-//
-// The spectra of the even and the odd points are the two parts of a spectrum that are symmetric about 0 (Press et al.,
-// Numerical Recipes, "FFT of Single Real Function").
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/fft_radix.glsl"
@@ -50,11 +47,9 @@ void main() {
         if (axis == int(push.place_axis)) k = position;
     }
     int mirror = int(push.points) - 2 * int(k);
-    COMPLEX near = push.a.data[a_offset];
-    COMPLEX far = vx_conjugate(k == 0u ? near : push.a.data[a_offset + mirror * push.a_step]);
-    COMPLEX even = vx_scaled(near + far, REAL(0.5));
-    COMPLEX odd = vx_product(vx_turned(vx_scaled(near - far, REAL(0.5))), push.roots.data[k]);
-    COMPLEX first = even + odd, last = vx_conjugate(even - odd);
+    COMPLEX near = push.a.data[a_offset], far = k == 0u ? near : push.a.data[a_offset + mirror * push.a_step];
+    COMPLEX first, last;
+    vx_unfold(near, far, push.roots.data[k], first, last);
     push.r.data[r_offset] = push.conjugate != 0u ? vx_conjugate(first) : first;
     push.r.data[r_offset + mirror * push.r_step] = push.conjugate != 0u ? vx_conjugate(last) : last;
 }

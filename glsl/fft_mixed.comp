@@ -50,5 +50,11 @@ void main() {
     barrier();
     if (first + own >= push.lines) return;
     Line line = find_line(first + own);
-    for (uint k = member; k < LENGTH; k += MEMBERS) store(line, k, exchange[from + k]);
+    if (STORE == HALF_SPECTRUM) {
+        for (uint k = member; k <= LENGTH / 2u; k += MEMBERS) {
+            store_half(line, k, exchange[from + k], exchange[from + (LENGTH - k) % LENGTH]);
+        }
+    } else {
+        for (uint k = member; k < LENGTH; k += MEMBERS) store(line, k, exchange[from + k]);
+    }
 }

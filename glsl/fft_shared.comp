@@ -85,9 +85,21 @@ void main() {
     barrier();
     MEET(RADIX_2, RADIX_1, RADIX_0, RADIX_0 * RADIX_1)
     index = group * LINES + own;
+    uint radix = RADIX_2 > 1u ? RADIX_2 : RADIX_1 > 1u ? RADIX_1 : RADIX_0;
+    if (STORE == HALF_SPECTRUM) {
+        barrier();
+        put(radix, LENGTH / radix, member, own * PITCH);
+        barrier();
+    }
     if (index >= push.lines) return;
     Line line = find_line(index);
-    uint radix = RADIX_2 > 1u ? RADIX_2 : RADIX_1 > 1u ? RADIX_1 : RADIX_0;
+    if (STORE == HALF_SPECTRUM) {
+        for (uint k = member; k <= LENGTH / 2u; k += MEMBERS) {
+            uint start = own * PITCH;
+            store_half(line, k, exchange[start + padded(k)], exchange[start + padded((LENGTH - k) % LENGTH)]);
+        }
+        return;
+    }
     EACH_BUTTERFLY(radix) {
         EACH_VALUE(radix) store(line, member + b * MEMBERS + r * (LENGTH / radix), value[b * radix + r]);
     }

@@ -25,7 +25,8 @@ layout(constant_id = 3) const uint FACTORS = 0u;  // what elements are multiplie
 #define REAL_PAIRS 2u     // element k has the parts 2 k and 2 k + 1
 #define HALF_SPECTRUM 3u  // of 2 n real points, made into one of n pairs of them
 #define HERMITIAN 4u      // the first half of a spectrum that is symmetric
-// and STORE: COMPLEX_ELEMENTS, REAL_ELEMENTS (the real parts alone) or REAL_PAIRS.
+// and STORE: COMPLEX_ELEMENTS, REAL_ELEMENTS (the real parts alone), REAL_PAIRS, or HALF_SPECTRUM, the first n + 1 results
+// for 2 n real points, which only kernels that hold whole transforms in shared memory can make.
 
 // FACTORS
 #define TABLE_IN 1u        // loaded elements are multiplied by a table: the roots between passes, or a chirp
@@ -48,7 +49,7 @@ layout(push_constant, scalar) uniform Push {
     uvec2 a, r;
     uvec2 line_roots;     // between the radices of a line
     uvec2 in_table, out_table;
-    uvec2 spectrum_roots; // exp(-2 pi i k / (2 n)) for a HALF_SPECTRUM
+    uvec2 spectrum_roots; // exp(-2 pi i k / (2 n)) of a HALF_SPECTRUM
     REAL scale;
     uint lines;
     uint points;          // n of the transform whose elements are loaded and stored
@@ -147,6 +148,17 @@ void store(Line line, uint j, COMPLEX z) {
         if (STORE == REAL_PAIRS && 2u * k + 1u < push.r_count) {
             Reals(push.r).data[at + push.r_step / int(2u * push.places)] = z.y;
         }
+    }
+}
+
+// Results k and LENGTH - k of a half spectrum from elements k and LENGTH - k of the transform of pairs.
+void store_half(Line line, uint k, COMPLEX near, COMPLEX far) {
+    COMPLEX both[2];
+    vx_unfold(near, far, Complexes(push.spectrum_roots).data[k], both[0], both[1]);
+    EACH(end, 0, 2) {
+        COMPLEX z = vx_scaled(both[end], push.scale);
+        int at = line.r + int(end == 0 ? k : LENGTH - k) * push.r_step;
+        Complexes(push.r).data[at] = is_set(CONJUGATE_OUT) ? vx_conjugate(z) : z;
     }
 }
 

@@ -22,6 +22,17 @@ COMPLEX vx_conjugate(COMPLEX z) { return COMPLEX(z.x, -z.y); }
 // z times -i.
 COMPLEX vx_turned(COMPLEX z) { return COMPLEX(z.y, -z.x); }
 
+// Results k and n - k of a transform of 2 n real points, from those of the transform of n pairs of them, and the root
+// exp(-2 pi i k / (2 n)): the spectra of the even and the odd points are the parts of the pairs' spectrum that are symmetric
+// about 0 (Press et al., Numerical Recipes, "FFT of Single Real Function").
+void vx_unfold(COMPLEX near, COMPLEX far, COMPLEX root, out COMPLEX first, out COMPLEX last) {
+    far = vx_conjugate(far);
+    COMPLEX even = vx_scaled(near + far, REAL(0.5));
+    COMPLEX odd = vx_product(vx_turned(vx_scaled(near - far, REAL(0.5))), root);
+    first = even + odd;
+    last = vx_conjugate(even - odd);
+}
+
 void vx_dft_1(inout COMPLEX v[1]) {}
 
 void vx_dft_2(inout COMPLEX v[2]) {

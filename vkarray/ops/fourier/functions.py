@@ -23,6 +23,7 @@ from .transform import (
     REAL,
     REAL_PAIRS,
     complex_dtype,
+    is_one_pass,
     transform,
 )
 
@@ -81,7 +82,9 @@ class _Transform(Protocol):
 
 
 def _within_reach(function: _Transform) -> _Transform:
-    """The function, with n checked, and the axis moved to the end by a copy where a dispatch does not reach along it."""
+    """The function, with n checked, for arrays with negative strides and with lines beyond the reach of a dispatch too: copied,
+    in the second case with the axis moved to the end.
+    """
 
     @functools.wraps(function)
     def reaching(name: str, x: VkArray, n: int | None, axis: int, norm: str, turned: bool) -> VkArray:
@@ -89,6 +92,7 @@ def _within_reach(function: _Transform) -> _Transform:
             if not hasattr(n, "__index__"):
                 raise TypeError(f"{name}: expected an integer number of points, got {n!r}.")
             n = n.__index__()
+        x = launch.forward(x)
         # Twice the length, for scratch memory of Bluestein's algorithm.
         length = 2 * max(x._shape[axis], n or 1)
         if length * max(abs(x._strides[axis]), math.prod(x._shape[axis + 1 :])) <= REACH or (
@@ -125,6 +129,10 @@ def _real_to_complex(name: str, x: VkArray, n: int | None, axis: int, norm: str,
     mode = CONJUGATE_OUT if turned else 0
     if points % 2:
         transform(x, result, axis, points, REAL, COMPLEX, inverse=False, scale=scale, mode=mode)
+    elif is_one_pass(x, axis, points // 2):
+        transform(
+            x, result, axis, points // 2, REAL_PAIRS, HALF_SPECTRUM, inverse=False, scale=scale, mode=mode
+        )  # fmt: skip
     elif result.size:
         pairs = _resized(x, axis, points // 2, result._dtype)
         transform(x, pairs, axis, points // 2, REAL_PAIRS, COMPLEX, inverse=False, scale=scale)

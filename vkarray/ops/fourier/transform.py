@@ -97,13 +97,21 @@ def transform(
     """
     if result.size == 0:
         return
-    x = launch.forward(x)
     job = Job(load, store, mode, scale)
     if prime_factors(points) is None:
         _bluestein(x, result, axis, points, job, inverse)
     else:
         swaps = _SWAP_IN | _SWAP_OUT if inverse else 0
         _run(x, result, axis, points, points, job._replace(mode=mode | swaps))
+
+
+def is_one_pass(x: VkArray, axis: int, length: int) -> bool:
+    """Whether a workgroup holds whole transforms of a length, so that it can store a HALF_SPECTRUM."""
+    device = x._device
+    return (
+        uses_shared_memory(device) and prime_factors(length) is not None
+        and len(_passes(length, _neighbours_are_lines(x, axis), complex_dtype(x._dtype), device)) == 1
+    )  # fmt: skip
 
 
 def complex_dtype(dtype: DType) -> DType:
@@ -264,7 +272,7 @@ def _dispatch(
     )
     a_step, r_step = length // factor * steps[0], before * steps[1]
     flags, table_in = _factors(job, before, factor, dtype, device)
-    spectrum_roots = tables.roots(2 * points, points, dtype, device) if job.load == HALF_SPECTRUM else None
+    spectrum_roots = tables.roots(2 * points, points, dtype, device) if HALF_SPECTRUM in job[:2] else None
     constants = ((1, job.load), (2, job.store), (3, flags))
     for batch in batches(x, result, axis, inner, max(map(abs, steps)) * length):
         if uses_shared_memory(device):
