@@ -27,13 +27,12 @@ from .qr import qr
 if TYPE_CHECKING:
     from ..launch import Device
 
-# Columns that are made orthogonal at a time, two blocks of half as many: the first row of what fits shared memory.
-_SIZES = (32, 16, 8)
-_LARGEST = {True: 32, False: 16}
-# With invocations that meet in shared memory (GPUs) and without:
+_SIZES = (32, 16, 8)  # columns that are made orthogonal at a time: two blocks of half as many
+# Where invocations meet in shared memory (GPUs), and where they do not:
+_LARGEST = {True: 32, False: 16}  # of these sizes: rotations are dear on a CPU, and their number grows with the size
 _CHUNK = {True: 128, False: 256}  # elements of a column that are summed up in one go
 _WIDTH = {True: 1, False: 4}  # elements of a column that one invocation turns
-_WORKGROUP = 64
+_WORKGROUP = 64  # but for linalg_svd_rotations, where an invocation has a block of 2 x 2
 _TILE = 4  # of linalg_svd_gram
 _MOST_SWEEPS = 64
 _TOLERANCE = 10.0  # the least cosine, in units of eps, that counts as orthogonal
@@ -57,9 +56,9 @@ def svd(x: VkArray, /, *, full_matrices: bool = True) -> SVDResult:
     singular vectors, and the vectors of singular values that are equal or zero, are not those of other libraries.
     Raises LinAlgError for matrices with NaN or infinities, ValueError for fewer than 2 dimensions, TypeError for
     what is not an array and 16-bit types, FeatureError where the device lacks float64 and it is needed.
-    Method: one-sided Jacobi rotations (Hestenes 1958) of blocks of columns, whose inner products a two-sided Jacobi sweep
-    makes smaller (Drmac and Veselic, SIAM J. Matrix Anal. Appl. 29, 2008); residual, orthogonality and singular
-    values are within a small multiple of max(M, N) eps, relative to the largest singular value.
+    Method: a QR decomposition, then one-sided Jacobi rotations (Hestenes 1958) of the columns of R^H (Drmac and Veselic,
+    SIAM J. Matrix Anal. Appl. 29, 2008), in blocks; the residual, the orthogonality and the singular values are within
+    a small multiple of max(M, N) eps, relative to the largest singular value.
     Standard: linear algebra extension, `svd`.
     """
     return _factors("svd", matrices("svd", x), full_matrices)
@@ -267,19 +266,19 @@ def variants(device: Device) -> Iterator[Variant]:
                 yield from (_balance_operation(name, dtype).variant(device, flat) for flat in (True, False))
 
 
+_SHARED = {True: (("SHARED", "1"),), False: ()}
+_SUFFIX = {True: " (shared)", False: ""}
+
+
 def _gram_variant(dtype: DType, device: Device, shared: bool) -> Variant:
     template, defines, label = variant("linalg_svd_gram", dtype, device)
-    return (
-        Variant(template, (*defines, ("SHARED", "1")), f"{label} (shared)")
-        if shared
-        else Variant(template, defines, label)
-    )
+    return Variant(template, (*defines, *_SHARED[shared]), label + _SUFFIX[shared])
 
 
 def _apply_variant(dtype: DType, device: Device, size: int, shared: bool) -> Variant:
     template, defines, label = variant("linalg_svd_apply", dtype, device)
-    defines = (*defines, ("SIZE", str(size)), ("WIDTH", str(_WIDTH[shared])), *((("SHARED", "1"),) if shared else ()))
-    return Variant(template, defines, f"{label} {size}{' (shared)' if shared else ''}")
+    defines = (*defines, ("SIZE", str(size)), ("WIDTH", str(_WIDTH[shared])), *_SHARED[shared])
+    return Variant(template, defines, f"{label} {size}{_SUFFIX[shared]}")
 
 
 def _size(n: int, dtype: DType, device: Device) -> int:
@@ -304,24 +303,20 @@ def _orthogonalize(name: str, work: VkArray, length: int, size: int) -> None:
     gram = empty((batch * pairs * chunks * size * size,), dtype, device)
     turned = empty((batch * pairs,), dtypes.int32, device)
     exponents = creation.zeros((2, batch), dtype=dtypes.int32, device=device)
-    active = creation.zeros((_MOST_SWEEPS,), dtype=dtypes.int32, device=device)
+    unfinished = creation.zeros((_MOST_SWEEPS,), dtype=dtypes.int32, device=device)
 
     sized = ((1, size),)
     gram_kernel = launch.kernel(_gram_variant(dtype, device, shared), device, _WORKGROUP, sized)
     rotations = launch.kernel(variant("linalg_svd_rotations", dtype, device), device, size * size // 4, sized)
     apply = launch.kernel(_apply_variant(dtype, device, size, shared), device, _WORKGROUP)
-    tiles = size // _TILE * (size // _TILE + 1) // 2
-    units = batch * pairs
     across = -(-pitch // (apply.local_size[0] * width))
-    gram_groups = (
-        launch.groups_for(units * chunks, device.limits, 1)
-        if shared
-        else launch.groups_for(units * chunks * tiles, device.limits, _WORKGROUP)
+    tiles = size // _TILE * (size // _TILE + 1) // 2
+    workgroups = batch * pairs * chunks if shared else -(-batch * pairs * chunks * tiles // gram_kernel.local_size[0])
+    gram_groups, rotations_groups, apply_groups = (
+        launch.groups_for(count, device.limits, 1) for count in (workgroups, batch * pairs, batch * pairs * across)
     )
-    rotations_groups = launch.groups_for(units, device.limits, 1)
-    apply_groups = launch.groups_for(units * across, device.limits, 1)
     tolerance = max(_TOLERANCE, math.sqrt(length))
-    buffers = [array._buffer for array in (turned, exponents, active)]
+    buffers = [array._buffer for array in (turned, exponents, unfinished)]
     for sweep in range(_MOST_SWEEPS):
         for turn in range(blocks - 1):
             push = struct.pack(
@@ -329,7 +324,7 @@ def _orthogonalize(name: str, work: VkArray, length: int, size: int) -> None:
             )
             device.dispatch(gram_kernel, push, gram_groups, [work._buffer], [gram._buffer])
             push = struct.pack(
-                "<4Q4If", gram._address, turned._address, exponents._address, active._address, batch, pairs, chunks,
+                "<4Q4If", gram._address, turned._address, exponents._address, unfinished._address, batch, pairs, chunks,
                 sweep, tolerance,
             )  # fmt: skip
             device.dispatch(rotations, push, rotations_groups, [gram._buffer], [gram._buffer, *buffers])
@@ -338,7 +333,7 @@ def _orthogonalize(name: str, work: VkArray, length: int, size: int) -> None:
             )
             device.dispatch(apply, push, apply_groups, [gram._buffer, turned._buffer], [work._buffer])
         word = host_array("i", [0])
-        device.download(active._buffer, 4 * (active._offset + sweep), memoryview(word).cast("B"))
+        device.download(unfinished._buffer, 4 * (unfinished._offset + sweep), memoryview(word).cast("B"))
         if word[0] == 0:
             return
     raise LinAlgError(
