@@ -1,6 +1,7 @@
 // One step of the reduction of Hermitian matrices to tridiagonal form by reflectors H = 1 - tau v v^H (LAPACK's xHETD2): the
 // step of column j takes the reflector of column j - 1 off what remains of the matrix, finds the next reflector, and
-// multiplies the remaining matrix by its v. A workgroup does so for COLUMNS columns of one matrix.
+// multiplies the remaining matrix by its v. A workgroup does so for COLUMNS * WIDE columns of one matrix, an invocation for
+// blocks of 4 / WIDE rows and WIDE columns, COLUMNS apart.
 //
 //   w = tau p + alpha v with p = A v and alpha = -|tau|^2 (v^H p) / 2;   A -= v w^H + w v^H;   x = column j of A
 //
@@ -12,6 +13,8 @@
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint COLUMNS = 32u;
+layout(constant_id = 2) const uint WIDE = 1u;
+const uint HIGH = 4u / WIDE;
 
 layout(buffer_reference, scalar) buffer Elements { T data[]; };
 layout(buffer_reference, scalar) buffer Reals { REAL data[]; };
@@ -49,7 +52,7 @@ T total(T own) {
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint n = push.n, j = push.j;
-    uint tiles = max((n - 1u - j + COLUMNS - 1u) / COLUMNS, 1u);
+    uint tiles = max((n - 1u - j + COLUMNS * WIDE - 1u) / (COLUMNS * WIDE), 1u);
     uint matrix = group / tiles;
     if (matrix >= push.batch) return;
     uint tile = group - matrix * tiles;
@@ -103,15 +106,15 @@ void main() {
     uint place = gl_LocalInvocationIndex % COLUMNS;
     uint lane = gl_LocalInvocationIndex / COLUMNS;
     uint lanes = gl_WorkGroupSize.x / COLUMNS;
-    uint c = j + 1u + tile * COLUMNS + place;
-    bool used = c < n;
-    T column_v = T(0), column_w = T(0);
-    if (used && updates) {
-        precise T w = W(c);
-        column_v = vx_conjugate(v.data[c]);
-        column_w = vx_conjugate(w);
+    uint c = j + 1u + tile * COLUMNS * WIDE + place;
+    T column_v[4], column_w[4], sums[4];
+    [[unroll]] for (uint u = 0u; u < WIDE; ++u) {
+        uint column = min(c + u * COLUMNS, n - 1u);
+        precise T w = updates ? W(column) : T(0);
+        column_v[u] = updates ? vx_conjugate(v.data[column]) : T(0);
+        column_w[u] = vx_conjugate(w);
+        sums[u] = T(0);
     }
-    T sum = T(0);
     for (uint first = j + 1u; first < n; first += gl_WorkGroupSize.x) {
         uint r = first + gl_LocalInvocationIndex;
         if (r < n) {
@@ -126,37 +129,45 @@ void main() {
         }
         barrier();
         uint rows = min(gl_WorkGroupSize.x, n - first);
-        if (used) {
-            for (uint k = lane; k < rows; k += UNROLL * lanes) {
-                // All loads first: none may pass the store of another row.
-                T element[UNROLL];
-                [[unroll]] for (uint u = 0u; u < UNROLL; ++u) {
-                    element[u] = a.data[(first + min(k + u * lanes, rows - 1u)) * n + c];
-                }
-                [[unroll]] for (uint u = 0u; u < UNROLL; ++u) {
-                    uint place_ = k + u * lanes;
-                    if (place_ < rows) {
-                        if (updates) {
-                            precise T updated = element[u] - (vx_times(old_v[place_], column_w) + vx_times(old_w[place_], column_v));
-                            a.data[(first + place_) * n + c] = updated;
-                            element[u] = updated;
-                        }
-                        sum = vx_multiply_add(vx_conjugate(element[u]), new_v[place_], sum);
+        for (uint k = lane; k < rows; k += HIGH * lanes) {
+            // All loads first: none may pass the store of another row.
+            T element[4];
+            [[unroll]] for (uint q = 0u; q < HIGH; ++q) {
+                uint at = (first + min(k + q * lanes, rows - 1u)) * n;
+                [[unroll]] for (uint u = 0u; u < WIDE; ++u) element[q * WIDE + u] = a.data[at + min(c + u * COLUMNS, n - 1u)];
+            }
+            [[unroll]] for (uint q = 0u; q < HIGH; ++q) {
+                uint row = k + q * lanes;
+                if (row >= rows) break;
+                T row_v = old_v[row], row_w_ = old_w[row], row_new = new_v[row];
+                [[unroll]] for (uint u = 0u; u < WIDE; ++u) {
+                    T updated = element[q * WIDE + u];
+                    if (updates) {
+                        precise T rest = updated - (vx_times(row_v, column_w[u]) + vx_times(row_w_, column_v[u]));
+                        updated = rest;
+                        uint column = c + u * COLUMNS;
+                        if (column < n) a.data[(first + row) * n + column] = updated;
                     }
+                    sums[u] = vx_multiply_add(vx_conjugate(updated), row_new, sums[u]);
                 }
             }
         }
         barrier();
     }
-    exchange[gl_LocalInvocationIndex] = sum;
-    barrier();
-    if (lane == 0u && used) {
-        for (uint k = 1u; k < lanes; ++k) {
-            precise T next = sum + exchange[k * COLUMNS + place];
-            sum = next;
+    [[unroll]] for (uint u = 0u; u < WIDE; ++u) {
+        T sum = sums[u];
+        exchange[gl_LocalInvocationIndex] = sum;
+        barrier();
+        uint column = c + u * COLUMNS;
+        if (lane == 0u && column < n) {
+            for (uint k = 1u; k < lanes; ++k) {
+                precise T next = sum + exchange[k * COLUMNS + place];
+                sum = next;
+            }
+            Elements(vx_address(push.p, (j & 1u) * push.batch + matrix, n)).data[column] = sum;
+            precise T x = X(column);
+            Elements(vx_address(own_v, j, n)).data[column] = column == j + 1u ? FROM_REAL(REAL(1)) : vx_times(x, scale);
         }
-        Elements(vx_address(push.p, (j & 1u) * push.batch + matrix, n)).data[c] = sum;
-        precise T x = X(c);
-        Elements(vx_address(own_v, j, n)).data[c] = c == j + 1u ? FROM_REAL(REAL(1)) : vx_times(x, scale);
+        barrier();
     }
 }

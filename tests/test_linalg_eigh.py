@@ -9,6 +9,8 @@ import pytest
 from reference import flushes_subnormals, host_dtype, supported
 
 import vkarray as vx
+from vkarray.ops import catalogue, launch
+from vkarray.ops.linalg import tridiagonal as tridiagonal_problem
 
 DTYPES = supported([vx.float32, vx.float64, vx.complex64, vx.complex128])
 REAL = supported([vx.float32, vx.float64])
@@ -84,8 +86,9 @@ def test_shapes(dtype) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_three_levels_of_blocks(dtype) -> None:
-    a = values_of(dtype, (257, 257))
+def test_three_and_four_levels_of_blocks(dtype) -> None:
+    n = 257 if dtype in REAL else 129
+    a = values_of(dtype, (n, n))
     check(vx.asarray(a), a)
 
 
@@ -243,6 +246,20 @@ def test_subnormal_numbers(dtype) -> None:
     assert np.allclose(np.abs(np.asarray(vectors)), math.sqrt(0.5), rtol=8 * vx.finfo(dtype).eps)
 
 
+def test_failure_to_converge(monkeypatch) -> None:
+    monkeypatch.setattr(tridiagonal_problem, "_STEPS", 1)
+    a = np.stack([np.eye(50, dtype=np.float32), values_of(vx.float32, (50, 50))])
+    with pytest.raises(vx.LinAlgError, match="eigh: matrix 1 of 2 of the stack of shape \\(50, 50\\) did not converge"):
+        vx.linalg.eigh(vx.asarray(a))
+
+
+def test_bisection_in_several_dispatches(monkeypatch) -> None:
+    a = values_of(vx.float32, (60, 60))
+    at_once = np.asarray(vx.linalg.eigvalsh(vx.asarray(a)))
+    monkeypatch.setattr(tridiagonal_problem, "_TURNS", 200)
+    assert np.array_equal(np.asarray(vx.linalg.eigvalsh(vx.asarray(a))), at_once)
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("function", [vx.linalg.eigh, vx.linalg.eigvalsh], ids=["eigh", "eigvalsh"])
 def test_nan_and_infinity(function, bad) -> None:
@@ -305,3 +322,16 @@ def test_the_number_of_dispatches_does_not_grow_with_the_batch(device, monkeypat
         vx.linalg.eigvalsh(x)
         numbers.append(len(counted))
     assert numbers[0] == numbers[1] < 4 * 40
+
+
+def test_the_archive_has_every_shader_that_is_used(device, monkeypatch) -> None:
+    used = set()
+    original = launch.kernel
+    monkeypatch.setattr(launch, "kernel", lambda variant, *given: used.add(variant) or original(variant, *given))
+    for dtype in DTYPES:
+        x = vx.asarray(values_of(dtype, (40, 40)))
+        vx.linalg.eigh(x)
+        vx.linalg.eigvalsh(x)
+    own = {variant for variant in used if variant.template.startswith("linalg")}
+    assert len(own) >= 12
+    assert own <= {variant for family in catalogue.FAMILIES for variant in family(device)}

@@ -9,6 +9,8 @@ import pytest
 from reference import WIDER, flushes_subnormals, host_dtype, supported
 
 import vkarray as vx
+from vkarray.ops import catalogue, launch
+from vkarray.ops.linalg.qr import panel_of
 
 DTYPES = supported([vx.float32, vx.float64, vx.complex64, vx.complex128])
 REAL = supported([vx.float32, vx.float64])
@@ -209,3 +211,22 @@ def test_the_number_of_dispatches_does_not_grow_with_the_batch(device, monkeypat
         vx.linalg.qr(x)
         numbers.append(len(counted))
     assert numbers[0] == numbers[1] < 30
+
+
+def test_the_archive_has_every_shader_that_is_used(device, monkeypatch) -> None:
+    used = set()
+    original = launch.kernel
+    monkeypatch.setattr(launch, "kernel", lambda variant, *given: used.add(variant) or original(variant, *given))
+    for dtype in DTYPES:
+        vx.linalg.qr(vx.asarray(values_of(dtype, (40, 40))))
+    own = {variant for variant in used if variant.template.startswith("linalg")}
+    assert len(own) == 4 * len(DTYPES)
+    assert own <= {variant for family in catalogue.FAMILIES for variant in family(device)}
+
+
+def test_panels_keep_the_loops_of_a_cpu_short(device) -> None:
+    for rows in (1, 40, 1000, 100_000, 2_000_000):
+        for columns in (1, 3, 8, 9, 1000):
+            panel = panel_of(rows, columns, device)
+            assert panel.columns * panel.lanes == panel.size
+            assert not device.limits.is_cpu or panel.turns(rows) <= 60_000

@@ -19,8 +19,11 @@ from .common import matrices, variant, variants_of, working_copy
 if TYPE_CHECKING:
     from ..launch import Device
 
-_COLUMNS = {"gpu": 16, "cpu": 32}  # of the matrix that a workgroup reduces
-_SIZES = {"gpu": (512, 256, 128), "cpu": (64,)}  # of workgroups, the first that fits into shared memory
+# Of a workgroup that reduces columns of a matrix: how many columns side by side, how many of those to an invocation (the fewer,
+# the more workgroups; a CPU saves loads), and the size, of which the first that fits is taken.
+_COLUMNS = {"gpu": 16, "cpu": 16}
+_WIDE = {"gpu": 1, "cpu": 4}
+_SIZES = {"gpu": (512, 256, 128, 64), "cpu": (32,)}
 _MAXIMUM_EXPONENT = {32: 128, 64: 1024}  # what the shader finds for infinity and NaN
 
 
@@ -148,15 +151,16 @@ def _reduce(a: VkArray, real: dtypes.DType) -> _Reduced:
     p = empty((2, batch, n), a._dtype, device)
     diagonal, off_diagonal = (empty((batch, n), real, device) for _ in range(2))
     kind = "cpu" if limits.is_cpu else "gpu"
-    sizes, columns = _SIZES[kind], _COLUMNS[kind]
-    fits = limits.max_shared_memory_size // (4 * a._dtype.itemsize)
-    size = next((size for size in sizes if size <= min(fits, limits.max_workgroup_invocations)), sizes[-1])
-    kernel = launch.kernel(variant("linalg_tridiagonal", a._dtype, device), device, size, ((1, columns),))
+    sizes, columns, wide = _SIZES[kind], _COLUMNS[kind], _WIDE[kind]
+    # Four elements of each invocation meet in shared memory; and eight rows are enough for a column's invocations.
+    fits = min(limits.max_shared_memory_size // (4 * a._dtype.itemsize), limits.max_workgroup_invocations, 8 * n)
+    size = next((size for size in sizes if size <= fits), sizes[-1])
+    kernel = launch.kernel(variant("linalg_tridiagonal", a._dtype, device), device, size, ((1, columns), (2, wide)))
     arrays = (a, v, p, tau, diagonal, off_diagonal)
     header = struct.pack("<6Q3I", *(array._address for array in arrays), batch, n, count)
     buffers = [array._buffer for array in arrays]
     for j in range(n):
-        tiles = max(-(-(n - 1 - j) // columns), 1)
+        tiles = max(-(-(n - 1 - j) // (columns * wide)), 1)
         groups = launch.groups_for(batch * tiles * size, limits, size)
         device.dispatch(kernel, header + struct.pack("<I", j), groups, buffers, buffers)
     return _Reduced(diagonal, off_diagonal, v, tau)

@@ -143,7 +143,7 @@ class _Merge:
         self._deflate(ordered, deflated, pairs, merges, size)
         steps = _STEPS
         if values._device.limits.is_cpu:
-            steps = max(8, min(steps, _TURNS // (size // _UNROLL + 4) - 2))
+            steps = min(steps, max(8, _TURNS // (size // _UNROLL + 4) - 2))
         run(
             "secular", count, [self.poles, self.weights, self.counts, self.off_diagonal],
             [self.origins, self.offsets, self.found, self.state], count, self.n, merges, size, steps,
