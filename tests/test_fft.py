@@ -16,7 +16,7 @@ from reference import supported
 
 import vkarray as vx
 from vkarray.ops import catalogue, launch
-from vkarray.ops.fourier import lengths, tables, transform
+from vkarray.ops.fourier import batch, functions, lengths, tables, transform
 
 COMPLEX = supported([vx.complex64, vx.complex128])
 REAL = supported([vx.float32, vx.float64])
@@ -194,6 +194,22 @@ def test_several_axes(name, options):
     values = random_numbers((4, 6, 7), operand_dtype(name, vx.complex64))
     expected = exact(name, values, **options)
     assert_accurate(getattr(vx.fft, name)(vx.asarray(values), **options), expected, expected.size, vx.complex64)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_beyond_the_reach_of_a_dispatch(name, monkeypatch):
+    """With a short reach: batches in several dispatches, and lines that are copied together first."""
+    monkeypatch.setattr(batch, "REACH", 700)
+    monkeypatch.setattr(functions, "REACH", 700)
+    values = random_numbers((7, 30, 11), operand_dtype(name, vx.complex64))
+    x = vx.asarray(values)
+    for axis in range(3):
+        for n in (None, 34):
+            got = getattr(vx.fft, name)(x, axis=axis, n=n)
+            assert_accurate(got, exact(name, values, axis=axis, n=n), 64, vx.complex64)
+            assert_accurate(got * 1, exact(name, values, axis=axis, n=n), 64, vx.complex64)
+    view, expected = x[::-1, ::3, ::2], values[::-1, ::3, ::2]
+    assert_accurate(getattr(vx.fft, name)(view, axis=1), exact(name, expected, axis=1), 32, vx.complex64)
 
 
 def test_no_axes():
