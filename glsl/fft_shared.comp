@@ -15,13 +15,11 @@ uint padded(uint place) { return place + place / 16u; }
 #define PITCH (LENGTH + LENGTH / 16u | 1u)
 shared COMPLEX exchange[PITCH * LINES];
 
-// Butterfly number b of an invocation holds value[b radix ... b radix + radix - 1], which are of the elements of its line
-// those with numbers member + b MEMBERS + r LENGTH / radix.
-COMPLEX value[32];
+// An invocation holds 16 elements of its line (all of a shorter one). Butterfly number b has value[b radix ...], which are
+// the elements member + b MEMBERS + r LENGTH / radix.
+COMPLEX value[16];
 
-#define EACH_BUTTERFLY(radix)                                                                        \
-    [[unroll]] for (uint b = 0u; b < (LENGTH / (radix) + MEMBERS - 1u) / MEMBERS; ++b)               \
-        if (LENGTH / (radix) % MEMBERS == 0u || member + b * MEMBERS < LENGTH / (radix))
+#define EACH_BUTTERFLY(radix) [[unroll]] for (uint b = 0u; b < LENGTH / (radix) / MEMBERS; ++b)
 #define EACH_VALUE(radix) [[unroll]] for (uint r = 0u; r < (radix); ++r)
 
 #define IN_REGISTERS(N)                                                                              \

@@ -159,23 +159,22 @@ def _run(x: VkArray, result: VkArray, axis: int, length: int, points: int, job: 
     """A transform of a smooth length, of which x has no more than `points` elements (pairs of them for REAL_PAIRS)."""
     device, dtype = x._device, complex_dtype(x._dtype)
     factors = _passes(length, _neighbours_are_lines(x, axis), dtype, device)
-    # A result that holds whole transforms takes every second pass, so that there is one more array, not two.
+    # Passes take turns between two arrays, of which the result can be one if it holds whole transforms.
     whole = result._dtype is dtype and result._shape[axis] == length
+    targets: list[VkArray | None] = [result if whole else None, None]
     source, before = x, 1
-    spare: list[VkArray] = [result] if whole and len(factors) % 2 else []
     for place, factor in enumerate(factors):
-        first, last = place == 0, place == len(factors) - 1
-        target = result if last else spare.pop() if spare else _scratch(x, axis, length)
-        flags = (_SWAP_IN | CONJUGATE_IN if first else 0) | (
-            _SWAP_OUT | CONJUGATE_OUT | _CONJUGATE_TABLE if last else 0
-        )
+        left = len(factors) - 1 - place
+        first, last = place == 0, left == 0
+        target = result if last else targets[left % 2]
+        if target is None:
+            target = targets[left % 2] = _scratch(x, axis, length)
+        flags = first * (_SWAP_IN | CONJUGATE_IN) | last * (_SWAP_OUT | CONJUGATE_OUT | _CONJUGATE_TABLE)
         part = Job(
             job.load if first else COMPLEX, job.store if last else COMPLEX, job.mode & flags, job.scale if last else 1.0,
             job.table_in if first else None, job.table_out if last else None,
         )  # fmt: skip
         _dispatch(source, target, axis, length, factor, before, points if first else length, last, part)
-        if not first:
-            spare.append(source)
         source, before = target, before * factor
 
 
