@@ -14,6 +14,7 @@ layout(constant_id = 1) const uint WINDOW = 32u;
 const uint PITCH = WINDOW + 1u;
 const uint BULGES = WINDOW / 8u;    // of a chain
 
+#define EXCEPTIONAL 6u   // every so many sweeps without success other shifts are tried
 #define TURNS (2u * WINDOW)     // sweeps of a small block in a dispatch: llvmpipe leaves its loops after 65,535 turns in all
 
 layout(push_constant, scalar) uniform Push {
@@ -107,7 +108,7 @@ void pair_of_entries(uint bulge, uint row) {
     set_pair(bulge, entry(row - 1u, row - 1u), entry(row - 1u, row), entry(row, row - 1u), entry(row, row));
 }
 
-// LAPACK's exceptional shifts, for every tenth time: some matrices, such as permutations, make no progress with others.
+// LAPACK's exceptional shifts, for every sixth time: some matrices, such as permutations, make no progress with others.
 void exceptional_pair(uint bulge, uint row) {
     precise REAL sum = vx_size(entry(row, row - 1u)) + vx_size(entry(row - 1u, row - 2u));
     precise REAL distance = REAL(0.75) * sum, product = REAL(-0.4375) * sum;
@@ -227,7 +228,7 @@ bool settle(inout uint high, inout uint low, inout uint iterations, inout uint t
         ++iterations;
         ++total;
         if (local == 0u) {
-            if (iterations % 10u == 0u) exceptional_pair(0u, iterations % 20u == 0u ? high - 1u : low + 2u);
+            if (iterations % EXCEPTIONAL == 0u) exceptional_pair(0u, iterations % (2u * EXCEPTIONAL) == 0u ? high - 1u : low + 2u);
             else pair_of_entries(0u, high - 1u);
         }
         barrier();
@@ -285,7 +286,7 @@ void main() {
         end = high;
         transfer(true);
         resident = true;
-        if (iterations % 10u == 0u) {
+        if (iterations % EXCEPTIONAL == 0u) {
             if (local < BULGES) exceptional_pair(local, max(high - 1u - 2u * local, begin + 2u));
         } else {
             uint last = high, first = begin, own_iterations = 0u, own_total = 0u;

@@ -247,6 +247,25 @@ def test_defective_and_repeated(dtype) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("n", [3, 60])
+def test_matrices_that_resist_shifts(dtype, n) -> None:
+    """Permutations and what is near them, Grcar's and Frank's matrices, binary and integer ones."""
+    generator = np.random.default_rng(n)
+    a = values_of(dtype, (n, n))
+    cycle = np.roll(np.eye(n), 1, 0)
+    rows = np.arange(n)
+    frank = np.triu(n - np.maximum.outer(rows, rows), -1)
+    cases = [
+        cycle, cycle + 1e-7 * a, np.fliplr(np.eye(n)), np.fliplr(np.diag(a[0])), np.eye(n, k=1) + 1e-6 * np.eye(n, k=1 - n),
+        np.triu(np.tril(np.ones((n, n)), 3)) - np.eye(n, k=-1), frank, generator.random((n, n)) < 2 / n, np.round(2 * a),
+        np.triu(np.ones((n, n)), -1),
+    ]  # fmt: skip
+    for case in cases:
+        matrix = case.astype(host_dtype(dtype))
+        check(vx.asarray(matrix), matrix)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_companion_matrices(dtype) -> None:
     """The roots of polynomials."""
     for n in (2, 3, 10, 35):
