@@ -13,8 +13,10 @@ import itertools
 import numpy as np
 import pytest
 from reference import supported
+from test_reproducibility import freedoms
 
 import vkarray as vx
+from vkarray import shaders
 from vkarray.ops import catalogue, launch
 from vkarray.ops.fourier import batch, functions, lengths, tables, transform
 
@@ -134,6 +136,12 @@ def test_roots_computed_on_the_spot(monkeypatch):
     monkeypatch.setattr(transform, "_LARGEST_TABLE", 1)
     values = random_numbers((3, 2520), vx.complex64)
     assert_accurate(vx.fft.fft(vx.asarray(values)), exact("fft", values), 2520, vx.complex64)
+
+
+def test_shaders_fuse_nothing(device):
+    """Each product is rounded by itself, so that a kernel gives the same bits on every device."""
+    found = {freedom for variant in transform.variants(device) for freedom in freedoms(shaders.spirv(variant))}
+    assert found <= {"OpFAdd without NoContraction", "OpFSub without NoContraction"}
 
 
 # -- layouts and options --------------------------------------------------------------------------------------------------

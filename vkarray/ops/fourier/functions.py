@@ -77,6 +77,18 @@ def _resized(x: VkArray, axis: int, length: int, dtype: DType) -> VkArray:
     return empty((*x._shape[:axis], length, *x._shape[axis + 1 :]), dtype, x._device)
 
 
+def _paired(x: VkArray, axis: int) -> tuple[VkArray, bool]:
+    """Real lines with each two points as a complex number, and True, where memory allows; else the lines as they are."""
+    dtype = complex_dtype(x._dtype)
+    others = (*x._strides[:axis], *x._strides[axis + 1 :])
+    odd = x._shape[axis] % 2 or x._offset % 2 or any(stride % 2 for stride in others)
+    if x._strides[axis] != 1 or odd or x._address % dtype.itemsize:
+        return x, False
+    shape = (*x._shape[:axis], x._shape[axis] // 2, *x._shape[axis + 1 :])
+    strides = (*(stride // 2 for stride in x._strides[:axis]), 1, *(stride // 2 for stride in x._strides[axis + 1 :]))
+    return VkArray(x._buffer, x._offset // 2, shape, strides, dtype, x._device), True
+
+
 class _Transform(Protocol):
     def __call__(self, name: str, x: VkArray, n: int | None, axis: int, norm: str, turned: bool) -> VkArray: ...
 
@@ -129,13 +141,15 @@ def _real_to_complex(name: str, x: VkArray, n: int | None, axis: int, norm: str,
     mode = CONJUGATE_OUT if turned else 0
     if points % 2:
         transform(x, result, axis, points, REAL, COMPLEX, inverse=False, scale=scale, mode=mode)
-    elif is_one_pass(x, axis, points // 2):
-        transform(
-            x, result, axis, points // 2, REAL_PAIRS, HALF_SPECTRUM, inverse=False, scale=scale, mode=mode
-        )  # fmt: skip
+        return result
+    half = points // 2
+    source, paired = _paired(x, axis)
+    load = COMPLEX if paired else REAL_PAIRS
+    if is_one_pass(source, axis, half):
+        transform(source, result, axis, half, load, HALF_SPECTRUM, inverse=False, scale=scale, mode=mode)
     elif result.size:
-        pairs = _resized(x, axis, points // 2, result._dtype)
-        transform(x, pairs, axis, points // 2, REAL_PAIRS, COMPLEX, inverse=False, scale=scale)
+        pairs = _resized(x, axis, half, result._dtype)
+        transform(source, pairs, axis, half, load, COMPLEX, inverse=False, scale=scale)
         half_spectrum.unfold(pairs, result, axis, conjugate=turned)
     return result
 
@@ -151,7 +165,9 @@ def _complex_to_real(name: str, x: VkArray, n: int | None, axis: int, norm: str,
     if points % 2:
         transform(x, result, axis, points, HERMITIAN, REAL, inverse=True, scale=scale, mode=mode)
     else:
-        transform(x, result, axis, points // 2, HALF_SPECTRUM, REAL_PAIRS, inverse=True, scale=scale, mode=mode)
+        target, paired = _paired(result, axis)
+        store = COMPLEX if paired else REAL_PAIRS
+        transform(x, target, axis, points // 2, HALF_SPECTRUM, store, inverse=True, scale=scale, mode=mode)
     return result
 
 
