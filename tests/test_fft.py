@@ -8,6 +8,7 @@ Accuracy and Stability of Numerical Algorithms, section 24.1). For n with a prim
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -372,6 +373,41 @@ def test_smooth_lengths():
         assert found >= least
         assert lengths.prime_factors(found) is not None
         assert found <= max(least * 1.25, 16)
+
+
+class Limited:
+    """As much of a GPU as the plan of a transform asks for."""
+
+    def __init__(self, shared_bytes: int, invocations: int) -> None:
+        self.limits = dataclasses.replace(
+            vx.asarray(0).device.limits, is_cpu=False, max_shared_memory_size=shared_bytes,
+            max_workgroup_invocations=invocations, max_workgroup_size=(invocations,) * 3,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [vx.complex64, vx.complex128], ids=str)
+@pytest.mark.parametrize(("kibibytes", "invocations"), [(16, 128), (32, 256), (48, 1024)])
+def test_workgroups_keep_to_the_limits(kibibytes, invocations, dtype):
+    gpu = Limited(kibibytes * 1024, invocations)
+    smooth = [
+        n for n in [*range(1, 5000, 3), 2**12, 2**20, 2**24, 3**10, 5**5, 13**5, 360360] if lengths.prime_factors(n)
+    ]
+    for length, columns in itertools.product(smooth, (False, True)):
+        passes = transform._passes(length, columns, dtype, gpu)
+        assert np.prod(passes) == length
+        for part in passes:
+            line = transform._line(part, columns, dtype, gpu)
+            power = lengths.is_power_of_two(part)
+            assert np.prod(line.radices) == part
+            assert set(line.radices) <= ({1, 2, 4, 8, 16} if power else {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13})
+            assert len(line.radices) <= (3 if power else 8)
+            assert line.lines >= 1
+            assert line.lines * line.members <= invocations
+            assert line.lines * transform._pitch(part, power) * dtype.itemsize <= gpu.limits.max_shared_memory_size
+    # What a device of the usual limits does in one pass.
+    if kibibytes == 48 and dtype is vx.complex64:
+        assert transform._passes(4096, False, dtype, gpu) == (4096,)
+        assert transform._passes(2**24, False, dtype, gpu) == (256, 256, 256)
 
 
 def test_variants_hold_what_a_run_asks_for(device, monkeypatch, kernels):
