@@ -17,6 +17,7 @@ import vkarray as vx
 from vkarray import shaders
 from vkarray._vk import spirv
 from vkarray.command.accuracy.measure import is_device_arithmetic
+from vkarray.ops import closeness, histogram, quantile, random
 from vkarray.ops.rows import ROWS
 
 RECORD = Path(__file__).parent / "bits.json"
@@ -64,6 +65,14 @@ def test_shader_leaves_no_freedom(name, dtype, device):
     seeds = [f"GLSL.std.450 instruction {number}" for function, number in SEEDS if function == name]
     found = set(freedoms(shaders.spirv(variant))) - set(seeds)
     assert not found, f"{name} of {dtype}: {', '.join(sorted(found))}"
+
+
+@pytest.mark.parametrize("family", [closeness, histogram, quantile, random], ids=lambda module: module.__name__)
+def test_shaders_beyond_rows_leave_no_freedom(family, device):
+    seeds = {f"GLSL.std.450 instruction {number}" for _, number in SEEDS}  # normal numbers take a root
+    for variant in family.variants(device):
+        found = set(freedoms(shaders.spirv(variant))) - (seeds if "normals" in variant.label else set())
+        assert not found, f"{variant.label}: {', '.join(sorted(found))}"
 
 
 def test_freedom_is_noticed():
