@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _SHARED_BINS = 2048  # 8 KiB
 _PER_INVOCATION = 32
-_LARGEST = 2**31 - 2  # with one more, the number of bins, still an int32
+_LARGEST = 2**30 - 2  # counts of 32 bits in 4 GiB, as far as an index reaches
 
 # (sum since the bin began, whether one begins in the elements joined) as a complex number.
 _SUMS_OF_BINS = Scan("sums of bins", {"else": "b.y != REAL(0) ? b : T(a.x + b.x, a.y)"}, "0")
