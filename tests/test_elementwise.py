@@ -205,6 +205,26 @@ def test_large(dtype):
     np.testing.assert_array_equal(bits(-x[::-1]), bits(device_array(-values, dtype))[::-1], "the same, reversed")
 
 
+@pytest.mark.parametrize("dtype", supported(CATEGORIES["integer"]), ids=str)
+@pytest.mark.parametrize("name", ["bitwise_left_shift", "bitwise_right_shift"])
+def test_shifts_by_the_width_and_beyond(name, dtype):
+    """Every bit goes out; GLSL leaves such shifts undefined, and they differ by device."""
+    info = np.iinfo(host_dtype(dtype))
+    counts = [0, 1, info.bits - 1, info.bits, info.bits + 1, 2 * info.bits - 1, 2 * info.bits, info.max]
+    counts += [-1, -info.bits, info.min] if info.min else []
+    counts = [count for count in counts if count <= info.max]
+    values, count = np.meshgrid(*(np.array(part, info.dtype) for part in ([1, 2, 5, info.min, info.max], counts)))
+    got = np.asarray(function_of(name)(device_array(values, dtype), device_array(count, dtype)))
+    outside = (count < 0) | (count >= info.bits)
+    left = [
+        0 if out and (name == "bitwise_left_shift" or value >= 0) else -1 if out
+        else value << step if name == "bitwise_left_shift" else value >> step
+        for value, step, out in zip(values.ravel().tolist(), count.ravel().tolist(), outside.ravel(), strict=True)
+    ]  # fmt: skip
+    modulo = np.array([value % 2**info.bits for value in left], f"u{info.bits // 8}").view(info.dtype)
+    np.testing.assert_array_equal(got, modulo.reshape(got.shape))
+
+
 def other_operands(x: vx.VkArray) -> dict[str, object]:
     """What the second operand may be besides one more array like x (8 int32 numbers), each with an `add` of its own."""
     wide = device_array(np.arange(16, dtype=np.int32), vx.int32)
