@@ -170,6 +170,59 @@ def test_spectra(large, dtype) -> None:
     check(vx.asarray(a), a)
 
 
+def tridiagonals(n: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Diagonals and off-diagonals that are hard for divide and conquer: deflation everywhere, almost, or nowhere."""
+    generator = np.random.default_rng(n)
+    sizes, ones = np.logspace(-20, 0, n), np.ones(n - 1)
+    rows = np.arange(n)
+    glue = np.where(np.arange(n - 1) % 21 == 20, 1e-8, 1.0)
+    return [
+        (generator.uniform(-1, 1, n), generator.uniform(-1, 1, n - 1)),
+        (generator.standard_normal(n) * sizes, generator.standard_normal(n - 1) * sizes[1:]),
+        (generator.standard_normal(n) * sizes[::-1], generator.standard_normal(n - 1) * sizes[:0:-1]),
+        (np.abs(rows % 21 - 10.0), glue),
+        (np.abs(rows % 21 - 10.0), glue**2),
+        (np.zeros(n), np.sqrt(rows[1:] * (n - rows[1:]))),  # Clement
+        (np.zeros(n), 1 / np.sqrt(4 - 1 / rows[1:] ** 2.0)),  # Legendre
+        (2.0 * rows + 1, 1.0 * rows[1:]),  # Laguerre
+        (generator.standard_normal(n), np.where(generator.random(n - 1) < 0.3, generator.standard_normal(n - 1), 0)),
+        (np.ones(n), 1e-7 * generator.standard_normal(n - 1)),
+        (np.ones(n), 1e-15 * generator.standard_normal(n - 1)),
+        (generator.integers(-2, 3, n), generator.integers(-1, 2, n - 1)),
+        (generator.choice([0.0, 1.0], n), generator.choice([-1, 1], n - 1) * 10 ** generator.uniform(-20, 0, n - 1)),
+        (np.full(n, 0.7), np.full(n - 1, 1e-3)),
+        (np.full(n, -2.0), ones),
+        (-np.abs(generator.standard_normal(n)), -np.abs(generator.standard_normal(n - 1))),
+    ]
+
+
+@pytest.mark.parametrize("dtype", REAL, ids=str)
+@pytest.mark.parametrize("n", [33, 65, 200])
+def test_divide_and_conquer(n, dtype) -> None:
+    """The tridiagonal problem by itself, in which eigenvalues and eigenvectors are as good as NumPy's."""
+    diagonals, off_diagonals = (np.stack(parts) for parts in zip(*tridiagonals(n), strict=True))
+    # The reduction leaves elements of moderate size.
+    scale = 1 / np.max(np.abs(np.concatenate([diagonals, off_diagonals], 1)), axis=1, keepdims=True)
+    diagonals, off_diagonals = ((part * scale).astype(host_dtype(dtype)) for part in (diagonals, off_diagonals))
+    d, e = (vx.asarray(part) for part in (diagonals, np.pad(off_diagonals, ((0, 0), (0, 1)))))
+    state = vx.zeros((len(diagonals), 2), dtype=vx.int32)
+    values, vectors = (np.asarray(part).astype(np.float64) for part in tridiagonal_problem.eigenvectors_of(d, e, state))
+    alone = np.asarray(tridiagonal_problem.eigenvalues_of(d, e)).astype(np.float64)
+    assert not np.any(np.asarray(state))
+    matrix = np.stack(
+        [tridiagonal(*parts) for parts in zip(diagonals.astype(float), off_diagonals.astype(float), strict=True)]
+    )
+    expected = np.linalg.eigvalsh(matrix)
+    bound = 2 * n * float(vx.finfo(dtype).eps)
+    size = np.max(np.abs(expected), axis=-1)
+    assert_within(np.max(np.abs(values - expected), axis=-1), bound * size, "eigenvalues")
+    assert_within(np.max(np.abs(alone - expected), axis=-1), bound * size, "bisection")
+    residual = np.linalg.norm(matrix @ vectors - vectors * values[:, None], 2, axis=(-2, -1))
+    assert_within(residual, bound * size, "residual")
+    adjoint = vectors.swapaxes(-1, -2)
+    assert_within(np.linalg.norm(adjoint @ vectors - np.eye(n), 2, axis=(-2, -1)), bound, "orthogonality")
+
+
 @pytest.mark.parametrize("dtype", REAL, ids=str)
 def test_diagonal_matrices_are_exact(dtype) -> None:
     diagonal = np.random.default_rng(0).integers(-9, 9, 100).astype(host_dtype(dtype))
