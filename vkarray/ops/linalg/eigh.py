@@ -65,9 +65,9 @@ def eigh(x: VkArray, /) -> EighResult:
     reduced = _reduce(a, real)
     values, rotated = tridiagonal.eigenvectors_of(reduced.diagonal, reduced.off_diagonal, state)
     vectors = launch.copy(rotated) if x._dtype is real else cast(rotated, x._dtype)
-    batch, count, n = reduced.reflectors._shape
+    batch, _, n = reduced.reflectors._shape
     columns = vectors._view((batch, n, n), (n * n, n, 1))
-    reflectors.apply(reduced.reflectors.mT, reduced.tau, columns, reflectors.width_of(count), 1, identity=False)
+    reflectors.apply(reduced.reflectors.mT, reduced.tau, columns, 1, identity=False)
     result = EighResult(
         _finish(values, state, x._shape[:-1]), vectors._view(x._shape, layout.contiguous_strides(x._shape))
     )
@@ -104,14 +104,12 @@ def _check(name: str, x: VkArray, state: VkArray) -> None:
     exponents, failures = interchange.to_numpy(state).T
     real = REAL_OF.get(x._dtype, x._dtype)
     for bad, what in (
-        (exponents == _MAXIMUM_EXPONENT[real.bits], "contains NaN or infinity"),
-        (failures == 1, "did not converge"),
+        (exponents == _MAXIMUM_EXPONENT[real.bits], "contains NaN or infinity. Find it with vkarray.isfinite."),
+        (failures == 1, "did not converge. Please report it, with the matrix."),
     ):
         if bad.any():
             which = "the matrix" if len(bad) == 1 else f"matrix {int(bad.argmax())} of {len(bad)} of the stack"
-            raise LinAlgError(
-                f"{name}: {which} of shape {x._shape[-2:]} {what}. Check the values with vkarray.isfinite."
-            )
+            raise LinAlgError(f"{name}: {which} of shape {x._shape[-2:]} {what}")
 
 
 def _prepare(x: VkArray) -> tuple[VkArray, VkArray]:
@@ -152,7 +150,7 @@ def _reduce(a: VkArray, real: dtypes.DType) -> _Reduced:
     diagonal, off_diagonal = (empty((batch, n), real, device) for _ in range(2))
     kind = "cpu" if limits.is_cpu else "gpu"
     sizes, columns, wide = _SIZES[kind], _COLUMNS[kind], _WIDE[kind]
-    # Four elements of each invocation meet in shared memory; and eight rows are enough for a column's invocations.
+    # Four elements of each invocation meet in shared memory. Small matrices do not need many invocations.
     fits = min(limits.max_shared_memory_size // (4 * a._dtype.itemsize), limits.max_workgroup_invocations, 8 * n)
     size = next((size for size in sizes if size <= fits), sizes[-1])
     kernel = launch.kernel(variant("linalg_tridiagonal", a._dtype, device), device, size, ((1, columns), (2, wide)))

@@ -102,10 +102,10 @@ def qr(x: VkArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR
     a = working_copy(x)
     panel = panel_of(m, k, a._device)
     exponents = _prepare(a, panel)
-    v, tau, width = _factor(a, panel)
+    v, tau = _factor(a, panel)
     r = _upper_triangle(a, exponents, columns)
     q = identity(a._shape[0], m, columns, a)
-    reflectors.apply(v, tau, q, width, 0, identity=True)
+    reflectors.apply(v, tau, q, 0, identity=True)
     return QRResult(_stacked(q, stack), _stacked(r, stack))
 
 
@@ -136,10 +136,10 @@ def _prepare(a: VkArray, panel: Panel) -> VkArray:
     return exponents
 
 
-def _factor(a: VkArray, panel: Panel) -> tuple[VkArray, VkArray, int]:
+def _factor(a: VkArray, panel: Panel) -> tuple[VkArray, VkArray]:
     """The reflectors (batch, m, count) of which Q is the product, as columns, and their tau (batch, count).
 
-    They are padded with zeros to blocks of the width that is returned too. R is left in the triangle of a.
+    They are padded with zeros to whole blocks. R is left in the triangle of a.
     """
     batch, m, n = a._shape
     k = min(m, n)
@@ -162,7 +162,7 @@ def _factor(a: VkArray, panel: Panel) -> tuple[VkArray, VkArray, int]:
             reflectors.reflect(
                 block(v, slice(first, m), slice(first, last)), own, block(a, slice(first, m), slice(last, n))
             )
-    return v, tau, reflectors.width_of(k)
+    return v, tau
 
 
 def _upper_triangle(a: VkArray, exponents: VkArray, rows: int) -> VkArray:

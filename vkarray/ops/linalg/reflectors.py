@@ -25,7 +25,7 @@ def variants(device: Device) -> Iterator[Variant]:
 
 
 def width_of(count: int) -> int:
-    """The width of the blocks in which so many reflectors are applied."""
+    """The width of the blocks in which so many reflectors are applied; the same for `padded(count)`."""
     return next((width for limit, width in _WIDTHS if count <= limit), _WIDEST)
 
 
@@ -47,14 +47,15 @@ def reflect(v: VkArray, t: VkArray, c: VkArray) -> None:
     product.subtract_product(v, inner, c)
 
 
-def apply(v: VkArray, tau: VkArray, c: VkArray, width: int, first_row: int, *, identity: bool) -> None:
+def apply(v: VkArray, tau: VkArray, c: VkArray, first_row: int, *, identity: bool) -> None:
     """c = H_1 H_2 ... c in place.
 
-    v (batch, rows, count) has the vectors as columns, tau is (batch, count), and count a multiple of the width. Vector i
-    is zero above row i + first_row. With `identity`, c is the identity at first and the products keep clear of its zeros.
+    v (batch, rows, count) has the vectors as columns, tau is (batch, count), and `count` comes from `padded`. Vector i is zero
+    above row i + first_row. With `identity`, c is the identity at first, and the products keep clear of its zeros.
     Method: H_i H_i+1 ... = 1 - V T V^H (Schreiber and Van Loan, SIAM J. Sci. Stat. Comput. 10, 1989).
     """
     batch, rows, count = v._shape
+    width = width_of(count)
     blocks = count // width
     if not blocks or not batch or not c._shape[2]:
         return
