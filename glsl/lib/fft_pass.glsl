@@ -17,7 +17,7 @@
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint LOAD = 0u;
 layout(constant_id = 2) const uint STORE = 0u;
-layout(constant_id = 3) const uint FACTORS = 0u;  // what elements are multiplied by, on the way in and out
+layout(constant_id = 3) const uint FACTORS = 0u;  // what elements are multiplied by, on the way in and out, and PADDED
 
 // How the elements of a transform lie in memory: LOAD
 #define COMPLEX_ELEMENTS 0u
@@ -32,6 +32,7 @@ layout(constant_id = 3) const uint FACTORS = 0u;  // what elements are multiplie
 #define TABLE_IN 1u        // loaded elements are multiplied by a table: the roots between passes, or a chirp
 #define TWIDDLES_FOUND 2u  // by the roots between passes, computed on the spot
 #define TABLE_OUT 4u       // results are multiplied by a table
+#define PADDED 8u          // there may be fewer elements than the transform takes: zeros follow them
 
 // `mode`
 #define SWAP_IN 1u
@@ -53,7 +54,7 @@ layout(push_constant, scalar) uniform Push {
     REAL scale;
     uint lines;
     uint points;          // n of the transform whose elements are loaded and stored
-    uint a_count;         // elements of a that there are: the transform takes zeros beyond them
+    uint a_count;         // elements of a that there are
     uint r_count;         // elements of r that are wanted
     uint places;          // lines of a transform in its first pass, L in all others
     uint mode;            // flags; in the second byte the dimension of `layout_` that counts places, in the third the rank
@@ -90,6 +91,9 @@ Line find_line(uint index) {
 
 bool is_set(uint flag) { return (push.mode & flag) != 0u; }
 
+// Whether element k of a exists.
+bool is_there(uint k) { return (FACTORS & PADDED) == 0u || k < push.a_count; }
+
 COMPLEX complex_at(int offset, bool present) {
     COMPLEX z = present ? Complexes(push.a).data[offset] : COMPLEX(0.0);
     return is_set(CONJUGATE_IN) ? vx_conjugate(z) : z;
@@ -100,22 +104,22 @@ REAL real_at(int offset, bool present) { return present ? Reals(push.a).data[off
 // Element j of a line, which is element k of the transform.
 COMPLEX element(Line line, uint j, uint k) {
     int at = line.a + int(j) * push.a_step;
-    if (LOAD == REAL_ELEMENTS) return COMPLEX(real_at(at, k < push.a_count), 0.0);
+    if (LOAD == REAL_ELEMENTS) return COMPLEX(real_at(at, is_there(k)), 0.0);
     if (LOAD == REAL_PAIRS) {
         int next = at + push.a_step / int(2u * push.places);
-        return COMPLEX(real_at(at, 2u * k < push.a_count), real_at(next, 2u * k + 1u < push.a_count));
+        return COMPLEX(real_at(at, is_there(2u * k)), real_at(next, is_there(2u * k + 1u)));
     }
-    if (LOAD == COMPLEX_ELEMENTS) return complex_at(at, k < push.a_count);
+    if (LOAD == COMPLEX_ELEMENTS) return complex_at(at, is_there(k));
     if (k >= push.points) return COMPLEX(0.0);
     bool mirrored = LOAD == HALF_SPECTRUM || 2u * k > push.points;
     uint other = mirrored ? push.points - k : k;
-    COMPLEX far = complex_at(at + (int(other) - int(k)) * (push.a_step / int(push.places)), other < push.a_count);
+    COMPLEX far = complex_at(at + (int(other) - int(k)) * (push.a_step / int(push.places)), is_there(other));
     if (k == 0u) far.y = REAL(0.0);
     if (mirrored) far.y = -far.y;
     if (LOAD == HERMITIAN) return far;
     // X[k] + X[n + k] is the spectrum of the even points and, turned by the root, X[k] - X[n + k] that of the odd ones;
     // X[n + k] is the conjugate of X[n - k].
-    COMPLEX near = complex_at(at, k < push.a_count);
+    COMPLEX near = complex_at(at, is_there(k));
     if (k == 0u) near.y = REAL(0.0);
     COMPLEX odd = vx_product(near - far, vx_conjugate(Complexes(push.spectrum_roots).data[k]));
     return COMPLEX(near.x + far.x - odd.y, near.y + far.y + odd.x);

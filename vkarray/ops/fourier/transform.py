@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # How elements lie in memory, and the flags: as in glsl/lib/fft_pass.glsl.
 COMPLEX, REAL, REAL_PAIRS, HALF_SPECTRUM, HERMITIAN = range(5)
-_TABLE_IN, _TWIDDLES_FOUND, _TABLE_OUT = 1, 2, 4
+_TABLE_IN, _TWIDDLES_FOUND, _TABLE_OUT, _PADDED = 1, 2, 4, 8
 _SWAP_IN, _SWAP_OUT, CONJUGATE_IN, CONJUGATE_OUT, _CONJUGATE_TABLE = 1, 2, 4, 8, 16
 _COLUMNS_IN, _COLUMNS_OUT = 1, 2
 _EVERY = 2**32 - 1
@@ -272,7 +272,9 @@ def _dispatch(
     a_step, r_step = length // factor * steps[0], before * steps[1]
     flags, table_in = _factors(job, before, factor, dtype, device)
     spectrum_roots = tables.roots(2 * points, points, dtype, device) if HALF_SPECTRUM in job[:2] else None
-    constants = ((1, job.load), (2, job.store), (3, flags))
+    needed = _available(job.load, points)
+    padded = x._shape[axis] < needed or points < length
+    constants = ((1, job.load), (2, job.store), (3, flags | padded * _PADDED))
     for batch in batches(x, result, axis, inner, max(map(abs, steps)) * length):
         if uses_shared_memory(device):
             kernel = _shared_kernel(factor, batch.lines, _columns(batch, a_step, r_step), dtype, device)
@@ -283,7 +285,7 @@ def _dispatch(
         header = struct.pack(
             f"<6Q{'d' if dtype.bits == 64 else 'f'}6I2i", *batch.addresses,
             *(0 if table is None else table._address for table in addressed), job.scale, batch.lines, points,
-            min(x._shape[axis], _available(job.load, points)), result._shape[axis] if last else _EVERY, places,
+            min(x._shape[axis], needed), result._shape[axis] if last else _EVERY, places,
             job.mode | batch.counted_axis << 8 | len(batch.dimensions) << 16, a_step, r_step,
         )  # fmt: skip
         push, metadata = launch.with_metadata(device, header, batch.values)
