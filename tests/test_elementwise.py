@@ -114,9 +114,8 @@ def allowed_error(name: str, dtype) -> float:
     return 0.501 if dtype.bits == 16 else 1.0  # computed in float32 and rounded once
 
 
-@pytest.mark.parametrize(("name", "dtype"), CASES, ids=lambda value: str(value))
-def test_values(name, dtype):
-    host = operands(ROWS[name], dtype)
+def check_values(name: str, dtype, host: list[np.ndarray]) -> None:
+    """Assert that the results for these operands are within the bound."""
     got = np.asarray(function_of(name)(*[device_array(values, dtype) for values in host]))
     expected = expected_values(name, dtype, host)
     errors = errors_of(name, dtype, host, got, expected)
@@ -137,6 +136,20 @@ def test_values(name, dtype):
         f"{name} of {dtype}: error {errors[worst]:.4g} (allowed {bound}) at {[values[worst] for values in host]}: "
         f"got {got[worst]!r}, expected {expected[worst]!r}; {np.sum(errors > bound)} of {errors.size} are off"
     )
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES, ids=lambda value: str(value))
+def test_values(name, dtype):
+    check_values(name, dtype, operands(ROWS[name], dtype))
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_values_of_many_workgroups(name):
+    """A million elements and three, in the first type of these that the row takes."""
+    row = ROWS[name]
+    dtype = next(dtype for dtype in (vx.float32, vx.int32, vx.bool, vx.complex64) if dtype in row.accepted())
+    host = [random_values(dtype, 1_000_003, seed) for seed in range(row.operands)]
+    check_values(name, dtype, host)
 
 
 def complex_errors(name: str, got: np.ndarray, expected: np.ndarray, dtype, operands) -> np.ndarray:
