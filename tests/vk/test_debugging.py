@@ -150,8 +150,9 @@ def test_write_outside_a_buffer_is_found(guarded_device, shift, message, release
 def test_validation_layers_say_nothing_about_a_correct_program(validated_device, device):
     assert (program(validated_device) == program(device)).all()
     validated_device.synchronize()
-    with validated_device.timestamps():
-        program(validated_device)
+    if "timestamps" in validated_device.features:
+        with validated_device.timestamps():
+            program(validated_device)
     with configuration.config(validation=True, disable="hostVisibleDeviceMemory"):
         opened = _vk.open_device()
         assert (program(opened) == program(device)).all()

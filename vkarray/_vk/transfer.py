@@ -164,9 +164,9 @@ class Transfer:
 
     def mapped(self, buffer: Buffer) -> memoryview | None:
         """The buffer's memory as the host sees it, or None; the caller must synchronize. It keeps the buffer alive."""
-        if not self.mappable:
-            return None
         with self.device.gate:
+            if not self.mappable:
+                return None
             pointer = buffer.piece.block.pointer + buffer.block_offset
             return memoryview(ffi.buffer(ffi.gc(pointer, lambda _, kept=buffer: None), buffer.nbytes))
 
