@@ -364,6 +364,21 @@ def test_in_place_operators_of_transposed_views():
     np.testing.assert_array_equal(np.asarray(x), values + values.T)
 
 
+@pytest.mark.parametrize("part", ["real", "imag"])
+def test_parts_of_complex_numbers_overlap_them(part):
+    # Offsets and strides of the parts count real numbers, those of the whole complex ones.
+    count = 1 << 16
+    half = count // 2
+    values = (np.arange(count) + 1j * np.arange(count, 2 * count)).astype(np.complex64)
+    x = vx.asarray(values)
+    x[half:] = getattr(x, part)[half:][::-1]
+    values[half:] = getattr(values, part)[half:][::-1].copy()
+    np.testing.assert_array_equal(np.asarray(x), values)
+    x[:half] = getattr(x, part)[:half]
+    values[:half] = getattr(values, part)[:half].copy()
+    np.testing.assert_array_equal(np.asarray(x), values)
+
+
 def test_in_place_operators_broadcast_the_operand():
     x = vx.zeros((2, 3))
     x += vx.asarray([1.0, 2.0, 3.0])

@@ -261,18 +261,27 @@ def _without_overlap(inputs: Sequence[VkArray], result: VkArray) -> Sequence[VkA
             break
     else:
         return inputs
-    low, high = layout.offset_range(result._shape, result._strides)
+    low, high = _byte_range(result)
     safe = []
     for operand in inputs:
         if operand._buffer is buffer:
-            same = operand._offset == result._offset and operand._shape == result._shape
-            if not (same and operand._strides == result._strides):
-                first, last = layout.offset_range(operand._shape, operand._strides)
-                shift = operand._offset - result._offset
-                if first + shift <= high and low <= last + shift:
+            same = (
+                operand._offset == result._offset and operand._dtype is result._dtype
+                and operand._shape == result._shape and operand._strides == result._strides
+            )  # fmt: skip
+            if not same:
+                first, last = _byte_range(operand)
+                if first < high and low < last:
                     operand = copy(operand)
         safe.append(operand)
     return safe
+
+
+def _byte_range(array: VkArray) -> tuple[int, int]:
+    """The first byte of the buffer that a view touches, and the one after the last: views may differ in their types."""
+    first, last = layout.offset_range(array._shape, array._strides)
+    itemsize = storage_itemsize(array._dtype, array._device)
+    return (array._offset + first) * itemsize, (array._offset + last + 1) * itemsize
 
 
 def _flat(operation: Operation, inputs: Sequence[VkArray], result: VkArray, broadcast: int, count: int) -> bool:
