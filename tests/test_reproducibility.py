@@ -17,7 +17,7 @@ import vkarray as vx
 from vkarray import shaders
 from vkarray._vk import spirv
 from vkarray.command.accuracy.measure import is_device_arithmetic
-from vkarray.ops import closeness, histogram, quantile, random
+from vkarray.ops import catalogue, closeness, histogram, quantile, random, reductions
 from vkarray.ops.rows import ROWS
 
 RECORD = Path(__file__).parent / "bits.json"
@@ -27,7 +27,7 @@ CASES = [
 ]  # fmt: skip
 
 # A first guess that is corrected to the nearest number, whatever it is: glsl/lib/float32/power.glsl.
-SEEDS = {("sqrt", 32): "InverseSqrt"}
+SEEDS = {("sqrt", 32): "InverseSqrt", ("std", 32): "InverseSqrt"}
 
 # Opcodes of SPIR-V 1.6.
 DECORATE, EXTENDED_INSTRUCTION, FUNCTION = 71, 12, 54
@@ -73,6 +73,21 @@ def test_shaders_beyond_rows_leave_no_freedom(family, device):
     for variant in family.variants(device):
         found = set(freedoms(shaders.spirv(variant))) - (seeds if "normals" in variant.label else set())
         assert not found, f"{variant.label}: {', '.join(sorted(found))}"
+
+
+def sums_and_products() -> list[shaders.Variant]:
+    """One shader of each reduction and scan whose results are rounded, on float32 and complex64."""
+    made = [*reductions.variants(vx.asarray(0).device), *catalogue.scan_variants(vx.asarray(0).device)]
+    wanted = {"float32", "complex64"}
+    chosen = {variant.label: variant for variant in made if wanted & set(variant.label.replace("(", " ").split())}
+    return list(chosen.values())
+
+
+@pytest.mark.parametrize("variant", sums_and_products(), ids=lambda variant: variant.label)
+def test_reduction_leaves_no_freedom(variant):
+    seeds = {f"GLSL.std.450 instruction {number}" for function, number in SEEDS if variant.label.startswith(function)}
+    found = set(freedoms(shaders.spirv(variant))) - seeds
+    assert not found, f"{variant.label}: {', '.join(sorted(found))}"
 
 
 def test_freedom_is_noticed():
