@@ -211,9 +211,10 @@ def test_normalize_axes():
     assert layout.normalize_axes(None, 3, "here") == (0, 1, 2)
     assert layout.normalize_axes(-1, 3, "here") == (2,)
     assert layout.normalize_axes((2, -3), 3, "here") == (2, 0)
+    assert layout.normalize_axes(range(2), 3, "here") == (0, 1)
     with pytest.raises(ValueError, match="names a dimension twice"):
         layout.normalize_axes((0, -3), 3, "here")
-    with pytest.raises(TypeError, match="axis must be an integer"):
+    with pytest.raises(TypeError, match=r"^here: expected an integer or a sequence of integers as axis, got 1\.5\.$"):
         layout.normalize_axes(1.5, 3, "here")
 
 

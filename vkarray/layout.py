@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 Shape = tuple[int, ...]
 Strides = tuple[int, ...]
@@ -180,12 +182,28 @@ def index_slices(
             yield inner, [offset + start * strides[axis] for offset, strides in zip(offsets, operands, strict=True)]
 
 
+def as_integer(value: Any, function: str, name: str) -> int:
+    """The parameter `name` as a Python integer. Raises TypeError for what is none, such as 1.0."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{function}: expected an integer as {name}, got {value!r:.60}.") from None
+
+
+def as_integers(values: Any, function: str, name: str) -> tuple[int, ...]:
+    """The parameter `name`, an integer or a sequence or an array of them, as Python integers. Raises TypeError."""
+    listed = values.tolist() if hasattr(values, "tolist") else values
+    try:
+        return tuple(map(operator.index, listed if isinstance(listed, (tuple, list, range)) else (listed,)))
+    except TypeError:
+        raise TypeError(
+            f"{function}: expected an integer or a sequence of integers as {name}, got {values!r:.60}."
+        ) from None
+
+
 def normalize_axis(axis: int, rank: int, function: str) -> int:
     """`axis` counted from the front. Raises IndexError when it is outside [-rank, rank), TypeError when no integer."""
-    try:
-        index = axis.__index__()
-    except AttributeError:
-        raise TypeError(f"{function}: axis must be an integer, got {axis!r}.") from None
+    index = as_integer(axis, function, "axis")
     if not -rank <= index < rank:
         raise IndexError(
             f"{function}: axis {index} is out of range for an array of {rank} dimension{'' if rank == 1 else 's'}; "
@@ -194,15 +212,14 @@ def normalize_axis(axis: int, rank: int, function: str) -> int:
     return index % rank
 
 
-def normalize_axes(axes: int | Sequence[int] | None, rank: int, function: str) -> tuple[int, ...]:
+def normalize_axes(axes: int | Sequence[int] | None, rank: int, function: str, name: str = "axis") -> tuple[int, ...]:
     """Axes counted from the front, in the order given; all of them for None. Raises ValueError for a repeated axis."""
     if axes is None:
         return tuple(range(rank))
-    if not isinstance(axes, (tuple, list)):
-        return (normalize_axis(axes, rank, function),)  # type: ignore[arg-type]
-    result = tuple(normalize_axis(axis, rank, function) for axis in axes)
+    listed = as_integers(axes, function, name)
+    result = tuple(normalize_axis(axis, rank, function) for axis in listed)
     if len(set(result)) != len(result):
-        raise ValueError(f"{function}: axis {tuple(axes)} names a dimension twice.")
+        raise ValueError(f"{function}: axis {listed} names a dimension twice.")
     return result
 
 
