@@ -94,7 +94,7 @@ ERRORS = {
     "vx.reshape(MATRIX, (4, 2))": (ValueError, "reshape: 6 elements of shape (2, 3) do not fill shape (4, 2)."),
     "vx.reshape(MATRIX, (-1, -1))": (ValueError, "reshape: only one length may be -1, got (-1, -1)."),
     "vx.tile(MATRIX, 1.5)": (TypeError, "tile: expected a shape of integers, got 1.5."),
-    "vx.roll(MATRIX, 1.5)": (TypeError, "roll: expected integers as shift, got 1.5."),
+    "vx.roll(MATRIX, 1.5)": (TypeError, "roll: expected an integer as shift, got 1.5."),
     "vx.reshape(MATRIX.T, (6,), copy=False)": (
         ValueError, "reshape: copy=False, but shape (3, 2) with strides (1, 3) has no view (6,).",
     ),

@@ -174,3 +174,19 @@ def test_a_large_transpose():
     x = vx.asarray(values)
     np.testing.assert_array_equal(np.asarray(vx.asarray(x.T, copy=True)), values.T)
     np.testing.assert_array_equal(np.asarray(vx.reshape(x.T, (-1,))), values.T.reshape(-1))
+
+
+def test_integers_of_other_types():
+    x = vx.asarray(np.arange(6, dtype=np.int32).reshape(2, 3))
+    for one in (vx.asarray(1), np.int64(1), np.array(1)):
+        assert vx.roll(x, one).tolist() == np.roll(np.asarray(x), 1).tolist()
+        assert vx.roll(x, (one, one), axis=(0, 1)).tolist() == np.roll(np.asarray(x), (1, 1), axis=(0, 1)).tolist()
+        assert vx.repeat(x, one).shape == (6,)
+        assert x.diagonal(one).tolist() == [1, 5]
+        assert all(type(length) is int for length in vx.repeat(x, one, axis=0).shape)
+    for refused in (1.5, "1", vx.asarray(1.0), np.array([1, 2]), None):
+        with pytest.raises(TypeError, match="expected an integer as shift"):
+            vx.roll(x, (refused,), axis=(0,))
+        with pytest.raises(TypeError, match="expected an integer as offset"):
+            x.diagonal(refused)
+    assert (x + x).tolist() == (2 * np.asarray(x)).tolist()  # the device has taken no harm

@@ -207,8 +207,7 @@ def roll(
         return reshape(roll(reshape(x, (-1,)), shift, axis=0), x._shape)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
-    if not all(hasattr(places, "__index__") for places in shifts):
-        raise TypeError(f"roll: expected integers as shift, got {shift!r}.")
+    shifts = tuple(layout.as_integer(places, "roll", "shift") for places in shifts)
     if len(shifts) != len(axes):
         raise ValueError(f"roll: expected as many shifts as axes, got {shift!r} and {axis!r}.")
     totals = dict.fromkeys(range(x.ndim), 0)
@@ -271,8 +270,9 @@ def repeat(x: VkArray, repeats: int | VkArray, /, *, axis: int | None = None) ->
         if repeats.size != 1:
             return _repeat_each(x, repeats, axis)
         repeats = int(repeats.item())
-    if not isinstance(repeats, int) or isinstance(repeats, bool):
+    if isinstance(repeats, bool) or not hasattr(repeats, "__index__"):
         raise TypeError(f"repeat: expected an integer or an integer array of counts, got {repeats!r}.")
+    repeats = layout.as_integer(repeats, "repeat", "repeats")
     if repeats < 0:
         raise ValueError(f"repeat: expected counts of 0 or more, got {repeats}.")
     shape = (*x._shape[: axis + 1], repeats, *x._shape[axis + 1 :])

@@ -48,6 +48,7 @@ def diagonal(x: VkArray, offset: int, axis1: int, axis2: int) -> VkArray:
     if x.ndim < 2:
         raise ValueError(f"diagonal: expected at least 2 dimensions, got {x.ndim} (shape {x._shape}).")
     row, column = layout.normalize_axes((axis1, axis2), x.ndim, "diagonal")
+    offset = layout.as_integer(offset, "diagonal", "offset")
     length = max(0, min(x._shape[row] + min(offset, 0), x._shape[column] - max(offset, 0)))
     start = max(-offset, 0) * x._strides[row] + max(offset, 0) * x._strides[column] if length else 0
     kept = [axis for axis in range(x.ndim) if axis not in (row, column)]
