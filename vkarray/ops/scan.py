@@ -60,7 +60,7 @@ class Scan:
             if not is_supported(dtype, device):
                 continue
             partial = partial_dtype(dtype)
-            for source, result in {(dtype, dtype), (partial, partial)}:
+            for source, result in dict.fromkeys(((dtype, dtype), (partial, partial))):
                 for shared in (False, True):
                     yield self.variant(device, source, result, shared)
 
