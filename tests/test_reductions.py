@@ -313,7 +313,7 @@ def test_dtype_of_sum_and_prod():
          "argmax: expected one axis or None, got (0, 1). Reshape x to search several axes at once."),
         (lambda x: vx.sum(x, dtype=vx.bool), TypeError,
          "sum: float32 elements have no sum of dtype bool. Ask for a type that holds them."),
-        (lambda x: vx.var(x, correction="1"), TypeError, "var: expected a number as correction, got '1'."),
+        (lambda x: vx.var(x, correction="1"), TypeError, "var: expected a real number as correction, got '1'."),
     ],
 )  # fmt: skip
 def test_errors(call, error, message):

@@ -419,14 +419,12 @@ class VkArray(Methods):
 
 
 def _operand(name: str, value: Any) -> Any:
-    """An operator's operand: an array or a Python scalar (NumPy's scalars become one); None when unknown."""
+    """An operator's operand: an array or a scalar of Python's or NumPy's; None when unknown."""
     if isinstance(value, VkArray) or promotion.is_scalar(value):
         return value
     if isinstance(value, (list, tuple)):  # unlike Python's own answer for unknown types, which makes x == [1, 2] False
         raise TypeError(f"{name}: got a vkarray array and a {type(value).__name__}. Convert it with vkarray.asarray.")
     if type(value).__module__ == "numpy":
-        if hasattr(value, "tobytes") and type(value).__name__ != "ndarray" and getattr(value, "ndim", 1) == 0:
-            return value.item()
         raise TypeError(
             f"{name}: got a vkarray array and a {type(value).__module__}.{type(value).__name__}; nothing is copied to "
             f"the device silently. Convert it with vkarray.asarray, or this array with numpy.asarray."

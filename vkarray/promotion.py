@@ -6,6 +6,8 @@ Every type error that a user meets in an operation is raised here; it names the 
 from __future__ import annotations
 
 import functools
+import sys
+from typing import Any
 
 from . import dtypes
 from .dtypes import CATEGORIES, COMPLEX_OF, DType, category_names
@@ -53,19 +55,44 @@ def promote(first: DType, second: DType) -> DType:
     return _promote_reals(first, second)
 
 
+KIND_NAMES = ("bool", "int", "float", "complex")
 _SCALAR_KINDS = {bool: 0, int: 1, float: 2, complex: 3}
 _DTYPE_KINDS = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3}
+_PYTHON_TYPES = {"b": bool, "i": int, "u": int, "f": float, "c": complex}  # by NumPy's letter of a kind
+
+
+def as_scalar(value: Any) -> Any:
+    """A Python scalar (bool, int, float or complex) or one of NumPy's as a Python scalar; None for anything else."""
+    if isinstance(value, (bool, int, float, complex)):
+        return value
+    numpy = sys.modules.get("numpy")  # who has one of its scalars has imported it
+    if numpy is not None and isinstance(value, numpy.generic) and value.dtype.kind in _PYTHON_TYPES:
+        return _PYTHON_TYPES[value.dtype.kind](value)
+    return None
 
 
 def is_scalar(value: object) -> bool:
-    """Whether `value` is a Python scalar (bool, int, float or complex, or a subclass such as numpy.float64)."""
-    return isinstance(value, (bool, int, float, complex))
+    """Whether `value` is a scalar of Python's or NumPy's."""
+    return as_scalar(value) is not None
+
+
+def is_real_scalar(value: object) -> bool:
+    """Whether `value` is a scalar of Python's or NumPy's and not complex."""
+    return isinstance(as_scalar(value), (int, float))
+
+
+def as_real(value: Any, function: str, name: str) -> Any:
+    """The parameter `name` as a Python bool, int or float. Raises TypeError for anything else."""
+    if not is_real_scalar(value):
+        raise TypeError(f"{function}: expected a real number as {name}, got {value!r:.60}.")
+    return as_scalar(value)
 
 
 def scalar_kind(value: object) -> int:
-    """0, 1, 2, 3 for bool, int, float, complex."""
+    """0, 1, 2, 3 for a bool, int, float, complex of Python's or NumPy's."""
+    number = as_scalar(value)
     for kind in (bool, int, float, complex):
-        if isinstance(value, kind):
+        if isinstance(number, kind):
             return _SCALAR_KINDS[kind]
     raise TypeError(value)
 
@@ -83,14 +110,29 @@ def promote_scalar_kind(dtype: DType, kind: int) -> DType:
     return COMPLEX_OF[dtype] if own == 2 else dtypes.complex128
 
 
-def check_scalar_range(function: str, value: int, dtype: DType) -> None:
-    """Raise OverflowError when a Python integer does not fit the integer type it takes on."""
-    low, high = integer_range(dtype)
-    if not low <= value <= high:
-        raise OverflowError(
-            f"{function}: the Python integer {value} is out of bounds for {dtype} ({low} to {high}). "
-            f"Use a wider dtype (dtype=..., or astype for an array)."
-        )
+# What rounds to a float64: float32 and float16 take for an infinity what they do not hold.
+_FLOAT_LIMIT = 2**1024 - 2**970 - 1
+
+
+def check_scalar_range(function: str, value: Any, dtype: DType) -> None:
+    """Raise OverflowError when a Python integer does not fit the type it takes on. Other scalars always do."""
+    if not isinstance(value, int) and scalar_kind(value) != 1:
+        return
+    value = int(value)
+    if dtype in CATEGORIES["integer"]:
+        low, high = integer_range(dtype)
+        if not low <= value <= high:
+            raise OverflowError(
+                f"{function}: the Python integer {shown(value)} is out of bounds for {dtype} ({low} to {high}). "
+                f"Use a wider dtype (dtype=..., or astype for an array)."
+            )
+    elif dtype.kind != "bool" and not -_FLOAT_LIMIT <= value <= _FLOAT_LIMIT:
+        raise OverflowError(f"{function}: the Python integer {shown(value)} is out of bounds for {dtype}.")
+
+
+def shown(value: int) -> str:
+    """An integer for a message: its digits, or how many bits it has (Python refuses to write very long ones)."""
+    return str(value) if value.bit_length() <= 128 else f"of {value.bit_length()} bits"
 
 
 def integer_range(dtype: DType) -> tuple[int, int]:

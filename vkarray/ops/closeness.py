@@ -51,7 +51,7 @@ def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equa
 def _isclose(function: str, x1: Any, x2: Any, rtol: float, atol: float, equal_nan: bool) -> VkArray:
     like = check_operands(function, (x1, x2))
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if not (promotion.is_scalar(value) and not isinstance(value, complex) and value >= 0):
+        if not (promotion.is_real_scalar(value) and value >= 0):
             raise ValueError(f"{function}: expected a number of 0 or more as {name}, got {value!r}.")
     dtype = common_dtype(function, (x1, x2))
     if dtype in CATEGORIES["integer or boolean"]:

@@ -170,8 +170,10 @@ def clip(x: VkArray, /, min: VkArray | float | None = None, max: VkArray | float
     promotion.check_category("clip", x._dtype, "real numeric")
     integral = x._dtype in CATEGORIES["integer"]
     for name, bound in (("min", min), ("max", max)):
-        kind = bound._dtype.kind if type(bound) is VkArray else type(bound).__name__
-        if bound is not None and (kind in ("bool", "complex", "complex floating") or (integral and "float" in kind)):
+        if bound is None:
+            continue
+        kind = bound._dtype.kind if type(bound) is VkArray else promotion.KIND_NAMES[promotion.scalar_kind(bound)]
+        if kind in ("bool", "complex", "complex floating") or (integral and "float" in kind):
             raise TypeError(
                 f"clip: {name} is of kind {kind}, which does not fit {x._dtype}. Convert x or {name} first."
             )

@@ -130,9 +130,9 @@ def bincount(x: VkArray, /, weights: VkArray | None = None, *, minlength: int = 
     promotion.check_category("bincount", x._dtype, "integer")
     if x.ndim != 1:
         raise ValueError(f"bincount: expected an array of 1 dimension, got shape {x._shape}. Use x.ravel().")
-    if not isinstance(minlength, int) or minlength < 0:
-        raise ValueError(f"bincount: expected minlength of 0 or more, got {minlength!r}.")
-    bins = minlength
+    bins = minlength = layout.as_integer(minlength, "bincount", "minlength")
+    if minlength < 0:
+        raise ValueError(f"bincount: expected minlength of 0 or more, got {minlength}.")
     if x.size:
         low, high = int(statistical.min(x)), int(statistical.max(x))
         if low < 0 or high > _LARGEST:
@@ -215,7 +215,9 @@ def _edge_dtype(dtype: DType, device: Device) -> DType:
 def _bounds(x: VkArray, range: Sequence[float] | None) -> tuple[float, float]:
     """The lowest and the highest edge."""
     if range is not None:
-        low, high = (float(bound) for bound in range)
+        if not isinstance(range, (tuple, list)) or len(range) != 2:
+            raise TypeError(f"histogram: expected range as a pair of numbers, got {range!r:.60}.")
+        low, high = (promotion.as_real(bound, "histogram", "a bound of range") for bound in range)
     elif x.size == 0:
         low, high = 0.0, 1.0
     else:

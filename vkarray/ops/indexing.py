@@ -253,8 +253,7 @@ def _as_value(value: Any, x: VkArray) -> VkArray:
         )
     kind = promotion.scalar_kind(value)
     _check_kind(kind, f"a Python {_SCALAR_NAMES[kind]}", x._dtype)
-    if x._dtype in CATEGORIES["integer"]:
-        promotion.check_scalar_range("setitem", value, x._dtype)
+    promotion.check_scalar_range("setitem", value, x._dtype)
     return launch.constant(value, x._dtype, x._device)
 
 

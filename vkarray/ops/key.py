@@ -97,7 +97,7 @@ def select(entries: Sequence[Any], shape: Shape, strides: Strides, function: str
             continue
         length, stride = shape[axis], strides[axis]
         if type(entry) is slice:
-            start, stop, step = entry.indices(length)
+            start, stop, step = _bounds(entry, length, function)
             count = len(range(start, stop, step))
             lengths.append(count)
             steps.append(stride * step)
@@ -113,6 +113,16 @@ def select(entries: Sequence[Any], shape: Shape, strides: Strides, function: str
         # NumPy's rule: arrays side by side put their dimensions where they stand, separated ones in front.
         place = first[1] if last[0] - first[0] == len(positions) - 1 else 0
     return Selection(tuple(lengths), tuple(steps), offset, tuple(indexed), place)
+
+
+def _bounds(entry: slice, length: int, function: str) -> tuple[int, int, int]:
+    """The first index, the end and the step of a slice. Raises TypeError for what is no integer, ValueError for step 0."""
+    try:
+        return entry.indices(length)
+    except TypeError:
+        raise TypeError(f"{function}: expected integers or None in a slice, got {entry!r:.60}.") from None
+    except ValueError:
+        raise ValueError(f"{function}: expected a step other than 0, got {entry!r:.60}.") from None
 
 
 def check_index(index: int, axis: int, length: int, function: str) -> int:

@@ -11,7 +11,7 @@ from ..dtypes import CATEGORIES
 from . import creation, launch
 from .elementwise import clip, floor, minimum, remainder
 from .indexing import take
-from .rows import cast, check_operands
+from .rows import cast, check_array
 
 
 def _reflected(place: VkArray, length: int) -> VkArray:
@@ -51,9 +51,7 @@ def pad(
     Raises ValueError for another mode, for numbers that do not fit the dimensions or are negative, and for repeating
     elements of an empty dimension; TypeError for what is not an array and for values of another kind than the dtype's.
     """
-    if type(x) is not VkArray:
-        check_operands("pad", (x,))
-        raise TypeError(f"pad: expected a vkarray array, got the scalar {x!r}. Convert it with vkarray.asarray.")
+    check_array("pad", x)
     if mode not in _MODES:
         raise ValueError(f"pad: expected mode {', '.join(_MODES)}, got {mode!r}.")
     widths = [creation.as_shape(pair, "pad") for pair in _pairs("pad_width", pad_width, x.ndim)]

@@ -175,7 +175,7 @@ def _fractions(function: str, q: Any, whole: float) -> tuple[tuple[int, ...], li
     elif isinstance(q, (list, tuple)):
         shape, values = (len(q),), list(q)
     for value in values:
-        if not promotion.is_scalar(value) or isinstance(value, complex) or not 0 <= value <= whole:
+        if not promotion.is_real_scalar(value) or not 0 <= value <= whole:
             raise ValueError(f"{function}: expected q from 0 to {whole:g}, got {value!r}.")
     return shape, [value / whole for value in values]
 

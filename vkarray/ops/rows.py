@@ -106,7 +106,7 @@ class Row:
 
 
 def check_operands(name: str, operands: Sequence[Any]) -> VkArray:
-    """The first array among `operands`, all of which are arrays of one device or Python scalars.
+    """The first array among `operands`, all of which are arrays of one device or scalars of Python's or NumPy's.
 
     Raises TypeError for anything else and when there is no array, ValueError for arrays of different devices.
     """
@@ -125,6 +125,17 @@ def check_operands(name: str, operands: Sequence[Any]) -> VkArray:
     if first is None:
         raise TypeError(f"{name}: expected at least one vkarray array, got only Python scalars. Use vkarray.asarray.")
     return first
+
+
+def check_array(name: str, x: Any) -> VkArray:
+    """`x` itself. Raises TypeError unless it is an array."""
+    if type(x) is not VkArray:
+        if promotion.is_scalar(x):
+            raise TypeError(
+                f"{name}: expected a vkarray array, got the scalar {x!r:.60}. Convert it with vkarray.asarray."
+            )
+        raise TypeError(f"{name}: expected a vkarray array, got {_described(x)}.{_remedy(x)}")
+    return x
 
 
 def _described(value: Any) -> str:
@@ -152,8 +163,7 @@ def as_operand(name: str, operand: Any, dtype: DType, like: VkArray) -> VkArray:
     """An operand as an array of `dtype` on the device of `like`. Raises OverflowError for an integer out of range."""
     if type(operand) is VkArray:
         return operand if operand._dtype is dtype else cast(operand, dtype)
-    if dtype in CATEGORIES["integer"]:
-        promotion.check_scalar_range(name, operand, dtype)
+    promotion.check_scalar_range(name, operand, dtype)
     return launch.constant(operand, dtype, like._device)
 
 
@@ -174,7 +184,7 @@ def _common(row: Row, operands: Sequence[Any]) -> Sequence[VkArray]:
     check_supported(compute, like._device, row.name)
     if compute is not dtype and dtype in CATEGORIES["integer"]:
         for operand in operands:
-            if type(operand) is not VkArray and isinstance(operand, int):
+            if type(operand) is not VkArray:
                 promotion.check_scalar_range(row.name, operand, dtype)
     return [as_operand(row.name, operand, compute, like) for operand in operands]
 

@@ -13,7 +13,7 @@ from .elementwise import minimum
 from .indexing import take
 from .manipulation import concat, reshape
 from .nonzero import nonzero
-from .rows import ROWS, as_operand, cast, check_operands, common_dtype
+from .rows import ROWS, as_operand, cast, check_array, check_operands, common_dtype
 from .searching import searchsorted
 from .sorting import sorted_rows
 from .statistical import cumulative_sum
@@ -77,10 +77,7 @@ def _groups(function: str, x: VkArray) -> _Groups:
 
 
 def _checked_groups(function: str, x: Any) -> _Groups:
-    if type(x) is not VkArray:
-        check_operands(function, (x,))
-        raise TypeError(f"{function}: expected a vkarray array, got the scalar {x!r}. Convert it with vkarray.asarray.")
-    return _groups(function, x)
+    return _groups(function, check_array(function, x))
 
 
 def unique_all(x: VkArray, /) -> UniqueAll:

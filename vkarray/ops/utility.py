@@ -26,8 +26,9 @@ def diff(
     """
     checked("diff", x, None)
     promotion.check_category("diff", x._dtype, "numeric")
-    if not isinstance(n, int) or n < 0:
-        raise ValueError(f"diff: expected n of 0 or more, got {n!r}.")
+    n = layout.as_integer(n, "diff", "n")
+    if n < 0:
+        raise ValueError(f"diff: expected n of 0 or more, got {n}.")
     axis = layout.normalize_axis(axis, x.ndim, "diff")
     parts = [part for part in (prepend, x, append) if part is not None]
     if len(parts) > 1:

@@ -18,7 +18,7 @@ def _spacing(name: str, n: Any, d: Any, dtype: DType | None) -> tuple[int, DType
     """n and the type of the result, all parameters checked."""
     if not hasattr(n, "__index__") or n.__index__() < 1:
         raise ValueError(f"{name}: expected a number of points n of 1 or more, got {n!r}.")
-    if not promotion.is_scalar(d) or isinstance(d, complex):
+    if not promotion.is_real_scalar(d):
         raise TypeError(f"{name}: expected a real number for the sample spacing d, got {d!r}.")
     if d == 0:
         raise ValueError(f"{name}: the sample spacing d is 0; expected a positive number such as 1.0.")
