@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from reference import WIDER, host_dtype, random_values, supported
@@ -9,7 +11,7 @@ from reference import WIDER, host_dtype, random_values, supported
 import vkarray as vx
 from vkarray import layout
 from vkarray.dtypes import CATEGORIES
-from vkarray.ops import catalogue, product
+from vkarray.ops import catalogue, launch, product
 from vkarray.ops.product import CPU_TILES, GPU_TILES, Tile
 
 NUMERIC = supported(CATEGORIES["numeric"])
@@ -166,8 +168,7 @@ def test_parts_of_the_summed_dimension(tile, dtype, only, device) -> None:
 
 
 def test_dispatches_are_cut_where_32_bit_indices_end(monkeypatch) -> None:
-    monkeypatch.setattr(layout, "INDEX_LIMIT", 2000)
-    monkeypatch.setattr(product, "_REACH_BYTES", 2000)
+    monkeypatch.setattr(layout, "INDEX_LIMIT", 250)
     for dtype in supported([vx.int32, vx.float16, vx.float32]):
         for first, second in [
             ((3, 20, 70), (70, 30)),
@@ -178,6 +179,29 @@ def test_dispatches_are_cut_where_32_bit_indices_end(monkeypatch) -> None:
             multiply(dtype, values_of(dtype, first, 13), values_of(dtype, second, 14))
         wide = values_of(dtype, (60, 100), 15)
         multiply(dtype, wide, wide, lambda x: x[:, ::7], lambda x: x[::4, ::3])
+
+
+def test_parts_leave_indices_for_rows_and_columns(monkeypatch) -> None:
+    # The limits of indices, 2**18 times smaller.
+    monkeypatch.setattr(layout, "INDEX_LIMIT", 1 << 10)
+    monkeypatch.setattr(layout, "OFFSET_LIMIT", (1 << 13) - 16)
+    for dtype in supported([vx.uint8, vx.int16, vx.float16, vx.complex64]):
+        for first, second in [((4, 3000), (3000, 16)), ((3, 40, 9), (9, 300)), ((3000,), (3000,)), ((40, 300), (300,))]:
+            multiply(dtype, values_of(dtype, first, 13), values_of(dtype, second, 14))
+
+
+@pytest.mark.parametrize("invocations", [128, 192])
+@pytest.mark.parametrize("length", [300, 3000])
+def test_small_workgroups_of_graphics_processors(device, monkeypatch, invocations, length) -> None:
+    limits = dataclasses.replace(
+        device.limits, is_cpu=False, max_workgroup_invocations=invocations, max_workgroup_size=(invocations,) * 3
+    )
+    monkeypatch.setattr(device, "limits", limits)
+    monkeypatch.setattr(launch, "kernel", launch.kernel.__wrapped__)  # kernels of the true limits are kept
+    first, second = values_of(vx.int32, (5, length), 18), values_of(vx.int32, (5, length), 19)
+    got = vx.vecdot(vx.asarray(first), vx.asarray(second))
+    np.testing.assert_array_equal(np.asarray(got), (first * second).sum(axis=1, dtype=np.int32))
+    multiply(vx.int32, first, second[0])
 
 
 def test_more_than_65535_workgroups() -> None:

@@ -167,7 +167,8 @@ def kernel(
 
 def invocations_of_group(limits: _vk.Limits, wanted: int = WORKGROUP_SIZE) -> int:
     """The workgroup size that a device gives a kernel that wants `wanted` invocations: Vulkan promises only 128."""
-    return min(wanted, limits.max_workgroup_invocations, limits.max_workgroup_size[0])
+    largest = min(limits.max_workgroup_invocations, limits.max_workgroup_size[0])
+    return wanted if wanted <= largest else 1 << largest.bit_length() - 1  # kernels halve it again and again
 
 
 def groups_for(invocations: int, limits: _vk.Limits, workgroup_size: int = WORKGROUP_SIZE) -> tuple[int, int, int]:
@@ -336,6 +337,11 @@ def _strided(
             kernel_, push, groups_for(count, device.limits),
             [*buffers, *metadata], (result._buffer,),
         )  # fmt: skip
+
+
+def index_limit(device: _vk.Device, *dtypes: DType) -> int:
+    """How many elements of these types, of the widest of them, one dispatch may span."""
+    return layout.index_limit(max(storage_itemsize(dtype, device) for dtype in dtypes))
 
 
 def with_metadata(device: _vk.Device, header: bytes, values: Sequence[int]) -> tuple[bytes, list[_vk.Buffer]]:

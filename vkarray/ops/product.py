@@ -1,7 +1,7 @@
 """Sums of products on the device: `dot` over stacks of rows, `matmul` over stacks of matrices, of any strides.
 
-Which kernel, tile and split of the summed dimension a product takes follows from its shapes and the kind of device
-alone, by the tables below; so the order of additions, and with it the result, never changes between runs.
+Which kernel, tile and split of the summed dimension a product takes follows from its shapes and the kind and limits of
+the device alone, by the tables below; so the order of additions, and with it the result, never changes between runs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ..array import VkArray, empty, is_supported, storage_itemsize
 from ..dtypes import CATEGORIES, DType
 from ..shaders import Variant
 from . import launch
+from .reductions import partial_dtype
 from .rows import cast
 
 if TYPE_CHECKING:
@@ -75,7 +76,6 @@ _BUSY_WITH_ROWS = {"gpu": 1 << 18, "cpu": 1 << 10}
 _SHORTEST_PART = {"gpu": 256, "cpu": 1024}
 _LANES = (256, 32)  # invocations that share a sum on a GPU, where neighbours in memory are neighbours in k
 _LONG_ROW = 2048  # from here on a whole workgroup shares a sum
-_REACH_BYTES = 1 << 31  # that one part may span
 _SHORTEST_REACH = 16  # products that a part always has, whatever it spans
 # Rows and columns from which on 16-bit floating-point matrices are converted first: unpacking such an element takes a
 # dozen instructions, and it is read once per tile. No larger than half the smallest tile of matmul_tiled.
@@ -106,15 +106,6 @@ def pack_of(dtype: DType) -> tuple[str, int]:
     """The GLSL type of what tiles are moved in, and how many elements it has."""
     compute = _COMPUTE_TYPES[dtype.kind][dtype.bits == 64]
     return _PACKS.get(compute, (compute, 1))
-
-
-def partial_dtype(dtype: DType) -> DType:
-    """The type in which parts of a sum are kept: the type computed in."""
-    if dtype.bits >= 32:
-        return dtype
-    return {"signed integer": dtypes.int32, "unsigned integer": dtypes.uint32, "real floating": dtypes.float32}[
-        dtype.kind
-    ]
 
 
 # -- variants ---------------------------------------------------------------------------------------------------------
@@ -198,12 +189,14 @@ def _sum(term: str, a: VkArray, b: VkArray, result: VkArray) -> VkArray:
 
 
 def _reach(array: VkArray) -> int:
-    """How many elements one part may span."""
-    return _REACH_BYTES // storage_itemsize(array._dtype, array._device)
+    """How many elements one part may span: half of what indices reach, so that as much is left for rows and columns."""
+    return layout.index_limit(compute_itemsize(array._dtype)) // 2
 
 
-def _index_limit(*arrays: VkArray) -> int:
-    return layout.index_limit(max(storage_itemsize(array._dtype, array._device) for array in arrays))
+def _limit(a: VkArray, b: VkArray, result: VkArray, part: int, a_k: int, b_k: int) -> int:
+    """How many elements the first ones of the rows, columns and parts of a dispatch may span."""
+    limit = launch.index_limit(result._device, a._dtype, b._dtype, result._dtype)
+    return limit - (part - 1) * max(abs(a_k), abs(b_k))
 
 
 def _within_reach(array: VkArray) -> VkArray:
@@ -230,7 +223,7 @@ def _lanes(a: VkArray, b: VkArray, device: Device) -> int:
     side_by_side = len(a._shape) > 1 and any(0 < abs(array._strides[-2]) < abs(array._strides[-1]) for array in (a, b))
     if device.limits.is_cpu or side_by_side or k <= _LANES[1]:
         return 1
-    return _LANES[k < _LONG_ROW]
+    return min(_LANES[k < _LONG_ROW], launch.invocations_of_group(device.limits))
 
 
 def _part(
@@ -252,8 +245,7 @@ def _sum_parts(term: str, a: VkArray, b: VkArray, result: VkArray, part: int, la
     stack = _Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
     variant = dot_variant(term, a._dtype, result._dtype, device)
     kernel = launch.kernel(variant, device, launch.WORKGROUP_SIZE, ((1, lanes),))
-    limit = _index_limit(a, b, result) - (part - 1) * max(abs(a_k), abs(b_k))
-    for slice_ in stack.slices((), ((), (), ()), limit):
+    for slice_ in stack.slices((), ((), (), ()), _limit(a, b, result, part, a_k, b_k)):
         header = struct.pack(
             "<3Q3I2iI", *slice_.addresses, slice_.count, slice_.k, part, *_steps(part, a_k, b_k), slice_.rank
         )
@@ -365,9 +357,8 @@ def _multiply(
     shape, strides = layout.collapse(result._shape[1:-2], [a._strides[:-2], b._strides[:-2], result._strides[1:-2]])
     stack = _Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
     variant = matmul_variant(tile, a._dtype, result._dtype, device)
-    limit = _index_limit(a, b, result) - (part - 1) * max(abs(a_k), abs(b_k))
     inner = ((a_m, 0), (0, b_n), (result._strides[-2], 1))
-    for slice_ in stack.slices((m, n), inner, limit):
+    for slice_ in stack.slices((m, n), inner, _limit(a, b, result, part, a_k, b_k)):
         rows, columns = slice_.inner
         r_m = result._strides[-2] if rows > 1 else 0
         constants = update if slice_.inner == (m, n) else update[:1]  # a part has no diagonal of its own

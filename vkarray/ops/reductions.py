@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import dtypes, layout, promotion
 from ..array import VkArray, check_supported, default_dtype, empty, is_supported, storage_itemsize
-from ..dtypes import CATEGORIES, COMPLEX_OF, DTYPES, DType, as_dtype
+from ..dtypes import CATEGORIES, COMPLEX_OF, DTYPES, REAL_OF, DType, as_dtype
 from ..shaders import Variant
 from . import launch
 from .rows import cast, check_operands
@@ -126,7 +126,7 @@ class Reduction:
         if states:
             source = state  # whatever the first input was, this shader is the same
         convert = "a" if partial_dtype(source) is state else f"vx_to_{state.name}(a)"
-        real = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}.get(state, state)
+        real = REAL_OF.get(state, state)
         expressions = {
             "MAP": convert
             if self.map is None or states
@@ -268,14 +268,11 @@ class _Run:
         dimension, and in all of x where rows have two."""
         if len(self.sizes) > 2 or min((0, *self.strides, *self.steps)) < 0:
             return False
-        limit = self._index_limit()
+        limit = launch.index_limit(self.device, *self.types)
         if len(self.sizes) == 1:
             return min(self.length, 1 << 16) * abs(self.steps[0]) <= limit
         low, high = layout.offset_range(self.shape + self.sizes, self.strides + self.steps)
         return high - low <= limit and math.prod(self.shape) * self.length <= limit
-
-    def _index_limit(self) -> int:
-        return layout.index_limit(max(storage_itemsize(dtype, self.device) for dtype in self.types))
 
     def _make_contiguous(self, kept: Sequence[int], axes: Sequence[int]) -> None:
         order = (*kept, *axes)
@@ -311,7 +308,8 @@ class _Run:
     def _slices(self, chunk: int) -> Iterator[tuple[int, layout.Shape, list[int], int, int]]:
         strides = [self.strides, self.result_strides]
         if len(self.sizes) == 1:
-            return layout.row_slices(self.shape, strides, self.length, (self.steps[0], 0), chunk, self._index_limit())
+            limit = launch.index_limit(self.device, *self.types)
+            return layout.row_slices(self.shape, strides, self.length, (self.steps[0], 0), chunk, limit)
         return iter([(0, self.shape, [0, 0], 0, -(-self.length // chunk))])
 
     def _dispatch(

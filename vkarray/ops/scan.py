@@ -80,7 +80,7 @@ def scan_into(scan: Scan, x: VkArray, axis: int, result: VkArray, initial: bool 
     if math.prod(kept) == 0 or (length == 0 and not initial):
         return
     steps = (x._strides[axis], result._strides[axis])
-    if max(map(abs, steps)) * min(length, _CHUNK) > _index_limit(x, result):
+    if max(map(abs, steps)) * min(length, _CHUNK) > launch.index_limit(x._device, x._dtype, result._dtype):
         _scan_moved(scan, x, axis, result, initial)
         return
     strides = [array._strides[:axis] + array._strides[axis + 1 :] for array in (x, result)]
@@ -96,10 +96,6 @@ def scan_into(scan: Scan, x: VkArray, axis: int, result: VkArray, initial: bool 
         run(totals, _TOTALS)
         scan_into(scan, totals, 1, scanned)
     run(scanned, (_BASE if chunks > 1 else 0) | (_INITIAL if initial else 0))
-
-
-def _index_limit(x: VkArray, result: VkArray) -> int:
-    return layout.index_limit(max(storage_itemsize(array._dtype, array._device) for array in (x, result)))
 
 
 def _scan_moved(scan: Scan, x: VkArray, axis: int, result: VkArray, initial: bool) -> None:
@@ -134,7 +130,7 @@ def _dispatch(
     reads = [x] if mode & _TOTALS or totals is None else [x, totals]
     writes = [totals] if mode & _TOTALS and totals is not None else [result]
     size = launch.WORKGROUP_SIZE if shared or rows * all_chunks >= _ENOUGH_INVOCATIONS else _FEW_INVOCATIONS
-    limit = _index_limit(x, result)
+    limit = launch.index_limit(device, x._dtype, result._dtype)
     for row, part, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, _CHUNK, limit):
         x_offset, offset = (offset + first * _CHUNK * step for offset, step in zip(offsets, steps, strict=True))
         part_rows = math.prod(part)
