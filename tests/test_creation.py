@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array as python_array
+import functools
 
 import hypothesis.strategies as st
 import numpy as np
@@ -12,6 +13,7 @@ from reference import host_dtype, supported
 
 import vkarray as vx
 from vkarray.dtypes import CATEGORIES
+from vkarray.ops import creation
 
 DTYPES = supported(vx.dtypes.DTYPES.values())
 INTEGERS = [dtype for dtype in DTYPES if dtype in CATEGORIES["integer"]]
@@ -250,3 +252,35 @@ def test_subnormal_constants_survive():
         tiny = vx.finfo(dtype).smallest_normal / 2
         assert vx.full((2,), tiny, dtype=dtype).tolist() == [tiny, tiny]
         assert vx.asarray([tiny], dtype=dtype).tolist() == [tiny]
+
+
+def test_integers_of_other_types():
+    ones = vx.ones((3, 3))
+    for one in (vx.asarray(1), np.int64(1), np.array(1)):
+        assert vx.eye(3, k=one).tolist() == np.eye(3, k=1).tolist()
+        assert vx.tril(ones, k=one).tolist() == np.tril(np.ones((3, 3)), 1).tolist()
+        assert vx.triu(ones, k=one).tolist() == np.triu(np.ones((3, 3)), 1).tolist()
+        assert vx.linspace(2, 3, one).tolist() == [2]
+        assert type(vx.linspace(0, 1, one).shape[0]) is int
+    # A count that is more than one workgroup holds.
+    assert vx.linspace(0, 1, np.int64(70_000)).shape == (70_000,)
+    for refused in (1.5, "1", vx.asarray(1.0), np.array([1, 2])):
+        for call in (lambda k: vx.eye(3, k=k), lambda k: vx.tril(ones, k=k), lambda k: vx.triu(ones, k=k)):
+            with pytest.raises(TypeError, match="expected an integer as k"):
+                call(refused)
+        with pytest.raises(TypeError, match="expected an integer as num"):
+            vx.linspace(0, 1, refused)
+
+
+@pytest.mark.parametrize("name", ["empty_like", "zeros_like", "ones_like", "full_like"])
+def test_the_device_of_arrays_like_another(name, monkeypatch):
+    function = functools.partial(vx.full_like, fill_value=1) if name == "full_like" else getattr(vx, name)
+    x = vx.ones((2,))
+    asked = []
+    monkeypatch.setattr(creation, "as_device", lambda device: asked.append(device) or x.device)
+    assert function(x, device=0).device is x.device  # index 0 is a device like any other
+    assert function(x).device is x.device
+    assert asked == [0, x.device]
+    for wrong in (5, [1, 2], np.ones(2), None):
+        with pytest.raises(TypeError, match=f"^{name}: expected a vkarray array, got"):
+            function(wrong)

@@ -13,7 +13,7 @@ from ..array import empty as _empty
 from ..dtypes import CATEGORIES, DType, as_dtype
 from . import launch
 from .launch import as_device
-from .rows import cast, check_operands
+from .rows import cast, check_array, check_operands
 
 _KIND_NAMES = ("bool", "int", "float", "complex")
 
@@ -205,22 +205,31 @@ def ones(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any 
 
 def empty_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array with the shape, dtype and device of x and undefined values. Standard: creation functions."""
-    return empty(x.shape, dtype=dtype or x.dtype, device=device or x.device)
+    check_array("empty_like", x)
+    return empty(x.shape, dtype=x.dtype if dtype is None else dtype, device=x.device if device is None else device)
 
 
 def full_like(x: VkArray, /, fill_value: Any, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array with the shape, dtype and device of x filled with one value. Standard: creation functions."""
-    return full(x.shape, fill_value, dtype=dtype or x.dtype, device=device or x.device)
+    return _filled_like("full_like", x, fill_value, dtype, device)
+
+
+def _filled_like(function: str, x: VkArray, value: Any, dtype: DType | None, device: Any) -> VkArray:
+    """What `full_like` returns; errors name `function`."""
+    check_array(function, x)
+    return _filled(
+        function, x.shape, value, x.dtype if dtype is None else dtype, x.device if device is None else device
+    )
 
 
 def zeros_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """Zeros with the shape, dtype and device of x. Standard: creation functions, `zeros_like`."""
-    return full_like(x, 0, dtype=dtype, device=device)
+    return _filled_like("zeros_like", x, 0, dtype, device)
 
 
 def ones_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """Ones with the shape, dtype and device of x. Standard: creation functions, `ones_like`."""
-    return full_like(x, 1, dtype=dtype, device=device)
+    return _filled_like("ones_like", x, 1, dtype, device)
 
 
 @functools.cache
@@ -296,8 +305,7 @@ def linspace(
     Raises ValueError for a negative num, TypeError for a num that is no integer and a dtype that is not floating.
     Standard: creation functions, `linspace`.
     """
-    if not hasattr(num, "__index__"):
-        raise TypeError(f"linspace: expected an integer as num, got {num!r}.")
+    num = layout.as_integer(num, "linspace", "num")
     if num < 0:
         raise ValueError(f"linspace: expected num of 0 or more, got {num}.")
     target = as_device(device)
@@ -325,6 +333,7 @@ def eye(
     Parameters: n_rows, n_cols (n_rows by default); k; dtype (float32 by default). Standard: creation functions, `eye`.
     """
     rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
+    k = layout.as_integer(k, "eye", "k")
     result = zeros((rows, columns), dtype=dtype, device=device)
     length = min(rows + min(k, 0), columns - max(k, 0))
     if length > 0:
@@ -348,12 +357,12 @@ def _triangle(dtype: DType, upper: bool) -> launch.Operation:
 
 def _triangular(x: VkArray, k: int, upper: bool) -> VkArray:
     name = "triu" if upper else "tril"
-    check_operands(name, [x])
+    check_array(name, x)
     if x.ndim < 2:
         raise ValueError(f"{name}: expected at least 2 dimensions, got shape {x.shape}.")
     rows, columns = x.shape[-2:]
     # The threshold of a row is row + k, kept within what 32 bits hold.
-    bound = max(min(k, columns), -rows)
+    bound = max(min(layout.as_integer(k, name, "k"), columns), -rows)
     starts = _arithmetic_progression(bound, 1, rows, dtypes.int32, x._device)._view((rows, 1), (1, 0))
     numbers = _arithmetic_progression(0, 1, columns, dtypes.int32, x._device)
     return launch.elementwise(_triangle(x._dtype, upper), (x, starts, numbers), _empty(x.shape, x._dtype, x._device))
