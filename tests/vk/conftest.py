@@ -27,6 +27,7 @@ def own_device():
     """A device of its own, which the test may break; everything it made must be released when it closes."""
     from vkarray._vk import api
 
+    _vk.enumerate_devices()  # the instance is made once and stays
     before = api.live_objects()
     # A switch of its own, so that it is not the shared device; tests of guards and checks turn those on themselves.
     with configuration.config(disable="subgroupQuad", guard=False, check_barriers=False):

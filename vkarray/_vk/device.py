@@ -27,17 +27,26 @@ from .timing import timestamps
 from .transfer import Transfer
 
 
-class Refusal:
-    """Takes the place of a device's gate when it can no longer be used: whoever enters gets the reason."""
+class Gate:
+    """Lets one thread at a time use a device, until it is shut: whoever enters then gets the reason."""
 
-    def __init__(self, reason: Callable[[], VkArrayError]) -> None:
-        self.reason = reason
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.reason: Callable[[], VkArrayError] | None = None
+
+    def check(self) -> None:
+        if self.reason is not None:
+            raise self.reason()
 
     def __enter__(self) -> None:
-        raise self.reason()
+        self.check()
+        self.lock.acquire()
+        if self.reason is not None:  # shut while this thread waited
+            self.lock.release()
+            raise self.reason()
 
     def __exit__(self, *_: object) -> None:
-        pass
+        self.lock.release()
 
 
 class Device:
@@ -48,7 +57,8 @@ class Device:
         self.physical, self.description = physical, physical.description
         self.name, self.index, self.uuid = self.description.name, self.description.index, self.description.uuid
         self.features, self.limits = physical.features, physical.limits
-        self.gate: Any = threading.RLock()
+        self.gate = Gate()
+        self.open = False
         self.lost: DeviceLostError | None = None
         self.kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
         with ExitStack() as stack:  # what is made before a failure is released again
@@ -147,7 +157,7 @@ class Device:
         running = f"kernels in flight: {', '.join(kernels)}" if kernels else "no kernel was in flight"
         error = DeviceLostError(
             f"{function}: {self.name} was lost; {running}. Its arrays are gone. A kernel that runs for seconds, reads "
-            "out of bounds or meets a driver fault can do this; open the device again to go on.",
+            "out of bounds or meets a driver fault can do this. Make new arrays to go on; that opens the device again.",
             kernels,
         )
         self.give_up(error)
@@ -159,8 +169,12 @@ class Device:
         self._refuse(lambda: DeviceLostError(str(error), error.kernels))
 
     def _refuse(self, reason: Callable[[], VkArrayError]) -> None:
-        self.gate = Refusal(reason)
-        self.memory.bin_of.clear()  # the way to memory that does not pass the gate
+        """Shut the gate when no thread is behind it. The first reason stays."""
+        with self.gate.lock:
+            self.gate.reason = self.gate.reason or reason
+            self.memory.bin_of.clear()  # the way to memory that does not pass the gate
+            if hasattr(self, "queue"):
+                self.queue.abandon()
 
     def close(self) -> None:
         """Wait for the work, then release everything that belongs to the device. Its buffers become invalid."""
@@ -172,18 +186,24 @@ class Device:
                     self.synchronize()
                     self.pipeline_cache.save()
             finally:
+                self._refuse(
+                    lambda: DeviceError(
+                        f"{self.name} was closed, and its arrays are gone. Make new ones; that opens the device again."
+                    )
+                )
+                self.queue.await_waiting()
                 with suppress(VkArrayError):  # also after an error, nothing may be in use any more
                     self.functions.vkDeviceWaitIdle(self.handle)
                 self.open = False
                 _opened.discard(self)
-                self._refuse(lambda: DeviceError(f"{self.name} was closed; open_device() opens it again."))
                 for kernel in list(self.kernels):
                     kernel.destroy()
                 self._release()
         api.raise_messages(self.physical.instance.messages)
 
     def __repr__(self) -> str:
-        return f"<Device {self.index}: {self.name}>"
+        state = " (lost)" if self.lost else "" if self.open else " (closed)"
+        return f"<Device {self.index}: {self.name}{state}>"
 
 
 _lock = threading.RLock()
@@ -229,6 +249,7 @@ def _after_fork() -> None:
     _lock = threading.RLock()
     for device in list(_opened):
         device.open = False
+        device.gate.lock = device.queue.lock = threading.RLock()  # a thread of the parent may have held the old one
         device._refuse(lambda: ForkError(instance.FORKED))
     _opened.clear()
     _devices.clear()

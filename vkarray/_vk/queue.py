@@ -52,6 +52,8 @@ class Queue:
 
     def __init__(self, device: Device, stack: ExitStack) -> None:
         self.device, self.functions = device, device.functions
+        self.lock = device.gate.lock
+        self.waiting = 0  # threads that wait for the device outside the gate
         self.serial = self.barrier = self.submitted = self.completed = 0
         self.commands: Any = None  # the command buffer being recorded
         self.bound: Kernel | None = None
@@ -129,8 +131,9 @@ class Queue:
     # --- recording -------------------------------------------------------------------------------------------------
 
     def begin(self) -> Any:
-        """The command buffer being recorded, begun now if there is none."""
+        """The command buffer being recorded, begun now if there is none. Raises when the device is lost or closed."""
         if self.commands is None:
+            self.device.gate.check()
             self.retire()
             if not self.free:
                 cell = ffi.new("VkCommandBuffer[]", 1)
@@ -146,8 +149,8 @@ class Queue:
                 )
                 self.free.append(cell[0])
             self.functions.vkBeginCommandBuffer(self.free[-1], self._begin_info)
-            self.commands = self.free.pop()
             self.bound = None
+            self.commands = self.free.pop()
         return self.commands
 
     def record_barrier(self) -> None:
@@ -159,17 +162,20 @@ class Queue:
         self.barriers += 1
         self.barrier = self.serial
 
-    def order(self, reads: Sequence[Buffer], writes: Sequence[Buffer]) -> None:
-        """Record a barrier if a command with these uses needs one."""
-        barrier = self.barrier
+    def begin_command(self, name: str, reads: Sequence[Buffer], writes: Sequence[Buffer]) -> Any:
+        """All that comes before a transfer, its barrier and its number too. Returns the command buffer."""
+        commands, barrier = self.begin(), self.barrier
+        if any(b.written > barrier for b in (*reads, *writes)) or any(b.read > barrier for b in writes):
+            self.record_barrier()
+        if self.checker:
+            self.checker.command(name, reads, writes)
+        self.steps.append(name)
+        self.serial = serial = self.serial + 1  # before the command is recorded: Ctrl-C may strike in between
         for buffer in reads:
-            if buffer.written > barrier:
-                self.record_barrier()
-                return
+            buffer.read = serial
         for buffer in writes:
-            if buffer.written > barrier or buffer.read > barrier:
-                self.record_barrier()
-                return
+            buffer.written = serial
+        return commands
 
     def dispatch(
         self,
@@ -185,7 +191,7 @@ class Queue:
         ``reads`` and ``writes`` are all the buffers that the kernel reads and writes. ``bindings`` are (binding,
         buffer, offset, bytes) for kernels that declare descriptors. Raises FeatureError when ``groups`` is too large.
         """
-        with self.device.gate:
+        with self.lock:  # cheaper than the gate, and where that is shut there are no commands
             commands = self.commands or self.begin()
             x, y, z = groups
             if x > 65535 or y > 65535 or z > 65535:
@@ -210,15 +216,15 @@ class Queue:
                 self._push_constants(commands, kernel.layout, _COMPUTE, 0, len(push_constants), push_constants)
             if kernel.bindings:
                 self.device.descriptors.bind(commands, kernel, bindings or ())
-            if self.traced or configuration.current().debug > 1:
-                self._traced_dispatch(kernel, push_constants, groups, reads, writes)
-            else:
-                self._dispatch(commands, x, y, z)
-            self.serial = serial = self.serial + 1
+            self.serial = serial = self.serial + 1  # before the command is recorded: Ctrl-C may strike in between
             for buffer in reads:
                 buffer.read = serial
             for buffer in writes:
                 buffer.written = serial
+            if self.traced or configuration.current().debug > 1:
+                self._traced_dispatch(kernel, push_constants, groups, reads, writes)
+            else:
+                self._dispatch(commands, x, y, z)
             self.recorded = recorded = self.recorded + 1
             self.workgroups += x * y * z
             if recorded >= self.batch_limit or self.workgroups >= BATCH_WORKGROUPS:
@@ -240,16 +246,8 @@ class Queue:
         else:
             self._dispatch(self.commands, *groups)
 
-    def finish_command(self, name: str, reads: Sequence[Buffer], writes: Sequence[Buffer], workgroups: int) -> None:
-        """Number the transfer just recorded, mark its buffers, submit when the batch is full."""
-        if self.checker:
-            self.checker.command(name, reads, writes)
-        self.serial = serial = self.serial + 1
-        for buffer in reads:
-            buffer.read = serial
-        for buffer in writes:
-            buffer.written = serial
-        self.steps.append(name)
+    def finish_command(self, workgroups: int) -> None:
+        """Count the transfer just recorded, submit when the batch is full."""
         self.recorded += 1
         self.workgroups += workgroups
         if self.recorded >= self.batch_limit or self.workgroups >= BATCH_WORKGROUPS:
@@ -280,15 +278,17 @@ class Queue:
             self._submit(batch)
         except DeviceLostError:
             raise
-        except VkArrayError as error:
+        except BaseException as error:
             kernels = self.names_in_flight()
             lost = DeviceLostError(
-                f"{error} A batch of {count} commands could not be submitted, so their "
-                f"results are missing: {', '.join(kernels)}. Open the device again to go on.",
+                f"{str(error) or type(error).__name__ + '.'} A batch of {count} commands could not be submitted, so their "
+                f"results are missing: {', '.join(kernels)}. Make new arrays to go on; that opens the device again.",
                 kernels,
             )
             self.device.give_up(lost)
-            raise lost from error
+            if isinstance(error, VkArrayError):
+                raise lost from error
+            raise  # Ctrl-C: whether the device has the batch is unknown
         self.barrier = self.submitted = batch.serial
         self.batches += 1
         self.batch_limit = min(self.batch_limit * 2, LARGEST_BATCH)
@@ -307,6 +307,8 @@ class Queue:
         if not self.in_flight:
             return
         self.functions.vkGetSemaphoreCounterValue(self.device.handle, self.semaphore[0], self._counter)
+        if self._counter[0] > self.submitted:  # some drivers count to 2^64-1 when the device is lost
+            raise self.device._lost("vkGetSemaphoreCounterValue")
         self.completed = completed = max(self.completed, self._counter[0])
         timers = []
         while self.in_flight and self.in_flight[0].serial <= completed:
@@ -329,8 +331,19 @@ class Queue:
             if serial > self.submitted:
                 self.submit()
             self.retire()
+            if serial <= self.completed:
+                return
             # A batch signals its last serial; some validation layers wait in vain for one in between.
             serial = next((batch.serial for batch in self.in_flight if batch.serial >= serial), serial)
+            self.waiting += 1
+        try:
+            self._wait_outside(serial)
+        finally:
+            with self.lock:
+                self.waiting -= 1
+
+    def _wait_outside(self, serial: int) -> None:
+        """The part of `wait` that is not behind the gate."""
         if not self.device.limits.is_cpu:
             end = time.perf_counter() + POLL_SECONDS
             while self.completed < serial and time.perf_counter() < end:
@@ -353,6 +366,18 @@ class Queue:
 
     def wait_all(self) -> None:
         self.wait(self.serial)
+
+    def abandon(self) -> None:
+        """Drop what is being recorded: the device takes no more work."""
+        if self.commands is not None:
+            self.free.append(self.commands)
+            self.commands = None
+
+    def await_waiting(self) -> None:
+        """Return when no thread waits any more. Call it when the gate is shut: each looks there every 0.1 s."""
+        end = time.perf_counter() + PROBE_SECONDS
+        while self.waiting and time.perf_counter() < end:
+            time.sleep(1e-3)
 
     def names_in_flight(self) -> tuple[str, ...]:
         """What was recorded or submitted and is not known to be done, each name once."""

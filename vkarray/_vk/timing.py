@@ -83,6 +83,7 @@ def record_timed(
     timer, stamp = queue.timer, queue.functions.vkCmdWriteTimestamp
     if queue.recorded:
         queue.record_barrier()
+        queue.barrier -= 1  # the dispatch has its number already, and comes after the barrier
     query = 2 * len(timer.entries)
     stamp(queue.commands, _AT_END, timer.pool, query)
     queue._dispatch(queue.commands, *groups)

@@ -65,10 +65,9 @@ class Transfer:
             if self.mappable and self._idle(buffer):
                 ffi.memmove(buffer.piece.block.pointer + position, source, nbytes)
             elif nbytes <= INLINE_BYTES and not (position | nbytes) & 3:
-                commands = queue.begin()
-                queue.order((), (buffer,))
+                commands = queue.begin_command("upload", (), (buffer,))
                 self.device.functions.vkCmdUpdateBuffer(commands, buffer.piece.block.buffer, position, nbytes, source)
-                queue.finish_command("upload", (), (buffer,), 1)
+                queue.finish_command(1)
             else:
                 self._upload_staged(buffer, position, source, nbytes)
 
@@ -101,7 +100,8 @@ class Transfer:
         host_memory = self.device.limits.host_memory
         if host_memory == "cached" or (host_memory == "uncached" and nbytes <= DIRECT_BYTES):
             self.device.queue.wait(serial)
-            ffi.memmove(target, buffer.piece.block.pointer + position, nbytes)
+            with self.device.gate:  # so that no other thread closes the device meanwhile
+                ffi.memmove(target, buffer.piece.block.pointer + position, nbytes)
             return
         # Reading much uncached device memory through the bus is slow: the device copies into host memory instead.
         with self.device.gate:
@@ -137,12 +137,11 @@ class Transfer:
         writes: tuple[Buffer, ...],
     ) -> None:
         queue = self.device.queue
-        commands = queue.begin()
-        queue.order(reads, writes)
+        commands = queue.begin_command(name, reads, writes)
         region = self._region
         region.srcOffset, region.dstOffset, region.size = source_offset, target_offset, nbytes
         self.device.functions.vkCmdCopyBuffer(commands, source.buffer, target.buffer, 1, region)
-        queue.finish_command(name, reads, writes, nbytes >> 12)
+        queue.finish_command(nbytes >> 12)
 
     def _segment(self) -> tuple[Block, Segment]:
         """The next part of the ring, when the device has done with it."""
