@@ -169,3 +169,10 @@ def test_fields_of_a_device_capsule():
     assert (tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes) == (0, 32, 1)
     assert tuple(tensor.shape[: tensor.ndim]) == x.shape == (2, 2)
     assert tuple(tensor.strides[: tensor.ndim]) == x.strides == (4, -2)
+
+
+def test_export_of_device_memory_checks_indices():
+    result = vx.take(vx.arange(3), vx.asarray([5]))
+    with pytest.raises(IndexError, match="take: index 5"):
+        result.__dlpack__()
+    assert result.tolist() == [0]

@@ -12,7 +12,18 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "vkarray"
 STANDARD_LIBRARY = sys.stdlib_module_names
 
-OPERATIONS = {"array", "configuration", "dtypes", "errors", "interchange", "layout", "ops", "promotion", "shaders"}
+OPERATIONS = {
+    "array",
+    "checks",
+    "configuration",
+    "dtypes",
+    "errors",
+    "interchange",
+    "layout",
+    "ops",
+    "promotion",
+    "shaders",
+}
 
 # What each module may import from vkarray, and from outside the standard library. The first prefix that matches a
 # module's dotted name holds; a prefix allows itself. `*` is everything.
@@ -26,6 +37,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "promotion": ({"dtypes", "errors"}, set()),
     "layout": ({"errors"}, set()),
     "shaders": ({"cache", "configuration", "dtypes", "errors"}, set()),
+    "checks": (set(), set()),
     "methods": (set(), set()),
     "array": (
         {
@@ -42,13 +54,13 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
         },
         set(),
     ),
-    "interchange": ({"_vk", "array", "configuration", "dtypes", "errors", "layout", "promotion"}, {"numpy"}),
+    "interchange": ({"_vk", "array", "checks", "configuration", "dtypes", "errors", "layout", "promotion"}, {"numpy"}),
     "printing": ({"array", "dtypes", "interchange", "layout"}, {"numpy"}),
     "ops.launch": ({"_vk", "array", "configuration", "dtypes", "errors", "layout", "promotion", "shaders"}, set()),
     "ops.creation": (OPERATIONS, {"numpy"}),  # asarray takes what NumPy can read
     "ops.compare": (OPERATIONS, {"numpy"}),  # the debugging mode that compares with NumPy
     "ops": (OPERATIONS, set()),
-    "dlpack": ({"array", "dtypes", "interchange", "ops"}, {"numpy"}),
+    "dlpack": ({"array", "checks", "dtypes", "interchange", "ops"}, {"numpy"}),
     "inspection": ({"_vk", "array", "dtypes", "ops"}, set()),
     "fft": ({"ops"}, set()),
     "linalg": ({"ops"}, set()),

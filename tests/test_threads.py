@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 
 import vkarray as vx
 
@@ -84,20 +84,65 @@ def test_the_first_use_of_an_operation():
         assert small == [number ^ 3]
 
 
-def test_an_index_error_reaches_a_reader():
-    """Deferred errors belong to the process: a read of any thread raises them, and later ones work again."""
+def index_error_of(read) -> str:
+    """The text of the IndexError that reading raises, empty when it raises none."""
+    try:
+        read()
+    except IndexError as error:
+        return str(error)
+    return ""
+
+
+def test_an_index_error_reaches_the_thread_that_indexed():
     x = vx.arange(5)
     for _ in range(20):
-
-        def work(number):
-            try:
-                vx.take(x, vx.asarray([number])).tolist()
-            except IndexError as error:
-                return str(error)
-            return ""
-
-        results = together(work)
-        with contextlib.suppress(IndexError):
-            x.tolist()  # what no thread has met yet
-        assert any(f"take: index {number} is out of bounds" in text for text in results for number in (5, 6, 7))
+        texts = together(lambda number: index_error_of(vx.take(x, vx.asarray([number + 5])).tolist))
+        assert all(f"take: index {number} is" in text for number, text in enumerate(texts, 5))
+        while index_error_of(x.tolist):  # those of threads whose work another thread's read came upon
+            pass
         assert x.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_an_index_error_reaches_whoever_reads_first_and_the_thread_that_indexed():
+    x = vx.arange(5)
+    results = []
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: results.append(vx.take(x, vx.asarray([7])))).result()
+        assert "take: index 7" in index_error_of(results[0].tolist)
+        assert results[0].tolist() == [0]  # once in a thread
+        assert "take: index 7" in pool.submit(index_error_of, x.tolist).result()
+        assert pool.submit(index_error_of, x.tolist).result() == ""
+        pool.submit(lambda: results.append(vx.take(x, vx.asarray([8])))).result()
+        assert "take: index 8" in pool.submit(index_error_of, x.tolist).result()
+        assert index_error_of(x.tolist) == ""  # the thread has met its own error
+        pool.submit(lambda: results.append(vx.take(x, vx.asarray([9])))).result()
+    assert "take: index 9" in index_error_of(x.tolist)  # the thread has ended before it read
+
+
+def test_checks_wait_for_their_turn():
+    """Bad indices of two threads raise one after the other."""
+    x = vx.arange(5)
+    for index in (7, 8):
+        thread = threading.Thread(target=vx.take, args=(x, vx.asarray([index])))
+        thread.start()
+        thread.join()
+    assert sorted(index_error_of(x.tolist)[:14] for _ in range(3)) == ["", "take: index 7 ", "take: index 8 "]
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_checks_end_with_their_device(device, lost):
+    other = type(device)(device.physical)
+    try:
+        x = vx.asarray([1, 2, 3], device=other)
+        bad = vx.take(x, vx.asarray([9], device=other))
+        assert vx.asarray([1, 2]).tolist() == [1, 2]  # reads of one device do not check another
+        if lost:
+            other.give_up(vx.DeviceLostError("lost for a test", ()))
+            with pytest.raises(vx.DeviceLostError):
+                bad.tolist()
+    finally:
+        other.close()
+    y = vx.arange(3)
+    assert y.tolist() == [0, 1, 2]
+    with pytest.raises(IndexError, match="take: index 5"):
+        vx.take(y, vx.asarray([5])).tolist()

@@ -7,8 +7,7 @@ name.
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from . import _vk, dtypes, layout, promotion
@@ -56,26 +55,6 @@ def default_dtype(kind: str, device: _vk.Device) -> DType:
     if kind == "int":
         return dtypes.int64 if "shaderInt64" in device.features else dtypes.int32
     return {"bool": dtypes.bool_, "float": dtypes.float32, "complex": dtypes.complex64}[kind]
-
-
-# Work that may have met a bad value on the device (an index out of range) leaves a check here; the next read runs it.
-pending_checks: deque[Callable[[], None]] = deque()
-
-
-def run_checks() -> None:
-    """Run and forget the deferred checks. Raises the first error that one of them finds."""
-    errors = []
-    while pending_checks:
-        try:
-            check = pending_checks.popleft()
-        except IndexError:  # another thread took the last one
-            break
-        try:
-            check()
-        except IndexError as error:
-            errors.append(error)
-    if errors:
-        raise errors[0]
 
 
 class VkArray(Methods):

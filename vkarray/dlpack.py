@@ -9,8 +9,8 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from . import interchange
-from .array import VkArray, operations, run_checks, storage_itemsize
+from . import checks, interchange
+from .array import VkArray, operations, storage_itemsize
 from .dtypes import DType, bfloat16
 from .ops import creation, launch
 
@@ -80,6 +80,7 @@ def _device_capsule(array: VkArray) -> Any:
     import numpy as np
 
     array._device.synchronize()
+    checks.run(array._device)
     dtype = array._dtype
     itemsize = storage_itemsize(dtype, array._device)
     if itemsize != dtype.itemsize:
@@ -122,7 +123,7 @@ def _mapped_view(array: VkArray) -> Any:
             f"in NumPy's format. Use copy=None or copy=True."
         )
     device.synchronize()
-    run_checks()
+    checks.run(device)
     start = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + array._offset * dtype.itemsize
     return np.asarray(_Memory(array, start))
 

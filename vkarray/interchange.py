@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import _vk, dtypes
-from .array import VkArray, check_supported, empty, operations, run_checks, storage_itemsize
+from . import _vk, checks, dtypes
+from .array import VkArray, check_supported, empty, operations, storage_itemsize
 from .dtypes import DType
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def to_numpy(array: VkArray) -> numpy.ndarray:
     bits = np.empty(array._shape, _storage_dtype(dtype, device))
     if bits.size:
         device.download(array._buffer, array._offset * bits.itemsize, memoryview(bits.reshape(-1).view(np.uint8)))
-    run_checks()
+    checks.run(device)
     return _from_storage(bits, dtype)
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import functools
 import math
 import struct
+import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import dtypes, layout
-from ..array import VkArray, empty, is_supported, pending_checks, storage_itemsize
+from .. import checks, dtypes, layout
+from ..array import VkArray, empty, is_supported, storage_itemsize
 from ..dtypes import DType
 from ..errors import FeatureError
 from ..layout import Shape, Strides
@@ -100,7 +101,11 @@ def _move(
     reach = high - low + sum(abs(index.step) * max(index.length - 1, 0) for index in indices)
     wide = _needs_64_bits([index.array._dtype for index in indices], reach, device)
     arrays = [_as_index(index.array, dtypes.int64 if wide else dtypes.int32) for index in indices]
-    status = _status(device)
+    waiting, thread = checks.of(device).waiting, threading.current_thread()
+    check = waiting.get(thread)
+    if check is None:
+        check = waiting[thread] = _Status(device)
+    status = check.array
     operands = [strides, *(layout.broadcast_strides(one._shape, one._strides, shape) for one in (dense, *arrays))]
     shape, rows = layout.collapse(shape, operands)
     steps = [index.step for index in indices]
@@ -129,8 +134,7 @@ def _move(
         groups = launch.groups_for(count, device.limits)
         common = len(part) | len(indices) << 8 if len(part) <= _COMMON_RANK and len(indices) == 1 else 0
         launch.dispatch(chosen, device, push, groups, reads, writes, buffers=metadata, constants=((1, common),))
-    if _pending.get(device) is not status:  # another thread's read checked the words before they were written
-        pending_checks.append(functools.partial(_check, status))
+    waiting[thread] = check  # also where another thread's read has checked the words before they were written
 
 
 def _words(value: int) -> tuple[int, int]:
@@ -183,27 +187,18 @@ def _widening(
 
 # -- the deferred check -----------------------------------------------------------------------------------------
 
-_pending: dict[Device, VkArray] = {}
 
+class _Status:
+    """The words in which kernels that a thread starts note the first index out of range, until they are checked."""
 
-def _status(device: Device) -> VkArray:
-    """The words in which kernels note an index out of range until the next check of the device."""
-    status = _pending.get(device)
-    if status is None:
-        status = empty((6,), dtypes.int32, device)
-        device.upload(status._buffer, 0, bytes(24))
-        _pending[device] = status
-        pending_checks.append(functools.partial(_check, status))
-    return status
+    def __init__(self, device: Device) -> None:
+        self.array = empty((6,), dtypes.int32, device)
+        device.upload(self.array._buffer, 0, bytes(24))
 
-
-def _check(status: VkArray) -> None:
-    """Raise IndexError when a kernel noted an index out of range."""
-    device = status._device
-    if _pending.get(device) is status:
-        del _pending[device]
-    words = bytearray(24)
-    device.download(status._buffer, 0, words)
-    code, axis, index, length = struct.unpack("<iiqq", words)
-    if code:
-        raise IndexError(out_of_bounds(_FUNCTIONS[code - 1], index, axis, length))
+    def __call__(self) -> None:
+        """Raise IndexError when a kernel noted an index out of range."""
+        words = bytearray(24)
+        self.array._device.download(self.array._buffer, 0, words)
+        code, axis, index, length = struct.unpack("<iiqq", words)
+        if code:
+            raise IndexError(out_of_bounds(_FUNCTIONS[code - 1], index, axis, length))

@@ -1,0 +1,63 @@
+"""Deferred checks: errors that show only when the device has computed, such as an index out of range.
+
+Work that may meet one leaves a check with its device, one for each thread. The next read of a value from that device, by
+any thread, runs the checks, and what it finds in another thread's work is raised there as well: neither goes on with
+values that it has no reason to doubt.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._vk import Device
+
+
+class Checks:
+    """The deferred checks of one device."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[threading.Thread, Any] = {}  # callables that raise what they find
+        self._missed: dict[threading.Thread, IndexError] = {}  # found by a read of another thread
+        self._lock = threading.Lock()  # a thread's read waits until another one that runs its check is through
+
+    def run(self) -> None:
+        """Run and forget the checks. Raises the first error that one of them finds, and leaves the others waiting."""
+        reader = threading.current_thread()
+        with self._lock:
+            missed = self._missed.pop(reader, None)
+            if missed is not None:
+                raise missed
+            for thread in sorted(self.waiting, key=lambda thread: thread is not reader):  # its own first
+                check = self.waiting.pop(thread)
+                try:
+                    check()
+                except IndexError as error:
+                    if thread is not reader and thread.is_alive():
+                        self._missed[thread] = IndexError(*error.args)
+                    raise
+                except BaseException:  # an interrupt: it has found out nothing
+                    self.waiting.setdefault(thread, check)
+                    raise
+
+
+_checks: dict[Device, Checks] = {}
+
+
+def of(device: Device) -> Checks:
+    """The checks of a device. Those of closed and lost devices are forgotten: nobody can read their values."""
+    found = _checks.get(device)
+    if found is None:
+        for other in list(_checks):
+            if not other.open or other.lost is not None:
+                _checks.pop(other, None)
+        found = _checks.setdefault(device, Checks())
+    return found
+
+
+def run(device: Device) -> None:
+    """What a read of a value from the device does afterwards. Raises the error of a deferred check."""
+    found = _checks.get(device)
+    if found is not None:
+        found.run()
