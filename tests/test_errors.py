@@ -14,6 +14,7 @@ MATRIX = vx.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 VECTOR = vx.asarray([1, 2, 3], dtype=vx.int32)
 BOOLS = vx.asarray([True, False, True])
 COMPLEX = vx.asarray([1j])
+GENERATOR = vx.random.default_rng(0)
 NUMERIC = "int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, complex64, complex128"
 ALL = f"bool, {NUMERIC}"
 
@@ -58,6 +59,21 @@ ERRORS = {
         "add: the Python integer 1099511627776 is out of bounds for int32 (-2147483648 to 2147483647). Use a wider dtype "
         "(dtype=..., or astype for an array).",
     ),
+    "MATRIX + 10**400": (OverflowError, "add: the Python integer of 1329 bits is out of bounds for float32."),
+    "MATRIX + 10**5000": (OverflowError, "add: the Python integer of 16610 bits is out of bounds for float32."),
+    "VECTOR + np.int64(2**40)": (
+        OverflowError,
+        "add: the Python integer 1099511627776 is out of bounds for int32 (-2147483648 to 2147483647). Use a wider dtype "
+        "(dtype=..., or astype for an array).",
+    ),
+    "MATRIX + np.datetime64('2020')": (
+        TypeError,
+        "add: got a vkarray array and a numpy.datetime64; nothing is copied to the device silently. Convert it with "
+        "vkarray.asarray, or this array with numpy.asarray.",
+    ),
+    "vx.clip(VECTOR, np.float32(0.5))": (
+        TypeError, "clip: min is of kind float, which does not fit int32. Convert x or min first.",
+    ),
     "vx.clip(VECTOR, 0.5, 1)": (
         TypeError, "clip: min is of kind float, which does not fit int32. Convert x or min first.",
     ),
@@ -68,7 +84,7 @@ ERRORS = {
         "for an array).",
     ),
     "vx.asarray([2**70])": (
-        OverflowError, "asarray: a Python integer in [1180591620717411303424] does not fit any integer dtype.",
+        OverflowError, "asarray: the Python integer 1180591620717411303424 does not fit any integer dtype.",
     ),
     "vx.asarray('abc')": (TypeError, "asarray: expected numbers, got str ('abc')."),
     "vx.asarray([1.0], dtype=float)": (
@@ -78,9 +94,54 @@ ERRORS = {
     "vx.asarray(np.ones(2), copy=False)": (
         ValueError, "asarray: copy=False, but host memory (ndarray) must be copied to the device. Use copy=None.",
     ),
-    "vx.zeros((2, -1))": (ValueError, "zeros: expected lengths of 0 or more, got (2, -1)."),
-    "vx.ones((2.5,))": (TypeError, "ones: expected a shape of integers, got (2.5,)."),
+    "vx.zeros((2, -1))": (ValueError, "zeros: expected integers of 0 or more as shape, got (2, -1)."),
+    "vx.ones((2.5,))": (
+        TypeError, "ones: expected an integer or a sequence of integers as shape, got (2.5,).",
+    ),
     "vx.full((2,), 1.5, dtype=vx.int32)": (TypeError, "full: the float 1.5 does not fit int32. Round it first."),
+    "vx.asarray(10**5000)": (
+        OverflowError, "asarray: the Python integer of 16610 bits does not fit any integer dtype.",
+    ),
+    "vx.asarray([10**400], dtype=vx.float32)": (
+        OverflowError, "asarray: the Python integer of 1329 bits is out of bounds for float32.",
+    ),
+    "vx.asarray(np.array([], dtype=object))": (
+        TypeError, "asarray: expected numbers, got ndarray (array([], dtype=object)).",
+    ),
+    "vx.asarray(np.zeros(1, dtype=[('a', 'f4')]), dtype=vx.float32)": (
+        TypeError, "asarray: expected numbers, got ndarray (array([(0.,)], dtype=[('a', '<f4')])).",
+    ),
+    "vx.zeros_like(5)": (
+        TypeError, "zeros_like: expected a vkarray array, got the scalar 5. Convert it with vkarray.asarray.",
+    ),
+    "vx.zeros_like([1, 2])": (
+        TypeError, "zeros_like: expected a vkarray array, got list. Convert it with vkarray.asarray.",
+    ),
+    "vx.ones_like(np.ones(2))": (
+        TypeError, "ones_like: expected a vkarray array, got numpy.ndarray. Convert it with vkarray.asarray.",
+    ),
+    "vx.full(3, 10**400, dtype=vx.float32)": (
+        OverflowError, "full: the Python integer of 1329 bits is out of bounds for float32.",
+    ),
+    "vx.eye(3, k=1.5)": (TypeError, "eye: expected an integer as k, got 1.5."),
+    "vx.tril(MATRIX, k=-0.5)": (TypeError, "tril: expected an integer as k, got -0.5."),
+    "vx.arange('a')": (TypeError, "arange: expected a real number as stop, got 'a'."),
+    "vx.arange(float('inf'))": (
+        ValueError, "arange: from 0 to inf in steps of 1 is no finite number of values.",
+    ),
+    "vx.arange(0, 1, float('nan'))": (
+        ValueError, "arange: from 0 to 1 in steps of nan is no finite number of values.",
+    ),
+    "vx.arange(0, 10**400, 1.5)": (
+        OverflowError, "arange: the Python integer of 1329 bits is out of bounds for float64.",
+    ),
+    "vx.linspace('a', 1, 3)": (TypeError, "linspace: expected a number as start, got 'a'."),
+    "vx.linspace(0, 10**400, 3)": (
+        OverflowError, "linspace: the Python integer of 1329 bits is out of bounds for float32.",
+    ),
+    "vx.meshgrid(VECTOR, 3)": (
+        TypeError, "meshgrid: expected a vkarray array, got the scalar 3. Convert it with vkarray.asarray.",
+    ),
     "vx.arange(0, 5, 0)": (ValueError, "arange: step is 0; expected a positive or negative number."),
     "vx.linspace(0, 1, -1)": (ValueError, "linspace: expected num of 0 or more, got -1."),
     "vx.linspace(0, 1, 2.5)": (TypeError, "linspace: expected an integer as num, got 2.5."),
@@ -93,7 +154,28 @@ ERRORS = {
     # shapes and axes
     "vx.reshape(MATRIX, (4, 2))": (ValueError, "reshape: 6 elements of shape (2, 3) do not fill shape (4, 2)."),
     "vx.reshape(MATRIX, (-1, -1))": (ValueError, "reshape: only one length may be -1, got (-1, -1)."),
-    "vx.tile(MATRIX, 1.5)": (TypeError, "tile: expected a shape of integers, got 1.5."),
+    "vx.tile(MATRIX, 1.5)": (
+        TypeError, "tile: expected an integer or a sequence of integers as repetitions, got 1.5.",
+    ),
+    "vx.tile(MATRIX, -1)": (ValueError, "tile: expected integers of 0 or more as repetitions, got -1."),
+    "vx.pad(MATRIX, -1)": (ValueError, "pad: expected integers of 0 or more as pad_width, got (-1, -1)."),
+    "vx.pad(MATRIX, 'a')": (
+        TypeError, "pad: expected an integer or a sequence of integers as pad_width, got ('a', 'a').",
+    ),
+    "vx.reshape(MATRIX, 'a')": (
+        TypeError, "reshape: expected an integer or a sequence of integers as shape, got 'a'.",
+    ),
+    "vx.permute_dims(MATRIX, 1)": (ValueError, "permute_dims: expected 2 axes for shape (2, 3), got (1,)."),
+    "vx.permute_dims(MATRIX, None)": (
+        TypeError, "permute_dims: expected an integer or a sequence of integers as axes, got None.",
+    ),
+    "vx.concat(3)": (TypeError, "concat: expected a sequence of arrays, got 3."),
+    "vx.sum(MATRIX, axis=np.array([0.5]))": (
+        TypeError, "sum: expected an integer or a sequence of integers as axis, got array([0.5]).",
+    ),
+    "vx.sum(MATRIX, axis=np.array([0, 0]))": (ValueError, "sum: axis (0, 0) names a dimension twice."),
+    "MATRIX.item('a')": (TypeError, "item: expected an integer as an index, got 'a'."),
+    "MATRIX.diagonal('a')": (TypeError, "diagonal: expected an integer as offset, got 'a'."),
     "vx.roll(MATRIX, 1.5)": (TypeError, "roll: expected an integer as shift, got 1.5."),
     "vx.reshape(MATRIX.T, (6,), copy=False)": (
         ValueError, "reshape: copy=False, but shape (3, 2) with strides (1, 3) has no view (6,).",
@@ -138,6 +220,11 @@ ERRORS = {
         "getitem: an index must be an integer, a slice, `...`, None, or an array (or list) of integers or bools, got "
         "float (1.5).",
     ),
+    "VECTOR[1.0:2]": (TypeError, "getitem: expected integers or None in a slice, got slice(1.0, 2, None)."),
+    "VECTOR[::0]": (ValueError, "getitem: expected a step other than 0, got slice(None, None, 0)."),
+    "MATRIX.__setitem__(0, 10**400)": (
+        OverflowError, "setitem: the Python integer of 1329 bits is out of bounds for float32.",
+    ),
     "vx.take(VECTOR, vx.asarray([5])).tolist()": (
         IndexError, "take: index 5 is out of bounds for axis 0 of length 3; expected -3 to 2.",
     ),
@@ -148,6 +235,46 @@ ERRORS = {
     ),
     "vx.where(MATRIX, MATRIX, MATRIX)": (
         TypeError, "where: expected a condition array of dtype bool, got float32. Write x != 0.",
+    ),
+    # statistics and random numbers
+    "vx.var(MATRIX, correction='a')": (TypeError, "var: expected a real number as correction, got 'a'."),
+    "vx.std(MATRIX, correction=10**400)": (
+        OverflowError, "std: the Python integer of 1329 bits is out of bounds for float64.",
+    ),
+    "vx.histogram(MATRIX, range=5)": (TypeError, "histogram: expected range as a pair of numbers, got 5."),
+    "vx.histogram(MATRIX, range=(1,))": (TypeError, "histogram: expected range as a pair of numbers, got (1,)."),
+    "vx.histogram(MATRIX, range=('a', 2))": (
+        TypeError, "histogram: expected a real number as a bound of range, got 'a'.",
+    ),
+    "vx.random.random(-1)": (ValueError, "random: expected integers of 0 or more as size, got -1."),
+    "vx.random.integers(np.array([1, 2]))": (
+        TypeError, "integers: expected an integer as high, got array([1, 2]).",
+    ),
+    "vx.random.permutation([1, 2])": (
+        TypeError,
+        "permutation: expected an integer or a vkarray array as x, got [1, 2]. Use vkarray.asarray.",
+    ),
+    "vx.random.uniform('a')": (TypeError, "uniform: expected a real number as low, got 'a'."),
+    "vx.random.uniform(0, 10**400)": (
+        OverflowError, "uniform: the Python integer of 1329 bits is out of bounds for float64.",
+    ),
+    "GENERATOR.spawn('a')": (TypeError, "spawn: expected an integer as count, got 'a'."),
+    "GENERATOR.spawn(-1)": (ValueError, "spawn: expected count of 0 or more, got -1."),
+    "setattr(GENERATOR, 'state', {})": (
+        TypeError, "state: expected a dictionary of key, position and children, got {}.",
+    ),
+    "setattr(GENERATOR, 'state', {'key': 1, 'position': -1, 'children': 0})": (
+        ValueError, "state: expected position of 0 or more, got -1.",
+    ),
+    "setattr(GENERATOR, 'state', {'key': 2**64, 'position': 0, 'children': 0})": (
+        ValueError, "state: expected a key of 64 bits, got 0x10000000000000000.",
+    ),
+    # NumPy's functions
+    "np.sum(MATRIX, out=np.zeros(2))": (
+        TypeError, "sum: expected out=None, got array([0., 0.]). Write target[...] = result.",
+    ),
+    "np.mean(MATRIX, dtype=vx.float32)": (
+        TypeError, "mean: expected dtype=None, got vkarray.float32. Convert the array with astype.",
     ),
     # conversions
     "bool(MATRIX)": (

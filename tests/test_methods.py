@@ -257,7 +257,7 @@ def test_dot(first: tuple[int, ...], second: tuple[int, ...]) -> None:
          "getitem: too many indices: the key indexes 2 dimensions, the array has 1."),
         (lambda x: vx.zeros((2, 2, 3)).item(1, 1), ValueError,
          "item: expected 1 or 3 indices for shape (2, 2, 3), got (1, 1)."),
-        (lambda x: x.round(1.5), TypeError, "round: expected an integer number of decimals, got 1.5."),
+        (lambda x: x.round(1.5), TypeError, "round: expected an integer as decimals, got 1.5."),
         (lambda x: x[0].diagonal(), ValueError, "diagonal: expected at least 2 dimensions, got 1 (shape (3,))."),
         (lambda x: x.diagonal(0, 1, -1), ValueError, "diagonal: axis (1, -1) names a dimension twice."),
         (lambda x: x.dot(x), ValueError,
@@ -269,6 +269,36 @@ def test_errors(call, error, message: str) -> None:
     with pytest.raises(error) as found:
         call(vx.zeros((2, 3)))
     assert str(found.value) == message
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "std", "var", "min", "max", "argmin", "argmax", "any", "all",
+                                  "cumsum", "cumprod", "round"])  # fmt: skip
+def test_functions_of_numpys_call_methods(name: str) -> None:
+    values = np.asarray([[1.0, 3.0], [5.0, 7.0]], np.float32)
+    got = getattr(np, name)(vx.asarray(values))
+    assert type(got) is vx.VkArray
+    np.testing.assert_allclose(np.asarray(got), getattr(np, name)(values), rtol=2**-22)
+    if name != "round":
+        got = getattr(np, name)(vx.asarray(values), axis=0)
+        np.testing.assert_allclose(np.asarray(got), getattr(np, name)(values, axis=0), rtol=2**-22)
+
+
+def test_clip_of_numpys() -> None:
+    assert np.clip(vx.asarray([1.0, 5.0]), 2, 3).tolist() == [2, 3]
+
+
+def test_shapes_and_axes_as_arrays() -> None:
+    values = np.arange(6, dtype=np.int32).reshape(2, 3)
+    x = vx.asarray(values)
+    for make in (np.asarray, vx.asarray, list, tuple):
+        assert x.reshape(make([3, 2])).tolist() == values.reshape(3, 2).tolist()
+        assert vx.permute_dims(x, make([1, 0])).tolist() == values.T.tolist()
+        assert x.transpose(make([1, 0])).tolist() == values.T.tolist()
+        assert int(vx.sum(x, axis=make([0, 1]))) == 15
+        assert vx.expand_dims(x, make([0, -1])).shape == (1, 2, 3, 1)
+        assert vx.zeros(make([2, 3])).shape == (2, 3)
+        assert vx.tile(x, make([2, 1])).tolist() == np.tile(values, (2, 1)).tolist()
+    assert x.transpose(np.int64(1), 0).shape == (3, 2)
 
 
 def test_every_method_is_numpys_and_documented() -> None:

@@ -1,7 +1,8 @@
 """The methods that NumPy's arrays have beside the standard's: NumPy's names, defaults and order of arguments.
 
 No mathematics: each calls `operations`, the table that `vkarray.ops` fills by name. Where a function of the standard does
-the same, its documentation holds; `axis` may be given by position, as in NumPy.
+the same, its documentation holds; `axis` may be given by position, as in NumPy. `numpy.sum(x)` and other reductions of
+NumPy's call these methods, with `out` and `dtype`: the result is an array of vkarray's.
 """
 
 from __future__ import annotations
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
 
 # Name of an operation -> its function; filled by `vkarray.ops`.
 operations: dict[str, Callable[..., Any]] = {}
+
+
+def _only_none(method: str, **given: Any) -> None:
+    """Raise TypeError for an `out` or `dtype` that a method has only because `numpy.sum(x)` and the like pass it."""
+    for name, value in given.items():
+        if value is not None:
+            remedy = "Write target[...] = result." if name == "out" else "Convert the array with astype."
+            raise TypeError(f"{method}: expected {name}=None, got {value!r:.60}. {remedy}")
 
 
 class Methods:
@@ -60,56 +69,77 @@ class Methods:
 
     # -- reductions ---------------------------------------------------------------------------------------------
 
-    def sum(self, axis: Axis = None, dtype: DType | None = None, *, keepdims: bool = False) -> VkArray:
+    def sum(
+        self, axis: Axis = None, dtype: DType | None = None, out: None = None, *, keepdims: bool = False
+    ) -> VkArray:
         """The sum of the elements over axes (see `vkarray.sum`)."""
+        _only_none("sum", out=out)
         return operations["sum"](self, axis=axis, dtype=dtype, keepdims=keepdims)
 
-    def prod(self, axis: Axis = None, dtype: DType | None = None, *, keepdims: bool = False) -> VkArray:
+    def prod(
+        self, axis: Axis = None, dtype: DType | None = None, out: None = None, *, keepdims: bool = False
+    ) -> VkArray:
         """The product of the elements over axes (see `vkarray.prod`)."""
+        _only_none("prod", out=out)
         return operations["prod"](self, axis=axis, dtype=dtype, keepdims=keepdims)
 
-    def mean(self, axis: Axis = None, *, keepdims: bool = False) -> VkArray:
+    def mean(self, axis: Axis = None, dtype: None = None, out: None = None, *, keepdims: bool = False) -> VkArray:
         """The arithmetic mean over axes (see `vkarray.mean`)."""
+        _only_none("mean", dtype=dtype, out=out)
         return operations["mean"](self, axis=axis, keepdims=keepdims)
 
-    def std(self, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> VkArray:
+    def std(
+        self, axis: Axis = None, dtype: None = None, out: None = None, *, ddof: float = 0, keepdims: bool = False
+    ) -> VkArray:
         """The standard deviation over axes; `ddof` is the `correction` of `vkarray.std`."""
+        _only_none("std", dtype=dtype, out=out)
         return operations["std"](self, axis=axis, correction=ddof, keepdims=keepdims)
 
-    def var(self, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> VkArray:
+    def var(
+        self, axis: Axis = None, dtype: None = None, out: None = None, *, ddof: float = 0, keepdims: bool = False
+    ) -> VkArray:
         """The variance over axes; `ddof` is the `correction` of `vkarray.var`."""
+        _only_none("var", dtype=dtype, out=out)
         return operations["var"](self, axis=axis, correction=ddof, keepdims=keepdims)
 
-    def min(self, axis: Axis = None, *, keepdims: bool = False) -> VkArray:
+    def min(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> VkArray:
         """The smallest element over axes; NaN if there is one (see `vkarray.min`)."""
+        _only_none("min", out=out)
         return operations["min"](self, axis=axis, keepdims=keepdims)
 
-    def max(self, axis: Axis = None, *, keepdims: bool = False) -> VkArray:
+    def max(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> VkArray:
         """The largest element over axes; NaN if there is one (see `vkarray.max`)."""
+        _only_none("max", out=out)
         return operations["max"](self, axis=axis, keepdims=keepdims)
 
-    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> VkArray:
+    def argmin(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> VkArray:
         """The place of the first smallest element, in the flattened array by default (see `vkarray.argmin`)."""
+        _only_none("argmin", out=out)
         return operations["argmin"](self, axis=axis, keepdims=keepdims)
 
-    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> VkArray:
+    def argmax(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> VkArray:
         """The place of the first largest element, in the flattened array by default (see `vkarray.argmax`)."""
+        _only_none("argmax", out=out)
         return operations["argmax"](self, axis=axis, keepdims=keepdims)
 
-    def any(self, axis: Axis = None, *, keepdims: bool = False) -> VkArray:
+    def any(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> VkArray:
         """Whether any element over axes is true (see `vkarray.any`)."""
+        _only_none("any", out=out)
         return operations["any"](self, axis=axis, keepdims=keepdims)
 
-    def all(self, axis: Axis = None, *, keepdims: bool = False) -> VkArray:
+    def all(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> VkArray:
         """Whether all elements over axes are true (see `vkarray.all`)."""
+        _only_none("all", out=out)
         return operations["all"](self, axis=axis, keepdims=keepdims)
 
-    def cumsum(self, axis: int | None = None, dtype: DType | None = None) -> VkArray:
+    def cumsum(self, axis: int | None = None, dtype: DType | None = None, out: None = None) -> VkArray:
         """The sums up to each element along an axis, of the flattened array by default (see `vkarray.cumulative_sum`)."""
+        _only_none("cumsum", out=out)
         return operations["cumsum"](self, axis, dtype)
 
-    def cumprod(self, axis: int | None = None, dtype: DType | None = None) -> VkArray:
+    def cumprod(self, axis: int | None = None, dtype: DType | None = None, out: None = None) -> VkArray:
         """The products up to each element along an axis, of the flattened array by default."""
+        _only_none("cumprod", out=out)
         return operations["cumprod"](self, axis, dtype)
 
     # -- elements -----------------------------------------------------------------------------------------------
@@ -130,15 +160,17 @@ class Methods:
 
     conjugate = conj
 
-    def round(self, decimals: int = 0) -> VkArray:
+    def round(self, decimals: int = 0, out: None = None) -> VkArray:
         """Each element rounded to `decimals` places after the point (before it when negative), halves to even.
 
         As NumPy's: x * 10**decimals rounded, divided by 10**decimals, each step rounded to the dtype.
         """
+        _only_none("round", out=out)
         return operations["round_decimals"](self, decimals)
 
-    def clip(self, min: Any = None, max: Any = None) -> VkArray:
+    def clip(self, min: Any = None, max: Any = None, out: None = None) -> VkArray:
         """Each element limited to [min, max] (see `vkarray.clip`)."""
+        _only_none("clip", out=out)
         return operations["clip"](self, min, max)
 
     def astype(self, dtype: DType, copy: bool = True) -> VkArray:

@@ -88,6 +88,13 @@ def as_real(value: Any, function: str, name: str) -> Any:
     return as_scalar(value)
 
 
+def as_float(value: Any, function: str, name: str) -> float:
+    """The parameter `name` as a Python float. Raises TypeError for no real number, OverflowError for a huge integer."""
+    number = as_real(value, function, name)
+    check_scalar_range(function, number, dtypes.float64)
+    return float(number)
+
+
 def scalar_kind(value: object) -> int:
     """0, 1, 2, 3 for a bool, int, float, complex of Python's or NumPy's."""
     number = as_scalar(value)

@@ -15,18 +15,12 @@ from . import launch
 from .launch import as_device
 from .rows import cast, check_array, check_operands
 
-_KIND_NAMES = ("bool", "int", "float", "complex")
 
-
-def as_shape(shape: int | Sequence[int], function: str) -> tuple[int, ...]:
-    """A shape as a tuple of non-negative integers. Raises TypeError or ValueError naming the function."""
-    lengths = shape if isinstance(shape, (tuple, list)) else (shape,)
-    try:
-        result = tuple(length.__index__() for length in lengths)
-    except AttributeError:
-        raise TypeError(f"{function}: expected a shape of integers, got {shape!r}.") from None
+def as_shape(shape: int | Sequence[int], function: str, name: str = "shape") -> tuple[int, ...]:
+    """A shape (the parameter `name`) as a tuple of non-negative integers. Raises TypeError or ValueError."""
+    result = layout.as_integers(shape, function, name)
     if any(length < 0 for length in result):
-        raise ValueError(f"{function}: expected lengths of 0 or more, got {result}.")
+        raise ValueError(f"{function}: expected integers of 0 or more as {name}, got {shape!r}.")
     return result
 
 
@@ -92,14 +86,17 @@ def asarray(
         values = _python_values(_host_values(obj), wanted)
     else:
         values = _as_numpy(_host_values(obj))
-    if values.dtype == object or values.dtype.kind not in "biufcV":
-        if values.dtype == object and all(isinstance(one, int) for one in values.reshape(-1)):
-            raise OverflowError(f"asarray: a Python integer in {obj!r:.60} does not fit any integer dtype.")
+    if values.dtype.kind not in "biufc" and values.dtype.name != "bfloat16":
+        if values.dtype == object and values.size and all(isinstance(one, int) for one in values.reshape(-1)):
+            largest = promotion.shown(max(values.reshape(-1), key=abs))
+            raise OverflowError(f"asarray: the Python integer {largest} does not fit any integer dtype.")
         raise TypeError(f"asarray: expected numbers, got {type(obj).__name__} ({obj!r:.60}).")
     if wanted is None:
         wanted = interchange.dtype_of_numpy(values, "asarray")
         if python_numbers:
-            kind = _KIND_NAMES["biufc".index(values.dtype.kind.replace("u", "i")) - (values.dtype.kind in "fc")]
+            kind = promotion.KIND_NAMES[
+                "biufc".index(values.dtype.kind.replace("u", "i")) - (values.dtype.kind in "fc")
+            ]
             wanted = wanted if wanted is dtypes.uint64 else default_dtype(kind, target)
     check_supported(wanted, target, "asarray")
     if python_numbers and values.dtype.kind in "iu" and wanted in CATEGORIES["integer"] and values.size:
@@ -125,13 +122,13 @@ def _python_values(obj: Any, wanted: DType) -> Any:
     import numpy as np
 
     values = _as_numpy(obj)
-    if wanted in CATEGORIES["integer"] and values.dtype.kind in "fO" and values.size:
+    if values.dtype.kind in ("fO" if wanted in CATEGORIES["integer"] else "O") and values.size:
         # NumPy takes whole numbers beyond int64 for floating-point numbers or objects.
         exact = np.asarray(obj, object)
         if all(isinstance(one, int) for one in exact.reshape(-1)):
             for value in (exact.min(), exact.max()):
                 promotion.check_scalar_range("asarray", value, wanted)
-            return exact.astype(wanted.name)
+            return exact.astype(interchange.numpy_dtype(wanted))
     return values
 
 
@@ -179,16 +176,18 @@ def _filled(function: str, shape: int | Sequence[int], value: Any, dtype: DType 
     if not promotion.is_scalar(value):
         raise TypeError(f"{function}: expected a Python scalar as fill_value, got {value!r}.")
     kind = promotion.scalar_kind(value)
-    wanted = default_dtype(_KIND_NAMES[kind], target) if dtype is None else as_dtype(dtype, function)
+    wanted = default_dtype(promotion.KIND_NAMES[kind], target) if dtype is None else as_dtype(dtype, function)
     check_supported(wanted, target, function)
     if wanted in CATEGORIES["integer"]:
         if kind > 1:
-            raise TypeError(f"{function}: the {_KIND_NAMES[kind]} {value!r} does not fit {wanted}. Round it first.")
-        promotion.check_scalar_range(function, int(value), wanted)
+            raise TypeError(
+                f"{function}: the {promotion.KIND_NAMES[kind]} {value!r} does not fit {wanted}. Round it first."
+            )
     elif kind == 3 and wanted.kind != "complex floating":
         raise TypeError(f"{function}: the complex number {value!r} does not fit {wanted}.")
     elif wanted is dtypes.bool_:
         value = bool(value)
+    promotion.check_scalar_range(function, value, wanted)
     result = _empty(as_shape(shape, function), wanted, target)
     return launch.elementwise(launch.copy_operation(wanted), (launch.constant(value, wanted, target),), result)
 
@@ -275,10 +274,9 @@ def arange(
     else float32). Returns a one-dimensional array. Raises ValueError for step 0, OverflowError for a value beyond dtype.
     Standard: creation functions, `arange`.
     """
-    first, last = (0, start) if stop is None else (start, stop)
-    for name, value in (("start", first), ("stop", last), ("step", step)):
-        if not promotion.is_scalar(value) or isinstance(value, complex):
-            raise TypeError(f"arange: expected a real number for {name}, got {value!r}.")
+    given = {"start": 0, "stop": start} if stop is None else {"start": start, "stop": stop}
+    first, last = (promotion.as_real(value, "arange", name) for name, value in given.items())
+    step = promotion.as_real(step, "arange", "step")
     if step == 0:
         raise ValueError("arange: step is 0; expected a positive or negative number.")
     target = as_device(device)
@@ -287,13 +285,25 @@ def arange(
     check_supported(wanted, target, "arange")
     if wanted not in CATEGORIES["real numeric"]:
         raise TypeError(f"arange: expected a real numeric dtype, got {wanted}.")
-    count = max(int(-((first - last) // step)) if integral else math.ceil((last - first) / step), 0)
-    if count and wanted in CATEGORIES["integer"]:
-        if not integral:
-            raise TypeError(f"arange: values of float steps do not fit {wanted}. Use a floating dtype, then astype.")
-        for value in (first, first + (count - 1) * step):
+    if integral:
+        count = max(int(-((first - last) // step)), 0)
+        for value in (first, first + (count - 1) * step) if count else ():
             promotion.check_scalar_range("arange", int(value), wanted)
+    else:
+        count = _count_of_steps(first, last, step)
+        if count and wanted in CATEGORIES["integer"]:
+            raise TypeError(f"arange: values of float steps do not fit {wanted}. Use a floating dtype, then astype.")
     return _arithmetic_progression(first, step, count, wanted, target)
+
+
+def _count_of_steps(first: float, last: float, step: float) -> int:
+    """How many floating-point numbers `arange` makes. Raises ValueError for infinitely many, and for NaN."""
+    for value in (first, last, step):
+        promotion.check_scalar_range("arange", value, dtypes.float64)
+    steps = (last - first) / step
+    if not math.isfinite(steps):
+        raise ValueError(f"arange: from {first} to {last} in steps of {step} is no finite number of values.")
+    return max(math.ceil(steps), 0)
 
 
 def linspace(
@@ -309,6 +319,7 @@ def linspace(
     if num < 0:
         raise ValueError(f"linspace: expected num of 0 or more, got {num}.")
     target = as_device(device)
+    start, stop = (_number("linspace", name, value) for name, value in (("start", start), ("stop", stop)))
     complex_bounds = isinstance(start, complex) or isinstance(stop, complex)
     if dtype is None:
         wanted = default_dtype("complex" if complex_bounds else "float", target)
@@ -316,6 +327,8 @@ def linspace(
         wanted = as_dtype(dtype, "linspace")
     check_supported(wanted, target, "linspace")
     promotion.check_category("linspace", wanted, "complex floating" if complex_bounds else "floating-point")
+    for value in (start, stop):
+        promotion.check_scalar_range("linspace", value, wanted)
     intervals = num - 1 if endpoint else num
     step = (stop - start) / intervals if intervals > 0 else 0.0
     result = _arithmetic_progression(start, step, num, wanted, target)
@@ -323,6 +336,14 @@ def linspace(
         last = result._view((1,), (1,), num - 1)
         launch.elementwise(launch.copy_operation(wanted), (launch.constant(stop, wanted, target),), last)
     return result
+
+
+def _number(function: str, name: str, value: Any) -> Any:
+    """The parameter `name` as a Python scalar. Raises TypeError for what is no number."""
+    number = promotion.as_scalar(value)
+    if number is None:
+        raise TypeError(f"{function}: expected a number as {name}, got {value!r:.60}.")
+    return number
 
 
 def eye(
@@ -395,7 +416,7 @@ def meshgrid(*arrays: VkArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[Vk
         raise ValueError(f"meshgrid: expected indexing 'xy' or 'ij', got {indexing!r}.")
     if not arrays:
         return ()
-    check_operands("meshgrid", arrays)
+    check_operands("meshgrid", [check_array("meshgrid", array) for array in arrays])
     if any(array.ndim != 1 for array in arrays):
         raise ValueError(f"meshgrid: expected one-dimensional arrays, got shapes {[array.shape for array in arrays]}.")
     axes = list(range(len(arrays)))

@@ -217,7 +217,7 @@ def _bounds(x: VkArray, range: Sequence[float] | None) -> tuple[float, float]:
     if range is not None:
         if not isinstance(range, (tuple, list)) or len(range) != 2:
             raise TypeError(f"histogram: expected range as a pair of numbers, got {range!r:.60}.")
-        low, high = (promotion.as_real(bound, "histogram", "a bound of range") for bound in range)
+        low, high = (promotion.as_float(bound, "histogram", "a bound of range") for bound in range)
     elif x.size == 0:
         low, high = 0.0, 1.0
     else:

@@ -6,7 +6,6 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
-from typing import cast as cast_type
 
 from .. import layout, promotion
 from ..array import VkArray, check_supported, empty
@@ -25,6 +24,8 @@ def _array(x: VkArray, function: str) -> VkArray:
 
 def _arrays(arrays: Sequence[VkArray], function: str) -> list[VkArray]:
     """Arrays of one device with their promoted dtype. Raises ValueError for none."""
+    if not hasattr(arrays, "__iter__"):
+        raise TypeError(f"{function}: expected a sequence of arrays, got {arrays!r:.60}.")
     listed = [_array(array, function) for array in arrays]
     if not listed:
         raise ValueError(f"{function}: expected at least one array, got none.")
@@ -109,10 +110,10 @@ def unstack(x: VkArray, /, *, axis: int = 0) -> tuple[VkArray, ...]:
 def expand_dims(x: VkArray, /, axis: int | Sequence[int] = 0) -> VkArray:
     """A view with new dimensions of length 1 at the places `axis` of the result. Standard: `expand_dims`."""
     _array(x, "expand_dims")
-    count = len(axis) if isinstance(axis, (tuple, list)) else 1
-    axes = layout.normalize_axes(axis, x.ndim + count, "expand_dims")
+    listed = layout.as_integers(axis, "expand_dims", "axis")
+    rank = range(x.ndim + len(listed))
+    axes = layout.normalize_axes(listed, len(rank), "expand_dims")
     lengths, strides = iter(x._shape), iter(x._strides)
-    rank = range(x.ndim + count)
     return x._view(
         tuple(1 if d in axes else next(lengths) for d in rank), tuple(0 if d in axes else next(strides) for d in rank)
     )
@@ -132,9 +133,10 @@ def squeeze(x: VkArray, /, axis: int | Sequence[int]) -> VkArray:
 def permute_dims(x: VkArray, /, axes: Sequence[int]) -> VkArray:
     """A view with the dimensions in the order `axes`. Raises ValueError unless it names each once. Standard."""
     _array(x, "permute_dims")
-    order = layout.normalize_axes(tuple(axes), x.ndim, "permute_dims")
+    listed = layout.as_integers(axes, "permute_dims", "axes")
+    order = layout.normalize_axes(listed, x.ndim, "permute_dims")
     if len(order) != x.ndim:
-        raise ValueError(f"permute_dims: expected {x.ndim} axes for shape {x._shape}, got {tuple(axes)}.")
+        raise ValueError(f"permute_dims: expected {x.ndim} axes for shape {x._shape}, got {listed}.")
     return x._view(tuple(x._shape[d] for d in order), tuple(x._strides[d] for d in order))
 
 
@@ -177,7 +179,7 @@ def reshape(x: VkArray, /, shape: int | Sequence[int], *, copy: bool | None = No
 
 def _completed(shape: int | Sequence[int], x: VkArray) -> tuple[int, ...]:
     """`shape` with its -1 worked out. Raises ValueError unless the number of elements agrees."""
-    lengths: list[int] = list(shape) if isinstance(shape, (tuple, list)) else [cast_type(int, shape)]
+    lengths = list(layout.as_integers(shape, "reshape", "shape"))
     unknown = [place for place, length in enumerate(lengths) if length == -1]
     if len(unknown) == 1:
         known = math.prod(length for length in lengths if length != -1)
@@ -235,7 +237,7 @@ def tile(x: VkArray, repetitions: int | Sequence[int], /) -> VkArray:
     Raises ValueError for a negative count. Standard: manipulation functions, `tile`.
     """
     _array(x, "tile")
-    counts = creation.as_shape(repetitions, "tile")
+    counts = creation.as_shape(repetitions, "tile", "repetitions")
     rank = max(len(counts), x.ndim)
     counts = (1,) * (rank - len(counts)) + counts
     shape = (1,) * (rank - x.ndim) + x._shape

@@ -31,7 +31,7 @@ def squeeze(x: VkArray, axis: int | Sequence[int] | None) -> VkArray:
 
 def transpose(x: VkArray, *axes: Any) -> VkArray:
     """The dimensions in the order of `axes`: none or None, a tuple, or one integer each."""
-    order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+    order = axes[0] if len(axes) == 1 else axes or None
     return manipulation.permute_dims(x, tuple(reversed(range(x.ndim))) if order is None else order)
 
 
@@ -90,8 +90,7 @@ def imag_view(x: VkArray) -> VkArray:
 
 def round_decimals(x: VkArray, decimals: int) -> VkArray:
     """x rounded to a number of decimal places, halves to even."""
-    if not isinstance(decimals, int):
-        raise TypeError(f"round: expected an integer number of decimals, got {decimals!r}.")
+    decimals = layout.as_integer(decimals, "round", "decimals")
     promotion.check_category("round", x._dtype, "numeric")
     if decimals == 0 or (x._dtype in CATEGORIES["integer"] and decimals > 0):
         return elementwise.round(x)
@@ -145,7 +144,7 @@ def item(x: VkArray, *indices: Any) -> Any:
         return interchange.item(x)
     place = indices[0] if len(indices) == 1 and isinstance(indices[0], tuple) else indices
     if len(place) == 1 and x.ndim != 1:
-        number = check_index(place[0], 0, x.size, "item")
+        number = check_index(layout.as_integer(place[0], "item", "an index"), 0, x.size, "item")
         steps = layout.contiguous_strides(x._shape)
         place = tuple(number // step % length for length, step in zip(x._shape, steps, strict=True))
     element = x[place]

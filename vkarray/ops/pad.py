@@ -54,7 +54,7 @@ def pad(
     check_array("pad", x)
     if mode not in _MODES:
         raise ValueError(f"pad: expected mode {', '.join(_MODES)}, got {mode!r}.")
-    widths = [creation.as_shape(pair, "pad") for pair in _pairs("pad_width", pad_width, x.ndim)]
+    widths = [creation.as_shape(pair, "pad", "pad_width") for pair in _pairs("pad_width", pad_width, x.ndim)]
     if mode in _PLACES:
         return _repeated(x, widths, mode)
     shape = tuple(length + sum(pair) for length, pair in zip(x._shape, widths, strict=True))

@@ -39,7 +39,7 @@ def _spread(
     """A measure of the deviations from the mean: one reduction for the mean, one for the deviations."""
     axes = checked(made.name, x, axis)
     promotion.check_category(made.name, x._dtype, made.category)
-    correction = promotion.as_real(correction, made.name, "correction")
+    correction = promotion.as_float(correction, made.name, "correction")
     count = math.prod(x._shape[axis] for axis in axes)
     divisor = count - correction if count > correction else math.nan
     _, floating = reductions.TYPES["pair"](x._dtype, x._device)
