@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
 import itertools
 import math
+import pickle
 import threading
 
 import numpy as np
@@ -340,29 +342,88 @@ def test_functions_of_the_module() -> None:
     assert all(getattr(vx.random, name).__doc__ for name in vx.random.__all__)
 
 
+def test_the_module_outlives_its_device(device) -> None:
+    with vx.config(disable="subgroupQuad"):  # a device of its own
+        vx.random.seed(24)
+        first = vx.random.random(5)
+        assert first.device is not device
+        first = first.tolist()
+        generator = vx.random.default_rng(24)
+        generator.device.close()
+        assert [*first, *vx.random.random(4).tolist()] == vx.random.default_rng(24).random(9).tolist()
+        with pytest.raises(vx.DeviceError, match="was closed"):
+            generator.random(3)
+        vx.random.default_rng().device.close()
+    vx.random.seed()
+    assert vx.random.random(2).device is device
+
+
+def test_threads_share_the_generator_of_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vx.random, "_generator", None)
+    together = threading.Barrier(8)
+    found = []
+
+    def work() -> None:
+        together.wait()
+        found.append(vx.random._shared())
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(map(id, found))) == 1
+
+
+def test_copies_go_on_alike() -> None:
+    generator = vx.random.default_rng(25)
+    generator.spawn(2)
+    generator.random(3)
+    copies = [copy.copy(generator), copy.deepcopy(generator), pickle.loads(pickle.dumps(generator))]
+    expected = generator.random(4).tolist()
+    child = generator.spawn(1)[0].state
+    for one in copies:
+        assert one.device is generator.device
+        assert one.random(4).tolist() == expected
+        assert one.spawn(1)[0].state == child
+        assert one.state == generator.state
+
+
+def test_scalars_and_arrays_of_numpys() -> None:
+    generator, same = vx.random.default_rng(np.array([1, 2])), vx.random.default_rng((1, 2))
+    assert (
+        generator.integers(np.int8(3), np.int64(9), size=np.array([2, 3])).tolist()
+        == same.integers(3, 9, (2, 3)).tolist()
+    )
+    assert generator.normal(np.float32(2), np.float16(3), 5).tolist() == same.normal(2.0, 3.0, 5).tolist()
+    assert generator.uniform(np.uint8(250), np.uint8(3), 5).tolist() == same.uniform(250, 3, 5).tolist()
+    assert generator.permutation(np.int64(6)).tolist() == same.permutation(6).tolist()
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda g: vx.random.default_rng(-1), ValueError, "default_rng: expected a seed of 0 or more, got -1."),
         (lambda g: vx.random.default_rng(1.5), TypeError,
-         "default_rng: expected an integer, a sequence of integers or None as seed, got 1.5."),
+         "default_rng: expected an integer or a sequence of integers as seed, got 1.5."),
         (lambda g: g.random(3, dtype=vx.float16), TypeError,
          "random: expected dtype float32 or float64, got float16. Convert the numbers: astype."),
-        (lambda g: g.random(-3), ValueError, "random: expected lengths of 0 or more, got (-3,)."),
+        (lambda g: g.random(-3), ValueError, "random: expected integers of 0 or more as size, got -3."),
         (lambda g: g.normal(0, -1), ValueError, "normal: expected a scale of 0 or more, got -1."),
         (lambda g: g.normal("a"), TypeError, "normal: expected a real number or a vkarray array as loc, got 'a'."),
         (lambda g: g.normal(vx.zeros(3), 1, 4), ValueError, None),
         (lambda g: g.normal(vx.zeros((2, 3)), 1, 3), ValueError,
          "normal: a parameter of shape (2, 3) does not broadcast to (3,)."),
         (lambda g: g.uniform(0, math.inf), ValueError,
-         "uniform: expected finite real numbers low and high, got 0 and inf."),
+         "uniform: expected finite real numbers low and high, got 0.0 and inf."),
         (lambda g: g.integers(0), ValueError, "integers: there is no integer from 0 to -1; expected low below high."),
         (lambda g: g.integers(5, 5), ValueError, "integers: there is no integer from 5 to 4; expected low below high."),
-        (lambda g: g.integers(1.5), TypeError, "integers: expected integers as bounds, got 0 and 1.5."),
+        (lambda g: g.integers(1.5), TypeError, "integers: expected an integer as high, got 1.5."),
         (lambda g: g.integers(0, 257, dtype=vx.uint8), OverflowError, None),
         (lambda g: g.integers(0, 3, dtype=vx.bool), OverflowError, "integers: 2 is out of bounds for bool (0 to 1)."),
         (lambda g: g.integers(0, 3, dtype=vx.float32), TypeError, None),
-        (lambda g: g.permutation(-1), ValueError, "permutation: expected an integer of 0 or more, got -1."),
+        (lambda g: g.permutation(-1), ValueError, "permutation: expected x of 0 or more, got -1."),
         (lambda g: g.permutation(vx.asarray(1.0)), IndexError, None),
         (lambda g: g.shuffle([1, 2]), TypeError, "shuffle: expected a vkarray array, got list. Use permutation."),
         (lambda g: g.choice(0, 1), ValueError, "choice: there is nothing to choose from: a is empty."),

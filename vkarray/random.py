@@ -8,6 +8,7 @@ array([...])
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,12 +30,28 @@ def default_rng(seed: int | Sequence[int] | None = None, *, device: Any = None) 
 
 
 _generator: Generator | None = None
+_lock = threading.Lock()
 
 
 def seed(seed: int | Sequence[int] | None = None) -> None:
     """Start the generator of this module's functions anew from a seed (None: one from the system, as at first)."""
     global _generator
-    _generator = Generator(seed)
+    made = Generator(seed)
+    with _lock:
+        _generator = made
+
+
+def _shared() -> Generator:
+    """The generator of this module's functions. Its stream goes on after its device was lost or closed."""
+    global _generator
+    with _lock:
+        if _generator is None:
+            _generator = Generator()
+        elif not _generator.device.open or _generator.device.lost is not None:
+            state = _generator.state
+            _generator = Generator(0)
+            _generator.state = state
+        return _generator
 
 
 def _of_module(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,9 +59,7 @@ def _of_module(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def function(*arguments: Any, **options: Any) -> Any:
-        if _generator is None:
-            seed()
-        return method(_generator, *arguments, **options)
+        return method(_shared(), *arguments, **options)
 
     return function
 

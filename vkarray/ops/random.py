@@ -90,11 +90,8 @@ class Generator:
     """
 
     def __init__(self, seed: int | Sequence[int] | None = None, *, device: Any = None) -> None:
-        given: Any = [secrets.randbits(64)] if seed is None else seed if isinstance(seed, (list, tuple)) else [seed]
-        if not given or any(isinstance(one, bool) or not hasattr(one, "__index__") for one in given):
-            raise TypeError(f"default_rng: expected an integer, a sequence of integers or None as seed, got {seed!r}.")
-        numbers: list[int] = [one.__index__() for one in given]
-        if any(one < 0 for one in numbers):
+        numbers = (secrets.randbits(64),) if seed is None else layout.as_integers(seed, "default_rng", "seed")
+        if not numbers or any(one < 0 for one in numbers):
             raise ValueError(f"default_rng: expected a seed of 0 or more, got {seed!r}.")
         self._key = _key(*numbers)
         self._position = 0  # words taken from the stream
@@ -109,16 +106,46 @@ class Generator:
 
     @property
     def state(self) -> dict[str, int]:
-        """The key, the number of words taken and that of generators spawned. Assign it to go back to a state."""
-        return {"key": self._key, "position": self._position, "children": self._children}
+        """The key, the number of words taken and that of generators spawned. Assign it to go back to a state.
+
+        Assigning raises TypeError for other names and values that are no integers, ValueError for integers out of range.
+        """
+        with self._lock:
+            return {"key": self._key, "position": self._position, "children": self._children}
 
     @state.setter
     def state(self, value: dict[str, int]) -> None:
+        if not isinstance(value, dict) or value.keys() != {"key", "position", "children"}:
+            raise TypeError(f"state: expected a dictionary of key, position and children, got {value!r:.60}.")
+        key, position, children = (_natural("state", name, value[name]) for name in ("key", "position", "children"))
+        if key >> 64:
+            raise ValueError(f"state: expected a key of 64 bits, got {key:#x}.")
         with self._lock:
-            self._key, self._position, self._children = (value[name] for name in ("key", "position", "children"))
+            self._key, self._position, self._children = key, position, children
+
+    # Copies go on alike; a pickled generator is on the default device, as a pickled array is.
+
+    def __getstate__(self) -> dict[str, int]:
+        return self.state
+
+    def __setstate__(self, state: dict[str, int]) -> None:
+        Generator.__init__(self, 0)
+        self.state = state
+
+    def __copy__(self) -> Generator:
+        copied = Generator(0, device=self._device)
+        copied.state = self.state
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Generator:
+        return self.__copy__()
 
     def spawn(self, count: int) -> list[Generator]:
-        """New generators with streams of their own, which this one's state determines but its draws do not."""
+        """New generators with streams of their own, which this one's state determines but its draws do not.
+
+        Raises TypeError unless count is an integer, ValueError for a negative one.
+        """
+        count = _natural("spawn", "count", count)
         with self._lock:
             first = self._children
             self._children += count
@@ -157,7 +184,7 @@ class Generator:
                 f"{function}: expected dtype float32 or float64, got {wanted}. Convert the numbers: astype."
             )
         check_supported(wanted, self._device, function)
-        shape = () if size is None else creation.as_shape(size, function)
+        shape = () if size is None else creation.as_shape(size, function, "size")
         return self._draw(_variant(distribution, wanted), empty(shape, wanted, self._device), wanted.bits // 32)
 
     def _scaled(
@@ -168,7 +195,7 @@ class Generator:
         if arrays:
             check_operands(function, [*arrays, launch.constant(0, dtypes.int32, self._device)])
         for name, value in (("loc", loc), ("scale", scale)):
-            if type(value) is not VkArray and not (promotion.is_scalar(value) and not isinstance(value, complex)):
+            if type(value) is not VkArray and not promotion.is_real_scalar(value):
                 raise TypeError(f"{function}: expected a real number or a vkarray array as {name}, got {value!r}.")
             if type(value) is VkArray:
                 promotion.check_category(function, value._dtype, "real numeric")
@@ -198,7 +225,8 @@ class Generator:
         """
         if type(low) is VkArray or type(high) is VkArray:
             return self._scaled("uniform", "vx_uniforms", low, subtract(high, low), size, dtype)
-        if not (promotion.is_scalar(low) and promotion.is_scalar(high) and math.isfinite(high - low)):
+        low, high = (promotion.as_float(bound, "uniform", name) for name, bound in (("low", low), ("high", high)))
+        if not math.isfinite(high - low):
             raise ValueError(f"uniform: expected finite real numbers low and high, got {low!r} and {high!r}.")
         return self._scaled("uniform", "vx_uniforms", low, high - low, size, dtype)
 
@@ -243,13 +271,12 @@ class Generator:
         no int64). Raises ValueError for an empty range, OverflowError for bounds that the dtype does not hold.
         Method: multiplication and rejection (Lemire, 2019), exact; at most one in two words is rejected.
         """
-        first, last = (0, low) if high is None else (low, high)
-        if any(isinstance(bound, bool) or not hasattr(bound, "__index__") for bound in (first, last)):
-            raise TypeError(f"integers: expected integers as bounds, got {first!r} and {last!r}.")
+        given = {"low": 0, "high": low} if high is None else {"low": low, "high": high}
+        first, last = (layout.as_integer(bound, "integers", name) for name, bound in given.items())
+        last -= not endpoint
         wanted = default_dtype("int", self._device) if dtype is None else as_dtype(dtype, "integers")
         promotion.check_category("integers", wanted, "integer or boolean")
         check_supported(wanted, self._device, "integers")
-        first, last = first.__index__(), last.__index__() - (not endpoint)
         if first > last:
             raise ValueError(f"integers: there is no integer from {first} to {last}; expected low below high.")
         for bound in (first, last):
@@ -261,7 +288,7 @@ class Generator:
         bits = 64 if span > 1 << 32 else 32
         mask = (1 << 64) - 1
         parameters = struct.pack("<3Q", first & mask, span & (1 << bits) - 1, (1 << bits) % span)
-        result = empty(() if size is None else creation.as_shape(size, "integers"), wanted, self._device)
+        result = empty(() if size is None else creation.as_shape(size, "integers", "size"), wanted, self._device)
         return self._draw(
             _integer_variant(storage_itemsize(wanted, self._device), bits == 64), result, bits // 32, parameters
         )
@@ -284,7 +311,7 @@ class Generator:
         Method: a stable sort by 64-bit random keys.
         """
         if type(x) is not VkArray:
-            return self._order(_population("permutation", x))
+            return self._order(_population("permutation", "x", x))
         axis = layout.normalize_axis(axis, x.ndim, "permutation")
         return take(x, self._order(x._shape[axis]), axis=axis)
 
@@ -307,11 +334,11 @@ class Generator:
         order of exponential numbers over p (Efraimidis and Spirakis, Information Processing Letters 97, 2006).
         """
         count = (
-            _population("choice", a)
+            _population("choice", "a", a)
             if type(a) is not VkArray
             else a._shape[layout.normalize_axis(axis, a.ndim, "choice")]
         )
-        shape = () if size is None else creation.as_shape(size, "choice")
+        shape = () if size is None else creation.as_shape(size, "choice", "size")
         drawn = math.prod(shape)
         if drawn and count == 0:
             raise ValueError("choice: there is nothing to choose from: a is empty.")
@@ -355,14 +382,23 @@ class Generator:
 
 
 def _not_negative(function: str, scale: Any) -> Any:
-    if type(scale) is not VkArray and promotion.is_scalar(scale) and not isinstance(scale, complex) and scale < 0:
+    if promotion.is_real_scalar(scale) and scale < 0:
         raise ValueError(f"{function}: expected a scale of 0 or more, got {scale!r}.")
     return scale
 
 
-def _population(function: str, count: Any) -> int:
-    if isinstance(count, bool) or not hasattr(count, "__index__"):
-        raise TypeError(f"{function}: expected an integer or a vkarray array, got {count!r}. Use vkarray.asarray.")
-    if count.__index__() < 0:
-        raise ValueError(f"{function}: expected an integer of 0 or more, got {count}.")
-    return count.__index__()
+def _natural(function: str, name: str, value: Any) -> int:
+    """The parameter `name` as an integer of 0 or more. Raises TypeError and ValueError."""
+    number = layout.as_integer(value, function, name)
+    if number < 0:
+        raise ValueError(f"{function}: expected {name} of 0 or more, got {number}.")
+    return number
+
+
+def _population(function: str, name: str, count: Any) -> int:
+    try:
+        return _natural(function, name, count)
+    except TypeError:
+        raise TypeError(
+            f"{function}: expected an integer or a vkarray array as {name}, got {count!r:.60}. Use vkarray.asarray."
+        ) from None
