@@ -67,7 +67,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "random": ({"ops"}, set()),
     "other_names": (set(), set()),
     "files": ({"array", "dtypes", "interchange", "ops"}, {"numpy"}),
-    "user_kernel": ({"_vk", "array", "shaders"}, set()),
+    "user_kernel": ({"_vk", "array", "errors", "shaders"}, set()),
     "command": ({"*"}, {"*"}),
     "__main__": ({"*"}, set()),
     "__init__": ({"*"}, set()),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
+import struct
 
 import numpy as np
 import pytest
@@ -108,15 +110,119 @@ def test_arguments_that_do_not_fit(saxpy):
         saxpy(x, y, push=(8, 1.0), invocations=8, groups=(1, 1, 1))
     with pytest.raises(ValueError, match=r"saxpy: the push constants \(8,\) do not fit push_constants='If'"):
         saxpy(x, y, push=(8,), invocations=8)
-    with pytest.raises(ValueError, match=r"expected groups=\(x, y, z\), got \(1, 1\)"):
+    with pytest.raises(ValueError, match=r"expected groups=\(x, y, z\), three counts of 0 or more, got \(1, 1\)"):
         saxpy(x, y, push=(8, 1.0), groups=(1, 1))
+    for groups in (4, (-1, 1, 1), (1.5, 1, 1), "abc"):
+        with pytest.raises(ValueError, match=r"saxpy: expected groups=\(x, y, z\), three counts of 0 or more, got "):
+            saxpy(x, y, push=(8, 1.0), groups=groups)
+    for invocations in ("a", 4.0, -1):
+        with pytest.raises(ValueError, match="saxpy: expected invocations, a whole number of 0 or more, got "):
+            saxpy(x, y, push=(8, 1.0), invocations=invocations)
+    with pytest.raises(
+        TypeError, match=r"saxpy: expected push=\(value, \.\.\.\), one for each push constant, got 1\.0"
+    ):
+        saxpy(x, y, push=1.0, invocations=8)
+    most = 256 * x.device.limits.max_workgroup_count[0]
+    with pytest.raises(
+        vx.FeatureError, match=rf"saxpy: got {most + 1} invocations, but .* starts {most} along x at most\. Say groups="
+    ):
+        saxpy(x, y, push=(8, 1.0), invocations=most + 1)
     with pytest.raises(vx.FeatureError, match="the device takes at most"):
         saxpy(x, y, push=(8, 1.0), groups=(2**32 - 1, 1, 1))
     with pytest.raises(ValueError, match=r"offset 4 is not a multiple of \d+; copy the view first"):
         saxpy(x[1:], y, push=(7, 1.0), invocations=7)
 
 
+def test_counts_may_be_numpy_integers(saxpy):
+    x, y = vx.ones((8,)), vx.zeros((8,))
+    saxpy(x, y, push=(8, 1.0), invocations=np.int64(8))
+    saxpy(x, y, push=[8, 1.0], groups=[np.int32(1), 1, 1])
+    saxpy(x, y, push=(8, 1.0), invocations=0)
+    assert y.tolist() == [2] * 8
+
+
+@pytest.mark.parametrize("push_constants", ["", "I", "Ifx", "4000f"])
+def test_push_constants_of_another_size_than_the_block(push_constants):
+    """Too few would be read from what an earlier kernel pushed, too many crash drivers."""
+    size = struct.calcsize(f"<{push_constants}")
+    message = (
+        rf"saxpy: the push-constant block of the shader has 8 bytes, but push_constants='{push_constants}' makes {size}"
+    )
+    with pytest.raises(ValueError, match=message):
+        vx.kernel(SAXPY, name="saxpy", push_constants=push_constants)
+
+
+def test_push_constants_without_a_block_or_a_meaning():
+    source = "layout(binding = 0) buffer X { float x[]; };\nvoid main() { x[0] = 1.0; }"
+    with pytest.raises(ValueError, match="block of the shader has 0 bytes, but push_constants='I' makes 4"):
+        vx.kernel(source, push_constants="I")
+    with pytest.raises(
+        ValueError, match=r"kernel: push_constants='zz' is wrong \(.*\); expected letters of Python's struct"
+    ):
+        vx.kernel(source, push_constants="zz")
+    with pytest.raises(TypeError, match=r"kernel: expected push_constants as letters .*, got 5\."):
+        vx.kernel(source, push_constants=5)
+
+
+def test_aligned_push_constants():
+    fill = vx.kernel(
+        "layout(push_constant) uniform Push { float a; vec2 b; };\nlayout(binding = 0) buffer X { float x[]; };\n"
+        "void main() { x[0] = a; x[1] = b.x; x[2] = b.y; }",
+        push_constants="f4x2f",
+    )
+    x = vx.zeros((3,))
+    fill(x, push=(1.0, 2.0, 3.0), groups=(1, 1, 1))
+    assert x.tolist() == [1, 2, 3]
+
+
+def test_comments_declare_nothing():
+    first = vx.kernel("""
+        // layout(binding = 3) buffer Old { float old[]; };
+        /* layout(local_size_x = 64) in; */
+        layout(binding = 0) buffer X { float x[]; };
+        void main() { if (gl_GlobalInvocationID.x == 0u) x[0] = float(gl_WorkGroupSize.x); }
+    """)
+    assert repr(first) == "<vkarray kernel 'user kernel', bindings [0]>"
+    x = vx.zeros((1,))
+    first(x, invocations=1)
+    assert x.tolist() == [256]
+
+
+def test_workgroups_are_no_larger_than_the_device_allows(device, monkeypatch):
+    limits = dataclasses.replace(device.limits, max_workgroup_invocations=128)
+    monkeypatch.setattr(device, "limits", limits)
+    sizes = vx.kernel("""
+        layout(binding = 0) buffer X { uint x[]; };
+        void main() { if (gl_GlobalInvocationID.x < 300u) x[gl_GlobalInvocationID.x] = gl_WorkGroupSize.x; }
+    """)
+    x = vx.zeros((300,), dtype=vx.uint32)
+    sizes(x, invocations=300)
+    assert x.tolist() == [128] * 300
+
+
+def test_more_than_single_buffers_is_refused():
+    with pytest.raises(vx.ShaderError, match="binding 0 is an image, a sampler or an array of buffers"):
+        vx.kernel("layout(binding = 0, r32f) uniform image2D x; void main() { imageStore(x, ivec2(0), vec4(1.0)); }")
+    with pytest.raises(vx.ShaderError, match="binding 2 is an image, a sampler or an array of buffers"):
+        vx.kernel("layout(binding = 2) buffer X { float x[]; } xs[2]; void main() { xs[0].x[0] = 1.0; }")
+
+
+def test_more_buffers_than_the_device_binds(device, monkeypatch):
+    monkeypatch.setattr(device, "limits", dataclasses.replace(device.limits, max_storage_buffers=16))
+    names = [f"layout(binding = {n}) buffer B{n} {{ float b{n}; }};" for n in range(17)]
+    many = vx.kernel("\n".join([*names, "void main() { b16 = b0; }"]), name="many")
+    with pytest.raises(
+        vx.FeatureError, match=r"many uses 17 storage buffers.* allows 16 \(maxPerStageDescriptorStorage"
+    ):
+        many(*(vx.zeros((1,)) for _ in names), invocations=1)
+
+
 def test_sources_that_do_not_compile():
+    with pytest.raises(vx.ShaderError) as caught:
+        vx.kernel("layout(binding = 0) buffer X { float x[]; };", name="headless")
+    assert str(caught.value).startswith("headless: the shader does not compile.\n  ")
+    assert "Missing entry point" in str(caught.value)
+    assert "shader.comp" not in str(caught.value), "the error shows a temporary file"
     with pytest.raises(vx.ShaderError) as caught:
         vx.kernel("layout(binding = 0) buffer X { float x[]; };\nvoid main() { x[0] = missing; }", name="broken")
     text = str(caught.value)

@@ -149,10 +149,10 @@ def compile_glsl(source: str, label: str, details: str = "") -> bytes:
             f"machine to compile it. {_INSTALL}"
         )
     with tempfile.TemporaryDirectory(prefix="vkarray-") as folder:
-        source_path, output_path = Path(folder, "shader.comp"), Path(folder, "shader.spv")
-        source_path.write_text(source, encoding="utf-8")
+        output_path = Path(folder, "shader.spv")
+        Path(folder, "shader.comp").write_text(source, encoding="utf-8")
         done = subprocess.run(
-            [path, "--target-env", TARGET, "-V", "-o", str(output_path), str(source_path)],
+            [path, "--target-env", TARGET, "-V", "-o", "shader.spv", "shader.comp"],
             capture_output=True, text=True, check=False, cwd=folder,
         )  # fmt: skip
         if done.returncode != 0 or not output_path.exists():
@@ -166,11 +166,13 @@ def _compile_message(source: str, output: str, label: str, details: str) -> str:
     lines = source.splitlines()
     shown = []
     for line in output.splitlines():
-        found = re.match(r"(ERROR|WARNING): .*?:(\d+): (.*)", line)
-        if found and found[1] == "ERROR":
-            number = int(found[2])
+        found = re.match(r"ERROR: (?:.*?:(\d+): )?(.*)", line)
+        if found and found[1]:
+            number = int(found[1])
             code = lines[number - 1].strip() if 0 < number <= len(lines) else ""
-            shown.append(f"  line {number}: {found[3]}\n    {code}")
+            shown.append(f"  line {number}: {found[2]}\n    {code}")
+        elif found and not shown:  # of the shader as a whole, such as a missing main
+            shown.append(f"  {found[2]}")
     body = "\n".join(shown) or output.strip()
     return f"{label}: the shader does not compile.\n{body}" + (f"\n{details}" if details else "")
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from . import _vk, shaders
+from ._vk import spirv
 from .array import VkArray, storage_itemsize
+from .errors import FeatureError
 
 _VERSION = "#version 460\n"
-_LOCAL_SIZE = re.compile(r"\blocal_size_x")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_LOCAL_SIZE = re.compile(r"\blocal_size_[xyz]")
 _DEFAULT_LOCAL_SIZE = "layout(local_size_x_id = 0) in;\n"
 _WORKGROUP_SIZE = 256
-_BINDING = re.compile(r"layout\s*\(([^)]*\bbinding\s*=\s*(\d+)[^)]*)\)([^;{]*)")
+_PUSH_CONSTANTS = "letters of Python's struct module, such as 'If' for a uint and a float"
 
 
 class UserKernel:
@@ -23,20 +27,30 @@ class UserKernel:
     def __init__(self, source: str, *, name: str = "user kernel", push_constants: str = "") -> None:
         if not isinstance(source, str):
             raise TypeError(f"kernel: expected the text of a compute shader in GLSL, got {type(source).__name__}.")
+        if not isinstance(push_constants, str):
+            raise TypeError(f"kernel: expected push_constants as {_PUSH_CONSTANTS}, got {push_constants!r}.")
+        try:
+            self.packer = struct.Struct(f"<{push_constants}")
+        except struct.error as error:
+            raise ValueError(
+                f"kernel: push_constants={push_constants!r} is wrong ({error}); expected {_PUSH_CONSTANTS}."
+            ) from None
         self.name = name
         text = source if source.lstrip().startswith("#version") else _VERSION + source
-        self.sized = _LOCAL_SIZE.search(text) is not None
+        self.sized = _LOCAL_SIZE.search(_COMMENT.sub(" ", text)) is not None
         if not self.sized:
             version, _, rest = text.lstrip().partition("\n")
             text = f"{version}\n{_insert_after_extensions(rest)}"
         self.source = text
-        # Binding -> (is read, is written), from the qualifiers readonly and writeonly.
-        self.bindings: dict[int, tuple[bool, bool]] = {}
-        for _, number, qualifiers in _BINDING.findall(text):
-            words = qualifiers.split()
-            self.bindings[int(number)] = ("writeonly" not in words, "readonly" not in words)
-        self.packer = struct.Struct(f"<{push_constants}")
         self.spirv = shaders.spirv_of_source(text, name)
+        module = spirv.read(self.spirv, name, {})
+        self.bindings = module.accesses  # binding -> (is read, is written), from the qualifiers readonly and writeonly
+        if self.packer.size != module.push_constant_bytes:
+            raise ValueError(
+                f"{name}: the push-constant block of the shader has {module.push_constant_bytes} bytes, but "
+                f"push_constants={push_constants!r} makes {self.packer.size}. Name the type of each member in "
+                f"{_PUSH_CONSTANTS}; 'x' skips a byte where a member is aligned."
+            )
         self._kernels: dict[_vk.Device, _vk.Kernel] = {}
 
     def __call__(
@@ -47,28 +61,22 @@ class UserKernel:
 
         Parameters: arrays, one for each binding in ascending order, contiguous and of one device; push, the values of
         the push constants in the order of `push_constants`; how much: `invocations` (as many invocations of x as that,
-        at least, in workgroups of 256) or `groups`, the number of workgroups in x, y and z.
-        Raises ValueError for arrays or push constants that do not fit the shader's, FeatureError for what the device lacks.
+        at least, in workgroups of 256, or of as many as the device allows) or `groups`, the workgroups in x, y and z.
+        Raises TypeError and ValueError for arguments that do not fit the shader's, FeatureError for what the device
+        lacks or for more invocations than it starts along x.
         """
         numbers = sorted(self.bindings)
         if len(arrays) != len(numbers):
             raise ValueError(f"{self.name}: the shader declares bindings {numbers}, got {len(arrays)} arrays.")
         for array in arrays:
             self._check(array, arrays[0] if arrays else None)
-        if groups is None:
-            if invocations is None or self.sized:
-                instead = "the shader sets its own local_size_x, so say" if self.sized else "say invocations=n or"
-                raise ValueError(f"{self.name}: {instead} groups=(x, y, z).")
-            groups = (-(-invocations // _WORKGROUP_SIZE), 1, 1)
-        elif invocations is not None:
-            raise ValueError(f"{self.name}: expected either invocations or groups, got both.")
-        elif len(groups) != 3:
-            raise ValueError(f"{self.name}: expected groups=(x, y, z), got {groups!r}.")
         packed = self._packed(push)
         device = arrays[0].device if arrays else _vk.open_device()
+        width = min(_WORKGROUP_SIZE, device.limits.max_workgroup_invocations, device.limits.max_workgroup_size[0])
+        groups = self._groups(invocations, groups, width, device)
         kernel = self._kernels.get(device)
         if kernel is None:
-            specialization = () if self.sized else ((0, _WORKGROUP_SIZE),)
+            specialization = () if self.sized else ((0, width),)
             kernel = self._kernels[device] = device.kernel(self.spirv, self.name, specialization)
         bindings, reads, writes = [], [], []
         for number, array in zip(numbers, arrays, strict=True):
@@ -79,12 +87,49 @@ class UserKernel:
             writes += [array._buffer] * is_written
         device.dispatch(kernel, packed, groups, reads, writes, bindings)
 
-    def _packed(self, push: Sequence[Any]) -> bytes:
+    def _groups(self, invocations: Any, groups: Any, width: int, device: _vk.Device) -> tuple[int, int, int]:
+        """Workgroups in x, y and z for what the caller asked."""
+        if invocations is not None and groups is not None:
+            raise ValueError(f"{self.name}: expected either invocations or groups, got both.")
+        if groups is not None:
+            try:
+                x, y, z = (index(count) for count in groups)
+            except (TypeError, ValueError):
+                x = y = z = -1
+            if min(x, y, z) < 0:
+                raise ValueError(f"{self.name}: expected groups=(x, y, z), three counts of 0 or more, got {groups!r}.")
+            return x, y, z
+        if invocations is None or self.sized:
+            instead = "the shader sets its own local_size_x, so say" if self.sized else "say invocations=n or"
+            raise ValueError(f"{self.name}: {instead} groups=(x, y, z).")
         try:
-            return self.packer.pack(*push)
+            count = index(invocations)
+        except TypeError:
+            count = -1
+        if count < 0:
+            raise ValueError(f"{self.name}: expected invocations, a whole number of 0 or more, got {invocations!r}.")
+        most = device.limits.max_workgroup_count[0] * width
+        if count > most:
+            raise FeatureError(
+                f"{self.name}: got {invocations} invocations, but {device.name} starts {most} along x at most. Say "
+                "groups=(x, y, 1) and compute the index from gl_GlobalInvocationID.x and .y, or let each invocation "
+                "do several elements.",
+                ("maxComputeWorkGroupCount",),
+            )
+        return -(-count // width), 1, 1
+
+    def _packed(self, push: Any) -> bytes:
+        try:
+            values = tuple(push)
+        except TypeError:
+            raise TypeError(
+                f"{self.name}: expected push=(value, ...), one for each push constant, got {push!r}."
+            ) from None
+        try:
+            return self.packer.pack(*values)
         except struct.error as error:
             raise ValueError(
-                f"{self.name}: the push constants {tuple(push)!r} do not fit push_constants={self.packer.format[1:]!r} "
+                f"{self.name}: the push constants {values!r} do not fit push_constants={self.packer.format[1:]!r} "
                 f"({error})."
             ) from None
 
@@ -116,8 +161,9 @@ def kernel(source: str, *, name: str = "user kernel", push_constants: str = "") 
     Parameters: source, with buffers declared as `layout(binding = n) readonly buffer X { float x[]; };` (`readonly` and
     `writeonly` let independent work overlap) and a `main`; `#version 460` and a workgroup size of 256 are added where
     missing. name: for messages. push_constants: the types of the push-constant block in the letters of Python's
-    `struct` module, such as "If" for a uint and a float.
-    Returns a callable (see `UserKernel.__call__`). Raises ShaderError with the compiler's words, or when there is no
-    compiler on this machine.
+    `struct` module, such as "If" for a uint and a float; 'x' skips a byte where a member is aligned.
+    Returns a callable (see `UserKernel.__call__`). Raises ShaderError with the compiler's words, when there is no
+    compiler on this machine, or for a binding that is not one buffer; ValueError for push_constants of another size than
+    the shader's block.
     """
     return UserKernel(source, name=name, push_constants=push_constants)

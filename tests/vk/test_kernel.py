@@ -1,5 +1,6 @@
 """Kernels: checks before the driver sees them, specialization, float controls, pipeline cache."""
 
+import dataclasses
 import shutil
 import struct
 import subprocess
@@ -82,6 +83,10 @@ def limits_case(device, name):
         "layout(binding = 0) buffer B { uint y; }; void main() { big[gl_WorkGroupID.x] = 1; y = big[0]; }",
         "maxComputeWorkGroupInvocations": f"layout(local_size_x = 2, local_size_y = {limits.max_workgroup_invocations}) in; {MAIN}",
         "maxComputeWorkGroupSize": f"layout(local_size_z_id = 0) in; {MAIN}",
+        "maxPerStageDescriptorStorageBuffers": "".join(
+            f"layout(binding = {n}) buffer B{n} {{ uint x{n}; }};" for n in range(limits.max_storage_buffers + 1)
+        )
+        + MAIN,
         "maxPushConstantsSize": f"layout(push_constant) uniform P {{ uint p[{limits.max_push_constants_size // 4 + 1}]; }};"
         "layout(binding = 0) buffer B { uint y; }; void main() { y = p[gl_WorkGroupID.x]; }",
     }[name]
@@ -89,9 +94,17 @@ def limits_case(device, name):
 
 @pytest.mark.parametrize(
     "limit",
-    ["maxComputeSharedMemorySize", "maxComputeWorkGroupInvocations", "maxComputeWorkGroupSize", "maxPushConstantsSize"],
+    [
+        "maxComputeSharedMemorySize",
+        "maxComputeWorkGroupInvocations",
+        "maxComputeWorkGroupSize",
+        "maxPushConstantsSize",
+        "maxPerStageDescriptorStorageBuffers",
+    ],
 )
-def test_limits_are_checked_before_the_driver_could_be_lost(device, limit):
+def test_limits_are_checked_before_the_driver_could_be_lost(device, monkeypatch, limit):
+    few = dataclasses.replace(device.limits, max_storage_buffers=min(device.limits.max_storage_buffers, 64))
+    monkeypatch.setattr(device, "limits", few)
     with pytest.raises(FeatureError, match=rf"Kernel large uses .* allows .* \({limit}\)") as caught:
         device.kernel(
             compile_glsl("#version 460\n" + limits_case(device, limit)),
@@ -114,6 +127,92 @@ def test_specialization_constants_reach_kernel_and_checks(device):
         device.kernel(code, "fill", ((0, 32), (2, 1024)))
     with pytest.raises(FeatureError, match=r"maxComputeWorkGroupInvocations|maxComputeWorkGroupSize"):
         device.kernel(code, "fill", ((0, device.limits.max_workgroup_invocations + 1),))
+
+
+@pytest.mark.parametrize(
+    ("length", "expected"),
+    [
+        ("gl_WorkGroupSize.x * 64u", 256 * 64),
+        ("gl_WorkGroupSize.x * gl_WorkGroupSize.y + gl_WorkGroupSize.z", 256 * 4 + 1),
+        ("N % 4 + 4", 5),  # with N = -7; the remainder has the divisor's sign
+        ("-N / 2", 3),
+        ("N < 0 ? 2 : 3", 2),
+        ("(N >> 1) + 10", 6),
+        ("uint(~N)", 6),
+        ("!(N > 0 || N == -7) ? 2 : 3", 3),
+    ],
+)
+def test_shared_memory_sized_by_computed_constants(length, expected):
+    source = f"""#version 460
+layout(local_size_x_id = 0, local_size_y = 4) in;
+layout(constant_id = 1) const int N = 5;
+shared float s[{length}];
+void main() {{ s[0] = 1.0; }}
+"""
+    module = spirv.read(compile_glsl(source), "sized", {0: 256, 1: 2**32 - 7})
+    assert module.shared_bytes == 4 * expected
+
+
+def test_length_that_cannot_be_evaluated_is_an_error_not_a_guess(monkeypatch):
+    code = compile_glsl(FILL)
+    monkeypatch.setattr(spirv, "_OPERATIONS", {})
+    with pytest.raises(ShaderError, match=r"Kernel fill: the length of an array is a specialization constant computed"):
+        spirv.read(code, "fill", {})
+
+
+@pytest.mark.parametrize(
+    ("declaration", "body"),
+    [
+        ("layout(binding = 4, r32f) uniform image2D x;", "imageStore(x, ivec2(0), vec4(1.0));"),
+        (
+            "layout(binding = 4) uniform sampler2D x; layout(binding = 1) buffer Y { vec4 y; };",
+            "y = texture(x, vec2(0));",
+        ),
+        ("layout(binding = 4) buffer X { float x[]; } xs[2];", "xs[1].x[0] = 1.0;"),
+        (
+            "layout(binding = 4) uniform X { float x; } xs[2]; layout(binding = 1) buffer Y { float y; };",
+            "y = xs[1].x;",
+        ),
+    ],
+)
+def test_binding_that_is_no_single_buffer_is_refused(declaration, body):
+    code = compile_glsl(f"#version 460\n{declaration}\nvoid main() {{ {body} }}")
+    with pytest.raises(ShaderError, match="Kernel odd: binding 4 is an image, a sampler or an array of buffers; each"):
+        spirv.read(code, "odd", {})
+
+
+def test_one_binding_of_two_kinds_is_refused():
+    code = compile_glsl(
+        "#version 460\nlayout(binding = 0) buffer X { float x; };\nlayout(binding = 0) uniform Y { float y; };\n"
+        "void main() { x = y; }"
+    )
+    with pytest.raises(ShaderError, match="binding 0 is both a storage and a uniform buffer"):
+        spirv.read(code, "odd", {})
+
+
+def test_access_comes_from_the_qualifiers():
+    code = compile_glsl("""#version 460
+layout(binding = 0) uniform U { float u; };
+layout(binding = 1) readonly buffer A { float a[]; };
+layout(binding = 2) writeonly buffer B { int n; float b[]; };
+layout(binding = 3) buffer C { readonly int m; float c[]; };
+layout(binding = 4) readonly buffer D { float d[]; };
+layout(binding = 4) buffer E { float e[]; };  // the same array under another name
+// layout(binding = 5) buffer F { float f[]; };
+void main() { b[0] = u + a[0] + c[m] + d[0]; e[1] = 1.0; }
+""")
+    read, written = (True, False), (False, True)
+    assert spirv.read(code, "k", {}).accesses == {0: read, 1: read, 2: written, 3: (True, True), 4: (True, True)}
+
+
+def test_size_of_a_push_constant_block():
+    code = compile_glsl("""#version 460
+struct Item { vec3 a; float b; };
+layout(push_constant) uniform P { float f; Item item; layout(row_major) mat2x3 m; };
+layout(binding = 0) buffer X { float x[]; };
+void main() { x[0] = f + item.b + m[0].x; }
+""")
+    assert spirv.read(code, "k", {}).push_constant_bytes == 32 + 3 * 8
 
 
 def test_reading_a_module():

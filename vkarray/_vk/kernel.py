@@ -92,6 +92,7 @@ def check(device: Device, module: spirv.Module, name: str) -> None:
             tuple(missing),
         )
     invocations = module.local_size[0] * module.local_size[1] * module.local_size[2]
+    storage, uniform = (sum(kind == one for kind in module.bindings.values()) for one in ("storage", "uniform"))
     sizes_fit = all(size <= limit for size, limit in zip(module.local_size, limits.max_workgroup_size, strict=True))
     for fits, got, limit, what in (
         (sizes_fit, module.local_size, limits.max_workgroup_size, "maxComputeWorkGroupSize"),
@@ -113,11 +114,29 @@ def check(device: Device, module: spirv.Module, name: str) -> None:
             limits.max_push_constants_size,
             "maxPushConstantsSize",
         ),
+        (
+            storage <= limits.max_storage_buffers,
+            f"{storage} storage buffers",
+            limits.max_storage_buffers,
+            "maxPerStageDescriptorStorageBuffers",
+        ),
+        (
+            uniform <= limits.max_uniform_buffers,
+            f"{uniform} uniform buffers",
+            limits.max_uniform_buffers,
+            "maxPerStageDescriptorUniformBuffers",
+        ),
+        (
+            storage + uniform <= limits.max_resources,
+            f"{storage + uniform} buffers",
+            limits.max_resources,
+            "maxPerStageResources",
+        ),
     ):
         if not fits:
             raise FeatureError(
                 f"Kernel {name} uses {got} per workgroup, but {device.name} allows {limit} ({what}); "
-                "use smaller tiles or workgroups.",
+                "use smaller tiles or workgroups, or fewer push constants or buffers.",
                 (what,),
             )
 

@@ -44,6 +44,9 @@ class Limits:
     max_storage_buffer_range: int
     min_storage_buffer_offset_alignment: int
     max_uniform_buffer_range: int
+    max_storage_buffers: int
+    max_uniform_buffers: int
+    max_resources: int
     min_uniform_buffer_offset_alignment: int
     max_memory_allocation_size: int
     subgroup_size: int
@@ -245,6 +248,9 @@ class PhysicalDevice:
             limits.maxStorageBufferRange,
             limits.minStorageBufferOffsetAlignment,
             limits.maxUniformBufferRange,
+            limits.maxPerStageDescriptorStorageBuffers,
+            limits.maxPerStageDescriptorUniformBuffers,
+            limits.maxPerStageResources,
             limits.minUniformBufferOffsetAlignment,
             self.maintenance3.maxMemoryAllocationSize,
             size,

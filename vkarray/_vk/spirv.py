@@ -6,7 +6,7 @@ Numbers are those of the SPIR-V specification 1.6, section 3.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ..errors import ShaderError
@@ -69,34 +69,60 @@ FLOAT_CONTROLS: dict[int, tuple[str, int]] = {
 }
 _OPPOSITE = {4459: 4460, 4462: 4463}  # what the source has asked for instead: DenormFlushToZero, RoundingModeRTZ
 
+# Storage classes, then decorations.
 _STORAGE_BUFFER, _UNIFORM, _WORKGROUP, _PUSH_CONSTANT = 12, 2, 4, 9
-_BINARY = {
+_BUFFER_BLOCK, _ROW_MAJOR, _ARRAY_STRIDE, _MATRIX_STRIDE, _NON_WRITABLE, _NON_READABLE = 3, 4, 6, 7, 24, 25
+_BINDING, _DESCRIPTOR_SET, _OFFSET = 33, 34, 35
+_STRUCTURE = 30
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 32) if value & 0x80000000 else value
+
+
+def _quotient(a: int, b: int) -> int:
+    """Rounded towards zero; 0 where SPIR-V leaves it undefined."""
+    return (abs(a) // abs(b)) * (1 if (a < 0) == (b < 0) else -1) if b else 0
+
+
+# OpSpecConstantOp on integers and booleans of 32 bits: opcode -> function of the unsigned operands.
+_OPERATIONS: dict[int, Callable[..., int]] = {
+    113: lambda a: a,  # OpUConvert
+    114: lambda a: a,  # OpSConvert
+    126: lambda a: -a,
     128: lambda a, b: a + b,
     130: lambda a, b: a - b,
     132: lambda a, b: a * b,
     134: lambda a, b: a // b if b else 0,
-    135: lambda a, b: a // b if b else 0,
+    135: lambda a, b: _quotient(_signed(a), _signed(b)),
     137: lambda a, b: a % b if b else 0,
+    138: lambda a, b: _signed(a) - _signed(b) * _quotient(_signed(a), _signed(b)),
+    139: lambda a, b: _signed(a) % _signed(b) if b else 0,
+    164: lambda a, b: int(a == b),
+    165: lambda a, b: int(a != b),
+    166: lambda a, b: int(bool(a or b)),
+    167: lambda a, b: int(bool(a and b)),
+    168: lambda a: int(not a),
+    169: lambda condition, a, b: a if condition else b,
+    170: lambda a, b: int(a == b),
+    171: lambda a, b: int(a != b),
+    172: lambda a, b: int(a > b),
+    173: lambda a, b: int(_signed(a) > _signed(b)),
+    174: lambda a, b: int(a >= b),
+    175: lambda a, b: int(_signed(a) >= _signed(b)),
+    176: lambda a, b: int(a < b),
+    177: lambda a, b: int(_signed(a) < _signed(b)),
+    178: lambda a, b: int(a <= b),
+    179: lambda a, b: int(_signed(a) <= _signed(b)),
     194: lambda a, b: a >> b,
-    195: lambda a, b: a >> b,
+    195: lambda a, b: _signed(a) >> b,
     196: lambda a, b: a << b,
     197: lambda a, b: a | b,
     198: lambda a, b: a ^ b,
     199: lambda a, b: a & b,
-    164: lambda a, b: int(a == b),
-    166: lambda a, b: int(bool(a or b)),
-    167: lambda a, b: int(bool(a and b)),
-    170: lambda a, b: int(a == b),
-    171: lambda a, b: int(a != b),
-    172: lambda a, b: int(a > b),
-    173: lambda a, b: int(a > b),
-    174: lambda a, b: int(a >= b),
-    175: lambda a, b: int(a >= b),
-    176: lambda a, b: int(a < b),
-    177: lambda a, b: int(a < b),
-    178: lambda a, b: int(a <= b),
-    179: lambda a, b: int(a <= b),
+    200: lambda a: ~a,
 }
+_COMPOSITE_EXTRACT = 81
 
 
 @dataclass
@@ -113,6 +139,7 @@ class Module:
     shared_bytes: int
     push_constant_bytes: int
     bindings: dict[int, str] = field(default_factory=dict)  # binding of descriptor set 0 -> "storage" or "uniform"
+    accesses: dict[int, tuple[bool, bool]] = field(default_factory=dict)  # binding -> may be read, may be written
 
 
 def words_of(spirv: bytes, name: str) -> tuple[int, ...]:
@@ -192,11 +219,27 @@ class _Reader:
         elif opcode in (44, 51):
             self.composites[o[1]] = o[2:]
         elif opcode == 52:  # OpSpecConstantOp
-            values = [self.constants.get(operand) for operand in o[3:]]
-            if None not in values and o[2] in _BINARY and len(values) == 2:
-                self.constants[o[1]] = _BINARY[o[2]](*values) & 0xFFFFFFFF
-            elif None not in values and o[2] == 169:  # OpSelect
-                self.constants[o[1]] = values[1] if values[0] else values[2]  # type: ignore[assignment]
+            if o[2] == _COMPOSITE_EXTRACT:
+                self._extract(o[1], o[3], o[4:])
+            elif o[2] in _OPERATIONS and all(operand in self.constants for operand in o[3:]):
+                self.constants[o[1]] = _OPERATIONS[o[2]](*(self.constants[part] for part in o[3:])) & 0xFFFFFFFF
+
+    def _extract(self, result: int, composite: int, indices: tuple[int, ...]) -> None:
+        for index in indices:
+            composite = dict(enumerate(self.composites.get(composite, ()))).get(index, 0)  # 0 is the number of nothing
+        if composite in self.constants:
+            self.constants[result] = self.constants[composite]
+        elif composite in self.composites:
+            self.composites[result] = self.composites[composite]
+
+    def constant(self, number: int, what: str) -> int:
+        """The value of a constant that a size depends on. Raises ShaderError when it is computed in an unknown way."""
+        if number not in self.constants:
+            raise ShaderError(
+                f"Kernel {self.name}: {what} is a specialization constant computed in a way that cannot be evaluated "
+                "here; compute it from integers with + - * / % shifts, comparisons and ?:."
+            )
+        return self.constants[number]
 
     def size(self, kind: int) -> tuple[int, int]:
         """Bytes and alignment of a type in shared memory, laid out naturally."""
@@ -208,7 +251,8 @@ class _Reader:
             return size * o[1], alignment
         if opcode == 28:
             size, alignment = self.size(o[0])
-            return -(-size // alignment) * alignment * self.constants.get(o[1], 1), alignment
+            length = self.constant(o[1], "the length of an array")
+            return -(-size // alignment) * alignment * length, alignment
         if opcode == 30:
             total, widest = 0, 1
             for member in o:
@@ -218,46 +262,70 @@ class _Reader:
             return -(-total // widest) * widest, widest
         return (8, 8) if opcode == 32 else (4, 4)  # pointers; bool and what is opaque
 
-    def push_constant_bytes(self, pointer: int) -> int:
-        structure = self.types[pointer][1][1]
+    def block_bytes(self, structure: int) -> int:
+        """Bytes of a structure with explicit offsets, to the end of its last member."""
         ends = [0]
         for index, member in enumerate(self.types[structure][1]):
-            ends.append(self.members.get((structure, index, 35), (0,))[0] + self._block_bytes(member, structure, index))
+            start = self.members.get((structure, index, _OFFSET), (0,))[0]
+            ends.append(start + self._member_bytes(member, structure, index))
         return max(ends)
 
-    def _block_bytes(self, kind: int, structure: int, index: int) -> int:
+    def _member_bytes(self, kind: int, structure: int, index: int) -> int:
         opcode, o = self.types[kind]
         if opcode == 28:
-            return self.decorations.get((kind, 6), (self.size(o[0])[0],))[0] * self.constants.get(o[1], 1)
+            stride = self.decorations.get((kind, _ARRAY_STRIDE), (self.size(o[0])[0],))[0]
+            return stride * self.constant(o[1], "the length of an array")
         if opcode == 24:
-            return self.members.get((structure, index, 7), (self.size(o[0])[0],))[0] * o[1]
-        return self.size(kind)[0]
+            stride = self.members.get((structure, index, _MATRIX_STRIDE), (self.size(o[0])[0],))[0]
+            rows = self.types[o[0]][1][1]
+            return stride * (rows if (structure, index, _ROW_MAJOR) in self.members else o[1])
+        return self.block_bytes(kind) if opcode == _STRUCTURE else self.size(kind)[0]
 
     def local_size(self) -> tuple[int, int, int]:
         for (target, decoration), value in self.decorations.items():
             if decoration == 11 and value[:1] == (25,) and target in self.composites:  # BuiltIn WorkgroupSize
-                x, y, z = (self.constants.get(part, 1) for part in self.composites[target])
+                x, y, z = (self.constant(part, "the workgroup size") for part in self.composites[target])
                 return x, y, z
         if 38 in self.id_modes:  # LocalSizeId
-            x, y, z = (self.constants.get(part, 1) for part in self.id_modes[38])
+            x, y, z = (self.constant(part, "the workgroup size") for part in self.id_modes[38])
             return x, y, z
         x, y, z = self.modes.get(17, (1, 1, 1))
         return x, y, z
 
-    def bindings(self) -> dict[int, str]:
-        found: dict[int, str] = {}
+    def bindings(self) -> tuple[dict[int, str], dict[int, tuple[bool, bool]]]:
+        """Kind and access of each binding. Raises ShaderError for all but single buffers in descriptor set 0."""
+        kinds: dict[int, str] = {}
+        accesses: dict[int, tuple[bool, bool]] = {}
         for pointer, variable, storage in self.variables:
-            if storage not in (_STORAGE_BUFFER, _UNIFORM):
+            binding = self.decorations.get((variable, _BINDING))
+            if binding is None and storage not in (_STORAGE_BUFFER, _UNIFORM):
                 continue
-            binding = self.decorations.get((variable, 33))
-            if self.decorations.get((variable, 34), (0,))[0] != 0 or binding is None:
+            if binding is None or self.decorations.get((variable, _DESCRIPTOR_SET), (0,))[0] != 0:
                 raise ShaderError(
                     f"Kernel {self.name}: buffers must be declared with layout(binding = n) in descriptor set 0."
                 )
-            structure = self.types[pointer][1][1]
-            storage_buffer = storage == _STORAGE_BUFFER or (structure, 3) in self.decorations
-            found[binding[0]] = "storage" if storage_buffer else "uniform"
-        return dict(sorted(found.items()))
+            number, structure = binding[0], self.types[pointer][1][1]
+            if storage not in (_STORAGE_BUFFER, _UNIFORM) or self.types[structure][0] != _STRUCTURE:
+                raise ShaderError(
+                    f"Kernel {self.name}: binding {number} is an image, a sampler or an array of buffers; each "
+                    "binding must be one buffer: layout(binding = n) buffer Name { float data[]; };"
+                )
+            storage_buffer = storage == _STORAGE_BUFFER or (structure, _BUFFER_BLOCK) in self.decorations
+            kind = "storage" if storage_buffer else "uniform"
+            if kinds.setdefault(number, kind) != kind:
+                raise ShaderError(f"Kernel {self.name}: binding {number} is both a storage and a uniform buffer.")
+            read, written = accesses.get(number, (False, False))
+            accesses[number] = (
+                read or not self._all_members(structure, variable, _NON_READABLE),
+                written or (storage_buffer and not self._all_members(structure, variable, _NON_WRITABLE)),
+            )
+        return dict(sorted(kinds.items())), dict(sorted(accesses.items()))
+
+    def _all_members(self, structure: int, variable: int, decoration: int) -> bool:
+        members = range(len(self.types[structure][1]))
+        return (variable, decoration) in self.decorations or all(
+            (structure, member, decoration) in self.members for member in members
+        )
 
 
 def read(spirv: bytes, name: str, specialization: dict[int, int]) -> Module:
@@ -275,7 +343,7 @@ def read(spirv: bytes, name: str, specialization: dict[int, int]) -> Module:
         )
         push = max(
             (
-                reader.push_constant_bytes(pointer)
+                reader.block_bytes(reader.types[pointer][1][1])
                 for pointer, _, storage in reader.variables
                 if storage == _PUSH_CONSTANT
             ),
@@ -290,7 +358,7 @@ def read(spirv: bytes, name: str, specialization: dict[int, int]) -> Module:
             reader.local_size(),
             shared,
             push,
-            reader.bindings(),
+            *reader.bindings(),
         )
     except (IndexError, KeyError, ValueError) as error:
         raise ShaderError(f"Kernel {name}: the SPIR-V module is damaged ({error!r}); compile it again.") from error
