@@ -108,6 +108,39 @@ def test_matmul_of_a_large_matrix():
     assert_same(vx.matmul(vx.asarray(values), vx.asarray(matrix)), values @ matrix)
 
 
+def test_steps_beyond_31_bits(device):
+    step = 2**31
+    try:
+        memory = vx.empty((step + 64,), dtype=vx.uint8)
+    except vx.OutOfMemoryError:
+        pytest.skip(f"{device.name} does not hold {step:,} elements of {vx.uint8}")
+    x = memory[::step]  # two elements; memory in between is not touched
+    x[0] = 3
+    x[1] = 200
+    assert np.asarray(x).tolist() == [3, 200]
+    assert np.asarray(x[::-1]).tolist() == [200, 3]
+    assert (x + 1).tolist() == [4, 201]
+    assert (x[:, None] + x[::-1]).tolist() == [[203, 6], [400 % 256, 203]]
+    assert int(vx.sum(x)) == 203
+    assert vx.max(x, axis=0).tolist() == 200
+    assert int(vx.argmax(x)) == 1
+    assert vx.cumulative_sum(x).tolist() == [3, 203]
+    assert vx.sort(x, descending=True).tolist() == [200, 3]
+    assert int(vx.vecdot(x, x)) == (9 + 40000) % 256
+    assert vx.matmul(x[:, None], x[None, :]).tolist() == [[9, 600 % 256], [600 % 256, 40000 % 256]]
+    columns = vx.broadcast_to(x[:, None], (2, 3))
+    assert vx.sum(columns, axis=1).tolist() == [9, 600]
+    assert vx.sum(columns, axis=0).tolist() == [203] * 3
+    assert vx.cumulative_sum(columns, axis=1).tolist() == [[3, 6, 9], [200, 400, 600]]
+    assert vx.matmul(columns, vx.ones((3, 2), dtype=vx.uint8)).tolist() == [[9, 9], [88, 88]]
+    if vx.arange(1).dtype is vx.int64:
+        assert vx.take(x, vx.asarray([1, 0, 1])).tolist() == [200, 3, 200]
+        x[vx.asarray([1])] = 7
+        assert x.tolist() == [3, 7]
+    x[:] = vx.asarray([5, 6], dtype=vx.uint8)
+    assert x.tolist() == [5, 6]
+
+
 # -- beyond 32 bits -------------------------------------------------------------------------------------------------------
 
 BEYOND = 2**31  # elements; of two bytes each, they also lie beyond 2^32 bytes

@@ -16,6 +16,7 @@ from vkarray import layout
 run = settings(max_examples=300, deadline=None)
 SHAPES = st.lists(st.integers(0, 5), max_size=5).map(tuple)
 FULL_SHAPES = st.lists(st.integers(1, 5), max_size=5).map(tuple)
+STEPS = st.integers(-9, 9) | st.sampled_from([2**31, -(2**33)])  # some longer than 32 bits hold
 SLICES = st.builds(slice, *[st.none() | st.integers(-6, 6)] * 2, st.none() | st.integers(-3, 3).filter(bool))
 
 
@@ -162,14 +163,15 @@ def test_views_without_repeated_elements_have_no_overlap(array):
 @given(st.data())
 def test_index_slices_cover_every_element_once(data):
     shape = data.draw(FULL_SHAPES)
-    operands = [tuple(data.draw(st.integers(-9, 9)) for _ in shape), layout.contiguous_strides(shape)]
+    operands = [tuple(data.draw(STEPS) for _ in shape), layout.contiguous_strides(shape)]
     limit = data.draw(st.integers(9, 200))
     covered: list[tuple[int, int]] = []
-    for part, starts in layout.index_slices(shape, operands, limit):
-        ranges = [layout.offset_range(part, strides) for strides in operands]
+    for part, taken, starts in layout.index_slices(shape, operands, limit):
+        ranges = [layout.offset_range(part, strides) for strides in taken]
         assert math.prod(part) <= limit
         assert max(high - low for low, high in ranges) <= limit
-        columns = [start + offsets(part, strides) for start, strides in zip(starts, operands, strict=True)]
+        assert all(abs(stride) <= limit for strides in taken for stride in strides)
+        columns = [start + offsets(part, strides) for start, strides in zip(starts, taken, strict=True)]
         covered += zip(*(column.tolist() for column in columns), strict=True)
     columns = [offsets(shape, strides).tolist() for strides in operands]
     assert sorted(covered) == sorted(zip(*columns, strict=True))
@@ -180,17 +182,18 @@ def test_index_slices_cover_every_element_once(data):
 def test_row_slices_cover_every_chunk_once(data):
     shape = data.draw(st.lists(st.integers(1, 5), max_size=3).map(tuple))
     length, chunk = data.draw(st.integers(1, 40)), data.draw(st.integers(1, 9))
-    strides = tuple(data.draw(st.integers(-9, 9)) for _ in shape)
+    strides = tuple(data.draw(STEPS) for _ in shape)
     steps = (1, data.draw(st.integers(-5, 5)))
     operands = [layout.contiguous_strides(shape), strides]
     limit = chunk * 6
     chunks = -(-length // chunk)
     seen = []
-    for row, part, starts, first, count in layout.row_slices(shape, operands, length, steps, chunk, limit):
+    for row, part, taken, starts, first, count in layout.row_slices(shape, operands, length, steps, chunk, limit):
         # Rows are numbered in C order, so those of a part follow each other.
         inner = offsets(part, layout.contiguous_strides(part)) + row
-        np.testing.assert_array_equal(offsets(part, operands[0]) + starts[0], inner)
-        np.testing.assert_array_equal(offsets(part, strides) + starts[1], offsets(shape, strides)[inner])
+        np.testing.assert_array_equal(offsets(part, taken[0]) + starts[0], inner)
+        np.testing.assert_array_equal(offsets(part, taken[1]) + starts[1], offsets(shape, strides)[inner])
+        assert all(abs(stride) <= limit for strides in taken for stride in strides)
         assert math.prod(part) * min(length, count * chunk) <= limit
         seen += itertools.product(inner.tolist(), range(first, first + count))
     assert sorted(seen) == list(itertools.product(range(math.prod(shape)), range(chunks)))

@@ -218,10 +218,10 @@ def test_row_slices_cover_every_element_once():
     shape, strides, length, chunk = (5, 3), (1000, 300), 250, 16
     seen = np.zeros((5, 3, length), int)
     parts = list(layout.row_slices(shape, [strides], length, (1,), chunk, limit=100))
-    for row, part, (offset,), first, chunks in parts:
+    for row, part, (taken,), (offset,), first, chunks in parts:
         assert int(np.prod(part)) * min(length, chunks * chunk) <= 100
         for index in np.ndindex(part):
-            start = offset + np.dot(index, strides)
+            start = offset + np.dot(index, taken)
             place = np.unravel_index(row, shape)[0] + index[0], start % 1000 // 300
             seen[place][first * chunk : min(length, (first + chunks) * chunk)] += 1
     assert np.all(seen == 1)

@@ -158,17 +158,27 @@ def has_internal_overlap(shape: Shape, strides: Strides) -> bool:
     return False
 
 
+def taken_strides(shape: Shape, operands: Sequence[Strides]) -> list[Strides]:
+    """The strides with 0 where the length is 1: no step is taken there, and it may be longer than 32 bits hold."""
+    if 1 not in shape:
+        return list(operands)
+    return [
+        tuple(0 if length == 1 else stride for length, stride in zip(shape, strides, strict=True))
+        for strides in operands
+    ]
+
+
 def index_slices(
     shape: Shape, operands: Sequence[Strides], limit: int = INDEX_LIMIT
-) -> Iterator[tuple[Shape, list[int]]]:
+) -> Iterator[tuple[Shape, list[Strides], list[int]]]:
     """Split an iteration space until 32-bit indices reach every element of every operand.
 
-    Yields (shape of the part, offset of its first element in each operand). Most calls yield the whole space.
+    Yields (shape of the part, strides and offset of its first element in each operand). Most calls yield the whole space.
     """
     count = math.prod(shape)
     reach = max((high - low for low, high in (offset_range(shape, strides) for strides in operands)), default=0)
     if count <= limit and reach <= limit:
-        yield shape, [0] * len(operands)
+        yield shape, taken_strides(shape, operands), [0] * len(operands)
         return
     # Halve the dimension whose stride reaches farthest: that shrinks both the count and the reach.
     axis = max(
@@ -178,8 +188,9 @@ def index_slices(
     half = shape[axis] // 2
     for start, length in ((0, half), (half, shape[axis] - half)):
         part = (*shape[:axis], length, *shape[axis + 1 :])
-        for inner, offsets in index_slices(part, operands, limit):
-            yield inner, [offset + start * strides[axis] for offset, strides in zip(offsets, operands, strict=True)]
+        for inner, taken, offsets in index_slices(part, operands, limit):
+            moved = [offset + start * strides[axis] for offset, strides in zip(offsets, operands, strict=True)]
+            yield inner, taken, moved
 
 
 def as_integer(value: Any, function: str, name: str) -> int:
@@ -232,12 +243,12 @@ def sort_by_stride(shape: Shape, strides: Strides, *others: Strides) -> tuple[Sh
 
 def row_slices(
     shape: Shape, operands: Sequence[Strides], length: int, steps: Sequence[int], chunk: int, limit: int
-) -> Iterator[tuple[int, Shape, list[int], int, int]]:
+) -> Iterator[tuple[int, Shape, list[Strides], list[int], int, int]]:
     """Split rows of `length` elements, one for each element of `shape`, until 32-bit indices reach every element.
 
     `operands` holds each operand's strides over `shape`, `steps` its stride along a row. Rows are numbered in C order
-    and cut at multiples of `chunk`. Yields (number of the first row, shape of the part, offset of its first row in each
-    operand, first chunk, chunks). The caller has checked that one chunk of one row is within reach.
+    and cut at multiples of `chunk`. Yields (number of the first row, shape of the part, strides and offset of its first
+    row in each operand, first chunk, chunks). The caller has checked that one chunk of one row is within reach.
     """
     chunks = max(1, -(-length // chunk))
 
@@ -248,19 +259,19 @@ def row_slices(
         return reach <= limit and math.prod(part) * elements <= limit
 
     if fits(shape, chunks):
-        yield 0, shape, [0] * len(operands), 0, chunks
+        yield 0, shape, taken_strides(shape, operands), [0] * len(operands), 0, chunks
     elif fits(shape, 1):
         few = 1
         while fits(shape, 2 * few):
             few *= 2
         for first in range(0, chunks, few):
-            yield 0, shape, [0] * len(operands), first, min(few, chunks - first)
+            yield 0, shape, taken_strides(shape, operands), [0] * len(operands), first, min(few, chunks - first)
     else:
         axis = next(axis for axis, size in enumerate(shape) if size > 1)
         half = shape[axis] // 2
         rows = math.prod(shape[axis + 1 :])
         for start, size in ((0, half), (half, shape[axis] - half)):
             part = (*shape[:axis], size, *shape[axis + 1 :])
-            for row, inner, offsets, first, few in row_slices(part, operands, length, steps, chunk, limit):
+            for row, inner, taken, offsets, first, few in row_slices(part, operands, length, steps, chunk, limit):
                 moved = [offset + start * strides[axis] for offset, strides in zip(offsets, operands, strict=True)]
-                yield start * rows + row, inner, moved, first, few
+                yield start * rows + row, inner, taken, moved, first, few

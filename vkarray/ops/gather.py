@@ -117,10 +117,10 @@ def _move(
         steps = [step // factor for step in steps]
     chosen = variant(template, itemsize, wide)
     code = _FUNCTIONS.index(function) + 1
-    for part, offsets in layout.index_slices(shape, rows, layout.OFFSET_LIMIT):
+    for part, taken, offsets in layout.index_slices(shape, rows, layout.OFFSET_LIMIT):
         count = math.prod(part)
-        values = [*part, *rows[0], *rows[1]]
-        for index, array, row, step, offset in zip(indices, arrays, rows[2:], steps, offsets[2:], strict=True):
+        values = [*part, *taken[0], *taken[1]]
+        for index, array, row, step, offset in zip(indices, arrays, taken[2:], steps, offsets[2:], strict=True):
             address = array._address + offset * array._dtype.itemsize
             values += [*_words(address), *_words(index.length), *_words(step), index.axis, *row]
         header = struct.pack(

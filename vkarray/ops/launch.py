@@ -324,13 +324,13 @@ def _strided(
     operands = (*inputs, result)
     buffers = [operand._buffer for operand in inputs]
     shape, strides = layout.collapse(shape, strides)
-    for part, offsets in layout.index_slices(shape, strides, layout.OFFSET_LIMIT):
+    for part, taken, offsets in layout.index_slices(shape, strides, layout.OFFSET_LIMIT):
         addresses = [
             operand._buffer.address + (operand._offset + offset) * itemsize
             for operand, offset, itemsize in zip(operands, offsets, itemsizes, strict=True)
         ]
         count = math.prod(part)
-        values = [*part, *(stride for operand in strides for stride in operand)]
+        values = [*part, *(stride for operand in taken for stride in operand)]
         header = struct.pack(f"<{len(operands)}QII", *addresses, count, len(part))
         push, metadata = with_metadata(device, header, values)
         device.dispatch(

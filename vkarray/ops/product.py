@@ -452,9 +452,10 @@ class _Stack:
         rank = len(self.shape)
         strides = [(*outer, *own) for outer, own in zip(self.strides, inner_strides, strict=True)]
         which_part = (1, *(0,) * (rank - 1 + len(inner)))
-        for shape, (*offsets, first) in layout.index_slices((*self.shape, *inner), [*strides, which_part], limit):
+        whole = (*self.shape, *inner)
+        for shape, taken, (*offsets, first) in layout.index_slices(whole, [*strides, which_part], limit):
             sizes = shape[:rank]
-            own = [tuple(_steps(size, step)[0] for size, step in zip(sizes, outer, strict=False)) for outer in strides]
+            own = [outer[:rank] for outer in taken[:-1]]
             addresses = [
                 array._address + offset * storage_itemsize(array._dtype, self.device)
                 for array, offset in zip(self.operands, offsets, strict=True)

@@ -305,12 +305,12 @@ class _Run:
         nbytes = math.prod(self.shape) * chunks * self.row.state_itemsize(self.device, self.types[1])
         return empty((-(-nbytes // 4),), dtypes.uint32, self.device)
 
-    def _slices(self, chunk: int) -> Iterator[tuple[int, layout.Shape, list[int], int, int]]:
+    def _slices(self, chunk: int) -> Iterator[tuple[int, layout.Shape, list[layout.Strides], list[int], int, int]]:
         strides = [self.strides, self.result_strides]
         if len(self.sizes) == 1:
             limit = launch.index_limit(self.device, *self.types)
             return layout.row_slices(self.shape, strides, self.length, (self.steps[0], 0), chunk, limit)
-        return iter([(0, self.shape, [0, 0], 0, -(-self.length // chunk))])
+        return iter([(0, self.shape, strides, [0, 0], 0, -(-self.length // chunk))])
 
     def _dispatch(
         self, target: VkArray, states: bool, itemsize: int, vector: int, lanes: int, steps: int, chunks: int
@@ -339,7 +339,7 @@ class _Run:
         center = 0 if self.center is None else self.center._address
         reads = [array for array in (self.x, self.center) if array is not None]
         variant = _variant(row, device, self.types, states, shared)
-        for first_row, part, (offset, place), first, count in self._slices(chunk):
+        for first_row, part, taken, (offset, place), first, count in self._slices(chunk):
             element = first * chunk
             parameters = struct.pack("<QQ", element, 0) if row.indexed else self.parameters
             part_rows = math.prod(part)
@@ -350,7 +350,7 @@ class _Run:
                 chunks, block, members, serial, mode, len(part),
                 *row_layout,
             )  # fmt: skip
-            values = [*part, *self.strides, *self.result_strides]
+            values = [*part, *taken[0], *taken[1]]
             push, metadata = launch.with_metadata(device, header, values)
             groups = launch.groups_for(part_rows * count * members, device.limits, size)
             launch.dispatch(variant, device, push, groups, reads, [target], size, metadata, constants)

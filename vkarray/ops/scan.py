@@ -131,7 +131,7 @@ def _dispatch(
     writes = [totals] if mode & _TOTALS and totals is not None else [result]
     size = launch.WORKGROUP_SIZE if shared or rows * all_chunks >= _ENOUGH_INVOCATIONS else _FEW_INVOCATIONS
     limit = launch.index_limit(device, x._dtype, result._dtype)
-    for row, part, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, _CHUNK, limit):
+    for row, part, taken, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, _CHUNK, limit):
         x_offset, offset = (offset + first * _CHUNK * step for offset, step in zip(offsets, steps, strict=True))
         part_rows = math.prod(part)
         header = struct.pack(
@@ -140,6 +140,6 @@ def _dispatch(
             0 if totals is None else totals._address + row * all_chunks * total_itemsize,
             min(length - first * _CHUNK, chunks * _CHUNK), part_rows, chunks, first, all_chunks, members, mode, len(part),
         )  # fmt: skip
-        push, metadata = launch.with_metadata(device, header, [*steps, *part, *strides[0], *strides[1]])
+        push, metadata = launch.with_metadata(device, header, [*steps, *part, *taken[0], *taken[1]])
         groups = launch.groups_for(part_rows * chunks * members, device.limits, size)
         launch.dispatch(variant, device, push, groups, reads, writes, size, metadata)

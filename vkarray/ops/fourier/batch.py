@@ -52,8 +52,8 @@ def batches(x: VkArray, result: VkArray, axis: int, inner: Sequence[Dimension], 
         (*x._shape[:axis], *x._shape[axis + 1 :]),
         [(*array._strides[:axis], *array._strides[axis + 1 :]) for array in arrays],
     )
-    for sizes, offsets in layout.index_slices(shape, strides, max(1, REACH - reach)):
-        outer = (Dimension(*values) for values in zip(sizes, *strides, strict=True))
+    for sizes, taken, offsets in layout.index_slices(shape, strides, max(1, REACH - reach)):
+        outer = (Dimension(*values) for values in zip(sizes, *taken, strict=True))
         dimensions = sorted((one for one in (*outer, *inner) if one.size > 1), key=lambda one: -abs(one.source))
         first, second = (
             array._address + offset * storage_itemsize(array._dtype, array._device)
