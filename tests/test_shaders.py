@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import zipfile
 
 import pytest
 
-from vkarray import shaders
+from vkarray import configuration, shaders
 from vkarray.errors import ShaderError
 from vkarray.shaders import Variant
 
@@ -85,3 +87,50 @@ def test_the_label_makes_no_shader_of_its_own(compiled):
 def test_a_missing_file_is_named():
     with pytest.raises(ShaderError, match=r"The shader file glsl/no_such\.comp cannot be read .*; reinstall vkarray"):
         shaders.resolve(Variant("no_such", (), "missing"))
+
+
+@pytest.fixture
+def archive(monkeypatch, tmp_path):
+    """An archive where the package has its own, with one entry: its path."""
+    path = tmp_path / "_data" / "spirv.zip"
+    path.parent.mkdir()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(shaders._digest(SOURCE), bytes(range(256)) * 4)
+    monkeypatch.setattr(shaders, "_PACKAGE", tmp_path)
+    shaders._archive.cache_clear()
+    yield path
+    shaders._archive.cache_clear()
+
+
+def test_a_forked_child_reads_the_archive_on_its_own(archive):
+    shaders._from_archive(shaders._digest(SOURCE))
+    file = shaders._archive().fp
+    position = os.lseek(file.fileno(), 0, os.SEEK_SET)
+    child = os.fork()
+    if not child:
+        os.lseek(shaders._archive().fp.fileno(), 11, os.SEEK_SET)
+        found = shaders._from_archive(shaders._digest(SOURCE))
+        os._exit(found != bytes(range(256)) * 4)
+    assert os.waitpid(child, 0)[1] == 0
+    assert os.lseek(file.fileno(), 0, os.SEEK_CUR) == position, "parent and child share the position in the file"
+
+
+@pytest.mark.parametrize("damage", ["content", "everything"])
+def test_a_damaged_archive_counts_as_none(archive, damage):
+    data = archive.read_bytes()
+    archive.write_bytes(b"no archive" if damage == "everything" else data[:100] + b"???" + data[103:])
+    assert shaders._from_archive(shaders._digest(SOURCE)) is None
+
+
+def test_level_5_shows_the_spirv(monkeypatch, capsys):
+    source = "#version 460\nlayout(binding = 0) buffer X { float seen[]; };\nvoid main() { seen[0] = 1.0; }\n"
+    with configuration.config(debug=5):
+        code = shaders.spirv_of_source(source, "shown")
+    said = capsys.readouterr().err
+    assert source in said
+    if shutil.which("spirv-dis"):
+        assert "OpEntryPoint GLCompute" in said
+    monkeypatch.setattr(shaders.shutil, "which", lambda name: None)
+    assert shaders.disassembly(code, "shown").startswith(
+        f"vkarray: shown: {len(code)} bytes of SPIR-V. spirv-dis, which"
+    )

@@ -1,7 +1,8 @@
 """The disk cache: private to the user, written atomically, checked by hash on load.
 
 An entry is a file named by the hash of its key that holds a SHA-256 over key and content, then the content. Whatever
-is damaged, truncated, renamed or owned by somebody else counts as absent; a cache that cannot be written is no error.
+is damaged, truncated, renamed or owned by somebody else counts as absent; a cache that cannot be written, or for which
+there is no directory, is no error.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ class DiskCache:
         _kinds[kind] = self
 
     @property
-    def directory(self) -> Path:
-        return configuration.current().cache / self.kind
+    def directory(self) -> Path | None:
+        cache = configuration.current().cache
+        return None if cache is None else cache / self.kind
 
     def get(self, key: str) -> bytes | None:
         """The content stored under ``key``, or None. Counts a hit or a miss."""
@@ -41,14 +43,15 @@ class DiskCache:
 
     def put(self, key: str, content: bytes) -> None:
         """Store ``content`` under ``key``, replacing an older entry in one step."""
+        directory = self.directory
         with contextlib.suppress(OSError):
-            if not _private(self.directory):
+            if directory is None or not _private(directory):
                 return
-            handle, temporary = tempfile.mkstemp(dir=self.directory, prefix=".new-")
+            handle, temporary = tempfile.mkstemp(dir=directory, prefix=".new-")
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(_digest(key, content) + content)
-                os.replace(temporary, self._path(key))
+                os.replace(temporary, directory / _file_name(key))
             except BaseException:
                 os.unlink(temporary)
                 raise
@@ -66,17 +69,18 @@ class DiskCache:
                 size += path.stat().st_size
         return {"hits": self.hits, "misses": self.misses, "compiles": self.compiles, "bytes": size}
 
-    def _path(self, key: str) -> Path:
-        return self.directory / hashlib.sha256(key.encode()).hexdigest()
-
     def _entries(self) -> list[Path]:
+        directory = self.directory
         try:
-            return [path for path in self.directory.iterdir() if not path.name.startswith(".")]
+            return [path for path in directory.iterdir() if not path.name.startswith(".")] if directory else []
         except OSError:
             return []
 
     def _read(self, key: str) -> bytes | None:
-        path = self._path(key)
+        directory = self.directory
+        if directory is None:
+            return None
+        path = directory / _file_name(key)
         try:
             with path.open("rb") as file:
                 if not _own(os.fstat(file.fileno())):
@@ -98,6 +102,10 @@ _kinds: dict[str, DiskCache] = {}
 def statistics() -> dict[str, dict[str, int]]:
     """For each kind of entry: hits, misses and compiles of this process, and the bytes on disk."""
     return {kind: cache.statistics() for kind, cache in _kinds.items()}
+
+
+def _file_name(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
 
 
 def _digest(key: str, content: bytes) -> bytes:

@@ -66,12 +66,17 @@ def _optional_text(value: Any) -> str | None:
 
 
 def _directory(value: Any) -> Path:
+    if value == "":
+        raise ValueError("expected a directory")
     return Path(value).expanduser()
 
 
-def _default_cache() -> Path:
+def _default_cache() -> Path | None:
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "vkarray"
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "vkarray"
+    except RuntimeError:  # no HOME, and a user without a line in passwd, as in containers: nothing is kept
+        return None
 
 
 @dataclass(frozen=True)
@@ -168,7 +173,7 @@ class Configuration:
     guard: bool
     check_barriers: bool
     compare: bool
-    cache: Path
+    cache: Path | None
     cpu_threads: int | None
 
     def __init__(self, values: dict[str, Any]) -> None:
@@ -188,7 +193,7 @@ _active: Configuration | None = None
 def _parse(switch: Switch, value: Any, origin: str) -> Any:
     try:
         return switch.parse(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:  # the last one from a ~ without a home
         raise ConfigurationError(f"{origin} is {value!r}; {error} ({switch.values}). {switch.text}") from None
 
 
@@ -208,7 +213,7 @@ def _rebuild() -> Configuration:
         _warn_of_unknown_variables()
         _environment = {
             switch.name: _parse(switch, os.environ[switch.variable], f"The environment variable {switch.variable}")
-            if switch.variable in os.environ
+            if os.environ.get(switch.variable)  # an empty one is as good as none
             else switch.default()
             for switch in SWITCHES
         }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ import tempfile
 import threading
 import time
 import zipfile
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -127,17 +129,33 @@ def compiler_version() -> str:
 @functools.cache
 def _archive() -> zipfile.ZipFile | None:
     path = _PACKAGE / "_data" / "spirv.zip"
-    return zipfile.ZipFile(path) if path.is_file() else None
+    try:
+        return zipfile.ZipFile(path) if path.is_file() else None
+    except zipfile.BadZipFile:
+        return None
 
 
 def _from_archive(digest: str) -> bytes | None:
+    """The SPIR-V under that digest; None where it is missing or damaged."""
     archive = _archive()
     if archive is None:
         return None
     try:
         return archive.read(digest)
-    except KeyError:
+    except (KeyError, zipfile.BadZipFile, zlib.error):
         return None
+
+
+def disassembly(code: bytes, label: str) -> str:
+    """The module as text by `spirv-dis`; without that, its size and how to see more."""
+    path = shutil.which("spirv-dis")
+    if path is None:
+        return (
+            f"vkarray: {label}: {len(code)} bytes of SPIR-V. spirv-dis, which shows them as text, is not installed "
+            "(Debian and Ubuntu: apt install spirv-tools)."
+        )
+    done = subprocess.run([path, "-"], input=code, capture_output=True, check=False)
+    return f"; vkarray: {label}\n{(done.stdout or done.stderr).decode(errors='replace')}"
 
 
 def compile_glsl(source: str, label: str, details: str = "") -> bytes:
@@ -181,6 +199,17 @@ _lock = threading.Lock()
 _compiled: dict[Variant, bytes] = {}
 
 
+def _after_fork() -> None:
+    """A child shares the position in the parent's files, and locks that nobody will release."""
+    global _lock
+    _lock = threading.Lock()
+    _archive.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def spirv(variant: Variant) -> bytes:
     """The SPIR-V of a variant, compiled at most once. Raises ShaderError naming the variant and its defines."""
     found = _compiled.get(variant)
@@ -199,6 +228,13 @@ def spirv_of_source(source: str, label: str, details: str = "") -> bytes:
     debug = configuration.current().debug
     if debug >= 4:
         print(source, file=sys.stderr)
+    found = _found_or_compiled(source, label, details, debug)
+    if debug >= 5:
+        print(disassembly(found, label), file=sys.stderr)
+    return found
+
+
+def _found_or_compiled(source: str, label: str, details: str, debug: int) -> bytes:
     digest = _digest(source)
     found = _from_archive(digest)
     if found is not None:

@@ -1,6 +1,8 @@
 """The disk cache: private, atomic, checked on load."""
 
+import hashlib
 import os
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,10 @@ from vkarray.cache import DiskCache
 def cache(tmp_path):
     with configuration.config(cache=tmp_path / "cache"):
         yield DiskCache("test-entries")
+
+
+def entry(cache, key):
+    return cache.directory / hashlib.sha256(key.encode()).hexdigest()
 
 
 def test_entry_comes_back_and_is_counted(cache):
@@ -34,7 +40,7 @@ def test_directory_and_entries_are_private(cache):
 def test_damaged_or_foreign_entry_counts_as_absent(cache, damage):
     cache.put("key", b"content")
     cache.put("other", b"foreign")
-    path, other = cache._path("key"), cache._path("other")
+    path, other = entry(cache, "key"), entry(cache, "other")
     data = bytearray(path.read_bytes())
     if damage == "rename":
         other.replace(path)
@@ -48,7 +54,7 @@ def test_damaged_or_foreign_entry_counts_as_absent(cache, damage):
 
 def test_entry_that_others_can_write_is_not_used(cache):
     cache.put("key", b"content")
-    os.chmod(cache._path("key"), 0o666)
+    os.chmod(entry(cache, "key"), 0o666)
     assert cache.get("key") is None, "an entry that any user could have replaced is accepted"
     os.chmod(cache.directory, 0o777)
     cache.put("new", b"content")
@@ -74,3 +80,20 @@ def test_failed_write_leaves_nothing_behind(cache, monkeypatch):
     cache.put("key", b"new")
     assert cache.get("key") == b"old", "a write that failed changed the entry"
     assert len(list(cache.directory.iterdir())) == 1, "a write that failed left a temporary file"
+
+
+def test_without_a_home_nothing_is_kept(monkeypatch):
+    def nowhere():
+        raise RuntimeError("Could not determine home directory.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "home", nowhere)
+        for variable in ("VKARRAY_CACHE", "XDG_CACHE_HOME"):
+            patch.delenv(variable, raising=False)
+        assert configuration.reload().cache is None
+        cache = DiskCache("test-entries")
+        cache.put("key", b"content")
+        assert cache.get("key") is None
+        cache.clear()
+        assert cache.statistics() == {"hits": 0, "misses": 1, "compiles": 0, "bytes": 0}
+    configuration.reload()

@@ -32,6 +32,26 @@ def test_wrong_value_names_variable_and_choices(monkeypatch, variable, value):
         configuration.reload()
 
 
+def test_empty_variables_count_as_unset(monkeypatch):
+    default = configuration.SWITCHES[[switch.name for switch in configuration.SWITCHES].index("cache")].default()
+    with monkeypatch.context() as patch:
+        for switch in configuration.SWITCHES:
+            patch.setenv(switch.variable, "")
+        values = configuration.reload()
+        assert values.cache == default, "an empty VKARRAY_CACHE is the current directory"
+        assert (values.debug, values.device, values.guard, values.cpu_threads) == (0, None, False, None)
+    configuration.reload()
+
+
+@pytest.mark.parametrize("value", ["", None, "~no-such-user-at-all/cache"])
+def test_cache_that_is_no_directory(value):
+    with (
+        pytest.raises(ConfigurationError, match=r"config: cache is .* \(directory\)"),
+        configuration.config(cache=value),
+    ):
+        pass
+
+
 def test_a_misspelt_variable_is_noticed(monkeypatch):
     monkeypatch.setenv("VKARRAY_" + "DEBGU", "1")
     with pytest.warns(UserWarning, match=r"VKARRAY_DEBGU is no switch of vkarray; those are VKARRAY_DEBUG, "):

@@ -52,7 +52,7 @@ def facts() -> Iterator[tuple[str, str]]:
     yield "shader compiler", shaders.compiler_version() if shaders.compiler() else "none"
     yield "compiled shaders", packaged_archive()
     settings = configuration.current()
-    yield "cache", str(settings.cache)
+    yield "cache", str(settings.cache or "none, as there is no home directory")
     for switch in configuration.SWITCHES:
         if switch.variable in os.environ:
             yield switch.variable, os.environ[switch.variable]
