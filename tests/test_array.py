@@ -213,6 +213,28 @@ def test_numpy_scalars_are_python_scalars(scalar):
         assert result.tolist() == [1 + float(scalar), 4 + float(scalar)]
 
 
+@pytest.mark.parametrize("scalar", [np.float64(2), np.float16(2), np.int64(2), np.uint8(2)], ids=repr)
+def test_functions_take_numpys_scalars(scalar):
+    x, number = vx.asarray([1.0, 4.0]), scalar.item()
+    for call in (
+        lambda s: vx.maximum(x, s), lambda s: vx.pow(s, x), lambda s: vx.clip(x, s), lambda s: vx.where(x > s, s, x),
+        lambda s: vx.full(3, s, dtype=vx.float32), lambda s: vx.full(3, s) * vx.full_like(x[:1], s),
+        lambda s: vx.arange(s, s * 5, s), lambda s: vx.linspace(s, 9, 3), lambda s: vx.isclose(x, s, rtol=s),
+        lambda s: vx.searchsorted(x, s), lambda s: vx.isin(x, s), lambda s: vx.dot(x, s), lambda s: vx.std(x, correction=s / 4),
+        lambda s: vx.pad(x, 1, constant_values=s),
+    ):  # fmt: skip
+        got, expected = call(scalar), call(number)
+        assert got.dtype is expected.dtype
+        assert got.tolist() == expected.tolist()
+    if isinstance(number, int):
+        assert vx.repeat(x, scalar).tolist() == vx.repeat(x, number).tolist()
+        assert vx.diff(x, n=scalar).tolist() == []
+        assert vx.bincount(vx.asarray([1]), minlength=scalar).tolist() == [0, 1]
+    # Small types do not wrap around on the way.
+    assert vx.arange(np.uint8(250), np.uint8(3), np.int8(-120)).tolist() == [250, 130, 10]
+    assert vx.linspace(np.uint8(250), np.uint8(3), 2).tolist() == [250, 3]
+
+
 def test_operators_leave_unknown_types_to_the_other_side():
     class Other:
         def __radd__(self, array):

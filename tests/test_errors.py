@@ -237,6 +237,12 @@ ERRORS = {
         TypeError, "where: expected a condition array of dtype bool, got float32. Write x != 0.",
     ),
     # statistics and random numbers
+    "vx.isclose(MATRIX, 1, rtol='a')": (TypeError, "isclose: expected a real number as rtol, got 'a'."),
+    "vx.isclose(MATRIX, 1, atol=10**400)": (
+        OverflowError, "isclose: the Python integer of 1329 bits is out of bounds for float64.",
+    ),
+    "vx.diff(MATRIX, n=1.5)": (TypeError, "diff: expected an integer as n, got 1.5."),
+    "vx.bincount(VECTOR, minlength=1.5)": (TypeError, "bincount: expected an integer as minlength, got 1.5."),
     "vx.var(MATRIX, correction='a')": (TypeError, "var: expected a real number as correction, got 'a'."),
     "vx.std(MATRIX, correction=10**400)": (
         OverflowError, "std: the Python integer of 1329 bits is out of bounds for float64.",

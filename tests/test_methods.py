@@ -283,6 +283,11 @@ def test_functions_of_numpys_call_methods(name: str) -> None:
         np.testing.assert_allclose(np.asarray(got), getattr(np, name)(values, axis=0), rtol=2**-22)
 
 
+def test_round_to_places_beyond_the_type() -> None:
+    for decimals in (400, -400):
+        assert np.isnan(np.asarray(vx.asarray([1.5, 0.0]).round(decimals))).all()  # as NumPy's: x * inf / inf
+
+
 def test_clip_of_numpys() -> None:
     assert np.clip(vx.asarray([1.0, 5.0]), 2, 3).tolist() == [2, 3]
 

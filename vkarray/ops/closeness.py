@@ -50,9 +50,10 @@ def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equa
 
 def _isclose(function: str, x1: Any, x2: Any, rtol: float, atol: float, equal_nan: bool) -> VkArray:
     like = check_operands(function, (x1, x2))
+    rtol, atol = (promotion.as_float(value, function, name) for name, value in (("rtol", rtol), ("atol", atol)))
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if not (promotion.is_real_scalar(value) and value >= 0):
-            raise ValueError(f"{function}: expected a number of 0 or more as {name}, got {value!r}.")
+        if not value >= 0:
+            raise ValueError(f"{function}: expected a number of 0 or more as {name}, got {value:g}.")
     dtype = common_dtype(function, (x1, x2))
     if dtype in CATEGORIES["integer or boolean"]:
         dtype = dtypes.float64

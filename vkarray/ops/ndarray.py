@@ -101,7 +101,7 @@ def round_decimals(x: VkArray, decimals: int) -> VkArray:
         for part in (0, 1):
             _part(result, part)[...] = round_decimals(_part(x, part), decimals)
         return result
-    factor = 10.0 ** abs(decimals)
+    factor = float(f"1e{abs(decimals)}")  # infinite beyond the type, as NumPy's
     first, last = (elementwise.multiply, elementwise.divide)[:: 1 if decimals > 0 else -1]
     return last(elementwise.round(first(x, factor)), factor)
 

@@ -148,7 +148,7 @@ def _quantile(
     function: str, x: VkArray, q: Any, whole: float, axis: int | tuple[int, ...] | None, method: str, keepdims: bool
 ) -> VkArray:
     axes = checked(function, x, axis)
-    if method not in _PLACES:
+    if method not in tuple(_PLACES):
         raise ValueError(f"{function}: expected method {', '.join(_PLACES)}, got {method!r}.")
     shape, fractions = _fractions(function, q, whole)
     ordered = _sorted(function, x, axes, method not in _DISCRETE)
