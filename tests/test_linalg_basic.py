@@ -134,7 +134,7 @@ def test_errors_of_diagonals() -> None:
             function(vx.ones(3))
         with pytest.raises(TypeError, match=r"^diagonal: expected an integer as offset"):
             function(vx.ones((3, 3)), offset=1.0)
-        with pytest.raises(TypeError, match=rf"^{name}: expected arrays"):
+        with pytest.raises(TypeError, match=rf"^{name}: expected a vkarray array, got"):
             function(np.ones((3, 3)))
     with pytest.raises(TypeError, match=r"^trace: "):
         vx.linalg.trace(vx.ones((3, 3), dtype=vx.bool))

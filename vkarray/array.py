@@ -7,7 +7,7 @@ name.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import _vk, dtypes, layout, promotion
@@ -144,6 +144,10 @@ class VkArray(Methods):
     def _view(self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> VkArray:
         """A view of the same memory; `offset` counts elements from this array's first."""
         return VkArray(self._buffer, self._offset + offset, shape, strides, self._dtype, self._device)
+
+    def _permuted(self, order: Sequence[int]) -> VkArray:
+        """A view with the dimensions in another order."""
+        return self._view(tuple(self._shape[axis] for axis in order), tuple(self._strides[axis] for axis in order))
 
     @property
     def _address(self) -> int:

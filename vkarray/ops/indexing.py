@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _KIND_ORDER = {
     "bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3,
 }  # fmt: skip
-_SCALAR_NAMES = ("bool", "int", "float", "complex")
 _ALL = slice(None)
 
 
@@ -252,7 +251,7 @@ def _as_value(value: Any, x: VkArray) -> VkArray:
             f"Convert it with vkarray.asarray."
         )
     kind = promotion.scalar_kind(value)
-    _check_kind(kind, f"a Python {_SCALAR_NAMES[kind]}", x._dtype)
+    _check_kind(kind, f"a Python {promotion.KIND_NAMES[kind]}", x._dtype)
     promotion.check_scalar_range("setitem", value, x._dtype)
     return launch.constant(value, x._dtype, x._device)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from .. import layout, promotion
 from ..array import VkArray, check_supported, empty
 from . import launch, product
-from .rows import cast, check_operands
+from .rows import cast, check_array, check_operands
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
@@ -81,8 +81,7 @@ def matrix_transpose(x: VkArray, /) -> VkArray:
     Parameters: x of shape (..., M, N). Returns an array of shape (..., N, M) that shares the memory of x.
     Raises ValueError for fewer than 2 dimensions. Standard: linear algebra functions, `matrix_transpose`.
     """
-    check_operands("matrix_transpose", (x,))
-    if x.ndim < 2:
+    if check_array("matrix_transpose", x).ndim < 2:
         raise ValueError(f"matrix_transpose: expected at least 2 dimensions, got {x.ndim} (shape {x.shape}).")
     return x.mT
 
@@ -124,12 +123,7 @@ def vecdot(x1: VkArray, x2: VkArray, /, *, axis: int = -1) -> VkArray:
 def _axis_last(x: VkArray, axis: int) -> VkArray:
     """A view with the dimension moved to the end."""
     axis %= x.ndim
-    order = (*range(axis), *range(axis + 1, x.ndim), axis)
-    return _permuted(x, order)
-
-
-def _permuted(x: VkArray, order: Sequence[int]) -> VkArray:
-    return x._view(tuple(x._shape[axis] for axis in order), tuple(x._strides[axis] for axis in order))
+    return x._permuted((*range(axis), *range(axis + 1, x.ndim), axis))
 
 
 def tensordot(
@@ -155,7 +149,7 @@ def tensordot(
         [axis for axis in range(x1.ndim) if axis not in first],
         [axis for axis in range(x2.ndim) if axis not in second],
     )
-    a, b = _permuted(x1, (*kept[0], *first)), _permuted(x2, (*second, *kept[1]))
+    a, b = x1._permuted((*kept[0], *first)), x2._permuted((*second, *kept[1]))
     shape = (*a._shape[: len(kept[0])], *b._shape[len(second) :])
     k = math.prod(x1._shape[axis] for axis in first)
     m, n = math.prod(a._shape[: len(kept[0])]), math.prod(b._shape[len(second) :])

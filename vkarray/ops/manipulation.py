@@ -12,21 +12,14 @@ from ..array import VkArray, check_supported, empty
 from ..dtypes import CATEGORIES, DType
 from . import creation, launch
 from .launch import copy_operation
-from .rows import cast, check_operands
-
-
-def _array(x: VkArray, function: str) -> VkArray:
-    """`x` itself. Raises TypeError unless it is an array."""
-    if type(x) is not VkArray:
-        check_operands(function, [x])
-    return x
+from .rows import cast, check_array, check_operands
 
 
 def _arrays(arrays: Sequence[VkArray], function: str) -> list[VkArray]:
     """Arrays of one device with their promoted dtype. Raises ValueError for none."""
     if not hasattr(arrays, "__iter__"):
         raise TypeError(f"{function}: expected a sequence of arrays, got {arrays!r:.60}.")
-    listed = [_array(array, function) for array in arrays]
+    listed = [check_array(function, array) for array in arrays]
     if not listed:
         raise ValueError(f"{function}: expected at least one array, got none.")
     check_operands(function, listed)
@@ -41,7 +34,7 @@ def _copy_into(target: VkArray, source: VkArray) -> None:
 
 def broadcast_to(x: VkArray, /, shape: tuple[int, ...]) -> VkArray:
     """A view of x with `shape`. Raises ValueError when x does not broadcast to it. Standard: `broadcast_to`."""
-    _array(x, "broadcast_to")
+    check_array("broadcast_to", x)
     target = creation.as_shape(shape, "broadcast_to")
     if len(target) < x.ndim or layout.broadcast_shapes([x._shape, target], "broadcast_to") != target:
         raise ValueError(f"broadcast_to: an array of shape {x._shape} does not broadcast to {target}.")
@@ -52,7 +45,9 @@ def broadcast_arrays(*arrays: VkArray) -> tuple[VkArray, ...]:
     """Views of the arrays with their common shape. Raises ValueError when there is none. Standard: `broadcast_arrays`."""
     if not arrays:
         return ()
-    shape = layout.broadcast_shapes([_array(array, "broadcast_arrays")._shape for array in arrays], "broadcast_arrays")
+    shape = layout.broadcast_shapes(
+        [check_array("broadcast_arrays", array)._shape for array in arrays], "broadcast_arrays"
+    )
     return tuple(broadcast_to(array, shape) for array in arrays)
 
 
@@ -101,7 +96,7 @@ def stack(arrays: Sequence[VkArray], /, *, axis: int = 0) -> VkArray:
 
 def unstack(x: VkArray, /, *, axis: int = 0) -> tuple[VkArray, ...]:
     """Views of the slices along an axis. Raises IndexError for an axis out of range. Standard: `unstack`."""
-    _array(x, "unstack")
+    check_array("unstack", x)
     axis = layout.normalize_axis(axis, x.ndim, "unstack")
     shape, strides = (value[:axis] + value[axis + 1 :] for value in (x._shape, x._strides))
     return tuple(x._view(shape, strides, index * x._strides[axis]) for index in range(x._shape[axis]))
@@ -109,7 +104,7 @@ def unstack(x: VkArray, /, *, axis: int = 0) -> tuple[VkArray, ...]:
 
 def expand_dims(x: VkArray, /, axis: int | Sequence[int] = 0) -> VkArray:
     """A view with new dimensions of length 1 at the places `axis` of the result. Standard: `expand_dims`."""
-    _array(x, "expand_dims")
+    check_array("expand_dims", x)
     listed = layout.as_integers(axis, "expand_dims", "axis")
     rank = range(x.ndim + len(listed))
     axes = layout.normalize_axes(listed, len(rank), "expand_dims")
@@ -121,7 +116,7 @@ def expand_dims(x: VkArray, /, axis: int | Sequence[int] = 0) -> VkArray:
 
 def squeeze(x: VkArray, /, axis: int | Sequence[int]) -> VkArray:
     """A view without the dimensions `axis`, whose lengths must be 1 (ValueError otherwise). Standard: `squeeze`."""
-    _array(x, "squeeze")
+    check_array("squeeze", x)
     axes = layout.normalize_axes(axis, x.ndim, "squeeze")
     for one in axes:
         if x._shape[one] != 1:
@@ -132,17 +127,17 @@ def squeeze(x: VkArray, /, axis: int | Sequence[int]) -> VkArray:
 
 def permute_dims(x: VkArray, /, axes: Sequence[int]) -> VkArray:
     """A view with the dimensions in the order `axes`. Raises ValueError unless it names each once. Standard."""
-    _array(x, "permute_dims")
+    check_array("permute_dims", x)
     listed = layout.as_integers(axes, "permute_dims", "axes")
     order = layout.normalize_axes(listed, x.ndim, "permute_dims")
     if len(order) != x.ndim:
         raise ValueError(f"permute_dims: expected {x.ndim} axes for shape {x._shape}, got {listed}.")
-    return x._view(tuple(x._shape[d] for d in order), tuple(x._strides[d] for d in order))
+    return x._permuted(order)
 
 
 def moveaxis(x: VkArray, source: int | Sequence[int], destination: int | Sequence[int], /) -> VkArray:
     """A view with the dimensions `source` moved to the places `destination`. Standard: `moveaxis`."""
-    _array(x, "moveaxis")
+    check_array("moveaxis", x)
     sources, targets = (layout.normalize_axes(axes, x.ndim, "moveaxis") for axes in (source, destination))
     if len(sources) != len(targets):
         raise ValueError(f"moveaxis: expected as many destinations as sources, got {source} and {destination}.")
@@ -154,7 +149,7 @@ def moveaxis(x: VkArray, source: int | Sequence[int], destination: int | Sequenc
 
 def flip(x: VkArray, /, *, axis: int | Sequence[int] | None = None) -> VkArray:
     """A view with the elements along `axis` (all axes by default) in reverse order. Standard: `flip`."""
-    _array(x, "flip")
+    check_array("flip", x)
     axes = layout.normalize_axes(axis, x.ndim, "flip")
     offset = sum(x._strides[d] * (x._shape[d] - 1) for d in axes if x._shape[d])
     return x._view(x._shape, tuple(-s if d in axes else s for d, s in enumerate(x._strides)), offset)
@@ -166,7 +161,7 @@ def reshape(x: VkArray, /, shape: int | Sequence[int], *, copy: bool | None = No
     Parameters: x; shape; copy (True always, False never, None when needed).
     Raises ValueError for another number of elements and for copy=False where a copy is needed. Standard: `reshape`.
     """
-    _array(x, "reshape")
+    check_array("reshape", x)
     target = _completed(shape, x)
     strides = layout.reshaped_strides(x._shape, x._strides, target)
     if copy is False and strides is None:
@@ -202,7 +197,7 @@ def roll(
     Parameters: x; shift (an integer, or one for each axis); axis (None rolls the flattened array).
     Raises ValueError for different numbers of shifts and axes. Standard: manipulation functions, `roll`.
     """
-    _array(x, "roll")
+    check_array("roll", x)
     if axis is None:
         if isinstance(shift, (tuple, list)):
             raise ValueError(f"roll: axis=None takes one shift, got {shift!r}. Name an axis for each shift.")
@@ -236,7 +231,7 @@ def tile(x: VkArray, repetitions: int | Sequence[int], /) -> VkArray:
 
     Raises ValueError for a negative count. Standard: manipulation functions, `tile`.
     """
-    _array(x, "tile")
+    check_array("tile", x)
     counts = creation.as_shape(repetitions, "tile", "repetitions")
     rank = max(len(counts), x.ndim)
     counts = (1,) * (rank - len(counts)) + counts
@@ -257,7 +252,7 @@ def repeat(x: VkArray, repeats: int | VkArray, /, *, axis: int | None = None) ->
     the size of the result); axis. Raises ValueError for negative counts or another number of counts than elements.
     Standard: manipulation functions, `repeat`.
     """
-    _array(x, "repeat")
+    check_array("repeat", x)
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     axis = layout.normalize_axis(axis, x.ndim, "repeat")

@@ -19,7 +19,7 @@ from ..array import VkArray, check_supported, default_dtype, empty, is_supported
 from ..dtypes import CATEGORIES, COMPLEX_OF, DTYPES, REAL_OF, DType, as_dtype
 from ..shaders import Variant
 from . import launch
-from .rows import cast, check_operands
+from .rows import cast, check_array
 
 if TYPE_CHECKING:
     from .launch import Device
@@ -275,9 +275,7 @@ class _Run:
         return high - low <= limit and math.prod(self.shape) * self.length <= limit
 
     def _make_contiguous(self, kept: Sequence[int], axes: Sequence[int]) -> None:
-        order = (*kept, *axes)
-        x = self.x._view(tuple(self.x._shape[k] for k in order), tuple(self.x._strides[k] for k in order))
-        self.x = launch.copy(x)
+        self.x = launch.copy(self.x._permuted((*kept, *axes)))
         self.address = self.x._address
         self.sizes, self.steps = (self.length,), (1,)
         self.shape, (self.strides, self.result_strides) = layout.collapse(
@@ -358,10 +356,7 @@ class _Run:
 
 def checked(name: str, x: Any, axis: int | Sequence[int] | None) -> tuple[int, ...]:
     """The axes to reduce, from the front. Raises TypeError unless x is an array."""
-    if type(x) is not VkArray:
-        check_operands(name, (x,))
-        raise TypeError(f"{name}: expected a vkarray array, got the scalar {x!r}. Convert it with vkarray.asarray.")
-    return layout.normalize_axes(axis, x.ndim, name)
+    return layout.normalize_axes(axis, check_array(name, x).ndim, name)
 
 
 def with_kept_axes(result: VkArray, x: VkArray, axes: Sequence[int], keepdims: bool) -> VkArray:

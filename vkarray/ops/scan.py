@@ -101,10 +101,7 @@ def scan_into(scan: Scan, x: VkArray, axis: int, result: VkArray, initial: bool 
 def _scan_moved(scan: Scan, x: VkArray, axis: int, result: VkArray, initial: bool) -> None:
     """As `scan_into`, through contiguous copies, for strides along the axis that 32-bit indices do not reach with."""
     order = (*range(axis), *range(axis + 1, x.ndim), axis)
-    source, target = (
-        array._view(tuple(array._shape[k] for k in order), tuple(array._strides[k] for k in order))
-        for array in (x, result)
-    )
+    source, target = x._permuted(order), result._permuted(order)
     moved = empty(target._shape, result._dtype, x._device)
     scan_into(scan, launch.copy(source), x.ndim - 1, moved, initial)
     launch.elementwise(launch.copy_operation(result._dtype), (moved,), target)

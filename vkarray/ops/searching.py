@@ -86,7 +86,7 @@ def where(condition: VkArray, x1: Any, x2: Any, /) -> VkArray:
         dtype = common_dtype("where", (x1, x2))
     else:
         kind = max(promotion.scalar_kind(x1), promotion.scalar_kind(x2))
-        dtype = default_dtype(("bool", "int", "float", "complex")[kind], condition._device)
+        dtype = default_dtype(promotion.KIND_NAMES[kind], condition._device)
     check_supported(dtype, condition._device, "where")
     operands = (condition, *(as_operand("where", operand, dtype, condition) for operand in (x1, x2)))
     shape = layout.broadcast_shapes([operand._shape for operand in operands], "where")

@@ -20,7 +20,7 @@ from ..shaders import Variant
 from . import launch
 from .gather import element_sizes
 from .nonzero import running_sums
-from .rows import cast, check_operands
+from .rows import cast, check_array
 
 if TYPE_CHECKING:
     from .launch import Device
@@ -189,17 +189,10 @@ def _from(array: VkArray | None, first: int) -> VkArray | None:
 
 def _last_axis(function: str, x: Any, axis: int) -> tuple[VkArray, tuple[int, ...]]:
     """A view of x with the axis last, and the order of its axes (which is its own inverse: two axes change places)."""
-    if type(x) is not VkArray:
-        check_operands(function, (x,))
-        raise TypeError(f"{function}: expected a vkarray array, got the scalar {x!r}. Convert it with vkarray.asarray.")
-    axis = layout.normalize_axis(axis, x.ndim, function)
+    axis = layout.normalize_axis(axis, check_array(function, x).ndim, function)
     order = list(range(x.ndim))
     order[axis], order[-1] = order[-1], order[axis]
-    return _permuted(x, tuple(order)), tuple(order)
-
-
-def _permuted(x: VkArray, order: tuple[int, ...]) -> VkArray:
-    return x._view(tuple(x._shape[k] for k in order), tuple(x._strides[k] for k in order))
+    return x._permuted(order), tuple(order)
 
 
 def sort(x: VkArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> VkArray:
@@ -213,7 +206,7 @@ def sort(x: VkArray, /, *, axis: int = -1, descending: bool = False, stable: boo
     """
     moved, order = _last_axis("sort", x, axis)
     values, _ = sorted_rows("sort", moved, descending, False)
-    return launch.contiguous(_permuted(values, order))
+    return launch.contiguous(values._permuted(order))
 
 
 def argsort(x: VkArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> VkArray:
@@ -227,7 +220,7 @@ def argsort(x: VkArray, /, *, axis: int = -1, descending: bool = False, stable: 
     moved, order = _last_axis("argsort", x, axis)
     _, places = sorted_rows("argsort", moved, descending, True)
     assert places is not None
-    return launch.contiguous(cast(_permuted(places, order), default_dtype("int", x._device)))
+    return launch.contiguous(cast(places._permuted(order), default_dtype("int", x._device)))
 
 
 operations.update(argsort=argsort, sort=sort)

@@ -11,7 +11,7 @@ from ...dtypes import CATEGORIES, DType, as_dtype
 from ..creation import arange
 from ..launch import as_device
 from ..manipulation import concat, roll
-from ..rows import cast, check_operands
+from ..rows import cast, check_array
 
 
 def _spacing(name: str, n: Any, d: Any, dtype: DType | None) -> tuple[int, DType]:
@@ -62,9 +62,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: A
 
 
 def _shifted(name: str, x: VkArray, axes: int | Sequence[int] | None, backwards: bool) -> VkArray:
-    if type(x) is not VkArray:
-        check_operands(name, (x,))
-    dimensions = layout.normalize_axes(axes, x.ndim, name)
+    dimensions = layout.normalize_axes(axes, check_array(name, x).ndim, name)
     places = [x._shape[axis] // 2 for axis in dimensions]
     return roll(x, [-place for place in places] if backwards else places, axis=dimensions)
 

@@ -11,7 +11,7 @@ from ... import dtypes, layout
 from ...array import VkArray, check_supported, empty
 from ...dtypes import CATEGORIES, REAL_OF, DType
 from .. import launch
-from ..rows import cast, check_operands
+from ..rows import cast, check_array
 from . import half_spectrum
 from .batch import REACH
 from .transform import (
@@ -40,10 +40,7 @@ _FOR_COMPLEX = {"rfft": "fft", "rfftn": "fftn", "ihfft": "ifft"}
 
 def _operand(name: str, x: Any) -> VkArray:
     """x in the type to compute in. Raises TypeError unless x is an array, and for complex ones where reals are needed."""
-    check_operands(name, (x,))
-    if type(x) is not VkArray:
-        raise TypeError(f"{name}: expected a vkarray array, got the scalar {x!r}. Convert it with vkarray.asarray.")
-    dtype = x._dtype
+    dtype = check_array(name, x)._dtype
     if name in _FOR_COMPLEX and dtype in CATEGORIES["complex floating"]:
         raise TypeError(
             f"{name}: expected real numbers, got {dtype}. Use vkarray.fft.{_FOR_COMPLEX[name]}, or take vkarray.real(x)."

@@ -9,16 +9,14 @@ from ...array import VkArray, empty
 from ...dtypes import DType
 from .. import creation, launch, statistical
 from ..linear_algebra import common_operands, matmul
-from ..rows import ROWS, check_operands
+from ..rows import ROWS, check_array
 from .lu import inv
 
 
 def _matrix(name: str, x: Any) -> VkArray:
     """x itself. Raises TypeError unless it is an array, ValueError for fewer than 2 dimensions."""
-    check_operands(name, (x,))
-    if type(x) is not VkArray or x.ndim < 2:
-        got = f"shape {x.shape}" if type(x) is VkArray else f"the scalar {x!r}"
-        raise ValueError(f"{name}: expected a matrix or a stack of matrices, shape (..., M, N); got {got}.")
+    if check_array(name, x).ndim < 2:
+        raise ValueError(f"{name}: expected a matrix or a stack of matrices, shape (..., M, N); got shape {x.shape}.")
     return x
 
 

@@ -14,7 +14,7 @@ from ...dtypes import CATEGORIES, DType
 from ...errors import LinAlgError
 from ...shaders import Variant
 from .. import launch
-from ..rows import cast, check_operands
+from ..rows import cast, check_array
 
 if TYPE_CHECKING:
     from ..launch import Device
@@ -41,10 +41,7 @@ def matrices(name: str, x: Any, *, square: bool = False) -> VkArray:
     Raises TypeError unless x is an array, and for the 16-bit floating-point types, ValueError for fewer than 2 dimensions
     and, with `square`, for other matrices, FeatureError where the device lacks the type.
     """
-    check_operands(name, (x,))
-    if type(x) is not VkArray:
-        raise TypeError(f"{name}: expected a vkarray array, got the scalar {x!r}. Convert it with vkarray.asarray.")
-    if x.ndim < 2:
+    if check_array(name, x).ndim < 2:
         raise ValueError(f"{name}: expected a matrix or a stack of matrices, shape (..., M, N); got shape {x._shape}.")
     if square and x._shape[-1] != x._shape[-2]:
         raise ValueError(f"{name}: expected square matrices, shape (..., N, N); got shape {x._shape}.")

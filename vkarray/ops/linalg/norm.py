@@ -13,7 +13,7 @@ from ...dtypes import CATEGORIES, REAL_OF, DType
 from ...shaders import Variant
 from .. import elementwise, launch, searching, statistical
 from ..reductions import Reduction, checked, with_kept_axes
-from ..rows import cast, check_operands
+from ..rows import cast, check_array
 from .svd import singular_values
 
 if TYPE_CHECKING:
@@ -45,9 +45,7 @@ def variants(device: Device) -> Iterator[Variant]:
 
 def _floating(name: str, x: Any) -> tuple[VkArray, DType]:
     """x in the type to compute in (float32 for 16-bit types, float64 for integers), and the real type of the norm."""
-    check_operands(name, (x,))
-    if type(x) is not VkArray:
-        raise TypeError(f"{name}: expected a vkarray array, got the scalar {x!r}. Convert it with vkarray.asarray.")
+    check_array(name, x)
     dtype = dtypes.float64 if x._dtype in CATEGORIES["integer or boolean"] else x._dtype
     check_supported(dtype, x._device, name)
     return cast(x, dtypes.float32 if dtype.bits == 16 else dtype), REAL_OF.get(dtype, dtype)
