@@ -218,7 +218,7 @@ def test_functions_take_numpys_scalars(scalar):
     x, number = vx.asarray([1.0, 4.0]), scalar.item()
     for call in (
         lambda s: vx.maximum(x, s), lambda s: vx.pow(s, x), lambda s: vx.clip(x, s), lambda s: vx.where(x > s, s, x),
-        lambda s: vx.full(3, s, dtype=vx.float32), lambda s: vx.full(3, s) * vx.full_like(x[:1], s),
+        lambda s: vx.full(3, s, dtype=vx.float32), lambda s: vx.full(3, s), lambda s: vx.full_like(x, s),
         lambda s: vx.arange(s, s * 5, s), lambda s: vx.linspace(s, 9, 3), lambda s: vx.isclose(x, s, rtol=s),
         lambda s: vx.searchsorted(x, s), lambda s: vx.isin(x, s), lambda s: vx.dot(x, s), lambda s: vx.std(x, correction=s / 4),
         lambda s: vx.pad(x, 1, constant_values=s),
