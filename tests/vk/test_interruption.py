@@ -1,5 +1,6 @@
 """What strikes in the middle: Ctrl-C, a full memory, another thread that closes the device, a counter that lies."""
 
+import dataclasses
 import threading
 import time
 
@@ -63,22 +64,45 @@ def test_result_that_is_there_is_read_without_waiting_for_later_work(two_batches
     assert (download(device, a) == 4 * WORDS).all()
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_interrupted_submit_never_passes_for_done(own_device, monkeypatch, when):
-    combine, queue = Combine(own_device), own_device.queue
-    a = upload(own_device, WORDS)
-    submit = queue._submit
+def interrupt(monkeypatch, device, name, when):
+    """Ctrl-C before or after a call of a Vulkan function, once."""
+    function = getattr(device.functions, name)
 
-    def interrupted(batch):
+    def interrupted(*arguments):
+        monkeypatch.setattr(device.functions, name, function)
         if when == "after":
-            submit(batch)
+            function(*arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(queue, "_submit", interrupted)
+    monkeypatch.setattr(device.functions, name, interrupted)
+
+
+def test_submit_interrupted_when_the_driver_has_the_batch_loses_nothing(own_device, monkeypatch):
+    combine, queue = Combine(own_device), own_device.queue
+    a = upload(own_device, WORDS)
+    for factor in (4, 16, 64):
+        combine.run(a, a, a)
+        interrupt(monkeypatch, own_device, "vkQueueSubmit", "after")
+        with pytest.raises(KeyboardInterrupt):
+            own_device.synchronize()
+        assert (download(own_device, a) == factor * WORDS).all()
+    assert queue.submitted == queue.completed == queue.serial
+
+
+@pytest.mark.parametrize(
+    ("function", "when"),
+    [("vkEndCommandBuffer", "before"), ("vkEndCommandBuffer", "after"), ("vkQueueSubmit", "before")],
+)
+@pytest.mark.parametrize("again", [False, True])
+def test_interrupted_submit_never_passes_for_done(own_device, monkeypatch, function, when, again):
+    combine = Combine(own_device)
+    a = upload(own_device, WORDS)
     combine.run(a, a, a)
+    interrupt(monkeypatch, own_device, function, when)
+    if again:  # while it finds out whether the driver has the batch
+        interrupt(monkeypatch, own_device, "vkQueueWaitIdle", "before")
     with pytest.raises(KeyboardInterrupt):
         own_device.synchronize()
-    monkeypatch.undo()
     with pytest.raises(DeviceLostError, match=r"KeyboardInterrupt\. A batch of 1 commands could not be submitted"):
         download(own_device, a)
 
@@ -111,6 +135,43 @@ def test_interrupted_command_is_waited_for_all_the_same(own_device, monkeypatch,
     expected = 4 * WORDS if command == "_dispatch" else WORDS
     assert (download(own_device, b) == expected).all()
     assert (download(own_device, a) == 4 * expected).all()
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("direction", ["upload", "download"])
+def test_staging_memory_of_an_interrupted_transfer_is_not_used_again_too_early(
+    own_device, monkeypatch, direction, when
+):
+    a, transfer, queue = own_device.allocate(1 << 20), own_device.transfer, own_device.queue
+    data = np.arange(1 << 18, dtype=np.uint32)
+    limits = dataclasses.replace(own_device.limits, host_memory="none")
+    monkeypatch.setattr(own_device, "limits", limits)
+    monkeypatch.setattr(transfer, "mappable", False)
+    own_device.upload(a, 0, data)
+    download(own_device, a)
+    record = own_device.functions.vkCmdCopyBuffer
+
+    def interrupted(*arguments):
+        if when == "after":
+            record(*arguments)
+        raise KeyboardInterrupt
+
+    segment = transfer.segments[transfer.next_segment]
+    monkeypatch.setattr(own_device.functions, "vkCmdCopyBuffer", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        own_device.upload(a, 0, data) if direction == "upload" else download(own_device, a)
+    assert segment.serial == queue.serial > queue.submitted, "the next to use the segment does not wait for the copy"
+    monkeypatch.setattr(own_device.functions, "vkCmdCopyBuffer", record)
+    for shift in range(6):
+        own_device.upload(a, 0, data + shift)
+        assert (download(own_device, a) == data + shift).all()
+
+
+def test_waiting_for_a_command_that_was_never_recorded_ends(own_device):
+    combine, a = Combine(own_device), upload(own_device, WORDS)
+    combine.run(a, a, a)
+    own_device.queue.wait(own_device.queue.serial + 1)
+    assert own_device.queue.completed == own_device.queue.serial
 
 
 def test_counter_beyond_what_was_submitted_is_a_lost_device(own_device, monkeypatch):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from .. import configuration
@@ -276,22 +276,43 @@ class Queue:
         try:
             functions.vkEndCommandBuffer(commands)
             self._submit(batch)
+            self._submitted(batch)
         except DeviceLostError:
             raise
-        except BaseException as error:
-            kernels = self.names_in_flight()
-            lost = DeviceLostError(
-                f"{str(error) or type(error).__name__ + '.'} A batch of {count} commands could not be submitted, so their "
-                f"results are missing: {', '.join(kernels)}. Make new arrays to go on; that opens the device again.",
-                kernels,
-            )
-            self.device.give_up(lost)
-            if isinstance(error, VkArrayError):
-                raise lost from error
-            raise  # Ctrl-C: whether the device has the batch is unknown
+        except VkArrayError as error:
+            raise self._give_up(str(error), count) from error
+        except BaseException as error:  # Ctrl-C, and the driver may have the batch or not
+            arrived = False
+            try:
+                arrived = self._arrived(batch)
+            finally:
+                if not arrived:
+                    self._give_up(f"{type(error).__name__}.", count)
+            self._submitted(batch)
+            raise
+
+    def _submitted(self, batch: Batch) -> None:
         self.barrier = self.submitted = batch.serial
         self.batches += 1
         self.batch_limit = min(self.batch_limit * 2, LARGEST_BATCH)
+
+    def _arrived(self, batch: Batch) -> bool:
+        """Whether the driver has the batch; to find out, it has to finish all that it has."""
+        with suppress(VkArrayError):
+            self.functions.vkQueueWaitIdle(self.handle)
+            self.functions.vkGetSemaphoreCounterValue(self.device.handle, self.semaphore[0], self._counter)
+            return bool(self._counter[0] == batch.serial)
+        return False
+
+    def _give_up(self, reason: str, count: int) -> DeviceLostError:
+        kernels = self.names_in_flight()
+        lost = DeviceLostError(
+            f"{reason} A batch of {count} commands could not be submitted, so their "
+            f"results are missing: {', '.join(kernels)}. Make new arrays to go on; that opens the device again.",
+            kernels,
+        )
+        self.device.give_up(lost)
+        return lost
 
     def _submit(self, batch: Batch) -> None:
         self._value[0] = batch.serial
@@ -330,6 +351,9 @@ class Queue:
         with self.device.gate:
             if serial > self.submitted:
                 self.submit()
+                serial = min(
+                    serial, self.submitted
+                )  # the command of that number may have failed before it was recorded
             self.retire()
             if serial <= self.completed:
                 return

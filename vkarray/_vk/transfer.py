@@ -85,8 +85,8 @@ class Transfer:
             count = min(SEGMENT_BYTES, nbytes - start)
             ring, segment = self._segment()
             ffi.memmove(ring.pointer + segment.offset, source + start, count)
+            segment.serial = self.device.queue.serial + 1  # first: Ctrl-C may strike when the command is recorded
             self._record("upload", ring, segment.offset, buffer.piece.block, position + start, count, (), (buffer,))
-            segment.serial = self.device.queue.serial
             if nbytes > SEGMENT_BYTES:
                 self.device.queue.submit()  # copies while the host fills the next segment
 
@@ -111,10 +111,10 @@ class Transfer:
                 if len(pending) == SEGMENTS:
                     self._fetch(*pending.popleft())
                 ring, segment = self._segment()
+                segment.serial = self.device.queue.serial + 1
                 self._record(
                     "download", buffer.piece.block, position + start, ring, segment.offset, count, (buffer,), ()
                 )
-                segment.serial = self.device.queue.serial
                 self.device.queue.submit()
                 pending.append((self.segments.index(segment), target + start, count))
             for fetch in pending:
