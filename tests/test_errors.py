@@ -210,6 +210,7 @@ ERRORS = {
         "matmul: shapes (2, 3) and (2, 3) do not match: the last dimension of x1 (3) and the second to last dimension of "
         "x2 (2) differ. Transpose or reshape one of them.",
     ),
+    "vx.vecdot(VECTOR, VECTOR, axis='a')": (TypeError, "vecdot: expected an integer as axis, got 'a'."),
     # indices
     "VECTOR[5]": (IndexError, "getitem: index 5 is out of bounds for axis 0 of length 3; expected -3 to 2."),
     "VECTOR[0, 0]": (

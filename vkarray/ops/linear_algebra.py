@@ -101,6 +101,7 @@ def vecdot(x1: VkArray, x2: VkArray, /, *, axis: int = -1) -> VkArray:
     rank = min(len(first), len(second))
     if rank == 0:
         raise ValueError(f"vecdot: expected arrays of at least 1 dimension, got shapes {first} and {second}.")
+    axis = layout.as_integer(axis, "vecdot", "axis")
     if not -rank <= axis <= -1:
         raise IndexError(
             f"vecdot: axis {axis} is out of range for shapes {first} and {second}; expected -{rank} to -1, counted "
