@@ -29,8 +29,8 @@ def own_device():
 
     _vk.enumerate_devices()  # the instance is made once and stays
     before = api.live_objects()
-    # A switch of its own, so that it is not the shared device; tests of guards and checks turn those on themselves.
-    with configuration.config(disable="subgroupQuad", guard=False, check_barriers=False):
+    # Switches of its own, so that no other test has opened the same device; tests of guards and checks turn those on themselves.
+    with configuration.config(disable="subgroupQuad,subgroupClustered", guard=False, check_barriers=False):
         opened = _vk.open_device()
         yield opened
     opened.close()

@@ -13,7 +13,7 @@ from vkarray.errors import DeviceError, ValidationError
 
 @pytest.fixture
 def checked_device():
-    with configuration.config(check_barriers=True, guard=False, disable="subgroupQuad"):
+    with configuration.config(check_barriers=True, guard=False, disable="subgroupQuad,subgroupClustered"):
         opened = _vk.open_device()
         yield opened
     opened.close()
@@ -21,7 +21,7 @@ def checked_device():
 
 @pytest.fixture
 def guarded_device():
-    with configuration.config(guard=True, check_barriers=False, disable="subgroupQuad"):
+    with configuration.config(guard=True, check_barriers=False, disable="subgroupQuad,subgroupClustered"):
         opened = _vk.open_device()
         yield opened
     opened.close()
