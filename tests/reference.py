@@ -105,6 +105,15 @@ def random_values(dtype: DType, count: int, seed: int = 0) -> np.ndarray:
     return _rounded(np.where(generator.random(count) < 1 / 3, bits, generator.standard_normal(count) * scale), dtype)
 
 
+def normal_values(dtype: DType, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
+    """Normally distributed numbers, complex ones in both parts."""
+    generator = np.random.default_rng(seed)
+    values = generator.standard_normal(shape)
+    if dtype.kind == "complex floating":
+        values = values + 1j * generator.standard_normal(shape)
+    return values.astype(host_dtype(dtype))
+
+
 def ulp_errors(got: np.ndarray, expected: np.ndarray, dtype: DType) -> np.ndarray:
     """|got - expected| in units in the last place of `dtype` at the expected value; infinite where NaN, infinities or
     the sign of a zero disagree. `expected` is in wider arithmetic; a value that rounds to infinity is one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference import flushes_subnormals, host_dtype, supported
+from reference import flushes_subnormals, host_dtype, normal_values, supported
 
 import vkarray as vx
 from vkarray.dtypes import COMPLEX_OF
@@ -16,14 +16,6 @@ COMPLEX = supported([vx.complex64, vx.complex128])
 
 # One block of the QR algorithm and less, the widths of its windows, several windows.
 SIZES = (1, 2, 3, 4, 5, 7, 15, 16, 17, 24, 25, 32, 33, 50, 100)
-
-
-def values_of(dtype, shape, seed: int = 0) -> np.ndarray:
-    generator = np.random.default_rng(seed)
-    values = generator.standard_normal(shape)
-    if dtype.kind == "complex floating":
-        values = values + 1j * generator.standard_normal(shape)
-    return values.astype(host_dtype(dtype))
 
 
 def distance(first: np.ndarray, second: np.ndarray) -> float:
@@ -89,14 +81,14 @@ def check_eigenvalues(a: np.ndarray, bound: float, dtype) -> None:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_sizes(dtype) -> None:
     for n in SIZES:
-        a = values_of(dtype, (n, n), n)
+        a = normal_values(dtype, (n, n), n)
         check(vx.asarray(a), a)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_stacks(dtype) -> None:
     for shape in [(100, 5, 5), (2, 3, 20, 20), (1000, 2, 2), (3, 40, 40), (1, 1, 1, 3, 3)]:
-        a = values_of(dtype, shape)
+        a = normal_values(dtype, shape)
         values, _ = check(vx.asarray(a), a)
         alone = np.asarray(vx.linalg.eigvals(vx.asarray(a[-1])))
         norms = np.linalg.norm(a, axis=(-2, -1))
@@ -113,7 +105,7 @@ def test_every_division_of_work(kind, window, dtype, monkeypatch) -> None:
     monkeypatch.setattr(module, "_LOOP_TURNS", 100)
     monkeypatch.setattr(module, "_PRODUCTS", 100)
     for shape in [(3, 3), (16, 16), (3, 17, 17), (45, 45), (2, 70, 70)]:
-        a = values_of(dtype, shape)
+        a = normal_values(dtype, shape)
         check(vx.asarray(a), a)
         check(vx.asarray(np.tril(a)), np.tril(a))
 
@@ -122,7 +114,7 @@ def test_every_division_of_work(kind, window, dtype, monkeypatch) -> None:
 def test_stacks_of_unlike_matrices(dtype) -> None:
     """Matrices of a stack converge at different times."""
     n = 40
-    a = values_of(dtype, (4, n, n))
+    a = normal_values(dtype, (4, n, n))
     a[0] = np.eye(n)
     a[1] = 0
     a[3] = np.triu(a[3])
@@ -134,7 +126,7 @@ def test_the_number_of_dispatches_does_not_grow_with_the_stack(function, monkeyp
     dispatched = []
     run = module._run
     monkeypatch.setattr(module, "_run", lambda *arguments, **options: dispatched.append(run(*arguments, **options)))
-    a = values_of(vx.float32, (5, 5))
+    a = normal_values(vx.float32, (5, 5))
     counts = []
     for batch in (1, 300):
         dispatched.clear()
@@ -161,12 +153,12 @@ def test_empty(dtype, shape) -> None:
 def test_normal_matrices(dtype) -> None:
     """The eigenvalues of normal matrices are determined to about eps |A| (Bauer and Fike)."""
     n = 40
-    a = values_of(dtype, (n, n))
+    a = normal_values(dtype, (n, n))
     hermitian = a + a.conj().T
     orthogonal = np.linalg.qr(a.astype(np.complex128 if dtype in COMPLEX else np.float64))[0].astype(a.dtype)
     shift = np.roll(np.eye(n, dtype=a.dtype), 1, 0)
     shuffle = np.eye(n, dtype=a.dtype)[np.random.default_rng(1).permutation(n)]
-    circulant = sum(np.roll(np.eye(n), k, 0) * value for k, value in enumerate(values_of(dtype, 4))).astype(a.dtype)
+    circulant = sum(np.roll(np.eye(n), k, 0) * value for k, value in enumerate(normal_values(dtype, 4))).astype(a.dtype)
     for matrix in (hermitian, a - a.conj().T, orthogonal, shift, shuffle, circulant, np.roll(np.eye(3), 1, 0)):
         matrix = matrix.astype(a.dtype)
         check(vx.asarray(matrix), matrix)
@@ -177,7 +169,7 @@ def test_normal_matrices(dtype) -> None:
 @pytest.mark.parametrize("n", [2, 5, 31, 60])
 def test_hermitian_matrices(dtype, n) -> None:
     """Real eigenvalues, orthonormal eigenvectors: also where eigenvalues repeat."""
-    a = values_of(dtype, (n, n))
+    a = normal_values(dtype, (n, n))
     basis = np.linalg.qr(a.astype(np.complex128))[0] if dtype in COMPLEX else np.linalg.qr(a.astype(np.float64))[0]
     repeated = basis @ np.diag(np.arange(n) // 2 - 1.0) @ basis.conj().T
     for matrix in (a + a.conj().T, repeated + repeated.conj().T, np.ones((n, n))):
@@ -197,7 +189,7 @@ def test_hermitian_matrices(dtype, n) -> None:
 def test_exact_results(dtype) -> None:
     """Triangular matrices, their rows and columns in any order, have their diagonal; the identity has unit vectors."""
     n = 40
-    upper = np.triu(values_of(dtype, (n, n)))
+    upper = np.triu(normal_values(dtype, (n, n)))
     places = np.random.default_rng(2).permutation(n)
     shuffled = upper[places][:, places]
     diagonal = np.diag(np.diag(upper))
@@ -215,7 +207,7 @@ def test_exact_results(dtype) -> None:
 def test_reducible_matrices(dtype) -> None:
     """Eigenvalues that stand alone are exact: of rows and columns that a permutation makes triangular, above and below."""
     n = 30
-    a = values_of(dtype, (n, n))
+    a = normal_values(dtype, (n, n))
     a[10:, :10] = 0
     a[:10, :10] = np.triu(a[:10, :10])
     a[20:, :20] = 0
@@ -233,12 +225,12 @@ def test_defective_and_repeated(dtype) -> None:
     n = 36
     host = host_dtype(dtype)
     jordan = np.eye(n) * 2 + np.eye(n, k=1)
-    a = values_of(dtype, (n, n))
+    a = normal_values(dtype, (n, n))
     inverse = np.linalg.inv(a.astype(np.complex128))
     hidden = a @ np.kron(np.eye(n // 3), np.array([[1, 1, 0], [0, 1, 1], [0, 0, 1]])) @ inverse
     cases = [
         jordan, jordan.T, np.eye(n, k=1), np.eye(n, k=-1), np.outer(a[0], a[1]), np.ones((n, n)),
-        np.kron(np.eye(n // 2), [[0, 1], [-1, 0]]), np.kron(np.eye(n // 4), values_of(dtype, (4, 4))),
+        np.kron(np.eye(n // 2), [[0, 1], [-1, 0]]), np.kron(np.eye(n // 4), normal_values(dtype, (4, 4))),
         hidden if dtype in COMPLEX else hidden.real, [[0, 1], [0, 0]], [[0, 0], [1, 0]], [[2, 0], [1, 2]],
     ]  # fmt: skip
     for case in cases:
@@ -251,7 +243,7 @@ def test_defective_and_repeated(dtype) -> None:
 def test_matrices_that_resist_shifts(dtype, n) -> None:
     """Permutations and what is near them, Grcar's and Frank's matrices, binary and integer ones."""
     generator = np.random.default_rng(n)
-    a = values_of(dtype, (n, n))
+    a = normal_values(dtype, (n, n))
     cycle = np.roll(np.eye(n), 1, 0)
     rows = np.arange(n)
     frank = np.triu(n - np.maximum.outer(rows, rows), -1)
@@ -270,7 +262,7 @@ def test_companion_matrices(dtype) -> None:
     """The roots of polynomials."""
     for n in (2, 3, 10, 35):
         companion = np.eye(n, k=-1).astype(host_dtype(dtype))
-        companion[0] = values_of(dtype, n)
+        companion[0] = normal_values(dtype, n)
         check(vx.asarray(companion), companion)
     roots = np.array([1, 2, 3, -1, 1j, -1j] if dtype in REAL else [1, 2j, 3, -1, 1j, -2])
     companion = np.eye(6, k=-1).astype(host_dtype(dtype))
@@ -283,7 +275,7 @@ def test_companion_matrices(dtype) -> None:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_graded_matrices(dtype) -> None:
     n = 34
-    a = values_of(dtype, (n, n)).astype(np.complex128)
+    a = normal_values(dtype, (n, n)).astype(np.complex128)
     decades = 10.0 ** np.linspace(0, -30, n)
     for matrix in (
         decades[:, None] * a,
@@ -299,7 +291,7 @@ def test_graded_matrices(dtype) -> None:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_magnitudes(dtype) -> None:
     limits = vx.finfo(dtype)
-    a = values_of(dtype, (12, 12))
+    a = normal_values(dtype, (12, 12))
     for scale in (limits.max / 64, limits.smallest_normal * 2**30, 1e10, 1e-10):
         matrix = a * a.real.dtype.type(scale)
         check(vx.asarray(matrix), matrix)
@@ -328,7 +320,7 @@ def test_eigenvalues_of_two_rows(dtype) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_layouts(dtype) -> None:
-    a = values_of(dtype, (6, 9, 9))
+    a = normal_values(dtype, (6, 9, 9))
     x = vx.asarray(a)
     for view in (
         lambda y: y[::2],
@@ -377,7 +369,7 @@ def test_infinities_and_nan_are_errors(dtype) -> None:
         bad += [complex(0, np.nan), complex(1, -np.inf)]
     for value in bad:
         for place in ((0, 0), (4, 1), (2, 3)):
-            a = values_of(dtype, (2, 5, 5))
+            a = normal_values(dtype, (2, 5, 5))
             a[1][place] = value
             for function in (vx.linalg.eig, vx.linalg.eigvals):
                 with pytest.raises(vx.LinAlgError, match=f"{function.__name__}: .*infs or NaNs"):
@@ -387,7 +379,7 @@ def test_infinities_and_nan_are_errors(dtype) -> None:
 def test_matrices_that_do_not_converge_are_errors(monkeypatch) -> None:
     """Out of 0 sweeps none is enough."""
     monkeypatch.setattr(module, "_PATIENCE", 0)
-    a = values_of(vx.float32, (3, 6, 6))
+    a = normal_values(vx.float32, (3, 6, 6))
     a[1] = np.eye(6)
     x = vx.asarray(a)
     with pytest.raises(vx.LinAlgError, match=r"eig: .*did not converge.* 2 of 3"):
@@ -402,5 +394,5 @@ def test_matrices_that_do_not_converge_are_errors(monkeypatch) -> None:
 def test_large_matrices(dtype, n, device) -> None:
     if device.limits.is_cpu and (n > 200 or dtype is not DTYPES[-1]):
         pytest.skip(f"minutes of work for {device.name}, a CPU")
-    a = values_of(dtype, (n, n))
+    a = normal_values(dtype, (n, n))
     check(vx.asarray(a), a)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from reference import flushes_subnormals, host_dtype, supported
+from reference import flushes_subnormals, host_dtype, normal_values, supported
 
 import vkarray as vx
 from vkarray.ops import catalogue, launch
@@ -21,15 +21,6 @@ SHAPES = [
 ]  # fmt: skip
 EMPTY = [(0, 0), (0, 4, 4), (2, 0, 0)]
 HUGE_BYTES = 16 * 2**30
-
-
-def values_of(dtype, shape, seed: int = 0) -> np.ndarray:
-    """Any matrices: only their lower triangles count."""
-    generator = np.random.default_rng(seed)
-    values = generator.standard_normal(shape)
-    if dtype.kind == "complex floating":
-        values = values + 1j * generator.standard_normal(shape)
-    return values.astype(host_dtype(dtype))
 
 
 def hermitian(a: np.ndarray) -> np.ndarray:
@@ -81,19 +72,19 @@ def check(x: vx.VkArray, a: np.ndarray, eigenvalues_alone: bool = True) -> tuple
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_shapes(dtype) -> None:
     for shape in SHAPES:
-        a = values_of(dtype, shape)
+        a = normal_values(dtype, shape)
         check(vx.asarray(a), a)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_three_and_four_levels_of_blocks(dtype) -> None:
     n = 257 if dtype in REAL else 129
-    a = values_of(dtype, (n, n))
+    a = normal_values(dtype, (n, n))
     check(vx.asarray(a), a)
 
 
 def test_five_levels_of_blocks() -> None:
-    a = values_of(vx.float32, (520, 520))
+    a = normal_values(vx.float32, (520, 520))
     check(vx.asarray(a), a, eigenvalues_alone=False)
 
 
@@ -101,7 +92,7 @@ def test_six_and_seven_levels_of_blocks(device) -> None:
     if device.description.memory_bytes < HUGE_BYTES or device.limits.is_cpu:
         pytest.skip("takes a minute on a CPU")
     for n in (1024, 2051):
-        a = values_of(vx.float32, (n, n))
+        a = normal_values(vx.float32, (n, n))
         check(vx.asarray(a), a)
 
 
@@ -234,7 +225,7 @@ def test_diagonal_matrices_are_exact(dtype) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_only_the_lower_triangle_is_read(dtype) -> None:
-    a = values_of(dtype, (50, 50))
+    a = normal_values(dtype, (50, 50))
     spoilt = np.where(np.tri(50, dtype=bool), a, np.nan).astype(host_dtype(dtype))
     if dtype.kind == "complex floating":
         spoilt[np.diag_indices(50)] = a.real.diagonal() + 5j
@@ -246,7 +237,7 @@ def test_only_the_lower_triangle_is_read(dtype) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_layouts(dtype) -> None:
-    a = values_of(dtype, (4, 40, 50))
+    a = normal_values(dtype, (4, 40, 50))
     x = vx.asarray(a)
     for view in (
         lambda y: y[::2, :, :40],
@@ -263,7 +254,13 @@ def test_layouts(dtype) -> None:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_stacks_of_unlike_matrices(dtype) -> None:
     a = np.stack(
-        [np.eye(45), np.zeros((45, 45)), np.ones((45, 45)), values_of(vx.float32, (45, 45)), np.diag(np.arange(45.0))]
+        [
+            np.eye(45),
+            np.zeros((45, 45)),
+            np.ones((45, 45)),
+            normal_values(vx.float32, (45, 45)),
+            np.diag(np.arange(45.0)),
+        ]
     )
     a = a.astype(host_dtype(dtype))
     values, vectors = check(vx.asarray(a), a)
@@ -276,7 +273,7 @@ def test_stacks_of_unlike_matrices(dtype) -> None:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_range(dtype) -> None:
     limits = vx.finfo(dtype)
-    a = values_of(dtype, (40, 40))
+    a = normal_values(dtype, (40, 40))
     for exponent in (
         math.log2(limits.max) - 8,
         math.log2(limits.smallest_normal) + 10,
@@ -301,13 +298,13 @@ def test_subnormal_numbers(dtype) -> None:
 
 def test_failure_to_converge(monkeypatch) -> None:
     monkeypatch.setattr(tridiagonal_problem, "_STEPS", 1)
-    a = np.stack([np.eye(50, dtype=np.float32), values_of(vx.float32, (50, 50))])
+    a = np.stack([np.eye(50, dtype=np.float32), normal_values(vx.float32, (50, 50))])
     with pytest.raises(vx.LinAlgError, match="eigh: matrix 1 of 2 of the stack of shape \\(50, 50\\) did not converge"):
         vx.linalg.eigh(vx.asarray(a))
 
 
 def test_bisection_in_several_dispatches(monkeypatch) -> None:
-    a = values_of(vx.float32, (60, 60))
+    a = normal_values(vx.float32, (60, 60))
     at_once = np.asarray(vx.linalg.eigvalsh(vx.asarray(a)))
     monkeypatch.setattr(tridiagonal_problem, "_TURNS", 200)
     assert np.array_equal(np.asarray(vx.linalg.eigvalsh(vx.asarray(a))), at_once)
@@ -318,7 +315,7 @@ def test_bisection_in_several_dispatches(monkeypatch) -> None:
 def test_nan_and_infinity(function, bad) -> None:
     for dtype in DTYPES:
         for n in (1, 5, 70):
-            a = values_of(dtype, (n, n))
+            a = normal_values(dtype, (n, n))
             a[n - 1, n // 2] = bad
             with pytest.raises(
                 vx.LinAlgError, match=f"eig.*: the matrix of shape \\({n}, {n}\\) contains NaN or infinity"
@@ -369,7 +366,7 @@ def test_the_number_of_dispatches_does_not_grow_with_the_batch(device, monkeypat
     monkeypatch.setattr(device, "dispatch", lambda *given: counted.append(1) or dispatch(*given))
     numbers = []
     for batch in (2, 50):
-        x = vx.asarray(values_of(vx.float32, (batch, 40, 40)))
+        x = vx.asarray(normal_values(vx.float32, (batch, 40, 40)))
         counted.clear()
         vx.linalg.eigh(x)
         vx.linalg.eigvalsh(x)
@@ -382,7 +379,7 @@ def test_the_archive_has_every_shader_that_is_used(device, monkeypatch) -> None:
     original = launch.kernel
     monkeypatch.setattr(launch, "kernel", lambda variant, *given: used.add(variant) or original(variant, *given))
     for dtype in DTYPES:
-        x = vx.asarray(values_of(dtype, (40, 40)))
+        x = vx.asarray(normal_values(dtype, (40, 40)))
         vx.linalg.eigh(x)
         vx.linalg.eigvalsh(x)
     own = {variant for variant in used if variant.template.startswith("linalg")}

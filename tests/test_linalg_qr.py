@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from reference import WIDER, flushes_subnormals, host_dtype, supported
+from reference import WIDER, flushes_subnormals, host_dtype, normal_values, supported
 
 import vkarray as vx
 from vkarray.ops import catalogue, launch
@@ -21,14 +21,6 @@ SHAPES = [
     (257, 70), (70, 257), (200, 6, 6), (3, 2, 40, 33), (2, 33, 40),
 ]  # fmt: skip
 EMPTY = [(0, 0), (0, 3), (3, 0), (0, 4, 4), (2, 0, 3), (2, 3, 0)]
-
-
-def values_of(dtype, shape, seed: int = 0) -> np.ndarray:
-    generator = np.random.default_rng(seed)
-    values = generator.standard_normal(shape)
-    if dtype.kind == "complex floating":
-        values = values + 1j * generator.standard_normal(shape)
-    return values.astype(host_dtype(dtype))
 
 
 def shapes_of(shape, mode: str) -> tuple[tuple, tuple]:
@@ -64,7 +56,7 @@ def check(x: vx.VkArray, a: np.ndarray, mode: str = "reduced") -> tuple[np.ndarr
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_shapes(dtype, mode) -> None:
     for shape in SHAPES:
-        a = values_of(dtype, shape)
+        a = normal_values(dtype, shape)
         check(vx.asarray(a), a, mode)
 
 
@@ -81,7 +73,7 @@ def test_empty(shape, mode) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_agrees_with_numpy_up_to_phases(dtype) -> None:
-    a = values_of(dtype, (60, 45))
+    a = normal_values(dtype, (60, 45))
     q, r = check(vx.asarray(a), a)
     expected_q, expected_r = np.linalg.qr(a.astype(np.complex128 if np.iscomplexobj(a) else np.float64))
     phases = np.diagonal(r) / np.diagonal(expected_r)
@@ -93,7 +85,7 @@ def test_agrees_with_numpy_up_to_phases(dtype) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_layouts(dtype) -> None:
-    a = values_of(dtype, (5, 40, 52))
+    a = normal_values(dtype, (5, 40, 52))
     x = vx.asarray(a)
     views = [
         lambda y: y[::2, 1:, ::-1], lambda y: y[1], lambda y: y[:, ::3, 2:40], lambda y: y[3, ::-2, 1::5], lambda y: y[:, :, 7:8],
@@ -110,11 +102,11 @@ def test_layouts(dtype) -> None:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_deficient_rank(dtype, mode) -> None:
     generator = np.random.default_rng(1)
-    low = (values_of(dtype, (50, 3), 1) @ values_of(dtype, (3, 45), 2)).astype(host_dtype(dtype))
-    repeated = values_of(dtype, (40, 40))
+    low = (normal_values(dtype, (50, 3), 1) @ normal_values(dtype, (3, 45), 2)).astype(host_dtype(dtype))
+    repeated = normal_values(dtype, (40, 40))
     repeated[:, 1::2] = repeated[:, ::2]
-    sparse = np.where(generator.random((45, 45)) < 0.03, values_of(dtype, (45, 45)), 0).astype(host_dtype(dtype))
-    upper = np.triu(values_of(dtype, (40, 40)))
+    sparse = np.where(generator.random((45, 45)) < 0.03, normal_values(dtype, (45, 45)), 0).astype(host_dtype(dtype))
+    upper = np.triu(normal_values(dtype, (40, 40)))
     same = [np.zeros_like(low), np.ones_like(low), np.eye(40, dtype=host_dtype(dtype))]
     for a in [low, low.T, repeated, sparse, upper, upper.T, *same]:
         check(vx.asarray(np.ascontiguousarray(a)), a, mode)
@@ -124,7 +116,7 @@ def test_deficient_rank(dtype, mode) -> None:
 def test_range(dtype) -> None:
     limits = vx.finfo(dtype)
     top, bottom = math.log2(limits.max), math.log2(limits.smallest_normal)
-    a = values_of(dtype, (40, 36))
+    a = normal_values(dtype, (40, 36))
     host = host_dtype(dtype)
     for exponent in (top - 7, bottom / 2, bottom + 40):
         scaled = (a * np.array(2, a.real.dtype) ** int(exponent)).astype(host)
@@ -206,7 +198,7 @@ def test_the_number_of_dispatches_does_not_grow_with_the_batch(device, monkeypat
     monkeypatch.setattr(device, "dispatch", lambda *given: counted.append(1) or dispatch(*given))
     numbers = []
     for batch in (2, 64):
-        x = vx.asarray(values_of(vx.float32, (batch, 40, 36)))
+        x = vx.asarray(normal_values(vx.float32, (batch, 40, 36)))
         counted.clear()
         vx.linalg.qr(x)
         numbers.append(len(counted))
@@ -218,7 +210,7 @@ def test_the_archive_has_every_shader_that_is_used(device, monkeypatch) -> None:
     original = launch.kernel
     monkeypatch.setattr(launch, "kernel", lambda variant, *given: used.add(variant) or original(variant, *given))
     for dtype in DTYPES:
-        vx.linalg.qr(vx.asarray(values_of(dtype, (40, 40))))
+        vx.linalg.qr(vx.asarray(normal_values(dtype, (40, 40))))
     own = {variant for variant in used if variant.template.startswith("linalg")}
     assert len(own) == 4 * len(DTYPES)
     assert own <= {variant for family in catalogue.FAMILIES for variant in family(device)}

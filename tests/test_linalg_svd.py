@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference import WIDER, host_dtype, supported
+from reference import WIDER, host_dtype, normal_values, supported
 
 import vkarray as vx
 from vkarray.errors import LinAlgError
@@ -25,17 +25,9 @@ SHAPES = [
 EMPTY = [(0, 0), (0, 3), (3, 0), (0, 4, 4), (2, 0, 3), (2, 3, 0)]
 
 
-def values_of(dtype, shape, seed: int = 0) -> np.ndarray:
-    generator = np.random.default_rng(seed)
-    values = generator.standard_normal(shape)
-    if dtype.kind == "complex floating":
-        values = values + 1j * generator.standard_normal(shape)
-    return values.astype(host_dtype(dtype))
-
-
 def unitary(dtype, n: int, seed: int = 0) -> np.ndarray:
     wide = np.complex128 if dtype.kind == "complex floating" else np.float64
-    return np.linalg.qr(values_of(dtype, (n, n), seed).astype(wide))[0]
+    return np.linalg.qr(normal_values(dtype, (n, n), seed).astype(wide))[0]
 
 
 def adjoint(a: np.ndarray) -> np.ndarray:
@@ -82,13 +74,13 @@ def check(x: vx.VkArray, a: np.ndarray, full: bool = True) -> np.ndarray:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_shapes(dtype, full):
     for shape in SHAPES:
-        a = values_of(dtype, shape)
+        a = normal_values(dtype, shape)
         check(vx.asarray(a), a, full)
 
 
 @pytest.mark.parametrize(("dtype", "n"), [(vx.float32, 130), (vx.float32, 256), (vx.complex64, 100)])
 def test_larger(dtype, n):
-    a = values_of(dtype, (n, n))
+    a = normal_values(dtype, (n, n))
     s = check(vx.asarray(a), a)
     assert np.array_equal(np.asarray(vx.linalg.svdvals(vx.asarray(a))), s)
 
@@ -99,7 +91,7 @@ def test_both_kinds_of_kernels(dtype, shared, monkeypatch):
     """The kernels for CPU drivers and those whose invocations meet in shared memory, each on this device."""
     monkeypatch.setattr(svd, "uses_shared_memory", lambda device: shared)
     for shape in [(70, 70), (2, 20, 40), (300, 9)]:
-        a = values_of(dtype, shape)
+        a = normal_values(dtype, shape)
         check(vx.asarray(a), a)
 
 
@@ -108,13 +100,13 @@ def test_large_on_a_gpu(dtype, device):
     if device.limits.is_cpu:
         pytest.skip(f"{device.name} computes on the CPU, where a matrix of 1,024 columns takes minutes")
     for shape in [(1024, 1024), (3000, 700)]:
-        a = values_of(dtype, shape)
+        a = normal_values(dtype, shape)
         check(vx.asarray(a), a, full=False)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_layouts(dtype):
-    a = values_of(dtype, (4, 14, 18))
+    a = normal_values(dtype, (4, 14, 18))
     x = vx.asarray(a)
     for view, values in [
         (x[:, ::-1, ::2], a[:, ::-1, ::2]),
@@ -163,7 +155,7 @@ def with_block(n: int, block: np.ndarray) -> np.ndarray:
 def hard_matrices(dtype) -> dict[str, np.ndarray]:
     """Matrices with singular values that are zero, equal, close or of very different size."""
     n = 40
-    random = values_of(dtype, (n, n)).astype(np.complex128 if dtype.kind == "complex floating" else np.float64)
+    random = normal_values(dtype, (n, n)).astype(np.complex128 if dtype.kind == "complex floating" else np.float64)
     grades = np.logspace(0, -30, n)
     left, right = unitary(dtype, n, 1), unitary(dtype, n, 2)
     return {
@@ -239,7 +231,7 @@ def test_diagonal_matrices(dtype):
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_not_finite(dtype, bad):
-    a = values_of(dtype, (3, 6, 4))
+    a = normal_values(dtype, (3, 6, 4))
     a[1, 2, 3] = bad
     x = vx.asarray(a)
     for name in ("svd", "svdvals", "pinv", "matrix_rank"):
@@ -276,12 +268,12 @@ def test_integers_are_float64():
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_values_are_those_of_svd(dtype):
     for shape in [(20, 20), (4, 30, 17), (9, 50)]:
-        x = vx.asarray(values_of(dtype, shape))
+        x = vx.asarray(normal_values(dtype, shape))
         assert np.array_equal(np.asarray(vx.linalg.svdvals(x)), np.asarray(vx.linalg.svd(x).S))
 
 
 def test_dispatches_do_not_grow_with_the_stack(device):
-    a = values_of(vx.float32, (20, 12))
+    a = normal_values(vx.float32, (20, 12))
 
     def dispatches(count: int) -> int:
         x = vx.asarray(np.broadcast_to(a, (count, *a.shape)))
@@ -300,7 +292,7 @@ def test_dispatches_do_not_grow_with_the_stack(device):
 @pytest.mark.parametrize("shape", [(1, 1), (9, 9), (30, 12), (12, 30), (3, 2, 6, 4)])
 def test_pinv(dtype, shape):
     """The four conditions of Penrose, relative to the norms and the condition of the matrices."""
-    a = values_of(dtype, shape)
+    a = normal_values(dtype, shape)
     p = np.asarray(vx.linalg.pinv(vx.asarray(a)))
     wide = np.complex128
     a, p = a.astype(wide), p.astype(wide)
@@ -341,7 +333,7 @@ def test_pinv_cutoff(dtype):
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_matrix_rank(dtype):
     for m, n, rank in [(1, 1, 0), (1, 1, 1), (12, 12, 12), (12, 12, 11), (30, 10, 4), (10, 30, 4), (9, 9, 0)]:
-        a = values_of(dtype, (m, rank)) @ values_of(dtype, (rank, n), 1)
+        a = normal_values(dtype, (m, rank)) @ normal_values(dtype, (rank, n), 1)
         result = vx.linalg.matrix_rank(vx.asarray(a))
         assert result.shape == ()
         assert result.dtype is vx.asarray(1).dtype

@@ -52,14 +52,7 @@ T vx_scaled(T z, REAL factor) {
     return product;
 }
 
-// 2^n where that is a normal number.
-REAL vx_two_to_the(int n) {
-#ifdef DOUBLE
-    return packDouble2x32(uvec2(0u, uint(n + 1023) << 20));
-#else
-    return uintBitsToFloat(uint(n + 127) << 23);
-#endif
-}
+#include "lib/two_to_the.glsl"
 
 // z 2^n in two steps, for 2^n may not be representable.
 T vx_shifted(T z, int n) {

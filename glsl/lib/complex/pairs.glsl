@@ -67,14 +67,7 @@ int vx_binary_exponent(REAL x) {
 #endif
 }
 
-// 2^n where that is a normal number.
-REAL vx_two_to_the(int n) {
-#ifdef DOUBLE
-    return packDouble2x32(uvec2(0u, uint(n + 1023) << 20));
-#else
-    return uintBitsToFloat(uint(n + 127) << 23);
-#endif
-}
+#include "lib/two_to_the.glsl"
 
 // z 2^n in two steps, for 2^n may not be representable; beyond the limit everything overflows or vanishes.
 COMPLEX vx_scale_complex(COMPLEX z, int n) {
