@@ -47,7 +47,7 @@ void main() {
             T value = push.a.data[row + i];
             for (int k = 0; k < j; ++k) {
                 int above = base + k * push.row;
-                value = vx_multiply_add(-vx_conjugate_if(push.a.data[above + j], true), push.a.data[above + i], value);
+                value = vx_add_product(-vx_conjugate_if(push.a.data[above + j], true), push.a.data[above + i], value);
             }
             push.a.data[row + i] = value;
             if (i == j) pivot = VX_REAL_PART(value);

@@ -59,7 +59,7 @@ void main() {
         int place = push.rows;
         for (int i = j + local; i < push.rows; i += size) {
             T value = push.a.data[at(i, j)];
-            for (int k = 0; k < j; ++k) value = vx_multiply_add(-push.a.data[at(i, k)], push.a.data[at(k, j)], value);
+            for (int k = 0; k < j; ++k) value = vx_add_product(-push.a.data[at(i, k)], push.a.data[at(k, j)], value);
             push.a.data[at(i, j)] = value;
             KEY key = key_of(value);
             if (key > best || place == push.rows) {
@@ -105,7 +105,7 @@ void main() {
         // Row j of U, right of the diagonal, and column j of L below it.
         for (int c = j + 1 + local; c < push.columns; c += size) {
             T value = push.a.data[at(j, c)];
-            for (int k = 0; k < j; ++k) value = vx_multiply_add(-push.a.data[at(j, k)], push.a.data[at(k, c)], value);
+            for (int k = 0; k < j; ++k) value = vx_add_product(-push.a.data[at(j, k)], push.a.data[at(k, c)], value);
             push.a.data[at(j, c)] = value;
         }
         T pivot = push.a.data[at(j, j)];

@@ -44,7 +44,7 @@ void main() {
         EACH x[r] = push.b.data[b + min(first + r, push.rows - 1) * push.b_row];
         for (int k = 0; k < first; ++k) {
             T known = -push.b.data[b + k * push.b_row];
-            EACH x[r] = vx_multiply_add(triangle(t, first + r, k), known, x[r]);
+            EACH x[r] = vx_add_product(triangle(t, first + r, k), known, x[r]);
         }
         EACH {
             if (push.unit == 0u) {
@@ -53,7 +53,7 @@ void main() {
             }
             if (first + r < push.rows) push.b.data[b + (first + r) * push.b_row] = x[r];
             [[unroll]] for (int s = r + 1; s < ROWS; ++s) {
-                x[s] = vx_multiply_add(triangle(t, first + s, first + r), -x[r], x[s]);
+                x[s] = vx_add_product(triangle(t, first + s, first + r), -x[r], x[s]);
             }
         }
     }

@@ -45,6 +45,11 @@ T vx_multiply(T a, T b) {
     precise T product = T(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
     return product;
 }
+// sum + a * b. Not fused: fma takes subnormal numbers for zero on some devices, and a subnormal pivot is a pivot.
+T vx_add_product(T a, T b, T sum) {
+    precise T total = T(a.x * b.x + (sum.x - a.y * b.y), a.x * b.y + (a.y * b.x + sum.y));
+    return total;
+}
 // a / b by the quotient of real numbers, b scaled so that its square neither overflows nor vanishes.
 T vx_quotient_of_any(T a, T b) {
     REAL larger = vx_larger_part(b);
@@ -73,6 +78,10 @@ T vx_conjugate_if(T z, bool conjugate) { return z; }
 bool vx_vanishes(T z) { return vx_is_zero(z); }
 REAL vx_size(T z) { return vx_absolute(z); }
 T vx_scaled(T x, int n) { return vx_scale_complex(PAIR(x, VX_ZERO), n).x; }
+T vx_add_product(T a, T b, T sum) {
+    precise T total = a * b + sum;
+    return total;
+}
 T vx_quotient(T a, T b, T inverse) { return vx_is_zero(inverse) ? vx_divide(a, b) : vx_quotient_by(a, b, inverse); }
 T vx_inverse(T b) { return vx_inverse_of(b); }
 #endif
