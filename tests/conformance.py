@@ -68,6 +68,13 @@ def chapter_of(test: str) -> str:
     return Path(test.split("::")[0]).stem.removeprefix("test_").replace("_", " ")
 
 
+def commit_of(suite: Path) -> str:
+    """The commit of a checkout; a folder inside another checkout has none of its own."""
+    command = ["git", "rev-parse", "--show-prefix", "--short", "HEAD"]
+    found = subprocess.run(command, cwd=suite, capture_output=True, text=True, check=False).stdout.split("\n")
+    return found[1] if len(found) > 1 and not found[0] else "of unknown commit"
+
+
 def summary(report: dict[str, Any], suite: Path, max_examples: int) -> dict[str, Any]:
     """What the page tells of a run."""
     chapters: dict[str, Counter[str]] = {}
@@ -78,15 +85,12 @@ def summary(report: dict[str, Any], suite: Path, max_examples: int) -> dict[str,
             stage = next(test[stage] for stage in ("setup", "call") if test.get(stage, {}).get("outcome") == "skipped")
             reasons[test["nodeid"].split("::")[1]] = stage["longrepr"].rsplit(", ", 1)[-1].strip("'\")")
     device = vx.asarray(0).device
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=suite, capture_output=True, text=True, check=False
-    )
     return {
         "device": device.name,
         "driver": device.description.driver,
         "settings": settings(),
         "date": time.strftime("%Y-%m-%d"),
-        "versions": f"vkarray {vx.__version__}, suite {commit.stdout.strip()}, Python {platform.python_version()}",
+        "versions": f"vkarray {vx.__version__}, suite {commit_of(suite)}, Python {platform.python_version()}",
         "max_examples": max_examples,
         "seconds": round(report["duration"]),
         "chapters": {chapter: dict(counts) for chapter, counts in sorted(chapters.items())},
