@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import cmath
 import itertools
 import json
@@ -17,7 +18,7 @@ from reference import supported
 import vkarray as vx
 from vkarray.__main__ import main
 from vkarray.command import accuracy
-from vkarray.command.accuracy import exact, measure, samples
+from vkarray.command.accuracy import digest, engine, exact, exhaustive, measure, reference, samples
 from vkarray.command.accuracy.formats import format_of
 from vkarray.ops.rows import ROWS
 
@@ -116,15 +117,163 @@ def test_missing_mpmath_is_named(monkeypatch, capsys):
     assert "mpmath, which is not installed. Run: pip install mpmath" in capsys.readouterr().err
 
 
-def test_all_float32_of_a_part(monkeypatch, capsys):
-    """The exhaustive run, on the first blocks of its inputs: subnormals and small numbers."""
-    monkeypatch.setattr(measure, "_BLOCK", 2**18)
-    monkeypatch.setattr(measure, "_ALL", 2**20)
-    measured = measure.all_float32(ROWS["expm1"], vx.float32, lambda part: None)
-    assert measured.samples == 2**20
+@pytest.fixture
+def few_inputs(monkeypatch):
+    """The first 2^18 of all float32 numbers, which are subnormal, in several blocks."""
+    monkeypatch.setattr(exhaustive, "ALL", 2**18)
+    for kind in (engine.Host, engine.Cuda):
+        monkeypatch.setattr(kind, "block", 2**16)
+
+
+def quietly(part):
+    """No progress."""
+
+
+def test_all_float32_of_a_part(few_inputs, monkeypatch):
+    (measured,), _ = exhaustive.errors(ROWS["expm1"], [], quietly)
+    assert measured.samples == 2**18
     assert measured.error <= 0.5
-    monkeypatch.setattr(measure.reference, "expected", lambda row, dtype, operands: operands[0] + 2.0**-148)
-    assert measure.all_float32(ROWS["positive"], vx.float32, lambda part: None).error >= 1
+    monkeypatch.setattr(reference, "expected", lambda row, dtype, operands: operands[0].astype("float64") + 2.0**-148)
+    (measured,), _ = exhaustive.errors(ROWS["positive"], [], quietly)
+    assert measured.error >= 1
+
+
+def test_engines_count_the_same_errors():
+    """Where the device has no results, but the reference rounded and at times moved: every engine finds the places."""
+    start, count = 0x3F800000 - 2**15, 2**16
+    inputs = np.arange(start, start + count, dtype=np.uint32)
+    got = np.log(inputs.view(np.float32).astype(np.float64)).astype(np.float32)
+    got[1000] = np.nextafter(got[1000], np.float32(9))
+    got[5000] = np.nan
+    found = []
+    for at in [engine.Host(count)] + ([engine.Cuda(count, engine.cupy())] if engine.cupy() else []):
+        for chunk in (2**12, 2**16):
+            at.chunk = chunk
+            parts = exhaustive._examine(at, ROWS["log"], start, [at.received(got.copy())], True)
+            digests, kept = zip(*parts, strict=True)
+            operand, results, wrong = (
+                np.concatenate([engine.on_host(one) for one in column]) for column in zip(*kept, strict=True)
+            )
+            assert {1000, 5000} <= set((operand.view(np.uint32) - start).tolist())
+            assert np.isnan(results).any()
+            found.append((digest.total(digests), int(wrong.sum())))
+        at.close()
+    assert len(set(found)) == 1
+    assert found[0][1] == 1
+
+
+def test_digest_is_what_is_documented():
+    def mixed(number):
+        number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        number = (number ^ number >> 27) * 0x94D049BB133111EB % 2**64
+        return number ^ number >> 31
+
+    inputs, bits = [0, 1, 2**31, 2**32 - 1], [0, 0x80000000, 0x3F800000, 0x7FC00000]
+    wanted = sum(mixed(one << 32 | result) for one, result in zip(inputs, bits, strict=True)) % 2**64
+    arrays = np.array(inputs, np.uint32), np.array(bits, np.uint32).view(np.float32)
+    assert int(digest.of(*arrays)) == wanted
+    assert digest.total(digest.of(arrays[0][part], arrays[1][part]) for part in (slice(3, 4), slice(0, 3))) == wanted
+    payload = np.array([0, 0x80000000, 0x3F800000, 0xFF800001], np.uint32).view(np.float32)
+    assert int(digest.of(arrays[0], payload)) == wanted
+    for changed in ([0, 0, 0x3F800000, 0x7FC00000], [0x80000000, 0, 0x3F800000, 0x7FC00000]):
+        assert int(digest.of(arrays[0], np.array(changed, np.uint32).view(np.float32))) != wanted
+    assert digest.of(arrays[0], np.array([False, True, False, True])) == digest.total(
+        mixed(one << 32 | result) for one, result in zip(inputs, [0, 1, 0, 1], strict=True)
+    )
+
+
+@pytest.mark.parametrize("name", ["sqrt", "signbit"])
+def test_digest_hangs_on_no_sizes_of_blocks(name, few_inputs, monkeypatch):
+    first = exhaustive.digest_alone(ROWS[name], quietly)
+    for kind in (engine.Host, engine.Cuda):
+        monkeypatch.setattr(kind, "block", 2**18)
+        monkeypatch.setattr(kind, "chunk", 2**13)
+    assert exhaustive.digest_alone(ROWS[name], quietly) == first
+    bits = np.arange(2**18, dtype=np.uint32)
+    with np.errstate(all="ignore"):
+        assert first == digest.text(int(digest.of(bits, getattr(np, name)(bits.view(np.float32)))))
+
+
+def test_compare_names_what_differs(few_inputs, tmp_path, capsys):
+    file = tmp_path / "first.json"
+    assert main(["accuracy", "exp", "atan", "--digests", "--json", str(file)]) == 0
+    assert "0 measured" in capsys.readouterr().out
+    again = ["accuracy", "atan", "exp", "sqrt", "--digests", "--compare", str(file)]
+    assert main(again) == 0
+    output = capsys.readouterr().out
+    assert re.search(r"^exp +float32 +digest [0-9a-f]{16}  the same$", output, re.MULTILINE)
+    assert re.search(r"^sqrt +float32 +digest [0-9a-f]{16}  not compared$", output, re.MULTILINE)
+    assert output.endswith(f"2 digests compared with {file}, 0 differ\n")
+    content = json.loads(file.read_text(encoding="utf-8"))
+    content["digests"]["exp"] = "0" * 16
+    file.write_text(json.dumps(content), encoding="utf-8")
+    assert main(again) == 1
+    output = capsys.readouterr().out
+    assert "DIFFERS from 0000000000000000" in output
+    assert output.endswith("1 differ\n  exp\n")
+    assert main(["accuracy", "sqrt", "--digests", "--compare", str(file)]) == 1  # nothing in common proves nothing
+    file.write_text("{}", encoding="utf-8")
+    assert main(again) == 1
+    assert f"no digests can be read from {file}" in capsys.readouterr().err
+
+
+def test_peers_are_measured_in_the_same_way(few_inputs, tmp_path):
+    json_file, markdown = tmp_path / "a.json", tmp_path / "a.md"
+    options = ["--peers", "--dtype", "float32", "--json", str(json_file), "--markdown", str(markdown)]
+    assert main(["accuracy", "exp", "pow", "floor", *options, "--samples", "2000", "--verify", "5"]) == 0
+    found = {(one["function"], one["library"]): one for one in json.loads(json_file.read_text("utf-8"))["measurements"]}
+    assert {library for name, library in found if name == "pow"} >= {"vkarray", "NumPy", "GLSL"}
+    assert {library for name, library in found if name == "floor"} == {"vkarray"}
+    assert 0.5 < found["exp", "NumPy"]["error"] < 4
+    assert found["exp", "NumPy"]["wrong"] == 0
+    assert re.search(r"^\| exp \| [\d,]+ \| 0\.\d+ \| [0-9.]+ \|", markdown.read_text("utf-8"), re.MULTILINE)
+    assert main(["accuracy", "atan", *options, "--all-float32"]) == 0
+    content = json.loads(json_file.read_text("utf-8"))
+    assert {one["library"] for one in content["measurements"]} >= {"vkarray", "NumPy", "GLSL"}
+    assert all(one["samples"] == 2**18 for one in content["measurements"])
+    assert f"`{content['digests']['atan']}`" in markdown.read_text("utf-8")
+    assert "GLSL exp" not in ROWS
+
+
+def test_a_peers_wrong_special_values_are_counted():
+    (operands,) = samples.operands("exp", 1, vx.float32, 2000)
+
+    @np.errstate(all="ignore")
+    def zero_for_nan(x):
+        return np.where(np.isnan(x), np.float32(0), np.exp(x))
+
+    measured = measure.sampled_peer("other", zero_for_nan, ROWS["exp"], vx.float32, 2000, 5)
+    assert measured.wrong == np.isnan(operands).sum()
+    assert 0.5 < measured.error < 4
+    assert measured.within
+
+    def all_wrong(x):
+        return np.where(np.isnan(x), np.float32(0), np.float32(np.nan))
+
+    measured = measure.sampled_peer("other", all_wrong, ROWS["exp"], vx.float32, 2000, 5)
+    assert measured.error == math.inf
+    assert measured.wrong == operands.size
+
+
+def test_an_interrupted_run_keeps_what_it_has_measured(tmp_path, monkeypatch):
+    measured = measure.sampled
+
+    def interrupted(row, *rest):
+        if row.name == "log":
+            raise KeyboardInterrupt
+        return measured(row, *rest)
+
+    monkeypatch.setattr(measure, "sampled", interrupted)
+    file = tmp_path / "a.json"
+    with pytest.raises(KeyboardInterrupt):
+        accuracy.run(_arguments(["exp", "log", "--dtype", "float32", "--samples", "1000", "--json", str(file)]))
+    assert [one["function"] for one in json.loads(file.read_text("utf-8"))["measurements"]] == ["exp"]
+
+
+def _arguments(options):
+    parser = argparse.ArgumentParser()
+    accuracy.add_arguments(parser)
+    return parser.parse_args(options)
 
 
 def test_samples_reach_everywhere():

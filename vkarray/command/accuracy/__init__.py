@@ -5,6 +5,10 @@ Samples are taken of all binades, subnormals, huge arguments, special values, ne
 bits; 16-bit types are measured on all their values. The exit status is 1 when a function exceeds its bound: 0.5 for the
 correctly rounded ones, 1 ULP for the others, 4 eps for complex operands, and for 16-bit types 0.5 and what an
 error of 1 ULP in float32 can add.
+
+Functions of one float32 argument can be measured on all 2^32 of them: against CuPy's float64 functions where CuPy has a
+CUDA device, else NumPy's; either way the largest errors are computed again in arbitrary precision. Such a run also
+gives the digest of all results of each function, and --compare tells whether another device gave the same bits.
 """
 
 from __future__ import annotations
@@ -37,8 +41,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="random operands whose true value is computed with mpmath besides those with "
                         "the largest errors (default: 50)")  # fmt: skip
     parser.add_argument("--all-float32", action="store_true",
-                        help="measure functions of one float32 argument on all 2^32 of them (minutes per function)")  # fmt: skip
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything measured to FILE")
+                        help="measure functions of one float32 argument on all 2^32 of them (seconds per function with "
+                        "CuPy on a CUDA device, else minutes), and digest the results")  # fmt: skip
+    parser.add_argument("--digests", action="store_true",
+                        help="digest the results of these functions for all 2^32 arguments, and measure nothing")  # fmt: skip
+    parser.add_argument("--compare", type=Path, metavar="FILE",
+                        help="compare the digests with those that --json wrote to FILE on another device; the exit "
+                        "status is 1 when one differs")  # fmt: skip
+    parser.add_argument("--peers", action="store_true",
+                        help="measure NumPy's float32 functions, CuPy's and the built-in ones of GLSL in the same way")  # fmt: skip
+    parser.add_argument("--json", type=Path, metavar="FILE",
+                        help="write everything measured to FILE, anew "
+                        "after each function")  # fmt: skip
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a table for the documentation to FILE")
 
 
@@ -59,18 +73,26 @@ def run(arguments: argparse.Namespace) -> int:
     for name, value in about.items():
         print(f"{name:<10}{value}")
     print(flush=True)
-    measurements = []
-    for measured in _measurements(rows, arguments):
-        measurements.append(measured)
-        print(report.line(measured), flush=True)
-    exceeded = [measured for measured in measurements if not measured.within]
-    print(f"\n{len(measurements)} measured, {len(exceeded)} exceed their bound"
+    earlier = report.digests_in(arguments.compare) if arguments.compare else None
+    found = report.Found(about)
+    for measurements, digests in _measured(rows, arguments):
+        found.add(measurements, digests)
+        for measured in measurements:
+            print(report.line(measured), flush=True)
+        for name, digest in digests.items():
+            print(report.digest_line(name, digest, earlier), flush=True)
+        found.write(arguments.json, arguments.markdown)
+    own = [measured for measured in found.measurements if measured.library == "vkarray"]
+    exceeded = [measured for measured in own if not measured.within]
+    print(f"\n{len(own)} measured, {len(exceeded)} exceed their bound"
           + "".join(f"\n  {measured.function} of {measured.dtype}" for measured in exceeded))  # fmt: skip
-    if arguments.json:
-        arguments.json.write_text(report.as_json(about, measurements), encoding="utf-8")
-    if arguments.markdown:
-        arguments.markdown.write_text(report.as_markdown(about, measurements), encoding="utf-8")
-    return 1 if exceeded else 0
+    if earlier is None:
+        return 1 if exceeded else 0
+    differing = report.differing(found.digests, earlier)
+    common = len(found.digests.keys() & earlier.keys())
+    print(f"{common} digests compared with {arguments.compare}, {len(differing)} differ"
+          + "".join(f"\n  {name}" for name in differing))  # fmt: skip
+    return 1 if exceeded or differing or not common else 0
 
 
 def _given(arguments: argparse.Namespace) -> Iterator[str]:
@@ -79,8 +101,9 @@ def _given(arguments: argparse.Namespace) -> Iterator[str]:
     for name in arguments.dtype or ():
         yield from ("--dtype", name)
     yield from ("--samples", str(arguments.samples))
-    if arguments.all_float32:
-        yield "--all-float32"
+    for option in ("all_float32", "digests", "peers"):
+        if getattr(arguments, option):
+            yield f"--{option.replace('_', '-')}"
 
 
 def measurable(names: list[str]) -> list[Row] | str:
@@ -101,19 +124,29 @@ def types_of(row: Row, names: list[str] | None) -> list[DType]:
     ]  # fmt: skip
 
 
-def _measurements(rows: list[Row], arguments: argparse.Namespace) -> Iterator[Measurement]:
-    from . import measure, reference
+def _measured(rows: list[Row], arguments: argparse.Namespace) -> Iterator[tuple[list[Measurement], dict[str, str]]]:
+    """The measurements and digests of each function and type."""
+    from . import exhaustive, measure, peers
 
     tasks = [(row, dtype) for row in rows for dtype in types_of(row, arguments.dtype)]
+    if arguments.digests:
+        tasks = [(row, dtype) for row, dtype in tasks if dtype is float32 and exhaustive.has(row)]
     for number, (row, dtype) in enumerate(tasks, 1):
         show = _progress(f"{number}/{len(tasks)} {row.name} {dtype.name}")
         show(0.0)
-        if arguments.all_float32 and dtype is float32 and row.operands == 1 and not reference.is_exact(row):
-            measured = measure.all_float32(row, dtype, show)
+        others = peers.of(row, dtype) if arguments.peers else []
+        measurements: list[Measurement] = []
+        digests: dict[str, str] = {}
+        if arguments.digests:
+            digests[row.name] = exhaustive.digest_alone(row, show)
+        elif arguments.all_float32 and dtype is float32 and exhaustive.has(row):
+            measurements, digests[row.name] = exhaustive.errors(row, others, show)
         else:
-            measured = measure.sampled(row, dtype, arguments.samples, arguments.verify)
+            taken = arguments.samples, arguments.verify
+            measurements = [measure.sampled(row, dtype, *taken)]
+            measurements += [measure.sampled_peer(peer.name, peer, row, dtype, *taken) for peer in others]
         _clear_progress()
-        yield measured
+        yield measurements, digests
 
 
 def _progress(label: str) -> Callable[[float], None]:

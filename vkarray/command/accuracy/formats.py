@@ -69,26 +69,27 @@ def format_of(dtype: DType) -> Format:
     return _FORMATS[REAL_OF.get(dtype, dtype).name]
 
 
-def real_errors(got: np.ndarray, expected: np.ndarray, form: Format, least_unit: np.ndarray) -> np.ndarray:
+def real_errors(got: np.ndarray, expected: np.ndarray, form: Format, least_unit: np.ndarray | float) -> np.ndarray:
     """|got - expected| in units in the last place of `expected`, which is in wider arithmetic, or in `least_unit`, if larger.
 
     Infinity counts as the number after the largest one. The error is infinite where NaN, an infinity that is meant, a zero
-    that is meant, or the sign of a zero disagree.
+    that is meant, or the sign of a zero disagree. CuPy's arrays will do as well.
     """
     with np.errstate(all="ignore"):
         exponent = np.frexp(np.abs(expected))[1] - 1
-        one = np.ones((), expected.dtype)
+        one = expected.dtype.type(1)
         unit = np.ldexp(one, np.maximum(exponent, form.lowest_exponent) - form.precision + 1)
-        unit = np.fmax(unit, least_unit.astype(expected.dtype))
+        unit = np.fmax(unit, least_unit)
         beyond = np.ldexp(one, form.highest_exponent + 1)
         got = got.astype(expected.dtype)
         errors = np.abs(np.where(np.isinf(got), np.copysign(beyond, got), got) - expected) / unit
         meant = (np.abs(expected) >= beyond) | (expected == 0)
         same = got == np.where(expected == 0, expected, np.copysign(np.inf, expected))
-        errors = np.where(meant, np.where(same, 0, np.inf), errors)
+        errors = np.where(meant & same, 0, errors)
+        errors = np.where(meant & ~same, np.inf, errors)
         errors = np.where((got == 0) & (np.signbit(got) != np.signbit(expected)), np.inf, errors)
         either, both = np.isnan(got) | np.isnan(expected), np.isnan(got) & np.isnan(expected)
-        return np.where(either, np.where(both, 0, np.inf), errors).astype(np.float64)
+        return np.where(both, 0, np.where(either, np.inf, errors)).astype(np.float64)
 
 
 def complex_errors(got: np.ndarray, expected: np.ndarray, form: Format) -> np.ndarray:

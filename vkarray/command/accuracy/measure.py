@@ -1,11 +1,10 @@
-"""The largest error of one row on one type: sampled, or over all 2^32 float32 numbers."""
+"""The largest error of one row on one type, sampled, and what all measurements share; exhaustive.py takes all inputs."""
 
 from __future__ import annotations
 
 import functools
-import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,8 +17,6 @@ from .formats import complex_errors, format_of, real_errors
 
 # Of the candidates for the largest error, at most this many, or one in 100, are computed in arbitrary precision.
 _MOST_VERIFIED = 3000
-_ALL, _BLOCK = 2**32, 2**22
-_KEPT_OF_A_BLOCK = 4
 
 # Limits of the library, stated in docs/accuracy.md. The |x2 log x1| up to which complex pow is measured, but for results that
 # are clearly 0; the part of the greater operand that counts as a unit of logaddexp at least.
@@ -40,7 +37,12 @@ Function = Callable[..., object]
 
 @dataclass(frozen=True)
 class Measurement:
-    """The largest error found, in `unit`, the bound it has to keep, and where it occurred."""
+    """The largest error found, in `unit`, the bound it has to keep, and where it occurred.
+
+    `wrong` counts results that are infinitely wrong (a NaN, infinity, zero or sign of zero against a true value that is
+    another, or the reverse). For vkarray the error is infinite then; for other libraries, which have no bound to keep,
+    it is the largest of the other errors.
+    """
 
     function: str
     dtype: str
@@ -52,6 +54,8 @@ class Measurement:
     true: str
     samples: int
     verified: bool  # in arbitrary precision, unless results are exact
+    library: str = "vkarray"
+    wrong: int = 0
 
     @property
     def within(self) -> bool:
@@ -80,7 +84,7 @@ def sampled(row: Row, dtype: DType, count: int, verified: int, function: Functio
     operands = samples.operands(row.name, row.operands, dtype, count if wide else min(count, 2000))
     got = np.asarray((function or row)(*[asarray(values, dtype=dtype) for values in operands]))
     expected = reference.expected(row, dtype, operands)
-    counted = _decided(row, dtype, operands, expected)
+    counted = decided(row, dtype, operands, expected)
     if dtype in REAL_OF:
         if row.name in special_cases.FUNCTIONS:
             wrong = _special(row, dtype, function or row)
@@ -88,7 +92,14 @@ def sampled(row: Row, dtype: DType, count: int, verified: int, function: Functio
                 return wrong
         counted &= _counted(row, dtype, operands, expected)
     operands, got, expected = [values[counted] for values in operands], got[counted], expected[counted]
-    return _settled(row, dtype, operands, got, expected, verified if wide else got.size)
+    return settled(row, dtype, operands, got, expected, verified if wide else got.size)
+
+
+def sampled_peer(name: str, function: Function, row: Row, dtype: DType, count: int, verified: int) -> Measurement:
+    """Measure another library's function on the operands that `sampled` takes; it takes and gives host arrays."""
+    operands = samples.operands(row.name, row.operands, dtype, count)
+    got = np.asarray(function(*operands))
+    return settled_peer(name, row, dtype, operands, got, reference.expected(row, dtype, operands), verified)
 
 
 def _special(row: Row, dtype: DType, function: Function) -> Measurement | None:
@@ -131,30 +142,37 @@ def is_device_arithmetic(row: Row, dtype: DType) -> bool:
     return not by_bits and (dtype in REAL_OF or "vx_" not in row.expression_for(dtype))
 
 
-def _decided(row: Row, dtype: DType, operands: list[np.ndarray], expected: np.ndarray) -> np.ndarray:
+def hangs_on_subnormals(row: Row, dtype: DType) -> bool:
+    """Whether results of subnormal numbers are left to the device, which loses them."""
+    return is_device_arithmetic(row, dtype) and not keeps_subnormals(dtype)
+
+
+def decided(row: Row, dtype: DType, operands: list[np.ndarray], expected: np.ndarray) -> np.ndarray:
     """Where results do not hang on what the device makes of subnormal numbers: everywhere if it keeps them.
 
     If not, the rows that are its own arithmetic are measured without them, and complex functions also without results
     so small that a product lost on the way counts.
     """
-    if not is_device_arithmetic(row, dtype) or keeps_subnormals(dtype):
+    if not hangs_on_subnormals(row, dtype):
         return np.ones(expected.shape, bool)
     least = np.ldexp(1.0, format_of(dtype).lowest_exponent)
     smallest_result = least / format_of(dtype).epsilon * 16 if dtype in REAL_OF else least
     parts = [part for values in operands for part in (values.real, values.imag)]
     with np.errstate(invalid="ignore"):
         subnormal = [(part != 0) & (np.abs(part) < least) for part in parts]
-        return ~np.logical_or.reduce([*subnormal, (expected != 0) & (np.abs(expected) < smallest_result)])
+        return ~functools.reduce(operator.or_, subnormal, (expected != 0) & (np.abs(expected) < smallest_result))
 
 
-def _errors(row: Row, dtype: DType, operands: list[np.ndarray], got: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def errors_of(row: Row, dtype: DType, operands: list[np.ndarray], got: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Errors against the fast reference."""
     if reference.is_exact(row):
         same = (got == expected) | ((got != got) & (expected != expected))
-        same &= (expected != 0) | (np.signbit(got) == np.signbit(expected)) if got.dtype.kind == "f" else True
-        return np.where(same, 0.0, np.inf)
+        if got.dtype.kind == "f":
+            same &= (expected != 0) | (np.signbit(got) == np.signbit(expected))
+        return np.where(same, 0.0, np.float64(np.inf))
     if dtype not in REAL_OF:
-        return real_errors(got, expected, format_of(dtype), _least_unit(row, dtype, operands))
+        least = _least_unit(row, dtype, operands) if (row.name, dtype.name) in _LEAST_UNIT else 0.0
+        return real_errors(got, expected, format_of(dtype), least)
     return complex_errors(got, expected, format_of(dtype))
 
 
@@ -167,12 +185,12 @@ def _least_unit(row: Row, dtype: DType, operands: list[np.ndarray]) -> np.ndarra
     return np.where(np.isfinite(greater), greater, 0) * part
 
 
-def _settled(row: Row, dtype: DType, operands: list[np.ndarray], got: np.ndarray, expected: np.ndarray,
-             verified: int) -> Measurement:  # fmt: skip
+def settled(row: Row, dtype: DType, operands: list[np.ndarray], got: np.ndarray, expected: np.ndarray,
+            verified: int) -> Measurement:  # fmt: skip
     """The largest error, after computing again exactly a random part and then the largest ones, until none is left that
     could be larger."""
     form = format_of(dtype)
-    errors = _errors(row, dtype, operands, got, expected)
+    errors = errors_of(row, dtype, operands, got, expected)
     least = _least_unit(row, dtype, operands)
     verifiable = np.logical_and.reduce([np.isfinite(values) for values in (*operands, expected)])
     verifiable &= (got == got) & (exact.has(row.name) and not reference.is_exact(row))
@@ -196,19 +214,30 @@ def _settled(row: Row, dtype: DType, operands: list[np.ndarray], got: np.ndarray
         done[place] = True
         errors[place] = min(errors[place], largest)
     budget = max(_MOST_VERIFIED, verified, errors.size // 100)
-    settled = True
+    all_settled = True
     for place in np.argsort(-errors, kind="stable"):
         if errors[place] <= largest:
             break
         if not budget and not done[place]:
-            settled, worst, largest, true = False, int(place), float(errors[place]), expected[place]
+            all_settled, worst, largest, true = False, int(place), float(errors[place]), expected[place]
             break
         budget -= not done[place]
         visit(place)
     return Measurement(
         row.name, dtype.name, unit(row, dtype), float(largest), bound(row, dtype),
-        tuple(repr(values[worst].item()) for values in operands), repr(got[worst].item()), _short(true), errors.size, settled,
+        tuple(repr(values[worst].item()) for values in operands), repr(got[worst].item()), _short(true), errors.size, all_settled,
+        wrong=int(np.isinf(errors).sum()) if np.isinf(largest) else 0,
     )  # fmt: skip
+
+
+def settled_peer(name: str, row: Row, dtype: DType, operands: list[np.ndarray], got: np.ndarray, expected: np.ndarray,
+                 verified: int) -> Measurement:  # fmt: skip
+    """The largest error of another library's results that is not infinite, and the number of those that are."""
+    finite = np.isfinite(errors_of(row, dtype, operands, got, expected))
+    if not finite.any():
+        return replace(settled(row, dtype, operands, got, expected, verified), library=name, bound=np.inf)
+    measured = settled(row, dtype, [values[finite] for values in operands], got[finite], expected[finite], verified)
+    return replace(measured, library=name, bound=np.inf, samples=got.size, wrong=int((~finite).sum()))
 
 
 def _short(value: object) -> str:
@@ -216,52 +245,3 @@ def _short(value: object) -> str:
     if isinstance(value, (np.generic, np.ndarray)):
         return str(value)
     return exact.mpmath().nstr(value, 25)
-
-
-# -- all float32 numbers ----------------------------------------------------------------------------------------
-
-
-def all_float32(row: Row, dtype: DType, progress: Callable[[float], None]) -> Measurement:
-    """Measure a unary row on all 2^32 float32 numbers; `progress` is told the part done.
-
-    A result that is the reference (in float64) rounded is off by half a unit; the others are looked at, and the worst of
-    each block computed exactly.
-    """
-    starts = range(0, _ALL, _BLOCK)
-    kept = []
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for number, found in enumerate(_in_turn(pool, lambda start: _block(row, dtype, start), starts)):
-            kept.append(found)
-            progress((number + 1) / len(starts))
-    operand, got = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-    measured = _settled(row, dtype, [operand], got, reference.expected(row, dtype, [operand]), 0)
-    return replace(measured, samples=_ALL)
-
-
-def _in_turn(pool: ThreadPoolExecutor, function: Callable, arguments: range) -> Iterator:
-    """Results in order, with few blocks in memory at a time."""
-    ahead = 2 * (os.cpu_count() or 1)
-    waiting = []
-    for argument in arguments:
-        waiting.append(pool.submit(function, argument))
-        if len(waiting) > ahead:
-            yield waiting.pop(0).result()
-    for future in waiting:
-        yield future.result()
-
-
-def _block(row: Row, dtype: DType, start: int) -> tuple[np.ndarray, np.ndarray]:
-    """The operands of a block with the largest errors, and the results there."""
-    operand = np.arange(start, start + _BLOCK, dtype=np.uint32).view(np.float32)
-    got = np.asarray(row(asarray(operand, dtype=dtype)))
-    expected = reference.expected(row, dtype, [operand])
-    with np.errstate(all="ignore"):
-        rounded = expected.astype(np.float32)
-        differs = (rounded.view(np.uint32) != got.view(np.uint32)) & ~(np.isnan(rounded) & np.isnan(got))
-    decided = _decided(row, dtype, [operand], expected)
-    places = np.nonzero(differs & decided)[0]
-    if not places.size:  # all correctly rounded: some tell how close to half a unit they come
-        places = np.nonzero(decided)[0][::61]
-    errors = _errors(row, dtype, [operand[places]], got[places], expected[places])
-    worst = places[np.argsort(-errors)[:_KEPT_OF_A_BLOCK]]
-    return operand[worst], got[worst]
