@@ -36,7 +36,6 @@ class Host:
     block = 2**24  # inputs that what is measured computes at once
     piece = 2**18  # of them that are examined as one task
     chunk = 2**14  # and at once, so that all arrays stay in the cache
-    name = f"NumPy {np.__version__}"
 
     def __init__(self, inputs: int) -> None:
         self.block = min(self.block, inputs)
@@ -78,7 +77,6 @@ class Cuda(Host):
     def __init__(self, inputs: int, module: Any) -> None:
         super().__init__(inputs)
         self.cupy = module
-        self.name = f"CuPy {module.__version__}"
         self.free: deque[tuple[np.ndarray, Any]] = deque()  # and the event after which each may be written
         for _ in range(self._BUFFERS):
             memory = module.cuda.alloc_pinned_memory(4 * self.block)

@@ -104,29 +104,30 @@ class Found:
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
     def as_markdown(self) -> str:
-        """The tables of the documentation: what was measured with what, and what there is of its two tables."""
+        """The tables of the documentation: functions by types, and those measured on all inputs or with others. Where the
+        second has everything, it stands alone."""
         lines = [f"- {name}: {f'`{value}`' if name == 'command' else value}" for name, value in self.about.items()]
         own = [measured for measured in self.measurements if measured.library == "vkarray"]
-        if own:
+        beside = {one.function for one in self.measurements if one.library != "vkarray"} | self.digests.keys()
+        if not all(measured.function in beside and measured.dtype == "float32" for measured in own):
             lines += ["", *_by_type(own)]
-        if self.digests or len(own) < len(self.measurements):
-            lines += ["", *self._beside_peers()]
+        if beside:
+            lines += ["", *self._beside_peers(beside)]
         return "\n".join(lines) + "\n"
 
-    def _beside_peers(self) -> list[str]:
-        """A table of the float32 functions that were measured with others, or on all inputs."""
+    def _beside_peers(self, functions: set[str]) -> list[str]:
+        """The table of float32 functions with one column per library."""
         cells = {(one.function, one.library): one for one in self.measurements if one.dtype == "float32"}
         columns = [name for name in peers.NAMES if any(library == name for _, library in cells)]
         titles = [*columns, *(["digest"] if self.digests else [])]
         lines = ["| float32 | inputs | " + " | ".join(titles) + " |", "| --- | ---: |" + " ---: |" * len(titles)]
-        beside = {function for function, library in cells if library != "vkarray"}
-        for function in dict.fromkeys([*(name for name, _ in cells), *self.digests]):
-            if function in self.digests or function in beside:
-                row = [_beside(cells.get((function, column))) for column in columns]
+        for name in dict.fromkeys([*(name for name, _ in cells), *self.digests]):
+            if name in functions:
+                row = [_beside(cells.get((name, column))) for column in columns]
                 if self.digests:
-                    row.append(f"`{self.digests[function]}`" if function in self.digests else "")
-                samples = cells[function, "vkarray"].samples if (function, "vkarray") in cells else exhaustive.ALL
-                lines.append(f"| {function} | {_count(samples)} | " + " | ".join(row) + " |")
+                    row.append(f"`{self.digests[name]}`" if name in self.digests else "")
+                samples = cells[name, "vkarray"].samples if (name, "vkarray") in cells else exhaustive.ALL
+                lines.append(f"| {name} | {_count(samples)} | " + " | ".join(row) + " |")
         return lines
 
 
