@@ -179,11 +179,11 @@ def _sum(term: str, a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     a, b = _within_reach(a), _within_reach(b)
     rows, k = math.prod(result._shape), a._shape[-1]
     lanes = _lanes(a, b, device)
-    part = _part(k, rows * lanes, _BUSY_WITH_ROWS[_kind(device)], _SHORTEST_PART[_kind(device)], a, b)
+    part = part_length(k, rows * lanes, _BUSY_WITH_ROWS[_kind(device)], _SHORTEST_PART[_kind(device)], a, b)
     if part < k:
-        partial = _partial(result, -(-k // part))
+        partial = partial_array(result, -(-k // part))
         _sum_parts(term, a, b, partial, part, lanes)
-        return _sum_partial(partial, result)
+        return sum_partial(partial, result)
     _sum_parts(term, a, b, result._view((1, *result._shape), (0, *result._strides)), part, lanes)
     return result
 
@@ -206,12 +206,12 @@ def _within_reach(array: VkArray) -> VkArray:
     return launch.copy(array) if too_far else launch.forward(array)
 
 
-def _partial(result: VkArray, parts: int) -> VkArray:
+def partial_array(result: VkArray, parts: int) -> VkArray:
     """An array for the parts of every element of the result, as its first dimension."""
     return empty((parts, *result._shape), partial_dtype(result._dtype), result._device)
 
 
-def _sum_partial(partial: VkArray, result: VkArray) -> VkArray:
+def sum_partial(partial: VkArray, result: VkArray) -> VkArray:
     """result = the sum of the parts."""
     last = partial._view((*partial._shape[1:], partial._shape[0]), (*partial._strides[1:], partial._strides[0]))
     return _sum(_PART, last, last, result)
@@ -226,7 +226,7 @@ def _lanes(a: VkArray, b: VkArray, device: Device) -> int:
     return min(_LANES[k < _LONG_ROW], launch.invocations_of_group(device.limits))
 
 
-def _part(
+def part_length(
     k: int, parallel: int, busy: int, shortest: int, a: VkArray, b: VkArray, axes: tuple[int, int] = (-1, -1)
 ) -> int:
     """Products per part of the summed dimension, given how much runs side by side without parts."""
@@ -242,12 +242,12 @@ def _sum_parts(term: str, a: VkArray, b: VkArray, result: VkArray, part: int, la
     device, k = result._device, a._shape[-1]
     a_k, b_k = a._strides[-1], b._strides[-1]
     shape, strides = layout.collapse(result._shape[1:], [a._strides[:-1], b._strides[:-1], result._strides[1:]])
-    stack = _Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
+    stack = Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
     variant = dot_variant(term, a._dtype, result._dtype, device)
     kernel = launch.kernel(variant, device, launch.WORKGROUP_SIZE, ((1, lanes),))
     for slice_ in stack.slices((), ((), (), ()), _limit(a, b, result, part, a_k, b_k)):
         header = struct.pack(
-            "<3Q3I2iI", *slice_.addresses, slice_.count, slice_.k, part, *_steps(part, a_k, b_k), slice_.rank
+            "<3Q3I2iI", *slice_.addresses, slice_.count, slice_.k, part, *taken_steps(part, a_k, b_k), slice_.rank
         )
         groups = launch.groups_for(slice_.count * lanes, device.limits, kernel.local_size[0])
         stack.dispatch(kernel, header, slice_, groups)
@@ -276,15 +276,15 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
         row = a._view((*batch, n, k), (*a._strides[:-2], 0, a._strides[-1]))
         dot(b.mT, row, result._view((*batch, n), (*result._strides[:-2], 1)))
         return result
-    a, b, folded = _fold(a, b, result)
+    a, b, folded = fold(a, b, result)
     tile = choose_tile(device, folded._shape, a._dtype)
     kind = _kind(device)
     invocations = _tiles(tile, folded._shape) * tile.invocations
-    part = _part(k, invocations, _BUSY_WITH_TILES[kind], _SHORTEST_PART[kind], a, b, (-1, -2))
+    part = part_length(k, invocations, _BUSY_WITH_TILES[kind], _SHORTEST_PART[kind], a, b, (-1, -2))
     if part < k:
-        partial = _partial(folded, -(-k // part))
+        partial = partial_array(folded, -(-k // part))
         _multiply(a, b, partial, tile, part)
-        _sum_partial(partial, folded)
+        sum_partial(partial, folded)
     else:
         _multiply(a, b, folded._view((1, *folded._shape), (0, *folded._strides)), tile, part)
     return result
@@ -303,7 +303,7 @@ def subtract_product(a: VkArray, b: VkArray, target: VkArray, upper: bool = Fals
     """
     k = a._shape[-1]
     tile = choose_tile(a._device, target._shape, a._dtype)
-    part = _part(k, 1 << 30, 1, k, a, b, (-1, -2))
+    part = part_length(k, 1 << 30, 1, k, a, b, (-1, -2))
     for first in range(0, k, part):
         length = min(part, k - first)
         a_part = a._view((*a._shape[:-1], length), a._strides, first * a._strides[-1])
@@ -312,7 +312,7 @@ def subtract_product(a: VkArray, b: VkArray, target: VkArray, upper: bool = Fals
         _multiply(a_part, b_part, whole, tile, length, _SUBTRACT_UPPER if upper else _SUBTRACT)
 
 
-def _fold(a: VkArray, b: VkArray, result: VkArray) -> tuple[VkArray, VkArray, VkArray]:
+def fold(a: VkArray, b: VkArray, result: VkArray) -> tuple[VkArray, VkArray, VkArray]:
     """A stack times one matrix as a single product, where the rows of the stack can be walked as one dimension."""
     if len(result._shape) > 2 and not any(b._strides[:-2]):
         strides = [a._strides[:-1], result._strides[:-1]]
@@ -355,7 +355,7 @@ def _multiply(
     (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
     m, n = result._shape[-2:]
     shape, strides = layout.collapse(result._shape[1:-2], [a._strides[:-2], b._strides[:-2], result._strides[1:-2]])
-    stack = _Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
+    stack = Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
     variant = matmul_variant(tile, a._dtype, result._dtype, device)
     inner = ((a_m, 0), (0, b_n), (result._strides[-2], 1))
     for slice_ in stack.slices((m, n), inner, _limit(a, b, result, part, a_k, b_k)):
@@ -365,7 +365,7 @@ def _multiply(
         if tile.template == "matmul_tiled":
             constants = (*_access_constants(slice_, a, b, result, r_m), *constants)
         kernel = launch.kernel(variant, device, tile.workgroup_size, constants)
-        steps = (*_steps(rows, a_m), *_steps(part, a_k, b_k), *_steps(columns, b_n), r_m)
+        steps = (*taken_steps(rows, a_m), *taken_steps(part, a_k, b_k), *taken_steps(columns, b_n), r_m)
         header = struct.pack(
             "<3Q5I5iI", *slice_.addresses, slice_.count, rows, columns, slice_.k, part, *steps, slice_.rank
         )
@@ -403,7 +403,7 @@ def _packable(array: VkArray, address: int, length: int, step: int, others: Sequ
     )  # fmt: skip
 
 
-def _steps(length: int, *strides: int) -> tuple[int, ...]:
+def taken_steps(length: int, *strides: int) -> tuple[int, ...]:
     """The strides along a dimension, zero where it has one element (any stride is allowed there, however large)."""
     return strides if length > 1 else (0,) * len(strides)
 
@@ -435,7 +435,7 @@ class _Slice(NamedTuple):
         return math.prod(self.sizes)
 
 
-class _Stack:
+class Stack:
     """A stack of products: its dimensions in a, b and the result, and the parts of the summed one as the first of them."""
 
     def __init__(
