@@ -89,15 +89,17 @@ def _examined(row: Row, sources: Sequence[peers.Source], errors_too: bool, progr
 
 
 def _inputs(count: int) -> Callable[[int], VkArray]:
-    """What gives the inputs from a number on, on the device measured: sent there where that costs nothing, else computed."""
+    """What gives the inputs from a number on, on the device measured: copied there where that costs little, else computed."""
     device = _vk.open_device()
     if device.limits.host_memory == "cached":
-        return lambda start: asarray((np.arange(count, dtype=np.uint32) + np.uint32(start)).view(np.float32))
+        bits = np.arange(count, dtype=np.uint32)
+        block = np.empty_like(bits)
+        return lambda start: asarray(np.add(bits, np.uint32(start), out=block).view(np.float32))
     places = arange(count, dtype=uint32)
 
     def computed(start: int) -> VkArray:
-        bits = places + start
-        return VkArray(bits._buffer, bits._offset, bits._shape, bits._strides, float32, device)
+        found = places + start
+        return VkArray(found._buffer, found._offset, found._shape, found._strides, float32, device)
 
     return computed
 
