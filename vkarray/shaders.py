@@ -1,14 +1,17 @@
 """From a variant (template + defines) to SPIR-V.
 
 A shader is plain GLSL, specialised by `#define` and `#include` alone. `spirv` looks in this order: memory, the archive
-that travels inside the wheel, the disk cache, and last the compiler (`glslangValidator`), whose result is cached.
-The key of the archive is a hash of the resolved source and the target; the disk cache adds the compiler's version.
+that travels inside the wheel, `glsl/compiled/`, the disk cache, and last the compiler (`glslangValidator`), whose result
+is cached. The key of the archive is a hash of the resolved source and the target; the disk cache adds the compiler's
+version. `glsl/compiled/` holds what needs a newer compiler than Debian 12 has; its manifest maps the same hash to a file,
+so a module whose source has changed since is never used.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -21,7 +24,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import configuration
 from .cache import DiskCache
@@ -146,6 +149,19 @@ def _from_archive(digest: str) -> bytes | None:
         return None
 
 
+@functools.cache
+def shipped() -> dict[str, Any]:
+    """The manifest of `glsl/compiled/`: the compiler that made it, and the file of every source's digest."""
+    path = source_folder() / "compiled" / "manifest.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"compiler": "none", "files": {}}
+
+
+def _from_shipped(digest: str) -> bytes | None:
+    """The SPIR-V beside the sources under that digest; None where there is none."""
+    name = shipped()["files"].get(digest)
+    return None if name is None else (source_folder() / "compiled" / name).read_bytes()
+
+
 def disassembly(code: bytes, label: str) -> str:
     """The module as text by `spirv-dis`; without that, its size and how to see more."""
     path = shutil.which("spirv-dis")
@@ -236,7 +252,7 @@ def spirv_of_source(source: str, label: str, details: str = "") -> bytes:
 
 def _found_or_compiled(source: str, label: str, details: str, debug: int) -> bytes:
     digest = _digest(source)
-    found = _from_archive(digest)
+    found = _from_archive(digest) or _from_shipped(digest)
     if found is not None:
         CACHE.hits += 1
         return found
@@ -271,3 +287,21 @@ def write_archive(variants: Iterable[Variant], path: Path, workers: int = 2) -> 
             # A fixed date keeps the archive the same for the same sources.
             archive.writestr(zipfile.ZipInfo(digest, (2020, 1, 1, 0, 0, 0)), words, zipfile.ZIP_DEFLATED)
     return len(sources)
+
+
+def write_shipped(variants: Iterable[Variant]) -> int:
+    """Compile `variants` and write them as `glsl/compiled/` with its manifest; returns how many there are."""
+    folder = source_folder() / "compiled"
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.spv"):
+        old.unlink()
+    files = {}
+    for variant in variants:
+        source = resolve(variant)
+        name = re.sub(r"\W+", "_", variant.label).strip("_") + ".spv"
+        (folder / name).write_bytes(compile_glsl(source, variant.label))
+        files[_digest(source)] = name
+    manifest = {"compiler": compiler_version(), "files": files}
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    shipped.cache_clear()
+    return len(files)

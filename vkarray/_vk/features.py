@@ -109,6 +109,9 @@ SUBGROUP_OPERATIONS: dict[int, str] = {
     0x80: "subgroupQuad",
 }
 
+# VkComponentTypeKHR, some of them newer than the binding -> the elements of cooperative matrices, by our names.
+COMPONENT_TYPES: dict[int, str] = {0: "float16", 1000141000: "bfloat16"}
+
 REQUIRED = ("bufferDeviceAddress", "timelineSemaphore")
 
 KNOWN = (

@@ -57,6 +57,8 @@ class Limits:
     timestamp_valid_bits: int
     is_cpu: bool
     host_memory: str  # how the host reaches device memory: "cached", "uncached" or "none"
+    # What a subgroup multiplies as one, adding in float32: type of the elements, rows, columns, products per sum.
+    cooperative_matrices: frozenset[tuple[str, int, int, int]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -261,7 +263,23 @@ class PhysicalDevice:
             self.timestamp_valid_bits,
             self.properties.deviceType == 4,
             host,
+            self._cooperative_matrices() if "cooperativeMatrix" in self.features else frozenset(),
         )
+
+    def _cooperative_matrices(self) -> frozenset[tuple[str, int, int, int]]:
+        count = ffi.new("uint32_t*")
+        self.functions.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(self.handle, count, NULL)
+        found = ffi.new("VkCooperativeMatrixPropertiesKHR[]", count[0])
+        for one in found:
+            one.sType = vk.VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR
+        self.functions.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(self.handle, count, found)
+        return frozenset(
+            (features.COMPONENT_TYPES[one.AType], one.MSize, one.NSize, one.KSize)
+            for one in found
+            if one.AType == one.BType and one.AType in features.COMPONENT_TYPES
+            and one.CType == one.ResultType == vk.VK_COMPONENT_TYPE_FLOAT32_KHR
+            and one.scope == vk.VK_SCOPE_SUBGROUP_KHR
+        )  # fmt: skip
 
     def _float_controls(self) -> FloatControls:
         def widths(prefix: str) -> frozenset[int]:

@@ -11,6 +11,7 @@ from ..array import is_supported
 from ..shaders import Variant
 from . import (
     closeness,
+    cooperative,
     creation,
     histogram,
     indexing,
@@ -69,7 +70,7 @@ def scan_variants(device: Any) -> Iterator[Variant]:
 
 
 FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
-    elementwise_variants, reductions.variants, scan_variants, product.variants, indexing.variants,
+    elementwise_variants, reductions.variants, scan_variants, product.variants, cooperative.variants, indexing.variants,
     searching.variants, sorting.variants, random.variants, closeness.variants,
     quantile.variants, histogram.variants, transform.variants,
     cholesky.variants, eig.variants, eigh.variants, lu.variants, norm.variants, qr.variants, svd.variants, triangular.variants,
@@ -85,3 +86,8 @@ def standard_variants() -> Iterator[Variant]:
                 if variant not in seen:
                     seen.add(variant)
                     yield variant
+
+
+def shipped_variants() -> Iterator[Variant]:
+    """Those that are compiled into `glsl/compiled/`, for they need a newer compiler than most machines have."""
+    yield from cooperative.variants()

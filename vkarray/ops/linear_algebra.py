@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .. import layout, promotion
 from ..array import VkArray, check_supported, empty
-from . import launch, product
+from . import cooperative, launch, product
 from .rows import cast, check_array, check_operands
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
@@ -71,7 +71,7 @@ def matmul(x1: VkArray, x2: VkArray, /) -> VkArray:
     if k == 0 or math.prod(shape) == 0:
         return _zeros(shape, x1)
     result = empty((*batch, m, n), x1._dtype, x1._device)
-    product.matmul(a, b, result)
+    cooperative.matmul(a, b, result)
     return result if len(shape) == len(result._shape) else result._view(shape, layout.contiguous_strides(shape))
 
 
@@ -157,7 +157,7 @@ def tensordot(
     if k == 0 or m * n == 0:
         return _zeros(shape, x1)
     result = empty((m, n), x1._dtype, x1._device)
-    product.matmul(_as_matrix(a, (m, k)), _as_matrix(b, (k, n)), result)
+    cooperative.matmul(_as_matrix(a, (m, k)), _as_matrix(b, (k, n)), result)
     return result._view(shape, layout.contiguous_strides(shape))
 
 

@@ -1,0 +1,218 @@
+"""Products by cooperative matrices: which ones take them, what they give, and that the shipped SPIR-V is of these sources.
+
+On a device without cooperative matrices the same products are checked, on the path that they take there. Mesa 26 gives
+llvmpipe fragments of 8 x 8 x 8; a tile of the tests' own takes them where the compiler knows cooperative matrices.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from reference import supported
+from test_matmul import check, values_of
+
+import vkarray as vx
+from vkarray import shaders
+from vkarray.ops import catalogue, cooperative, product
+from vkarray.ops.cooperative import TILES, Tile
+
+HALVES = supported([vx.float16, vx.bfloat16])
+SMALL = Tile((32, 32), 16, (16, 16), (8, 8, 8), 8, 0)
+
+
+class Described(NamedTuple):
+    """What a choice depends on of a device."""
+
+    limits: Any
+    features: frozenset[str]
+
+
+def compiler_is_new() -> bool:
+    found = re.search(r":(\d+)\.", shaders.compiler_version())
+    return found is not None and int(found[1]) >= 16
+
+
+@pytest.fixture(params=[*range(len(TILES["gpu"]))])
+def tile(request, device, monkeypatch):
+    """Makes a row of the table the only one, for small products too."""
+    row = TILES["gpu"][request.param]._replace(least=0)
+    monkeypatch.setitem(TILES, "gpu", (row,))
+    if compiler_is_new():
+        monkeypatch.setitem(TILES, "cpu", (SMALL,))
+    cooperative.choose_tile.cache_clear()
+    yield row
+    cooperative.choose_tile.cache_clear()
+
+
+# -- the shipped modules ----------------------------------------------------------------------------------------------
+
+
+def test_shipped_modules_are_those_of_the_sources() -> None:
+    files = {}
+    for variant in catalogue.shipped_variants():
+        source = shaders.resolve(variant)
+        name = shaders.shipped()["files"].get(shaders._digest(source))
+        assert name, f"{variant.label}: the source has changed; run python -m vkarray.command.compile_shipped"
+        files[name] = source, variant
+    folder = shaders.source_folder() / "compiled"
+    assert sorted(files) == sorted(path.name for path in folder.glob("*.spv"))
+    if shaders.compiler_version() == shaders.shipped()["compiler"]:
+        for name, (source, variant) in files.items():
+            assert (folder / name).read_bytes() == shaders.compile_glsl(source, variant.label), name
+
+
+# -- which products ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def able(device):
+    """A description of a GPU with cooperative matrices, for decisions alone."""
+    fragments = frozenset((name, 16, 16, 16) for name in ("float16", "bfloat16"))
+    limits = dataclasses.replace(
+        device.limits, is_cpu=False, cooperative_matrices=fragments, subgroup_size=32, min_subgroup_size=32,
+        max_subgroup_size=32, max_shared_memory_size=49152, max_workgroup_invocations=1024,
+    )  # fmt: skip
+    features = frozenset(feature for names in cooperative._FEATURES.values() for feature in names)
+    return Described(limits, features)
+
+
+def changed(able, **limits):
+    return Described(dataclasses.replace(able.limits, **limits), able.features)
+
+
+def test_tiles_follow_the_shape(able) -> None:
+    for dtype in (vx.float16, vx.bfloat16):
+        assert cooperative.choose_tile(able, (4096, 4096), dtype) == TILES["gpu"][0]
+        assert cooperative.choose_tile(able, (64, 64), dtype) == TILES["gpu"][-1]
+        assert cooperative.choose_tile(able, (1, 4096), dtype) is None
+    assert cooperative.choose_tile(able, (4096, 4096), vx.float32) is None
+
+
+def test_devices_without_what_the_kernel_needs_are_left_alone(able) -> None:
+    shape = (4096, 4096)
+    assert cooperative.choose_tile(Described(able.limits, frozenset()), shape, vx.float16) is None
+    for limits in (
+        {"cooperative_matrices": frozenset()}, {"min_subgroup_size": 8}, {"max_shared_memory_size": 16384},
+        {"max_workgroup_invocations": 64}, {"is_cpu": True},
+    ):  # fmt: skip
+        assert cooperative.choose_tile(changed(able, **limits), shape, vx.float16) is None
+
+
+def test_every_row_of_the_table_divides_evenly() -> None:
+    for row in (*TILES["gpu"], SMALL):
+        for length, part, fragment in zip((*row.shape, row.depth), (*row.part, row.depth), row.fragment, strict=True):
+            assert length % part == part % fragment == 0
+            assert length * row.depth // cooperative.LANES % row.invocations == 0 or length == row.depth
+        assert row.shared_bytes <= 49152
+
+
+@pytest.mark.parametrize(
+    ("view", "copied"),
+    [
+        (lambda x: x, False), (lambda x: x.mT, False), (lambda x: x[:, 8:29], False), (lambda x: x[::2, :3], False),
+        (lambda x: x[:, 4:], True), (lambda x: x[:, ::2], True), (lambda x: x[::-1], True), (lambda x: x[:, :1], False),
+        (lambda x: x[::-1].mT, True),
+    ],
+)  # fmt: skip
+def test_only_what_lies_in_no_packs_is_copied(view, copied) -> None:
+    host = np.arange(40 * 48).reshape(40, 48) % 1000
+    array = view(vx.asarray(host, dtype=vx.float16))
+    packs = cooperative._in_packs(array)
+    assert (packs is not array) == copied
+    assert cooperative._side_by_side(packs) is not None
+    np.testing.assert_array_equal(np.asarray(packs), view(np.asarray(host, np.float16)))
+
+
+# -- results ----------------------------------------------------------------------------------------------------------
+
+SHAPES = [
+    ((32, 16), (16, 32)), ((64, 64), (64, 64)), ((65, 1), (1, 64)), ((130, 37), (37, 129)), ((70, 300), (300, 90)),
+    ((3, 64, 24), (24, 72)), ((64, 24), (3, 24, 72)), ((2, 1, 66, 24), (3, 24, 67)), ((5, 64, 8), (8, 64)),
+    ((64, 0), (0, 64)), ((0, 64), (64, 64)), ((0, 64, 64), (64, 64)),
+]  # fmt: skip
+
+
+def multiply(dtype, first, second) -> None:
+    got = vx.matmul(vx.asarray(first, dtype=dtype), vx.asarray(second, dtype=dtype))
+    check(got, np.matmul, first, second, dtype, first.shape[-1])
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_shapes(dtype, tile) -> None:
+    for first, second in SHAPES:
+        multiply(dtype, values_of(dtype, first, 1), values_of(dtype, second, 2))
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_layouts(dtype, tile) -> None:
+    first, second = values_of(dtype, (136, 160), 3), values_of(dtype, (160, 144), 4)
+    for view_first, view_second in [
+        (lambda x: x.mT[:, :128], lambda x: x[:128]), (lambda x: x[:, :144], lambda x: x[:144].mT[:, :99]),
+        (lambda x: x[::-1, ::2], lambda x: x[::2, ::-1]), (lambda x: x[1:, 1:], lambda x: x[1:, 3:]),
+        (lambda x: x[:, 8:99], lambda x: x[8:99]), (lambda x: x[::2], lambda x: x[:, ::2]),
+    ]:  # fmt: skip
+        host_first, host_second = view_first(first), view_second(second)
+        k = min(host_first.shape[-1], host_second.shape[-2])
+        got = view_first(vx.asarray(first, dtype=dtype))[:, :k] @ view_second(vx.asarray(second, dtype=dtype))[:k]
+        check(got, np.matmul, host_first[:, :k], host_second[:k], dtype, k)
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_an_array_times_its_own_transpose(dtype, tile) -> None:
+    first = values_of(dtype, (72, 104), 5)
+    array = vx.asarray(first, dtype=dtype)
+    check(array.mT @ array, np.matmul, first.T, first, dtype, 72)
+    check(array @ array.mT, np.matmul, first, first.T, dtype, 104)
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_parts_of_the_summed_dimension(dtype, tile, monkeypatch) -> None:
+    monkeypatch.setattr(cooperative, "_SHORTEST_PART", 64)
+    for first, second in [((64, 200), (200, 64)), ((65, 203), (203, 67)), ((2, 64, 200), (2, 200, 64))]:
+        multiply(dtype, values_of(dtype, first, 6), values_of(dtype, second, 7))
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_nan_and_infinity_stay_in_their_rows_and_columns(dtype, tile) -> None:
+    first, second = values_of(dtype, (65, 37), 8), values_of(dtype, (37, 70), 9)
+    first[3, 5], first[7, 36], second[4, 9] = np.inf, np.nan, -np.inf
+    with np.errstate(invalid="ignore"):
+        expected = first.astype(np.float64) @ second.astype(np.float64)
+    got = np.asarray(vx.asarray(first, dtype=dtype) @ vx.asarray(second, dtype=dtype)).astype(np.float64)
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(expected))
+    np.testing.assert_array_equal(np.isinf(got), np.isinf(expected))
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_extremes(dtype, tile) -> None:
+    info = vx.finfo(dtype)
+    ones = np.ones((64, 40), np.float64)
+    largest = vx.asarray(ones * info.max, dtype=dtype)
+    assert vx.all(vx.isinf(largest @ vx.ones((40, 64), dtype=dtype)))
+    smallest = info.smallest_normal * info.eps if dtype is vx.float16 else info.smallest_normal
+    kept = vx.asarray(ones * smallest, dtype=dtype) @ vx.eye(40, 64, dtype=dtype)
+    np.testing.assert_array_equal(np.asarray(kept).astype(np.float64)[:, :40], smallest)
+    # Exact sums that float16 or bfloat16 alone would lose, halfway cases to even, one rounding.
+    halfway = np.zeros((64, 40))
+    halfway[:, 0], halfway[:, 1], halfway[1, 2] = 1, info.eps / 2, info.eps / 4
+    rounded = np.asarray(vx.asarray(halfway, dtype=dtype) @ vx.ones((40, 64), dtype=dtype)).astype(np.float64)
+    assert rounded[0, 0] == 1
+    assert rounded[1, 0] == 1 + info.eps
+
+
+def test_the_same_bits_every_time(tile) -> None:
+    first, second = (vx.asarray(values_of(vx.float16, (130, 130), seed)) for seed in (1, 2))
+    assert vx.all(first @ second == first @ second)
+
+
+def test_products_beyond_the_reach_of_indices_take_the_other_path(tile, monkeypatch) -> None:
+    monkeypatch.setattr(cooperative, "_reach", lambda array: 64 * 64)
+    seen = []
+    whole = product.matmul
+    monkeypatch.setattr(product, "matmul", lambda *operands: (seen.append(1), whole(*operands))[1])
+    multiply(vx.float16, values_of(vx.float16, (80, 80)), values_of(vx.float16, (80, 80)))
+    assert seen == [1]

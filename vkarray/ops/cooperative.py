@@ -1,0 +1,203 @@
+"""Products of float16 and bfloat16 matrices by cooperative matrices: fragments that a subgroup multiplies as one.
+
+The products of elements are exact and their sums are float32; each result is rounded once. Which tile a product takes,
+and into how many parts its sums are cut, follows from its shapes and the limits of the device alone. Products that are
+too small, and those on devices without such fragments, are left to `product`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import layout
+from ..array import VkArray, empty
+from ..dtypes import DTYPES, DType
+from ..shaders import Variant
+from . import launch, product
+
+if TYPE_CHECKING:
+    from .launch import Device
+
+LANES = 8  # elements of the packs that operands move in
+
+
+class Tile(NamedTuple):
+    """A row of the table: the tile of the result that a workgroup makes, the part of it that a subgroup keeps, and when
+    that pays: from `least` tiles on, and where the result has at least half the rows and columns of a tile."""
+
+    shape: tuple[int, int]
+    depth: int
+    part: tuple[int, int]
+    fragment: tuple[int, int, int]  # rows and columns of the result, and products per sum
+    subgroup: int  # invocations
+    least: int
+
+    @property
+    def invocations(self) -> int:
+        """Invocations that work on a tile."""
+        return self.shape[0] // self.part[0] * (self.shape[1] // self.part[1]) * self.subgroup
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory of a workgroup: the tiles of a and b, twice, with a pack more in every row."""
+        packs = sum(
+            max(length * (self.depth // LANES + 1), self.depth * (length // LANES + 1)) for length in self.shape
+        )
+        return 2 * packs * 16
+
+
+# In each table the first row that fits is taken.
+TILES = {
+    "gpu": (
+        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32),
+        Tile((64, 64), 32, (32, 32), (16, 16, 16), 32, 0),
+    ),
+    "cpu": (),
+}
+_BUSY = 1 << 16  # invocations that keep a GPU busy; with fewer, sums are cut into parts
+_SHORTEST_PART = 512
+_FEATURES = {
+    "float16": ("cooperativeMatrix", "vulkanMemoryModel", "storageBuffer16BitAccess", "shaderFloat16"),
+    "bfloat16": (
+        "cooperativeMatrix", "vulkanMemoryModel", "storageBuffer16BitAccess", "shaderBFloat16Type",
+        "shaderBFloat16CooperativeMatrix",
+    ),
+}  # fmt: skip
+
+
+# -- variants ---------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def variant(tile: Tile, dtype: DType) -> Variant:
+    """Matrix products of `dtype` by fragments."""
+    sizes = {
+        "TILE_M": tile.shape[0], "TILE_N": tile.shape[1], "TILE_K": tile.depth, "PART_M": tile.part[0],
+        "PART_N": tile.part[1], "FRAGMENT_M": tile.fragment[0], "FRAGMENT_N": tile.fragment[1],
+        "FRAGMENT_K": tile.fragment[2], "SUBGROUP": tile.subgroup,
+    }  # fmt: skip
+    own = tuple((name, str(size)) for name, size in sizes.items())
+    brain = (("BFLOAT16", "1"),) if dtype.name == "bfloat16" else ()
+    label = f"matmul {dtype} (cooperative, tiles of {tile.shape[0]} x {tile.shape[1]})"
+    return Variant("matmul_cooperative", (*launch.operand_defines("R", dtype), *brain, *own), label)
+
+
+def variants(device: Any = None) -> Iterator[Variant]:
+    """Every variant that some device may use; which ones it does is for its limits to say, not for its features."""
+    for tile in TILES["gpu"]:
+        for name in _FEATURES:
+            yield variant(tile, DTYPES[name])
+
+
+# -- which products ---------------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=4096)
+def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile | None:
+    """The row of the device's table for a result of this shape, or None."""
+    if dtype.name not in _FEATURES or not device.features.issuperset(_FEATURES[dtype.name]):
+        return None
+    limits = device.limits
+    for tile in TILES["cpu" if limits.is_cpu else "gpu"]:
+        if (
+            (dtype.name, *tile.fragment) in limits.cooperative_matrices
+            and limits.min_subgroup_size == limits.max_subgroup_size == tile.subgroup
+            and tile.shared_bytes <= limits.max_shared_memory_size
+            and tile.invocations <= limits.max_workgroup_invocations
+            and _tiles(tile, shape) >= tile.least
+            and all(size <= 2 * length for size, length in zip(tile.shape, shape[-2:], strict=True))
+        ):
+            return tile
+    return None
+
+
+def _tiles(tile: Tile, shape: tuple[int, ...]) -> int:
+    return math.prod(shape[:-2]) * -(-shape[-2] // tile.shape[0]) * -(-shape[-1] // tile.shape[1])
+
+
+# -- products ---------------------------------------------------------------------------------------------------------
+
+
+def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
+    """result = a @ b, as `product.matmul`, which takes what is not for cooperative matrices."""
+    tile = choose_tile(result._device, result._shape, a._dtype)
+    k, longest = a._shape[-1], max(result._shape[-2:])
+    # What one product spans is at most half of what indices reach; the rest is for the stack.
+    if tile is None or longest * (max(longest, k) + LANES) > _reach(a):
+        return product.matmul(a, b, result)
+    batch, (m, n) = result._shape[:-2], result._shape[-2:]
+    a, b = _in_packs(a), _in_packs(b)
+    a = a._view((*batch, m, k), layout.broadcast_strides(a._shape, a._strides, (*batch, m, k)))
+    b = b._view((*batch, k, n), layout.broadcast_strides(b._shape, b._strides, (*batch, k, n)))
+    a, b, folded = _fold(a, b, result)
+    part = product.part_length(k, _tiles(tile, folded._shape) * tile.invocations, _BUSY, _SHORTEST_PART, a, b, (-1, -2))
+    if part < k:
+        partial = product.partial_array(folded, -(-k // part))
+        _multiply(a, b, partial, tile, part)
+        product.sum_partial(partial, folded)
+    else:
+        _multiply(a, b, folded._view((1, *folded._shape), (0, *folded._strides)), tile, part)
+    return result
+
+
+def _fold(a: VkArray, b: VkArray, result: VkArray) -> tuple[VkArray, VkArray, VkArray]:
+    """`product.fold` where 32-bit indices reach what comes of it."""
+    folded = product.fold(a, b, result)
+    reached = all(math.prod(x._shape[-2:]) <= _reach(a) and _side_by_side(x) is not None for x in folded[:2])
+    return folded if reached and math.prod(folded[2]._shape[-2:]) <= _reach(a) else (a, b, result)
+
+
+def _reach(array: VkArray) -> int:
+    return launch.index_limit(array._device, array._dtype) // 2
+
+
+def _in_packs(array: VkArray) -> VkArray:
+    """The array, copied where its matrices do not lie in packs."""
+    if _side_by_side(array) is not None:
+        return array
+    (*stack, rows, columns), strides = array._shape, array._strides
+    if abs(strides[-2]) < abs(strides[-1]):
+        return _in_packs(array.mT).mT
+    row = -(-columns // LANES) * LANES
+    whole = (*stack, rows, row)
+    copied = empty(whole, array._dtype, array._device)._view(array._shape, layout.contiguous_strides(whole))
+    return launch.elementwise(launch.copy_operation(array._dtype), (array,), copied)
+
+
+def _side_by_side(array: VkArray) -> int | None:
+    """The axis, -1 or -2, along which the elements of a matrix lie in packs; None where they do not."""
+    (strides,) = layout.taken_strides(array._shape, [array._strides])
+    low, high = layout.offset_range(array._shape[-2:], strides[-2:])
+    if array._address % (2 * LANES) == 0 and low == 0 and high < _reach(array):
+        for axis in (-1, -2):
+            others = (*strides[:-2], strides[-3 - axis])
+            if (strides[axis] == 1 or array._shape[axis] == 1) and all(
+                stride >= 0 and stride % LANES == 0 for stride in others
+            ):
+                return axis
+    return None
+
+
+def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int) -> None:
+    """result[p, ...] = the product over part p of the summed dimension."""
+    device, k = result._device, a._shape[-1]
+    (m, n), r_m = result._shape[-2:], result._strides[-2]
+    shape, strides = layout.collapse(result._shape[1:-2], [a._strides[:-2], b._strides[:-2], result._strides[1:-2]])
+    (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
+    stack = product.Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
+    along_k = _side_by_side(a) == -1, _side_by_side(b) == -2
+    for slice_ in stack.slices((), ((), (), ()), _reach(a)):
+        packed = slice_.addresses[2] % 16 == 0 and not any(stride % LANES for stride in (r_m, *slice_.strides[2]))
+        flags = (*along_k, packed, result._dtype.bits == 32)
+        kernel = launch.kernel(
+            variant(tile, a._dtype), device, tile.invocations, tuple((i, int(flag)) for i, flag in enumerate(flags, 1))
+        )
+        header = struct.pack(
+            "<3Q5I5iI", *slice_.addresses, slice_.count, m, n, slice_.k, part,
+            a_m, *product.taken_steps(k, a_k, b_k), b_n, r_m, slice_.rank,
+        )  # fmt: skip
+        stack.dispatch(kernel, header, slice_, launch.groups_for(slice_.count * _tiles(tile, (m, n)), device.limits, 1))
