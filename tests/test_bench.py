@@ -3,53 +3,161 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import vkarray as vx
 from vkarray.__main__ import main
 from vkarray.command import bench, libraries
+from vkarray.command.bench import growth, measure, report, start, work
 
-SMALL = ["--size", "4096", "--matrix", "64", "--rounds", "2"]
+SMALL = ["--size", "4096", "--matrix", "32", "--rounds", "1", "--peers", "numpy"]
 
 
-def test_report(tmp_path, capsys) -> None:
+def run(tmp_path, *arguments: str, status: int = 0) -> dict:
     output = tmp_path / "report.json"
-    assert main(["bench", *SMALL, "--output", str(output)]) == 0
-    report = json.loads(output.read_text(encoding="utf-8"))
-    for work in bench.WORKS:
-        mine = [
-            result for result in report["results"] if result["work"] == work.name and result["library"] == "vkarray"
-        ]
-        assert len(mine) == 1
-        assert mine[0]["host"] > 0
-        assert mine[0]["host_seconds"] > 0
-    assert {"vkarray", "NumPy"} <= {result["library"] for result in report["results"]}
+    assert main(["bench", *SMALL, *arguments, "--output", str(output)]) == status
+    return json.loads(output.read_text(encoding="utf-8"))
+
+
+def names(chapter: str) -> list[str]:
+    return [each.name for each in bench.CHAPTERS[chapter](work.Sizes(4096, 32))]
+
+
+@pytest.mark.parametrize("chapter", bench.CHAPTERS)
+def test_every_work_is_checked_and_measured(chapter, tmp_path, capsys) -> None:
+    found = run(tmp_path, "--only", chapter)
+    lacking = {reason.split(",")[0] for reason in found["left_out"] if ", vkarray: FeatureError" in reason}
+    mine = {row["work"]: row for row in found["rows"] if row["mine"] is not None}
+    assert [*mine] == [name for name in names(chapter) if name not in lacking]
+    assert all(row["mine"] > 0 and row["results"][0]["host_seconds"] > 0 for row in mine.values())
     printed = capsys.readouterr().out
-    assert all(f"\n{work.name}: " in printed for work in bench.WORKS)
+    table = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert all(f"\n  {name}: " in printed and f"\n| {name} | " in table for name in mine)
+    assert found["device"] in table
+
+
+def test_names_are_unique() -> None:
+    everything = [name for chapter in bench.CHAPTERS for name in names(chapter)]
+    assert len(set(everything)) == len(everything)
+
+
+def test_fresh_processes(tmp_path) -> None:
+    found = run(tmp_path, "--only", "start")
+    times = {row["work"]: row["mine"] for row in found["rows"]}
+    assert list(times) == list(start.GOALS)
+    assert 0 < times["import"] < times["first result"]
+    assert {goal["goal"] for row in found["rows"] for goal in row["goals"]} == {"0.15 s", "0.3 s"}
 
 
 def test_only(tmp_path, capsys) -> None:
-    output = tmp_path / "report.json"
-    assert main(["bench", *SMALL, "--only", "sum,add", "--output", str(output)]) == 0
-    report = json.loads(output.read_text(encoding="utf-8"))
-    assert [result["work"] for result in report["results"] if result["library"] == "vkarray"] == ["add", "sum"]
-    assert main(["bench", "--only", "sum,product", "--output", str(output)]) == 2
-    assert "unknown work product; there are add, exp, sum" in capsys.readouterr().out
+    found = run(tmp_path, "--only", "sum all,add,cholesky")
+    assert [row["work"] for row in found["rows"]] == ["add", "sum all", "cholesky 4", "cholesky 8"]
+    assert main(["bench", "--only", "sum,product,vector"]) == 2
+    assert "unknown work product; chapters are elementwise, " in capsys.readouterr().out
 
 
-def test_a_wrong_result_is_not_timed(tmp_path, capsys, monkeypatch) -> None:
+def test_a_wrong_result_is_not_timed(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(libraries.Vkarray, "host", lambda self, x: np.asarray(x) * 1.01)
-    output = tmp_path / "report.json"
-    assert main(["bench", *SMALL, "--only", "matmul,exp", "--output", str(output)]) == 1
-    assert "exp: the result of vkarray is wrong; not timed" in capsys.readouterr().out
-    timed = {result["library"] for result in json.loads(output.read_text(encoding="utf-8"))["results"]}
-    assert "NumPy" in timed
-    assert "vkarray" not in timed
+    found = run(tmp_path, "--only", "matmul 32,exp,sum all", status=1)
+    assert [row["mine"] for row in found["rows"]] == [None] * 3
+    assert all([result["library"] for result in row["results"]] == ["NumPy"] for row in found["rows"])
+    assert "exp, vkarray: the result is wrong; not timed" in found["left_out"]
 
 
-@pytest.mark.parametrize("count", ["0", "-3"])
-def test_sizes_are_positive(count, capsys) -> None:
+def test_what_a_library_cannot_do_is_left_out_with_the_reason(tmp_path, monkeypatch) -> None:
+    def fails(x):
+        raise NotImplementedError("no such function")
+
+    monkeypatch.setitem(libraries._OF_NUMPY, "exp", fails)
+    found = run(tmp_path, "--only", "exp")
+    assert [result["library"] for result in found["rows"][0]["results"]] == ["vkarray"]
+    assert found["left_out"] == ["exp, NumPy: NotImplementedError: no such function"]
+
+
+def test_a_slow_peer_takes_one_turn() -> None:
+    slow = libraries.Library(own={"wait": lambda x: (time.sleep(0.02), x)[1]})
+    mine = libraries.Library("vkarray", own={"wait": lambda x: x})
+    values = (work.Values("uniform", (4,)),)
+    waiting = work.Work("wait", "", values, lambda xp, x: xp.wait(x), work.of_rows(np.asarray), unit="µs")
+    measurement = measure.Measurement([mine, slow], 5, 0.01)
+    assert [result.rounds for result in measurement.measure("", waiting)] == [5, 1]
+    impatient = measure.Measurement([mine, slow], 5, 1e-4)
+    assert [result.library for result in impatient.measure("", waiting)] == ["vkarray"]
+    assert "one call took" in impatient.left_out[0]
+
+
+RESULT = measure.Result("chapter", "work", "vkarray", 1, 2.0, 1.0, "TFLOP/s", 10.0, 20.0)
+
+
+@pytest.mark.parametrize(
+    ("goal", "measured", "met"),
+    [
+        (work.Goal("peer", ratio=1.5), 1.5, True),
+        (work.Goal("peer", ratio=1.6), 1.5, False),
+        (work.Goal("peer", rate=20.0), 20.0, True),
+        (work.Goal("peer", rate=21.0), 20.0, False),
+        (work.Goal("vkarray", seconds=2.0), 2.0, True),
+        (work.Goal("vkarray", seconds=1.9), 2.0, False),
+    ],
+)
+def test_goals(goal, measured, met) -> None:
+    results = {"vkarray": RESULT, "peer": replace(RESULT, library="peer", device_seconds=1.5)}
+    line = report.check_goal(goal, results, "gpu")
+    assert line is not None
+    assert (line.measured, line.met) == (measured, met)
+    assert report.check_goal(replace(goal, kind="cpu"), results, "gpu") is None
+    assert report.check_goal(goal, {"vkarray": RESULT} if goal.peer == "peer" else {}, "gpu") is None
+
+
+def test_ratios_compare_one_clock() -> None:
+    on_host = replace(RESULT, library="peer", device_seconds=None, host_seconds=5.0)
+    assert report.ratio(RESULT, on_host) == 2.5
+
+
+def test_shares_are_of_the_fastest_copy_and_product_or_the_peak_given(tmp_path) -> None:
+    found = run(tmp_path, "--only", "copy,exp,matmul 32,matmul 16", "--peak", "float32=0.5")
+    rows = {row["work"]: row for row in found["rows"]}
+    copies = [result["device"] or result["host"] for result in rows["copy"]["results"]]
+    assert found["limits"] == {"copy": max(copies), "float32": 0.5}
+    assert rows["exp"]["share"] == pytest.approx(rows["exp"]["mine"] / max(copies))
+    assert rows["matmul 32"]["share"] == pytest.approx(rows["matmul 32"]["mine"] / 0.5)
+
+
+def test_growth(tmp_path, capsys) -> None:
+    found = run(tmp_path, "--growth")
+    points = {(point["curve"], point["size"]) for point in found["points"] if point["library"] == "vkarray"}
+    for curve in growth.curves(4096, 32):
+        assert {(curve.name, size) for size in curve.sizes()} <= points
+    assert min(size for curve, size in points if curve == "add") == 1
+    assert "matmul: µs" in capsys.readouterr().out
+
+
+def test_pictures(tmp_path) -> None:
+    pytest.importorskip("matplotlib")
+    run(tmp_path, "--only", "add,sum all,cholesky")
+    assert (tmp_path / "report.png").read_bytes().startswith(b"\x89PNG")
+    run(tmp_path, "--growth", "--only", "add")
+    assert (tmp_path / "report.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (["--size", "0"], "expected a whole number above 0, got 0"),
+        (["--matrix", "-3"], "expected a whole number above 0, got -3"),
+        (["--peak", "float32"], "expected TYPE=TFLOPS such as float32=67, got float32"),
+    ],
+)
+def test_wrong_options_are_refused(option, message, capsys) -> None:
     with pytest.raises(SystemExit):
-        main(["bench", "--size", count])
-    assert f"expected a whole number above 0, got {count}" in capsys.readouterr().err
+        main(["bench", *option])
+    assert message in capsys.readouterr().err
+
+
+def test_every_library_on_the_device_of_the_test_is_there() -> None:
+    device = vx.asarray(0).device
+    assert [library.name for library in libraries.installed(device, ["numpy"])] == ["vkarray", "NumPy"]
