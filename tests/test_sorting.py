@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from reference import random_values, special_values, supported
@@ -9,7 +13,7 @@ from reference import random_values, special_values, supported
 import vkarray as vx
 from vkarray import layout
 from vkarray.dtypes import DTYPES
-from vkarray.ops import launch, sorting
+from vkarray.ops import catalogue, launch, sort_tiles, sorting
 
 SUPPORTED = supported(DTYPES.values())
 # One element, one chunk with short and long digits, one row of several chunks, and the lengths next to them.
@@ -121,11 +125,109 @@ def test_ordered_inputs() -> None:
 
 @pytest.mark.parametrize("plan", [sorting.Plan(4, 256), sorting.Plan(8, 1000), sorting.Plan(8, 60_000)])
 def test_plans_of_other_devices(plan, monkeypatch) -> None:
+    monkeypatch.setattr(sort_tiles, "sorts_tiles", lambda device: False)
     monkeypatch.setattr(sorting, "_CPU_PLAN", plan)
     monkeypatch.setattr(sorting, "_GPU_PLAN", plan)
     for dtype in (vx.float32, vx.int16, vx.complex64):
         values = values_of(dtype, (4, 50_021))
         check(vx.asarray(values, dtype=dtype), values)
+
+
+@pytest.fixture
+def by_tiles(monkeypatch):
+    """The method of GPUs, with the smallest of tiles: a new kernel with much to unroll takes CPU drivers long."""
+    monkeypatch.setattr(sort_tiles, "sorts_tiles", lambda device: True)
+    monkeypatch.setattr(sort_tiles, "_TILES", dict.fromkeys((1, 2, 4), ((64, 2),)))
+    monkeypatch.setattr(sort_tiles, "_DIGIT_BITS", (4,))
+    sort_tiles._tile.cache_clear()
+    yield
+    sort_tiles._tile.cache_clear()
+
+
+def check_few(values: np.ndarray, dtype) -> None:
+    """Half of `check`: each kernel takes long to prepare."""
+    x = vx.asarray(values, dtype=dtype)
+    assert np.array_equal(np.asarray(vx.argsort(x, descending=True)), order_of(values, True))
+    expected = np.take_along_axis(values, order_of(values, False), -1)
+    assert np.array_equal(np.asarray(vx.sort(x)), expected, equal_nan=values.dtype.kind in "fc")
+
+
+TILED = supported([vx.uint8, vx.float16, vx.float32, vx.int64, vx.complex64, vx.complex128])
+
+
+@pytest.mark.parametrize("dtype", TILED, ids=str)
+def test_tiles(dtype, by_tiles) -> None:
+    """Rows that share a tile, the last of them alone, and rows of several tiles."""
+    for shape in ((305, 7), (3, 2011)):
+        check_few(values_of(dtype, shape), dtype)
+
+
+def test_rows_and_tiles_of_all_sizes(by_tiles) -> None:
+    for shape in ((1,), (130, 1), (3, 64), (2, 65), (3, 128), (2, 129), (1, 500)):
+        check_few(values_of(vx.float32, shape), vx.float32)
+
+
+@pytest.mark.parametrize("tiles", [33, 5000])
+def test_many_tiles(tiles, by_tiles) -> None:
+    """A workgroup sums up, once and more than once around."""
+    values = np.random.default_rng(0).integers(0, 99, tiles * 128 - 5, np.uint8)
+    assert np.array_equal(np.asarray(vx.sort(vx.asarray(values))), np.sort(values))
+
+
+def test_tiles_of_ordered_inputs(by_tiles) -> None:
+    for values in (np.zeros(5000), np.arange(5000), np.arange(5000)[::-1], np.full(5000, np.nan)):
+        check_few(np.ascontiguousarray(values, np.float32), vx.float32)
+
+
+def test_tiles_over_the_limit_of_a_dispatch(by_tiles, monkeypatch) -> None:
+    monkeypatch.setattr(layout, "INDEX_LIMIT", 1000)
+    for shape in ((70, 40), (7, 900)):
+        check_few(values_of(vx.float32, shape), vx.float32)
+
+
+def test_tiles_of_the_usual_size(monkeypatch) -> None:
+    monkeypatch.setattr(sort_tiles, "sorts_tiles", lambda device: True)
+    for shape in ((70_000,), (30, 1000)):
+        values = np.random.default_rng(0).standard_normal(shape, np.float32)
+        assert np.array_equal(np.asarray(vx.sort(vx.asarray(values))), np.sort(values))
+
+
+class Described(NamedTuple):
+    """As much of a device as the choice of a tile asks for."""
+
+    limits: object
+    features: frozenset[str]
+
+
+def test_tiles_fit(device) -> None:
+    """Whatever a device has: a tile that it can hold, or none, and for all sizes of elements alike."""
+    for kibibytes, invocations, lanes in itertools.product((16, 32, 48), (128, 256, 1024), (4, 8, 32, 64)):
+        limits = dataclasses.replace(
+            device.limits, max_shared_memory_size=kibibytes * 1024, max_workgroup_invocations=invocations,
+            max_workgroup_size=(invocations,) * 3, min_subgroup_size=lanes,
+        )  # fmt: skip
+        gpu = Described(limits, device.features)
+        tiles = {words: sort_tiles._tile(gpu, words) for words in (1, 2, 4)}
+        assert all(tile is None or tile.invocations <= invocations for tile in tiles.values())
+        if lanes >= 32 and kibibytes == 48:
+            assert tiles[1].bits == 8
+        for words, tile in tiles.items():
+            assert tile is not None
+            assert 4 * tile.elements * words < kibibytes * 1024
+    assert sort_tiles._tile(Described(device.limits, device.features - {"subgroupBallot"}), 1) is None
+
+
+def test_variants_hold_what_a_run_asks_for(device, by_tiles, monkeypatch) -> None:
+    known = set(sorting.variants(device))
+    assert known <= set(catalogue.standard_variants())
+    asked = set()
+    kernel = launch.kernel
+    monkeypatch.setattr(launch, "kernel", lambda variant, *given: asked.add(variant) or kernel(variant, *given))
+    for shape in ((3, 4), (1000,)):
+        vx.argsort(vx.ones(shape, dtype=vx.float32))
+    ours = {variant for variant in asked if variant.template.startswith("sort")}
+    assert {v.template for v in ours} == {f"sort_tile_{step}" for step in ("rows", "count", "sums", "scatter")}
+    assert ours <= known
 
 
 def test_batches_over_the_limit_of_a_dispatch(monkeypatch) -> None:

@@ -12,7 +12,7 @@ from .creation import full
 from .elementwise import minimum
 from .indexing import take
 from .manipulation import concat, reshape
-from .nonzero import nonzero
+from .nonzero import compress, nonzero
 from .rows import ROWS, as_operand, cast, check_array, check_operands, common_dtype
 from .searching import searchsorted
 from .sorting import sorted_rows
@@ -67,13 +67,17 @@ class _Groups(NamedTuple):
         return ends - starts
 
 
+def _is_first(values: VkArray) -> VkArray:
+    """Whether each of the sorted elements begins a group: NaN has a group of its own, -0 and +0 share one."""
+    is_first = full(values._shape, True, dtype=dtypes.bool_, device=values._device)
+    ROWS["not_equal"](values[1:], values[:-1], out=is_first[1:])
+    return is_first
+
+
 def _groups(function: str, x: VkArray) -> _Groups:
     values, places = sorted_rows(function, reshape(x, (-1,)), descending=False, indices=True)
     assert places is not None
-    is_first = full(values._shape, True, dtype=dtypes.bool_, device=x._device)
-    # NaN differs from itself, so each has a group of its own; -0 and +0 share one.
-    ROWS["not_equal"](values[1:], values[:-1], out=is_first[1:])
-    return _Groups(values, cast(places, default_dtype("int", x._device)), is_first)
+    return _Groups(values, cast(places, default_dtype("int", x._device)), _is_first(values))
 
 
 def _checked_groups(function: str, x: Any) -> _Groups:
@@ -125,8 +129,8 @@ def unique_values(x: VkArray, /) -> VkArray:
 
     As `unique_all`, with the values alone. Standard: set functions, `unique_values`.
     """
-    groups = _checked_groups("unique_values", x)
-    return take(groups.values, groups.starts())
+    values, _ = sorted_rows("unique_values", reshape(check_array("unique_values", x), (-1,)), False, False)
+    return compress(values, _is_first(values))
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> VkArray:

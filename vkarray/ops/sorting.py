@@ -17,7 +17,7 @@ from .. import dtypes, layout
 from ..array import VkArray, default_dtype, empty, operations, storage_itemsize
 from ..dtypes import REAL_OF, DType
 from ..shaders import Variant
-from . import launch
+from . import launch, sort_tiles
 from .gather import element_sizes
 from .nonzero import running_sums
 from .rows import cast, check_array
@@ -68,6 +68,7 @@ def variants(device: Device) -> Iterator[Variant]:
         for template in ("sort_scatter", "sort_rows"):
             for indices in (False, True):
                 yield _variant(template, element_bytes, indices)
+    yield from sort_tiles.variants(device)
 
 
 def _key_bits(dtype: DType) -> int:
@@ -99,8 +100,11 @@ def sorted_rows(function: str, x: VkArray, descending: bool, indices: bool) -> _
     values, places = _scratch(x, indices)
     if x.size == 0:
         return values, places
+    by_tiles = sort_tiles.tile_of(x) if sort_tiles.sorts_tiles(device) else None
     bits, chunk = _CPU_PLAN if device.limits.is_cpu else _GPU_PLAN
-    if length <= _SHORT:
+    if by_tiles is not None:
+        bits, chunk = by_tiles.bits, by_tiles.elements
+    elif length <= _SHORT:
         bits = _SHORT_BITS
     passes = -(-_key_bits(x._dtype) // bits)
     at_once = length <= chunk and 2 * passes * (length + (1 << bits)) <= _TURNS
@@ -112,7 +116,13 @@ def sorted_rows(function: str, x: VkArray, descending: bool, indices: bool) -> _
         step = (length, 1)
         source, target = (array._view(part, step, first * length) for array in (x, values))
         target_places = None if places is None else places._view(part, step, first * length)
-        if at_once:
+        if by_tiles is not None:
+            key = (source, _key_bits(x._dtype), constants, by_tiles, target, target_places)
+            if length <= chunk:
+                sort_tiles.sort_rows(*key)
+            else:
+                sort_tiles.sort_tiles(*key, _scratch(source, indices))
+        elif at_once:
             _sort_at_once(source, constants, target, target_places)
         else:
             _sort_by_digits(source, constants, bits, chunk, target, target_places)
