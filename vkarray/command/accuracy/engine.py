@@ -1,7 +1,7 @@
 """Where the fast references for all float32 numbers are computed and errors counted, apart from the device measured.
 
-That is a CUDA device where CuPy has one, else the cores of the host. Both work on arrays with NumPy's functions (which
-hand CuPy's arrays on to CuPy), so what counts errors does not know which it is.
+That is a CUDA device where CuPy has one, else the cores of the host. Both take NumPy's functions, which hand CuPy's arrays on
+to CuPy.
 """
 
 from __future__ import annotations
@@ -18,6 +18,28 @@ import numpy as np
 
 from ...array import VkArray
 from ...dtypes import float32
+from ...ops.rows import Row
+from . import measure, reference
+
+# formats.real_errors for float32, by bits and in double: CuPy compiles kernels so that they lose subnormal floats.
+_WIDENED = """
+    const bool negative = bits >> 31;
+    const unsigned int magnitude = bits & 0x7fffffffu;
+    const bool is_nan = magnitude > 0x7f800000u;
+    const unsigned int exponent = max(magnitude >> 23, 1u), fraction = magnitude & 0x7fffffu;
+    double value = ldexp((double)(magnitude >> 23 ? fraction | 0x800000u : fraction), (int)exponent - 150);
+    value = negative ? -value : value;  // infinity: the number after the largest one
+"""
+_VALUE = "wide = is_nan ? 0.0 / 0.0 : magnitude == 0x7f800000u ? value / 0.0 : value;"
+_ERROR = """
+    const double wrong = 1.0 / 0.0, size = fabs(expected), beyond = 340282366920938463463374607431768211456.0;
+    const bool same_sign = negative == (bool)signbit(expected);
+    if (is_nan || isnan(expected)) error = is_nan && isnan(expected) ? 0.0 : wrong;
+    else if (size >= beyond) error = magnitude == 0x7f800000u && same_sign ? 0.0 : wrong;
+    else if (size == 0.0) error = magnitude == 0u && same_sign ? 0.0 : wrong;
+    else if (magnitude == 0u && !same_sign) error = wrong;
+    else error = ldexp(fabs(value - expected), 23 - max(ilogb(expected), -126));
+"""
 
 
 @functools.cache
@@ -36,6 +58,7 @@ class Host:
     block = 2**24  # inputs that what is measured computes at once
     piece = 2**18  # of them that are examined as one task
     chunk = 2**14  # and at once, so that all arrays stay in the cache
+    part = 2**18  # inputs that one core computes NumPy's function of
 
     def __init__(self, inputs: int) -> None:
         self.block = min(self.block, inputs)
@@ -59,6 +82,14 @@ class Host:
         """Results in host memory as an array of the engine; a buffer may be given out again."""
         return results
 
+    def reference(self, row: Row, inputs: Any) -> Any:
+        """What the results for inputs given by their bits should be, in float64 (bool for the rows that say so)."""
+        return reference.expected(row, float32, [inputs.view(np.float32)])
+
+    def errors(self, row: Row, results: Any, expected: Any) -> Any:
+        """How far results are from the reference."""
+        return measure.errors_of(row, float32, [], results, expected)
+
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
         """Begin a computation on arrays of the engine; the function returned waits for its result."""
         return self.pool.submit(function, *arguments).result
@@ -77,6 +108,10 @@ class Cuda(Host):
     def __init__(self, inputs: int, module: Any) -> None:
         super().__init__(inputs)
         self.cupy = module
+        self.widened = module.ElementwiseKernel("uint32 bits", "float64 wide", _WIDENED + _VALUE, "widened")
+        self.errors_by_bits = module.ElementwiseKernel(
+            "uint32 bits, float64 expected", "float64 error", _WIDENED + _ERROR, "errors_by_bits"
+        )
         self.free: deque[tuple[np.ndarray, Any]] = deque()  # and the event after which each may be written
         for _ in range(self._BUFFERS):
             memory = module.cuda.alloc_pinned_memory(4 * self.block)
@@ -103,6 +138,14 @@ class Cuda(Host):
         array.data.copy_from_host_async(results.ctypes.data, results.nbytes, stream)
         self.free.append((results, stream.record()))
         return array
+
+    def reference(self, row: Row, inputs: Any) -> Any:
+        return reference.expected(row, float32, [self.widened(inputs)])
+
+    def errors(self, row: Row, results: Any, expected: Any) -> Any:
+        if reference.is_exact(row):
+            return super().errors(row, results, expected)
+        return self.errors_by_bits(results.view(np.uint32), expected)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
         result = function(*arguments)

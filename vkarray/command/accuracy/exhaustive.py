@@ -17,7 +17,7 @@ from ...ops.rows import Row
 from . import digest, engine, measure, peers, reference
 
 ALL = 2**32
-_GROUP = 2**16  # of each so many results the worst one is looked at more closely
+_GROUP = 2**15  # of each so many results the worst one is looked at more closely
 _AHEAD = 2  # blocks that may wait to be examined
 
 Progress = Callable[[float], None]
@@ -113,25 +113,25 @@ def _examine(at: engine.Host, row: Row, start: int, results: list[Any], errors_t
             inputs = at.inputs(start + first, parts[0].size)
             found.append([digest.of(inputs, parts[0])])
             if errors_too:
-                found[-1] += _worst_of_all(at, row, inputs.view(np.float32), parts)
+                found[-1] += _worst_of_all(at, row, inputs, parts)
     return found
 
 
-def _worst_of_all(at: engine.Host, row: Row, operand: Any, results: list[Any]) -> Iterator[tuple[Any, Any, Any]]:
-    expected = reference.expected(row, float32, [operand])
+def _worst_of_all(at: engine.Host, row: Row, inputs: Any, results: list[Any]) -> Iterator[tuple[Any, Any, Any]]:
+    operand, expected = inputs.view(np.float32), at.reference(row, inputs)
     for number, got in enumerate(results):
-        error = measure.errors_of(row, float32, [operand], got, expected)
+        error = at.errors(row, got, expected)
         if number == 0 and measure.hangs_on_subnormals(row, float32):
             error = np.where(measure.decided(row, float32, [operand], expected), error, 0.0)
         yield _worst(at, operand, got, error)
 
 
 def _worst(at: engine.Host, operand: Any, got: Any, error: Any) -> tuple[Any, Any, Any]:
-    """Operands and results of the largest finite error of each group and of the largest of all, and the number of
-    infinite ones."""
+    """Operands and results of the largest error and of the largest finite one of each group, and the number of infinite
+    ones."""
     infinite = np.isinf(error)
-    group = min(_GROUP, error.size)
-    of_groups = np.where(infinite, -1.0, error).reshape(-1, group).argmax(axis=1)
-    firsts = at.inputs(0, error.size // group).astype(np.int64) * group
-    chosen = np.concatenate([of_groups + firsts, error.reshape(1, -1).argmax(axis=1)])
-    return operand[chosen], got[chosen], infinite.reshape(1, -1).sum(axis=1)
+    groups = error.reshape(-1, min(_GROUP, error.size))
+    firsts = at.inputs(0, groups.shape[0]).astype(np.int64) * groups.shape[1]
+    finite = np.where(infinite, -1.0, error).reshape(groups.shape)
+    chosen = np.concatenate([groups.argmax(axis=1) + firsts, finite.argmax(axis=1) + firsts])
+    return operand[chosen], got[chosen], infinite.sum().reshape(1)

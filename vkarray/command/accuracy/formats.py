@@ -73,7 +73,7 @@ def real_errors(got: np.ndarray, expected: np.ndarray, form: Format, least_unit:
     """|got - expected| in units in the last place of `expected`, which is in wider arithmetic, or in `least_unit`, if larger.
 
     Infinity counts as the number after the largest one. The error is infinite where NaN, an infinity that is meant, a zero
-    that is meant, or the sign of a zero disagree. CuPy's arrays will do as well.
+    that is meant, or the sign of a zero disagree.
     """
     with np.errstate(all="ignore"):
         exponent = np.frexp(np.abs(expected))[1] - 1

@@ -54,14 +54,15 @@ class OnHost:
 
     def begin(self, at: engine.Host, start: int, inputs: VkArray) -> Callable[[], Any]:
         results = at.buffer()
+        places = np.arange(min(at.part, results.size), dtype=np.uint32)
 
         def compute(first: int) -> None:
-            part = results[first : first + engine.Host.piece]
-            operand = (np.arange(part.size, dtype=np.uint32) + np.uint32(start + first)).view(np.float32)
+            part = results[first : first + at.part]
+            np.add(places, np.uint32(start + first), out=part.view(np.uint32))
             with np.errstate(all="ignore"):
-                self.function(operand, out=part)
+                self.function(part, out=part)
 
-        waits = [at.pool.submit(compute, first) for first in range(0, results.size, engine.Host.piece)]
+        waits = [at.pool.submit(compute, first) for first in range(0, results.size, at.part)]
 
         def finish() -> Any:
             for wait in waits:
