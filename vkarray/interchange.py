@@ -6,6 +6,7 @@ nobody else sees it.
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any
 
 from . import _vk, checks, dtypes
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
 
 # The host type whose elements have the bits of a device element; bfloat16 has none in NumPy and travels as float32.
 _WIDE = {"bool": "uint32", "int8": "int32", "uint8": "uint32", "int16": "int32", "uint16": "uint32"}
+
+# How Python reads one stored element.
+_SCALARS = {
+    name: struct.Struct("<" + letter)
+    for name, letter in {
+        "bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
+        "uint64": "Q", "float16": "e", "float32": "f", "float64": "d",
+    }.items()
+}  # fmt: skip
 
 
 def numpy_dtype(dtype: DType) -> numpy.dtype:
@@ -98,7 +108,14 @@ def to_numpy(array: VkArray) -> numpy.ndarray:
 
 def item(array: VkArray) -> Any:
     """The only element as a Python scalar."""
-    return to_numpy(array).reshape(-1)[0].item()
+    form, device = _SCALARS.get(array._dtype.name), array._device
+    if form is None or storage_itemsize(array._dtype, device) != form.size:
+        return to_numpy(array).reshape(-1)[0].item()
+    cell = bytearray(form.size)  # the usual case without NumPy, whose arrays take longer than the rest of it
+    device.download(array._buffer, array._offset * form.size, cell)
+    checks.run(device)
+    (value,) = form.unpack(cell)
+    return value
 
 
 def to_numpy_protocol(array: VkArray, dtype: Any, copy: bool | None) -> numpy.ndarray:

@@ -140,7 +140,8 @@ def test_command_buffers_are_used_again(own_device):
     for _ in range(50):
         combine.run(a, a, a)
         own_device.synchronize()
-    assert len(own_device.queue.free) == 1, "each batch makes a command buffer of its own"
+    queue = own_device.queue  # one runs while the next is begun
+    assert len(queue.free) + (queue.begun is not None) <= 2, "each batch makes a command buffer of its own"
 
 
 def test_too_many_workgroups_is_an_error_not_a_lost_device(device):

@@ -56,6 +56,7 @@ class Queue:
         self.waiting = 0  # threads that wait for the device outside the gate
         self.serial = self.barrier = self.submitted = self.completed = 0
         self.commands: Any = None  # the command buffer being recorded
+        self.begun: Any = None  # the next one, begun ahead of need
         self.bound: Kernel | None = None
         self.steps: list[Kernel | str] = []  # kernels bound and transfers recorded in it
         self.recorded = self.workgroups = 0
@@ -135,23 +136,32 @@ class Queue:
         if self.commands is None:
             self.device.gate.check()
             self.retire()
-            if not self.free:
-                cell = ffi.new("VkCommandBuffer[]", 1)
-                self.functions.vkAllocateCommandBuffers(
-                    self.device.handle,
-                    struct(
-                        "VkCommandBufferAllocateInfo",
-                        commandPool=self.pool[0],
-                        level=vk.VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                        commandBufferCount=1,
-                    ),
-                    cell,
-                )
-                self.free.append(cell[0])
-            self.functions.vkBeginCommandBuffer(self.free[-1], self._begin_info)
-            self.bound = None
-            self.commands = self.free.pop()
+            self.commands, self.begun, self.bound = self.begun or self._begun(), None, None
         return self.commands
+
+    def _begun(self) -> Any:
+        """A command buffer that takes commands."""
+        if not self.free:
+            cell = ffi.new("VkCommandBuffer[]", 1)
+            self.functions.vkAllocateCommandBuffers(
+                self.device.handle,
+                struct(
+                    "VkCommandBufferAllocateInfo",
+                    commandPool=self.pool[0],
+                    level=vk.VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                    commandBufferCount=1,
+                ),
+                cell,
+            )
+            self.free.append(cell[0])
+        self.functions.vkBeginCommandBuffer(self.free[-1], self._begin_info)
+        return self.free.pop()
+
+    def _begin_ahead(self) -> None:
+        """Begin the next command buffer while the host has to wait anyway."""
+        if self.begun is None and self.commands is None:
+            with suppress(VkArrayError):  # then `begin` meets it again, where somebody wants to record
+                self.begun = self._begun()
 
     def record_barrier(self) -> None:
         """Order everything recorded so far before everything that follows."""
@@ -360,6 +370,7 @@ class Queue:
             # A batch signals its last serial; some validation layers wait in vain for one in between.
             serial = next((batch.serial for batch in self.in_flight if batch.serial >= serial), serial)
             self.waiting += 1
+            self._begin_ahead()
         try:
             self._wait_outside(serial)
         finally:
@@ -369,10 +380,11 @@ class Queue:
     def _wait_outside(self, serial: int) -> None:
         """The part of `wait` that is not behind the gate."""
         if not self.device.limits.is_cpu:
-            end = time.perf_counter() + POLL_SECONDS
-            while self.completed < serial and time.perf_counter() < end:
-                with self.device.gate:
-                    self.retire()
+            counter, end = ffi.new("uint64_t*"), time.perf_counter() + POLL_SECONDS
+            while counter[0] < serial and time.perf_counter() < end:
+                self.functions.vkGetSemaphoreCounterValue(self.device.handle, self.semaphore[0], counter)
+            with self.device.gate:
+                self.retire()
         if self.completed >= serial:
             return
         info = struct(
@@ -413,9 +425,8 @@ class Queue:
         for timer in (self.timer, *(batch.timer for batch in self.in_flight)):
             if timer is not None:
                 timer.release()
-        if self.commands is not None:
-            buffers.append(self.commands)
-        self.free, self.commands, self.steps = [], None, []
+        buffers += [commands for commands in (self.commands, self.begun) if commands is not None]
+        self.free, self.commands, self.begun, self.steps = [], None, None, []
         self.in_flight.clear()
         handle, functions = self.device.handle, self.functions
         if buffers:
