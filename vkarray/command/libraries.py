@@ -15,6 +15,10 @@ import vkarray as vx
 
 from .._vk.timing import timestamps
 
+# Work that a CUDA stream is given before a measurement, about half a millisecond: else the time that the host takes to
+# launch the first kernels would count as time of the device.
+_BUSY_CYCLES = 1_000_000
+
 
 def _put(x: Any, index: Any, values: Any) -> Any:
     x[index] = values
@@ -174,6 +178,7 @@ class Torch(Library):
         if self.device != "cuda":
             return None
         start, end = (self.module.cuda.Event(enable_timing=True) for _ in range(2))
+        self.module.cuda._sleep(_BUSY_CYCLES)
         start.record()
         call()
         end.record()
@@ -194,6 +199,10 @@ class Cupy(Library):
             "unique_values": module.unique,
         }
         super().__init__("CuPy", module, own)
+        self.spin = module.RawKernel(
+            'extern "C" __global__ void spin(long long n) { long long t = clock64(); while (clock64() - t < n); }',
+            "spin",
+        )
 
     def array(self, values: np.ndarray) -> Any:
         return self.module.asarray(values)
@@ -206,6 +215,7 @@ class Cupy(Library):
 
     def device_seconds(self, call: Callable[[], Any]) -> float | None:
         start, end = (self.module.cuda.Event() for _ in range(2))
+        self.spin((1,), (1,), (np.int64(_BUSY_CYCLES),))
         start.record()
         call()
         end.record()

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from .work import Sizes, Values, Work, by_rows, cuda, of_rows, whole
 
-_RELATIVE = 1e-4  # of the largest magnitude; float32 transforms are good to a few units of 2^-24 times log2(n)
+# A float32 transform is good to a few units of 2^-24 times log2(n), of the usual magnitude of its elements. Those of
+# the inputs have a mean square of 1/6, or half as much where they are real.
+_RELATIVE = 1e-5
 
 
 def _two_dimensional(rows: slice, a: np.ndarray) -> np.ndarray:
     """Rows of the transform over both axes: those of a product with the Fourier matrix, each then transformed."""
     height = a.shape[0]
     turns = np.outer(np.arange(height)[rows], np.arange(height)) % height / height
-    return np.fft.fft(np.exp(-2j * np.pi * turns).astype(np.complex64) @ a, axis=1)
+    return np.fft.fft(np.exp(-2j * np.pi * turns) @ a, axis=1)
+
+
+def _close(size: int) -> tuple[float, float]:
+    """The relative and absolute tolerance for transforms of so many elements."""
+    return _RELATIVE, _RELATIVE * math.sqrt(size / 6) + 1e-6
 
 
 def works(sizes: Sizes) -> Iterator[Work]:
@@ -32,17 +40,16 @@ def works(sizes: Sizes) -> Iterator[Work]:
     )
     for name, text, count, size in rows:
         one = count == size
-        values = Values("uniform", (count,) if one else (count // size, size), 3, "complex64")
-        absolute = 1e-6 * size  # the largest magnitude is about size / sqrt(2), at frequency 0
-        check = whole(np.fft.fft, _RELATIVE, absolute) if one else of_rows(np.fft.fft, _RELATIVE, absolute)
+        values = Values("centred", (count,) if one else (count // size, size), 3, "complex64")
+        check = whole(np.fft.fft, *_close(size)) if one else of_rows(np.fft.fft, *_close(size))
         yield Work(name, text, (values,), lambda xp, a: xp.fft.fft(a), check, cuda(0.8), 16 * count, bound="copy")
-    real = Values("uniform", (n // length, length), 3)
+    real = Values("centred", (n // length, length), 3)
     yield Work(
         "rfft rows", f"rfft, rows of {length}", (real,), lambda xp, a: xp.fft.rfft(a),
-        of_rows(np.fft.rfft, _RELATIVE, 1e-6 * length), cuda(0.8), 8 * n, bound="copy",
+        of_rows(np.fft.rfft, *_close(length)), cuda(0.8), 8 * n, bound="copy",
     )  # fmt: skip
-    plane = Values("uniform", (side, side), 3, "complex64")
+    plane = Values("centred", (side, side), 3, "complex64")
     yield Work(
         "fft2", "fftn over both axes", (plane,), lambda xp, a: xp.fft.fftn(a),
-        by_rows(_two_dimensional, _RELATIVE, 1e-5 * side), cuda(0.8), 32 * side * side, bound="copy",
+        by_rows(_two_dimensional, *_close(side * side)), cuda(0.8), 32 * side * side, bound="copy",
     )  # fmt: skip

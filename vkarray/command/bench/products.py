@@ -108,6 +108,6 @@ def _work(product: _Product) -> Work:
     operations = 2.0 * math.prod(a) * (b[-2] if turned[1] else b[-1])
     return Work(
         product.name, f"{dtype}, {'x'.join(map(str, a))} @ {'x'.join(map(str, b))}",
-        (Values("normal", a, 1, dtype), Values("normal", b, 2, dtype)), _run(turned), _check(turned, dtype),
+        (Values("centred", a, 1, dtype), Values("centred", b, 2, dtype)), _run(turned), _check(turned, dtype),
         product.goals, operations, "TFLOP/s", dtype, common=product.common,
     )  # fmt: skip

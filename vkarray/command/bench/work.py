@@ -54,6 +54,12 @@ def _normal(random: np.random.Generator, values: Values) -> np.ndarray:
     return random.standard_normal(values.shape, dtype=np.float64 if values.dtype == "float64" else np.float32)
 
 
+def _centred(random: np.random.Generator, values: Values) -> np.ndarray:
+    made = _uniform(random, values)
+    made -= 0.5 + 0.5j if np.iscomplexobj(made) else 0.5
+    return made
+
+
 def _definite(random: np.random.Generator, values: Values) -> np.ndarray:
     a, n = _normal(random, values), values.shape[-1]
     return a @ a.T + n * np.eye(n, dtype=a.dtype)
@@ -66,7 +72,9 @@ def _symmetric(random: np.random.Generator, values: Values) -> np.ndarray:
 
 _KINDS: dict[str, Callable[[np.random.Generator, Values], np.ndarray]] = {
     "uniform": _uniform,
+    "centred": _centred,
     "normal": _normal,
+    "permutation": lambda random, values: random.permutation(int(np.prod(values.shape))).reshape(values.shape),
     "mask": lambda random, values: random.random(values.shape, dtype=np.float32) > 0.5,
     "integers": lambda random, values: random.integers(0, values.high, values.shape, dtype=values.dtype),
     "sorted": lambda random, values: np.sort(random.random(values.shape, dtype=np.float32)),
@@ -156,10 +164,13 @@ def _blocks(length: int, width: int) -> list[slice]:
 def by_rows(reference: Callable[..., Any], relative: float = 1e-6, absolute: float = 0.0) -> Check:
     """Compare blocks of rows with `reference(rows, *inputs)`, which is as good as NumPy in float64 makes it."""
 
+    known: dict[tuple[int, int], Any] = {}  # the inputs of a work are the same for every library
+
     def check(library: Any, result: Any, inputs: tuple[np.ndarray, ...]) -> bool:
         shape = tuple(result.shape)
         for rows in _blocks(shape[0], int(np.prod(shape[1:]))):
-            expected = reference(rows, *inputs)
+            key = (rows.start, rows.stop)
+            expected = known[key] = known[key] if key in known else reference(rows, *inputs)
             part = library.part(result, rows)
             if part.shape != expected.shape or not np.allclose(part, expected, rtol=relative, atol=absolute):
                 return False
@@ -176,8 +187,12 @@ def of_rows(function: Callable[..., Any], relative: float = 1e-6, absolute: floa
 def whole(function: Callable[..., Any], relative: float = 1e-6, absolute: float = 0.0) -> Check:
     """Compare all of a small result."""
 
+    known: list[np.ndarray] = []
+
     def check(library: Any, result: Any, inputs: tuple[np.ndarray, ...]) -> bool:
-        found, expected = library.host(result), np.asarray(function(*inputs))
+        if not known:
+            known.append(np.asarray(function(*inputs)))
+        found, expected = library.host(result), known[0]
         return found.shape == expected.shape and bool(np.allclose(found, expected, rtol=relative, atol=absolute))
 
     return check
