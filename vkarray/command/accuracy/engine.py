@@ -103,6 +103,7 @@ class Cuda(Host):
     """CuPy: everything is queued on the device, which computes while the host fetches the next results."""
 
     block = piece = chunk = 2**25
+    part = 2**21  # few, for each waits for Python several times, which copies meanwhile
     _BUFFERS = 6  # page-locked, which the device reads at the speed of the bus
 
     def __init__(self, inputs: int, module: Any) -> None:

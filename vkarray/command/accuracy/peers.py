@@ -23,6 +23,7 @@ _GLSL = {
     )},
     "log2": "log2(a)",
 }  # fmt: skip
+_DEFINED_OTHERWISE = {"floor_divide"}  # for an infinite operand the standard asks for floor(x1 / x2)
 
 
 class OnDevice:
@@ -90,8 +91,8 @@ NAMES = ("vkarray", "NumPy", "CuPy", "GLSL")
 
 
 def of(row: Row, dtype: DType) -> list[Source]:
-    """What there is beside a row: for float32 functions whose results are rounded."""
-    if dtype is not float32 or not exact.has(row.name):
+    """What there is beside a row: for float32 functions whose results are rounded, and that mean the same elsewhere."""
+    if dtype is not float32 or not exact.has(row.name) or row.name in _DEFINED_OTHERWISE:
         return []
     function = getattr(np, row.name)
     sources: list[Source] = [OnHost(function)]

@@ -44,8 +44,8 @@ def line(measured: Measurement) -> str:
     place = ", ".join(measured.operands)
     where = f" at {place}: got {measured.result}, true {measured.true}" if measured.error else ""
     if measured.library != "vkarray":
-        wrong = f", {measured.wrong:,} infinitely wrong" if measured.wrong else ""
-        return f"  {measured.library:<23}{size:>9} {measured.unit:<6}{where}{wrong}"
+        wrong = f" and {measured.wrong:,} infinitely wrong" if measured.wrong else ""
+        return f"  {measured.library:<23}{size:>9} {measured.unit}{wrong}{where}"
     verdict = "OK" if measured.within else "EXCEEDED"
     doubt = "" if measured.verified else " (not computed in arbitrary precision)"
     return (
