@@ -27,15 +27,14 @@ const int SUBGROUPS = TILE_M / PART_M * (TILE_N / PART_N), SIZE = SUBGROUPS * SU
 layout(local_size_x = SIZE) in;
 layout(constant_id = 1) const bool A_ALONG_K = true;
 layout(constant_id = 2) const bool B_ALONG_K = false;
-layout(constant_id = 3) const bool R_PACKED = false;  // rows of r begin at multiples of 8 elements
+layout(constant_id = 3) const bool R_PACKED = false;  // rows of r begin at multiples of 16 bytes
 layout(constant_id = 4) const bool R_FLOAT32 = false; // r holds the sums, not rounded
 
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer AElements { uvec4 data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer BElements { uvec4 data[]; };
-layout(buffer_reference, scalar) buffer RElements { R_STORAGE data[]; };
-layout(buffer_reference, scalar) buffer Sums { float data[]; };
-layout(buffer_reference, scalar, buffer_reference_align = 16) buffer AlignedElements { ELEMENT data[]; };
-layout(buffer_reference, scalar, buffer_reference_align = 16) buffer AlignedSums { float data[]; };
+layout(buffer_reference, scalar) writeonly buffer RElements { uint16_t data[]; };
+layout(buffer_reference, scalar) writeonly buffer Sums { float data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer ResultPacks { uvec4 data[]; };
 
 #include "lib/matmul_push.glsl"
 #include "lib/stack.glsl"
@@ -145,20 +144,39 @@ void multiply(int half_) {
     }
 }
 
-// Stores a fragment element by element, through the subgroup's own part of a_tile.
-void store_inside(int i, int j, int start_row, int start_column) {
-    const int WORDS = FRAGMENT_M * FRAGMENT_N / 4;
-    int own = int(gl_SubgroupID) * WORDS;
-    coopMatStore(sums[i * ACROSS + j], a_tile, own, FRAGMENT_N / 4, gl_CooperativeMatrixLayoutRowMajor);
+// Two rounded results as one word.
+uint rounded(float first, float second) {
+#ifdef BFLOAT16
+    return vx_bfloat16_to_bits(first) | vx_bfloat16_to_bits(second) << 16;
+#else
+    return packFloat2x16(f16vec2(first, second));
+#endif
+}
+
+// Stores a fragment through the subgroup's own part of a_tile: only so is it known which invocation holds which element.
+void store(int number, int first_row, int first_column) {
+    const int WORDS = FRAGMENT_N / 4 + 1, OWN = int(gl_SubgroupID) * FRAGMENT_M * WORDS, PACKS = FRAGMENT_N / LANES;
+    coopMatStore(sums[number], a_tile, OWN, WORDS, gl_CooperativeMatrixLayoutRowMajor);
     subgroupMemoryBarrierShared();
     subgroupBarrier();
-    for (int e = int(gl_SubgroupInvocationID); e < 4 * WORDS; e += SUBGROUP) {
-        int to_row = start_row + e / FRAGMENT_N, to_column = start_column + e % FRAGMENT_N;
-        if (to_row < int(push.m) && to_column < int(push.n)) {
-            float value = uintBitsToFloat(a_tile[own + e / 4][e % 4]);
-            int offset = place.r + to_row * push.r_m + to_column;
-            if (R_FLOAT32) Sums(uvec2(push.r)).data[offset] = value;
-            else push.r.data[offset] = R_STORE(value);
+    for (int p = int(gl_SubgroupInvocationID); p < FRAGMENT_M * PACKS; p += SUBGROUP) {
+        int to_row = first_row + p / PACKS, to_column = first_column + p % PACKS * LANES;
+        int offset = place.r + to_row * push.r_m + to_column, at = OWN + p / PACKS * WORDS + p % PACKS * 2;
+        if (to_row >= int(push.m)) continue;
+        vec4 low = uintBitsToFloat(a_tile[at]), high = uintBitsToFloat(a_tile[at + 1]);
+        if (R_FLOAT32) {
+            [[unroll]] for (int l = 0; l < LANES; ++l) {
+                if (to_column + l < int(push.n)) Sums(uvec2(push.r)).data[offset + l] = l < 4 ? low[l % 4] : high[l % 4];
+            }
+            continue;
+        }
+        uvec4 pack = uvec4(rounded(low.x, low.y), rounded(low.z, low.w), rounded(high.x, high.y), rounded(high.z, high.w));
+        if (R_PACKED && to_column + LANES <= int(push.n)) {
+            ResultPacks(uvec2(push.r)).data[offset / LANES] = pack;
+        } else {
+            [[unroll]] for (int l = 0; l < LANES; ++l) {
+                if (to_column + l < int(push.n)) push.r.data[offset + l] = uint16_t(pack[l / 2] >> l % 2 * 16);
+            }
         }
     }
     subgroupMemoryBarrierShared();
@@ -180,34 +198,21 @@ void main() {
     b_fetch(first, false);
     a_put(half_);
     b_put(half_);
+    a_fetch(max(first - TILE_K, 0), true);
+    b_fetch(max(first - TILE_K, 0), true);
     barrier();
-    [[dont_unroll]] for (; first > 0; first -= TILE_K) {
-        a_fetch(first - TILE_K, true);
-        b_fetch(first - TILE_K, true);
+    [[dont_unroll]] for (; first >= 0; first -= TILE_K) {
+        a_put(1 - half_); // what is put after the last step is used by nobody
+        b_put(1 - half_);
+        a_fetch(max(first - 2 * TILE_K, 0), true);
+        b_fetch(max(first - 2 * TILE_K, 0), true);
         multiply(half_);
         half_ = 1 - half_;
-        a_put(half_);
-        b_put(half_);
         barrier();
     }
-    multiply(half_);
-    barrier();
-
-    bool inside = R_PACKED && row + TILE_M <= int(push.m) && column + TILE_N <= int(push.n);
     [[unroll]] for (int i = 0; i < DOWN; ++i) {
         [[unroll]] for (int j = 0; j < ACROSS; ++j) {
-            int to_row = row + part_row + i * FRAGMENT_M, to_column = column + part_column + j * FRAGMENT_N;
-            int offset = (place.r + to_row * push.r_m + to_column) / LANES * LANES;
-            int step = push.r_m / LANES * LANES;
-            if (!inside) {
-                store_inside(i, j, to_row, to_column);
-            } else if (R_FLOAT32) {
-                coopMatStore(sums[i * ACROSS + j], AlignedSums(uvec2(push.r)).data, offset, step, gl_CooperativeMatrixLayoutRowMajor);
-            } else {
-                coopMatStore(
-                    coopmat<ELEMENT, gl_ScopeSubgroup, FRAGMENT_M, FRAGMENT_N, gl_MatrixUseAccumulator>(sums[i * ACROSS + j]),
-                    AlignedElements(uvec2(push.r)).data, offset, step, gl_CooperativeMatrixLayoutRowMajor);
-            }
+            store(i * ACROSS + j, row + part_row + i * FRAGMENT_M, column + part_column + j * FRAGMENT_N);
         }
     }
 }

@@ -83,7 +83,7 @@ def variant(tile: Tile, dtype: DType) -> Variant:
     own = tuple((name, str(size)) for name, size in sizes.items())
     brain = (("BFLOAT16", "1"),) if dtype.name == "bfloat16" else ()
     label = f"matmul {dtype} (cooperative, tiles of {tile.shape[0]} x {tile.shape[1]})"
-    return Variant("matmul_cooperative", (*launch.operand_defines("R", dtype), *brain, *own), label)
+    return Variant("matmul_cooperative", (*brain, *own), label)
 
 
 def variants(device: Any = None) -> Iterator[Variant]:
