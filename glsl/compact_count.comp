@@ -1,4 +1,4 @@
-// For each 64 elements of a mask: their truth as 64 bits and how many are true.
+// For each 64 elements of a mask: their truth as 64 bits and how many are true. A count of 0 follows the last.
 #include "lib/extensions.glsl"
 
 layout(local_size_x_id = 0) in;
@@ -37,7 +37,10 @@ uint vx_word_bits(uint word) {
 void main() {
     uint chunk = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
     uint first = chunk * 64u;
-    if (first >= push.count) return;
+    if (first >= push.count) {
+        if (first < push.count + 64u) push.counts.data[chunk] = 0u;
+        return;
+    }
     uvec2 bits = uvec2(0u);
     if (push.count - first >= 64u) {
         for (int part = 0; part < 64 / (4 * WORD_ELEMENTS); ++part) {

@@ -1,5 +1,7 @@
 // Writes one value for each true element of a mask, side by side in the mask's order: with ELEMENT_BYTES the element of
 // another array at the same place, else the coordinates of the element, one array for each dimension.
+//
+// SHARED: a workgroup first gathers the places of its true elements, so that neighbours write neighbouring values.
 #include "lib/extensions.glsl"
 
 layout(local_size_x_id = 0) in;
@@ -39,7 +41,11 @@ layout(push_constant, scalar) uniform Push {
 #endif
 } push;
 
-#ifndef ELEMENT_BYTES
+#ifdef ELEMENT_BYTES
+
+void vx_write(uint element, uint place) { push.result.data[place] = ELEMENT_STORAGE(ELEMENT(push.source.data[element])); }
+
+#else
 
 // The rank of a common case, which has a pipeline of its own; 0: any rank.
 layout(constant_id = 1) const uint RANK = 0u;
@@ -78,6 +84,40 @@ void vx_write(uint element, uint place) {
 
 #endif
 
+#ifdef SHARED
+
+#define INVOCATIONS 256u
+#define PER_INVOCATION 8
+#define CHUNKS (INVOCATIONS * uint(PER_INVOCATION) / 64u)
+
+shared uint chosen[INVOCATIONS * PER_INVOCATION];  // elements, counted from the first of the workgroup
+
+void main() {
+    uint chunks = (push.count + 63u) / 64u;
+    uint first = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * CHUNKS;
+    if (first >= chunks) return;
+    uint element = gl_LocalInvocationIndex * uint(PER_INVOCATION);
+    uint chunk = first + element / 64u;
+    uint start = push.prefix.data[first];
+    if (chunk < chunks) {
+        uvec2 bits = push.bits.data[chunk];
+        bool high = (element & 32u) != 0u;
+        uint own = high ? bits.y : bits.x;
+        uint shift = element & 31u;
+        uint place = push.prefix.data[chunk] - start + uint(bitCount(own & ((1u << shift) - 1u))) + (high ? uint(bitCount(bits.x)) : 0u);
+        for (int k = 0; k < PER_INVOCATION; ++k) {
+            if ((own >> (shift + uint(k)) & 1u) != 0u) chosen[place++] = element + uint(k);
+        }
+    }
+    barrier();
+    uint count = push.prefix.data[min(first + CHUNKS, chunks)] - start;
+    for (uint place = gl_LocalInvocationIndex; place < count; place += INVOCATIONS) {
+        vx_write(first * 64u + chosen[place], start + place);
+    }
+}
+
+#else
+
 void main() {
     uint element = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
     if (element >= push.count) return;
@@ -87,9 +127,7 @@ void main() {
     uint own = high ? bits.y : bits.x;
     if ((own >> bit & 1u) == 0u) return;
     uint place = push.prefix.data[element / 64u] + uint(bitCount(own & ((1u << bit) - 1u))) + (high ? uint(bitCount(bits.x)) : 0u);
-#ifdef ELEMENT_BYTES
-    push.result.data[place] = ELEMENT_STORAGE(ELEMENT(push.source.data[element]));
-#else
     vx_write(element, place);
-#endif
 }
+
+#endif

@@ -1,12 +1,17 @@
-// Inclusive scans: element e of a row becomes COMBINE of the elements 0..e, in the compute type T.
+// Scans: element e of a row becomes COMBINE of the elements 0..e, in the compute type T.
 //
-// A row is cut into chunks of CHUNK_BLOCKS blocks of BLOCK elements. An element's result is base + (prefix + local):
-// `local` runs through its block, `prefix` joins the blocks before it in the chunk by the binary digits of their number
-// (aligned subtrees, largest first, folded from the right), `base` is the scan of the chunks before. This order is fixed:
-// it is the same on every device, layout and access pattern, and its rounding error grows with the logarithm.
+// Elements are counted in base 16: 16 make a block, 16 blocks a group, 16 groups a tile, 16 tiles a node of a scan of tiles,
+// and so on. The state of each joins its 16 members one after the other. A result joins, from the left, what lies before
+// the element: of the largest size first, and last the elements of its block up to its own, each size again one after the
+// other. This order is fixed: it is the same on every device, layout and access pattern, and its rounding error grows with
+// the logarithm.
 //
-// SHARED: an invocation takes a block, and those of a chunk meet in shared memory (Sklansky 1960). Otherwise an
-// invocation takes a chunk, for CPU drivers and for many rows. With TOTALS in `mode` only the chunks' totals are written.
+// A chunk of a tile, or of 16, is one unit of work. With TOTALS in `mode` only the states of the chunks are written; a scan
+// of these, with EXCLUSIVE, says what lies before each chunk.
+//
+// SHARED: each of MEMBERS invocations takes one block in each step. Between memory and blocks the elements go through
+// shared memory, so that neighbours touch neighbouring elements; with COLUMNS these belong to neighbouring rows. Otherwise
+// an invocation takes a chunk, for CPU drivers and for many columns.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/dtypes.glsl"
@@ -14,14 +19,14 @@
 
 layout(local_size_x_id = 0) in;
 
-#define BLOCK 16u
-#define CHUNK_BLOCKS 256u
-#define LEVELS 9
+#define BLOCK 16
+#define GROUP 256u
+#define EACH [[unroll]] for (int k = 0; k < BLOCK; ++k)
 
 #define TOTALS 1u
 #define BASE 2u
-#define INITIAL 4u
-#define COLUMNS 8u
+#define INITIAL 4u    // INITIAL_VALUE comes before the first result
+#define EXCLUSIVE 8u  // results without their own element, INITIAL_VALUE for the first
 
 layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) buffer PElements { P_STORAGE data[]; };
@@ -31,16 +36,16 @@ layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
 layout(push_constant, scalar) uniform Push {
     AElements a;
     RElements r;
-    PElements chunks_scan;  // TOTALS: written, one per row and chunk; BASE: read, their inclusive scan
-    uint count;             // elements of a row, from the first chunk of this dispatch on
+    PElements states;  // one for each row and chunk. TOTALS: the chunks', written; BASE: what lies before them, read
+    uint count;        // elements of a row, from the first chunk of this dispatch on
     uint rows;
-    uint chunks;            // of this dispatch
+    uint chunks;       // of this dispatch
     uint first_chunk;
-    uint pitch;             // chunks of a whole row
-    uint members;           // invocations that share a chunk, a power of two
+    uint pitch;        // chunks of a whole row
+    uint chunk;        // elements of a chunk
     uint mode;
-    uint rank;              // of the dimensions that are not scanned
-    int layout_[18];        // strides of a scanned row in a and r; sizes; strides in a; strides in r
+    uint rank;         // of the dimensions that are not scanned
+    int layout_[18];   // strides of a scanned row in a and r; sizes; strides in a; strides in r
 } push;
 
 #define CAPACITY 5u
@@ -55,122 +60,253 @@ T combine(T a, T b) {
     return result;
 }
 
-#ifdef SHARED
-shared T totals[gl_WorkGroupSize.x];
-#endif
+// `value`, which lies after what `before` holds, if that holds anything.
+void join(inout T before, inout bool any, T value) {
+    before = any ? combine(before, value) : value;
+    any = true;
+}
 
 bool is_set(uint mode) { return (push.mode & mode) != 0u; }
 
-T stack[LEVELS];
+struct Unit {
+    int a_offset;
+    int r_offset;
+    uint count;  // elements of the chunk; 0 beyond the last unit, which is read in its stead
+    uint place;  // in `states`
+    bool first;  // chunk of its row
+};
 
-// The blocks counted by the binary digits of `blocks`, the subtree of each digit on the stack.
-T fold(uint blocks) {
-    int level = findLSB(blocks);
-    T value = stack[level];
-    for (uint rest = blocks >> (level + 1); rest != 0u; rest >>= 1) {
-        ++level;
-        if ((rest & 1u) != 0u) value = combine(stack[level], value);
+Unit unit_of(uint number) {
+    uint last = push.rows * push.chunks - 1u;
+    uint chunk = min(number, last) / push.rows;
+    uint row = min(number, last) - chunk * push.rows;
+    uint start = chunk * push.chunk;
+    Unit unit;
+    unit.count = number <= last ? min(push.count - start, push.chunk) : 0u;
+    unit.place = row * push.pitch + push.first_chunk + chunk;
+    unit.first = push.first_chunk + chunk == 0u;
+    unit.a_offset = int(start) * layout_at(0u);
+    unit.r_offset = int(start + (is_set(INITIAL) ? 1u : 0u)) * layout_at(1u);
+    for (uint axis = push.rank; axis-- > 0u;) {
+        int position = int(row);
+        if (axis > 0u) {
+            uint size = uint(layout_at(2u + axis));
+            uint quotient = row / size;
+            position = int(row - quotient * size);
+            row = quotient;
+        }
+        unit.a_offset += position * layout_at(2u + push.rank + axis);
+        unit.r_offset += position * layout_at(2u + 2u * push.rank + axis);
     }
-    return value;
+    return unit;
 }
 
-void append(uint blocks, T value) {
-    int level = 0;
-    for (; (blocks & 1u) != 0u; blocks >>= 1) value = combine(stack[level++], value);
-    stack[level] = value;
+void store_initial(Unit unit) {
+    if (is_set(INITIAL) && unit.first && unit.count > 0u) {
+        push.r.data[unit.r_offset - layout_at(1u)] = R_STORE(T(INITIAL_VALUE));
+    }
 }
+
+// The results of a block from the states of its elements and what lies before it, if anything does.
+#define FINISH(LOCAL, BEFORE, ANY) \
+    EACH if (ANY) LOCAL[k] = combine(BEFORE, LOCAL[k]); \
+    if (is_set(EXCLUSIVE)) { \
+        [[unroll]] for (int k = BLOCK - 1; k > 0; --k) LOCAL[k] = LOCAL[k - 1]; \
+        LOCAL[0] = ANY ? BEFORE : T(INITIAL_VALUE); \
+    }
+
+#ifdef SHARED
+
+#define INVOCATIONS 256u
+#define SLOTS (INVOCATIONS * uint(BLOCK))
+
+layout(constant_id = 1) const uint MEMBERS = INVOCATIONS;  // a power of two; less than all only for chunks of a tile or less
+layout(constant_id = 2) const bool COLUMNS = false;
+layout(constant_id = 3) const bool PACKED = false;  // rows without gaps in a and r
+layout(constant_id = 4) const uint PIECES = 1u;     // of the elements of a step, which share the memory
+const uint UNITS = INVOCATIONS / MEMBERS;
+const uint LANES = MEMBERS < uint(BLOCK) ? MEMBERS : uint(BLOCK);  // blocks of a group
+const uint GROUPS = MEMBERS / LANES;                               // of a unit
+const uint PIECE = SLOTS / PIECES;
+
+// With a gap after every SPACING elements neither access, in the order of memory or by blocks, meets a bank twice.
+shared T exchange[PIECE + PIECE / SPACING];
+shared T block_states[INVOCATIONS + INVOCATIONS / uint(BLOCK)];
+shared T before_block[INVOCATIONS + INVOCATIONS / uint(BLOCK)];  // in its group
+shared T group_states[BLOCK];
+shared T before_group[BLOCK];
+shared Unit units[UNITS];
+
+uint exchange_place(uint slot) {
+    slot %= PIECE;
+    return slot + slot / SPACING;
+}
+
+// The place among the blocks of a member of a unit.
+uint block_place(uint unit, uint member) {
+    uint block = COLUMNS ? member * UNITS + unit : unit * MEMBERS + member;
+    return block + block / uint(BLOCK);
+}
+
+// Slots are the elements of a step in the order in which neighbours touch them: those that an invocation moves from or to
+// memory, and those of its block.
+uint slot_in_memory(int k) { return uint(k) * INVOCATIONS + gl_LocalInvocationIndex; }
+uint slot_in_block(int k) {
+    uint own = gl_LocalInvocationIndex;
+    return COLUMNS ? (own / UNITS * uint(BLOCK) + uint(k)) * UNITS + own % UNITS : own * uint(BLOCK) + uint(k);
+}
+uint unit_of_slot(uint slot) { return UNITS == 1u ? 0u : COLUMNS ? slot % UNITS : slot / (MEMBERS * uint(BLOCK)); }
+uint element_of_slot(uint slot) { return COLUMNS ? slot / UNITS : slot % (MEMBERS * uint(BLOCK)); }
+
+void main() {
+    uint own = gl_LocalInvocationIndex;
+    uint first_unit = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * UNITS;
+    uint number = COLUMNS ? own % UNITS : own / MEMBERS;
+    uint member = COLUMNS ? own / UNITS : own % MEMBERS;
+    uint group = member / LANES;
+
+    Unit unit = unit_of(first_unit + number);
+    if (UNITS > 1u) {
+        if (member == 0u) units[number] = unit;
+        barrier();
+    }
+    bool store = !is_set(TOTALS);
+    bool based = is_set(BASE) && !unit.first;
+    // The first invocation of a unit keeps what lies before the chunk and, in it, before the tiles and groups of a step.
+    T base, tiles, groups;
+    if (member == 0u) {
+        if (store) store_initial(unit);
+        if (based) base = P_LOAD(push.states.data[unit.place]);
+    }
+    int a_stride = PACKED ? 1 : layout_at(0u);
+    int r_stride = PACKED ? 1 : layout_at(1u);
+    uint end = UNITS == 1u ? unit.count : min(push.count, push.chunk);
+    for (uint start = 0u; start < end; start += MEMBERS * uint(BLOCK)) {
+        T value[BLOCK];
+        T local[BLOCK];
+        EACH {
+            uint slot = slot_in_memory(k);
+            Unit other = UNITS == 1u ? unit : units[unit_of_slot(slot)];
+            // Whatever lies beyond the end takes part in no result.
+            uint element = min(start + element_of_slot(slot), max(other.count, 1u) - 1u);
+            value[k] = A_LOAD(push.a.data[other.a_offset + int(element) * a_stride]);
+        }
+        for (uint piece = 0u; piece < PIECES; ++piece) {
+            if (piece > 0u) barrier();
+            EACH if (slot_in_memory(k) / PIECE == piece) exchange[exchange_place(slot_in_memory(k))] = value[k];
+            barrier();
+            EACH if (slot_in_block(k) / PIECE == piece) local[k] = exchange[exchange_place(slot_in_block(k))];
+        }
+        [[unroll]] for (int k = 1; k < BLOCK; ++k) local[k] = combine(local[k - 1], local[k]);
+
+        // One invocation for each group finds what lies before its blocks, one for each unit what lies before its groups.
+        block_states[block_place(number, member)] = local[BLOCK - 1];
+        barrier();
+        if (own < INVOCATIONS / LANES) {
+            T state[BLOCK];
+            EACH if (uint(k) < LANES) state[k] = block_states[block_place(own / GROUPS, own % GROUPS * LANES + uint(k))];
+            [[unroll]] for (int k = 1; k < BLOCK; ++k) {
+                if (uint(k) < LANES) {
+                    before_block[block_place(own / GROUPS, own % GROUPS * LANES + uint(k))] = state[k - 1];
+                    state[k] = combine(state[k - 1], state[k]);
+                }
+            }
+            if (MEMBERS >= uint(BLOCK)) group_states[own] = state[BLOCK - 1];
+        }
+        barrier();
+        if (MEMBERS >= uint(BLOCK) && member == 0u) {
+            T outer = base;
+            bool any = based;
+            bool tile = MEMBERS == INVOCATIONS;
+            if (tile && start > 0u) join(outer, any, tiles);
+            bool some = !tile && start > 0u;
+            T state[BLOCK];
+            EACH if (uint(k) < GROUPS) state[k] = group_states[number * GROUPS + uint(k)];
+            EACH {
+                if (uint(k) < GROUPS) {
+                    T before = outer;
+                    bool preceded = any;
+                    if (some) join(before, preceded, groups);
+                    if (preceded) before_group[number * GROUPS + uint(k)] = before;
+                    join(groups, some, state[k]);
+                }
+            }
+            some = start > 0u;
+            if (tile) join(tiles, some, groups);
+        }
+        if (store) {
+            barrier();
+            T before;
+            bool preceded = based || start > 0u || group > 0u;
+            if (preceded) before = before_group[number * GROUPS + group];
+            if (member % LANES > 0u) join(before, preceded, before_block[block_place(number, member)]);
+            FINISH(local, before, preceded)
+            for (uint piece = 0u; piece < PIECES; ++piece) {
+                if (piece > 0u) barrier();
+                EACH if (slot_in_block(k) / PIECE == piece) exchange[exchange_place(slot_in_block(k))] = local[k];
+                barrier();
+                EACH if (slot_in_memory(k) / PIECE == piece) {
+                    uint slot = slot_in_memory(k);
+                    Unit other = UNITS == 1u ? unit : units[unit_of_slot(slot)];
+                    uint element = start + element_of_slot(slot);
+                    if (element < other.count) {
+                        push.r.data[other.r_offset + int(element) * r_stride] = R_STORE(exchange[exchange_place(slot)]);
+                    }
+                }
+            }
+        }
+        barrier();
+    }
+    if (!store && member == 0u && unit.count > 0u) {
+        push.states.data[unit.place] = P_STORE(MEMBERS == INVOCATIONS ? tiles : groups);
+    }
+}
+
+#else
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint units = gl_WorkGroupSize.x / push.members;
-    bool columns = is_set(COLUMNS);
-    uint member = columns ? gl_LocalInvocationIndex / units : gl_LocalInvocationIndex % push.members;
-    uint unit = group * units + (columns ? gl_LocalInvocationIndex % units : gl_LocalInvocationIndex / push.members);
-    bool inside = unit < push.rows * push.chunks;
-    uint chunk = unit / push.rows;
-    uint row = unit - chunk * push.rows;
-    uint start = chunk * (BLOCK * CHUNK_BLOCKS);
-    uint end = inside ? min(push.count, start + BLOCK * CHUNK_BLOCKS) : 0u;
-
+    Unit unit = unit_of(group * gl_WorkGroupSize.x + gl_LocalInvocationIndex);
+    if (unit.count == 0u) return;
+    bool store = !is_set(TOTALS);
+    if (store) store_initial(unit);
+    T base;
+    bool based = is_set(BASE) && !unit.first;
+    if (based) base = P_LOAD(push.states.data[unit.place]);
     int a_stride = layout_at(0u);
     int r_stride = layout_at(1u);
-    int a_offset = int(start) * a_stride;
-    int r_offset = int(start + (is_set(INITIAL) ? 1u : 0u)) * r_stride;
-    uint rest = row;
-    for (uint axis = push.rank; axis-- > 0u;) {
-        int position = int(rest);
-        if (axis > 0u) {
-            uint size = uint(layout_at(2u + axis));
-            uint quotient = rest / size;
-            position = int(rest - quotient * size);
-            rest = quotient;
-        }
-        a_offset += position * layout_at(2u + push.rank + axis);
-        r_offset += position * layout_at(2u + 2u * push.rank + axis);
-    }
-    uint chunk_place = row * push.pitch + push.first_chunk + chunk;
-    bool based = is_set(BASE) && chunk + push.first_chunk > 0u && inside;
-    T base;
-    if (based) base = P_LOAD(push.chunks_scan.data[chunk_place - 1u]);
-    bool store = !is_set(TOTALS);
-    if (is_set(INITIAL) && store && inside) {
-        if (chunk + push.first_chunk == 0u && member == 0u) push.r.data[r_offset - r_stride] = R_STORE(T(INITIAL_VALUE));
-    }
-
-#ifdef SHARED
-    uint first = start + member * BLOCK;
-    uint last_block = end > start ? (end - 1u - start) / BLOCK : 0u;
-    {
-        uint block = member;
-#else
-    uint last_block = end > start ? (end - 1u - start) / BLOCK : 0u;
-    for (uint block = 0u, first = start; first < end; ++block, first += BLOCK) {
-#endif
-        uint present = first < end ? min(end - first, BLOCK) : 0u;
-        int in_chunk = int(block * BLOCK);
-        T local[BLOCK];
-        if (present > 0u) {
-            local[0] = A_LOAD(push.a.data[a_offset + in_chunk * a_stride]);
-            [[unroll]] for (int k = 1; k < int(BLOCK); ++k) {
-                if (k < int(present)) {
-                    local[k] = combine(local[k - 1], A_LOAD(push.a.data[a_offset + (in_chunk + k) * a_stride]));
-                } else {
-                    local[k] = local[k - 1];
+    T groups;  // before this one
+    bool some = false;
+    for (uint start = 0u; start < unit.count; start += GROUP) {
+        uint end = min(start + GROUP, unit.count);
+        T outer = base;
+        bool outside = based;
+        if (some) join(outer, outside, groups);
+        T blocks;  // before this one in the group
+        bool any = false;
+        for (uint first = start; first < end; first += uint(BLOCK)) {
+            int present = int(min(end - first, uint(BLOCK)));
+            T local[BLOCK];
+            local[0] = A_LOAD(push.a.data[unit.a_offset + int(first) * a_stride]);
+            [[unroll]] for (int k = 1; k < BLOCK; ++k) {
+                local[k] = local[k - 1];
+                if (k < present) {
+                    local[k] = combine(local[k], A_LOAD(push.a.data[unit.a_offset + (int(first) + k) * a_stride]));
                 }
             }
-        }
-        T prefix;
-#ifdef SHARED
-        // Sklansky: at every level the right half of each subtree takes in the total of its left half.
-        uint spacing = columns ? units : 1u;
-        T total = local[BLOCK - 1u];
-        for (uint level = 1u; level < push.members; level *= 2u) {
-            totals[gl_LocalInvocationIndex] = total;
-            barrier();
-            if ((member & level) != 0u && present > 0u) {
-                uint left = (member & ~(level - 1u)) - 1u;
-                total = combine(totals[gl_LocalInvocationIndex - (member - left) * spacing], total);
+            T state = local[BLOCK - 1];
+            if (store) {
+                T before = outer;
+                bool preceded = outside;
+                if (any) join(before, preceded, blocks);
+                FINISH(local, before, preceded)
+                EACH if (k < present) push.r.data[unit.r_offset + (int(first) + k) * r_stride] = R_STORE(local[k]);
             }
-            barrier();
+            join(blocks, any, state);
         }
-        totals[gl_LocalInvocationIndex] = total;
-        barrier();
-        if (member > 0u) prefix = totals[gl_LocalInvocationIndex - spacing];
-        if (!store && present > 0u && member == last_block) push.chunks_scan.data[chunk_place] = P_STORE(total);
-#else
-        if (block > 0u && store) prefix = fold(block);
-        append(block, local[BLOCK - 1u]);
-        if (!store && block == last_block) push.chunks_scan.data[chunk_place] = P_STORE(fold(block + 1u));
-#endif
-        if (store) {
-            [[unroll]] for (int k = 0; k < int(BLOCK); ++k) {
-                if (k < int(present)) {
-                    T value = local[k];
-                    if (block > 0u) value = combine(prefix, value);
-                    if (based) value = combine(base, value);
-                    push.r.data[r_offset + (in_chunk + k) * r_stride] = R_STORE(value);
-                }
-            }
-        }
+        join(groups, some, blocks);
     }
+    if (!store) push.states.data[unit.place] = P_STORE(groups);
 }
+
+#endif

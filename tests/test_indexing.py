@@ -276,6 +276,20 @@ def test_compaction_in_parts(shape):
         check(ours, theirs)
 
 
+@pytest.mark.parametrize("shape", [(1,), (2047,), (2049,), (70_001,), (300, 50), (3, 5, 7, 11)], ids=str)
+@pytest.mark.parametrize("shared", [False, True])
+def test_compaction_with_and_without_shared_memory(shared, shape, device, monkeypatch):
+    if shared and device.limits.max_workgroup_invocations < 256:
+        pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
+    monkeypatch.setattr(nonzero, "uses_shared_memory", lambda device: shared)
+    for share in (0.01, 0.5, 1.0):
+        mask = np.random.default_rng(3).random(shape) <= share
+        values = numbered(shape)
+        check(vx.asarray(values)[vx.asarray(mask)], values[mask])
+        for ours, theirs in zip(vx.nonzero(vx.asarray(mask)), np.nonzero(mask), strict=True):
+            check(ours, theirs)
+
+
 @pytest.mark.parametrize("fill", [False, True])
 def test_masks_of_one_value(fill):
     mask = np.full((300, 300), fill)

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from reference import WIDER, supported
-from test_reductions import depth, integer_width, layouts, limit_indices, unit_roundoff, values_of
+from test_reductions import integer_width, layouts, limit_indices, unit_roundoff, values_of
 
 import vkarray as vx
 from vkarray.dtypes import CATEGORIES, DTYPES
@@ -20,8 +20,13 @@ FUNCTIONS = {
 }
 
 
+def depth(count: int) -> int:
+    """Additions that an element goes through at most: 15 in each size of 16 of the smaller, and one from size to size."""
+    return 16 * len(f"{count:x}")
+
+
 def check(name: str, dtype, values: np.ndarray, result: vx.VkArray, axis: int, initial: bool = False) -> None:
-    """Compare with NumPy: exactly for integers, within the bound of a tree of depth log n for floating-point types."""
+    """Compare with NumPy: exactly for integers, within the bound of the method for floating-point types."""
     reference, first = FUNCTIONS[name][1:]
     integers = dtype in CATEGORIES["integer"] or dtype is vx.bool
     wide = values.astype(integer_width(dtype) if integers else WIDER[dtype.name])
@@ -77,24 +82,55 @@ def test_rows_columns_and_the_middle(shape, axis):
     check("cumulative_sum", vx.int16, values, result, axis, initial=True)
 
 
+SHAPES = (
+    ((3,), 0), ((300,), 0), ((50_003,), 0), ((66_000,), 0), ((17, 1100), 1), ((1100, 17), 0), ((33, 40), 0), ((70_000, 3), 0),
+    ((2, 9000, 3), 1), ((30, 9000), 0),
+)  # fmt: skip
+
+
 def evaluate(dtype) -> list[bytes]:
     found = []
-    for shape, axis in (((3,), 0), ((300,), 0), ((50_003,), 0), ((17, 1100), 1), ((1100, 17), 0), ((300, 9000), 0)):
+    for shape, axis in SHAPES:
         array = vx.asarray(values_of(dtype, shape, 5), dtype=dtype)
-        found.append(np.asarray(vx.cumulative_sum(array, axis=axis)).tobytes())
+        found.append(np.asarray(vx.cumulative_sum(array, axis=axis, dtype=dtype, include_initial=True)).tobytes())
     return found
 
 
-@pytest.mark.parametrize("dtype", [vx.float32, vx.float16, vx.complex64], ids=str)
+@pytest.mark.parametrize("dtype", [vx.float32, vx.int8, vx.complex64], ids=str)
 def test_shared_memory_does_not_change_a_bit(dtype, device, monkeypatch):
-    """The kernels for GPUs and those for CPU drivers combine in the same order."""
+    """The kernels for GPUs and those for CPU drivers combine in the same order, however the work is cut."""
     if device.limits.max_workgroup_invocations < 256:
         pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
-    results = []
-    for shared in (False, True):
-        monkeypatch.setattr(scan, "uses_shared_memory", lambda device, shared=shared: shared)
-        results.append(evaluate(dtype))
-    assert results[0] == results[1]
+    monkeypatch.setattr(scan, "uses_shared_memory", lambda device: False)
+    serial = evaluate(dtype)
+    monkeypatch.setattr(scan, "uses_shared_memory", lambda device: True)
+    # Few and many chunks of 16 tiles, rows read together along columns, and much and little shared memory.
+    for enough, neighbours, kibibytes in ((1 << 10, 16, 40), (1, 4, 20)):
+        monkeypatch.setattr(scan, "_ENOUGH_CHUNKS", enough)
+        monkeypatch.setattr(scan, "_NEIGHBOURS", neighbours)
+        monkeypatch.setattr(scan, "_SHARED_BYTES", kibibytes << 10)
+        assert evaluate(dtype) == serial
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("count", [1, 17, 4097, 70_001])
+def test_running_sums(count, shared, device, monkeypatch):
+    """Counts become the sums of those before them, where they lie."""
+    if shared and device.limits.max_workgroup_invocations < 256:
+        pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
+    monkeypatch.setattr(scan, "uses_shared_memory", lambda device: shared)
+    counts = np.random.default_rng(count).integers(0, 1 << 20, count).astype(np.uint32)
+    array = vx.asarray(counts)
+    scan.running_sums(array)
+    np.testing.assert_array_equal(np.asarray(array), np.cumsum(counts, dtype=np.uint32) - counts)
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0)], ids=str)
+@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+def test_no_elements_but_the_initial_one(dtype, shape):
+    for function, first in ((vx.cumulative_sum, 0), (vx.cumulative_prod, 1)):
+        result = function(vx.zeros(shape, dtype=dtype), axis=-1, include_initial=True)
+        np.testing.assert_array_equal(np.asarray(result), np.full((*shape[:-1], 1), first))
 
 
 def test_slices_and_workgroup_limits(device, monkeypatch):

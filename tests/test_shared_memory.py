@@ -18,16 +18,20 @@ WORKGROUP = 4
 
 
 def events(module: bytes) -> list[str]:
-    """What a shader does to shared memory, in the order of its text: load, store, barrier, and where loops begin and end."""
+    """What a shader does to shared memory, in the order of its text: load and store of a variable (by its number), barrier,
+    and where loops begin and end."""
     words = spirv.words_of(module, "test")
-    shared, ends, found = set(), [], []
+    shared: dict[int, int] = {}
+    ends, found = [], []
     for opcode, operands in spirv.instructions(words, "test"):
-        if (opcode == VARIABLE and operands[2] == WORKGROUP) or (opcode == ACCESS and operands[2] in shared):
-            shared.add(operands[1])
+        if opcode == VARIABLE and operands[2] == WORKGROUP:
+            shared[operands[1]] = operands[1]
+        elif opcode == ACCESS and operands[2] in shared:
+            shared[operands[1]] = shared[operands[2]]
         elif opcode == LOAD and operands[2] in shared:
-            found.append("load")
+            found.append(f"load {shared[operands[2]]}")
         elif opcode == STORE and operands[0] in shared:
-            found.append("store")
+            found.append(f"store {shared[operands[0]]}")
         elif opcode == BARRIER:
             found.append("barrier")
         elif opcode == LOOP:
@@ -40,7 +44,7 @@ def events(module: bytes) -> list[str]:
 
 
 def races(found: list[str]) -> list[str]:
-    """Pairs of accesses without a barrier in between; what stands in a loop follows itself."""
+    """Pairs of accesses to a variable without a barrier in between; what stands in a loop follows itself."""
     wrong: list[str] = []
     rounds: list[str] = []
     starts: list[int] = []
@@ -51,11 +55,16 @@ def races(found: list[str]) -> list[str]:
             rounds += rounds[starts.pop() :]
         else:
             rounds.append(event)
-    last = "barrier"
+    last: dict[str, str] = {}
     for event in rounds:
-        if {last, event} == {"load", "store"}:
-            wrong.append(f"{event} after {last}")
-        last = event
+        if event == "barrier":
+            last.clear()
+            continue
+        access, variable = event.split()
+        before = last.setdefault(variable, access)
+        if before != access:
+            wrong.append(f"{event} after {before}")
+        last[variable] = access
     return wrong
 
 
@@ -72,12 +81,14 @@ def shared_variants() -> list[shaders.Variant]:
 @pytest.mark.parametrize("variant", shared_variants(), ids=lambda variant: variant.label)
 def test_a_barrier_stands_between_writing_and_reading(variant):
     found = events(shaders.spirv(variant))
-    assert {"load", "store", "barrier"} <= set(found)
+    assert {"load", "store", "barrier"} <= {event.split()[0] for event in found}
     assert not races(found)
 
 
 def test_races_are_noticed():
-    assert races(["store", "load"]) == ["load after store"]
-    assert races(["store", "barrier", "load", "store"]) == ["store after load"]
-    assert races(["begin", "store", "barrier", "load", "end"]) == ["store after load"]
-    assert not races(["begin", "store", "barrier", "load", "barrier", "end", "store", "barrier", "load"])
+    assert races(["store 1", "load 1"]) == ["load 1 after store"]
+    assert races(["store 1", "barrier", "load 1", "store 1"]) == ["store 1 after load"]
+    assert races(["begin", "store 1", "barrier", "load 1", "end"]) == ["store 1 after load"]
+    assert races(["store 1", "store 2", "load 1"]) == ["load 1 after store"]
+    assert not races(["store 1", "load 2", "barrier", "load 1", "store 2"])
+    assert not races(["begin", "store 1", "barrier", "load 1", "barrier", "end", "store 1", "barrier", "load 1"])

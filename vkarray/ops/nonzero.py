@@ -1,13 +1,14 @@
 """Compaction: the true elements of a mask, side by side.
 
-The method: 64 elements at a time become 64 bits and a count; a tree of 64 branches turns the counts into prefix sums;
-then every true element knows its place. The host waits once, for the number of true elements.
+The method: 64 elements at a time become 64 bits and a count; a scan turns the counts into prefix sums; then every true
+element knows its place. The host waits once, for the number of true elements.
 """
 
 from __future__ import annotations
 
+import functools
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import dtypes, layout
@@ -15,56 +16,62 @@ from ..array import VkArray, default_dtype, empty, is_supported, operations, sto
 from ..shaders import Variant
 from . import launch
 from .gather import element_sizes
+from .launch import Defines
+from .reductions import uses_shared_memory
 from .rows import cast
+from .scan import running_sums
 
 if TYPE_CHECKING:
     from .launch import Device
 
-_BRANCHES = 64
 _COMMON_RANK = 3  # up to which a pipeline has the rank built in
+_PER_INVOCATION = 8  # elements, where invocations meet in shared memory
 # Elements of a mask handled with 32-bit places and counts; longer masks come in parts.
 PART = layout.INDEX_LIMIT
 
 
 class _Part(NamedTuple):
-    """A part of a mask: its first element and length, the bits, their prefix sums and the number of true elements."""
+    """A part of a mask: its first element and length, the bits and their prefix sums, of which the last is the total."""
 
     first: int
     length: int
     bits: VkArray
     prefix: VkArray
-    total: VkArray
 
 
 def variants(device: Device) -> Iterator[Variant]:
     """All variants that a device can meet."""
     yield _count_variant(storage_itemsize(dtypes.bool_, device) == 4)
-    yield from (_SUM, _SCAN)
-    for element_bytes in element_sizes(device):
-        yield _elements_variant(element_bytes)
-    yield _coordinates_variant(is_supported(dtypes.int64, device))
+    for shared in (False, True):
+        for element_bytes in element_sizes(device):
+            yield _elements_variant(element_bytes, shared)
+        yield _coordinates_variant(is_supported(dtypes.int64, device), shared)
 
 
 def _count_variant(wide: bool) -> Variant:
     return Variant("compact_count", (("WIDE8", "1"),) if wide else (), "compact count")
 
 
-def _elements_variant(element_bytes: int) -> Variant:
-    return Variant("compact_write", (("ELEMENT_BYTES", str(element_bytes)),), f"compact {element_bytes} bytes")
+def _write_variant(what: Defines, label: str, shared: bool) -> Variant:
+    defines = (*what, ("SHARED", "1")) if shared else what
+    return Variant("compact_write", defines, f"{label} ({'shared' if shared else 'serial'})")
 
 
-def _coordinates_variant(wide: bool) -> Variant:
-    return Variant("compact_write", (("INDEX64", "1"),) if wide else (), f"nonzero int{64 if wide else 32}")
+def _elements_variant(element_bytes: int, shared: bool) -> Variant:
+    return _write_variant((("ELEMENT_BYTES", str(element_bytes)),), f"compact {element_bytes} bytes", shared)
 
 
-_SUM = Variant("compact_scan", (("SUM", "1"),), "compact sum")
-_SCAN = Variant("compact_scan", (), "compact scan")
+def _coordinates_variant(wide: bool, shared: bool) -> Variant:
+    return _write_variant((("INDEX64", "1"),) if wide else (), f"nonzero int{64 if wide else 32}", shared)
 
 
-def _run(variant: Variant, device: Device, push: bytes, invocations: int, reads: list[VkArray], writes: list[VkArray],
-         **options: Any) -> None:  # fmt: skip
-    groups = launch.groups_for(invocations, device.limits)
-    launch.dispatch(variant, device, push, groups, reads, writes, **options)
+def _write(variant: Callable[[bool], Variant], one: _Part, push: bytes, reads: list[VkArray], writes: Sequence[VkArray],
+           **options: Any) -> None:  # fmt: skip
+    """Write what the true elements of a part become, with the variant for shared memory where that pays."""
+    device = one.bits._device
+    shared = uses_shared_memory(device)
+    groups = launch.groups_for(-(-one.length // _PER_INVOCATION) if shared else one.length, device.limits)
+    launch.dispatch(variant(shared), device, push, groups, [one.bits, one.prefix, *reads], writes, **options)
 
 
 def _parts(mask: VkArray, part: int) -> tuple[list[_Part], list[int]]:
@@ -82,7 +89,7 @@ def _parts(mask: VkArray, part: int) -> tuple[list[_Part], list[int]]:
     totals = []
     for one in parts:
         word = bytearray(4)
-        device.download(one.total._buffer, 0, word)
+        device.download(one.prefix._buffer, 4 * (one.prefix.size - 1), word)
         totals.append(struct.unpack("<I", word)[0])
     return parts, totals
 
@@ -91,30 +98,13 @@ def _part(mask: VkArray, first: int, count: int, address: int) -> _Part:
     device = mask._device
     chunks = -(-count // 64)
     bits = empty((chunks, 2), dtypes.uint32, device)
-    counts = empty((chunks,), dtypes.uint32, device)
+    counts = empty((chunks + 1,), dtypes.uint32, device)
     push = struct.pack("<3QI", address, bits._address, counts._address, count)
-    _run(_count_variant(storage_itemsize(dtypes.bool_, device) == 4), device, push, chunks, [mask], [bits, counts])
-    total = running_sums(counts)
-    return _Part(first, count, bits, counts, total)
-
-
-def running_sums(counts: VkArray) -> VkArray:
-    """Replace each of the contiguous uint32 counts by the sum of those before it; returns the sum of all."""
-    device = counts._device
-    levels = [counts]
-    while levels[-1].size > 1:
-        below = levels[-1]
-        above = empty((-(-below.size // _BRANCHES),), dtypes.uint32, device)
-        push = struct.pack("<2QI", below._address, above._address, below.size)
-        _run(_SUM, device, push, above.size, [below], [above])
-        levels.append(above)
-    total = launch.copy(levels[-1])
-    running: VkArray = launch.constant(0, dtypes.uint32, device)
-    for level in reversed(levels):
-        push = struct.pack("<2QI", level._address, running._address, level.size)
-        _run(_SCAN, device, push, -(-level.size // _BRANCHES), [level, running], [level])
-        running = level
-    return total
+    variant = _count_variant(storage_itemsize(dtypes.bool_, device) == 4)
+    groups = launch.groups_for(chunks + 1, device.limits)
+    launch.dispatch(variant, device, push, groups, [mask], [bits, counts])
+    running_sums(counts)
+    return _Part(first, count, bits, counts)
 
 
 def coordinates(mask: VkArray, part: int = PART) -> tuple[VkArray, ...]:
@@ -137,8 +127,9 @@ def coordinates(mask: VkArray, part: int = PART) -> tuple[VkArray, ...]:
                     values += struct.unpack("<2i", struct.pack("<Q", value))
             header = struct.pack("<2Q2I", one.bits._address, one.prefix._address, one.length, len(shape))
             push, metadata = launch.with_metadata(device, header, values)
-            _run(_coordinates_variant(dtype is dtypes.int64), device, push, one.length, [one.bits, one.prefix], results,
-                 buffers=metadata, constants=((1, len(shape) if len(shape) <= _COMMON_RANK else 0),))  # fmt: skip
+            rank = len(shape) if len(shape) <= _COMMON_RANK else 0
+            variant = functools.partial(_coordinates_variant, dtype is dtypes.int64)
+            _write(variant, one, push, [], results, buffers=metadata, constants=((1, rank),))
         done += total
     return tuple(results)
 
@@ -159,7 +150,7 @@ def compress(x: VkArray, mask: VkArray, part: int = PART) -> VkArray:
                 "<4QI", one.bits._address, one.prefix._address, x._address + one.first * itemsize,
                 result._address + done * itemsize, one.length,
             )  # fmt: skip
-            _run(_elements_variant(itemsize), device, push, one.length, [one.bits, one.prefix, x], [result])
+            _write(functools.partial(_elements_variant, itemsize), one, push, [x], [result])
         done += total
     return result
 

@@ -7,7 +7,7 @@ import math
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import layout
 from ..array import VkArray, empty, is_supported, storage_itemsize
@@ -20,10 +20,17 @@ if TYPE_CHECKING:
     from .launch import Device
 
 _BLOCK = 16
-_CHUNK_BLOCKS = 256
-_CHUNK = _BLOCK * _CHUNK_BLOCKS
-_TOTALS, _BASE, _INITIAL, _COLUMNS = 1, 2, 4, 8
-# From so many invocations on, one for each chunk keeps a GPU busy, and neighbours read neighbouring columns.
+_TILE = _BLOCK**3
+_TOTALS, _BASE, _INITIAL, _EXCLUSIVE = 1, 2, 4, 8
+# Invocations of a workgroup that meet in shared memory, and the shared memory that leaves room for other workgroups.
+_INVOCATIONS = 256
+_SHARED_BYTES = 40 << 10
+_UNIT_BYTES = 20
+# Chunks of 16 tiles from so many on, which keep a GPU busy.
+_ENOUGH_CHUNKS = 1 << 10
+# Neighbouring rows that a workgroup reads together along columns, at most.
+_NEIGHBOURS = 16
+# From so many invocations on, one for each tile keeps a GPU busy, and neighbours read neighbouring columns.
 _ENOUGH_INVOCATIONS = 1 << 13
 # The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
 _FEW_INVOCATIONS = 16
@@ -43,8 +50,8 @@ class Scan:
         combine = self.combine.get(result.kind) or self.combine["else"]
         initial = self.initial if result.kind != "complex floating" else f"{self.initial}, 0"
         defines: list[tuple[str, str]] = [("COMBINE", combine), ("INITIAL_VALUE", initial)]
-        if shared:
-            defines.append(("SHARED", "1"))
+        if shared:  # see there about SPACING: memory has 32 banks of 4 bytes
+            defines += [("SHARED", "1"), ("SPACING", "32" if _state_bytes(result) == 4 else "16")]
         partial = partial_dtype(result)
         for name, dtype in (("A", source), ("P", partial), ("R", result)):
             defines += launch.operand_defines(name, dtype)
@@ -65,78 +72,139 @@ class Scan:
                     yield self.variant(device, source, result, shared)
 
 
+def _state_bytes(dtype: DType) -> int:
+    """The bytes of a value in the type that `dtype` computes in."""
+    return partial_dtype(dtype).itemsize
+
+
+SUM = Scan("cumulative_sum", {"else": "a + b"}, "0")
+
+
+def running_sums(counts: VkArray) -> None:
+    """Replace each of the contiguous uint32 counts by the sum of those before it."""
+    flat = counts._view((counts.size,), (1,))
+    scan_into(SUM, flat, 0, flat, exclusive=True)
+
+
 @functools.cache
 def _variant(scan: Scan, device: Device, source: DType, result: DType, shared: bool) -> Variant:
     return scan.variant(device, source, result, shared)
 
 
-def scan_into(scan: Scan, x: VkArray, axis: int, result: VkArray, initial: bool = False) -> None:
+class _Plan(NamedTuple):
+    """How a scan is cut: elements of a chunk, invocations that share one, whether neighbours of these take neighbouring
+    rows, and whether they meet in shared memory."""
+
+    chunk: int
+    members: int
+    columns: bool
+    shared: bool
+
+
+def _power_of_two(count: int) -> int:
+    """The smallest that is not below a count."""
+    return 1 << (count - 1).bit_length()
+
+
+def _plan(device: Device, dtype: DType, rows: int, length: int, columns: bool, limit: int) -> _Plan:
+    """The plan for rows of `length` elements, with `limit` the length of a chunk that indices reach."""
+    many = columns and rows * -(-length // _TILE) >= _ENOUGH_INVOCATIONS
+    if many or not uses_shared_memory(device) or _pieces(device, dtype) > _BLOCK:
+        return _Plan(_TILE, 1, columns, False)
+    members = min(_INVOCATIONS, _power_of_two(-(-length // _BLOCK)))
+    if columns:
+        members = min(members, _INVOCATIONS // min(_NEIGHBOURS, _power_of_two(rows)))
+    wide = _BLOCK * _TILE
+    if members == _INVOCATIONS and length > _TILE and rows * -(-length // wide) >= _ENOUGH_CHUNKS and wide <= limit:
+        return _Plan(wide, members, columns, True)
+    return _Plan(_TILE, members, columns, True)
+
+
+def _pieces(device: Device, dtype: DType, members: int = 1) -> int:
+    """In how many pieces, that share the memory, a workgroup exchanges its elements; more than _BLOCK: it lacks memory."""
+    itemsize, slots = _state_bytes(dtype), _INVOCATIONS * (_BLOCK + 1)
+    others = 2 * itemsize * (slots // _BLOCK + _BLOCK) + _UNIT_BYTES * _INVOCATIONS // members
+    limit = min(_SHARED_BYTES, device.limits.max_shared_memory_size) - others
+    return _power_of_two(-(-slots * itemsize // limit)) if limit > 0 else 2 * _BLOCK
+
+
+def scan_into(
+    scan: Scan, x: VkArray, axis: int, result: VkArray, initial: bool = False, exclusive: bool = False
+) -> None:
     """Scan x along an axis into `result`, an array of any layout: of the shape of x, or with `initial` one longer.
 
-    The types compute in the same GLSL type. `result` shares no memory with x.
+    The types compute in the same GLSL type. `exclusive`: an element becomes what lies before it. `result` shares no memory
+    with x, or is x.
     """
     x, length = launch.forward(x), x._shape[axis]
     kept = x._shape[:axis] + x._shape[axis + 1 :]
-    if math.prod(kept) == 0 or (length == 0 and not initial):
+    if math.prod(kept) == 0:
+        return
+    if length == 0:
+        launch.elementwise(
+            launch.copy_operation(result._dtype),
+            (launch.constant(int(scan.initial), result._dtype, x._device),), result,
+        )  # fmt: skip
         return
     steps = (x._strides[axis], result._strides[axis])
-    if max(map(abs, steps)) * min(length, _CHUNK) > launch.index_limit(x._device, x._dtype, result._dtype):
-        _scan_moved(scan, x, axis, result, initial)
+    limit = launch.index_limit(x._device, x._dtype, result._dtype) // max(1, *map(abs, steps))
+    if min(length, _TILE) > limit:
+        _scan_moved(scan, x, axis, result, initial, exclusive)
         return
     strides = [array._strides[:axis] + array._strides[axis + 1 :] for array in (x, result)]
     kept, first, others = layout.sort_by_stride(kept, *strides)
     kept, strides = layout.collapse(kept, [first, *others])
-    run = functools.partial(_dispatch, scan, x, result, kept, strides, length, steps)
-    chunks = -(-length // _CHUNK)
-    scanned = None
+    columns = strides[0][-1] != 0 and abs(strides[0][-1]) < abs(steps[0])
+    plan = _plan(x._device, result._dtype, math.prod(kept), length, columns, limit)
+    run = functools.partial(_dispatch, scan, x, result, kept, strides, length, steps, plan)
+    chunks = -(-length // plan.chunk)
+    mode = (_INITIAL if initial else 0) | (_EXCLUSIVE if exclusive else 0)
+    states = None
     if chunks > 1:
-        partial = partial_dtype(result._dtype)
-        totals = empty((math.prod(kept), chunks), partial, x._device)
-        scanned = empty(totals._shape, partial, x._device)
-        run(totals, _TOTALS)
-        scan_into(scan, totals, 1, scanned)
-    run(scanned, (_BASE if chunks > 1 else 0) | (_INITIAL if initial else 0))
+        states = empty((math.prod(kept), chunks), partial_dtype(result._dtype), x._device)
+        run(states, _TOTALS)
+        scan_into(scan, states, 1, states, exclusive=True)
+        mode |= _BASE
+    run(states, mode)
 
 
-def _scan_moved(scan: Scan, x: VkArray, axis: int, result: VkArray, initial: bool) -> None:
+def _scan_moved(scan: Scan, x: VkArray, axis: int, result: VkArray, initial: bool, exclusive: bool) -> None:
     """As `scan_into`, through contiguous copies, for strides along the axis that 32-bit indices do not reach with."""
     order = (*range(axis), *range(axis + 1, x.ndim), axis)
     source, target = x._permuted(order), result._permuted(order)
     moved = empty(target._shape, result._dtype, x._device)
-    scan_into(scan, launch.copy(source), x.ndim - 1, moved, initial)
+    scan_into(scan, launch.copy(source), x.ndim - 1, moved, initial, exclusive)
     launch.elementwise(launch.copy_operation(result._dtype), (moved,), target)
 
 
 def _dispatch(
     scan: Scan, x: VkArray, result: VkArray, kept: layout.Shape, strides: list[layout.Strides], length: int,
-    steps: tuple[int, int], totals: VkArray | None, mode: int,
+    steps: tuple[int, int], plan: _Plan, states: VkArray | None, mode: int,
 ) -> None:  # fmt: skip
-    """One of the passes over all elements: `totals` is written with _TOTALS, read with _BASE, else not used."""
-    device = x._device
-    all_chunks = max(1, -(-length // _CHUNK))
-    rows = math.prod(kept)
-    columns = strides[0][-1] != 0 and abs(strides[0][-1]) < abs(steps[0])
-    shared = uses_shared_memory(device) and not (columns and rows * all_chunks >= _ENOUGH_INVOCATIONS)
-    blocks = max(1, -(-min(length, _CHUNK) // _BLOCK))
-    members = 1 << (blocks - 1).bit_length() if shared else 1
-    if columns:
-        mode |= _COLUMNS
-    variant = _variant(scan, device, x._dtype, result._dtype, shared)
+    """One of the passes over all elements: `states` is written with _TOTALS, read with _BASE, else not used."""
+    device, chunk = x._device, plan.chunk
+    all_chunks = -(-length // chunk)
+    variant = _variant(scan, device, x._dtype, result._dtype, plan.shared)
     x_itemsize, result_itemsize = storage_itemsize(x._dtype, device), storage_itemsize(result._dtype, device)
-    total_itemsize = storage_itemsize(partial_dtype(result._dtype), device)
-    reads = [x] if mode & _TOTALS or totals is None else [x, totals]
-    writes = [totals] if mode & _TOTALS and totals is not None else [result]
-    size = launch.WORKGROUP_SIZE if shared or rows * all_chunks >= _ENOUGH_INVOCATIONS else _FEW_INVOCATIONS
+    state_itemsize = storage_itemsize(partial_dtype(result._dtype), device)
+    reads = [x] if mode & _TOTALS or states is None else [x, states]
+    writes = [states] if mode & _TOTALS and states is not None else [result]
+    few = not plan.shared and math.prod(kept) * all_chunks < _ENOUGH_INVOCATIONS
+    size = _FEW_INVOCATIONS if few else _INVOCATIONS
+    constants: tuple[tuple[int, int], ...] = ()
+    if plan.shared:
+        pieces = _pieces(device, result._dtype, plan.members)
+        constants = ((1, plan.members), (2, int(plan.columns)), (3, int(steps == (1, 1))), (4, pieces))
     limit = launch.index_limit(device, x._dtype, result._dtype)
-    for row, part, taken, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, _CHUNK, limit):
-        x_offset, offset = (offset + first * _CHUNK * step for offset, step in zip(offsets, steps, strict=True))
-        part_rows = math.prod(part)
+    for row, part, taken, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, chunk, limit):
+        x_offset, offset = (offset + first * chunk * step for offset, step in zip(offsets, steps, strict=True))
+        rows = math.prod(part)
         header = struct.pack(
             "<3Q8I", x._address + x_offset * x_itemsize,
             0 if mode & _TOTALS else result._address + offset * result_itemsize,
-            0 if totals is None else totals._address + row * all_chunks * total_itemsize,
-            min(length - first * _CHUNK, chunks * _CHUNK), part_rows, chunks, first, all_chunks, members, mode, len(part),
+            0 if states is None else states._address + row * all_chunks * state_itemsize,
+            min(length - first * chunk, chunks * chunk), rows, chunks, first, all_chunks, chunk, mode, len(part),
         )  # fmt: skip
         push, metadata = launch.with_metadata(device, header, [*steps, *part, *taken[0], *taken[1]])
-        groups = launch.groups_for(part_rows * chunks * members, device.limits, size)
-        launch.dispatch(variant, device, push, groups, reads, writes, size, metadata)
+        groups = launch.groups_for(rows * chunks * plan.members, device.limits, size)
+        launch.dispatch(variant, device, push, groups, reads, writes, size, metadata, constants)
