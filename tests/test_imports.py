@@ -23,6 +23,7 @@ OPERATIONS = {
     "ops",
     "promotion",
     "shaders",
+    "tuning",
 }
 
 # What each module may import from vkarray, and from outside the standard library. The first prefix that matches a
@@ -33,6 +34,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "cache": ({"configuration", "errors"}, set()),
     "_vk.api": ({"_vk", "configuration", "errors"}, {"vulkan"}),
     "_vk": ({"configuration", "errors", "cache"}, set()),
+    "tuning": ({"cache"}, set()),
     "dtypes": ({"errors"}, set()),
     "promotion": ({"dtypes", "errors"}, set()),
     "layout": ({"errors"}, set()),

@@ -1,7 +1,8 @@
 """Sums of products on the device: `dot` over stacks of rows, `matmul` over stacks of matrices, of any strides.
 
 Which kernel, tile and split of the summed dimension a product takes follows from its shapes and the kind and limits of
-the device alone, by the tables below; so the order of additions, and with it the result, never changes between runs.
+the device alone, by the tables below, and what `vkarray tune` remembered of them (see `tuning`); so the order of
+additions, and with it the result, never changes between runs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import dtypes, layout
+from .. import dtypes, layout, tuning
 from ..array import VkArray, empty, is_supported, storage_itemsize
 from ..dtypes import CATEGORIES, DType
 from ..shaders import Variant
@@ -36,6 +37,12 @@ class Tile(NamedTuple):
     depth: int
     itemsize: int  # of the widest compute type that fits the registers
     least: int
+
+    @property
+    def label(self) -> str:
+        """The row's name, by which a choice is remembered."""
+        (m, n), (rows, columns) = self.shape, self.block
+        return f"{self.template} {m}x{n} by {rows}x{columns}, depth {self.depth}"
 
     @property
     def invocations(self) -> int:
@@ -80,10 +87,8 @@ _SHORTEST_REACH = 16  # products that a part always has, whatever it spans
 # Rows and columns from which on 16-bit floating-point matrices are converted first: unpacking such an element takes a
 # dozen instructions, and it is read once per tile. No larger than half the smallest tile of matmul_tiled.
 _CONVERT_FROM = 16
-_LONGEST_PART = {
-    "gpu": 1 << 30,
-    "cpu": 1 << 15,
-}  # llvmpipe leaves a loop after 65,535 turns, whatever it still had to do
+# llvmpipe leaves a loop after 65,535 turns, whatever it still had to do.
+_LONGEST_PART = {"gpu": 1 << 30, "cpu": 1 << 15}
 
 # Packs of 16 bytes of the types computed in. 8-byte types move one by one: as dvec2 they took 30 times as long on NVIDIA.
 _PACKS = {"float": ("vec4", 4), "int": ("ivec4", 4), "uint": ("uvec4", 4)}
@@ -219,11 +224,24 @@ def sum_partial(partial: VkArray, result: VkArray) -> VkArray:
 
 def _lanes(a: VkArray, b: VkArray, device: Device) -> int:
     """How many invocations share a sum."""
-    k = a._shape[-1]
     side_by_side = len(a._shape) > 1 and any(0 < abs(array._strides[-2]) < abs(array._strides[-1]) for array in (a, b))
-    if device.limits.is_cpu or side_by_side or k <= _LANES[1]:
+    return 1 if side_by_side else choose_lanes(device, a._shape[-1])
+
+
+@tuning.cached
+def choose_lanes(device: Device, k: int) -> int:
+    """How many invocations share a sum of k products whose factors lie side by side."""
+    if k <= _LANES[1]:
         return 1
-    return min(_LANES[k < _LONG_ROW], launch.invocations_of_group(device.limits))
+    preferred = tuning.choice(device, "sum of a row", tuning.length_class(k))
+    if preferred in lane_choices(device):
+        return int(preferred)
+    return 1 if device.limits.is_cpu else min(_LANES[k < _LONG_ROW], launch.invocations_of_group(device.limits))
+
+
+def lane_choices(device: Device) -> list[str]:
+    """The powers of two that a workgroup can be cut into, every second of them."""
+    return [str(1 << n) for n in range(0, launch.invocations_of_group(device.limits).bit_length(), 2)]
 
 
 def part_length(
@@ -330,21 +348,32 @@ def _tiles(tile: Tile, shape: Sequence[int]) -> int:
     return math.prod(shape[:-2]) * -(-shape[-2] // tile.shape[0]) * -(-shape[-1] // tile.shape[1])
 
 
-@functools.lru_cache(maxsize=4096)
+@tuning.cached
 def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile:
-    """The row of the device's table for a result of this shape."""
-    limits, itemsize = device.limits, compute_itemsize(dtype)
-    table = CPU_TILES if limits.is_cpu else GPU_TILES
-    for tile in table:
-        if (
-            itemsize <= tile.itemsize
-            and _tiles(tile, shape) >= tile.least
-            and all(size <= 2 * length for size, length in zip(tile.shape, shape[-2:], strict=True))
-            and tile.shared_bytes(itemsize) <= limits.max_shared_memory_size
-            and tile.workgroup_size <= limits.max_workgroup_invocations
-        ):
+    """The row for a result of this shape: the one that tuning chose, else the first of the device's table that fits."""
+    preferred = tuning.choice(device, "product", tuning.shape_class(dtype.name, shape))
+    chosen = [tile for tile in candidates() if tile.label == preferred]
+    table = CPU_TILES if device.limits.is_cpu else GPU_TILES
+    for tile in (*chosen, *table):
+        if (tile in chosen or _tiles(tile, shape) >= tile.least) and fits(tile, device, shape, dtype):
             return tile
     return table[-1]
+
+
+def candidates() -> tuple[Tile, ...]:
+    """The rows of all tables, which tuning chooses from on any kind of device."""
+    return (*GPU_TILES, *CPU_TILES)
+
+
+def fits(tile: Tile, device: Device, shape: Sequence[int], dtype: DType) -> bool:
+    """Whether the device can run a row on this type, and the result is not much smaller than its tile."""
+    itemsize, limits = compute_itemsize(dtype), device.limits
+    return (
+        itemsize <= tile.itemsize
+        and all(size <= 2 * length for size, length in zip(tile.shape, shape[-2:], strict=True))
+        and tile.shared_bytes(itemsize) <= limits.max_shared_memory_size
+        and tile.workgroup_size <= limits.max_workgroup_invocations
+    )
 
 
 def _multiply(
