@@ -138,15 +138,19 @@ def test_all_float32_of_a_part(few_inputs, monkeypatch):
     assert measured.error >= 1
 
 
+def engines(inputs):
+    return [engine.Host(inputs)] + ([engine.Cuda(inputs, engine.cupy())] if engine.cupy() else [])
+
+
 def test_engines_count_the_same_errors():
-    """Where the device has no results, but the reference rounded and at times moved: every engine finds the places."""
+    """The reference rounded, and at times moved: every engine finds the places."""
     start, count = 0x3F800000 - 2**15, 2**16
     inputs = np.arange(start, start + count, dtype=np.uint32)
     got = np.log(inputs.view(np.float32).astype(np.float64)).astype(np.float32)
     got[1000] = np.nextafter(got[1000], np.float32(9))
     got[5000] = np.nan
     found = []
-    for at in [engine.Host(count)] + ([engine.Cuda(count, engine.cupy())] if engine.cupy() else []):
+    for at in engines(count):
         for chunk in (2**12, 2**16):
             at.chunk = chunk
             parts = exhaustive._examine(at, ROWS["log"], start, [at.received(got.copy())], True)
@@ -160,6 +164,21 @@ def test_engines_count_the_same_errors():
         at.close()
     assert len(set(found)) == 1
     assert found[0][1] == 1
+
+
+@pytest.mark.parametrize("name", ["floor", "isnan", "log", "reciprocal", "sign", "signbit", "sqrt"])
+@pytest.mark.parametrize("start", [0, 0x3F7FF000, 0x7F7FF000, 0x80000000, 0xFF7FF000], ids=hex)
+def test_engines_know_special_values(name, start):
+    """Around zero, 1 and infinity, with subnormals and NaNs."""
+    bits = np.arange(start, start + 2**13, dtype=np.uint32)
+    for at in engines(2**13):
+        with np.errstate(all="ignore"):
+            got = getattr(np, name)(bits.view(np.float32).astype(np.float64))
+            got = got.astype(np.float32) if got.dtype != np.bool_ else got
+            results = got if type(at) is engine.Host else at.cupy.asarray(got)
+            errors = at.errors(ROWS[name], results, at.reference(ROWS[name], at.inputs(start, bits.size)))
+        assert engine.on_host(errors).max() <= 0.5
+        at.close()
 
 
 def test_digest_is_what_is_documented():
