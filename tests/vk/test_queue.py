@@ -1,5 +1,6 @@
 """Recording, barriers, batches, waiting, threads."""
 
+import dataclasses
 import random
 import threading
 
@@ -142,6 +143,18 @@ def test_command_buffers_are_used_again(own_device):
         own_device.synchronize()
     queue = own_device.queue  # one runs while the next is begun
     assert len(queue.free) + (queue.begun is not None) <= 2, "each batch makes a command buffer of its own"
+
+
+def test_after_a_wait_the_device_begins_at_once(own_device):
+    own_device.limits = dataclasses.replace(own_device.limits, is_cpu=False)
+    queue, combine, a = own_device.queue, Combine(own_device), own_device.allocate(256)
+    combine.run(a, a, a)
+    own_device.synchronize()
+    combine.run(a, a, a)
+    assert queue.submitted == queue.serial, "the first command after a wait waits for others"
+    combine.run(a, a, a)
+    combine.run(a, a, a)
+    assert queue.submitted == queue.serial - 2, "the commands that follow are no batch"
 
 
 def test_too_many_workgroups_is_an_error_not_a_lost_device(device):

@@ -304,7 +304,7 @@ class Queue:
     def _submitted(self, batch: Batch) -> None:
         self.barrier = self.submitted = batch.serial
         self.batches += 1
-        self.batch_limit = min(self.batch_limit * 2, LARGEST_BATCH)
+        self.batch_limit = min(max(self.batch_limit * 2, FIRST_BATCH), LARGEST_BATCH)
 
     def _arrived(self, batch: Batch) -> bool:
         """Whether the driver has the batch; to find out, it has to finish all that it has."""
@@ -385,6 +385,8 @@ class Queue:
                 self.functions.vkGetSemaphoreCounterValue(self.device.handle, self.semaphore[0], counter)
             with self.device.gate:
                 self.retire()
+                # Who has waited for a value often waits for that of the next command too: the device begins it at once.
+                self.batch_limit = 1
         if self.completed >= serial:
             return
         info = struct(
