@@ -366,6 +366,7 @@ class Queue:
                 )  # the command of that number may have failed before it was recorded
             self.retire()
             if serial <= self.completed:
+                self._waited()
                 return
             # A batch signals its last serial; some validation layers wait in vain for one in between.
             serial = next((batch.serial for batch in self.in_flight if batch.serial >= serial), serial)
@@ -376,6 +377,12 @@ class Queue:
         finally:
             with self.lock:
                 self.waiting -= 1
+                self._waited()
+
+    def _waited(self) -> None:
+        """Who waited for a value often waits for that of the next command too: a GPU begins that one at once."""
+        if not self.device.limits.is_cpu:
+            self.batch_limit = 1
 
     def _wait_outside(self, serial: int) -> None:
         """The part of `wait` that is not behind the gate."""
@@ -385,8 +392,6 @@ class Queue:
                 self.functions.vkGetSemaphoreCounterValue(self.device.handle, self.semaphore[0], counter)
             with self.device.gate:
                 self.retire()
-                # Who has waited for a value often waits for that of the next command too: the device begins it at once.
-                self.batch_limit = 1
         if self.completed >= serial:
             return
         info = struct(
