@@ -124,9 +124,10 @@ def run(arguments: argparse.Namespace) -> int:
     for chapter, works in chosen.items():
         print(f"\n{chapter} (after {time.perf_counter() - started:.0f} s)")
         rows += _rows(chapter, works, measurement, kind)
-    facts["seconds"] = round(time.perf_counter() - started, 1)
-    finished = _finished(facts, rows, measurement, dict(arguments.peak))
-    _write(arguments.output, finished)
+        facts["seconds"] = round(time.perf_counter() - started, 1)
+        finished = _finished(facts, rows, measurement, dict(arguments.peak))
+        _write(arguments.output, finished)  # after every chapter, for whoever has to stop
+    _tell(arguments.output, finished)
     return int(measurement.wrong)
 
 
@@ -204,21 +205,28 @@ def _finished(
 ) -> dict[str, Any]:
     """The report with shares of the limits, in types that JSON has."""
     limits = report.limits(rows, peaks)
-    for row in rows:
-        if row["mine"] is not None and row["bound"] in limits:
-            row["share"] = row["mine"] / limits[row["bound"]]
-        row["goals"] = [asdict(line) for line in row["goals"]]
-        row["results"] = [asdict(result) for result in row["results"]]
-    return {**facts, "limits": limits, "rows": rows, "left_out": measurement.left_out}
+    done = [
+        row
+        | {
+            "share": row["mine"] / limits[row["bound"]] if row["mine"] is not None and row["bound"] in limits else None,
+            "goals": [asdict(line) for line in row["goals"]],
+            "results": [asdict(result) for result in row["results"]],
+        }
+        for row in rows
+    ]
+    return {**facts, "limits": limits, "rows": done, "left_out": measurement.left_out}
 
 
 def _write(path: Path, finished: dict[str, Any]) -> None:
-    """The figures as JSON, as a table, and as a picture where matplotlib is installed."""
+    """The figures as JSON, and the table beside them."""
     path.write_text(json.dumps(finished, indent=1) + "\n", encoding="utf-8")
-    text = report.table(finished)
-    path.with_suffix(".md").write_text(f"{report.heading(finished)}\n\n{text}\n", encoding="utf-8")
-    print(f"\n{text}\n")
-    print(f"Wrote {path}, {path.with_suffix('.md')}")
+    table = f"{report.heading(finished)}\n\n{report.table(finished)}\n"
+    path.with_suffix(".md").write_text(table, encoding="utf-8")
+
+
+def _tell(path: Path, finished: dict[str, Any]) -> None:
+    """Print the table, and draw the picture where matplotlib is installed."""
+    print(f"\n{report.table(finished)}\n\nWrote {path}, {path.with_suffix('.md')}")
     if importlib.util.find_spec("matplotlib") is not None and finished["rows"]:
         from .chart import draw
 

@@ -14,14 +14,15 @@ def _wide(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda a, axis=None: function(a, axis=axis, dtype=np.float64)
 
 
-# Name, reference, and its relative error in float32: these are sums of positive numbers.
+# Name, reference, and the relative error that passes: some peers add one after the other, which is far from exact.
 _REDUCTIONS: tuple[tuple[str, Callable[..., Any], float], ...] = (
-    ("sum", _wide(np.sum), 1e-5),
+    ("sum", _wide(np.sum), 1e-4),
     ("max", np.max, 0.0),
-    ("mean", _wide(np.mean), 1e-5),
+    ("mean", _wide(np.mean), 1e-4),
     ("var", _wide(np.var), 1e-4),
     ("argmax", np.argmax, 0.0),
 )
+_RUNNING = 1e-3
 
 
 def _needed(rows: slice, a: np.ndarray, axis: int) -> np.ndarray:
@@ -73,11 +74,11 @@ def works(sizes: Sizes) -> Iterator[Work]:
             )  # fmt: skip
     yield Work(
         "cumulative_sum rows", "cumulative_sum(A, axis=1)", (square,), lambda xp, a: xp.cumulative_sum(a, axis=1),
-        by_rows(lambda rows, a: np.cumsum(a[rows], axis=1, dtype=np.float64), 1e-5), cuda(1.0), 8 * n, bound="copy",
+        by_rows(lambda rows, a: np.cumsum(a[rows], axis=1, dtype=np.float64), _RUNNING), cuda(1.0), 8 * n, bound="copy",
     )  # fmt: skip
     yield Work(
         "cumulative_sum columns", "cumulative_sum(A, axis=0)", (square,), lambda xp, a: xp.cumulative_sum(a, axis=0),
-        by_rows(_running, 1e-5), cuda(1.0), 8 * n, bound="copy",
+        by_rows(_running, _RUNNING), cuda(1.0), 8 * n, bound="copy",
     )  # fmt: skip
 
 
@@ -92,5 +93,5 @@ def of_vector(n: int) -> Iterator[Work]:
         )  # fmt: skip
     yield Work(
         "cumulative_sum", "cumulative_sum(a)", vector, lambda xp, a: xp.cumulative_sum(a, axis=0),
-        by_rows(_running, 1e-5), cuda(1.0), 8 * n, bound="copy",
+        by_rows(_running, _RUNNING), cuda(1.0), 8 * n, bound="copy",
     )  # fmt: skip
