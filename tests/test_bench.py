@@ -139,7 +139,11 @@ def test_growth(tmp_path, capsys) -> None:
 def test_pictures(tmp_path) -> None:
     pytest.importorskip("matplotlib")
     run(tmp_path, "--only", "add,sum all,cholesky")
-    assert (tmp_path / "report.png").read_bytes().startswith(b"\x89PNG")
+    picture = tmp_path / "report.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    picture.unlink()
+    assert main(["bench", "--draw", str(tmp_path / "report.json")]) == 0
+    assert picture.exists()
     run(tmp_path, "--growth", "--only", "add")
     assert (tmp_path / "report.png").stat().st_size > 10_000
 

@@ -8,7 +8,6 @@ Ratios compare device times where both libraries have them, else host times: abo
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import os
 import platform
@@ -21,7 +20,7 @@ from typing import Any
 import vkarray as vx
 
 from ..libraries import installed
-from . import calls, elementwise, fourier, growth, indexing, linalg, products, reductions, report, start
+from . import calls, chart, elementwise, fourier, growth, indexing, linalg, products, reductions, report, start
 from .measure import Measurement, Result
 from .work import Goal, Sizes, Work
 
@@ -69,6 +68,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the device's peak for products of a type, such as float32=67 (else that of the fastest library)",
     )  # fmt: skip
     parser.add_argument("--growth", action="store_true", help="time against size, from 1 element to the memory's end")
+    parser.add_argument(
+        "--draw", type=Path, metavar="FILE", help="only draw the picture of a report, where matplotlib is"
+    )
     parser.add_argument("--device", help="the vkarray device: index, part of the name, or UUID")
     parser.add_argument(
         "--output", type=Path, default=Path("vkarray-bench.json"), metavar="FILE",
@@ -93,6 +95,9 @@ def _peak(text: str) -> tuple[str, float]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status: 1 when a result of vkarray is wrong."""
+    if arguments.draw is not None:
+        chart.picture(arguments.draw)
+        return 0
     device = vx.asarray(0.0, device=arguments.device).device
     kind = "cpu" if device.limits.is_cpu else "gpu"
     elements, matrix = SIZES[kind]
@@ -227,9 +232,4 @@ def _write(path: Path, finished: dict[str, Any]) -> None:
 def _tell(path: Path, finished: dict[str, Any]) -> None:
     """Print the table, and draw the picture where matplotlib is installed."""
     print(f"\n{report.table(finished)}\n\nWrote {path}, {path.with_suffix('.md')}")
-    if importlib.util.find_spec("matplotlib") is not None and finished["rows"]:
-        from .chart import draw
-
-        picture = path.with_suffix(".png")
-        draw(finished, picture)
-        print(f"Wrote {picture}")
+    chart.picture(path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,15 @@ def _pyplot() -> Any:
     from matplotlib import pyplot
 
     return pyplot
+
+
+def picture(path: Path) -> None:
+    """Draw the report in a file of JSON beside it, where matplotlib is installed and there is something to draw."""
+    report = json.loads(path.read_text(encoding="utf-8"))
+    drawing, what = (draw_growth, report["points"]) if "points" in report else (draw, report["rows"])
+    if importlib.util.find_spec("matplotlib") is not None and what:
+        drawing(report, path.with_suffix(".png"))
+        print(f"Wrote {path.with_suffix('.png')}")
 
 
 def _of(goal: dict[str, Any], peer: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..libraries import Library
-from . import indexing, products, reductions
+from . import chart, indexing, products, reductions
 from .measure import Measurement
 from .work import Values, Work, of_rows
 
@@ -85,15 +84,10 @@ def run(libraries: list[Library], facts: dict[str, Any], arguments: argparse.Nam
             # Whoever was too slow or ran out of memory will be for larger sizes too.
             names = {result.library for result in results}
             remaining = [library for library in remaining if library.name in names or library is libraries[0]]
-    report = {**facts, "elements": elements, "matrix": matrix, "points": points}
-    path = arguments.output
-    path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    print(f"\nWrote {path}")
-    if importlib.util.find_spec("matplotlib") is not None and points:
-        from .chart import draw_growth
-
-        draw_growth(report, path.with_suffix(".png"))
-        print(f"Wrote {path.with_suffix('.png')}")
+        report = {**facts, "elements": elements, "matrix": matrix, "points": points}
+        arguments.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    print(f"\nWrote {arguments.output}")
+    chart.picture(arguments.output)
     return int(wrong)
 
 
