@@ -73,7 +73,7 @@ def draw(report: dict[str, Any], path: Path) -> None:
             _bars(place, chapter, chapters[chapter], peers)
     figure.suptitle(
         f"vkarray on {report['device']}, {report['date']}: time of the peer over vkarray's\n"
-        "(longer is better, 1 is level; black: the goal against this peer, red: missed)", fontsize=10,
+        "(longer is better, 1 is level; black: the goal against this peer; red: missed, of a name any goal)", fontsize=10,
     )  # fmt: skip
     patches = [pyplot.Rectangle((0, 0), 1, 1, color=colour) for colour in _PEERS[: len(peers)]]
     figure.legend(patches, peers, loc="outside lower center", ncols=len(peers), fontsize=8)
@@ -99,6 +99,8 @@ def _bars(place: Any, chapter: str, rows: list[dict[str, Any]], peers: list[str]
                     place.plot([at, at], [middle - height / 2, middle + height / 2], color=_GOAL, linewidth=2)
     place.axvline(1, color="#888888", linewidth=0.8, zorder=0)
     place.set_yticks(range(len(rows)), [row["work"] for row in rows], fontsize=7)
+    for label, row in zip(place.get_yticklabels(), rows, strict=True):
+        label.set_color(_MISSED if any(not goal["met"] for goal in row["goals"]) else _GOAL)
     place.invert_yaxis()
     place.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     place.tick_params(axis="x", labelsize=7)
