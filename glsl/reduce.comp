@@ -6,9 +6,11 @@
 // leaves of a chunk are the leaves of a binary tree that joins neighbours. Leaves without elements come last and are left
 // out. The chunks' states are written, and reduced in the same way by a further dispatch, whose input is STATES.
 //
-// SHARED: `members` invocations work on a chunk and meet in shared memory. By rows, each takes a lane of a block, so that
-// neighbours read neighbouring elements; by columns (COLUMNS in `mode`), each takes `serial` whole blocks and neighbours
-// read neighbouring rows. Otherwise an invocation takes a whole chunk, as suits CPU drivers.
+// SHARED: `members` invocations work on a chunk, on `share` lanes each, and meet in shared memory. By rows, neighbours are the
+// members of a chunk with a lane each, and read neighbouring elements; by columns (COLUMNS in `mode`), they read neighbouring
+// rows. Otherwise an invocation takes a whole chunk, as suits CPU drivers.
+//
+// SHIFT: the elements of a lane are mapped with a `center` in their midst, which the state of the lane then holds.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/dtypes.glsl"
@@ -20,7 +22,7 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const bool PACKED = false;           // an aligned row without gaps
 layout(constant_id = 2) const bool TWO_DIMENSIONAL = false;  // the elements of a row lie in two dimensions
 layout(constant_id = 3) const uint LANES = 8u;               // a power of two up to 256
-const uint CHUNK_BLOCKS = 256u / LANES;
+const uint CHUNK_LANES = 256u;
 
 #define STEP (LANES * uint(VECTOR))
 #define BATCH 4
@@ -29,24 +31,43 @@ const uint CHUNK_BLOCKS = 256u / LANES;
 #define COLUMNS 1u
 #define LAST 2u
 
-#ifdef INDEXED
-// The state of a search: a value and the place where it was found first.
-struct State { R_STORAGE index; P_STORAGE value; };
+// A leaf is the state of some elements of a lane.
+#if defined(INDEXED)
+// A search knows a value and its place in the chunk, and stores the place in the whole row.
+struct State { P_COMPUTE value; uint place; };
+struct Stored { R_STORAGE index; P_STORAGE value; };
 #define STATE State
-#define STORED State
+#define LEAF State
+#define STORED Stored
+#define STORE_STATE(x) Stored(index, P_STORE((x).value))
+#elif defined(SHIFT)
+#define STATE VX_MOMENTS
+#define STORED VX_MOMENTS
+#ifdef STATES
+#define LEAF STATE
+#else
+#define LEAF P_COMPUTE
+#define SHIFTED
+#endif
 #define LOAD_STATE(x) (x)
 #define STORE_STATE(x) (x)
 #else
 #define STATE P_COMPUTE
+#define LEAF STATE
 #define STORED P_STORAGE
 #define LOAD_STATE(x) P_LOAD(x)
 #define STORE_STATE(x) P_STORE(x)
 #endif
 
 #ifdef STATES
-#define INPUT STATE
 #define INPUT_STORAGE STORED
+#ifdef INDEXED
+#define INPUT P_COMPUTE
+#define LOAD_INPUT(x) P_LOAD((x).value)
+#else
+#define INPUT STATE
 #define LOAD_INPUT(x) LOAD_STATE(x)
+#endif
 #else
 #define INPUT A_COMPUTE
 #define INPUT_STORAGE A_STORAGE
@@ -74,7 +95,7 @@ layout(push_constant, scalar) uniform Push {
     uint pitch;           // chunks of a whole row
     uint block;           // elements of a block
     uint members;
-    uint serial;
+    uint share;           // lanes of a member
     uint mode;
     uint rank;            // of the rows
     uint inner_size;      // TWO_DIMENSIONAL: of the inner dimension
@@ -113,81 +134,128 @@ ivec2 row_offsets(uint row) {
     return offsets;
 }
 
+// The state of the elements of both, the second of which is no longer. In `follow`, all elements of b come after those of a.
 #ifdef INDEXED
 bool precedes(P_COMPUTE a, P_COMPUTE b) { return COMBINE; }
 
+STATE follow(STATE a, STATE b) {
+    if (precedes(b.value, a.value)) a = b;
+    return a;
+}
+
 STATE combine(STATE a, STATE b) {
-    P_COMPUTE left = P_LOAD(a.value);
-    P_COMPUTE right = P_LOAD(b.value);
-    if (precedes(right, left) || (!precedes(left, right) && b.index < a.index)) a = b;
+    if (precedes(b.value, a.value) || (!precedes(a.value, b.value) && b.place < a.place)) a = b;
     return a;
 }
 #else
-STATE combine(STATE a, STATE b) {
-    precise STATE result = COMBINE;
+#ifdef SHIFT
+STATE combine(STATE a, STATE b) { return JOIN_STATES; }
+#endif
+
+#if !defined(SHIFT) || defined(SHIFTED)
+LEAF combine(LEAF a, LEAF b) {
+    precise LEAF result = COMBINE;
     return result;
 }
 #endif
 
+#define follow combine
+#endif
+
 int row_offset;      // of the row's first element in a
 uint chunk_start;    // the chunk's first element in the row
-#ifdef CENTERED
+#if defined(CENTERED) || defined(SHIFTED)
 C_COMPUTE center;
 #endif
 
-STATE state_of(INPUT a, uint element) {
-#ifdef STATES
-    return a;
-#elif defined(INDEXED)
-#if R_BITS == 64
-    return State(int64_t(packUint2x32(push.parameters[0])) + int64_t(chunk_start + element), P_STORE(MAP));
-#else
-    return State(int(push.parameters[0].x + chunk_start + element), P_STORE(MAP));
-#endif
+LEAF leaf_of(INPUT a, uint element) {
+#ifdef INDEXED
+    return LEAF(MAP, element);
 #else
     return MAP;
 #endif
 }
 
-STATE load(uint element) {
-    uint place = chunk_start + element;
-    int offset = int(place) * push.stride;
+// The offset of an element from the first of its row.
+int offset_of(uint place) {
     if (TWO_DIMENSIONAL) {
         uint outer = place / push.inner_size;
-        offset = int(outer) * push.stride + int(place - outer * push.inner_size) * push.inner_stride;
+        return int(outer) * push.stride + int(place - outer * push.inner_size) * push.inner_stride;
     }
-    return state_of(LOAD_INPUT(Elements(push.a).data[row_offset + offset]), element);
+    return int(place) * push.stride;
 }
+
+INPUT load(uint element) {
+    return LOAD_INPUT(Elements(push.a).data[row_offset + offset_of(chunk_start + element)]);
+}
+
+#ifdef SHIFTED
+C_COMPUTE shift_of(INPUT a) { return SHIFT; }
+
+// A center from the first elements of a lane.
+C_COMPUTE center_of(uint first, uint end) {
+    C_COMPUTE shift = shift_of(load(first));
+    precise C_COMPUTE sum = C_COMPUTE(0);
+    uint count = 0u;
+    for (uint element = first; element < min(end, first + uint(BATCH) * STEP); element += STEP) {
+        EACH {
+            if (element + uint(k) < end) {
+                sum += shift_of(load(element + uint(k))) - shift;
+                ++count;
+            }
+        }
+    }
+    return vx_center(shift, sum, count);
+}
+#endif
 
 #define JOIN(WIDTH) \
     EACH if (k % (2 * WIDTH) == 0 && first + uint(k + WIDTH) < end) leaf[k] = combine(leaf[k], leaf[k + WIDTH]);
 
 // The state of the leaves of one lane: elements from `first` on, below `end`, which is the end of the block or the chunk.
-STATE lane_state(uint first, uint end, bool whole) {
-    STATE leaf[VECTOR];
-    if (whole) {
-        for (uint element = first; element < end; element += uint(BATCH) * STEP) {
+STATE lane_state(uint first, uint end) {
+    LEAF leaf[VECTOR];
+    uint element = first;
+    // All loads of a batch are under way together.
+    if (!TWO_DIMENSIONAL) {
+        for (; element + uint(BATCH - 1) * STEP + uint(VECTOR) <= end; element += uint(BATCH) * STEP) {
             INPUT value[BATCH][VECTOR];
-            int pack = (row_offset + int(chunk_start + element)) / VECTOR;
+            int offset = row_offset + int(chunk_start + element) * (PACKED ? 1 : push.stride);
             [[unroll]] for (int j = 0; j < BATCH; ++j) {
-                EACH value[j][k] = LOAD_INPUT(Packs(push.a).data[pack + j * int(LANES)].element[k]);
+                if (PACKED) {
+                    EACH value[j][k] = LOAD_INPUT(Packs(push.a).data[offset / VECTOR + j * int(LANES)].element[k]);
+                } else {
+                    EACH value[j][k] = LOAD_INPUT(Elements(push.a).data[offset + (j * int(STEP) + k) * push.stride]);
+                }
             }
+#ifdef SHIFTED
+            if (element == first) {
+                C_COMPUTE shift = shift_of(value[0][0]);
+                precise C_COMPUTE sum = C_COMPUTE(0);
+                [[unroll]] for (int j = 0; j < BATCH; ++j) {
+                    EACH sum += shift_of(value[j][k]) - shift;
+                }
+                center = vx_center(shift, sum, uint(BATCH * VECTOR));
+            }
+#endif
             [[unroll]] for (int j = 0; j < BATCH; ++j) {
                 EACH {
-                    STATE state = state_of(value[j][k], element + uint(j) * STEP + uint(k));
-                    if (j == 0 && element == first) leaf[k] = state;
-                    else leaf[k] = combine(leaf[k], state);
+                    LEAF next = leaf_of(value[j][k], element + uint(j) * STEP + uint(k));
+                    if (j == 0 && element == first) leaf[k] = next;
+                    else leaf[k] = follow(leaf[k], next);
                 }
             }
         }
-    } else {
-        for (uint element = first; element < end; element += STEP) {
-            EACH {
-                if (element + uint(k) < end) {
-                    STATE state = load(element + uint(k));
-                    if (element == first) leaf[k] = state;
-                    else leaf[k] = combine(leaf[k], state);
-                }
+    }
+#ifdef SHIFTED
+    if (element == first) center = center_of(first, end);
+#endif
+    for (; element < end; element += STEP) {
+        EACH {
+            if (element + uint(k) < end) {
+                LEAF next = leaf_of(load(element + uint(k)), element + uint(k));
+                if (element == first) leaf[k] = next;
+                else leaf[k] = follow(leaf[k], next);
             }
         }
     }
@@ -201,12 +269,21 @@ STATE lane_state(uint first, uint end, bool whole) {
 #if VECTOR > 4
     JOIN(4)
 #endif
+#ifdef SHIFTED
+    uint turns = (end - first) / STEP;
+    uint count = turns * uint(VECTOR) + min(end - first - turns * STEP, uint(VECTOR));
+    return STATE(center, leaf[0], C_COMPUTE(count));
+#else
     return leaf[0];
+#endif
 }
 
 #ifdef SHARED
 shared STATE exchange[gl_WorkGroupSize.x];
 #endif
+
+// The first element of a lane in the chunk.
+uint first_of(uint lane) { return lane / LANES * push.block + lane % LANES * uint(VECTOR); }
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
@@ -218,8 +295,9 @@ void main() {
     uint chunk = unit / push.rows;
     uint row = unit - chunk * push.rows;
 
-    chunk_start = chunk * (CHUNK_BLOCKS * push.block);
-    uint count = inside ? min(push.count - chunk_start, CHUNK_BLOCKS * push.block) : 0u;
+    uint chunk_size = CHUNK_LANES / LANES * push.block;
+    chunk_start = chunk * chunk_size;
+    uint count = inside ? min(push.count - chunk_start, chunk_size) : 0u;
     ivec2 offsets = row_offsets(row);
     row_offset = offsets.x;
     int result_offset = offsets.y;
@@ -228,13 +306,9 @@ void main() {
 #endif
 
 #ifdef SHARED
-    // By rows: one lane of one block.
-    uint lane = columns ? 0u : member % LANES;
-    uint lanes = columns ? LANES : 1u;
-    uint block = columns ? member * push.serial : member / LANES;
-    uint blocks = columns ? push.serial : 1u;
+    uint share = push.share;
 #else
-    const uint lane = 0u, lanes = LANES, block = 0u, blocks = CHUNK_BLOCKS;
+    const uint share = CHUNK_LANES;
 #endif
 
     // Lanes are counted in binary: before lane n is added, `state` is the subtree of n's lowest digit, and the subtrees of
@@ -242,19 +316,12 @@ void main() {
     STATE stack[LEVELS];
     STATE state;
     uint done = 0u;
-    for (uint b = block; b < block + blocks && b * push.block < count; ++b) {
-        uint start = b * push.block;
-        uint end = min(start + push.block, count);
-        bool whole = PACKED && start + push.block <= count;
-        for (uint l = lane; l < lane + lanes; ++l) {
-            uint first = start + l * uint(VECTOR);
-            if (first >= end) break;
-            STATE next = lane_state(first, end, whole);
-            if (done > 0u) stack[findLSB(done)] = state;
-            for (uint digit = 0u; (done >> digit & 1u) != 0u; ++digit) next = combine(stack[digit], next);
-            state = next;
-            ++done;
-        }
+    for (uint lane = member * share; done < share && first_of(lane) < count; ++lane) {
+        STATE next = lane_state(first_of(lane), min((lane / LANES + 1u) * push.block, count));
+        if (done > 0u) stack[findLSB(done)] = state;
+        for (uint digit = 0u; (done >> digit & 1u) != 0u; ++digit) next = combine(stack[digit], next);
+        state = next;
+        ++done;
     }
     if (done > 0u) {
         uint digit = uint(findLSB(done)) + 1u;
@@ -268,10 +335,7 @@ void main() {
     for (uint width = 1u; width < push.members; width *= 2u) {
         exchange[gl_LocalInvocationIndex] = state;
         barrier();
-        uint partner = member + width;
-        uint partner_first = columns ? partner * push.serial * push.block
-                                     : partner / LANES * push.block + partner % LANES * uint(VECTOR);
-        if ((member & (2u * width - 1u)) == 0u && partner_first < count) {
+        if ((member & (2u * width - 1u)) == 0u && first_of((member + width) * share) < count) {
             state = combine(state, exchange[gl_LocalInvocationIndex + width * spacing]);
         }
         barrier();
@@ -279,9 +343,22 @@ void main() {
 #endif
 
     if (inside && member == 0u) {
+#ifdef INDEXED
+#ifdef STATES
+        R_STORAGE index = Elements(push.a).data[row_offset + int(chunk_start + state.place)].index;
+#elif R_BITS == 64
+        R_STORAGE index = int64_t(packUint2x32(push.parameters[0])) + int64_t(chunk_start + state.place);
+#else
+        R_STORAGE index = int(push.parameters[0].x + chunk_start + state.place);
+#endif
+#endif
         if ((push.mode & LAST) != 0u) {
+#ifdef INDEXED
+            Results(push.result).data[result_offset] = index;
+#else
             STATE a = state;
             Results(push.result).data[result_offset] = R_STORE(FINISH);
+#endif
         } else {
             StoredStates(push.result).data[row * push.pitch + chunk] = STORE_STATE(state);
         }

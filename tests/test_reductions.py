@@ -176,10 +176,31 @@ def test_shared_memory_does_not_change_a_bit(dtype, device, monkeypatch):
     if device.limits.max_workgroup_invocations < 256:
         pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
     results = []
-    for shared in (False, True):
+    for shared, many in ((False, reductions._MANY_CHUNKS), (True, reductions._MANY_CHUNKS), (True, 1)):
         monkeypatch.setattr(reductions, "uses_shared_memory", lambda device, shared=shared: shared)
+        monkeypatch.setattr(reductions, "_MANY_CHUNKS", many)
         results.append(evaluate(dtype))
-    assert results[0] == results[1]
+    assert results[1:] == results[:1] * 2
+
+
+@pytest.mark.parametrize("dtype", supported([vx.float32, vx.bfloat16, vx.int8, vx.float64]), ids=str)
+def test_the_layout_does_not_change_a_bit(dtype):
+    """Rows that are packed, lie across, begin at an odd address, have gaps, and lie in two dimensions."""
+    values = values_of(dtype, (9, 1323), 7)
+    packed = vx.asarray(values, dtype=dtype)
+    across = vx.asarray(np.ascontiguousarray(values.T), dtype=dtype).T
+    shifted = vx.concat([packed[:, :1], packed], axis=1)[:, 1:]
+    gaps = vx.reshape(vx.stack([packed, packed], axis=2), (9, 2646))[:, ::2]
+    folded = vx.concat([vx.reshape(packed, (9, 27, 49))] * 2, axis=2)[:, :, :49]
+    for name in ("sum", "max", "argmin", "var"):
+        if name == "var" and dtype in CATEGORIES["integer"] and vx.float64 not in SUPPORTED:
+            continue
+        function = getattr(vx, name)
+        wanted = bits(function(packed, axis=1))
+        for other in (across, shifted, gaps):
+            assert bits(function(other, axis=1)) == wanted, name
+        if name != "argmin":
+            assert bits(function(folded, axis=(1, 2))) == wanted, name
 
 
 def limit_indices(monkeypatch, limit: int) -> None:
@@ -249,6 +270,63 @@ def test_special_values(dtype):
     assert not np.signbit(float(vx.sum(zeros)))
 
 
+# The bits of numbers in ascending order; NaN of both signs and several payloads.
+SMALL = {
+    vx.float16: ([0xFC00, 0xFBFF, 0xBC00, 0x8400, 0x83FF, 0x8001, 0x8000, 0x0000, 0x0001, 0x03FF, 0x0400, 0x3C00, 0x7BFF, 0x7C00],
+                 [0x7C01, 0x7E00, 0x7FFF, 0xFC01, 0xFE00, 0xFFFF]),
+    vx.bfloat16: ([0xFF80, 0xFF7F, 0xBF80, 0x8080, 0x807F, 0x8001, 0x8000, 0x0000, 0x0001, 0x007F, 0x0080, 0x3F80, 0x7F7F, 0x7F80],
+                  [0x7F81, 0x7FC0, 0x7FFF, 0xFF81, 0xFFC0, 0xFFFF]),
+    vx.float32: ([0xFF800000, 0xFF7FFFFF, 0xBF800000, 0x80800000, 0x807FFFFF, 0x80000001, 0x80000000, 0x00000000, 0x00000001,
+                  0x007FFFFF, 0x00800000, 0x3F800000, 0x7F7FFFFF, 0x7F800000],
+                 [0x7F800001, 0x7FC00000, 0x7FFFFFFF, 0xFF800001, 0xFFC00000, 0xFFFFFFFF]),
+}  # fmt: skip
+
+
+def taken_as(dtype, array: vx.VkArray) -> vx.VkArray:
+    """The stored elements of a contiguous array as those of another type of their size."""
+    return vx.VkArray(array._buffer, array._offset, array._shape, array._strides, dtype, array._device)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("dtype", SMALL, ids=str)
+def test_extremes_by_their_bits(dtype, shared, device, monkeypatch):
+    """Neighbours in the order of numbers, subnormals and zeros among them, and NaN, in every pair and beyond a chunk."""
+    if shared and device.limits.max_workgroup_invocations < 256:
+        pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
+    monkeypatch.setattr(reductions, "uses_shared_memory", lambda device: shared)
+    word = {2: vx.uint16, 4: vx.uint32}[dtype.itemsize]
+    ascending, nans = (np.array(words, word.name) for words in SMALL[dtype])
+    count, zero = len(ascending), 6
+
+    def stored(words: np.ndarray) -> vx.VkArray:
+        return taken_as(dtype, vx.asarray(np.ascontiguousarray(words)))
+
+    def words_of(array: vx.VkArray) -> list[int]:
+        return np.asarray(taken_as(word, array)).tolist()
+
+    first, second = (part.ravel() for part in np.meshgrid(np.arange(count), np.arange(count), indexing="ij"))
+    pairs = np.stack([first, second], axis=1)
+    rank = np.where(np.isin(pairs, (zero, zero + 1)), zero, pairs)
+    for axis, array in ((1, stored(ascending[pairs])), (0, stored(ascending[pairs.T]))):
+        assert words_of(vx.max(array, axis=axis)) == ascending[np.maximum(first, second)].tolist()
+        assert words_of(vx.min(array, axis=axis)) == ascending[np.minimum(first, second)].tolist()
+        np.testing.assert_array_equal(np.asarray(vx.argmax(array, axis=axis)), np.argmax(rank, axis=1))
+        np.testing.assert_array_equal(np.asarray(vx.argmin(array, axis=axis)), np.argmin(rank, axis=1))
+    numbers = np.resize(ascending, (3, 20_011))
+    for place, nan in enumerate(nans):
+        words = numbers.copy()
+        words[1, 17_000 + place] = nan
+        words[1, 17_500:17_520] = nans[place - 1]
+        array = stored(words)
+        for name in ("max", "min"):
+            found = getattr(vx, name)(array, axis=1)
+            assert np.isnan(np.asarray(vx.astype(found, vx.float32))).tolist() == [False, True, False]
+            assert words_of(found)[1] == nans[1]
+        for name, place_of_number in (("argmax", count - 1), ("argmin", 0)):
+            assert np.asarray(getattr(vx, name)(array, axis=1))[1] == 17_000 + place
+            assert np.asarray(getattr(vx, name)(array, axis=1))[0] == place_of_number
+
+
 def test_a_complex_product_keeps_infinities():
     values = np.array([complex(np.inf, 1), 2], np.complex64)
     with np.errstate(invalid="ignore"):
@@ -279,6 +357,40 @@ def test_variance_of_a_small_spread_round_a_large_mean():
     values = (generator.standard_normal(100_003) + 1e6).astype(np.float32)
     expected = np.var(values.astype(np.float64), ddof=1)
     assert abs(float(vx.var(vx.asarray(values), correction=1)) - expected) <= 1e-5 * expected
+
+
+def spread_cases():
+    generator = np.random.default_rng(11)
+    for count in (2, 3, 5, 17, 63, 64, 65, 127, 1000, 1024, 4097, 20_011):
+        values = generator.standard_normal(count).astype(np.float32)
+        yield values
+        for place in (0, count // 2, count - 1):  # the center of some lane comes from a number far from all others
+            outlier = values.copy()
+            outlier[place] = 1e6
+            yield outlier
+        yield (values * 1e-3 + 1e3).astype(np.float32)
+        yield np.where(np.arange(count) < count // 3, 1e4 + values, values).astype(np.float32)
+        yield np.sort(values) * np.float32(1e15)
+
+
+def test_variance_within_its_bound():
+    for values in spread_cases():
+        check("var", vx.float32, values, vx.var(vx.asarray(values)))
+        columns = np.stack([values, values[::-1], np.roll(values, 3)], axis=1)
+        check("var", vx.float32, columns, vx.var(vx.asarray(columns), axis=0), axis=0)
+
+
+def test_variance_of_what_is_not_finite_and_of_equal_numbers():
+    for count in (1, 5, 16, 17, 64, 1000, 5000):
+        for value in (0.0, 0.1, -3e38, 1e-45, 123456.7):
+            assert float(vx.var(vx.full((count,), value, dtype=vx.float32))) == 0
+        for special in (np.nan, np.inf, -np.inf):
+            for place in {0, count // 2, count - 1}:
+                values = np.ones(count, np.float32)
+                values[place] = special
+                assert np.isnan(float(vx.var(vx.asarray(values))))
+    assert float(vx.var(vx.asarray([3e38, -3e38], dtype=vx.float32))) == np.inf
+    assert float(vx.var(vx.asarray([1e30, -1e30] * 300, dtype=vx.float32))) == np.inf
 
 
 def test_correction():

@@ -7,29 +7,64 @@
 #include "lib/float64/power.glsl"
 #define VX_REAL double
 #define VX_PAIR dvec2
+#define VX_MOMENTS dvec4
 #else
 #include "lib/float32/arithmetic.glsl"
 #include "lib/float32/power.glsl"
 #define VX_REAL float
 #define VX_PAIR vec2
+#define VX_MOMENTS vec4
+bool vx_is_finite(float x) { return vx_magnitude_bits(x) < 0x7F800000u; }
 #endif
 
 VX_REAL vx_mean(VX_REAL sum, VX_REAL count) { return vx_divide(sum, count); }
 
 VX_PAIR vx_mean(VX_PAIR sum, VX_REAL count) { return VX_PAIR(vx_divide(sum.x, count), vx_divide(sum.y, count)); }
 
-// The deviation from an approximate mean, and its square.
+// The variance in one pass, by the corrected two-pass algorithm (Chan, Golub and LeVeque, The American Statistician 37, 1983)
+// on parts of a few dozen elements: the deviations from a center near the mean of the part, and their squares, are summed up;
+// that the center is not the mean, the sum of the deviations makes good.
+
+// The deviation from the center, and its square.
 VX_PAIR vx_deviation(VX_REAL x, VX_REAL center) {
     precise VX_REAL deviation = x - center;
     precise VX_REAL square = deviation * deviation;
     return VX_PAIR(deviation, square);
 }
 
-// The corrected two-pass variance (Chan, Golub and LeVeque, The American Statistician 37, 1983): the sum of the deviations
-// makes good what rounding the mean has done. `divisor` is the count less the correction.
-VX_REAL vx_variance(VX_PAIR sums, VX_REAL count, VX_REAL divisor) {
-    precise VX_REAL remainder = sums.y - vx_divide(vx_square(sums.x), count);
+// A center of a part: `first` is an element, `sum` that of the differences between `count` elements and it. The reciprocal
+// is rounded the same way everywhere and need not be accurate.
+VX_REAL vx_center(VX_REAL first, VX_REAL sum, uint count) {
+    precise VX_REAL center = first + sum * (VX_REAL(65536u / count) * VX_REAL(1.0 / 65536.0));
+    return vx_is_finite(center) ? center : VX_REAL(0);
+}
+
+// The sum of squares round a center that is less by `step`; `step_sum` is count times that. An overflow stays one.
+VX_REAL vx_moved(VX_MOMENTS a, VX_REAL step, VX_REAL step_sum) {
+    precise VX_REAL squares = a.z + step * (VX_REAL(2) * a.y + step_sum);
+    return vx_is_infinite(a.z) ? a.z : squares;
+}
+
+// (center, sum of deviations, sum of squares, count) of two parts, the first of which is no shorter. The common center is the
+// mean of theirs where they are of one length, else that of the first, which is close enough to the mean: the squares sum up to
+// a small multiple of those of the deviations from the mean, so that nothing cancels in the end.
+VX_MOMENTS vx_join(VX_MOMENTS a, VX_MOMENTS b) {
+    precise VX_REAL center = a.w == b.w ? VX_REAL(0.5) * a.x + VX_REAL(0.5) * b.x : a.x;
+    precise VX_REAL left = a.x - center;
+    precise VX_REAL right = b.x - center;
+    precise VX_REAL left_sum = a.w * left;
+    precise VX_REAL right_sum = b.w * right;
+    precise VX_REAL deviations = (a.y + left_sum) + (b.y + right_sum);
+    precise VX_REAL squares = vx_moved(a, left, left_sum) + vx_moved(b, right, right_sum);
+    precise VX_REAL count = a.w + b.w;
+    return VX_MOMENTS(center, deviations, squares, count);
+}
+
+// `divisor` is the count less the correction. Only infinities and NaN make the sum of deviations infinite or NaN.
+VX_REAL vx_variance(VX_MOMENTS a, VX_REAL count, VX_REAL divisor) {
+    precise VX_REAL remainder = a.z - a.y * vx_divide(a.y, count);
     if (remainder < VX_REAL(0)) remainder = VX_REAL(0);
+    if (vx_is_infinite(a.z) && vx_is_finite(a.y)) remainder = a.z;
     return vx_divide(remainder, divisor);
 }
 

@@ -30,9 +30,13 @@ REDUCTIONS: dict[str, Reduction] = {}
 # by side.
 _CHUNK_LANES = 256
 _LANES, _LONG_ROW_LANES = 8, 32
+# The most elements that a leaf joins one after the other; where their center comes from the first of them, it must be near
+# to the others.
+_STEPS, _SHIFTED_STEPS = 64, 16
 _COLUMNS, _LAST = 1, 2
-# With so many chunks an invocation takes several blocks of a column, so that more neighbours read side by side.
+# With so many chunks an invocation takes more of a column, so that more neighbours read side by side: so many share it.
 _MANY_CHUNKS = 1 << 12
+_COLUMN_MEMBERS = 8
 # The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
 _FEW_INVOCATIONS = 16
 
@@ -41,6 +45,14 @@ _WIDE = {
     dtypes.int8: dtypes.int32, dtypes.int16: dtypes.int32, dtypes.uint8: dtypes.uint32, dtypes.uint16: dtypes.uint32,
     dtypes.float16: dtypes.float32, dtypes.bfloat16: dtypes.float32,
 }  # fmt: skip
+
+# Searches take floating-point numbers of up to 32 bits as integers in the same order (`glsl/lib/order.glsl`): the integers
+# of their size, the bits that a word has below them, and infinity as such a word.
+_KEYS = {
+    dtypes.float16: (dtypes.uint16, 16, 0x7C000000),
+    dtypes.bfloat16: (dtypes.uint16, 16, 0x7F800000),
+    dtypes.float32: (dtypes.uint32, 0, 0x7F800000),
+}
 
 
 def partial_dtype(dtype: DType) -> DType:
@@ -80,6 +92,10 @@ def _pair(dtype: DType, device: Device) -> tuple[DType, DType]:
     return COMPLEX_OF[result], result
 
 
+def _key(dtype: DType) -> DType:
+    return dtypes.uint32 if dtype in _KEYS else partial_dtype(dtype)
+
+
 # The types of the state and of the result of a reduction, for the type of its input.
 TYPES = {
     "same": _same,
@@ -88,7 +104,8 @@ TYPES = {
     "pair": _pair,
     "bool": lambda dtype, device: (dtypes.bool_, dtypes.bool_),
     "count": lambda dtype, device: (default_dtype("int", device),) * 2,
-    "index": lambda dtype, device: (partial_dtype(dtype), default_dtype("int", device)),
+    "key": lambda dtype, device: (_key(dtype), dtype),
+    "index": lambda dtype, device: (_key(dtype), default_dtype("int", device)),
 }
 
 
@@ -106,7 +123,10 @@ class Reduction:
     element a ({state} stands for the name of its type; default: conversion), `finish` a result of the state a. `types`
     is a key of TYPES. `empty` is the result for no elements, None to raise ValueError. `indexed`: the state also holds
     the place of an element, and `combine` says whether a comes before b. `centered`: `map` also takes `center`, the
-    element of another array for this row. `library` is the file of `glsl/lib` that the expressions call.
+    element of another array for this row. `shift` (a number made of the element a) instead lets `map` take as `center` a
+    number near those of neighbouring elements; their states, `join`ed, are what `finish` gets. `order` names the functions
+    of `glsl/lib/order.glsl` that make keys of the types in _KEYS. `library` is the file of `glsl/lib` that the expressions
+    call.
     """
 
     name: str
@@ -118,6 +138,9 @@ class Reduction:
     empty: bool | float | None = None
     indexed: bool = False
     centered: bool = False
+    shift: str | None = None
+    join: str = ""
+    order: str | None = None
     library: str | None = None
 
     def variant(self, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool) -> Variant:
@@ -125,15 +148,24 @@ class Reduction:
         source, state, result = types
         if states:
             source = state  # whatever the first input was, this shader is the same
-        convert = "a" if partial_dtype(source) is state else f"vx_to_{state.name}(a)"
         real = REAL_OF.get(state, state)
-        expressions = {
-            "MAP": convert
-            if self.map is None or states
-            else _by_kind(self.map, source).format(state=state.name, real=real.name),
-            "COMBINE": _by_kind(self.combine, state),
-            "FINISH": "a.index" if self.indexed else self.finish,
-        }
+        expressions = {"MAP": "a", "COMBINE": _by_kind(self.combine, state), "FINISH": self.finish}
+        if self.shift is not None:
+            expressions |= {"SHIFT": self.shift.format(real=real.name), "JOIN_STATES": self.join}
+        if self.map is not None and not states:
+            expressions["MAP"] = _by_kind(self.map, source).format(state=state.name, real=real.name)
+        elif partial_dtype(source) is not state:
+            expressions["MAP"] = f"vx_to_{state.name}(a)"
+        library = self.library if any("vx_" in expressions[name] for name in ("COMBINE", "FINISH")) else None
+        read, written = source, result
+        if self.order is not None and state is dtypes.uint32:
+            library = "/order"
+            if source in _KEYS:
+                read, bits, infinity = _KEYS[source]
+                expressions["MAP"] = f"{self.order}_key(a << {bits}, {infinity}u)"
+            if result in _KEYS:
+                written, bits, infinity = _KEYS[result]
+                expressions["FINISH"] = f"{self.order}_value(a, {infinity}u) >> {bits}"
         itemsize, vector = self._input(device, source, state, states)
         defines: list[tuple[str, str]] = [
             *expressions.items(),
@@ -144,11 +176,10 @@ class Reduction:
         defines += [(name, "1") for name, wanted in flags.items() if wanted]
         if self.indexed:
             defines.append(("R_BITS", str(result.bits)))
-        for name, dtype in (("A", source), ("P", state), ("R", result), ("C", real)):
+        for name, dtype in (("A", read), ("P", state), ("R", written), ("C", real)):
             defines += launch.operand_defines(name, dtype)
         defines += launch.compute_defines(state)
-        defines += launch.feature_defines((source, state, result), device)
-        library = self.library if any("vx_" in text for text in (expressions["COMBINE"], self.finish)) else None
+        defines += launch.feature_defines((read, state, written), device)
         defines.append(("LIBRARY", launch.library_path(library, state)))
         what = "states of " if states else ""
         return Variant("reduce", tuple(defines), f"{self.name} {what}{source} ({'shared' if shared else 'serial'})")
@@ -160,15 +191,14 @@ class Reduction:
         """
         if not states:
             return storage_itemsize(source, device), min(8, 16 // source.itemsize)
-        if self.indexed:
-            return self.state_itemsize(device, state), 1
-        return storage_itemsize(state, device), min(8, 16 // state.itemsize)
+        vector = 16 // state.itemsize if self.shift is None else 8 // state.itemsize
+        return self.state_itemsize(device, state), 1 if self.indexed else max(1, min(8, vector))
 
     def state_itemsize(self, device: Device, state: DType) -> int:
         """Bytes of a stored state. A place and a value are as long as the longer of them twice."""
-        if not self.indexed:
-            return storage_itemsize(state, device)
-        return 2 * max(state.itemsize, default_dtype("int", device).itemsize)
+        if self.indexed:
+            return 2 * max(state.itemsize, default_dtype("int", device).itemsize)
+        return storage_itemsize(state, device) * (1 if self.shift is None else 2)
 
     def accepts(self, dtype: DType) -> bool:
         """Whether the row takes arrays of `dtype`."""
@@ -183,8 +213,6 @@ class Reduction:
                     self.types == "sum" and source.kind != "bool"
                 ):  # a dtype asked for: the input is converted to it first
                     resolved.append(_same(source, device))
-                elif self.types == "floating":  # the mean that var and std start from
-                    resolved.append((resolved[0][0],) * 2)
                 for types in resolved:
                     if all(is_supported(dtype, device) for dtype in (source, *types)):
                         for states, shared in itertools.product((False, True), repeat=2):
@@ -228,13 +256,13 @@ def _variant(
     return row.variant(device, types, states, shared)
 
 
-def _plan(length: int, vector: int) -> tuple[int, int]:
-    """(lanes of a block, elements that a leaf joins one after the other): few of these for more parallel work, many where
-    that saves a dispatch, or work in the next one."""
+def _plan(length: int, vector: int, most: int) -> tuple[int, int]:
+    """(lanes of a block, elements that a leaf joins one after the other): few of these for more parallel work, many, `most`
+    at most, where that saves a dispatch, or work in the next one."""
     chunk = _CHUNK_LANES * vector
     lanes = _LONG_ROW_LANES if length >= 4 * chunk else _LANES
     if length >= chunk << 16:
-        return lanes, 64
+        return lanes, most
     return lanes, 4 if length <= 4 * chunk or 16 * chunk < length < 4096 * chunk else 16
 
 
@@ -287,7 +315,7 @@ class _Run:
         states = False
         while True:
             itemsize, vector = self.row._input(self.device, self.types[0], self.types[1], states)
-            lanes, steps = _plan(self.length, vector)
+            lanes, steps = _plan(self.length, vector, _SHIFTED_STEPS if self.row.shift is not None else _STEPS)
             chunks = -(-self.length // (_CHUNK_LANES * vector * steps))
             target = self.result if chunks == 1 else self._chunk_states(chunks)
             self._dispatch(target, states, itemsize, vector, lanes, steps, chunks)
@@ -322,12 +350,13 @@ class _Run:
         row_layout = (self.sizes[1], *self.steps) if len(self.sizes) == 2 else (0, self.steps[0], 0)
         columns = self.length <= _LANES * vector or 0 < abs(self.strides[-1]) < abs(self.steps[-1])
         shared = uses_shared_memory(device)
-        members = serial = 1
+        members, share = 1, _CHUNK_LANES
         if shared:
             blocks = 1 << (min(-(-self.length // block), blocks_of_chunk) - 1).bit_length()
+            members = blocks * lanes
             if columns:
-                serial = max(1, blocks // 8) if rows * chunks >= _MANY_CHUNKS else 1
-            members = blocks // serial * (1 if columns else lanes)
+                members = min(members, _COLUMN_MEMBERS) if rows * chunks >= _MANY_CHUNKS else blocks
+            share = blocks * lanes // members
         last = target is self.result
         mode = columns * _COLUMNS | last * _LAST
         constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, lanes))
@@ -345,7 +374,7 @@ class _Run:
                 "<3Q16s9I3i", self.address + (offset + element * step) * itemsize,
                 target._address + (place if last else first_row * chunks + first) * target_itemsize,
                 center + place * center_itemsize, parameters, min(self.length - element, count * chunk), part_rows, count,
-                chunks, block, members, serial, mode, len(part),
+                chunks, block, members, share, mode, len(part),
                 *row_layout,
             )  # fmt: skip
             values = [*part, *taken[0], *taken[1]]
@@ -377,7 +406,8 @@ Raises TypeError for other types, IndexError for an axis out of range{raises}.
 Standard: {chapter} functions, `{name}`.
 """
 _RETURNED = {
-    "same": "the dtype of x", "bool": "bool", "count": "the default integer dtype", "index": "the default integer dtype",
+    "same": "the dtype of x", "key": "the dtype of x", "bool": "bool",
+    "count": "the default integer dtype", "index": "the default integer dtype",
     "sum": "the dtype of x; of the default integer's width for narrower integers and bool",
     "floating": "the dtype of x, float64 for integers", "pair": "the dtype of x, float64 for integers",
 }  # fmt: skip

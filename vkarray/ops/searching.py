@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from .launch import Device
 
 _SEARCH = {"types": "index", "indexed": True, "library": "/statistics"}
-_ARGMAX = row("argmax", "real numeric", {"integer": "a > b", "else": "vx_is_larger(a, b)"}, **_SEARCH)
-_ARGMIN = row("argmin", "real numeric", {"integer": "a < b", "else": "vx_is_smaller(a, b)"}, **_SEARCH)
+_ARGMAX = row(
+    "argmax", "real numeric", {"integer": "a > b", "else": "vx_is_larger(a, b)"}, order="vx_argmax", **_SEARCH
+)
+_ARGMIN = row(
+    "argmin", "real numeric", {"integer": "a < b", "else": "vx_is_smaller(a, b)"}, order="vx_argmin", **_SEARCH
+)
 
 
 def _place(made: Reduction, x: VkArray, axis: int | None, keepdims: bool) -> VkArray:

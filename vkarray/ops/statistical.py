@@ -11,7 +11,7 @@ from ..dtypes import DType
 from . import reductions
 from .reductions import Reduction, accumulation, accumulator, checked, document, reduction, with_kept_axes
 from .rows import cast
-from .scan import Scan, scan_into
+from .scan import SUM, Scan, scan_into
 
 _CHAPTER = {"chapter": "statistical"}
 _PRODUCT = {"complex floating": "vx_multiply(a, b)", "else": "a * b"}
@@ -20,14 +20,16 @@ sum = accumulation("sum", "a + b", "The sum of the elements over axes; 0 for no 
 prod = accumulation("prod", _PRODUCT, "The product of the elements over axes; 1 for no elements.", empty=1,
                     library="arithmetic")  # fmt: skip
 max = reduction("max", "real numeric", {"integer": "max(a, b)", "else": "vx_maximum(a, b)"},
-                "The largest element over axes; NaN if there is one.", library="arithmetic", **_CHAPTER)  # fmt: skip
+                "The largest element over axes; NaN if there is one.", types="key", order="vx_max", library="arithmetic",
+                **_CHAPTER)  # fmt: skip
 min = reduction("min", "real numeric", {"integer": "min(a, b)", "else": "vx_minimum(a, b)"},
-                "The smallest element over axes; NaN if there is one.", library="arithmetic", **_CHAPTER)  # fmt: skip
+                "The smallest element over axes; NaN if there is one.", types="key", order="vx_min", library="arithmetic",
+                **_CHAPTER)  # fmt: skip
 mean = reduction("mean", "numeric", "a + b", "The arithmetic mean over axes; NaN for no elements.", types="floating",
                  finish="vx_mean(a, PARAMETER(0))", empty=math.nan, library="/statistics", **_CHAPTER)  # fmt: skip
 
-_SPREAD = {"types": "pair", "map": "vx_deviation(vx_to_{real}(a), center)", "centered": True, "empty": math.nan,
-           "library": "/statistics"}  # fmt: skip
+_SPREAD = {"types": "pair", "map": "vx_deviation(vx_to_{real}(a), center)", "shift": "vx_to_{real}(a)",
+           "join": "vx_join(a, b)", "empty": math.nan, "library": "/statistics"}  # fmt: skip
 _VARIANCE = "vx_variance(a, PARAMETER(0), PARAMETER(1))"
 _VAR = reductions.row("var", "real numeric", "a + b", finish=_VARIANCE, **_SPREAD)
 _STD = reductions.row("std", "real numeric", "a + b", finish=f"vx_sqrt({_VARIANCE})", **_SPREAD)
@@ -36,15 +38,13 @@ _STD = reductions.row("std", "real numeric", "a + b", finish=f"vx_sqrt({_VARIANC
 def _spread(
     made: Reduction, x: VkArray, axis: int | Sequence[int] | None, correction: float, keepdims: bool
 ) -> VkArray:  # fmt: skip
-    """A measure of the deviations from the mean: one reduction for the mean, one for the deviations."""
+    """A measure of the deviations from the mean, in one reduction."""
     axes = checked(made.name, x, axis)
     promotion.check_category(made.name, x._dtype, made.category)
     correction = promotion.as_float(correction, made.name, "correction")
     count = math.prod(x._shape[axis] for axis in axes)
     divisor = count - correction if count > correction else math.nan
-    _, floating = reductions.TYPES["pair"](x._dtype, x._device)
-    center = mean.row.run(x, axes, result_dtype=reductions.partial_dtype(floating), parameters=(count, 0.0))
-    return with_kept_axes(made.run(x, axes, parameters=(count, divisor), center=center), x, axes, keepdims)
+    return with_kept_axes(made.run(x, axes, parameters=(count, divisor)), x, axes, keepdims)
 
 
 def var(
@@ -66,7 +66,7 @@ document(std, _STD, f"The standard deviation over axes: {_DIVISOR}, and its root
 # -- cumulative -------------------------------------------------------------------------------------------------
 
 SCANS = (
-    Scan("cumulative_sum", {"else": "a + b"}, "0"),
+    SUM,
     Scan("cumulative_prod", _PRODUCT, "1", "arithmetic"),
 )
 
@@ -97,8 +97,8 @@ def cumulative_sum(
     Parameters: x (any dtype, at least 1 dimension); axis (needed unless x has 1 dimension); dtype (default: that of x,
     integers narrower than the default integer and bool widened to it); include_initial (start with a 0: one longer).
     Returns an array of the shape of x.
-    Method: blocks and a binary tree in an order that does not depend on device or layout, so the rounding error of an
-    element grows with the logarithm of its place; float16 and bfloat16 are added in float32.
+    Method: blocks of 16, of 16 such blocks and so on, in an order that does not depend on device or layout, so the rounding
+    error of an element grows with the logarithm of its place; float16 and bfloat16 are added in float32.
     Raises ValueError for 0 dimensions or a missing axis, IndexError for an axis out of range, TypeError for other types.
     Standard: statistical functions, `cumulative_sum`.
     """
