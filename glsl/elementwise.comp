@@ -3,10 +3,12 @@
 //
 // Two access patterns. FLAT: every operand is contiguous and aligned, or one element for all (a bit of `broadcast`);
 // an invocation handles VECTOR elements, so that the widest operand moves 16 bytes. Otherwise: any strides and any rank;
-// an invocation handles one element. Sizes and strides lie in the push constants while they fit, else in a buffer.
+// a workgroup handles a tile of the last axis, x, and the one before it, y, an invocation ELEMENTS elements of it. An input
+// that is contiguous along y is turned: read along y and handed over in shared memory, so that invocations next to each
+// other always meet elements next to each other. Where x and y are both short, elements are numbered in C order instead.
+// Sizes and strides lie in the push constants while they fit, else in a buffer; `vkarray/walk.py` plans all that.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
-#include "lib/address.glsl"
 #include "lib/dtypes.glsl"
 #include LIBRARY
 
@@ -74,7 +76,7 @@ layout(push_constant, scalar) uniform Push {
 #ifdef FLAT
     uint broadcast;
 #else
-    uint rank;
+    uint plan;
     int layout_[(128 - 8 * OPERANDS - 8) / 4];
 #endif
 } push;
@@ -145,43 +147,166 @@ void main() {
 
 #else
 
-// The layout is: sizes of all dimensions, then the strides of each operand (inputs, then the result).
-#define CAPACITY (((128 - 8 * OPERANDS - 8) / 4) / (OPERANDS + 1))
+// The fields of `plan`, by their first bits.
+#define PLAN_RANK 0
+#define PLAN_WIDTH 8       // the tile has 2^WIDTH elements along x
+#define PLAN_HEIGHT 12     // and 2^HEIGHT along y
+#define PLAN_BAND 16       // workgroups go through bands of 2^BAND tiles along y
+#define PLAN_TURNED 20     // a bit for each input
+#define PLAN_FOLDED 24     // too many tiles for the limits of a dispatch: their number is in one dimension
+#define PLAN_BACKWARD 25   // strides below 0: addresses are those of the lowest elements, the last row says where the first are
+#define PLAN(FIRST, BITS) bitfieldExtract(push.plan, FIRST, BITS)
 
-int layout_at(uint row, uint axis) {
-    uint place = row * push.rank + axis;
-    if (push.rank <= uint(CAPACITY)) return push.layout_[place];
-    return Metadata(uvec2(push.layout_[0], push.layout_[1])).data[place];
+#define EACH_OPERAND [[unroll]] for (int operand = 0; operand < OPERANDS; ++operand)
+
+layout(constant_id = 1) const int ELEMENTS = 1;
+layout(constant_id = 2) const bool NUMBERED = false;
+layout(constant_id = 3) const bool TURNS = false;      // whether any input is turned
+layout(constant_id = 4) const bool IN_BUFFER = false;  // where sizes and strides lie
+
+int layout_at(uint place) {
+    if (IN_BUFFER) return Metadata(uvec2(push.layout_[0], push.layout_[1])).data[place];
+    return push.layout_[place];
 }
 
-#define AT(VARIABLE, NAME) NAME##Elements(vx_address(push.VARIABLE, VARIABLE##_offset, NAME##_BYTES)).data[0]
-#define ELEMENT(VARIABLE, NAME) NAME##_LOAD(AT(VARIABLE, NAME))
+// Row 0 has the length of each axis, the others the strides of each operand (inputs, then the result).
+int layout_at(uint row, uint axis) { return layout_at(row * PLAN(PLAN_RANK, 8) + axis); }
 
-void main() {
-    uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
-    uint rest = index;
-    int a_offset = 0, b_offset = 0, c_offset = 0, r_offset = 0;
-    for (int axis = int(push.rank) - 1; axis >= 0; --axis) {
-        int position = int(rest);
+// How far each operand moves to position `number`, in C order, of the first `axes` axes.
+ivec4 offsets_of(uint number, uint axes) {
+    ivec4 offsets = ivec4(0);
+    for (int axis = int(axes) - 1; axis >= 0; --axis) {
+        int position = int(number);
         if (axis > 0) {
             uint size = uint(layout_at(0u, uint(axis)));
-            uint quotient = rest / size;
-            position = int(rest - quotient * size);
-            rest = quotient;
+            uint quotient = number / size;
+            position = int(number - quotient * size);
+            number = quotient;
         }
+        EACH_OPERAND offsets[operand] += position * layout_at(uint(operand) + 1u, uint(axis));
+    }
+    return offsets;
+}
+
+// A turned operand comes through here. Rows are longer than the tile by one element, so that a column lies in all banks.
+#define TILE(VARIABLE, NAME) shared NAME##_TILE VARIABLE##_tile[TURNS ? gl_WorkGroupSize.x * ELEMENTS / 4u * 5u : 1u];
+#define TURNED(OPERAND) (TURNS && PLAN(PLAN_TURNED + OPERAND, 1) != 0u)
+#define READ(VARIABLE, NAME, OPERAND) \
+    NAME##_COMPUTE VARIABLE[ELEMENTS]; \
+    EACH VARIABLE[k] = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[uint(place[OPERAND][k])]);
+#define TO_TILE(VARIABLE, NAME, OPERAND) \
+    if (TURNED(OPERAND)) EACH VARIABLE##_tile[turned_place + uint(k) * turned_step.x] = NAME##_TILE(VARIABLE[k]);
+#define FROM_TILE(VARIABLE, NAME, OPERAND) \
+    if (TURNED(OPERAND)) EACH VARIABLE[k] = NAME##_COMPUTE(VARIABLE##_tile[tile_place + uint(k) * step.y * pitch]);
+#define EACH [[unroll]] for (int k = 0; k < ELEMENTS; ++k)
+#define ELEMENT(VARIABLE, NAME) VARIABLE[k]
+
 #if INPUTS > 0
-        a_offset += position * layout_at(1u, uint(axis));
+TILE(a, A)
 #endif
 #if INPUTS > 1
-        b_offset += position * layout_at(2u, uint(axis));
+TILE(b, B)
 #endif
 #if INPUTS > 2
-        c_offset += position * layout_at(3u, uint(axis));
+TILE(c, C)
 #endif
-        r_offset += position * layout_at(uint(OPERANDS), uint(axis));
+
+void main() {
+    uint lane = gl_LocalInvocationIndex;
+    uint lanes = gl_WorkGroupSize.x;
+    int lane_bits = findMSB(lanes);
+    uint rank = PLAN(PLAN_RANK, 8);
+    ivec2 bits = ivec2(PLAN(PLAN_WIDTH, 4), PLAN(PLAN_HEIGHT, 4));
+    uvec2 extent = NUMBERED ? uvec2(push.count, 1u) : uvec2(layout_at(0u, rank - 1u), layout_at(0u, rank - 2u));
+    uvec2 edge = extent - 1u;
+
+    // The tile of this workgroup, and the position on the axes before y.
+    uvec2 tile = gl_WorkGroupID.xy;
+    uint outer = gl_WorkGroupID.z;
+    if (PLAN(PLAN_FOLDED, 1) != 0u) {
+        uvec2 tiles = (edge >> bits) + 1u;
+        uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+        uint row = group / tiles.x;
+        outer = row / tiles.y;
+        tile = uvec2(group - row * tiles.x, row - outer * tiles.y);
+    } else {
+        uint band = PLAN(PLAN_BAND, 4);
+        tile = uvec2(tile.x >> band, (tile.y << band) + (tile.x & ((1u << band) - 1u)));
     }
-    AT(r, R) = R_STORE(EVALUATE(index, ELEMENT));
+    tile <<= bits;
+    if (any(greaterThan(tile, edge)) || outer >= (NUMBERED ? 1u : push.count)) return;
+
+    // Invocations lie along x; each handles ELEMENTS elements, `step` apart, of which `last` is the last one inside.
+    bool wide = bits.x > lane_bits;
+    uvec2 first = tile + uvec2(lane & ((1u << bits.x) - 1u), lane >> bits.x);
+    bool inside = all(lessThanEqual(first, edge));
+    uvec2 step = wide ? uvec2(lanes, 0u) : uvec2(0u, lanes >> bits.x);
+    uvec2 room = edge - min(first, edge);
+    uint last = wide ? room.x >> lane_bits : room.y >> max(lane_bits - bits.x, 0);
+
+    // For a turned operand they lie along y.
+    uvec2 turned_first = tile + uvec2(lane >> bits.y, lane & ((1u << bits.y) - 1u));
+    uvec2 turned_step = uvec2(lanes >> bits.y, 0u);
+    uint turned_last = (edge.x - min(turned_first.x, edge.x)) >> (lane_bits - bits.y);
+
+    int place[OPERANDS][ELEMENTS];
+    ivec4 base = ivec4(0);
+    if (PLAN(PLAN_BACKWARD, 1) != 0u) {
+        EACH_OPERAND base[operand] = layout_at(uint(OPERANDS + 1) * rank + uint(operand));
+    }
+    if (NUMBERED) {
+        EACH {
+            ivec4 offsets = base + offsets_of(min(first.x + uint(k) * lanes, edge.x), rank);
+            EACH_OPERAND place[operand][k] = offsets[operand];
+        }
+    } else {
+        if (rank > 2u) base += offsets_of(outer, rank - 2u);
+        EACH_OPERAND {
+            bool turned = TURNED(operand);
+            ivec2 stride = ivec2(layout_at(uint(operand) + 1u, rank - 1u), layout_at(uint(operand) + 1u, rank - 2u));
+            ivec2 start = ivec2(min(turned ? turned_first : first, edge)) * stride;
+            ivec2 move = ivec2(turned ? turned_step : step) * stride;
+            uint end = turned ? turned_last : last;
+            EACH place[operand][k] = base[operand] + start.x + start.y + int(min(uint(k), end)) * (move.x + move.y);
+        }
+    }
+#if INPUTS > 0
+    READ(a, A, 0)
+#endif
+#if INPUTS > 1
+    READ(b, B, 1)
+#endif
+#if INPUTS > 2
+    READ(c, C, 2)
+#endif
+#if INPUTS > 0
+    if (TURNS && PLAN(PLAN_TURNED, INPUTS) != 0u) {
+        uint pitch = (1u << bits.x) + 1u;
+        uint tile_place = (lane >> bits.x) * pitch + (lane & ((1u << bits.x) - 1u));
+        uint turned_place = (lane & ((1u << bits.y) - 1u)) * pitch + (lane >> bits.y);
+        TO_TILE(a, A, 0)
+#if INPUTS > 1
+        TO_TILE(b, B, 1)
+#endif
+#if INPUTS > 2
+        TO_TILE(c, C, 2)
+#endif
+        barrier();
+        FROM_TILE(a, A, 0)
+#if INPUTS > 1
+        FROM_TILE(b, B, 1)
+#endif
+#if INPUTS > 2
+        FROM_TILE(c, C, 2)
+#endif
+    }
+#endif
+    uint index = NUMBERED ? first.x : (outer * extent.y + first.y) * extent.x + first.x;
+    R_COMPUTE result[ELEMENTS];
+    EACH result[k] = EVALUATE(index + uint(k) * (step.y * extent.x + step.x), ELEMENT);
+    if (inside) {
+        EACH if (uint(k) <= last) RElements(push.r).data[uint(place[OPERANDS - 1][k])] = R_STORE(result[k]);
+    }
 }
 
 #endif

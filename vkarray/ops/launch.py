@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 import struct
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import _vk, configuration, dtypes, layout
+from .. import _vk, configuration, dtypes, layout, walk
 from ..array import VkArray, empty, storage_itemsize
 from ..dtypes import CATEGORIES, DType
 from ..shaders import Variant, spirv
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 WORKGROUP_SIZE = 256
 PUSH_CONSTANT_BYTES = 128
 _VECTOR_BYTES = 16
+# How many elements an invocation of the strided template handles: as many of these as fit into shared memory, of which
+# each device has 16 KiB at least and a tile takes 5 / 4 elements for one.
+_ELEMENTS = {"gpu": (4, 2, 1), "cpu": (1,)}
+_TILE_ROOM = 16384 * 4 // 5 // WORKGROUP_SIZE
 _OPERAND_NAMES = ("A", "B", "C")
 _PLAN_LIMIT = 1024
 
@@ -133,8 +138,11 @@ class Operation:
             defines += [("FLAT", "1"), ("VECTOR", str(vector))]
         for name, dtype in zip((*_OPERAND_NAMES[: len(self.inputs)], "R"), operands, strict=True):
             defines += operand_defines(name, dtype)
-            itemsize = storage_itemsize(dtype, device)
-            defines += _pack_defines(name, dtype, vector, itemsize) if flat else ((f"{name}_BYTES", str(itemsize)),)
+            if flat:
+                defines += _pack_defines(name, dtype, vector, storage_itemsize(dtype, device))
+            elif name != "R":
+                # Drivers disagree about bool in shared memory.
+                defines.append((f"{name}_TILE", "uint" if dtype is dtypes.bool_ else f"COMPUTE_{dtype.name}"))
         defines += compute_defines(self.compute)
         defines += feature_defines((*operands, self.compute), device)
         defines.append(("LIBRARY", library_path(self.library, self.compute)))
@@ -142,15 +150,44 @@ class Operation:
         return Variant("elementwise", tuple(defines), f"{self.label} ({access})")
 
     def prepare(self, device: _vk.Device, flat: bool) -> tuple:
-        """(kernel, bytes per element of each operand, elements per invocation, push-constant packer)."""
+        """The kernel, bytes per element of each operand, elements per invocation or the setting of walks, the packer."""
         variant = self.variant(device, flat)
-        operands = (*self.inputs, self.result)
-        itemsizes = tuple(storage_itemsize(dtype, device) for dtype in operands)
-        vector = _VECTOR_BYTES // max(itemsizes) if flat else 1
-        packer = struct.Struct(f"<{len(operands)}QII").pack
-        entry = (kernel(variant, device), itemsizes, vector, packer)
+        itemsizes = tuple(storage_itemsize(dtype, device) for dtype in (*self.inputs, self.result))
+        packer = struct.Struct(f"<{len(itemsizes)}QII").pack
+        if flat:
+            entry: tuple = (kernel(variant, device), itemsizes, _VECTOR_BYTES // max(itemsizes), packer)
+        else:
+            entry = (_Modes(variant, device, setting := self.walk_setting(device)), itemsizes, setting, packer)
         self.kernels[device, flat] = entry
         return entry
+
+    def walk_setting(self, device: _vk.Device) -> walk.Setting:
+        """How the strided template walks operands of these types."""
+        computed = sum(max(dtype.itemsize, 4) for dtype in self.inputs)
+        operands = (*self.inputs, self.result)
+        kind = "cpu" if device.limits.is_cpu else "gpu"
+        return walk.Setting(
+            invocations=invocations_of_group(device.limits),
+            elements=next(count for count in _ELEMENTS[kind] if count * computed <= _TILE_ROOM),
+            groups=device.limits.max_workgroup_count,
+            turns=kind == "gpu",
+            ordered=re.search(r"\bindex\b", self.expression) is not None,
+            limit=layout.index_limit(max(storage_itemsize(dtype, device) for dtype in operands)) - 1,
+            words=(PUSH_CONSTANT_BYTES - 8 * len(operands) - 8) // 4,
+        )
+
+
+class _Modes(dict[tuple[bool, bool, bool], "_vk.Kernel"]):
+    """The kernels of a strided variant by the mode of a walk, made at first use."""
+
+    def __init__(self, variant: Variant, device: _vk.Device, setting: walk.Setting) -> None:
+        super().__init__()
+        self.variant, self.device, self.elements = variant, device, setting.elements
+
+    def __missing__(self, mode: tuple[bool, bool, bool]) -> _vk.Kernel:
+        constants = ((1, self.elements), *((2 + place, int(value)) for place, value in enumerate(mode)))
+        made = self[mode] = kernel(self.variant, self.device, constants=constants)
+        return made
 
 
 @functools.cache
@@ -319,24 +356,16 @@ def _strided(
 ) -> None:
     """Dispatch the strided kernel, in parts that 32-bit indices reach."""
     device = result._device
-    entry = operation.kernels.get((device, False)) or operation.prepare(device, False)
-    kernel_, itemsizes, _, _ = entry
+    modes, itemsizes, setting, packer = operation.kernels.get((device, False)) or operation.prepare(device, False)
     operands = (*inputs, result)
     buffers = [operand._buffer for operand in inputs]
-    shape, strides = layout.collapse(shape, strides)
-    for part, taken, offsets in layout.index_slices(shape, strides, layout.OFFSET_LIMIT):
+    for part in walk.parts(shape, tuple(strides), setting):
         addresses = [
             operand._buffer.address + (operand._offset + offset) * itemsize
-            for operand, offset, itemsize in zip(operands, offsets, itemsizes, strict=True)
+            for operand, offset, itemsize in zip(operands, part.offsets, itemsizes, strict=True)
         ]
-        count = math.prod(part)
-        values = [*part, *(stride for operand in taken for stride in operand)]
-        header = struct.pack(f"<{len(operands)}QII", *addresses, count, len(part))
-        push, metadata = with_metadata(device, header, values)
-        device.dispatch(
-            kernel_, push, groups_for(count, device.limits),
-            [*buffers, *metadata], (result._buffer,),
-        )  # fmt: skip
+        push, metadata = with_metadata(device, packer(*addresses, part.numbers, part.plan), part.values)
+        device.dispatch(modes[part.mode], push, part.groups, [*buffers, *metadata], (result._buffer,))
 
 
 def index_limit(device: _vk.Device, *dtypes: DType) -> int:
