@@ -25,21 +25,15 @@ float vx_float16_from_bits(uint bits) {
 
 uint vx_float16_to_bits(float value) {
     uint bits = floatBitsToUint(value);
-    uint sign = bits >> 16 & 0x8000u;
     uint magnitude = bits & 0x7FFFFFFFu;
-    if (magnitude > 0x7F800000u) return sign | 0x7E00u | (magnitude >> 13 & 0x1FFu);
-    if (magnitude >= 0x477FF000u) return sign | 0x7C00u;
-    if (magnitude <= 0x33000000u) return sign;
-    // Drop the low bits, rounding half to even; a carry runs into the exponent, as it should.
-    uint drop = 13u;
-    if (magnitude < 0x38800000u) {
-        drop = 126u - (magnitude >> 23);
-        magnitude = (magnitude & 0x7FFFFFu) | 0x800000u;
-    } else {
-        magnitude -= 0x38000000u;
-    }
-    uint half_less_one = (1u << (drop - 1u)) - 1u;
-    return sign | (magnitude + half_less_one + (magnitude >> drop & 1u)) >> drop;
+    // Drop the low bits, rounding half to even; a carry runs into the exponent, as it should. For a subnormal result, whose
+    // unit is 2^-24, a sum in [0.5, 1) does that.
+    precise float sum = uintBitsToFloat(magnitude) + 0.5;
+    uint subnormal = floatBitsToUint(sum) - 0x3F000000u;
+    uint normal = (magnitude - 0x37FFF001u + (magnitude >> 13 & 1u)) >> 13;
+    uint result = magnitude < 0x38800000u ? subnormal : normal;
+    if (magnitude >= 0x477FF000u) result = magnitude > 0x7F800000u ? 0x7E00u | (magnitude >> 13 & 0x1FFu) : 0x7C00u;
+    return bits >> 16 & 0x8000u | result;
 }
 
 float vx_bfloat16_from_bits(uint bits) { return uintBitsToFloat(bits << 16); }

@@ -4,14 +4,20 @@
 #include "lib/float32/bits.glsl"
 #include "lib/float32/error_free.glsl"
 
-// x = n log(2) + (x + y) with n an integer, |x| <= 0.347: returned as (x, y, n). For |x| < 150.
+// x = n log(2) + (x + y) with n an integer, |x| <= 0.347: returned as (x, y, 1.5 2^23 + n), where the last bits are those
+// of n. For |x| < 150.
 vec3 vx_exp_reduce(float x) {
-    precise float n = (x * 1.44269502 + 12582912.0) - 12582912.0;
+    precise float shifted = x * 1.44269502 + 12582912.0;
+    precise float n = shifted - 12582912.0;
     precise float high = x - n * 0.693145752;  // 16 bits of log(2): both operations are exact
     precise float low = n * 1.42860677e-6;
     precise float reduced = high - low;
     precise float error = (high - reduced) - low;
-    return vec3(reduced, error, n);
+    return vec3(reduced, error, shifted);
+}
+
+int vx_exp_exponent(float shifted) {
+    return floatBitsToInt(shifted) - 0x4B400000;
 }
 
 // (exp(r) - 1 - r - r^2 / 2) / r^3 for a reduced r; error 2^-31 of (exp(r) - 1) / r^3.
@@ -32,11 +38,20 @@ float vx_exp_tail(float r, float c) {
 
 // 0.77 ULP over all inputs (subnormal results are rounded twice).
 float vx_exp(float x) {
-    precise float clamped = x > 89.0 ? 89.0 : (x < -104.0 ? -104.0 : x);
+    // Below 87 the result is a normal number, and no exponent has to be looked at.
+    bool ordinary = vx_magnitude_bits(x) < 0x42AE0000u;
+    precise float clamped = x;
+    if (!ordinary) {
+        clamped = x > 89.0 ? 89.0 : (x < -104.0 ? -104.0 : x);
+    }
     vec3 r = vx_exp_reduce(clamped);
     vec2 sum = vx_fast_two_sum(1.0, r.x);
     precise float y = sum.x + (sum.y + vx_exp_tail(r.x, r.y));
-    return vx_is_nan(x) ? VX_FLOAT32_NAN : vx_scale(y, int(r.z));
+    float result = uintBitsToFloat(floatBitsToUint(y) + (floatBitsToUint(r.z) << 23));
+    if (!ordinary) {
+        result = vx_is_nan(x) ? VX_FLOAT32_NAN : vx_scale(y, vx_exp_exponent(r.z));
+    }
+    return result;
 }
 
 // 2^(x + c) for |x| < 2^20 and an error c below an ULP of x.
@@ -63,7 +78,7 @@ float vx_exp2(float x) {
 float vx_expm1(float x) {
     precise float clamped = x > 89.0 ? 89.0 : (x < -18.0 ? -18.0 : x);
     vec3 r = vx_exp_reduce(clamped);
-    int n = int(r.z);
+    int n = vx_exp_exponent(r.z);
     // 2^n (exp(r) - 1 + (1 - 2^-n))
     precise float one = n > 64 ? 0.0 : vx_power_of_two(-n);
     precise float offset = 1.0 - one;

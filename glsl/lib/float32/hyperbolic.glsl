@@ -15,7 +15,7 @@ vec2 vx_exp_pair(float r, float c) {
 // (exp(x) + sign exp(-x)) / 2 for 0 <= x, without overflow before the result's.
 float vx_exp_mean(float x, float sign) {
     vec3 r = vx_exp_reduce(x > 92.0 ? 92.0 : x);
-    int n = int(r.z);
+    int n = vx_exp_exponent(r.z);
     vec2 growing = vx_exp_pair(r.x, r.y);
     vec2 falling = vx_exp_pair(-r.x, -r.y);
     precise float factor = sign * (n > 30 ? 0.0 : vx_power_of_two(-2 * n));
@@ -62,7 +62,7 @@ float vx_tanh(float x) {
     precise float magnitude = uintBitsToFloat(min(bits, 0x41200000u));
     vec3 r = vx_exp_reduce(2.0 * magnitude);
     vec2 power = vx_exp_pair(r.x, r.y);
-    precise float scale = vx_power_of_two(int(r.z));
+    precise float scale = vx_power_of_two(vx_exp_exponent(r.z));
     vec2 denominator = vx_pair_add(vec2(power.x * scale, power.y * scale), vec2(1.0, 0.0));
     vec2 quotient = vx_pair_divide(vec2(2.0, 0.0), denominator);
     vec2 sum = vx_fast_two_sum(1.0, -quotient.x);

@@ -144,11 +144,11 @@ float vx_logaddexp(float a, float b) {
         }
         int up = vx_magnitude_bits(larger) < 0x00800000u ? 76 : 100;
         precise float large_part = vx_scale(vx_scale_up_subnormal(larger), up);
-        vec2 total = vx_two_sum(large_part, vx_scale(power.x, int(r.z) + 100));
-        precise float scaled = total.x + (total.y + vx_scale(power.y, int(r.z) + 100));
+        vec2 total = vx_two_sum(large_part, vx_scale(power.x, vx_exp_exponent(r.z) + 100));
+        precise float scaled = total.x + (total.y + vx_scale(power.y, vx_exp_exponent(r.z) + 100));
         result = vx_scale(scaled, -100);
     } else {
-        precise float scale = vx_power_of_two(int(r.z));
+        precise float scale = vx_power_of_two(vx_exp_exponent(r.z));
         precise vec2 ratio = vec2(power.x * scale, power.y * scale);
         vec2 logarithm = vx_log1p_of_pair(ratio);
         vec2 total = vx_two_sum(larger, logarithm.x);
