@@ -1,8 +1,8 @@
 // r = a @ b for a stack of products of 16-bit floating-point matrices by cooperative matrices, summed in float32.
 //
 // A workgroup makes a TILE_M x TILE_N tile of r, walking over k in steps of TILE_K through shared memory; each subgroup
-// keeps a PART_M x PART_N part of it in fragments. While one step is computed, the next is on its way: it is fetched into
-// registers and put into the other half of shared memory. The steps go from the end of k to its beginning, so that only
+// keeps a PART_M x PART_N part of it in fragments. While one step is computed, the next is put into the other half of
+// shared memory, and the AHEAD after that are on their way into registers. The steps go from the end of k to its beginning, so that only
 // the first one, which may be cut short, has to look at what lies past the end.
 //
 // Operands move as packs of 8 elements: A_ALONG_K and B_ALONG_K say along which dimension elements lie side by side; the
@@ -46,6 +46,7 @@ const int ROW_K = TILE_K / LANES + 1, ROW_M = TILE_M / LANES + 1, ROW_N = TILE_N
 const int A_ROW = A_ALONG_K ? ROW_K : ROW_M, B_ROW = B_ALONG_K ? ROW_K : ROW_N;
 const int A_SIZE = max(TILE_M * ROW_K, TILE_K * ROW_M), B_SIZE = max(TILE_N * ROW_K, TILE_K * ROW_N);
 const int A_PACKS = TILE_M * TILE_K / LANES / SIZE, B_PACKS = TILE_N * TILE_K / LANES / SIZE;
+const int TURN = AHEAD % 2 == 0 ? AHEAD : 2 * AHEAD; // steps after which halves and sets of registers come round
 const int DOWN = PART_M / FRAGMENT_M, ACROSS = PART_N / FRAGMENT_N;
 
 shared uvec4 a_tile[2 * A_SIZE];
@@ -66,7 +67,7 @@ uvec4 beginning(uvec4 pack, int count) {
 // For an operand: NAME_fetch brings its part of the tile at `first` into registers, NAME_put writes it to shared memory.
 // Past the edge the last row or column is fetched again, and its sums are not stored.
 #define OPERAND(NAME, ALONG_K, TILE, SIZE_, ROW, COUNT, START, EXTENT, STRIDE, STRIDE_K)                       \
-    uvec4 NAME##_next[COUNT];                                                                                  \
+    uvec4 NAME##_next[AHEAD][COUNT];                                                                           \
     int NAME##_base[COUNT];                                                                                    \
     ivec2 NAME##_pack(int p) {                                                                                 \
         int number = p * SIZE + local;                                                                         \
@@ -81,25 +82,34 @@ uvec4 beginning(uvec4 pack, int count) {
                                                            : min(START + at.x, last) / LANES);                 \
         }                                                                                                      \
     }                                                                                                          \
-    void NAME##_fetch(int first, bool whole) {                                                                 \
+    void NAME##_fetch(const int set, int first, bool whole) {                                                  \
         [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                           \
-            int k = first + NAME##_pack(p).y;                                                                  \
-            int safe = whole ? k : min(k, length - 1);                                                         \
+            int k = first + NAME##_pack(p).y, safe = min(k, length - 1);                                       \
             uvec4 pack = push.NAME.data[NAME##_base[p] + (ALONG_K ? safe / LANES : safe * (STRIDE_K / LANES))]; \
             int count = ALONG_K ? length - k : k < length ? LANES : 0;                                         \
-            NAME##_next[p] = whole ? pack : beginning(pack, count);                                            \
+            NAME##_next[set][p] = whole ? pack : beginning(pack, count);                                       \
         }                                                                                                      \
     }                                                                                                          \
-    void NAME##_put(int half_) {                                                                               \
+    void NAME##_put(const int half_, const int set) {                                                          \
         [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                           \
             ivec2 at = NAME##_pack(p);                                                                         \
             NAME##_tile[half_ * SIZE_ + (ALONG_K ? at.x * ROW + at.y / LANES : at.y * ROW + at.x / LANES)] =   \
-                NAME##_next[p];                                                                                \
+                NAME##_next[set][p];                                                                           \
         }                                                                                                      \
     }
 
 OPERAND(a, A_ALONG_K, TILE_M, A_SIZE, A_ROW, A_PACKS, row, push.m, push.a_m, push.a_k)
 OPERAND(b, B_ALONG_K, TILE_N, B_SIZE, B_ROW, B_PACKS, column, push.n, push.b_n, push.b_k)
+
+void fetch(const int set, int first, bool whole) {
+    a_fetch(set, first, whole);
+    b_fetch(set, first, whole);
+}
+
+void put(const int half_, const int set) {
+    a_put(half_, set);
+    b_put(half_, set);
+}
 
 // Sets `place`, `row`, `column` and `length` for this workgroup; false past the last one.
 bool find_tile() {
@@ -118,7 +128,7 @@ bool find_tile() {
     return true;
 }
 
-void multiply(int half_) {
+void multiply(const int half_) {
     [[unroll]] for (int k = 0; k < TILE_K; k += FRAGMENT_K) {
         coopmat<ELEMENT, gl_ScopeSubgroup, FRAGMENT_M, FRAGMENT_K, gl_MatrixUseA> a[DOWN];
         [[unroll]] for (int i = 0; i < DOWN; ++i) {
@@ -193,22 +203,21 @@ void main() {
     }
     a_begin();
     b_begin();
-    int half_ = 0, first = (length - 1) / TILE_K * TILE_K;
-    a_fetch(first, false);
-    b_fetch(first, false);
-    a_put(half_);
-    b_put(half_);
-    a_fetch(max(first - TILE_K, 0), true);
-    b_fetch(max(first - TILE_K, 0), true);
+    int first = (length - 1) / TILE_K * TILE_K;
+    fetch(0, first, false);
+    put(0, 0);
+    [[unroll]] for (int ahead = 1; ahead <= AHEAD; ++ahead) fetch(ahead % AHEAD, max(first - ahead * TILE_K, 0), true);
     barrier();
-    [[dont_unroll]] for (; first >= 0; first -= TILE_K) {
-        a_put(1 - half_); // what is put after the last step is used by nobody
-        b_put(1 - half_);
-        a_fetch(max(first - 2 * TILE_K, 0), true);
-        b_fetch(max(first - 2 * TILE_K, 0), true);
-        multiply(half_);
-        half_ = 1 - half_;
-        barrier();
+    [[dont_unroll]] while (first >= 0) {
+        [[unroll]] for (int step = 0; step < TURN; ++step) {
+            if (first < 0) break;
+            const int next = (step + 1) % AHEAD;
+            put((step + 1) % 2, next); // what is put after the last step is used by nobody
+            fetch(next, max(first - (1 + AHEAD) * TILE_K, 0), true);
+            multiply(step % 2);
+            barrier();
+            first -= TILE_K;
+        }
     }
     [[unroll]] for (int i = 0; i < DOWN; ++i) {
         [[unroll]] for (int j = 0; j < ACROSS; ++j) {
