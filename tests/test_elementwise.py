@@ -218,6 +218,13 @@ def test_large(dtype):
     np.testing.assert_array_equal(bits(-x[::-1]), bits(device_array(-values, dtype))[::-1], "the same, reversed")
 
 
+def test_square_root_of_every_significand():
+    """Two binades hold each of them with each parity of the exponent; float32 is rounded right for all."""
+    values = np.arange(0x3F000000, 0x40000000, dtype=np.uint32).view(np.float32)
+    wrong = np.flatnonzero(np.asarray(vx.sqrt(vx.asarray(values))) != np.sqrt(values))
+    assert wrong.size == 0, f"{wrong.size} roots are off, the first of {values[wrong[0]]!r}"
+
+
 @pytest.mark.parametrize("dtype", supported(CATEGORIES["integer"]), ids=str)
 @pytest.mark.parametrize("name", ["bitwise_left_shift", "bitwise_right_shift"])
 def test_shifts_by_the_width_and_beyond(name, dtype):

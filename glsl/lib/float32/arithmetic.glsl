@@ -1,6 +1,6 @@
 // Real arithmetic that GLSL leaves inexact or undefined. Every result is that of IEEE 754 with the standard's special cases.
-// The hardware's reciprocal and inverse square root (a few ULP off, differently on each device) only seed an integer quotient or
-// root, which an exact integer remainder then corrects: the result does not depend on the seed.
+// The hardware's reciprocal (a few ULP off, differently on each device) only seeds an integer quotient, which an exact integer
+// remainder then corrects: the result does not depend on the seed.
 #ifndef LIB_FLOAT32_ARITHMETIC
 #define LIB_FLOAT32_ARITHMETIC
 #include "lib/float32/bits.glsl"
