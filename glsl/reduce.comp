@@ -74,7 +74,20 @@ struct Stored { R_STORAGE index; P_STORAGE value; };
 #define LOAD_INPUT(x) A_LOAD(x)
 #endif
 
+#ifdef PER_WORD
+// Several elements at once, PER_WORD of them in 32 bits: CPU drivers load each member of a structure in a loop of its own.
+struct Pack { uint64_t words[VECTOR / (2 * PER_WORD)]; };
+#define UNPACK_int32(w, k) int(w)
+#define UNPACK_uint32(w, k) (w)
+#define UNPACK_float32(w, k) uintBitsToFloat(w)
+#define UNPACK(pack, k) A_UNPACK(unpackUint2x32(pack.words[k / (2 * PER_WORD)])[k / PER_WORD % 2], k % PER_WORD)
+#define LOAD_PACK(target, place) \
+    Pack pack = Packs(push.a).data[place]; \
+    EACH target[k] = UNPACK(pack, k);
+#else
 struct Pack { INPUT_STORAGE element[VECTOR]; };
+#define LOAD_PACK(target, place) EACH target[k] = LOAD_INPUT(Packs(push.a).data[place].element[k]);
+#endif
 layout(buffer_reference, scalar) readonly buffer Elements { INPUT_STORAGE data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = ALIGN) readonly buffer Packs { Pack data[]; };
 layout(buffer_reference, scalar) writeonly buffer StoredStates { STORED data[]; };
@@ -223,7 +236,7 @@ STATE lane_state(uint first, uint end) {
             int offset = row_offset + int(chunk_start + element) * (PACKED ? 1 : push.stride);
             [[unroll]] for (int j = 0; j < BATCH; ++j) {
                 if (PACKED) {
-                    EACH value[j][k] = LOAD_INPUT(Packs(push.a).data[offset / VECTOR + j * int(LANES)].element[k]);
+                    LOAD_PACK(value[j], offset / VECTOR + j * int(LANES))
                 } else {
                     EACH value[j][k] = LOAD_INPUT(Elements(push.a).data[offset + (j * int(STEP) + k) * push.stride]);
                 }

@@ -176,6 +176,9 @@ class Reduction:
         defines += [(name, "1") for name, wanted in flags.items() if wanted]
         if self.indexed:
             defines.append(("R_BITS", str(result.bits)))
+        several = read.itemsize <= 4 and storage_itemsize(read, device) == read.itemsize
+        if several and not states and not shared and "shaderInt64" in device.features:
+            defines += [("PER_WORD", str(4 // read.itemsize)), ("A_UNPACK", f"UNPACK_{read.name}")]
         for name, dtype in (("A", read), ("P", state), ("R", written), ("C", real)):
             defines += launch.operand_defines(name, dtype)
         defines += launch.compute_defines(state)
