@@ -12,15 +12,12 @@
 
 // float16 by its bits: packHalf2x16 may flush subnormals and rounds as the driver likes.
 float vx_float16_from_bits(uint bits) {
-    uint sign = (bits & 0x8000u) << 16;
     uint magnitude = bits & 0x7FFFu;
-    if (magnitude >= 0x7C00u) return uintBitsToFloat(sign | 0x7F800000u | (magnitude & 0x3FFu) << 13);
-    if (magnitude < 0x400u) {
-        if (magnitude == 0u) return uintBitsToFloat(sign);
-        uint top = uint(findMSB(magnitude));
-        return uintBitsToFloat(sign | (top + 103u) << 23 | (magnitude << (23u - top) & 0x7FFFFFu));
-    }
-    return uintBitsToFloat(sign | (magnitude << 13) + 0x38000000u);
+    uint moved = magnitude << 13;
+    // A subnormal number is what its bits add to 2^-14, the smallest normal one.
+    precise float subnormal = uintBitsToFloat(moved + 0x38800000u) - 6.103515625e-5;
+    uint normal = moved + (magnitude < 0x7C00u ? 0x38000000u : 0x70000000u);
+    return uintBitsToFloat((bits & 0x8000u) << 16 | (magnitude < 0x400u ? floatBitsToUint(subnormal) : normal));
 }
 
 uint vx_float16_to_bits(float value) {
