@@ -200,7 +200,7 @@ class VkArray(Methods):
                 f"{method}: only an array of 0 dimensions converts to a Python scalar, got shape {self._shape}. "
                 f"Index it, or use .tolist()."
             )
-        return self.item()
+        return operations["scalar"](self)
 
     def __bool__(self) -> bool:
         return bool(self._scalar("__bool__"))

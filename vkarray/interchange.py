@@ -135,6 +135,6 @@ def unpickle(values: numpy.ndarray, name: str) -> VkArray:
 
 
 operations.update(
-    to_numpy=to_numpy, tolist=lambda array: to_numpy(array).tolist(), to_numpy_protocol=to_numpy_protocol,
+    to_numpy=to_numpy, scalar=item, tolist=lambda array: to_numpy(array).tolist(), to_numpy_protocol=to_numpy_protocol,
     unpickle=unpickle,
 )  # fmt: skip

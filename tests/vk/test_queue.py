@@ -87,13 +87,24 @@ def test_each_batch_ends_with_a_barrier_for_the_host_and_for_what_follows(own_de
     queue, seen = own_device.queue, []
     combine, a = Combine(own_device), upload(own_device, words(64))
     own_device.synchronize()
-    record, submit = queue._pipeline_barrier, queue.functions.vkQueueSubmit
+    submit = queue.functions.vkQueueSubmit
+    if "synchronization2" in own_device.features:
+        record_2 = queue._pipeline_barrier_2
 
-    def listening(commands, before, after, flags, count, barrier, *rest):
-        seen.append((before, after, barrier.srcAccessMask, barrier.dstAccessMask))
-        record(commands, before, after, flags, count, barrier, *rest)
+        def listening_2(commands, dependency):
+            barrier = dependency.pMemoryBarriers
+            seen.append((barrier.srcStageMask, barrier.dstStageMask, barrier.srcAccessMask, barrier.dstAccessMask))
+            record_2(commands, dependency)
 
-    monkeypatch.setattr(queue, "_pipeline_barrier", listening)
+        monkeypatch.setattr(queue, "_pipeline_barrier_2", listening_2)
+    else:
+        record = queue._pipeline_barrier
+
+        def listening(commands, before, after, flags, count, barrier, *rest):
+            seen.append((before, after, barrier.srcAccessMask, barrier.dstAccessMask))
+            record(commands, before, after, flags, count, barrier, *rest)
+
+        monkeypatch.setattr(queue, "_pipeline_barrier", listening)
     monkeypatch.setattr(queue.functions, "vkQueueSubmit", lambda *rest: (seen.append("submit"), submit(*rest)))
     combine.run(a, a, a)
     own_device.synchronize()

@@ -38,6 +38,14 @@ _READS = vk.VK_ACCESS_SHADER_READ_BIT | vk.VK_ACCESS_TRANSFER_READ_BIT | vk.VK_A
 _HOST = vk.VK_ACCESS_HOST_READ_BIT | vk.VK_ACCESS_HOST_WRITE_BIT
 
 
+def _dependency(stages: int, accesses: int) -> Any:
+    """A barrier of `synchronization2` between all writes of this queue and what comes after them."""
+    barrier = struct(
+        "VkMemoryBarrier2", srcStageMask=_STAGES, srcAccessMask=_WRITES, dstStageMask=stages, dstAccessMask=accesses
+    )
+    return struct("VkDependencyInfo", memoryBarrierCount=1, pMemoryBarriers=barrier)
+
+
 class Batch:
     """A submitted command buffer: its last serial, what it runs (kept alive until it is done), its timestamps."""
 
@@ -118,15 +126,10 @@ class Queue:
         self._pipeline_barrier = functions.vkCmdPipelineBarrier
         self._max_groups = self.device.limits.max_workgroup_count
         self._between_2: Any = None
+        self._at_end_2: Any = None
         if "synchronization2" in self.device.features:  # two arguments instead of ten: a third of the time
-            barrier = struct(
-                "VkMemoryBarrier2",
-                srcStageMask=_STAGES,
-                srcAccessMask=_WRITES,
-                dstStageMask=_STAGES,
-                dstAccessMask=_WRITES | _READS,
-            )
-            self._between_2 = struct("VkDependencyInfo", memoryBarrierCount=1, pMemoryBarriers=barrier)
+            self._between_2 = _dependency(_STAGES, _WRITES | _READS)
+            self._at_end_2 = _dependency(_STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT, _WRITES | _READS | _HOST)
             self._pipeline_barrier_2 = functions.vkCmdPipelineBarrier2
 
     # --- recording -------------------------------------------------------------------------------------------------
@@ -275,9 +278,11 @@ class Queue:
         ):  # begun, but its only command failed: the timeline has to advance all the same
             self.serial += 1
         # Orders later batches, and makes results visible to the host.
-        self._pipeline_barrier(
-            commands, _STAGES, _STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT, 0, 1, self._at_end, 0, NULL, 0, NULL
-        )
+        if self._at_end_2 is not None:
+            self._pipeline_barrier_2(commands, self._at_end_2)
+        else:
+            stages = _STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT
+            self._pipeline_barrier(commands, _STAGES, stages, 0, 1, self._at_end, 0, NULL, 0, NULL)
         batch = Batch(commands, self.serial, self.steps, self.timer)
         count = self.recorded
         self.in_flight.append(batch)
