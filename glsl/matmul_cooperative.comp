@@ -1,9 +1,9 @@
 // r = a @ b for a stack of products of 16-bit floating-point matrices by cooperative matrices, summed in float32.
 //
-// A workgroup makes a TILE_M x TILE_N tile of r, walking over k in steps of TILE_K through shared memory; each subgroup
-// keeps a PART_M x PART_N part of it in fragments. While one step is computed, the next is put into the other half of
-// shared memory, and the AHEAD after that are on their way into registers. The steps go from the end of k to its beginning, so that only
-// the first one, which may be cut short, has to look at what lies past the end.
+// A workgroup makes a TILE_M x TILE_N tile of r, walking over k in steps of TILE_K through shared memory (the next step is
+// fetched into registers while one is computed); each subgroup keeps a PART_M x PART_N part of it in fragments. The steps
+// go from the end of k to its beginning, so that only the first one, which may be cut short, has to look at what lies
+// past the end.
 //
 // Operands move as packs of 8 elements: A_ALONG_K and B_ALONG_K say along which dimension elements lie side by side; the
 // strides of all others, and the addresses, are multiples of 8 elements. Rows in shared memory are one pack longer than
@@ -40,17 +40,22 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer R
 #include "lib/stack.glsl"
 
 #define LANES 8 // elements of a pack
-#define BAND 8  // tile rows that are worked on together, so that they find the tiles of b in the cache
+#ifndef K_LOOP
+#define K_LOOP [[dont_unroll]]
+#endif
+#ifndef BAND
+#define BAND 16  // tile rows that are worked on together, so that they find the tiles of b in the cache
+#endif
 
 const int ROW_K = TILE_K / LANES + 1, ROW_M = TILE_M / LANES + 1, ROW_N = TILE_N / LANES + 1;
 const int A_ROW = A_ALONG_K ? ROW_K : ROW_M, B_ROW = B_ALONG_K ? ROW_K : ROW_N;
-const int A_SIZE = max(TILE_M * ROW_K, TILE_K * ROW_M), B_SIZE = max(TILE_N * ROW_K, TILE_K * ROW_N);
+const int A_SIZE = A_ALONG_K ? TILE_M * ROW_K : TILE_K * ROW_M, B_SIZE = B_ALONG_K ? TILE_N * ROW_K : TILE_K * ROW_N;
+const int STORE_ROW = FRAGMENT_N / 4 + 1, STORE_SIZE = SUBGROUPS * FRAGMENT_M * STORE_ROW;
 const int A_PACKS = TILE_M * TILE_K / LANES / SIZE, B_PACKS = TILE_N * TILE_K / LANES / SIZE;
-const int TURN = AHEAD % 2 == 0 ? AHEAD : 2 * AHEAD; // steps after which halves and sets of registers come round
 const int DOWN = PART_M / FRAGMENT_M, ACROSS = PART_N / FRAGMENT_N;
 
-shared uvec4 a_tile[2 * A_SIZE];
-shared uvec4 b_tile[2 * B_SIZE];
+shared uvec4 a_tile[A_SIZE > STORE_SIZE ? A_SIZE : STORE_SIZE];
+shared uvec4 b_tile[B_SIZE];
 
 int local = int(gl_LocalInvocationIndex);
 Place place;
@@ -64,14 +69,21 @@ uvec4 beginning(uvec4 pack, int count) {
     return pack & ((uvec4(1u) << 16 * uvec4(min(kept, 1))) - 1u | -uvec4(equal(kept, ivec4(2))));
 }
 
+// The order in which rows along k are put: the 8 invocations that write at the same time meet 8 banks.
+int spread(int number) {
+    const int TOGETHER = max(8 * LANES / TILE_K, 1);
+    int r = number % 8;
+    return number - r + r % TOGETHER * (8 / TOGETHER) + r / TOGETHER;
+}
+
 // For an operand: NAME_fetch brings its part of the tile at `first` into registers, NAME_put writes it to shared memory.
 // Past the edge the last row or column is fetched again, and its sums are not stored.
-#define OPERAND(NAME, ALONG_K, TILE, SIZE_, ROW, COUNT, START, EXTENT, STRIDE, STRIDE_K)                       \
-    uvec4 NAME##_next[AHEAD][COUNT];                                                                           \
+#define OPERAND(NAME, ALONG_K, TILE, ROW, COUNT, START, EXTENT, STRIDE, STRIDE_K)                       \
+    uvec4 NAME##_next[COUNT];                                                                                  \
     int NAME##_base[COUNT];                                                                                    \
     ivec2 NAME##_pack(int p) {                                                                                 \
         int number = p * SIZE + local;                                                                         \
-        return ALONG_K ? ivec2(number / (TILE_K / LANES), number % (TILE_K / LANES) * LANES)                   \
+        return ALONG_K ? ivec2(spread(number / (TILE_K / LANES)), number % (TILE_K / LANES) * LANES)           \
                        : ivec2(number % (TILE / LANES) * LANES, number / (TILE / LANES));                      \
     }                                                                                                          \
     void NAME##_begin() {                                                                                      \
@@ -82,34 +94,23 @@ uvec4 beginning(uvec4 pack, int count) {
                                                            : min(START + at.x, last) / LANES);                 \
         }                                                                                                      \
     }                                                                                                          \
-    void NAME##_fetch(const int set, int first, bool whole) {                                                  \
+    void NAME##_fetch(int first, bool whole) {                                                                 \
         [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                           \
-            int k = first + NAME##_pack(p).y, safe = min(k, length - 1);                                       \
+            int k = first + NAME##_pack(p).y, safe = whole ? k : min(k, length - 1);                           \
             uvec4 pack = push.NAME.data[NAME##_base[p] + (ALONG_K ? safe / LANES : safe * (STRIDE_K / LANES))]; \
             int count = ALONG_K ? length - k : k < length ? LANES : 0;                                         \
-            NAME##_next[set][p] = whole ? pack : beginning(pack, count);                                       \
+            NAME##_next[p] = whole ? pack : beginning(pack, count);                                            \
         }                                                                                                      \
     }                                                                                                          \
-    void NAME##_put(const int half_, const int set) {                                                          \
+    void NAME##_put() {                                                                                        \
         [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                           \
             ivec2 at = NAME##_pack(p);                                                                         \
-            NAME##_tile[half_ * SIZE_ + (ALONG_K ? at.x * ROW + at.y / LANES : at.y * ROW + at.x / LANES)] =   \
-                NAME##_next[set][p];                                                                           \
+            NAME##_tile[ALONG_K ? at.x * ROW + at.y / LANES : at.y * ROW + at.x / LANES] = NAME##_next[p];     \
         }                                                                                                      \
     }
 
-OPERAND(a, A_ALONG_K, TILE_M, A_SIZE, A_ROW, A_PACKS, row, push.m, push.a_m, push.a_k)
-OPERAND(b, B_ALONG_K, TILE_N, B_SIZE, B_ROW, B_PACKS, column, push.n, push.b_n, push.b_k)
-
-void fetch(const int set, int first, bool whole) {
-    a_fetch(set, first, whole);
-    b_fetch(set, first, whole);
-}
-
-void put(const int half_, const int set) {
-    a_put(half_, set);
-    b_put(half_, set);
-}
+OPERAND(a, A_ALONG_K, TILE_M, A_ROW, A_PACKS, row, push.m, push.a_m, push.a_k)
+OPERAND(b, B_ALONG_K, TILE_N, B_ROW, B_PACKS, column, push.n, push.b_n, push.b_k)
 
 // Sets `place`, `row`, `column` and `length` for this workgroup; false past the last one.
 bool find_tile() {
@@ -128,24 +129,24 @@ bool find_tile() {
     return true;
 }
 
-void multiply(const int half_) {
-    [[unroll]] for (int k = 0; k < TILE_K; k += FRAGMENT_K) {
+void multiply() {
+    K_LOOP for (int k = 0; k < TILE_K; k += FRAGMENT_K) {
         coopmat<ELEMENT, gl_ScopeSubgroup, FRAGMENT_M, FRAGMENT_K, gl_MatrixUseA> a[DOWN];
         [[unroll]] for (int i = 0; i < DOWN; ++i) {
             int m = part_row + i * FRAGMENT_M;
             if (A_ALONG_K) {
-                coopMatLoad(a[i], a_tile, half_ * A_SIZE + m * A_ROW + k / LANES, A_ROW, gl_CooperativeMatrixLayoutRowMajor);
+                coopMatLoad(a[i], a_tile, m * A_ROW + k / LANES, A_ROW, gl_CooperativeMatrixLayoutRowMajor);
             } else {
-                coopMatLoad(a[i], a_tile, half_ * A_SIZE + k * A_ROW + m / LANES, A_ROW, gl_CooperativeMatrixLayoutColumnMajor);
+                coopMatLoad(a[i], a_tile, k * A_ROW + m / LANES, A_ROW, gl_CooperativeMatrixLayoutColumnMajor);
             }
         }
         [[unroll]] for (int j = 0; j < ACROSS; ++j) {
             int n = part_column + j * FRAGMENT_N;
             coopmat<ELEMENT, gl_ScopeSubgroup, FRAGMENT_K, FRAGMENT_N, gl_MatrixUseB> b;
             if (B_ALONG_K) {
-                coopMatLoad(b, b_tile, half_ * B_SIZE + n * B_ROW + k / LANES, B_ROW, gl_CooperativeMatrixLayoutColumnMajor);
+                coopMatLoad(b, b_tile, n * B_ROW + k / LANES, B_ROW, gl_CooperativeMatrixLayoutColumnMajor);
             } else {
-                coopMatLoad(b, b_tile, half_ * B_SIZE + k * B_ROW + n / LANES, B_ROW, gl_CooperativeMatrixLayoutRowMajor);
+                coopMatLoad(b, b_tile, k * B_ROW + n / LANES, B_ROW, gl_CooperativeMatrixLayoutRowMajor);
             }
             [[unroll]] for (int i = 0; i < DOWN; ++i) {
                 sums[i * ACROSS + j] = coopMatMulAdd(a[i], b, sums[i * ACROSS + j]);
@@ -165,13 +166,13 @@ uint rounded(float first, float second) {
 
 // Stores a fragment through the subgroup's own part of a_tile: only so is it known which invocation holds which element.
 void store(int number, int first_row, int first_column) {
-    const int WORDS = FRAGMENT_N / 4 + 1, OWN = int(gl_SubgroupID) * FRAGMENT_M * WORDS, PACKS = FRAGMENT_N / LANES;
-    coopMatStore(sums[number], a_tile, OWN, WORDS, gl_CooperativeMatrixLayoutRowMajor);
+    const int OWN = int(gl_SubgroupID) * FRAGMENT_M * STORE_ROW, PACKS = FRAGMENT_N / LANES;
+    coopMatStore(sums[number], a_tile, OWN, STORE_ROW, gl_CooperativeMatrixLayoutRowMajor);
     subgroupMemoryBarrierShared();
     subgroupBarrier();
     for (int p = int(gl_SubgroupInvocationID); p < FRAGMENT_M * PACKS; p += SUBGROUP) {
         int to_row = first_row + p / PACKS, to_column = first_column + p % PACKS * LANES;
-        int offset = place.r + to_row * push.r_m + to_column, at = OWN + p / PACKS * WORDS + p % PACKS * 2;
+        int offset = place.r + to_row * push.r_m + to_column, at = OWN + p / PACKS * STORE_ROW + p % PACKS * 2;
         if (to_row >= int(push.m)) continue;
         vec4 low = uintBitsToFloat(a_tile[at]), high = uintBitsToFloat(a_tile[at + 1]);
         if (R_FLOAT32) {
@@ -204,20 +205,18 @@ void main() {
     a_begin();
     b_begin();
     int first = (length - 1) / TILE_K * TILE_K;
-    fetch(0, first, false);
-    put(0, 0);
-    [[unroll]] for (int ahead = 1; ahead <= AHEAD; ++ahead) fetch(ahead % AHEAD, max(first - ahead * TILE_K, 0), true);
-    barrier();
-    [[dont_unroll]] while (first >= 0) {
-        [[unroll]] for (int step = 0; step < TURN; ++step) {
-            if (first < 0) break;
-            const int next = (step + 1) % AHEAD;
-            put((step + 1) % 2, next); // what is put after the last step is used by nobody
-            fetch(next, max(first - (1 + AHEAD) * TILE_K, 0), true);
-            multiply(step % 2);
-            barrier();
-            first -= TILE_K;
+    a_fetch(first, false);
+    b_fetch(first, false);
+    [[dont_unroll]] for (; first >= 0; first -= TILE_K) {
+        a_put();
+        b_put();
+        barrier();
+        if (first > 0) {
+            a_fetch(first - TILE_K, true);
+            b_fetch(first - TILE_K, true);
         }
+        multiply();
+        barrier();
     }
     [[unroll]] for (int i = 0; i < DOWN; ++i) {
         [[unroll]] for (int j = 0; j < ACROSS; ++j) {

@@ -34,7 +34,6 @@ class Tile(NamedTuple):
     part: tuple[int, int]
     fragment: tuple[int, int, int]  # rows and columns of the result, and products per sum
     subgroup: int  # invocations
-    ahead: int  # steps that are fetched ahead
     least: int
 
     @property
@@ -44,19 +43,19 @@ class Tile(NamedTuple):
 
     @property
     def shared_bytes(self) -> int:
-        """Shared memory of a workgroup: the tiles of a and b, twice, with a pack more in every row."""
+        """Shared memory of a workgroup: the tiles of a and b, with a pack more in every row."""
         packs = sum(
             max(length * (self.depth // LANES + 1), self.depth * (length // LANES + 1)) for length in self.shape
         )
-        return 2 * packs * 16
+        return packs * 16
 
 
 # In each table the first row that fits is taken.
 TILES = {
     "gpu": (
-        Tile((128, 256), 16, (64, 64), (16, 16, 16), 32, 4, 64),
-        Tile((128, 128), 16, (64, 64), (16, 16, 16), 32, 2, 32),
-        Tile((64, 64), 32, (32, 32), (16, 16, 16), 32, 2, 0),
+        Tile((128, 256), 32, (64, 64), (16, 16, 16), 32, 64),
+        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32),
+        Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0),
     ),
     "cpu": (),
 }
@@ -80,7 +79,7 @@ def variant(tile: Tile, dtype: DType) -> Variant:
     sizes = {
         "TILE_M": tile.shape[0], "TILE_N": tile.shape[1], "TILE_K": tile.depth, "PART_M": tile.part[0],
         "PART_N": tile.part[1], "FRAGMENT_M": tile.fragment[0], "FRAGMENT_N": tile.fragment[1],
-        "FRAGMENT_K": tile.fragment[2], "SUBGROUP": tile.subgroup, "AHEAD": tile.ahead,
+        "FRAGMENT_K": tile.fragment[2], "SUBGROUP": tile.subgroup,
     }  # fmt: skip
     own = tuple((name, str(size)) for name, size in sizes.items())
     brain = (("BFLOAT16", "1"),) if dtype.name == "bfloat16" else ()
