@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 WORKGROUP_SIZE = 256
 PUSH_CONSTANT_BYTES = 128
 _VECTOR_BYTES = 16
-# How many elements an invocation of the strided template handles: as many of these as fit into shared memory, of which
-# each device has 16 KiB at least and a tile takes 5 / 4 elements for one.
+# The strided template: invocations of a workgroup, and elements of an invocation, as many of these as fit into shared
+# memory, of which each device has 16 KiB at least and a tile takes 5 / 4 elements for one.
+_INVOCATIONS = {"gpu": 128, "cpu": WORKGROUP_SIZE}
 _ELEMENTS = {"gpu": (4, 2, 1), "cpu": (1,)}
-_TILE_ROOM = 16384 * 4 // 5 // WORKGROUP_SIZE
+_TILE_BYTES = 16384 * 4 // 5
 _OPERAND_NAMES = ("A", "B", "C")
 _PLAN_LIMIT = 1024
 
@@ -166,9 +167,11 @@ class Operation:
         computed = sum(max(dtype.itemsize, 4) for dtype in self.inputs)
         operands = (*self.inputs, self.result)
         kind = "cpu" if device.limits.is_cpu else "gpu"
+        invocations = invocations_of_group(device.limits, _INVOCATIONS[kind])
+        room = _TILE_BYTES // invocations
         return walk.Setting(
-            invocations=invocations_of_group(device.limits),
-            elements=next(count for count in _ELEMENTS[kind] if count * computed <= _TILE_ROOM),
+            invocations=invocations,
+            elements=next(count for count in _ELEMENTS[kind] if count * computed <= room),
             groups=device.limits.max_workgroup_count,
             turns=kind == "gpu",
             ordered=re.search(r"\bindex\b", self.expression) is not None,
@@ -182,11 +185,11 @@ class _Modes(dict[tuple[bool, bool, bool], "_vk.Kernel"]):
 
     def __init__(self, variant: Variant, device: _vk.Device, setting: walk.Setting) -> None:
         super().__init__()
-        self.variant, self.device, self.elements = variant, device, setting.elements
+        self.variant, self.device, self.setting = variant, device, setting
 
     def __missing__(self, mode: tuple[bool, bool, bool]) -> _vk.Kernel:
-        constants = ((1, self.elements), *((2 + place, int(value)) for place, value in enumerate(mode)))
-        made = self[mode] = kernel(self.variant, self.device, constants=constants)
+        constants = ((1, self.setting.elements), *((2 + place, int(value)) for place, value in enumerate(mode)))
+        made = self[mode] = kernel(self.variant, self.device, self.setting.invocations, constants)
         return made
 
 
