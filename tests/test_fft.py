@@ -105,6 +105,14 @@ def test_kernels(points, dtype, kernels):
         assert_accurate(vx.fft.fft(vx.asarray(values), axis=axis), exact("fft", values, axis=axis), points, dtype)
 
 
+def test_four_radices(monkeypatch, kernels):
+    monkeypatch.setattr(transform, "LARGEST_RADIX", 8)
+    transform._line.cache_clear()
+    values = random_numbers((3, 4096), vx.complex64)
+    assert_accurate(vx.fft.fft(vx.asarray(values)), exact("fft", values), 4096, vx.complex64)
+    transform._line.cache_clear()
+
+
 def test_shared_kernels_in_several_passes(kernels):
     values = random_numbers((2, 2**13), vx.complex64)
     assert_accurate(vx.fft.ifft(vx.asarray(values)), exact("ifft", values), 2**13, vx.complex64)
@@ -133,7 +141,7 @@ def test_roots_are_nearly_rounded(dtype):
         assert np.max(np.abs(found - wanted)[wanted != 0] / unit[wanted != 0]) < 1
 
 
-def test_roots_computed_on_the_spot(monkeypatch):
+def test_roots_that_are_products(monkeypatch):
     monkeypatch.setattr(transform, "_LARGEST_TABLE", 1)
     values = random_numbers((3, 2520), vx.complex64)
     assert_accurate(vx.fft.fft(vx.asarray(values)), exact("fft", values), 2520, vx.complex64)
@@ -400,14 +408,18 @@ def test_workgroups_keep_to_the_limits(kibibytes, invocations, dtype):
             power = lengths.is_power_of_two(part)
             assert np.prod(line.radices) == part
             assert set(line.radices) <= ({1, 2, 4, 8, 16} if power else {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13})
-            assert len(line.radices) <= (3 if power else 8)
+            assert len(line.radices) <= (4 if power else 8)
             assert line.lines >= 1
             assert line.lines * line.members <= invocations
-            assert line.lines * transform._pitch(part, power) * dtype.itemsize <= gpu.limits.max_shared_memory_size
+            shared_bytes = line.lines * transform._shared_bytes(part, power, dtype)
+            assert shared_bytes <= gpu.limits.max_shared_memory_size
     # What a device of the usual limits does in one pass.
     if kibibytes == 48 and dtype is vx.complex64:
-        assert transform._passes(4096, False, dtype, gpu) == (4096,)
+        assert transform._passes(8192, False, dtype, gpu) == (8192,)
         assert transform._passes(2**24, False, dtype, gpu) == (256, 256, 256)
+        # Measured best: 16 lines side by side, and workgroups of 128 to 256.
+        assert [transform._line(n, True, dtype, gpu).lines for n in (512, 256, 128, 64)] == [8, 16, 16, 32]
+        assert [transform._line(n, False, dtype, gpu).lines for n in (8192, 2048, 1024)] == [1, 1, 2]
 
 
 def test_variants_hold_what_a_run_asks_for(device, monkeypatch, kernels):

@@ -11,13 +11,12 @@
 // The inverse transform swaps real and imaginary parts on the way in and on the way out.
 //
 // The template includes this after its constant or define LENGTH.
-#include "lib/fft_roots.glsl"
 #include "lib/fft_radix.glsl"
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint LOAD = 0u;
 layout(constant_id = 2) const uint STORE = 0u;
-layout(constant_id = 3) const uint FACTORS = 0u;  // what elements are multiplied by, on the way in and out, and PADDED
+layout(constant_id = 3) const uint FACTORS = 0u;  // what elements are multiplied by, on the way in and out, and the like
 
 // How the elements of a transform lie in memory: LOAD
 #define COMPLEX_ELEMENTS 0u
@@ -30,9 +29,11 @@ layout(constant_id = 3) const uint FACTORS = 0u;  // what elements are multiplie
 
 // FACTORS
 #define TABLE_IN 1u        // loaded elements are multiplied by a table: the roots between passes, or a chirp
-#define TWIDDLES_FOUND 2u  // by the roots between passes, computed on the spot
+#define TABLES_IN 2u       // by the roots between passes, which are products of two roots from a table
 #define TABLE_OUT 4u       // results are multiplied by a table
 #define PADDED 8u          // there may be fewer elements than the transform takes: zeros follow them
+#define CUT 16u            // there may be fewer results wanted than the transform has
+#define SCALED 32u         // results are multiplied by `scale`
 
 // `mode`
 #define SWAP_IN 1u
@@ -40,6 +41,8 @@ layout(constant_id = 3) const uint FACTORS = 0u;  // what elements are multiplie
 #define CONJUGATE_IN 4u
 #define CONJUGATE_OUT 8u
 #define CONJUGATE_TABLE 16u  // the table of the results
+// A constant has the flags where a pipeline for each of their combinations is worth its time.
+layout(constant_id = 12) const uint KNOWN_FLAGS = 0xFFFFFFFFu;
 
 layout(buffer_reference, scalar) buffer Reals { REAL data[]; };
 layout(buffer_reference, scalar) buffer Complexes { COMPLEX data[]; };
@@ -89,7 +92,7 @@ Line find_line(uint index) {
     return line;
 }
 
-bool is_set(uint flag) { return (push.mode & flag) != 0u; }
+bool is_set(uint flag) { return ((KNOWN_FLAGS == 0xFFFFFFFFu ? push.mode : KNOWN_FLAGS) & flag) != 0u; }
 
 // Whether element k of a exists.
 bool is_there(uint k) { return (FACTORS & PADDED) == 0u || k < push.a_count; }
@@ -125,23 +128,29 @@ COMPLEX element(Line line, uint j, uint k) {
     return COMPLEX(near.x + far.x - odd.y, near.y + far.y + odd.x);
 }
 
+// exp(-2 pi i k / n) for n = places * LENGTH: the table has the roots of k = 0, FINE, 2 FINE, ... after those below FINE.
+#define FINE 4096u
+COMPLEX root_between_passes(uint k) {
+    return vx_product(Complexes(push.in_table).data[k % FINE], Complexes(push.in_table).data[FINE + k / FINE]);
+}
+
 COMPLEX load(Line line, uint j) {
     uint k = line.place + j * push.places;
     COMPLEX z = element(line, j, k);
     if (is_set(SWAP_IN)) z = z.yx;
     if ((FACTORS & TABLE_IN) != 0u) z = vx_product(z, Complexes(push.in_table).data[k]);
-    if ((FACTORS & TWIDDLES_FOUND) != 0u) z = vx_product(z, vx_root(j * line.place, push.places * LENGTH));
+    if ((FACTORS & TABLES_IN) != 0u) z = vx_product(z, root_between_passes(j * line.place));
     return z;
 }
 
 void store(Line line, uint j, COMPLEX z) {
     uint k = line.place + j * push.places;
-    if ((STORE == REAL_PAIRS ? 2u * k : k) >= push.r_count) return;
+    if ((FACTORS & CUT) != 0u && (STORE == REAL_PAIRS ? 2u * k : k) >= push.r_count) return;
     if ((FACTORS & TABLE_OUT) != 0u) {
         COMPLEX factor = Complexes(push.out_table).data[k];
         z = vx_product(z, is_set(CONJUGATE_TABLE) ? vx_conjugate(factor) : factor);
     }
-    z = vx_scaled(z, push.scale);
+    if ((FACTORS & SCALED) != 0u) z = vx_scaled(z, push.scale);
     if (is_set(SWAP_OUT)) z = z.yx;
     if (is_set(CONJUGATE_OUT)) z = vx_conjugate(z);
     int at = line.r + int(j) * push.r_step;
@@ -149,7 +158,7 @@ void store(Line line, uint j, COMPLEX z) {
         Complexes(push.r).data[at] = z;
     } else {
         Reals(push.r).data[at] = z.x;
-        if (STORE == REAL_PAIRS && 2u * k + 1u < push.r_count) {
+        if (STORE == REAL_PAIRS && ((FACTORS & CUT) == 0u || 2u * k + 1u < push.r_count)) {
             Reals(push.r).data[at + push.r_step / int(2u * push.places)] = z.y;
         }
     }
@@ -160,7 +169,8 @@ void store_half(Line line, uint k, COMPLEX near, COMPLEX far) {
     COMPLEX both[2];
     vx_unfold(near, far, Complexes(push.spectrum_roots).data[k], both[0], both[1]);
     EACH(end, 0, 2) {
-        COMPLEX z = vx_scaled(both[end], push.scale);
+        COMPLEX z = both[end];
+        if ((FACTORS & SCALED) != 0u) z = vx_scaled(z, push.scale);
         int at = line.r + int(end == 0 ? k : LENGTH - k) * push.r_step;
         Complexes(push.r).data[at] = is_set(CONJUGATE_OUT) ? vx_conjugate(z) : z;
     }

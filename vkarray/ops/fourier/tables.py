@@ -32,6 +32,9 @@ def variant(dtype: DType) -> Variant:
     return Variant("fft_table", element_defines(dtype), f"fft table {dtype}")
 
 
+_FINE = 4096  # as in glsl/lib/fft_pass.glsl
+
+
 def _fill(table: VkArray, kind: int, first_row: int, columns: int, order: int, numbers: int = 0) -> None:
     device, count = table._device, table.size
     push = struct.pack("<Q6I", table._address, count, kind, first_row, columns, order, numbers)
@@ -63,6 +66,16 @@ def roots(order: int, count: int, dtype: DType, device: Device) -> VkArray:
     """exp(-2 pi i k / order) for k < count."""
     table = empty((count,), dtype, device)
     _fill(table, _PRODUCTS, 1, count, order)
+    return table
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def of_products(order: int, dtype: DType, device: Device) -> VkArray:
+    """exp(-2 pi i k / order) for k < _FINE, and then for each multiple of _FINE below the order: all others are products."""
+    coarse = -(-order // _FINE)
+    table = empty((_FINE + coarse,), dtype, device)
+    _fill(table._view((_FINE,), (1,)), _PRODUCTS, 1, _FINE, order)
+    _fill(table._view((coarse,), (1,), _FINE), _PRODUCTS, _FINE, coarse, order)
     return table
 
 

@@ -25,15 +25,19 @@ if TYPE_CHECKING:
 
 # How elements lie in memory, and the flags: as in glsl/lib/fft_pass.glsl.
 COMPLEX, REAL, REAL_PAIRS, HALF_SPECTRUM, HERMITIAN = range(5)
-_TABLE_IN, _TWIDDLES_FOUND, _TABLE_OUT, _PADDED = 1, 2, 4, 8
+_TABLE_IN, _TABLES_IN, _TABLE_OUT, _PADDED, _CUT, _SCALED = 1, 2, 4, 8, 16, 32
 _SWAP_IN, _SWAP_OUT, CONJUGATE_IN, CONJUGATE_OUT, _CONJUGATE_TABLE = 1, 2, 4, 8, 16
 _COLUMNS_IN, _COLUMNS_OUT = 1, 2
 _EVERY = 2**32 - 1
+_KNOWN_FLAGS = 12  # the specialization constant of that name in glsl/lib/fft_pass.glsl
 
-_LONGEST_LINE = 4096
-_SIDE_BY_SIDE = 8  # lines that a workgroup takes where neighbours in memory belong to different lines
+_LONGEST_LINE = 8192
+_LONGEST_COLUMN = 512
+_GROUP = 128  # invocations, at least, of a workgroup that takes several lines
+# Lines that a workgroup takes where neighbours in memory belong to different lines: at least, and where it is not too large.
+_SIDE_BY_SIDE, _SIDE_BY_SIDE_AT_BEST = 8, 16
 _VALUES = 16  # elements that an invocation holds, or a few more
-_LARGEST_TABLE = 1 << 20  # of the roots between passes; beyond, they are computed where they are needed
+_LARGEST_TABLE = 1 << 20  # of the roots between passes; beyond, each is a product of two
 _FEW_LINES = 1 << 10
 _SMALL_GROUP = 16
 
@@ -52,7 +56,7 @@ def register_variant(dtype: DType, length: int) -> Variant:
 
 @functools.cache
 def shared_variant(dtype: DType, power_of_two: bool) -> Variant:
-    """The shader in which a workgroup transforms lines of powers of two, or of other lengths."""
+    """The shader in which a workgroup transforms lines, of powers of two or of other lengths."""
     template, lengths = ("fft_shared", "powers of two") if power_of_two else ("fft_mixed", "mixed radices")
     return Variant(template, tables.element_defines(dtype), f"fft {dtype} ({lengths})")
 
@@ -107,10 +111,10 @@ def transform(
 
 def is_one_pass(x: VkArray, axis: int, length: int) -> bool:
     """Whether a workgroup holds whole transforms of a length, so that it can store a HALF_SPECTRUM."""
-    device = x._device
+    device, dtype = x._device, complex_dtype(x._dtype)
     return (
         uses_shared_memory(device) and prime_factors(length) is not None
-        and len(_passes(length, _neighbours_are_lines(x, axis), complex_dtype(x._dtype), device)) == 1
+        and len(_passes(length, _neighbours_are_lines(x, axis), dtype, device)) == 1
     )  # fmt: skip
 
 
@@ -193,33 +197,38 @@ def _passes(length: int, columns: bool, dtype: DType, device: Device) -> tuple[i
     room = _room(length, dtype, device)
     if not columns and length <= room:
         return (length,)
-    return split(length, max(LARGEST_RADIX, room // _SIDE_BY_SIDE))
+    return split(length, max(LARGEST_RADIX, min(room // _SIDE_BY_SIDE, _LONGEST_COLUMN)))
 
 
 def _room(length: int, dtype: DType, device: Device) -> int:
     """The longest line, a divisor of `length`, that a workgroup can take."""
-    limits = device.limits
-    longest = min(_LONGEST_LINE, _VALUES * launch.invocations_of_group(limits, limits.max_workgroup_invocations))
-    while _pitch(longest, is_power_of_two(length)) * dtype.itemsize > limits.max_shared_memory_size:
+    longest = min(_LONGEST_LINE, _VALUES * _largest_group(device))
+    while _shared_bytes(longest, is_power_of_two(length), dtype) > device.limits.max_shared_memory_size:
         longest //= 2
     return longest
 
 
-def _pitch(length: int, power_of_two: bool) -> int:
-    """Elements of shared memory that a line takes: see fft_shared.comp and fft_mixed.comp."""
-    return length + length // 16 | 1 if power_of_two else 2 * (length | 1)
+def _largest_group(device: Device) -> int:
+    return launch.invocations_of_group(device.limits, device.limits.max_workgroup_invocations)
+
+
+def _shared_bytes(length: int, power_of_two: bool, dtype: DType) -> int:
+    """Shared memory that a line takes: see fft_shared.comp and fft_mixed.comp."""
+    return (length + length // 32 | 1) * dtype.itemsize // 2 if power_of_two else 2 * (length | 1) * dtype.itemsize
 
 
 @functools.lru_cache(maxsize=4096)
 def _line(length: int, columns: bool, dtype: DType, device: Device) -> Line:
     """How workgroups transform lines of a length."""
-    limits = device.limits
     members = -(-length // _VALUES)
-    room = limits.max_shared_memory_size // (dtype.itemsize * _pitch(length, is_power_of_two(length)))
-    wanted = max(launch.invocations_of_group(limits) // members, _SIDE_BY_SIDE if columns else 1)
-    largest = launch.invocations_of_group(limits, limits.max_workgroup_invocations) // members
-    radices = split(length, LARGEST_RADIX if is_power_of_two(length) else LARGEST_MIXED)
-    return Line(radices, members, min(wanted, room, largest))
+    power_of_two = is_power_of_two(length)
+    room = device.limits.max_shared_memory_size // _shared_bytes(length, power_of_two, dtype)
+    wanted = max(1, _GROUP // members)
+    if columns:
+        usual = launch.invocations_of_group(device.limits) // members
+        wanted = max(wanted, _SIDE_BY_SIDE, min(usual, _SIDE_BY_SIDE_AT_BEST))
+    radices = split(length, LARGEST_RADIX if power_of_two else LARGEST_MIXED)
+    return Line(radices, members, min(wanted, room, _largest_group(device) // members))
 
 
 class _Kernel(NamedTuple):
@@ -238,18 +247,19 @@ def _register_kernel(length: int, lines: int, dtype: DType, device: Device) -> _
     return _Kernel(register_variant(dtype, length), (), size, launch.groups_for(lines, device.limits, size), None)
 
 
-def _shared_kernel(length: int, lines: int, columns: int, dtype: DType, device: Device) -> _Kernel:
+def _shared_kernel(length: int, lines: int, columns: int, flags: int, dtype: DType, device: Device) -> _Kernel:
     """A workgroup for some lines."""
     line = _line(length, bool(columns), dtype, device)
-    if is_power_of_two(length):
-        radices = line.radices
-        if len(radices) == 1:  # nothing is exchanged: who loads an element stores it
-            columns = _COLUMNS_IN | _COLUMNS_OUT if columns & _COLUMNS_IN else 0
-    else:
-        radices = (sum(radix - 1 << 4 * place for place, radix in enumerate(line.radices)),)
+    power_of_two = is_power_of_two(length)
+    radices = line.radices
+    if not power_of_two:
+        radices = (sum(radix - 1 << 4 * place for place, radix in enumerate(radices)),)
+    elif len(radices) == 1:  # nothing is exchanged: who loads an element stores it
+        columns = _COLUMNS_IN | _COLUMNS_OUT if columns & _COLUMNS_IN else 0
     values = (length, line.members, line.lines, columns, *radices)
+    constants = (*enumerate(values, 4), (_KNOWN_FLAGS, flags))
     return _Kernel(
-        shared_variant(dtype, is_power_of_two(length)), tuple(enumerate(values, 4)), line.members * line.lines,
+        shared_variant(dtype, power_of_two), constants, line.members * line.lines,
         launch.groups_for(-(-lines // line.lines), device.limits, 1), tables.between_radices(line.radices, dtype, device),
     )  # fmt: skip
 
@@ -274,10 +284,12 @@ def _dispatch(
     spectrum_roots = tables.roots(2 * points, points, dtype, device) if HALF_SPECTRUM in job[:2] else None
     needed = _available(job.load, points)
     padded = x._shape[axis] < needed or points < length
-    constants = ((1, job.load), (2, job.store), (3, flags | padded * _PADDED))
+    cut = last and result._shape[axis] < (2 * length if job.store == REAL_PAIRS else length)
+    flags |= padded * _PADDED | cut * _CUT | (job.scale != 1.0) * _SCALED
+    constants = ((1, job.load), (2, job.store), (3, flags))
     for batch in batches(x, result, axis, inner, max(map(abs, steps)) * length):
         if uses_shared_memory(device):
-            kernel = _shared_kernel(factor, batch.lines, _columns(batch, a_step, r_step), dtype, device)
+            kernel = _shared_kernel(factor, batch.lines, _columns(batch, a_step, r_step), job.mode, dtype, device)
         else:
             kernel = _register_kernel(factor, batch.lines, dtype, device)
         addressed = (kernel.roots, table_in, job.table_out, spectrum_roots)
@@ -317,5 +329,5 @@ def _factors(job: Job, before: int, factor: int, dtype: DType, device: Device) -
     if before == 1:
         return flags, None
     if before * factor > _LARGEST_TABLE:
-        return flags | _TWIDDLES_FOUND, None
+        return flags | _TABLES_IN, tables.of_products(before * factor, dtype, device)
     return flags | _TABLE_IN, tables.between_passes(before, factor, dtype, device)
