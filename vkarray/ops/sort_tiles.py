@@ -26,7 +26,7 @@ Constants = tuple[tuple[int, int], ...]
 _FEATURES = frozenset({"subgroupBasic", "subgroupBallot", "subgroupArithmetic"})
 _DIGIT_BITS = (8, 4)  # no digit may lie in two words of a key
 # Tiles by the words of an element: invocations and elements of each. The first that fits into shared memory is taken.
-_TILES = {1: ((256, 16), (128, 16)), 2: ((256, 8), (128, 8)), 4: ((256, 8), (128, 8), (128, 4))}
+_TILES = {1: ((256, 12), (128, 12)), 2: ((256, 8), (128, 8)), 4: ((256, 8), (128, 8), (128, 4))}
 # Rows up to this length are sorted in the smallest tile that holds one, of so many invocations at least.
 _ITEMS_OF_ROW, _FEWEST = 8, 64
 _SUM_INVOCATIONS, _SUMMED_ALONE = 256, 32  # of a workgroup that sums up; counts that an invocation sums up by itself
@@ -120,12 +120,11 @@ def sort_rows(x: VkArray, key_bits: int, key: Constants, largest: Tile, values: 
               ) -> None:  # fmt: skip
     """Sort rows that fit into a tile into `values`, and their places before into `places`, in one dispatch."""
     rows, length = x._shape
-    invocations = largest.invocations
-    while invocations > _FEWEST and invocations // 2 * min(_ITEMS_OF_ROW, largest.items) >= length:
+    invocations, items = largest.invocations, min(_ITEMS_OF_ROW, largest.items)
+    while invocations > _FEWEST and invocations // 2 * items >= length:
         invocations //= 2
-    items = min(_ITEMS_OF_ROW, largest.items)
-    while invocations * items < length:
-        items *= 2
+    if invocations * items < length:
+        items = largest.items
     subgroups = -(-invocations // x._device.limits.min_subgroup_size)
     tile = largest._replace(invocations=invocations, items=items, subgroups=subgroups)
     together = min(rows, tile.elements // length, 1 << tile.bits)
