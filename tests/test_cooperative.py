@@ -204,6 +204,15 @@ def test_extremes(dtype, tile) -> None:
     assert rounded[1, 0] == 1 + info.eps
 
 
+def test_a_device_with_fragments_uses_them(tile, device, monkeypatch) -> None:
+    """Where a row of the table fits the device, nothing is converted, and `product` is not asked."""
+    if cooperative.choose_tile(device, (64, 64), vx.float16) is not None:
+        monkeypatch.setattr(product, "matmul", None)
+        multiply(vx.float16, values_of(vx.float16, (64, 64)), values_of(vx.float16, (64, 64)))
+    if not device.limits.is_cpu and ("float16", *tile.fragment) in device.limits.cooperative_matrices:
+        assert device.limits.max_subgroup_size != tile.subgroup or cooperative.choose_tile(device, (64, 64), vx.float16)
+
+
 def test_the_same_bits_every_time(tile) -> None:
     first, second = (vx.asarray(values_of(vx.float16, (130, 130), seed)) for seed in (1, 2))
     assert vx.all(first @ second == first @ second)

@@ -53,13 +53,12 @@ class Tile(NamedTuple):
 # In each table the first row that fits is taken.
 TILES = {
     "gpu": (
-        Tile((128, 256), 32, (64, 64), (16, 16, 16), 32, 64),
         Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32),
         Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0),
     ),
     "cpu": (),
 }
-_BUSY = 1 << 16  # invocations that keep a GPU busy; with fewer, sums are cut into parts
+_BUSY = 1 << 15  # invocations that keep a GPU busy; with fewer, sums are cut into parts
 _SHORTEST_PART = 512
 _FEATURES = {
     "float16": ("cooperativeMatrix", "vulkanMemoryModel", "storageBuffer16BitAccess", "shaderFloat16"),
