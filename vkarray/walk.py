@@ -18,7 +18,7 @@ from .layout import Shape, Strides
 # The first bits of the fields of the word that the shader calls `plan`.
 _WIDTH, _HEIGHT, _BAND, _TURNED, _FOLDED, _BACKWARD = 8, 12, 16, 20, 24, 25
 _SQUARE = 5  # the tile of turned operands has rows of 2^5 elements where these fit
-_LARGEST_BAND = 4
+_LARGEST_BAND = 5
 _WASTE = 4  # elements are numbered where tiles would be this many times as many
 _TURNING_STRIDE = 8  # how many times longer the stride along x than along y makes turning worth its while
 
