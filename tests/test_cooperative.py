@@ -114,7 +114,7 @@ def test_every_row_of_the_table_divides_evenly() -> None:
     ("view", "copied"),
     [
         (lambda x: x, False), (lambda x: x.mT, False), (lambda x: x[:, 8:29], False), (lambda x: x[::2, :3], False),
-        (lambda x: x[:, 4:], True), (lambda x: x[:, ::2], True), (lambda x: x[::-1], True), (lambda x: x[:, :1], False),
+        (lambda x: x[:, 3:], True), (lambda x: x[:, ::2], True), (lambda x: x[::-1], True), (lambda x: x[:, :1], False),
         (lambda x: x[::-1].mT, True),
     ],
 )  # fmt: skip
