@@ -3,6 +3,8 @@
 A pass moves every element to the place of one digit of its key (`glsl/lib/sort_key.glsl`): count the digits in each chunk
 of each row, sum the counts up, scatter. Rows of one chunk make all their passes in a single dispatch. So the number of
 dispatches depends on the type and, for the sums, on the logarithm of the size, not on the number of rows.
+
+GPUs whose subgroups vote do the same by tiles in shared memory instead (`sort_tiles`), with the same results.
 """
 
 from __future__ import annotations
