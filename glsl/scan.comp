@@ -109,7 +109,9 @@ void store_initial(Unit unit) {
 
 // The results of a block from the states of its elements and what lies before it, if anything does.
 #define FINISH(LOCAL, BEFORE, ANY) \
-    EACH if (ANY) LOCAL[k] = combine(BEFORE, LOCAL[k]); \
+    if (ANY) { \
+        EACH LOCAL[k] = combine(BEFORE, LOCAL[k]); \
+    } \
     if (is_set(EXCLUSIVE)) { \
         [[unroll]] for (int k = BLOCK - 1; k > 0; --k) LOCAL[k] = LOCAL[k - 1]; \
         LOCAL[0] = ANY ? BEFORE : T(INITIAL_VALUE); \
@@ -137,8 +139,10 @@ shared T group_states[BLOCK];
 shared T before_group[BLOCK];
 shared Unit units[UNITS];
 
+bool is_in(uint piece, uint slot) { return PIECES == 1u || slot / PIECE == piece; }
+
 uint exchange_place(uint slot) {
-    slot %= PIECE;
+    if (PIECES > 1u) slot %= PIECE;
     return slot + slot / SPACING;
 }
 
@@ -151,12 +155,21 @@ uint block_place(uint unit, uint member) {
 // Slots are the elements of a step in the order in which neighbours touch them: those that an invocation moves from or to
 // memory, and those of its block.
 uint slot_in_memory(int k) { return uint(k) * INVOCATIONS + gl_LocalInvocationIndex; }
-uint slot_in_block(int k) {
-    uint own = gl_LocalInvocationIndex;
-    return COLUMNS ? (own / UNITS * uint(BLOCK) + uint(k)) * UNITS + own % UNITS : own * uint(BLOCK) + uint(k);
-}
+uint first_slot, slot_step;
+uint slot_in_block(int k) { return first_slot + uint(k) * slot_step; }
 uint unit_of_slot(uint slot) { return UNITS == 1u ? 0u : COLUMNS ? slot % UNITS : slot / (MEMBERS * uint(BLOCK)); }
 uint element_of_slot(uint slot) { return COLUMNS ? slot / UNITS : slot % (MEMBERS * uint(BLOCK)); }
+
+// What an invocation moves from memory in the step that begins at the element `start` of the chunks.
+void load(out T value[BLOCK], uint start) {
+    int stride = PACKED ? 1 : layout_at(0u);
+    EACH {
+        uint unit = unit_of_slot(slot_in_memory(k));
+        // Whatever lies beyond the end takes part in no result.
+        uint element = min(start + element_of_slot(slot_in_memory(k)), max(units[unit].count, 1u) - 1u);
+        value[k] = A_LOAD(push.a.data[units[unit].a_offset + int(element) * stride]);
+    }
+}
 
 void main() {
     uint own = gl_LocalInvocationIndex;
@@ -164,12 +177,12 @@ void main() {
     uint number = COLUMNS ? own % UNITS : own / MEMBERS;
     uint member = COLUMNS ? own / UNITS : own % MEMBERS;
     uint group = member / LANES;
+    slot_step = COLUMNS ? UNITS : 1u;
+    first_slot = COLUMNS ? member * uint(BLOCK) * UNITS + number : own * uint(BLOCK);
 
     Unit unit = unit_of(first_unit + number);
-    if (UNITS > 1u) {
-        if (member == 0u) units[number] = unit;
-        barrier();
-    }
+    if (member == 0u) units[number] = unit;
+    barrier();
     bool store = !is_set(TOTALS);
     bool based = is_set(BASE) && !unit.first;
     // The first invocation of a unit keeps what lies before the chunk and, in it, before the tiles and groups of a step.
@@ -178,25 +191,21 @@ void main() {
         if (store) store_initial(unit);
         if (based) base = P_LOAD(push.states.data[unit.place]);
     }
-    int a_stride = PACKED ? 1 : layout_at(0u);
     int r_stride = PACKED ? 1 : layout_at(1u);
     uint end = UNITS == 1u ? unit.count : min(push.count, push.chunk);
-    for (uint start = 0u; start < end; start += MEMBERS * uint(BLOCK)) {
-        T value[BLOCK];
+    uint next = 0u;
+    T value[BLOCK];  // of the next step, so that they are under way while this one is worked on
+    load(value, next);
+    for (uint start = 0u; start < end; start = next) {
         T local[BLOCK];
-        EACH {
-            uint slot = slot_in_memory(k);
-            Unit other = UNITS == 1u ? unit : units[unit_of_slot(slot)];
-            // Whatever lies beyond the end takes part in no result.
-            uint element = min(start + element_of_slot(slot), max(other.count, 1u) - 1u);
-            value[k] = A_LOAD(push.a.data[other.a_offset + int(element) * a_stride]);
-        }
         for (uint piece = 0u; piece < PIECES; ++piece) {
             if (piece > 0u) barrier();
-            EACH if (slot_in_memory(k) / PIECE == piece) exchange[exchange_place(slot_in_memory(k))] = value[k];
+            EACH if (is_in(piece, slot_in_memory(k))) exchange[exchange_place(slot_in_memory(k))] = value[k];
             barrier();
-            EACH if (slot_in_block(k) / PIECE == piece) local[k] = exchange[exchange_place(slot_in_block(k))];
+            EACH if (is_in(piece, slot_in_block(k))) local[k] = exchange[exchange_place(slot_in_block(k))];
         }
+        next = start + MEMBERS * uint(BLOCK);
+        if (next < end) load(value, next);
         [[unroll]] for (int k = 1; k < BLOCK; ++k) local[k] = combine(local[k - 1], local[k]);
 
         // One invocation for each group finds what lies before its blocks, one for each unit what lies before its groups.
@@ -215,22 +224,25 @@ void main() {
         }
         barrier();
         if (MEMBERS >= uint(BLOCK) && member == 0u) {
+            bool tile = MEMBERS == INVOCATIONS;
             T outer = base;
             bool any = based;
-            bool tile = MEMBERS == INVOCATIONS;
             if (tile && start > 0u) join(outer, any, tiles);
             bool some = !tile && start > 0u;
-            T state[BLOCK];
-            EACH if (uint(k) < GROUPS) state[k] = group_states[number * GROUPS + uint(k)];
-            EACH {
+            T before[BLOCK];
+            before[0] = groups;
+            join(groups, some, group_states[number * GROUPS]);
+            [[unroll]] for (int k = 1; k < BLOCK; ++k) {
                 if (uint(k) < GROUPS) {
-                    T before = outer;
-                    bool preceded = any;
-                    if (some) join(before, preceded, groups);
-                    if (preceded) before_group[number * GROUPS + uint(k)] = before;
-                    join(groups, some, state[k]);
+                    before[k] = groups;
+                    groups = combine(groups, group_states[number * GROUPS + uint(k)]);
                 }
             }
+            if (any) {
+                EACH before[k] = combine(outer, before[k]);
+                if (tile || start == 0u) before[0] = outer;
+            }
+            EACH if (uint(k) < GROUPS) before_group[number * GROUPS + uint(k)] = before[k];
             some = start > 0u;
             if (tile) join(tiles, some, groups);
         }
@@ -243,19 +255,19 @@ void main() {
             FINISH(local, before, preceded)
             for (uint piece = 0u; piece < PIECES; ++piece) {
                 if (piece > 0u) barrier();
-                EACH if (slot_in_block(k) / PIECE == piece) exchange[exchange_place(slot_in_block(k))] = local[k];
+                EACH if (is_in(piece, slot_in_block(k))) exchange[exchange_place(slot_in_block(k))] = local[k];
                 barrier();
-                EACH if (slot_in_memory(k) / PIECE == piece) {
-                    uint slot = slot_in_memory(k);
-                    Unit other = UNITS == 1u ? unit : units[unit_of_slot(slot)];
-                    uint element = start + element_of_slot(slot);
-                    if (element < other.count) {
-                        push.r.data[other.r_offset + int(element) * r_stride] = R_STORE(exchange[exchange_place(slot)]);
+                EACH if (is_in(piece, slot_in_memory(k))) {
+                    uint other = unit_of_slot(slot_in_memory(k));
+                    uint element = start + element_of_slot(slot_in_memory(k));
+                    if (element < units[other].count) {
+                        int place = units[other].r_offset + int(element) * r_stride;
+                        push.r.data[place] = R_STORE(exchange[exchange_place(slot_in_memory(k))]);
                     }
                 }
             }
+            barrier();
         }
-        barrier();
     }
     if (!store && member == 0u && unit.count > 0u) {
         push.states.data[unit.place] = P_STORE(MEMBERS == INVOCATIONS ? tiles : groups);

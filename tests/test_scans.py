@@ -83,8 +83,8 @@ def test_rows_columns_and_the_middle(shape, axis):
 
 
 SHAPES = (
-    ((3,), 0), ((300,), 0), ((50_003,), 0), ((66_000,), 0), ((17, 1100), 1), ((1100, 17), 0), ((33, 40), 0), ((70_000, 3), 0),
-    ((2, 9000, 3), 1), ((30, 9000), 0),
+    ((3,), 0), ((50_003,), 0), ((66_000,), 0), ((17, 1100), 1), ((1100, 17), 0), ((33, 40), 0), ((70_000, 3), 0),
+    ((30, 9000), 0),
 )  # fmt: skip
 
 
@@ -96,24 +96,26 @@ def evaluate(dtype) -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize("dtype", [vx.float32, vx.int8, vx.complex64], ids=str)
-def test_shared_memory_does_not_change_a_bit(dtype, device, monkeypatch):
-    """The kernels for GPUs and those for CPU drivers combine in the same order, however the work is cut."""
+@pytest.mark.parametrize(
+    ("dtype", "enough", "neighbours", "kibibytes"),
+    [(vx.float32, 1, 16, 40), (vx.int8, 1 << 10, 4, 40), (vx.complex64, 1, 16, 20)], ids=str,
+)  # fmt: skip
+def test_shared_memory_does_not_change_a_bit(dtype, enough, neighbours, kibibytes, device, monkeypatch):
+    """The kernels for GPUs and those for CPU drivers combine in the same order, however the work is cut: chunks of 16 tiles
+    or of one, more or fewer rows read together along columns, much or little shared memory."""
     if device.limits.max_workgroup_invocations < 256:
         pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
     monkeypatch.setattr(scan, "uses_shared_memory", lambda device: False)
     serial = evaluate(dtype)
     monkeypatch.setattr(scan, "uses_shared_memory", lambda device: True)
-    # Few and many chunks of 16 tiles, rows read together along columns, and much and little shared memory.
-    for enough, neighbours, kibibytes in ((1 << 10, 16, 40), (1, 4, 20)):
-        monkeypatch.setattr(scan, "_ENOUGH_CHUNKS", enough)
-        monkeypatch.setattr(scan, "_NEIGHBOURS", neighbours)
-        monkeypatch.setattr(scan, "_SHARED_BYTES", kibibytes << 10)
-        assert evaluate(dtype) == serial
+    monkeypatch.setattr(scan, "_ENOUGH_CHUNKS", enough)
+    monkeypatch.setattr(scan, "_NEIGHBOURS", neighbours)
+    monkeypatch.setattr(scan, "_SHARED_BYTES", kibibytes << 10)
+    assert evaluate(dtype) == serial
 
 
 @pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("count", [1, 17, 4097, 70_001])
+@pytest.mark.parametrize("count", [1, 4097, 70_001])
 def test_running_sums(count, shared, device, monkeypatch):
     """Counts become the sums of those before them, where they lie."""
     if shared and device.limits.max_workgroup_invocations < 256:
