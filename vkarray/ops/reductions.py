@@ -34,9 +34,9 @@ _LANES, _LONG_ROW_LANES = 8, 32
 # to the others.
 _STEPS, _SHIFTED_STEPS = 64, 16
 _COLUMNS, _LAST = 1, 2
-# With so many chunks an invocation takes more of a column, so that more neighbours read side by side: so many share it.
+# With so many chunks a workgroup for columns is that large, and so many neighbours in it read side by side.
 _MANY_CHUNKS = 1 << 12
-_COLUMN_MEMBERS = 8
+_COLUMNS_GROUP, _NEIGHBOURS = 512, 32
 # The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
 _FEW_INVOCATIONS = 16
 
@@ -353,17 +353,21 @@ class _Run:
         row_layout = (self.sizes[1], *self.steps) if len(self.sizes) == 2 else (0, self.steps[0], 0)
         columns = self.length <= _LANES * vector or 0 < abs(self.strides[-1]) < abs(self.steps[-1])
         shared = uses_shared_memory(device)
+        many = rows * chunks >= _MANY_CHUNKS
+        size = launch.WORKGROUP_SIZE if shared or many else _FEW_INVOCATIONS
         members, share = 1, _CHUNK_LANES
         if shared:
             blocks = 1 << (min(-(-self.length // block), blocks_of_chunk) - 1).bit_length()
             members = blocks * lanes
-            if columns:
-                members = min(members, _COLUMN_MEMBERS) if rows * chunks >= _MANY_CHUNKS else blocks
+            if columns and many and blocks > 1:
+                size = launch.invocations_of_group(device.limits, _COLUMNS_GROUP)
+                members = min(members, size // _NEIGHBOURS)
+            elif columns:
+                members = blocks
             share = blocks * lanes // members
         last = target is self.result
         mode = columns * _COLUMNS | last * _LAST
         constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, lanes))
-        size = launch.WORKGROUP_SIZE if shared or rows * chunks >= _MANY_CHUNKS else _FEW_INVOCATIONS
         target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
         center_itemsize = 0 if self.center is None else storage_itemsize(self.center._dtype, device)
         center = 0 if self.center is None else self.center._address
