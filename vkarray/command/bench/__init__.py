@@ -115,6 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
         "api_version": device.description.api_version,
         "kind": kind,
         "processors": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,  # of other programs
         "python": platform.python_version(),
         "names": [library.name for library in libraries],
         "libraries": [library.version for library in libraries],

@@ -82,5 +82,6 @@ def heading(report: dict[str, Any]) -> str:
     """Where, with what and when this was measured."""
     return (
         f"{report['device']}, {report['driver']}, Vulkan {report['api_version']}; {', '.join(report['libraries'])}; "
-        f"Python {report['python']}; {report['date']}; {report['elements']:,} elements, matrices up to {report['matrix']:,}."
+        f"Python {report['python']}, {report['processors']} processors with a load of {report['load']} before the run; "
+        f"{report['date']}; {report['elements']:,} elements, matrices up to {report['matrix']:,}."
     )
