@@ -286,6 +286,8 @@ def _dispatch(
     padded = x._shape[axis] < needed or points < length
     cut = last and result._shape[axis] < (2 * length if job.store == REAL_PAIRS else length)
     flags |= padded * _PADDED | cut * _CUT | (job.scale != 1.0) * _SCALED
+    if not uses_shared_memory(device):  # one kernel for all: CPU drivers take long to prepare another
+        flags |= _CUT | _SCALED
     constants = ((1, job.load), (2, job.store), (3, flags))
     for batch in batches(x, result, axis, inner, max(map(abs, steps)) * length):
         if uses_shared_memory(device):
