@@ -20,61 +20,10 @@ from ..shaders import Variant
 from . import launch
 from .reductions import partial_dtype
 from .rows import cast
+from .tiles import CPU_TILES, GPU_TILES, Tile
 
 if TYPE_CHECKING:
     from .launch import Defines, Device, Kernel
-
-
-class Tile(NamedTuple):
-    """A row of a table: the tile of the result that is worked on as one, and when that pays.
-
-    `least` is the number of tiles from which on the row is taken; `block` is what one invocation computes.
-    """
-
-    template: str
-    shape: tuple[int, int]
-    block: tuple[int, int]
-    depth: int
-    itemsize: int  # of the widest compute type that fits the registers
-    least: int
-
-    @property
-    def label(self) -> str:
-        """The row's name, by which a choice is remembered."""
-        (m, n), (rows, columns) = self.shape, self.block
-        return f"{self.template} {m}x{n} by {rows}x{columns}, depth {self.depth}"
-
-    @property
-    def invocations(self) -> int:
-        """Invocations that work on a tile."""
-        return self.shape[0] // self.block[0] * (self.shape[1] // self.block[1])
-
-    @property
-    def workgroup_size(self) -> int:
-        """Invocations of a workgroup."""
-        return self.invocations if self.template == "matmul_tiled" else launch.WORKGROUP_SIZE
-
-    def shared_bytes(self, itemsize: int) -> int:
-        """Shared memory of a workgroup."""
-        pad = max(16, itemsize)
-        return self.depth * (sum(self.shape) * itemsize + 2 * pad) if self.template == "matmul_tiled" else 0
-
-
-# In each table the first row that fits is taken; the last one always does.
-GPU_TILES = (
-    Tile("matmul_tiled", (128, 128), (8, 16), 16, 4, 192),
-    Tile("matmul_tiled", (64, 64), (8, 4), 8, 8, 0),
-    Tile("matmul_tiled", (16, 64), (4, 4), 16, 8, 0),
-    Tile("matmul_tiled", (64, 16), (4, 4), 16, 8, 0),
-    Tile("matmul_tiled", (32, 32), (4, 4), 8, 16, 0),
-    Tile("matmul_blocked", (4, 4), (4, 4), 1, 16, 0),
-)
-# CPU drivers: no shared memory; the larger the block in registers (and first-level cache), the fewer loads.
-CPU_TILES = (
-    Tile("matmul_blocked", (16, 16), (16, 16), 1, 4, 1024),
-    Tile("matmul_blocked", (8, 8), (8, 8), 1, 8, 1024),
-    Tile("matmul_blocked", (4, 4), (4, 4), 1, 16, 0),
-)
 
 # For the kinds of device: invocations with tiles, and with sums of rows, that keep it busy; when there are fewer, the
 # summed dimension is cut into parts of at least this many products.
@@ -90,7 +39,8 @@ _CONVERT_FROM = 16
 # llvmpipe leaves a loop after 65,535 turns, whatever it still had to do.
 _LONGEST_PART = {"gpu": 1 << 30, "cpu": 1 << 15}
 
-# Packs of 16 bytes of the types computed in. 8-byte types move one by one: as dvec2 they took 30 times as long on NVIDIA.
+# Packs of 16 bytes of the types computed in. 8-byte types move one by one: as dvec2 they took 30 times as long on NVIDIA,
+# and as uvec4 they are no faster.
 _PACKS = {"float": ("vec4", 4), "int": ("ivec4", 4), "uint": ("uvec4", 4)}
 _COMPUTE_TYPES = {
     "signed integer": ("int", "int64_t"), "unsigned integer": ("uint", "uint64_t"),
@@ -132,16 +82,14 @@ def dot_variant(term: str, source: DType, target: DType, device: Device) -> Vari
 @functools.cache
 def matmul_variant(tile: Tile, source: DType, target: DType, device: Device) -> Variant:
     """Matrix products of `source` elements, stored as `target`."""
+    (rows, columns), (pack, lanes) = tile.block, pack_of(source)
     if tile.template == "matmul_tiled":
-        pack, lanes = pack_of(source)
-        sizes = {"TILE_M": tile.shape[0], "TILE_N": tile.shape[1], "TILE_K": tile.depth, "LANES": lanes,
-                 "BLOCK_M": tile.block[0], "BLOCK_N": tile.block[1]}  # fmt: skip
-        own = (("PACK", pack), *((name, str(size)) for name, size in sizes.items()))
-        label = f"matmul {source} to {target} (tiles of {tile.shape[0]} x {tile.shape[1]})"
+        own = {"TILE_M": tile.shape[0], "TILE_N": tile.shape[1], "TILE_K": tile.depth, "BLOCK_M": rows,
+               "BLOCK_N": columns, "PACK": pack, "LANES": lanes}  # fmt: skip
     else:
-        own = (("ROWS", str(tile.block[0])), ("COLUMNS", str(tile.block[1])))
-        label = f"matmul {source} to {target} (blocks of {tile.block[0]} x {tile.block[1]})"
-    return Variant(tile.template, (*_defines(source, target, device), *own), label)
+        own = {"ROWS": rows, "COLUMNS": columns}
+    defines = (*_defines(source, target, device), *((name, str(value)) for name, value in own.items()))
+    return Variant(tile.template, defines, f"{tile.label}, {source} to {target}")
 
 
 def variants(device: Device) -> Iterator[Variant]:
@@ -297,7 +245,7 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     a, b, folded = fold(a, b, result)
     tile = choose_tile(device, folded._shape, a._dtype)
     kind = _kind(device)
-    invocations = _tiles(tile, folded._shape) * tile.invocations
+    invocations = tile.count(folded._shape) * tile.invocations
     part = part_length(k, invocations, _BUSY_WITH_TILES[kind], _SHORTEST_PART[kind], a, b, (-1, -2))
     if part < k:
         partial = partial_array(folded, -(-k // part))
@@ -344,20 +292,14 @@ def fold(a: VkArray, b: VkArray, result: VkArray) -> tuple[VkArray, VkArray, VkA
     return a, b, result
 
 
-def _tiles(tile: Tile, shape: Sequence[int]) -> int:
-    return math.prod(shape[:-2]) * -(-shape[-2] // tile.shape[0]) * -(-shape[-1] // tile.shape[1])
-
-
 @tuning.cached
 def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile:
-    """The row for a result of this shape: the one that tuning chose, else the first of the device's table that fits."""
+    """The row for a result of this shape: the one that tuning chose, else the one that should take least time."""
     preferred = tuning.choice(device, "product", tuning.shape_class(dtype.name, shape))
-    chosen = [tile for tile in candidates() if tile.label == preferred]
+    rows = [tile for tile in candidates() if tile.label == preferred and fits(tile, device, shape, dtype)]
     table = CPU_TILES if device.limits.is_cpu else GPU_TILES
-    for tile in (*chosen, *table):
-        if (tile in chosen or _tiles(tile, shape) >= tile.least) and fits(tile, device, shape, dtype):
-            return tile
-    return table[-1]
+    rows = rows or [tile for tile in table if fits(tile, device, shape, dtype)]
+    return min(rows, key=lambda tile: tile.time(shape), default=table[-1])
 
 
 def candidates() -> tuple[Tile, ...]:
@@ -398,7 +340,7 @@ def _multiply(
         header = struct.pack(
             "<3Q5I5iI", *slice_.addresses, slice_.count, rows, columns, slice_.k, part, *steps, slice_.rank
         )
-        tiles = slice_.count * _tiles(tile, slice_.inner)
+        tiles = slice_.count * tile.count(slice_.inner)
         per_group = kernel.local_size[0] if tile.template == "matmul_blocked" else 1
         stack.dispatch(kernel, header, slice_, launch.groups_for(tiles, device.limits, per_group))
 
