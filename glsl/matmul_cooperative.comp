@@ -9,9 +9,9 @@
 // strides of all others, and the addresses, are multiples of 8 elements. Rows in shared memory are one pack longer than
 // the tile, which keeps the 8 rows of a fragment in different banks (2.4 times as fast on an NVIDIA H200).
 //
-// Measured there, in TFLOP/s for n = 8192: this kernel 291; two halves of shared memory, which save a barrier per step, 150
-// to 240, as a processor holds two workgroups only where they use less than 24 KiB each; tensor loads of
-// VK_NV_cooperative_matrix2 up to 230; products of fragments alone, nothing loaded, 560, and 525 from shared memory.
+// Measured there, in TFLOP/s for n = 8192: one step in shared memory and tiles of 128 x 128, 291; two steps there, which
+// save a barrier for each, 150 to 240, as a processor holds two workgroups only where they use less than 24 KiB each;
+// tensor loads of VK_NV_cooperative_matrix2 up to 230; fragments alone, nothing fetched, 560, and 525 from shared memory.
 #pragma use_vulkan_memory_model
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
