@@ -149,7 +149,8 @@ def check_few(values: np.ndarray, dtype) -> None:
     x = vx.asarray(values, dtype=dtype)
     assert np.array_equal(np.asarray(vx.argsort(x, descending=True)), order_of(values, True))
     expected = np.take_along_axis(values, order_of(values, False), -1)
-    assert np.array_equal(np.asarray(vx.sort(x)), expected, equal_nan=values.dtype.kind in "fc")
+    with np.errstate(invalid="ignore"):  # some builds of NumPy warn of NaNs in complex comparisons
+        assert np.array_equal(np.asarray(vx.sort(x)), expected, equal_nan=values.dtype.kind in "fc")
 
 
 TILED = supported([vx.uint8, vx.float16, vx.float32, vx.int64, vx.complex64, vx.complex128])

@@ -81,6 +81,7 @@ def test_submit_interrupted_when_the_driver_has_the_batch_loses_nothing(own_devi
     combine, queue = Combine(own_device), own_device.queue
     a = upload(own_device, WORDS)
     for factor in (4, 16, 64):
+        queue.batch_limit = 2  # a GPU submits the first command after a wait at once
         combine.run(a, a, a)
         interrupt(monkeypatch, own_device, "vkQueueSubmit", "after")
         with pytest.raises(KeyboardInterrupt):
