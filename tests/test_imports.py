@@ -59,7 +59,10 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     ),
     "interchange": ({"_vk", "array", "checks", "configuration", "dtypes", "errors", "layout", "promotion"}, {"numpy"}),
     "printing": ({"array", "dtypes", "interchange", "layout"}, {"numpy"}),
-    "ops.launch": ({"_vk", "array", "configuration", "dtypes", "errors", "layout", "promotion", "shaders", "walk"}, set()),
+    "ops.launch": (
+        {"_vk", "array", "configuration", "dtypes", "errors", "layout", "promotion", "shaders", "walk"},
+        set(),
+    ),
     "ops.creation": (OPERATIONS, {"numpy"}),  # asarray takes what NumPy can read
     "ops.compare": (OPERATIONS, {"numpy"}),  # the debugging mode that compares with NumPy
     "ops": (OPERATIONS, set()),
