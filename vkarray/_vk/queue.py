@@ -375,8 +375,8 @@ class Queue:
                 return
             # A batch signals its last serial; some validation layers wait in vain for one in between.
             serial = next((batch.serial for batch in self.in_flight if batch.serial >= serial), serial)
-            self.waiting += 1
             self._begin_ahead()
+            self.waiting += 1
         try:
             self._wait_outside(serial)
         finally:
