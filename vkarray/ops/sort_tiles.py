@@ -88,7 +88,7 @@ _SUMS = Variant("sort_tile_sums", (), "sort sums")
 
 
 def tile_of(x: VkArray) -> Tile:
-    """The largest tile for the elements of x. Raises FeatureError where there is none: ask `sorts_tiles` first."""
+    """The largest tile for the elements of x, on a device of which `sorts_tiles` is true."""
     tile = _tile(x._device, max(1, storage_itemsize(x._dtype, x._device) // 4))
     assert tile is not None
     return tile
