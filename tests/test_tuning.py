@@ -182,3 +182,12 @@ def test_a_cache_that_cannot_be_written_is_named(folder, device, capsys, monkeyp
     assert main(["tune"]) == 1
     assert "The choices cannot be kept: the cache " in capsys.readouterr().out
     assert tuning.remembered(device) == {}
+
+
+def test_choices_that_cannot_be_forgotten_still_hold(folder, device, capsys, monkeypatch) -> None:
+    choices = {"product": {KEY: other(device).label}}
+    assert tuning.remember(device, choices)
+    monkeypatch.setattr(DiskCache, "put", lambda self, key, content: None)
+    assert main(["tune", "--reset"]) == 1
+    assert "The choices cannot be forgotten: the cache " in capsys.readouterr().out
+    assert tuning.remembered(device) == choices

@@ -58,7 +58,8 @@ def cached(function: _Function) -> _Function:
 
 def choice(device: Any, family: str, key: str) -> str | None:
     """The label of the row to prefer, or None for the default."""
-    return _trying[family] if family in _trying else remembered(device).get(family, {}).get(key)
+    tried = _trying.get(family)
+    return remembered(device).get(family, {}).get(key) if tried is None else tried
 
 
 @cached
@@ -79,9 +80,9 @@ def remember(device: Any, choices: Choices) -> bool:
     return remembered(device) == choices
 
 
-def reset(device: Any) -> None:
-    """Return to the defaults."""
-    remember(device, {})
+def reset(device: Any) -> bool:
+    """Return to the defaults; False where the older choices cannot be replaced."""
+    return remember(device, {})
 
 
 def shape_class(dtype: str, shape: Sequence[int]) -> str:

@@ -39,11 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the command and return its exit status: 1 when a row is wrong or the choices cannot be kept."""
+    """Run the command and return its exit status: 1 when a row is wrong or the choices cannot be kept or forgotten."""
     device = vx.asarray(0.0, device=arguments.device).device
     print(f"{device.name} ({device.description.driver})")
     if arguments.reset:
-        tuning.reset(device)
+        if not tuning.reset(device):
+            return _refused("forgotten")
         print("The defaults hold.")
         return 0
     if arguments.show:
@@ -59,11 +60,17 @@ def run(arguments: argparse.Namespace) -> int:
             if best is not None:
                 choices.setdefault(family.name, {})[problem.key] = best
     if not tuning.remember(device, choices):
-        print(f"\nThe choices cannot be kept: the cache {configuration.current().cache} cannot be written.")
-        return 1
+        return _refused("kept")
     print()
     _show(device)
     return int(wrong)
+
+
+def _refused(what: str) -> int:
+    """Say that the cache is as it was; the exit status."""
+    where = configuration.current().cache
+    print(f"\nThe choices cannot be {what}: the cache {where} cannot be written. Name another in VKARRAY_CACHE.")
+    return 1
 
 
 def _show(device: Any) -> None:
