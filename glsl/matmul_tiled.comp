@@ -38,6 +38,13 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) buffer ResultPacks
 #else
 #define LANE(PACK_, L) PACK_[L]
 #endif
+// The sums are in registers only where all loops over them are unrolled. CPU drivers, which take none of these tiles by
+// themselves, compile that for minutes; with ROLLED they do what is asked of them, such as tests, at once.
+#ifdef ROLLED
+#define UNROLL
+#else
+#define UNROLL [[unroll]]
+#endif
 #define BAND 8  // tile rows that are worked on together, so that they find the tiles of b in the cache
 
 const int THREADS_M = TILE_M / BLOCK_M, THREADS_N = TILE_N / BLOCK_N, SIZE = THREADS_M * THREADS_N;
@@ -80,13 +87,13 @@ T total[BLOCK_M * BLOCK_N];
         return place.NAME + min(START + at.x, int(EXTENT) - last) * STRIDE + at.y * STRIDE_K;              \
     }                                                                                                      \
     void NAME##_begin() {                                                                                  \
-        [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                       \
+        UNROLL for (int p = 0; p < COUNT; ++p) {                                                           \
             NAME##_base[p] = NAME##_offset(NAME##_pack(p), ALONG_K ? 1 : LANES);                           \
         }                                                                                                  \
     }                                                                                                      \
     void NAME##_fetch(int first, bool cut) {                                                               \
         if (PACKED) {                                                                                      \
-            [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                   \
+            UNROLL for (int p = 0; p < COUNT; ++p) {                                                       \
                 int k = NAME##_pack(p).y;                                                                  \
                 bool outside = cut && first + k < 0;                                                       \
                 int offset = NAME##_base[p] + (outside ? -k : first) * STRIDE_K;                           \
@@ -94,7 +101,7 @@ T total[BLOCK_M * BLOCK_N];
                 NAME##_next[p] = outside ? PACK(0) : value;                                                \
             }                                                                                              \
         } else {                                                                                           \
-            [[unroll]] for (int e = 0; e < COUNT * LANES; ++e) {                                           \
+            UNROLL for (int e = 0; e < COUNT * LANES; ++e) {                                               \
                 ivec2 at = NAME##_element(e) + ivec2(0, first);                                            \
                 bool outside = cut && at.y < 0;                                                            \
                 T value = LOAD_(push.NAME.data[NAME##_offset(outside ? ivec2(at.x, 0) : at, 1)]);          \
@@ -104,12 +111,12 @@ T total[BLOCK_M * BLOCK_N];
     }                                                                                                      \
     void NAME##_put() {                                                                                    \
         if (PACKED && !ALONG_K) {                                                                          \
-            [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                   \
+            UNROLL for (int p = 0; p < COUNT; ++p) {                                                       \
                 ivec2 at = NAME##_pack(p);                                                                 \
                 NAME##_tile[at.y * ROW + at.x / LANES] = NAME##_next[p];                                   \
             }                                                                                              \
         } else {                                                                                           \
-            [[unroll]] for (int e = 0; e < COUNT * LANES; ++e) {                                           \
+            UNROLL for (int e = 0; e < COUNT * LANES; ++e) {                                               \
                 ivec2 at = PACKED ? NAME##_pack(e / LANES) + ivec2(0, e % LANES) : NAME##_element(e);      \
                 LANE(NAME##_tile[at.y * ROW + at.x / LANES], at.x % LANES) = LANE(NAME##_next[e / LANES], e % LANES); \
             }                                                                                              \
@@ -140,14 +147,14 @@ bool find_tile() {
 // Adds the products of the tiles in shared memory, so that neighbouring additions share an element of a or of b: two
 // columns of sums at a time, back and forth.
 void add_tiles() {
-    [[unroll]] for (int k = 0; k < TILE_K; ++k) {
+    UNROLL for (int k = 0; k < TILE_K; ++k) {
         PACK a[BLOCKS_M], b[BLOCKS_N];
-        [[unroll]] for (int i = 0; i < BLOCKS_M; ++i) a[i] = a_tile[k * A_ROW + m + i * GROUP_M];
-        [[unroll]] for (int j = 0; j < BLOCKS_N; ++j) b[j] = b_tile[k * B_ROW + n + j * GROUP_N];
-        [[unroll]] for (int pair = 0; pair < BLOCK_N; pair += 2) {
-            [[unroll]] for (int s = 0; s < BLOCK_M; ++s) {
+        UNROLL for (int i = 0; i < BLOCKS_M; ++i) a[i] = a_tile[k * A_ROW + m + i * GROUP_M];
+        UNROLL for (int j = 0; j < BLOCKS_N; ++j) b[j] = b_tile[k * B_ROW + n + j * GROUP_N];
+        UNROLL for (int pair = 0; pair < BLOCK_N; pair += 2) {
+            UNROLL for (int s = 0; s < BLOCK_M; ++s) {
                 int i = pair / 2 % 2 == 0 ? s : BLOCK_M - 1 - s;
-                [[unroll]] for (int l = 0; l < 2; ++l) {
+                UNROLL for (int l = 0; l < 2; ++l) {
                     int j = pair + (s + l) % 2;
                     T one = LANE(a[i / LANES], i % LANES), other = LANE(b[j / LANES], j % LANES);
                     total[i * BLOCK_N + j] = vx_multiply_add(one, other, total[i * BLOCK_N + j]);
@@ -162,7 +169,7 @@ void main() {
     int group = local / GROUP, lane = local % GROUP;
     m = group / GROUPS_N * BLOCKS_M * GROUP_M + lane / (2 * GROUP_N) * 2 + lane % 2;
     n = group % GROUPS_N * BLOCKS_N * GROUP_N + lane / 2 % GROUP_N;
-    [[unroll]] for (int i = 0; i < BLOCK_M * BLOCK_N; ++i) total[i] = T(0);
+    UNROLL for (int i = 0; i < BLOCK_M * BLOCK_N; ++i) total[i] = T(0);
 
     int first = (length - 1) % TILE_K + 1 - TILE_K;
     a_begin();
@@ -183,20 +190,20 @@ void main() {
     }
     add_tiles();
 
-    [[unroll]] for (int i = 0; i < BLOCK_M; ++i) {
+    UNROLL for (int i = 0; i < BLOCK_M; ++i) {
         int to_row = row + (m + i / LANES * GROUP_M) * LANES + i % LANES;
-        [[unroll]] for (int j = 0; j < BLOCKS_N; ++j) {
+        UNROLL for (int j = 0; j < BLOCKS_N; ++j) {
             int to_column = column + (n + j * GROUP_N) * LANES;
             int offset = place.r + to_row * push.r_m + to_column;
             if (R_PACKED) {
                 if (to_row < int(push.m) && to_column < int(push.n)) {
                     PACK value;
-                    [[unroll]] for (int l = 0; l < LANES; ++l) LANE(value, l) = total[i * BLOCK_N + j * LANES + l];
+                    UNROLL for (int l = 0; l < LANES; ++l) LANE(value, l) = total[i * BLOCK_N + j * LANES + l];
                     if (SUBTRACT) value = ResultPacks(uvec2(push.r)).data[uint(offset) / LANES] - value;
                     ResultPacks(uvec2(push.r)).data[uint(offset) / LANES] = value;
                 }
             } else {
-                [[unroll]] for (int l = 0; l < LANES; ++l) {
+                UNROLL for (int l = 0; l < LANES; ++l) {
                     if (to_row < int(push.m) && to_column + l < int(push.n)) {
                         T value = total[i * BLOCK_N + j * LANES + l];
                         if (SUBTRACT) value = R_LOAD(push.r.data[offset + l]) - value;

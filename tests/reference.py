@@ -9,6 +9,7 @@ import numpy as np
 import vkarray as vx
 from vkarray.array import is_supported
 from vkarray.dtypes import DType
+from vkarray.ops import product
 
 # The arithmetic in which references are computed: at least 11 more bits than the type under test.
 WIDER = {
@@ -27,6 +28,18 @@ def supported(dtypes) -> list[DType]:
 def host_dtype(dtype: DType) -> np.dtype:
     """NumPy's dtype for the host values of a vkarray dtype (float32 for bfloat16)."""
     return np.dtype("float32" if dtype is vx.bfloat16 else dtype.name)
+
+
+def roll(monkeypatch, device) -> None:
+    """Let products in tiles leave their loops as they are on a CPU driver, which compiles them for minutes otherwise."""
+    make = product.matmul_variant
+
+    def variant(tile, source, target, device):
+        made = make(tile, source, target, device)
+        return made._replace(defines=(*made.defines, ("ROLLED", "1"))) if tile.template == "matmul_tiled" else made
+
+    if device.limits.is_cpu:
+        monkeypatch.setattr(product, "matmul_variant", variant)
 
 
 @functools.cache

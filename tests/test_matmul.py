@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from reference import WIDER, host_dtype, random_values, supported
+from reference import WIDER, host_dtype, random_values, roll, supported
 
 import vkarray as vx
 from vkarray import layout
@@ -109,10 +109,11 @@ def fits(tile: Tile, dtype, device) -> bool:
 
 
 @pytest.fixture
-def only(monkeypatch):
+def only(monkeypatch, device):
     """A function that makes one row of the tables the only one, and a device look busy with `parallel` invocations."""
 
     def choose(tile: Tile, busy: int = 1) -> None:
+        roll(monkeypatch, device)
         for table in ("GPU_TILES", "CPU_TILES"):
             monkeypatch.setattr(product, table, (tile,))
         for kind in ("cpu", "gpu"):
@@ -146,15 +147,10 @@ def test_every_tile(tile, dtype, only, device) -> None:
         multiply(dtype, first, second, view_first, view_second)
 
 
-def compiles(tile: Tile, device) -> bool:
-    """False where a test would take minutes: SwiftShader, which takes none of these rows, for so many additions a step."""
-    return tile.depth < 16 or tile.block[0] * tile.block[1] < 64 or "SwiftShader" not in device.name
-
-
 @pytest.mark.parametrize("tile", LARGE_TILES, ids=lambda tile: f"{tile.template}-{tile.shape[0]}x{tile.shape[1]}")
 def test_large_tiles(tile, only, device) -> None:
     dtype = vx.float64 if tile.itemsize == 8 and vx.float64 in NUMERIC else vx.float32
-    if fits(tile, dtype, device) and compiles(tile, device):
+    if fits(tile, dtype, device):
         only(tile)
         multiply(dtype, values_of(dtype, (150, 37), 9), values_of(dtype, (37, 130), 10))
 
@@ -162,7 +158,7 @@ def test_large_tiles(tile, only, device) -> None:
 @pytest.mark.parametrize("view", [lambda x: x, lambda x: x.mT], ids=["rows", "columns"])
 def test_large_tiles_of_packs(view, only, device) -> None:
     tile = GPU_TILES[0]
-    if fits(tile, vx.float32, device) and compiles(tile, device):
+    if fits(tile, vx.float32, device):
         only(tile)
         shapes = ((136, 40), (40, 132)) if view(np.ones((1, 2))).shape == (1, 2) else ((40, 136), (132, 40))
         first, second = values_of(vx.float32, shapes[0], 9), values_of(vx.float32, shapes[1], 10)
