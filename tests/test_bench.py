@@ -12,7 +12,7 @@ import pytest
 import vkarray as vx
 from vkarray.__main__ import main
 from vkarray.command import bench, libraries
-from vkarray.command.bench import growth, measure, report, start, work
+from vkarray.command.bench import chart, growth, measure, report, start, work
 
 SMALL = ["--size", "4096", "--matrix", "32", "--rounds", "1", "--peers", "numpy"]
 
@@ -40,9 +40,11 @@ def test_every_work_is_checked_and_measured(chapter, tmp_path, capsys) -> None:
     assert found["device"] in table
 
 
-def test_names_are_unique() -> None:
-    everything = [name for chapter in bench.CHAPTERS for name in names(chapter)]
-    assert len(set(everything)) == len(everything)
+@pytest.mark.parametrize("matrix", [1, 4, 8, 32, 1024, 8192])
+def test_names_are_unique_and_no_work_is_empty(matrix) -> None:
+    everything = [each for works in bench.CHAPTERS.values() for each in works(work.Sizes(4096, matrix))]
+    assert len({each.name for each in everything}) == len(everything)
+    assert all(each.amount is None or each.amount > 0 for each in everything)
 
 
 def test_fresh_processes(tmp_path) -> None:
@@ -134,6 +136,25 @@ def test_growth(tmp_path, capsys) -> None:
         assert {(curve.name, size) for size in curve.sizes()} <= points
     assert min(size for curve, size in points if curve == "add") == 1
     assert "matmul: µs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("peak", ["float32", "float32=", "float32=0", "float32=-1", "float32=nan"])
+def test_a_peak_is_a_number_above_0(peak, capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["bench", "--peak", peak])
+    assert f"expected TYPE=TFLOPS above 0 such as float32=67, got {peak}" in capsys.readouterr().err
+
+
+def test_why_there_is_no_picture(tmp_path, capsys, monkeypatch) -> None:
+    monkeypatch.setattr(chart.importlib.util, "find_spec", lambda name: None)
+    path = tmp_path / "report.json"
+    for rows, reason in (
+        ([], "it has no figures beside"),
+        ([{"ratios": {"NumPy": 1.0}}], "matplotlib is not installed"),
+    ):
+        path.write_text(json.dumps({"rows": rows}), encoding="utf-8")
+        assert main(["bench", "--draw", str(path)]) == 1
+        assert f"no picture of {path}: {reason}" in capsys.readouterr().out
 
 
 def test_pictures(tmp_path) -> None:

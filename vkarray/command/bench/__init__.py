@@ -13,6 +13,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -87,17 +88,19 @@ def _positive(text: str) -> int:
 
 def _peak(text: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
-    try:
-        return name, float(value)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected TYPE=TFLOPS such as float32=67, got {text}") from None
+    with suppress(ValueError):
+        if float(value) > 0:
+            return name, float(value)
+    raise argparse.ArgumentTypeError(f"expected TYPE=TFLOPS above 0 such as float32=67, got {text}")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status: 1 when a result of vkarray is wrong."""
     if arguments.draw is not None:
-        chart.picture(arguments.draw)
-        return 0
+        lacking = chart.picture(arguments.draw)
+        if lacking is not None:
+            print(f"vkarray bench: no picture of {arguments.draw}: {lacking}.")
+        return int(lacking is not None)
     device = vx.asarray(0.0, device=arguments.device).device
     kind = "cpu" if device.limits.is_cpu else "gpu"
     elements, matrix = SIZES[kind]

@@ -22,13 +22,19 @@ def _pyplot() -> Any:
     return pyplot
 
 
-def picture(path: Path) -> None:
-    """Draw the report in a file of JSON beside it, where matplotlib is installed and there is something to draw."""
+def picture(path: Path) -> str | None:
+    """Draw the report in a file of JSON beside it. Returns what that lacks: matplotlib, or something to draw."""
     report = json.loads(path.read_text(encoding="utf-8"))
-    drawing, what = (draw_growth, report["points"]) if "points" in report else (draw, report["rows"])
-    if importlib.util.find_spec("matplotlib") is not None and what:
-        drawing(report, path.with_suffix(".png"))
-        print(f"Wrote {path.with_suffix('.png')}")
+    drawing, found = draw_growth, report.get("points")
+    if found is None:
+        drawing, found = draw, [row for row in report["rows"] if row["ratios"]]
+    if not found:
+        return "it has no figures beside those of vkarray"
+    if importlib.util.find_spec("matplotlib") is None:
+        return "matplotlib is not installed"
+    drawing(report, path.with_suffix(".png"))
+    print(f"Wrote {path.with_suffix('.png')}")
+    return None
 
 
 def _of(goal: dict[str, Any], peer: str) -> bool:
@@ -55,8 +61,6 @@ def draw(report: dict[str, Any], path: Path) -> None:
     for row in report["rows"]:
         if any(peer in row["ratios"] for peer in peers):
             chapters.setdefault(row["chapter"], []).append(row)
-    if not chapters:
-        return
     columns = min(2, len(chapters))
     # Panels fill the shorter column first.
     stacks: list[list[str]] = [[] for _ in range(columns)]

@@ -63,11 +63,15 @@ def _edges(length: int) -> np.ndarray:
     return np.concatenate((np.arange(length)[:_EDGE], np.arange(length)[-_EDGE:]))
 
 
+def _different(*sizes: int) -> list[int]:
+    """Sizes in order, without what a small largest matrix makes equal or too small."""
+    return sorted({n for n in sizes if n > 1})
+
+
 def _products(sizes: Sizes) -> Iterator[_Product]:
     largest = sizes.matrix
     quarter, half = max(2, largest // 4), max(4, largest // 2)
-    squares = [n for n in (largest // 8, quarter, half, largest) if n >= 2]
-    for n in squares:
+    for n in _different(largest // 8, quarter, half, largest):
         # The peers of Vulkan are compared at the size that the slowest of them does in seconds.
         vulkan = ahead_of_vulkan(1 / 16) if n == 1024 else ()
         yield _Product(f"matmul {n}", (n, n), (n, n), goals=cuda(0.95) + vulkan, common=n <= 1024)
@@ -84,11 +88,11 @@ def _products(sizes: Sizes) -> Iterator[_Product]:
     yield _Product("matrix-vector", (half, deep), (deep, 1))
     yield _Product("vector-matrix", (1, deep), (deep, half))
     yield _Product(f"matmul {8 * largest}x64x64", (8 * largest, 64), (64, 64))
-    for n in (largest // 8, half, largest):
+    for n in _different(largest // 8, half, largest):
         goals = (Goal(CUDA, rate=25.0),) if n >= 4096 else ()
         yield _Product(f"matmul float64 {n}", (n, n), (n, n), "float64", goals)
     for dtype in ("float16", "bfloat16"):
-        for n in (half, largest):
+        for n in _different(half, largest):
             goals = (Goal(CUDA, rate=400.0),) if n == 8192 else ()
             yield _Product(f"matmul {dtype} {n}", (n, n), (n, n), dtype, goals)
         goals = (Goal(CUDA, rate=300.0),) if half == 4096 else ()
