@@ -391,6 +391,10 @@ def test_variance_of_what_is_not_finite_and_of_equal_numbers():
                 assert np.isnan(float(vx.var(vx.asarray(values))))
     assert float(vx.var(vx.asarray([3e38, -3e38], dtype=vx.float32))) == np.inf
     assert float(vx.var(vx.asarray([1e30, -1e30] * 300, dtype=vx.float32))) == np.inf
+    for length in (2, 16, 128, 512, 3000):  # deviations, and sums of them, overflow with either sign
+        values = [3e38] * length + [-3e38] * 3 * length
+        assert float(vx.var(vx.asarray(values, dtype=vx.float32))) == np.inf
+        assert np.isnan(float(vx.var(vx.asarray([*values, np.inf], dtype=vx.float32))))
 
 
 def test_correction():

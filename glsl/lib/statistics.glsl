@@ -8,12 +8,14 @@
 #define VX_REAL double
 #define VX_PAIR dvec2
 #define VX_MOMENTS dvec4
+#define VX_REAL_NAN VX_NAN_DOUBLE
 #else
 #include "lib/float32/arithmetic.glsl"
 #include "lib/float32/power.glsl"
 #define VX_REAL float
 #define VX_PAIR vec2
 #define VX_MOMENTS vec4
+#define VX_REAL_NAN VX_FLOAT32_NAN
 bool vx_is_finite(float x) { return vx_magnitude_bits(x) < 0x7F800000u; }
 #endif
 
@@ -25,11 +27,12 @@ VX_PAIR vx_mean(VX_PAIR sum, VX_REAL count) { return VX_PAIR(vx_divide(sum.x, co
 // on parts of a few dozen elements: the deviations from a center near the mean of the part, and their squares, are summed up;
 // that the center is not the mean, the sum of the deviations makes good.
 
-// The deviation from the center, and its square.
+// The deviation from the center, and its square: NaN for an infinite element, so that an infinite sum of squares is always
+// an overflow.
 VX_PAIR vx_deviation(VX_REAL x, VX_REAL center) {
     precise VX_REAL deviation = x - center;
     precise VX_REAL square = deviation * deviation;
-    return VX_PAIR(deviation, square);
+    return VX_PAIR(deviation, vx_is_infinite(x) ? VX_REAL_NAN : square);
 }
 
 // A center of a part: `first` is an element, `sum` that of the differences between `count` elements and it. The reciprocal
@@ -60,14 +63,6 @@ VX_MOMENTS vx_join(VX_MOMENTS a, VX_MOMENTS b) {
     return VX_MOMENTS(center, deviations, squares, count);
 }
 
-// `divisor` is the count less the correction. Only infinities and NaN make the sum of deviations infinite or NaN.
-VX_REAL vx_variance(VX_MOMENTS a, VX_REAL count, VX_REAL divisor) {
-    precise VX_REAL remainder = a.z - a.y * vx_divide(a.y, count);
-    if (remainder < VX_REAL(0)) remainder = VX_REAL(0);
-    if (vx_is_infinite(a.z) && vx_is_finite(a.y)) remainder = a.z;
-    return vx_divide(remainder, divisor);
-}
-
 // Whether a comes before b in the search for the largest, or smallest, element: NaN comes first.
 #ifdef DOUBLE
 bool vx_is_larger(double a, double b) { return !vx_is_nan(b) && (vx_is_nan(a) || a > b); }
@@ -79,5 +74,13 @@ bool vx_is_smaller(float a, float b) { return !vx_is_nan(b) && (vx_is_nan(a) || 
 
 // Whether a comes before b in ascending order: NaN comes last.
 bool vx_precedes(VX_REAL a, VX_REAL b) { return !vx_is_nan(a) && (vx_is_nan(b) || vx_is_smaller(a, b)); }
+
+// `divisor` is the count less the correction. Where the squares overflow, the sum of deviations may be anything.
+VX_REAL vx_variance(VX_MOMENTS a, VX_REAL count, VX_REAL divisor) {
+    precise VX_REAL remainder = a.z - a.y * vx_divide(a.y, count);
+    if (vx_precedes(remainder, VX_REAL(0))) remainder = VX_REAL(0);
+    if (vx_is_infinite(a.z)) remainder = a.z;
+    return vx_divide(remainder, divisor);
+}
 
 #endif
