@@ -39,7 +39,8 @@ def chapters_of(report: Path) -> dict[str, dict[str, int]]:
     """How many tests of each chapter passed, failed and were skipped."""
     chapters: dict[str, Counter[str]] = {}
     for case in ElementTree.parse(report).iter("testcase"):
-        chapters.setdefault(chapter_of(case.get("classname", "")), Counter())[outcome_of(case)] += 1
+        where = case.get("classname") or case.get("name", "")  # of a file that was not collected, the name says which
+        chapters.setdefault(chapter_of(where), Counter())[outcome_of(case)] += 1
     return {name: dict(counts) for name, counts in sorted(chapters.items())}
 
 
