@@ -60,6 +60,11 @@ class Limits:
     # What a subgroup multiplies as one, adding in float32: type of the elements, rows, columns, products per sum.
     cooperative_matrices: frozenset[tuple[str, int, int, int]] = frozenset()
 
+    @property
+    def kind(self) -> str:
+        """The kind of device, "cpu" or "gpu", by which kernels choose from their tables."""
+        return "cpu" if self.is_cpu else "gpu"
+
 
 @dataclass(frozen=True)
 class FloatControls:

@@ -102,7 +102,7 @@ def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile | 
     if dtype.name not in _FEATURES or not device.features.issuperset(_FEATURES[dtype.name]):
         return None
     limits = device.limits
-    for tile in TILES["cpu" if limits.is_cpu else "gpu"]:
+    for tile in TILES[limits.kind]:
         if (
             (dtype.name, *tile.fragment) in limits.cooperative_matrices
             and limits.min_subgroup_size == limits.max_subgroup_size == tile.subgroup

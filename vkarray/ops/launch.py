@@ -166,7 +166,7 @@ class Operation:
         """How the strided template walks operands of these types."""
         computed = sum(max(dtype.itemsize, 4) for dtype in self.inputs)
         operands = (*self.inputs, self.result)
-        kind = "cpu" if device.limits.is_cpu else "gpu"
+        kind = device.limits.kind
         invocations = invocations_of_group(device.limits, _INVOCATIONS[kind])
         room = _TILE_BYTES // invocations
         return walk.Setting(

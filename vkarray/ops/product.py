@@ -48,10 +48,6 @@ _COMPUTE_TYPES = {
 }  # fmt: skip
 
 
-def _kind(device: Device) -> str:
-    return "cpu" if device.limits.is_cpu else "gpu"
-
-
 def compute_itemsize(dtype: DType) -> int:
     """Bytes of the type computed in (8- and 16-bit types compute in 32 bits)."""
     return max(4, dtype.itemsize)
@@ -132,7 +128,7 @@ def _sum(term: str, a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     a, b = _within_reach(a), _within_reach(b)
     rows, k = math.prod(result._shape), a._shape[-1]
     lanes = _lanes(a, b, device)
-    part = part_length(k, rows * lanes, _BUSY_WITH_ROWS[_kind(device)], _SHORTEST_PART[_kind(device)], a, b)
+    part = part_length(k, rows * lanes, _BUSY_WITH_ROWS[device.limits.kind], _SHORTEST_PART[device.limits.kind], a, b)
     if part < k:
         partial = partial_array(result, -(-k // part))
         _sum_parts(term, a, b, partial, part, lanes)
@@ -198,7 +194,7 @@ def part_length(
     """Products per part of the summed dimension, given how much runs side by side without parts."""
     parts = max(1, min(-(-busy // max(parallel, 1)), k // shortest))
     stride = max(1, abs(a._strides[axes[0]]), abs(b._strides[axes[1]]))
-    part = min(-(-k // parts), max(1, min(_reach(a), _reach(b)) // stride), _LONGEST_PART[_kind(a._device)])
+    part = min(-(-k // parts), max(1, min(_reach(a), _reach(b)) // stride), _LONGEST_PART[a._device.limits.kind])
     # Parts that begin at multiples of 16 elements keep the alignment of the whole.
     return part if part < 32 or part >= k else part - part % 16
 
@@ -244,7 +240,7 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
         return result
     a, b, folded = fold(a, b, result)
     tile = choose_tile(device, folded._shape, a._dtype)
-    kind = _kind(device)
+    kind = device.limits.kind
     invocations = tile.count(folded._shape) * tile.invocations
     part = part_length(k, invocations, _BUSY_WITH_TILES[kind], _SHORTEST_PART[kind], a, b, (-1, -2))
     if part < k:

@@ -30,14 +30,10 @@ def _multiply(namespace: Any, a: Any, b: Any) -> Any:
     return namespace.matmul(a, b)
 
 
-def _kind(device: Device) -> str:
-    return "cpu" if device.limits.is_cpu else "gpu"
-
-
 def _products(device: Device) -> Iterator[Problem]:
     for name in _DTYPES:
         if is_supported(DTYPES[name], device):
-            for m, n, k in _SHAPES[_kind(device)]:
+            for m, n, k in _SHAPES[device.limits.kind]:
                 yield Problem(shape_class(name, (m, n)), name, ((m, k), (k, n)), _multiply, k)
 
 
@@ -49,7 +45,7 @@ def _tiles(device: Device, problem: Problem) -> list[str]:
 
 
 def _sums(device: Device) -> Iterator[Problem]:
-    for rows, k in _SUMS[_kind(device)]:
+    for rows, k in _SUMS[device.limits.kind]:
         yield Problem(length_class(k), "float32", ((rows, k), (k, 1)), _multiply, k)
 
 

@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"vkarray bench: no picture of {arguments.draw}: {lacking}.")
         return int(lacking is not None)
     device = vx.asarray(0.0, device=arguments.device).device
-    kind = "cpu" if device.limits.is_cpu else "gpu"
+    kind = device.limits.kind
     elements, matrix = SIZES[kind]
     sizes = Sizes(arguments.size or elements, arguments.matrix or matrix, kind == "cpu")
     chosen = _chosen(arguments.only, sizes)

@@ -145,7 +145,7 @@ def _solve_part(
 ) -> None:
     batch, n, _ = x._shape
     device = x._device
-    kind = "cpu" if device.limits.is_cpu else "gpu"
+    kind = device.limits.kind
     h = empty((batch, 2 * n if vectors else n, n), x._dtype, device)
     work = _Work(h, states, creation.zeros((_STATUSES,), dtype=dtypes.int32, device=device))
     size = _WORKGROUP[kind]

@@ -148,7 +148,7 @@ def _reduce(a: VkArray, real: dtypes.DType) -> _Reduced:
     tau = creation.zeros((batch, count), dtype=a._dtype, device=device)
     p = empty((2, batch, n), a._dtype, device)
     diagonal, off_diagonal = (empty((batch, n), real, device) for _ in range(2))
-    kind = "cpu" if limits.is_cpu else "gpu"
+    kind = limits.kind
     sizes, columns, wide = _SIZES[kind], _COLUMNS[kind], _WIDE[kind]
     # Four elements of each invocation meet in shared memory. Small matrices do not need many invocations.
     fits = min(limits.max_shared_memory_size // (4 * a._dtype.itemsize), limits.max_workgroup_invocations, 8 * n)

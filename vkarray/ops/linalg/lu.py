@@ -81,7 +81,7 @@ def factor(a: VkArray) -> Factors:
 def _workgroup_size(rows: int, device: Device) -> int:
     """Invocations that factor a panel of so many rows."""
     limits = device.limits
-    sizes = _SIZES["cpu" if limits.is_cpu else "gpu"]
+    sizes = _SIZES[limits.kind]
     return launch.invocations_of_group(limits, next((size for size in sizes if size >= rows), sizes[-1]))
 
 

@@ -70,7 +70,7 @@ def panel_of(rows: int, columns: int, device: Device) -> Panel:
     fitting = [
         Panel(width, size)
         for width in widths
-        for size in _SIZES["cpu" if limits.is_cpu else "gpu"]
+        for size in _SIZES[limits.kind]
         if size <= limits.max_workgroup_invocations and (size + 4 * width) * 16 <= limits.max_shared_memory_size
     ]
     for panel in fitting:
