@@ -169,7 +169,7 @@ def test_index_slices_cover_every_element_once(data):
     for part, taken, starts in layout.index_slices(shape, operands, limit):
         ranges = [layout.offset_range(part, strides) for strides in taken]
         assert math.prod(part) <= limit
-        assert max(high - low for low, high in ranges) <= limit
+        assert max(high - low for low, high in ranges) < limit
         assert all(abs(stride) <= limit for strides in taken for stride in strides)
         columns = [start + offsets(part, strides) for start, strides in zip(starts, taken, strict=True)]
         covered += zip(*(column.tolist() for column in columns), strict=True)
@@ -194,7 +194,11 @@ def test_row_slices_cover_every_chunk_once(data):
         np.testing.assert_array_equal(offsets(part, taken[0]) + starts[0], inner)
         np.testing.assert_array_equal(offsets(part, taken[1]) + starts[1], offsets(shape, strides)[inner])
         assert all(abs(stride) <= limit for strides in taken for stride in strides)
-        assert math.prod(part) * min(length, count * chunk) <= limit
+        elements = min(length, count * chunk)
+        assert math.prod(part) * elements <= limit
+        for strides_, step in zip(taken, steps, strict=True):
+            low, high = layout.offset_range(part, strides_)
+            assert high - low + (elements - 1) * abs(step) < limit
         seen += itertools.product(inner.tolist(), range(first, first + count))
     assert sorted(seen) == list(itertools.product(range(math.prod(shape)), range(chunks)))
 

@@ -10,6 +10,7 @@ from reference import WIDER, supported
 from test_reductions import integer_width, layouts, limit_indices, unit_roundoff, values_of
 
 import vkarray as vx
+from vkarray import layout
 from vkarray.dtypes import CATEGORIES, DTYPES
 from vkarray.ops import scan, statistical
 
@@ -133,6 +134,24 @@ def test_no_elements_but_the_initial_one(dtype, shape):
     for function, first in ((vx.cumulative_sum, 0), (vx.cumulative_prod, 1)):
         result = function(vx.zeros(shape, dtype=dtype), axis=-1, include_initial=True)
         np.testing.assert_array_equal(np.asarray(result), np.full((*shape[:-1], 1), first))
+
+
+def test_the_initial_value_is_within_reach(monkeypatch):
+    """A dispatch writes no farther than indices reach, and the results of a slice begin one element later."""
+    limit, slices, counts = 2 * 4096, layout.row_slices, []
+
+    def recorded(*arguments):
+        for one in slices(*arguments):
+            counts.append(one[-1])
+            yield one
+
+    limit_indices(monkeypatch, limit)
+    monkeypatch.setattr(layout, "row_slices", recorded)
+    for initial, expected in ((False, [2]), (True, [1, 1])):
+        counts.clear()
+        result = vx.cumulative_sum(vx.ones((limit,), dtype=vx.int32), include_initial=initial)
+        np.testing.assert_array_equal(np.asarray(result), np.arange(limit + initial) + (not initial))
+        assert counts[-len(expected) :] == expected
 
 
 def test_slices_and_workgroup_limits(device, monkeypatch):

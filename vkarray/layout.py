@@ -177,7 +177,7 @@ def index_slices(
     """
     count = math.prod(shape)
     reach = max((high - low for low, high in (offset_range(shape, strides) for strides in operands)), default=0)
-    if count <= limit and reach <= limit:
+    if count <= limit and reach < limit:
         yield shape, taken_strides(shape, operands), [0] * len(operands)
         return
     # Halve the dimension whose stride reaches farthest: that shrinks both the count and the reach.
@@ -256,7 +256,7 @@ def row_slices(
         elements = min(length, chunks * chunk)
         ranges = [offset_range(part, strides) for strides in operands]
         reach = max(high - low + (elements - 1) * abs(step) for (low, high), step in zip(ranges, steps, strict=True))
-        return reach <= limit and math.prod(part) * elements <= limit
+        return reach < limit and math.prod(part) * elements <= limit
 
     if fits(shape, chunks):
         yield 0, shape, taken_strides(shape, operands), [0] * len(operands), 0, chunks

@@ -303,7 +303,7 @@ class _Run:
         if len(self.sizes) == 1:
             return min(self.length, 1 << 16) * abs(self.steps[0]) <= limit
         low, high = layout.offset_range(self.shape + self.sizes, self.strides + self.steps)
-        return high - low <= limit and math.prod(self.shape) * self.length <= limit
+        return high - low < limit and math.prod(self.shape) * self.length <= limit
 
     def _make_contiguous(self, kept: Sequence[int], axes: Sequence[int]) -> None:
         self.x = launch.copy(self.x._permuted((*kept, *axes)))

@@ -147,7 +147,8 @@ def scan_into(
         )  # fmt: skip
         return
     steps = (x._strides[axis], result._strides[axis])
-    limit = launch.index_limit(x._device, x._dtype, result._dtype) // max(1, *map(abs, steps))
+    # The initial value is one element more.
+    limit = (launch.index_limit(x._device, x._dtype, result._dtype) - initial) // max(1, *map(abs, steps))
     if min(length, _TILE) > limit:
         _scan_moved(scan, x, axis, result, initial, exclusive)
         return
@@ -195,7 +196,7 @@ def _dispatch(
     if plan.shared:
         pieces = _pieces(device, result._dtype, plan.members)
         constants = ((1, plan.members), (2, int(plan.columns)), (3, int(steps == (1, 1))), (4, pieces))
-    limit = launch.index_limit(device, x._dtype, result._dtype)
+    limit = launch.index_limit(device, x._dtype, result._dtype) - (abs(steps[1]) if mode & _INITIAL else 0)
     for row, part, taken, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, chunk, limit):
         x_offset, offset = (offset + first * chunk * step for offset, step in zip(offsets, steps, strict=True))
         rows = math.prod(part)
