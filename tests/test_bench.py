@@ -136,6 +136,8 @@ def test_growth(tmp_path, capsys) -> None:
         assert {(curve.name, size) for size in curve.sizes()} <= points
     assert min(size for curve, size in points if curve == "add") == 1
     assert "matmul: µs" in capsys.readouterr().out
+    assert main(["bench", *SMALL, "--growth", "--only", "add,product"]) == 2
+    assert "unknown curve product; curves are add, sum all, " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("peak", ["float32", "float32=", "float32=0", "float32=-1", "float32=nan"])

@@ -68,7 +68,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--peak", action="append", default=[], metavar="TYPE=TFLOPS", type=_peak,
         help="the device's peak for products of a type, such as float32=67 (else that of the fastest library)",
     )  # fmt: skip
-    parser.add_argument("--growth", action="store_true", help="time against size, from 1 element to the memory's end")
+    parser.add_argument(
+        "--growth", action="store_true",
+        help="time against size, from 1 element to the largest arrays; --only then takes beginnings of curves' names",
+    )  # fmt: skip
     parser.add_argument(
         "--draw", type=Path, metavar="FILE", help="only draw the picture of a report, where matplotlib is"
     )
@@ -105,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     kind = device.limits.kind
     elements, matrix = SIZES[kind]
     sizes = Sizes(arguments.size or elements, arguments.matrix or matrix, kind == "cpu")
-    chosen = _chosen(arguments.only, sizes)
+    chosen = {} if arguments.growth else _chosen(arguments.only, sizes)
     if chosen is None:
         return 2
     libraries = installed(device, None if arguments.peers is None else arguments.peers.split(","))

@@ -63,14 +63,20 @@ def curves(elements: int, matrix: int) -> list[Curve]:
 
 
 def run(libraries: list[Library], facts: dict[str, Any], arguments: argparse.Namespace) -> int:
-    """Measure the curves, print and write them; the exit status is 1 when a result of vkarray is wrong."""
+    """Measure the curves, print and write them; the exit status is 1 when a result of vkarray is wrong, 2 for unknown names."""
     elements, matrix = LARGEST[facts["kind"]]
     elements, matrix = arguments.size or elements, arguments.matrix or matrix
-    wanted = None if arguments.only is None else [name.strip() for name in arguments.only.split(",")]
+    everything = curves(elements, matrix)
+    wanted = [""] if arguments.only is None else [name.strip() for name in arguments.only.split(",")]
+    unknown = [name for name in wanted if not any(curve.name.startswith(name) for curve in everything)]
+    if unknown:
+        known = ", ".join(curve.name for curve in everything)
+        print(f"vkarray bench: unknown curve {', '.join(unknown)}; curves are {known}.")
+        return 2
     points: list[dict[str, Any]] = []
     wrong = False
-    for curve in curves(elements, matrix):
-        if wanted is not None and not any(curve.name.startswith(name) for name in wanted):
+    for curve in everything:
+        if not any(curve.name.startswith(name) for name in wanted):
             continue
         print(f"\n{curve.name}: µs on the host's clock, and on the device's")
         remaining = list(libraries)
