@@ -73,7 +73,7 @@ struct Unit {
     int r_offset;
     uint count;  // elements of the chunk; 0 beyond the last unit, which is read in its stead
     uint place;  // in `states`
-    bool first;  // chunk of its row
+    uint chunk;  // in its row
 };
 
 Unit unit_of(uint number) {
@@ -83,8 +83,8 @@ Unit unit_of(uint number) {
     uint start = chunk * push.chunk;
     Unit unit;
     unit.count = number <= last ? min(push.count - start, push.chunk) : 0u;
-    unit.place = row * push.pitch + push.first_chunk + chunk;
-    unit.first = push.first_chunk + chunk == 0u;
+    unit.chunk = push.first_chunk + chunk;
+    unit.place = row * push.pitch + unit.chunk;
     unit.a_offset = int(start) * layout_at(0u);
     unit.r_offset = int(start + (is_set(INITIAL) ? 1u : 0u)) * layout_at(1u);
     for (uint axis = push.rank; axis-- > 0u;) {
@@ -102,7 +102,7 @@ Unit unit_of(uint number) {
 }
 
 void store_initial(Unit unit) {
-    if (is_set(INITIAL) && unit.first && unit.count > 0u) {
+    if (is_set(INITIAL) && unit.chunk == 0u && unit.count > 0u) {
         push.r.data[unit.r_offset - layout_at(1u)] = R_STORE(T(INITIAL_VALUE));
     }
 }
@@ -184,7 +184,7 @@ void main() {
     if (member == 0u) units[number] = unit;
     barrier();
     bool store = !is_set(TOTALS);
-    bool based = is_set(BASE) && !unit.first;
+    bool based = is_set(BASE) && unit.chunk > 0u;
     // The first invocation of a unit keeps what lies before the chunk and, in it, before the tiles and groups of a step.
     T base, tiles, groups;
     if (member == 0u) {
@@ -283,7 +283,7 @@ void main() {
     bool store = !is_set(TOTALS);
     if (store) store_initial(unit);
     T base;
-    bool based = is_set(BASE) && !unit.first;
+    bool based = is_set(BASE) && unit.chunk > 0u;
     if (based) base = P_LOAD(push.states.data[unit.place]);
     int a_stride = layout_at(0u);
     int r_stride = layout_at(1u);
