@@ -68,7 +68,7 @@ def remembered(device: Any) -> Mapping[str, Mapping[str, str]]:
     stored = _disk.get(_name(device))
     try:
         found = json.loads(stored or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if _valid(found) else {}
 
