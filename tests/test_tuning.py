@@ -93,7 +93,9 @@ def test_a_damaged_file_is_ignored(folder, device, change) -> None:
     assert default(device) == before
 
 
-@pytest.mark.parametrize("content", ["no JSON", "[]", '{"product": 1}', '{"product": {"key": ["a list"]}}', "null", "[" * 100_000])
+@pytest.mark.parametrize(
+    "content", ["no JSON", "[]", '{"product": 1}', '{"product": {"key": ["a list"]}}', "null", "[" * 100_000]
+)
 def test_another_form_is_ignored(folder, device, content) -> None:
     before = default(device)
     tuning._disk.put(tuning._name(device), content.encode())
