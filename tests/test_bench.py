@@ -176,7 +176,8 @@ def test_pictures(tmp_path) -> None:
     [
         (["--size", "0"], "expected a whole number above 0, got 0"),
         (["--matrix", "-3"], "expected a whole number above 0, got -3"),
-        (["--peak", "float32"], "expected TYPE=TFLOPS such as float32=67, got float32"),
+        (["--peak", "float32"], "expected TYPE=TFLOPS above 0 such as float32=67, got float32"),
+        (["--peak", "float32=0"], "expected TYPE=TFLOPS above 0 such as float32=67, got float32=0"),
     ],
 )
 def test_wrong_options_are_refused(option, message, capsys) -> None:
