@@ -72,7 +72,7 @@ def _part(shape: Shape, strides: list[Strides], offsets: list[int], setting: Set
     numbered = tiles[0] * tiles[1] * outer > _WASTE * -(-count >> tile)
     if numbered:
         plan = len(shape) | tile << _WIDTH | 1 << _FOLDED
-        groups = _folded(-(-count >> tile), setting.groups)
+        groups = folded(-(-count >> tile), setting.groups)
         turned = 0
     else:
         plan = len(shape) | width << _WIDTH | tile - width << _HEIGHT | turned << _TURNED
@@ -83,7 +83,7 @@ def _part(shape: Shape, strides: list[Strides], offsets: list[int], setting: Set
             plan |= band << _BAND
         else:
             plan |= 1 << _FOLDED
-            groups = _folded(tiles[0] * tiles[1] * outer, setting.groups)
+            groups = folded(tiles[0] * tiles[1] * outer, setting.groups)
     lows = [layout.offset_range(shape, steps)[0] for steps in strides]
     values = [*shape, *itertools.chain(*strides)]
     if any(lows):
@@ -131,7 +131,7 @@ def _padded(length: int, bits: int) -> int:
     return -(-length >> bits) << bits
 
 
-def _folded(groups: int, limits: tuple[int, int, int]) -> tuple[int, int, int]:
-    """Workgroup counts whose number, y * NumWorkGroups.x + x, reaches `groups`."""
-    rows = -(-groups // limits[0])
+def folded(groups: int, limits: tuple[int, int, int]) -> tuple[int, int, int]:
+    """Workgroup counts that reach `groups`; shaders number them as y * NumWorkGroups.x + x."""
+    rows = max(1, -(-groups // limits[0]))
     return -(-groups // rows), rows, 1

@@ -17,7 +17,7 @@ from .. import layout
 from ..array import VkArray, empty
 from ..dtypes import DTYPES, DType
 from ..shaders import Variant
-from . import launch, product
+from . import launch, product, tiles
 
 if TYPE_CHECKING:
     from .launch import Device
@@ -108,15 +108,11 @@ def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile | 
             and limits.min_subgroup_size == limits.max_subgroup_size == tile.subgroup
             and tile.shared_bytes <= limits.max_shared_memory_size
             and tile.invocations <= limits.max_workgroup_invocations
-            and _tiles(tile, shape) >= tile.least
+            and tiles.count(tile.shape, shape) >= tile.least
             and all(size <= 2 * length for size, length in zip(tile.shape, shape[-2:], strict=True))
         ):
             return tile
     return None
-
-
-def _tiles(tile: Tile, shape: tuple[int, ...]) -> int:
-    return math.prod(shape[:-2]) * -(-shape[-2] // tile.shape[0]) * -(-shape[-1] // tile.shape[1])
 
 
 # -- products ---------------------------------------------------------------------------------------------------------
@@ -134,7 +130,9 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     a = a._view((*batch, m, k), layout.broadcast_strides(a._shape, a._strides, (*batch, m, k)))
     b = b._view((*batch, k, n), layout.broadcast_strides(b._shape, b._strides, (*batch, k, n)))
     a, b, folded = _fold(a, b, result)
-    part = product.part_length(k, _tiles(tile, folded._shape) * tile.invocations, _BUSY, _SHORTEST_PART, a, b, (-1, -2))
+    part = product.part_length(
+        k, tiles.count(tile.shape, folded._shape) * tile.invocations, _BUSY, _SHORTEST_PART, a, b, (-1, -2)
+    )
     if part < k:
         partial = product.partial_array(folded, -(-k // part))
         _multiply(a, b, partial, tile, part)
@@ -200,4 +198,6 @@ def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int) ->
             "<3Q5I5iI", *slice_.addresses, slice_.count, m, n, slice_.k, part,
             a_m, *product.taken_steps(k, a_k, b_k), b_n, r_m, slice_.rank,
         )  # fmt: skip
-        stack.dispatch(kernel, header, slice_, launch.groups_for(slice_.count * _tiles(tile, (m, n)), device.limits, 1))
+        stack.dispatch(
+            kernel, header, slice_, launch.groups_for(slice_.count * tiles.count(tile.shape, (m, n)), device.limits, 1)
+        )

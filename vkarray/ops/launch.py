@@ -214,11 +214,7 @@ def invocations_of_group(limits: _vk.Limits, wanted: int = WORKGROUP_SIZE) -> in
 def groups_for(invocations: int, limits: _vk.Limits, workgroup_size: int = WORKGROUP_SIZE) -> tuple[int, int, int]:
     """Workgroup counts that cover `invocations`; shaders number them as y * NumWorkGroups.x + x."""
     groups = -(-invocations // invocations_of_group(limits, workgroup_size))
-    limit = limits.max_workgroup_count[0]
-    if groups <= limit:
-        return groups, 1, 1
-    rows = -(-groups // limit)
-    return -(-groups // rows), rows, 1
+    return walk.folded(groups, limits.max_workgroup_count)
 
 
 def repeat(operation: Operation, operands: Sequence[Any]) -> VkArray | None:

@@ -49,8 +49,8 @@ class Tile(NamedTuple):
         """Whether shared memory holds the counters or the elements, and what all digits and subgroups have besides."""
         limits, counters = device.limits, self.subgroups << self.bits
         shared = max(counters, self.elements * words) + (2 << self.bits) + 2 * self.subgroups
-        largest = min(limits.max_workgroup_invocations, limits.max_workgroup_size[0])
-        return self.invocations <= largest and 4 * shared <= limits.max_shared_memory_size
+        held = launch.invocations_of_group(limits, self.invocations) == self.invocations
+        return held and 4 * shared <= limits.max_shared_memory_size
 
 
 def sorts_tiles(device: Device) -> bool:

@@ -21,8 +21,8 @@ from ..dtypes import REAL_OF, DType
 from ..shaders import Variant
 from . import launch, sort_tiles
 from .gather import element_sizes
-from .nonzero import running_sums
 from .rows import cast, check_array
+from .scan import running_sums
 
 if TYPE_CHECKING:
     from .launch import Device

@@ -9,6 +9,11 @@ from typing import NamedTuple
 from . import launch
 
 
+def count(tile: tuple[int, int], shape: Sequence[int]) -> int:
+    """How many tiles cover a stack of results of this shape."""
+    return math.prod(shape[:-2]) * -(-shape[-2] // tile[0]) * -(-shape[-1] // tile[1])
+
+
 class Tile(NamedTuple):
     """A row of a table: the tile of the result that is worked on as one, and how long that takes.
 
@@ -47,7 +52,7 @@ class Tile(NamedTuple):
 
     def count(self, shape: Sequence[int]) -> int:
         """How many tiles cover a result of this shape."""
-        return math.prod(shape[:-2]) * -(-shape[-2] // self.shape[0]) * -(-shape[-1] // self.shape[1])
+        return count(self.shape, shape)
 
     def time(self, shape: Sequence[int]) -> float:
         """How long a result of this shape should take, in units of a product; the last tiles run with idle neighbours."""
