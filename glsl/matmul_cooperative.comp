@@ -44,7 +44,6 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer R
 #include "lib/stack.glsl"
 
 #define LANES 8 // elements of a pack
-#define BAND 8  // tile rows that are worked on together, so that they find the tiles of b in the cache
 
 const int ROW_K = TILE_K / LANES + 1, ROW_M = TILE_M / LANES + 1, ROW_N = TILE_N / LANES + 1;
 const int A_ROW = A_ALONG_K ? ROW_K : ROW_M, B_ROW = B_ALONG_K ? ROW_K : ROW_N;
@@ -104,22 +103,7 @@ uvec4 beginning(uvec4 pack, int count) {
 OPERAND(a, A_ALONG_K, TILE_M, A_ROW, A_PACKS, row, push.m, push.a_m, push.a_k)
 OPERAND(b, B_ALONG_K, TILE_N, B_ROW, B_PACKS, column, push.n, push.b_n, push.b_k)
 
-// Sets `place`, `row`, `column` and `length` for this workgroup; false past the last one.
-bool find_tile() {
-    uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint across = (push.n + uint(TILE_N) - 1u) / uint(TILE_N), down = (push.m + uint(TILE_M) - 1u) / uint(TILE_M);
-    uint product = index / (across * down);
-    if (product >= push.count) return false;
-    index -= product * across * down;
-    uint first = index / (BAND * across) * BAND;
-    uint height = min(down - first, BAND);
-    index -= first * across;
-    row = int(first + index % height) * TILE_M;
-    column = int(index / height) * TILE_N;
-    place = vx_place(product);
-    length = int(min(push.part, push.k - uint(place.part) * push.part));
-    return true;
-}
+#include "lib/matmul_tile.glsl"
 
 void put_and_wait() {
     a_put();

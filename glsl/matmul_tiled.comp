@@ -45,7 +45,6 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) buffer ResultPacks
 #else
 #define UNROLL [[unroll]]
 #endif
-#define BAND 8  // tile rows that are worked on together, so that they find the tiles of b in the cache
 
 const int THREADS_M = TILE_M / BLOCK_M, THREADS_N = TILE_N / BLOCK_N, SIZE = THREADS_M * THREADS_N;
 const int BLOCKS_M = BLOCK_M / LANES, BLOCKS_N = BLOCK_N / LANES;
@@ -126,23 +125,8 @@ T total[BLOCK_M * BLOCK_N];
 OPERAND(a, A_ALONG_K, A_PACKED, TILE_M, A_ROW, A_PACKS, row, push.m, push.a_m, push.a_k, A_LOAD)
 OPERAND(b, B_ALONG_K, B_PACKED, TILE_N, B_ROW, B_PACKS, column, push.n, push.b_n, push.b_k, B_LOAD)
 
-// Sets `place`, `row`, `column` and `length` for this workgroup; false past the last one and for a tile left out.
-bool find_tile() {
-    uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint across = (push.n + uint(TILE_N) - 1u) / uint(TILE_N), down = (push.m + uint(TILE_M) - 1u) / uint(TILE_M);
-    uint product = index / (across * down);
-    if (product >= push.count) return false;
-    index -= product * across * down;
-    uint first = index / (BAND * across) * BAND;
-    uint height = min(down - first, BAND);
-    index -= first * across;
-    row = int(first + index % height) * TILE_M;
-    column = int(index / height) * TILE_N;
-    if (UPPER && row >= column + TILE_N) return false;
-    place = vx_place(product);
-    length = int(min(push.part, push.k - uint(place.part) * push.part));
-    return true;
-}
+#define LEFT_OUT (UPPER && row >= column + TILE_N)
+#include "lib/matmul_tile.glsl"
 
 // Adds the products of the tiles in shared memory, so that neighbouring additions share an element of a or of b: two
 // columns of sums at a time, back and forth.
