@@ -1,6 +1,7 @@
-// A pass of transforms whose lines, of powers of two, are shared by the invocations of a workgroup: they transform a line in
-// Stockham's pattern again, with up to four radices up to 16, and meet in shared memory: with the real parts first and the
-// imaginary parts then, since more workgroups find room that way. The pass itself: lib/fft_pass.glsl.
+// A pass of transforms whose lines are shared by the invocations of a workgroup: they transform a line in Stockham's pattern
+// again, with up to five radices up to 16, and meet in shared memory: with the real parts first and the imaginary parts then,
+// since more workgroups find room that way. The radices are powers of two, or with MIXED any. The pass itself:
+// lib/fft_pass.glsl.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/address.glsl"
@@ -11,10 +12,16 @@ layout(constant_id = 8) const uint RADIX_0 = 1u;
 layout(constant_id = 9) const uint RADIX_1 = 1u;
 layout(constant_id = 10) const uint RADIX_2 = 1u;
 layout(constant_id = 11) const uint RADIX_3 = 1u;
+layout(constant_id = 12) const uint RADIX_4 = 1u;
 
 // Elements in shared memory, with a gap after each 32 so that strides of powers of two meet different banks. The gaps of
 // a sum are the sum of those of its terms where these have no bits in common, and one of them is a constant.
 uint padded(uint place) { return place + place / 32u; }
+#ifdef MIXED
+#define PADDED_SUM(place, step) padded((place) + (step))
+#else
+#define PADDED_SUM(place, step) (padded(place) + padded(step))
+#endif
 
 #define PITCH (LENGTH + LENGTH / 32u | 1u)
 shared REAL exchange[PITCH * LINES];
@@ -25,11 +32,13 @@ shared REAL exchange[PITCH * LINES];
 #define COMPLEX_BYTES 8
 #endif
 
-// An invocation holds 16 elements of its line (all of a shorter one). Butterfly number b has value[b radix ...], which are
-// the elements member + b MEMBERS + r LENGTH / radix.
+// An invocation holds up to 16 elements of its line (all of a shorter one). Butterfly number b has value[b radix ...], which
+// are the elements member + b MEMBERS + r LENGTH / radix, where there are so many.
 COMPLEX value[16];
 
-#define EACH_BUTTERFLY(radix) [[unroll]] for (uint b = 0u; b < LENGTH / (radix) / MEMBERS; ++b)
+#define EACH_BUTTERFLY(radix)                                                                \
+    [[unroll]] for (uint b = 0u; b < (LENGTH / (radix) + MEMBERS - 1u) / MEMBERS; ++b)       \
+        if (LENGTH / (radix) % MEMBERS == 0u || member + b * MEMBERS < LENGTH / (radix))
 #define EACH_VALUE(radix) [[unroll]] for (uint r = 0u; r < (radix); ++r)
 
 #define IN_REGISTERS(N)                                                                              \
@@ -44,7 +53,13 @@ COMPLEX value[16];
 void transform(uint radix, uint member) {
     EACH_BUTTERFLY(radix) {
         uint first = b * radix;
-        switch (radix) { IN_REGISTERS(2) IN_REGISTERS(4) IN_REGISTERS(8) IN_REGISTERS(16) }
+        switch (radix) {
+            IN_REGISTERS(2) IN_REGISTERS(4) IN_REGISTERS(8) IN_REGISTERS(16)
+#ifdef MIXED
+            IN_REGISTERS(3) IN_REGISTERS(5) IN_REGISTERS(6) IN_REGISTERS(7) IN_REGISTERS(9) IN_REGISTERS(10)
+            IN_REGISTERS(11) IN_REGISTERS(12) IN_REGISTERS(13) IN_REGISTERS(14) IN_REGISTERS(15)
+#endif
+        }
     }
 }
 
@@ -52,16 +67,16 @@ void transform(uint radix, uint member) {
 void put(int part, uint radix, uint before, uint member, uint own) {
     EACH_BUTTERFLY(radix) {
         uint j = member + b * MEMBERS;
-        uint place = own * PITCH + padded(j / before * (before * radix) + j % before);
-        EACH_VALUE(radix) exchange[place + padded(r * before)] = value[b * radix + r][part];
+        uint place = j / before * (before * radix) + j % before;
+        EACH_VALUE(radix) exchange[own * PITCH + PADDED_SUM(place, r * before)] = value[b * radix + r][part];
     }
 }
 
 // The parts of the elements of the next radix.
 void take(int part, uint radix, uint member, uint own) {
     EACH_BUTTERFLY(radix) {
-        uint place = own * PITCH + padded(member + b * MEMBERS);
-        EACH_VALUE(radix) value[b * radix + r][part] = exchange[place + padded(r * (LENGTH / radix))];
+        uint place = member + b * MEMBERS;
+        EACH_VALUE(radix) value[b * radix + r][part] = exchange[own * PITCH + PADDED_SUM(place, r * (LENGTH / radix))];
     }
 }
 
@@ -128,8 +143,11 @@ void main() {
     MEET(RADIX_2, RADIX_1, RADIX_0, RADIX_0 * RADIX_1)
     barrier();
     MEET(RADIX_3, RADIX_2, RADIX_0 * RADIX_1, RADIX_0 * RADIX_1 * (1u + RADIX_2))
+    barrier();
+    MEET(RADIX_4, RADIX_3, RADIX_0 * RADIX_1 * RADIX_2, RADIX_0 * RADIX_1 * (1u + RADIX_2 * (1u + RADIX_3)))
     index = group * LINES + own;
-    const uint radix = RADIX_3 > 1u ? RADIX_3 : RADIX_2 > 1u ? RADIX_2 : RADIX_1 > 1u ? RADIX_1 : RADIX_0;
+    const uint radix =
+        RADIX_4 > 1u ? RADIX_4 : RADIX_3 > 1u ? RADIX_3 : RADIX_2 > 1u ? RADIX_2 : RADIX_1 > 1u ? RADIX_1 : RADIX_0;
     if (STORE == HALF_SPECTRUM) {
         const uint before = LENGTH / radix;
         barrier();

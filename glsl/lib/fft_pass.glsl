@@ -42,7 +42,7 @@ layout(constant_id = 3) const uint FACTORS = 0u;  // what elements are multiplie
 #define CONJUGATE_OUT 8u
 #define CONJUGATE_TABLE 16u  // the table of the results
 // A constant has the flags where a pipeline for each of their combinations is worth its time.
-layout(constant_id = 12) const uint KNOWN_FLAGS = 0xFFFFFFFFu;
+layout(constant_id = 13) const uint KNOWN_FLAGS = 0xFFFFFFFFu;
 
 layout(buffer_reference, scalar) buffer Reals { REAL data[]; };
 layout(buffer_reference, scalar) buffer Complexes { COMPLEX data[]; };

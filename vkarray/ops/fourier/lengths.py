@@ -7,7 +7,6 @@ import math
 
 PRIMES = (2, 3, 5, 7, 11, 13)
 LARGEST_RADIX = 16  # what an invocation transforms in registers: every length up to this
-LARGEST_MIXED = 9  # the same in the kernel that has all of them, and larger primes
 
 
 @functools.lru_cache(maxsize=4096)

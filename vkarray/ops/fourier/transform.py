@@ -18,7 +18,7 @@ from ...shaders import Variant
 from .. import launch
 from . import half_spectrum, tables
 from .batch import Batch, Dimension, batches
-from .lengths import LARGEST_MIXED, LARGEST_RADIX, is_power_of_two, prime_factors, smooth_length, split
+from .lengths import LARGEST_RADIX, is_power_of_two, prime_factors, smooth_length, split
 
 if TYPE_CHECKING:
     from ..launch import Device
@@ -29,11 +29,11 @@ _TABLE_IN, _TABLES_IN, _TABLE_OUT, _PADDED, _CUT, _SCALED = 1, 2, 4, 8, 16, 32
 _SWAP_IN, _SWAP_OUT, CONJUGATE_IN, CONJUGATE_OUT, _CONJUGATE_TABLE = 1, 2, 4, 8, 16
 _COLUMNS_IN, _COLUMNS_OUT = 1, 2
 _EVERY = 2**32 - 1
-_KNOWN_FLAGS = 12  # the specialization constant of that name in glsl/lib/fft_pass.glsl
+_KNOWN_FLAGS = 13  # the specialization constant of that name in glsl/lib/fft_pass.glsl
 
 _LONGEST_LINE = 8192
 _LONGEST_COLUMN = 512
-_GROUP = 128  # invocations, at least, of a workgroup that takes several lines
+_GROUP, _LARGE_GROUP = 128, 512  # invocations of a workgroup that takes several lines, at least and at most
 # Lines that a workgroup takes where neighbours in memory belong to different lines: at least, and where it is not too large.
 _SIDE_BY_SIDE, _SIDE_BY_SIDE_AT_BEST = 8, 16
 _VALUES = 16  # elements that an invocation holds, or a few more
@@ -57,8 +57,10 @@ def register_variant(dtype: DType, length: int) -> Variant:
 @functools.cache
 def shared_variant(dtype: DType, power_of_two: bool) -> Variant:
     """The shader in which a workgroup transforms lines, of powers of two or of other lengths."""
-    template, lengths = ("fft_shared", "powers of two") if power_of_two else ("fft_mixed", "mixed radices")
-    return Variant(template, tables.element_defines(dtype), f"fft {dtype} ({lengths})")
+    defines = tables.element_defines(dtype)
+    if power_of_two:
+        return Variant("fft_shared", defines, f"fft {dtype} (powers of two)")
+    return Variant("fft_shared", (*defines, ("MIXED", "1")), f"fft {dtype} (mixed radices)")
 
 
 def variants(device: Device) -> Iterator[Variant]:
@@ -194,41 +196,53 @@ def _passes(length: int, columns: bool, dtype: DType, device: Device) -> tuple[i
     """The lengths of the lines of each pass."""
     if not uses_shared_memory(device):
         return split(length, LARGEST_RADIX)
-    room = _room(length, dtype, device)
-    if not columns and length <= room:
+    if not columns and _fits(length, dtype, device):
         return (length,)
-    return split(length, max(LARGEST_RADIX, min(room // _SIDE_BY_SIDE, _LONGEST_COLUMN)))
+    return split(length, max(LARGEST_RADIX, min(_room(dtype, device) // _SIDE_BY_SIDE, _LONGEST_COLUMN)))
 
 
-def _room(length: int, dtype: DType, device: Device) -> int:
-    """The longest line, a divisor of `length`, that a workgroup can take."""
-    longest = min(_LONGEST_LINE, _VALUES * _largest_group(device))
-    while _shared_bytes(longest, is_power_of_two(length), dtype) > device.limits.max_shared_memory_size:
-        longest //= 2
-    return longest
+def _room(dtype: DType, device: Device) -> int:
+    """The elements that a workgroup can take."""
+    shared = device.limits.max_shared_memory_size * 32 // 33 // (dtype.itemsize // 2)
+    return min(_LONGEST_LINE, _VALUES * _largest_group(device), shared)
+
+
+def _fits(length: int, dtype: DType, device: Device) -> bool:
+    """Whether a workgroup can take a line."""
+    return (
+        length <= _LONGEST_LINE and _members(length) <= _largest_group(device)
+        and _shared_bytes(length, dtype) <= device.limits.max_shared_memory_size
+    )  # fmt: skip
 
 
 def _largest_group(device: Device) -> int:
     return launch.invocations_of_group(device.limits, device.limits.max_workgroup_invocations)
 
 
-def _shared_bytes(length: int, power_of_two: bool, dtype: DType) -> int:
-    """Shared memory that a line takes: see fft_shared.comp and fft_mixed.comp."""
-    return (length + length // 32 | 1) * dtype.itemsize // 2 if power_of_two else 2 * (length | 1) * dtype.itemsize
+def _shared_bytes(length: int, dtype: DType) -> int:
+    """Shared memory that a line takes: see fft_shared.comp."""
+    return (length + length // 32 | 1) * dtype.itemsize // 2
+
+
+def _members(length: int) -> int:
+    """The invocations that share a line: so many that none holds more than _VALUES elements, with any of the radices."""
+    return max(-(-length // (_VALUES // radix * radix)) for radix in split(length, LARGEST_RADIX))
 
 
 @functools.lru_cache(maxsize=4096)
 def _line(length: int, columns: bool, dtype: DType, device: Device) -> Line:
     """How workgroups transform lines of a length."""
-    members = -(-length // _VALUES)
-    power_of_two = is_power_of_two(length)
-    room = device.limits.max_shared_memory_size // _shared_bytes(length, power_of_two, dtype)
+    members, limits = _members(length), device.limits
+    room = limits.max_shared_memory_size // _shared_bytes(length, dtype)
+    most = min(room, _largest_group(device) // members)
     wanted = max(1, _GROUP // members)
     if columns:
-        usual = launch.invocations_of_group(device.limits) // members
+        usual = launch.invocations_of_group(limits) // members
         wanted = max(wanted, _SIDE_BY_SIDE, min(usual, _SIDE_BY_SIDE_AT_BEST))
-    radices = split(length, LARGEST_RADIX if power_of_two else LARGEST_MIXED)
-    return Line(radices, members, min(wanted, room, _largest_group(device) // members))
+    else:  # a few more where that leaves less of a subgroup idle
+        counts = range(wanted, max(wanted, min(most, _LARGE_GROUP // members)) + 1)
+        wanted = max(counts, key=lambda count: count * members / -(-count * members // limits.subgroup_size))
+    return Line(split(length, LARGEST_RADIX), members, min(wanted, most))
 
 
 class _Kernel(NamedTuple):
@@ -250,16 +264,12 @@ def _register_kernel(length: int, lines: int, dtype: DType, device: Device) -> _
 def _shared_kernel(length: int, lines: int, columns: int, flags: int, dtype: DType, device: Device) -> _Kernel:
     """A workgroup for some lines."""
     line = _line(length, bool(columns), dtype, device)
-    power_of_two = is_power_of_two(length)
-    radices = line.radices
-    if not power_of_two:
-        radices = (sum(radix - 1 << 4 * place for place, radix in enumerate(radices)),)
-    elif len(radices) == 1:  # nothing is exchanged: who loads an element stores it
+    if len(line.radices) == 1:  # nothing is exchanged: who loads an element stores it
         columns = _COLUMNS_IN | _COLUMNS_OUT if columns & _COLUMNS_IN else 0
-    values = (length, line.members, line.lines, columns, *radices)
+    values = (length, line.members, line.lines, columns, *line.radices)
     constants = (*enumerate(values, 4), (_KNOWN_FLAGS, flags))
     return _Kernel(
-        shared_variant(dtype, power_of_two), constants, line.members * line.lines,
+        shared_variant(dtype, is_power_of_two(length)), constants, line.members * line.lines,
         launch.groups_for(-(-lines // line.lines), device.limits, 1), tables.between_radices(line.radices, dtype, device),
     )  # fmt: skip
 
