@@ -1,0 +1,48 @@
+#ifndef LIB_WINDOW
+#define LIB_WINDOW
+
+// Windows that slide over three dimensions (depth, height, width). The table that `push.table` points to holds, three words
+// each: the sizes of input, output and kernel, stride, padding, dilation; then the strides of operands, five words each
+// (batch, channel, depth, height, width). Window o covers the places o * stride - padding + tap * dilation.
+layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Table { int data[]; };
+
+#define WORD(AT) push.table.data[AT]
+#define TRIPLE(AT) ivec3(WORD(AT), WORD(AT + 1), WORD(AT + 2))
+#define INPUT_SIZE TRIPLE(0)
+#define OUTPUT_SIZE TRIPLE(3)
+#define KERNEL_SIZE TRIPLE(6)
+#define STRIDE TRIPLE(9)
+#define PADDING TRIPLE(12)
+#define DILATION TRIPLE(15)
+#define OPERAND_WORDS 5
+#define OPERAND_AT(NUMBER) (18 + (NUMBER) * OPERAND_WORDS)
+#define BATCH_STRIDE(NUMBER) WORD(OPERAND_AT(NUMBER))
+#define CHANNEL_STRIDE(NUMBER) WORD(OPERAND_AT(NUMBER) + 1)
+#define PLANE_STRIDES(NUMBER) TRIPLE(OPERAND_AT(NUMBER) + 2)
+#define EXTRA_AT(OPERANDS) OPERAND_AT(OPERANDS)
+
+int vx_sum(ivec3 v) { return v.x + v.y + v.z; }
+int vx_flat(ivec3 at, ivec3 size) { return (at.x * size.y + at.y) * size.z + at.z; }
+
+ivec3 vx_unflat(uint index, ivec3 size) {
+    uint row = index / uint(size.z);
+    uint plane = row / uint(size.y);
+    return ivec3(plane, row - plane * uint(size.y), index - row * uint(size.z));
+}
+
+bool vx_inside(ivec3 at, ivec3 size) {
+    return all(lessThan(uvec3(at), uvec3(size)));
+}
+
+// The smallest integer that is no less than a / b, for b > 0.
+ivec3 vx_ceil_divide(ivec3 a, ivec3 b) {
+    return ivec3(a.x > 0 ? (a.x + b.x - 1) / b.x : -(-a.x / b.x), a.y > 0 ? (a.y + b.y - 1) / b.y : -(-a.y / b.y),
+                 a.z > 0 ? (a.z + b.z - 1) / b.z : -(-a.z / b.z));
+}
+
+// The first and the last window that may cover a place; a dilated one may step over it.
+#define FIRST_COVERING(PLACE) \
+    max(vx_ceil_divide((PLACE) + PADDING - (KERNEL_SIZE - 1) * DILATION, STRIDE), ivec3(0))
+#define LAST_COVERING(PLACE) min(((PLACE) + PADDING) / STRIDE, OUTPUT_SIZE - 1)
+
+#endif

@@ -1,0 +1,50 @@
+// r[n, c, i] = bias[c] + the sum of columns[n, c, tap, o] over the windows o and taps that are place i: what unfold takes
+// apart, added up again. One invocation makes one element, and adds in the order of the taps.
+#include "lib/extensions.glsl"
+#include "lib/dtypes.glsl"
+#include "lib/window.glsl"
+
+layout(local_size_x_id = 0) in;
+layout(constant_id = 1) const bool BIAS = false;
+
+layout(buffer_reference, scalar) readonly buffer Columns { A_STORAGE data[]; };
+layout(buffer_reference, scalar) readonly buffer Bias { R_STORAGE data[]; };
+layout(buffer_reference, scalar) writeonly buffer Result { R_STORAGE data[]; };
+
+layout(push_constant, scalar) uniform Push {
+    Columns columns;
+    Bias bias;
+    Result r;
+    Table table;
+    uint count;  // elements of r
+    uint channels;
+    int bias_step;
+    int n_step, c_step, tap_step, o_step;  // strides of the columns
+} push;
+
+void main() {
+    uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+    if (index >= push.count) return;
+    ivec3 size = INPUT_SIZE, outputs = OUTPUT_SIZE, kernel = KERNEL_SIZE, stride = STRIDE, dilation = DILATION;
+    uint plane = index / uint(size.x * size.y * size.z);
+    ivec3 at = vx_unflat(index - plane * uint(size.x * size.y * size.z), size);
+    uint n = plane / push.channels, c = plane - n * push.channels;
+    int base = int(n) * push.n_step + int(c) * push.c_step;
+    T sum = T(0);
+    ivec3 tap, window;
+    for (tap.x = 0; tap.x < kernel.x; ++tap.x) {
+        for (tap.y = 0; tap.y < kernel.y; ++tap.y) {
+            for (tap.z = 0; tap.z < kernel.z; ++tap.z) {
+                ivec3 moved = at + PADDING - tap * dilation;
+                window = moved / stride;
+                if (all(greaterThanEqual(moved, ivec3(0))) && window * stride == moved && all(lessThan(window, outputs))) {
+                    int from = base + vx_flat(tap, kernel) * push.tap_step + vx_flat(window, outputs) * push.o_step;
+                    sum += A_LOAD(push.columns.data[from]);
+                }
+            }
+        }
+    }
+    if (BIAS) sum += R_LOAD(push.bias.data[int(c) * push.bias_step]);
+    int to = int(n) * BATCH_STRIDE(0) + int(c) * CHANNEL_STRIDE(0) + vx_sum(at * PLANE_STRIDES(0));
+    push.r.data[to] = R_STORE(sum);
+}

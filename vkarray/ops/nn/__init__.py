@@ -1,0 +1,1 @@
+"""Kernels of neural networks: one file per chapter."""

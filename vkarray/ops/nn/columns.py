@@ -1,0 +1,161 @@
+"""Windows taken apart into columns and added up again: what turns a convolution into a product of matrices."""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ... import promotion
+from ...array import VkArray, check_supported, empty, is_supported, storage_itemsize
+from ...dtypes import CATEGORIES, DTYPES, DType
+from ...shaders import Variant
+from .. import launch
+from ..reductions import partial_dtype
+from ..rows import check_array
+from .windows import Windows, batches, five, numbers, table, taken, triple
+
+if TYPE_CHECKING:
+    from ..launch import Device
+
+_CHANNELS = 8  # that an invocation of unfold moves
+
+
+# -- variants ---------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _unfold_variant(element_bytes: int) -> Variant:
+    return Variant("nn_unfold", (("ELEMENT_BYTES", str(element_bytes)),), f"unfold {element_bytes} bytes")
+
+
+@functools.cache
+def _fold_variant(source: DType, target: DType, device: Device) -> Variant:
+    defines = (*launch.operand_defines("A", source), *launch.operand_defines("R", target))
+    defines += launch.compute_defines(target) + launch.feature_defines((source, target), device)
+    return Variant("nn_fold", defines, f"fold {source} to {target}")
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """The shaders of all types, for the archive."""
+    for dtype in DTYPES.values():
+        if dtype in CATEGORIES["real floating"] and is_supported(dtype, device):
+            yield _unfold_variant(storage_itemsize(dtype, device))
+            yield _fold_variant(dtype, dtype, device)
+            yield _fold_variant(partial_dtype(dtype), dtype, device)
+
+
+# -- kernels ----------------------------------------------------------------------------------------------------------
+
+
+def unfold_into(x: VkArray, windows: Windows, columns: VkArray) -> None:
+    """columns[n, c, tap, o] = the element of x (5 dimensions) under a tap of window o; the caller cuts the batch."""
+    device = x._device
+    source = launch.forward(x)
+    groups = -(-windows.outputs // launch.invocations_of_group(device.limits))
+    n, channels = x._shape[:2]
+    count = n * -(-channels // _CHANNELS) * windows.taps * groups
+    words = table(device, (*windows.words, *taken(source)))
+    push = struct.pack(
+        "<3Q4I4i", source._address, columns._address, words._address, count, channels, windows.outputs, groups,
+        *taken(columns),
+    )  # fmt: skip
+    launch.dispatch(
+        _unfold_variant(storage_itemsize(x._dtype, device)), device, push, launch.groups_for(count, device.limits, 1),
+        [source, words], [columns], constants=((1, _CHANNELS),),
+    )  # fmt: skip
+
+
+def fold_into(columns: VkArray, windows: Windows, bias: VkArray | None, result: VkArray) -> None:
+    """result[n, c, i] (5 dimensions) = bias[c] + the sum of columns[n, c, tap, o] where that is place i."""
+    device = result._device
+    words = table(device, (*windows.words, *taken(result)))
+    added = columns if bias is None else bias
+    count = math.prod(result._shape)
+    push = struct.pack(
+        "<4Q2Ii4i", columns._address, added._address, result._address, words._address, count, result._shape[1],
+        0 if bias is None else taken(bias)[0], *taken(columns),
+    )  # fmt: skip
+    launch.dispatch(
+        _fold_variant(columns._dtype, result._dtype, device), device, push, launch.groups_for(count, device.limits),
+        [columns, added, words], [result], constants=((1, int(bias is not None)),),
+    )  # fmt: skip
+
+
+# -- functions --------------------------------------------------------------------------------------------------------
+
+
+def _windows(function: str, size: Sequence[int], kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> Windows:
+    rank = len(size)
+    kernel = numbers(function, "kernel_size", kernel_size, rank, 1)
+    steps = numbers(function, "stride", stride, rank, 1)
+    pads = numbers(function, "padding", padding, rank, 0)
+    apart = numbers(function, "dilation", dilation, rank, 1)
+    output = tuple(
+        (length + 2 * pad - gap * (taps - 1) - 1) // step + 1
+        for length, taps, step, pad, gap in zip(size, kernel, steps, pads, apart, strict=True)
+    )
+    if min(output) < 1:
+        raise ValueError(
+            f"{function}: windows of {kernel} with dilation {apart} do not fit into {tuple(size)} with padding {pads}."
+        )
+    return Windows(*map(triple, (size, output, kernel, steps, pads, apart), (1, 1, 1, 1, 0, 1)))
+
+
+def unfold(x: VkArray, /, kernel_size: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1) -> VkArray:
+    """The elements under every window, as columns.
+
+    Parameters: x (real floating) of shape (N, C, L1, ...) with 1 to 3 dimensions that windows slide over; kernel_size, stride,
+    padding (zeros on both sides), dilation (integers, or one for each of these dimensions).
+    Returns an array of shape (N, C * taps, windows): taps of a window and windows in C order, as `torch.nn.Unfold`.
+    Raises TypeError for other types, ValueError for other shapes and for windows that do not fit.
+    """
+    _check("unfold", x, "x", (3, 4, 5))
+    windows = _windows("unfold", x._shape[2:], kernel_size, stride, padding, dilation)
+    n, channels = x._shape[:2]
+    result = empty((n, channels, windows.taps, windows.outputs), x._dtype, x._device)
+    if result.size:
+        for source, columns in batches("unfold", (five(x), result)):
+            unfold_into(source, windows, columns)
+    return result._view((n, channels * windows.taps, windows.outputs), (result._strides[0], windows.outputs, 1))
+
+
+def fold(
+    x: VkArray, /, output_size: Any, kernel_size: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1
+) -> VkArray:
+    """The sums of what `unfold` put into columns, at the places that it came from; the gradient of `unfold`.
+
+    Parameters: x (real floating) of shape (N, C * taps, windows); output_size (of the dimensions that windows slide over, 1 to
+    3 integers); kernel_size, stride, padding, dilation as in `unfold`.
+    Returns an array of shape (N, C, *output_size). Each element is summed in float32 at least, in the order of the taps.
+    Raises TypeError for other types, ValueError for other shapes and for windows that do not fit.
+    """
+    _check("fold", x, "x", (3,))
+    size = output_size if isinstance(output_size, (tuple, list)) else (output_size,)
+    size = numbers("fold", "output_size", size, len(size), 1)
+    windows = _windows("fold", size, kernel_size, stride, padding, dilation)
+    n, rows, outputs = x._shape
+    if rows % windows.taps or outputs != windows.outputs:
+        raise ValueError(
+            f"fold: expected x of shape (N, C * {windows.taps}, {windows.outputs}) for these windows, got {x._shape}."
+        )
+    channels = rows // windows.taps
+    result = empty((n, channels, *size), x._dtype, x._device)
+    if result.size:
+        x = launch.forward(x)
+        steps = (x._strides[0], windows.taps * x._strides[1], *x._strides[1:])
+        columns = x._view((n, channels, windows.taps, outputs), steps)
+        for source, target in batches("fold", (columns, five(result))):
+            fold_into(source, windows, None, target)
+    return result
+
+
+def _check(function: str, x: Any, name: str, ranks: tuple[int, ...]) -> None:
+    check_array(function, x)
+    promotion.check_category(function, x._dtype, "real floating")
+    check_supported(x._dtype, x._device, function)
+    if x.ndim not in ranks:
+        expected = " or ".join(map(str, ranks))
+        raise ValueError(f"{function}: expected {name} of {expected} dimensions, got shape {x._shape}.")

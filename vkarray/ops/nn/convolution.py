@@ -1,0 +1,475 @@
+"""Convolutions over one to three dimensions and their gradients.
+
+All are one of three sums over the same windows, between what the windows slide over (`slid`: the input of a convolution, the
+result of a transposed one) and what they make (`made`):
+
+    made[n, m, o] = sum over c, tap of weight[m, c, tap] * slid[n, c, place of tap in o]
+    slid[n, c, i] = sum over m, tap of weight[m, c, tap] * made[n, m, the window with place i under tap]
+    weight[m, c, tap] = sum over n, o of made[n, m, o] * slid[n, c, place of tap in o]
+
+Where groups have many channels these are products of matrices with columns (see `columns`), which stand in scratch memory
+for as many elements of the batch as `_SCRATCH` allows; where they have few, kernels of their own add directly.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ... import layout, promotion
+from ...array import VkArray, check_supported, empty, is_supported
+from ...dtypes import CATEGORIES, DTYPES, DType
+from ...shaders import Variant
+from .. import cooperative, creation, launch, product, statistical
+from ..reductions import partial_dtype, uses_shared_memory
+from ..rows import ROWS, check_array
+from .columns import fold_into, unfold_into
+from .windows import Windows, batches, five, numbers, part, table, taken, triple
+
+if TYPE_CHECKING:
+    from ..launch import Device
+
+_SCRATCH = {"gpu": 256 << 20, "cpu": 32 << 20}  # bytes of columns at a time
+_FEW_CHANNELS = (
+    8  # of `made` in a group: below that, and with so few pairs of channels, products of matrices do not pay
+)
+_FEW_PAIRS = 64
+_SMALL_PLANE = 128  # windows below which the batch joins them in one product
+_PACK = 8  # rows of columns begin at multiples of so many elements
+# Invocations that a gradient of a weight keeps busy, and windows of an element of the batch for each lane.
+_BUSY = {"gpu": 1 << 17, "cpu": 1 << 6}
+_LANES = (32, 256)
+
+
+class Problem(NamedTuple):
+    """A convolution without its operands."""
+
+    windows: Windows
+    groups: int
+    slid: int  # channels of a group
+    made: int
+
+    @property
+    def rows(self) -> int:
+        """Elements of a column."""
+        return self.slid * self.windows.taps
+
+    @property
+    def direct(self) -> bool:
+        """Whether products of matrices do not pay."""
+        return self.made < _FEW_CHANNELS or self.made * self.slid <= _FEW_PAIRS
+
+
+# -- variants ---------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _variant(template: str, source: DType, target: DType, device: Device) -> Variant:
+    defines = (*launch.operand_defines("A", source), *launch.operand_defines("R", target))
+    defines += launch.compute_defines(source) + launch.feature_defines((source, target), device)
+    return Variant(template, defines, f"{template.removeprefix('nn_')} {source} to {target}")
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """The shaders of all types, for the archive."""
+    for dtype in DTYPES.values():
+        if dtype in CATEGORIES["real floating"] and is_supported(dtype, device):
+            yield _variant("nn_convolution_direct", dtype, dtype, device)
+            yield _variant("nn_convolution_weight", dtype, dtype, device)
+            yield _variant("nn_convolution_weight", dtype, partial_dtype(dtype), device)
+
+
+# -- direct sums ------------------------------------------------------------------------------------------------------
+
+
+def _direct(
+    source: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray, transposed: bool
+) -> None:
+    """result = the first sum of the module, or the second where `transposed`."""
+    device, windows = result._device, problem.windows
+    source = launch.forward(source)
+    from_, to = (problem.made, problem.slid) if transposed else (problem.slid, problem.made)
+    m_step, c_step = problem.rows, windows.taps
+    steps = (m_step, c_step) if transposed else (c_step, m_step)
+    added = weight if bias is None else bias
+    for one, target in batches("convolution", (source, result)):
+        words = table(device, (*windows.words, *taken(one), *taken(target)))
+        count = target.size
+        push = struct.pack(
+            "<5Q4I5i", one._address, weight._address, added._address, target._address, words._address, count,
+            target._shape[1], from_, to, *steps, 1, problem.made * problem.rows,
+            0 if bias is None else taken(bias)[0],
+        )  # fmt: skip
+        launch.dispatch(
+            _variant("nn_convolution_direct", one._dtype, target._dtype, device), device, push,
+            launch.groups_for(count, device.limits), [one, weight, added, words], [target],
+            constants=((1, int(transposed)), (2, int(bias is not None))),
+        )  # fmt: skip
+
+
+def _direct_weight(slid: VkArray, made: VkArray, problem: Problem, result: VkArray) -> None:
+    """result = the third sum of the module."""
+    device, windows = result._device, problem.windows
+    slid, made = launch.forward(slid), launch.forward(made)
+    sums, kind = result.size, device.limits.kind
+    lanes = 1
+    if uses_shared_memory(device):
+        lanes = next((few for few in _LANES if sums * few >= _BUSY[kind] or windows.outputs <= 4 * few), _LANES[-1])
+    wanted = max(1, min(slid._shape[0], _BUSY[kind] // (sums * lanes)))
+    length = -(-slid._shape[0] // wanted)
+    cut = list(batches("convolution_backward", (slid, made)))
+    lengths = [min(length, one._shape[0]) for one, _ in cut]
+    parts = [-(-one._shape[0] // few) for (one, _), few in zip(cut, lengths, strict=True)]
+    total = sum(parts)
+    target = (
+        result._view((1, *result._shape), (0, *result._strides)) if total == 1 else product.partial_array(result, total)
+    )
+    variant = _variant("nn_convolution_weight", slid._dtype, target._dtype, device)
+    kernel_size = launch.WORKGROUP_SIZE
+    first = 0
+    for (one, other), few, many in zip(cut, lengths, parts, strict=True):
+        words = table(device, (*windows.words, *taken(one), *taken(other)))
+        count = many * sums
+        push = struct.pack(
+            "<4Q6I", one._address, other._address, part(target, first, many)._address, words._address, count, sums,
+            one._shape[0], few, problem.slid, problem.made,
+        )  # fmt: skip
+        launch.dispatch(
+            variant, device, push, launch.groups_for(count * lanes, device.limits, kernel_size), [one, other, words],
+            [target], kernel_size, constants=((1, lanes),),
+        )  # fmt: skip
+        first += many
+    if total > 1:
+        product.sum_partial(target, result)
+
+
+# -- products with columns --------------------------------------------------------------------------------------------
+
+
+def _padded(length: int) -> int:
+    return -(-length // _PACK) * _PACK
+
+
+def _chunks(problem: Problem, itemsize: int, device: Device, *arrays: VkArray) -> Iterator[list[VkArray]]:
+    """The arrays, cut along the batch so that the columns of a part fit into the scratch memory."""
+    image = problem.groups * problem.rows * _padded(problem.windows.outputs) * itemsize
+    return batches("convolution", arrays, max(1, _SCRATCH[device.limits.kind] // image))
+
+
+def _planes(array: VkArray, groups: int) -> VkArray:
+    """(n, groups, channels of a group, places) of an array of 5 dimensions; a copy where no view has it."""
+    n, channels, *plane = array._shape
+    shape = (n, groups, channels // groups, math.prod(plane))
+    strides = layout.reshaped_strides(array._shape, array._strides, shape)
+    if strides is None:
+        array = launch.copy(array)
+        strides = layout.contiguous_strides(shape)
+    return array._view(shape, strides)
+
+
+def _joined(array: VkArray, groups: int) -> VkArray:
+    """(groups, channels of a group, n * places) of an array of 5 dimensions: a copy, in rows of whole packs."""
+    n, channels, *plane = array._shape
+    places = math.prod(plane)
+    row = _padded(n * places)
+    memory = empty((channels, row), array._dtype, array._device)
+    steps = layout.contiguous_strides((*plane,))
+    target = memory._view((n, channels, *plane), (places, row, *steps))
+    launch.elementwise(launch.copy_operation(array._dtype), (array,), target)
+    few = channels // groups
+    return memory._view((groups, few, n * places), (few * row, row, 1))
+
+
+def _joined_columns(slid: VkArray, problem: Problem) -> VkArray:
+    """The columns of all elements of the batch side by side: (groups, rows, n * windows)."""
+    if problem.windows.trivial:
+        return _joined(slid, problem.groups)
+    (n, channels), windows = slid._shape[:2], problem.windows
+    row = _padded(n * windows.outputs)
+    memory = empty((channels * windows.taps, row), slid._dtype, slid._device)
+    steps = (windows.outputs, windows.taps * row, row, 1)
+    unfold_into(slid, windows, memory._view((n, channels, windows.taps, windows.outputs), steps))
+    shape = (problem.groups, problem.rows, n * windows.outputs)
+    return memory._view(shape, (problem.rows * row, row, 1))
+
+
+def _columns(slid: VkArray, problem: Problem) -> VkArray:
+    """The columns of each element of the batch: (n, groups, rows, windows)."""
+    windows, groups = problem.windows, problem.groups
+    if windows.trivial:
+        return _planes(slid, groups)
+    n, channels = slid._shape[:2]
+    row = _padded(windows.outputs)
+    memory = empty((n, channels, windows.taps, row), slid._dtype, slid._device)
+    unfold_into(slid, windows, memory._view((n, channels, windows.taps, windows.outputs), memory._strides))
+    strides = (memory._strides[0], problem.rows * row, row, 1)
+    return memory._view((n, groups, problem.rows, windows.outputs), strides)
+
+
+def _joins(array: VkArray, problem: Problem) -> bool:
+    return array._shape[0] > 1 and problem.windows.outputs < _SMALL_PLANE
+
+
+def _spread(joined: VkArray, result: VkArray) -> None:
+    """result (n, channels, ...) = what a product of joined columns made: (groups, channels of a group, n * places)."""
+    n, channels, *plane = result._shape
+    steps = layout.contiguous_strides((*plane,))
+    whole = n * math.prod(plane)
+    source = joined._view((n, channels, *plane), (math.prod(plane), whole, *steps))
+    launch.elementwise(launch.copy_operation(result._dtype), (source,), result)
+
+
+def _made_by_products(slid: VkArray, weight: VkArray, problem: Problem, result: VkArray) -> None:
+    groups, made, outputs = problem.groups, problem.made, problem.windows.outputs
+    factor = weight._view((groups, made, problem.rows), (made * problem.rows, problem.rows, 1))
+    for one, target in _chunks(problem, weight.itemsize, weight._device, slid, result):
+        n = one._shape[0]
+        if _joins(one, problem):
+            joined = empty((groups, made, n * outputs), target._dtype, target._device)
+            cooperative.matmul(factor, _joined_columns(one, problem), joined)
+            _spread(joined, target)
+        else:
+            shape = (n, groups, made, outputs)
+            cooperative.matmul(factor, _columns(one, problem), target._view(shape, layout.contiguous_strides(shape)))
+
+
+def _slid_by_products(made: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
+    windows, groups, outputs = problem.windows, problem.groups, problem.windows.outputs
+    factor = weight._view((groups, problem.made, problem.rows), (problem.made * problem.rows, problem.rows, 1)).mT
+    dtype = weight._dtype if windows.trivial else partial_dtype(weight._dtype)
+    for one, target in _chunks(problem, dtype.itemsize, weight._device, made, result):
+        n, channels = one._shape[0], target._shape[1]
+        if _joins(one, problem):
+            columns = empty((groups, problem.rows, n * outputs), dtype, weight._device)
+            cooperative.matmul(factor, _joined(one, groups), columns)
+            row = n * outputs
+            steps = (outputs, windows.taps * row, row, 1)
+        else:
+            columns = empty((n, groups, problem.rows, outputs), dtype, weight._device)
+            if windows.trivial:
+                columns = target._view(columns._shape, columns._strides)
+            cooperative.matmul(factor, _planes(one, groups), columns)
+            steps = (channels * windows.taps * outputs, windows.taps * outputs, outputs, 1)
+        if not windows.trivial:
+            fold_into(columns._view((n, channels, windows.taps, outputs), steps), windows, bias, target)
+        elif columns._buffer is not target._buffer:
+            _spread(columns, target)
+    if windows.trivial and bias is not None:
+        _add_bias(result, bias)
+
+
+def _weight_by_products(slid: VkArray, made: VkArray, problem: Problem, result: VkArray) -> None:
+    shape = (problem.groups, problem.made, problem.rows)
+    whole = result._view(shape, layout.contiguous_strides(shape))
+    chunks = list(_chunks(problem, slid.itemsize, slid._device, slid, made))
+    partial = (
+        whole._view((1, *shape), (0, *whole._strides))
+        if len(chunks) == 1
+        else product.partial_array(whole, len(chunks))
+    )
+    for number, (one, other) in enumerate(chunks):
+        target = partial._view(shape, partial._strides[1:], number * partial._strides[0])
+        cooperative.matmul(_joined(other, problem.groups), _joined_columns(one, problem).mT, target)
+    if len(chunks) > 1:
+        product.sum_partial(partial, whole)
+
+
+# -- the three sums ---------------------------------------------------------------------------------------------------
+
+
+def _add_bias(result: VkArray, bias: VkArray) -> None:
+    column = bias._view((bias._shape[0], *(1,) * (result.ndim - 2)), (bias._strides[0], *(0,) * (result.ndim - 2)))
+    launch.elementwise(ROWS["add"].operation(result._dtype), (result, column), result)
+
+
+def _fits(problem: Problem, itemsize: int, device: Device) -> bool:
+    """Whether the columns of one element of the batch fit into the scratch memory."""
+    return problem.groups * problem.rows * _padded(problem.windows.outputs) * itemsize <= _SCRATCH[device.limits.kind]
+
+
+def _uses_products(problem: Problem, dtype: DType, device: Device) -> bool:
+    itemsize = partial_dtype(dtype).itemsize
+    return not problem.direct and (problem.windows.trivial or _fits(problem, itemsize, device))
+
+
+def _made(slid: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
+    if _uses_products(problem, weight._dtype, weight._device):
+        _made_by_products(slid, weight, problem, result)
+        if bias is not None:
+            _add_bias(result, bias)
+    else:
+        _direct(slid, weight, bias, problem, result, False)
+
+
+def _slid(made: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
+    if _uses_products(problem, weight._dtype, weight._device):
+        _slid_by_products(made, weight, bias, problem, result)
+    else:
+        _direct(made, weight, bias, problem, result, True)
+
+
+def _weight(slid: VkArray, made: VkArray, problem: Problem, result: VkArray) -> None:
+    if _uses_products(problem, result._dtype, result._device):
+        _weight_by_products(slid, made, problem, result)
+    else:
+        _direct_weight(slid, made, problem, result)
+
+
+# -- functions --------------------------------------------------------------------------------------------------------
+
+
+class _Call(NamedTuple):
+    """A checked call: the problem and the shape of its result."""
+
+    problem: Problem
+    shape: tuple[int, ...]
+
+
+def _checked(
+    function: str, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: Any, transposed: bool,
+    output_padding: Any,
+) -> _Call:  # fmt: skip
+    operands = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
+    for name, array in operands.items():
+        check_array(function, array)
+        promotion.check_category(function, array._dtype, "real floating")
+        check_supported(array._dtype, array._device, function)
+        if array._dtype is not x._dtype or array._device is not x._device:
+            raise TypeError(
+                f"{function}: expected {name} of the dtype and device of x, {x._dtype} on {x._device}, got {array._dtype} on "
+                f"{array._device}. Convert one of them."
+            )
+    rank = x.ndim - 2
+    if rank not in (1, 2, 3) or weight.ndim != x.ndim:
+        raise ValueError(
+            f"{function}: expected x and weight of 3, 4 or 5 dimensions both, got shapes {x._shape} and {weight._shape}."
+        )
+    groups = layout.as_integer(groups, function, "groups")
+    kernel = weight._shape[2:]
+    steps, pads = numbers(function, "stride", stride, rank, 1), numbers(function, "padding", padding, rank, 0)
+    apart = numbers(function, "dilation", dilation, rank, 1)
+    more = numbers(function, "output_padding", output_padding, rank, 0)
+    channels = x._shape[1]
+    wanted = weight._shape[0] if transposed else weight._shape[1] * groups
+    if groups < 1 or channels != wanted or weight._shape[0] % groups:
+        raise ValueError(
+            f"{function}: x of shape {x._shape} and weight of shape {weight._shape} do not match for {groups} groups: expected "
+            f"{wanted} channels, and a multiple of groups as the first dimension of weight."
+        )
+    size = x._shape[2:]
+    if transposed:
+        other = tuple(
+            (n - 1) * s - 2 * p + d * (k - 1) + o + 1
+            for n, s, p, d, k, o in zip(size, steps, pads, apart, kernel, more, strict=True)
+        )
+        if any(o >= max(s, d) for o, s, d in zip(more, steps, apart, strict=True)):
+            raise ValueError(
+                f"{function}: expected output_padding below stride or dilation, got {more} with {steps} and {apart}."
+            )
+        slid, made, made_channels = other, size, weight._shape[1] * groups
+    else:
+        if any(more):
+            raise ValueError(f"{function}: output_padding is for transposed convolutions, got {more}.")
+        other = tuple(
+            (n + 2 * p - d * (k - 1) - 1) // s + 1
+            for n, s, p, d, k in zip(size, steps, pads, apart, kernel, strict=True)
+        )
+        slid, made, made_channels = size, other, weight._shape[0]
+    if min(other) < 1 or min(kernel) < 1:
+        raise ValueError(
+            f"{function}: a kernel of {kernel} with stride {steps}, padding {pads} and dilation {apart} leaves nothing of {size}."
+        )
+    if bias is not None and bias._shape != (made_channels,):
+        raise ValueError(f"{function}: expected a bias of shape ({made_channels},), got {bias._shape}.")
+    windows = Windows(*map(triple, (slid, made, kernel, steps, pads, apart), (1, 1, 1, 1, 0, 1)))
+    problem = Problem(windows, groups, weight._shape[1], weight._shape[0] // groups)
+    return _Call(problem, (x._shape[0], made_channels, *other))
+
+
+def _target(function: str, out: VkArray | None, shape: tuple[int, ...], like: VkArray) -> tuple[VkArray, VkArray]:
+    """What to return and what to compute into, which is contiguous."""
+    if out is None:
+        result = empty(shape, like._dtype, like._device)
+        return result, result
+    if (
+        type(out) is not VkArray
+        or out._shape != shape
+        or out._dtype is not like._dtype
+        or out._device is not like._device
+    ):
+        raise ValueError(
+            f"{function}: expected out as an array of shape {shape} and dtype {like._dtype}, got {out!r:.80}."
+        )
+    return out, out if out._contiguous else empty(shape, like._dtype, like._device)
+
+
+def convolution(
+    x: VkArray, weight: VkArray, bias: VkArray | None = None, /, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1, transposed: bool = False, output_padding: Any = 0, out: VkArray | None = None,
+) -> VkArray:  # fmt: skip
+    """A convolution (cross-correlation, as neural networks have it) over one to three dimensions, or a transposed one.
+
+    Parameters: x (real floating) of shape (N, C, L1, ...); weight of shape (M, C / groups, K1, ...), for a transposed
+    convolution (C, M / groups, K1, ...); bias of shape (M,); stride, padding (zeros on both sides), dilation, output_padding
+    (added to one side of a transposed convolution's result), each an integer or one for each dimension; groups of channels;
+    out (an array for the result, which shares no memory with the operands).
+    Returns an array of shape (N, M, ...), whose lengths are (L + 2 padding - dilation (K - 1) - 1) // stride + 1, transposed
+    (L - 1) stride - 2 padding + dilation (K - 1) + output_padding + 1.
+    float16 and bfloat16 are summed in float32, and rounded once more where a bias is added.
+    Raises TypeError for other types, ValueError for shapes that do not match and results without elements.
+    """
+    call = _checked("convolution", x, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
+    result, target = _target("convolution", out, call.shape, x)
+    if result.size:
+        compute = _slid if transposed else _made
+        if weight.size:
+            compute(five(x), launch.contiguous(weight), bias, call.problem, five(target))
+        else:
+            target[...] = 0
+            if bias is not None:
+                _add_bias(target, bias)
+        if target is not result:
+            launch.elementwise(launch.copy_operation(x._dtype), (target,), result)
+    return result
+
+
+def convolution_backward(
+    gradient: VkArray, x: VkArray, weight: VkArray, /, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1, transposed: bool = False, output_padding: Any = 0, wanted: Sequence[bool] = (True, True, True),
+) -> tuple[VkArray | None, VkArray | None, VkArray | None]:  # fmt: skip
+    """The gradients of `convolution` with respect to x, weight and bias, given that with respect to its result.
+
+    Parameters: gradient of the shape of the result; the others as in `convolution`; wanted (which of the three to compute).
+    Returns the three gradients, None for those not wanted. All sums have a fixed order.
+    Raises as `convolution`, and ValueError for a gradient of another shape.
+    """
+    function = "convolution_backward"
+    call = _checked(function, x, weight, None, stride, padding, dilation, groups, transposed, output_padding)
+    check_array(function, gradient)
+    if gradient._shape != call.shape or gradient._dtype is not x._dtype or gradient._device is not x._device:
+        raise ValueError(
+            f"{function}: expected a gradient of shape {call.shape} and dtype {x._dtype}, got {gradient!r:.80}."
+        )
+    some = all((x.size, weight.size, gradient.size))
+    first = second = third = None
+    make = empty if some else _zeros
+    if wanted[0]:
+        first = make(x._shape, x._dtype, x._device)
+        if some:
+            compute = _made if transposed else _slid
+            compute(five(gradient), launch.contiguous(weight), None, call.problem, five(first))
+    if wanted[1]:
+        second = make(weight._shape, x._dtype, x._device)
+        if some:
+            slid, made = (gradient, x) if transposed else (x, gradient)
+            _weight(five(slid), five(made), call.problem, second)
+    if wanted[2]:
+        third = statistical.sum(gradient, axis=(0, *range(2, gradient.ndim)))
+    return first, second, third
+
+
+def _zeros(shape: tuple[int, ...], dtype: DType, device: Device) -> VkArray:
+    return creation.zeros(shape, dtype=dtype, device=device)
