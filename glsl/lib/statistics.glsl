@@ -83,4 +83,10 @@ VX_REAL vx_variance(VX_MOMENTS a, VX_REAL count, VX_REAL divisor) {
     return vx_divide(remainder, divisor);
 }
 
+// (mean, variance).
+VX_PAIR vx_mean_and_variance(VX_MOMENTS a, VX_REAL count, VX_REAL divisor) {
+    precise VX_REAL mean = a.x + vx_divide(a.y, count);
+    return VX_PAIR(mean, vx_variance(a, count, divisor));
+}
+
 #endif

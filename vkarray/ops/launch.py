@@ -135,7 +135,7 @@ class Operation:
         operands = (*self.inputs, self.result)
         defines: list[tuple[str, str]] = [("INPUTS", str(len(self.inputs))), ("EXPRESSION", self.expression)]
         if flat:
-            vector = _VECTOR_BYTES // max(storage_itemsize(dtype, device) for dtype in operands)
+            vector = max(1, _VECTOR_BYTES // max(storage_itemsize(dtype, device) for dtype in operands))
             defines += [("FLAT", "1"), ("VECTOR", str(vector))]
         for name, dtype in zip((*_OPERAND_NAMES[: len(self.inputs)], "R"), operands, strict=True):
             defines += operand_defines(name, dtype)
@@ -156,7 +156,7 @@ class Operation:
         itemsizes = tuple(storage_itemsize(dtype, device) for dtype in (*self.inputs, self.result))
         packer = struct.Struct(f"<{len(itemsizes)}QII").pack
         if flat:
-            entry: tuple = (kernel(variant, device), itemsizes, _VECTOR_BYTES // max(itemsizes), packer)
+            entry: tuple = (kernel(variant, device), itemsizes, max(1, _VECTOR_BYTES // max(itemsizes)), packer)
         else:
             entry = (_Modes(variant, device, setting := self.walk_setting(device)), itemsizes, setting, packer)
         self.kernels[device, flat] = entry

@@ -92,6 +92,10 @@ def _pair(dtype: DType, device: Device) -> tuple[DType, DType]:
     return COMPLEX_OF[result], result
 
 
+def _moments(dtype: DType, device: Device) -> tuple[DType, DType]:
+    return (_pair(dtype, device)[0],) * 2
+
+
 def _key(dtype: DType) -> DType:
     return dtypes.uint32 if dtype in _KEYS else partial_dtype(dtype)
 
@@ -102,6 +106,7 @@ TYPES = {
     "sum": _sum,
     "floating": _floating,
     "pair": _pair,
+    "moments": _moments,
     "bool": lambda dtype, device: (dtypes.bool_, dtypes.bool_),
     "count": lambda dtype, device: (default_dtype("int", device),) * 2,
     "key": lambda dtype, device: (_key(dtype), dtype),

@@ -1,0 +1,16 @@
+#ifndef LIB_COEFFICIENTS
+#define LIB_COEFFICIENTS
+#include "lib/rows.glsl"
+
+// Four numbers that belong together as one element of an operand.
+#ifdef DOUBLE
+#define STORAGE_coefficients dvec4
+#define COMPUTE_coefficients dvec4
+#else
+#define STORAGE_coefficients vec4
+#define COMPUTE_coefficients vec4
+#endif
+#define LOAD_coefficients(x) (x)
+#define STORE_coefficients(v) (v)
+
+#endif

@@ -1,0 +1,250 @@
+"""Layers that look at whole rows, as rows of a table: the host side of `nn_rows.comp`.
+
+A row of the table says in GLSL what an element adds to up to two states of its row and what becomes of it. All arithmetic is in
+float32, or float64 for arrays of that type.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from ... import dtypes, layout
+from ...array import VkArray, check_supported, empty, is_supported, storage_itemsize
+from ...dtypes import CATEGORIES, DType
+from ...shaders import Variant
+from .. import launch
+from ..reductions import partial_dtype, uses_shared_memory
+
+if TYPE_CHECKING:
+    from ..launch import Device
+
+KERNELS: dict[str, RowKernel] = {}
+FLOATING = tuple(dtype for dtype in dtypes.DTYPES.values() if dtype in CATEGORIES["real floating"])
+
+_VECTOR_BYTES = 16
+_INVOCATIONS = 256
+_MOST_INVOCATIONS = 1024
+# Elements that an invocation keeps in registers, at most; and those from which on it gets help from others.
+_MOST_ITEMS, _FEW_PACKS = 32, 2
+# llvmpipe leaves a shader's loops after 65,535 turns in all, and each pack is met in three of them.
+_LONGEST_TURNS = 20_000
+_SUBGROUP_FEATURES = frozenset({"subgroupBasic", "subgroupShuffle"})
+
+
+class Option(NamedTuple):
+    """What a call adds to the expressions: two parameters, the rows of a matrix and how many elements more than its place a
+    row of it may see, and the switch `OPTION`."""
+
+    parameters: tuple[float, float] = (0.0, 0.0)
+    matrix: tuple[int, int] = (1, 0)
+    switch: bool = False
+
+
+_NO_OPTION = Option()
+
+
+@dataclass(frozen=True, eq=False)
+class RowKernel:
+    """One layer: the names of `nn_rows.comp` and their GLSL expressions. `second` says what the second operand is: of the type
+    of the first ("same"), a mask ("bool") or missing (None)."""
+
+    name: str
+    phase_1: str
+    map: str
+    combine_1: str = "x + y"
+    identity_1: str = "STATE(0)"
+    finish_1: str = "s"
+    phase_2: str | None = None
+    finish_2: str = "t"
+    pairs: bool = False
+    row_inputs: bool = False
+    outputs: tuple[str, str] | None = None
+    second: tuple[str, ...] = ("same",)
+
+    def variant(self, device: Device, dtype: DType, mask: bool, subgroups: bool) -> Variant:
+        """The shader for arrays of `dtype`, with a mask of bools as the second operand or another array of that type."""
+        itemsize = storage_itemsize(dtype, device)
+        defines: list[tuple[str, str]] = [
+            ("STATE", "VX_PAIR" if self.pairs else "T"), ("PHASE_1", self.phase_1), ("COMBINE_1", self.combine_1),
+            ("IDENTITY_1", self.identity_1), ("FINISH_1", self.finish_1), ("MAP", self.map),
+            ("VECTOR", str(_VECTOR_BYTES // itemsize)), ("ALIGN", str(_VECTOR_BYTES)),
+        ]  # fmt: skip
+        if self.phase_2 is not None:
+            defines += [("PHASE_2", self.phase_2), ("FINISH_2", self.finish_2)]
+        if self.outputs is not None:
+            defines += [("ROW_OUTPUTS", "1"), ("FIRST_OUTPUT", self.outputs[0]), ("SECOND_OUTPUT", self.outputs[1])]
+        if itemsize == 2:
+            defines += [("PER_WORD", "2"), ("A_UNPACK", f"UNPACK_{dtype.name}"), ("R_BITS", f"BITS_{dtype.name}")]
+        flags = {"ROW_INPUTS": self.row_inputs, "SUBGROUPS": subgroups, "B_PACKS": not mask}
+        defines += [(name, "1") for name, wanted in flags.items() if wanted]
+        defines.append(
+            (
+                "SHARED_STATES",
+                "gl_WorkGroupSize.x / SUBGROUP" if subgroups else "MEMBERS > 1u ? gl_WorkGroupSize.x : 1u",
+            )
+        )
+        other = dtypes.bool_ if mask else dtype
+        for name, operand in (("A", dtype), ("B", other), ("R", dtype)):
+            defines += launch.operand_defines(name, operand)
+        defines += launch.compute_defines(dtype)
+        defines += launch.feature_defines((dtype, other), device)
+        label = (
+            f"{self.name} {dtype}{' with a mask' if mask else ''} ({'subgroups' if subgroups else 'alone or shared'})"
+        )
+        return Variant("nn_rows", tuple(defines), label)
+
+    def variants(self, device: Device) -> Iterator[Variant]:
+        """The shaders of all types, for the archive."""
+        for dtype in FLOATING:
+            if is_supported(dtype, device):
+                for second in self.second:
+                    for subgroups in (False, True):
+                        yield self.variant(device, dtype, second == "bool", subgroups)
+
+    def __call__(
+        self, a: VkArray, axis: int, *, b: VkArray | None = None, w: VkArray | None = None, v: VkArray | None = None,
+        rows: Sequence[VkArray | None] = (None, None), option: Option = _NO_OPTION,
+    ) -> VkArray:  # fmt: skip
+        """The layer over the rows of `a` along an axis, as a contiguous array of its shape.
+
+        `b` broadcasts to that shape; `w` and `v` are contiguous and as long as the axis; `rows` are contiguous arrays of one
+        number for each row, in the order of the other axes, read or written. These four are of the type computed in.
+        """
+        check_supported(a._dtype, a._device, self.name)
+        axis %= a.ndim
+        reach = max(abs(layout_of(one, a._shape)._strides[axis]) for one in (a, b) if one is not None)
+        reach = a._shape[axis] * max(reach, math.prod(a._shape[axis + 1 :]))
+        if reach > launch.index_limit(a._device, a._dtype) and axis != a.ndim - 1:
+            return self._moved(a, axis, b, w, v, rows, option)
+        result = empty(a._shape, a._dtype, a._device)
+        if result.size:
+            _run(self, a, axis, result, b, w, v, rows, option)
+        return result
+
+    def _moved(
+        self, a: VkArray, axis: int, b: VkArray | None, w: VkArray | None, v: VkArray | None,
+        rows: Sequence[VkArray | None], option: Option,
+    ) -> VkArray:  # fmt: skip
+        """The layer through copies whose rows are without gaps, where indices do not reach along them."""
+        last = a.ndim - 1
+        order = (*range(axis), *range(axis + 1, a.ndim), axis)
+        other = None if b is None else launch.copy(layout_of(b, a._shape)._permuted(order))
+        result = self(launch.copy(a._permuted(order)), last, b=other, w=w, v=v, rows=rows, option=option)
+        return launch.copy(result._permuted((*range(axis), last, *range(axis, last))))
+
+
+def layout_of(x: VkArray, shape: layout.Shape) -> VkArray:
+    """The array broadcast to a shape, a view."""
+    return x._view(shape, layout.broadcast_strides(x._shape, x._strides, shape))
+
+
+def row_kernel(name: str, phase_1: str, map: str, **options: object) -> RowKernel:
+    """Make a layer and enter it in the table."""
+    made = KERNELS[name] = RowKernel(name, phase_1, map, **options)  # type: ignore[arg-type]
+    return made
+
+
+@functools.cache
+def _variant(kernel: RowKernel, device: Device, dtype: DType, mask: bool, subgroups: bool) -> Variant:
+    return kernel.variant(device, dtype, mask, subgroups)
+
+
+def has_subgroups(device: Device) -> bool:
+    """Whether the subgroups of a GPU are all of one size and exchange values."""
+    limits = device.limits
+    same = limits.min_subgroup_size == limits.max_subgroup_size
+    return uses_shared_memory(device) and same and frozenset(device.features) >= _SUBGROUP_FEATURES
+
+
+def _power_of_two(count: int) -> int:
+    return 1 << (count - 1).bit_length()
+
+
+class _Plan(NamedTuple):
+    """Invocations of a workgroup and of a row, the elements that each of these keeps, whether neighbours take neighbouring
+    rows, and whether subgroups meet."""
+
+    size: int
+    members: int
+    items: int
+    columns: bool
+    subgroups: bool
+
+
+def _plan(device: Device, length: int, rows: int, vector: int, columns: bool) -> _Plan:
+    packs = -(-length // vector)
+    if not uses_shared_memory(device):
+        few = rows < 1 << 13
+        size = 16 if few else launch.WORKGROUP_SIZE
+        members = min(_power_of_two(-(-packs // _LONGEST_TURNS)), launch.invocations_of_group(device.limits))
+        return _Plan(max(size, members), members, 0, columns, False)
+    members = _power_of_two(-(-packs // _FEW_PACKS))
+    size = _INVOCATIONS
+    if members > size:
+        keeps = size * (_MOST_ITEMS // vector)
+        size = size if packs <= keeps else launch.invocations_of_group(device.limits, _MOST_INVOCATIONS)
+    members = min(members, size)
+    if columns:
+        members = min(members, 16)
+    items = _power_of_two(-(-packs // members)) * vector
+    return _Plan(size, members, items if items <= _MOST_ITEMS else 0, columns, has_subgroups(device) and not columns)
+
+
+def _run(
+    kernel: RowKernel, a: VkArray, axis: int, result: VkArray, b: VkArray | None, w: VkArray | None, v: VkArray | None,
+    row_arrays: Sequence[VkArray | None], option: Option,
+) -> None:  # fmt: skip
+    device, dtype = a._device, a._dtype
+    a = launch.forward(a)
+    other = a if b is None else launch.forward(b)
+    operands = [a, other, result]
+    strides = [layout.broadcast_strides(one._shape, one._strides, a._shape) for one in operands]
+    length, steps = a._shape[axis], [row[axis] for row in strides]
+    limit = launch.index_limit(device, dtype)
+    kept = a._shape[:axis] + a._shape[axis + 1 :]
+    outer = [row[:axis] + row[axis + 1 :] for row in strides]
+    kept, outer = layout.collapse(kept, outer)
+    itemsizes = [storage_itemsize(one._dtype, device) for one in operands]
+    vector = _VECTOR_BYTES // itemsizes[0]
+    columns = steps[0] != 1 and bool(outer[0]) and 0 < outer[0][-1] < steps[0]
+    rows = math.prod(kept)
+    plan = _plan(device, length, rows, vector, columns)
+    mask = other._dtype is not dtype
+    chosen = _variant(kernel, device, dtype, mask, plan.subgroups)
+    present = sum(1 << bit for bit, operand in enumerate((b, w, v)) if operand is not None)
+    double = partial_dtype(dtype).bits == 64
+    parameters = struct.pack("<dd" if double else "<f4xf4x", *option.parameters)
+    real = partial_dtype(dtype).itemsize
+    fixed = [0 if operand is None else operand._address for operand in (w, v)]
+    inputs, outputs = (row_arrays, ()) if kernel.row_inputs else ((), row_arrays)
+    reads = [operand for operand in (a, None if b is None else other, w, v, *inputs) if operand is not None]
+    writes = [result, *(operand for operand in outputs if operand is not None)]
+    for first, part, taken, offsets, _, _ in layout.row_slices(kept, outer, length, steps, length, limit):
+        addresses = [
+            one._address + offset * size for one, offset, size in zip(operands, offsets, itemsizes, strict=True)
+        ]
+        packed = sum(
+            1 << bit
+            for bit, (address, step, row) in enumerate(zip(addresses, steps, taken, strict=True))
+            if step == 1 and not address % _VECTOR_BYTES and not any(stride % vector for stride in row)
+        )
+        own_rows = [0 if one is None else one._address + first * real for one in row_arrays]
+        count = math.prod(part)
+        header = struct.pack(
+            "<7Q16s3I3iI2i", *addresses[:2], *fixed, *own_rows, addresses[2], parameters, length, count, first, *steps,
+            len(part), *option.matrix,
+        )  # fmt: skip
+        # One dimension needs no size.
+        values = [*(part if len(part) > 1 else ()), *taken[0], *taken[1], *taken[2]]
+        push, metadata = launch.with_metadata(device, header, values)
+        constants = (
+            (1, plan.members), (2, plan.items), (3, int(plan.columns)), (4, packed), (5, present),
+            (6, device.limits.subgroup_size if plan.subgroups else 1), (7, int(option.switch)),
+        )  # fmt: skip
+        groups = launch.groups_for(count * plan.members, device.limits, plan.size)
+        launch.dispatch(chosen, device, push, groups, reads, writes, plan.size, metadata, constants)
