@@ -1,7 +1,7 @@
 // The tables of the transforms: exp(-2 pi i k / n) for exponents k that follow from the place in the table.
 //
 // A table of products holds k = row * column, the roots between the passes of a transform; one of squares, for Bluestein's
-// algorithm, k = j^2 with j = 0, 1, ..., numbers - 1 at its beginning, j = ..., 2, 1 at its end, and zeros between.
+// algorithm, k = j^2 with j = 0, 1, ... in the first `ahead` places, and j = ..., 2, 1 at its end; zeros for j >= `numbers`.
 #include "lib/extensions.glsl"
 #include "lib/fft_roots.glsl"
 
@@ -19,7 +19,7 @@ layout(push_constant, scalar) uniform Push {
     uint first_row;
     uint columns;
     uint order;   // n
-    uint numbers; // j of a table of squares
+    uint ahead, numbers; // of a table of squares
 } push;
 
 // a^2 modulo n, for a < n < 2^31, by doubling.
@@ -44,7 +44,7 @@ void main() {
         uint row = place / push.columns;
         root = vx_root((push.first_row + row) * (place - row * push.columns), push.order);
     } else {
-        uint j = min(place, push.count - place);
+        uint j = place < push.ahead ? place : push.count - place;
         if (j < push.numbers) root = vx_root(square_modulo(j, push.order), push.order);
     }
     push.table.data[place] = root;

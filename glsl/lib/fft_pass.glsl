@@ -10,6 +10,11 @@
 // numbers i and q are dimensions of `layout_` as those of the batch are, so all arrays may have any strides.
 // The inverse transform swaps real and imaginary parts on the way in and on the way out.
 //
+// Real points whose number has the odd factor p meet it in the first pass, where results k and p - k of a line are
+// conjugates; then lines q of all further passes are conjugates of lines with -q modulo p in place of q (Sorensen et al.,
+// IEEE Trans. ASSP 35, 1987). So those with q modulo p above p / 2 are left out, and the last pass stores half the
+// results and the conjugates of half of them. A symmetric spectrum takes the same way back, with p in the last pass.
+//
 // The template includes this after its constant or define LENGTH.
 #include "lib/fft_radix.glsl"
 
@@ -23,9 +28,11 @@ layout(constant_id = 3) const uint FACTORS = 0u;  // what elements are multiplie
 #define REAL_ELEMENTS 1u
 #define REAL_PAIRS 2u     // element k has the parts 2 k and 2 k + 1
 #define HALF_SPECTRUM 3u  // of 2 n real points, made into one of n pairs of them
-#define HERMITIAN 4u      // the first half of a spectrum that is symmetric
-// and STORE: COMPLEX_ELEMENTS, REAL_ELEMENTS (the real parts alone), REAL_PAIRS, or HALF_SPECTRUM, the first n + 1 results
-// for 2 n real points, which only kernels that hold whole transforms in shared memory can make.
+#define HERMITIAN 4u      // the first half of a spectrum of odd length that is symmetric
+#define ONE_SIDED 5u      // the same, but zeros for the second half, and half of element 0
+#define CONJUGATES 6u     // the first half of each line: those beyond are conjugates of these
+// and STORE: COMPLEX_ELEMENTS, REAL_ELEMENTS (the real parts alone), REAL_PAIRS, HERMITIAN, or HALF_SPECTRUM, the first
+// n + 1 results for 2 n real points, which only kernels that hold whole transforms in shared memory can make.
 
 // FACTORS
 #define TABLE_IN 1u        // loaded elements are multiplied by a table: the roots between passes, or a chirp
@@ -43,6 +50,8 @@ layout(constant_id = 3) const uint FACTORS = 0u;  // what elements are multiplie
 #define CONJUGATE_TABLE 16u  // the table of the results
 // A constant has the flags where a pipeline for each of their combinations is worth its time.
 layout(constant_id = 13) const uint KNOWN_FLAGS = 0xFFFFFFFFu;
+// The odd factor p by which lines are left out: of p places that follow each other, the first p / 2 + 1 are taken.
+layout(constant_id = 14) const uint ODD = 1u;
 
 layout(buffer_reference, scalar) buffer Reals { REAL data[]; };
 layout(buffer_reference, scalar) buffer Complexes { COMPLEX data[]; };
@@ -85,9 +94,14 @@ Line find_line(uint index) {
             position = index - quotient * size;
             index = quotient;
         }
-        line.a += int(position) * layout_at(1u, uint(axis));
-        line.r += int(position) * layout_at(2u, uint(axis));
-        if (axis == int(push.mode >> 8 & 0xFFu)) line.place = position;
+        uint from = position, to = position;
+        if (axis == int(push.mode >> 8 & 0xFFu)) {
+            line.place = position / (ODD / 2u + 1u) * ODD + position % (ODD / 2u + 1u);
+            if (LOAD == HERMITIAN) from = line.place;
+            if (STORE == HERMITIAN) to = line.place;
+        }
+        line.a += int(from) * layout_at(1u, uint(axis));
+        line.r += int(to) * layout_at(2u, uint(axis));
     }
     return line;
 }
@@ -112,8 +126,11 @@ COMPLEX element(Line line, uint j, uint k) {
         int next = at + push.a_step / int(2u * push.places);
         return COMPLEX(real_at(at, is_there(2u * k)), real_at(next, is_there(2u * k + 1u)));
     }
-    if (LOAD == COMPLEX_ELEMENTS) return complex_at(at, is_there(k));
-    if (k >= push.points) return COMPLEX(0.0);
+    if (LOAD == COMPLEX_ELEMENTS || LOAD == CONJUGATES) return complex_at(at, is_there(k));
+    if (LOAD == ONE_SIDED) {
+        COMPLEX z = complex_at(at, is_there(k));
+        return k == 0u ? COMPLEX(REAL(0.5) * z.x, 0.0) : z;
+    }
     bool mirrored = LOAD == HALF_SPECTRUM || 2u * k > push.points;
     uint other = mirrored ? push.points - k : k;
     COMPLEX far = complex_at(at + (int(other) - int(k)) * (push.a_step / int(push.places)), is_there(other));
@@ -135,26 +152,32 @@ COMPLEX root_between_passes(uint k) {
 }
 
 COMPLEX load(Line line, uint j) {
+    bool mirrored = LOAD == CONJUGATES && 2u * j > LENGTH;
+    if (mirrored) j = LENGTH - j;
     uint k = line.place + j * push.places;
+    if ((FACTORS & PADDED) != 0u && k >= push.points) return COMPLEX(0.0);
     COMPLEX z = element(line, j, k);
     if (is_set(SWAP_IN)) z = z.yx;
     if ((FACTORS & TABLE_IN) != 0u) z = vx_product(z, Complexes(push.in_table).data[k]);
     if ((FACTORS & TABLES_IN) != 0u) z = vx_product(z, root_between_passes(j * line.place));
-    return z;
+    return mirrored ? vx_conjugate(z) : z;
 }
 
 void store(Line line, uint j, COMPLEX z) {
     uint k = line.place + j * push.places;
     if ((FACTORS & CUT) != 0u && (STORE == REAL_PAIRS ? 2u * k : k) >= push.r_count) return;
+    bool mirrored = STORE == HERMITIAN && 2u * k > push.points;
+    if (mirrored && k % ODD == 0u) return;  // the conjugate is there too
     if ((FACTORS & TABLE_OUT) != 0u) {
         COMPLEX factor = Complexes(push.out_table).data[k];
         z = vx_product(z, is_set(CONJUGATE_TABLE) ? vx_conjugate(factor) : factor);
     }
     if ((FACTORS & SCALED) != 0u) z = vx_scaled(z, push.scale);
     if (is_set(SWAP_OUT)) z = z.yx;
-    if (is_set(CONJUGATE_OUT)) z = vx_conjugate(z);
+    if (is_set(CONJUGATE_OUT) != mirrored) z = vx_conjugate(z);
     int at = line.r + int(j) * push.r_step;
-    if (STORE == COMPLEX_ELEMENTS) {
+    if (mirrored) at += (int(push.points) - 2 * int(k)) * (push.r_step / int(push.places));
+    if (STORE == COMPLEX_ELEMENTS || STORE == HERMITIAN) {
         Complexes(push.r).data[at] = z;
     } else {
         Reals(push.r).data[at] = z.x;

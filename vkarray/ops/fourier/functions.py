@@ -137,7 +137,7 @@ def _real_to_complex(name: str, x: VkArray, n: int | None, axis: int, norm: str,
     result = _resized(x, axis, points // 2 + 1, complex_dtype(x._dtype))
     mode = CONJUGATE_OUT if turned else 0
     if points % 2:
-        transform(x, result, axis, points, REAL, COMPLEX, inverse=False, scale=scale, mode=mode)
+        transform(x, result, axis, points, REAL, HERMITIAN, inverse=False, scale=scale, mode=mode)
         return result
     half = points // 2
     source, paired = _paired(x, axis)
@@ -158,12 +158,13 @@ def _complex_to_real(name: str, x: VkArray, n: int | None, axis: int, norm: str,
     points = _length(name, n, 2 * (x._shape[axis] - 1))
     scale = _scale(name, norm, points, not turned)
     result = _resized(x, axis, points, REAL_OF[x._dtype])
-    mode = CONJUGATE_IN if turned else 0
-    if points % 2:
-        transform(x, result, axis, points, HERMITIAN, REAL, inverse=True, scale=scale, mode=mode)
+    if points % 2:  # real, so the inverse of x is the transform of its conjugate
+        mode = 0 if turned else CONJUGATE_IN
+        transform(x, result, axis, points, HERMITIAN, REAL, inverse=False, scale=scale, mode=mode)
     else:
         target, paired = _paired(result, axis)
         store = COMPLEX if paired else REAL_PAIRS
+        mode = CONJUGATE_IN if turned else 0
         transform(x, target, axis, points // 2, HALF_SPECTRUM, store, inverse=True, scale=scale, mode=mode)
     return result
 

@@ -35,9 +35,11 @@ def variant(dtype: DType) -> Variant:
 _FINE = 4096  # as in glsl/lib/fft_pass.glsl
 
 
-def _fill(table: VkArray, kind: int, first_row: int, columns: int, order: int, numbers: int = 0) -> None:
+def _fill(
+    table: VkArray, kind: int, first_row: int, columns: int, order: int, ahead: int = 0, numbers: int = 0
+) -> None:
     device, count = table._device, table.size
-    push = struct.pack("<Q6I", table._address, count, kind, first_row, columns, order, numbers)
+    push = struct.pack("<Q7I", table._address, count, kind, first_row, columns, order, ahead, numbers)
     groups = launch.groups_for(count, device.limits)
     launch.dispatch(variant(table._dtype), device, push, groups, (), (table,))
 
@@ -80,8 +82,13 @@ def of_products(order: int, dtype: DType, device: Device) -> VkArray:
 
 
 @functools.lru_cache(maxsize=_KEPT)
-def chirp(points: int, length: int, dtype: DType, device: Device) -> VkArray:
-    """exp(-pi i j^2 / points) at j and length - j for j < points, zeros between (length >= 2 points - 1)."""
+def chirp(points: int, dtype: DType, device: Device) -> VkArray:
+    """exp(-pi i j^2 / points) at j, for j < points."""
+    return cyclic_chirp(points, points, points, dtype, device)
+
+
+def cyclic_chirp(points: int, ahead: int, length: int, dtype: DType, device: Device) -> VkArray:
+    """exp(-pi i j^2 / points) at j < ahead and at length - j, for j < points; zeros between."""
     table = empty((length,), dtype, device)
-    _fill(table, _SQUARES, 0, 1, 2 * points, points)
+    _fill(table, _SQUARES, 0, 1, 2 * points, ahead, points)
     return table

@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from ..launch import Device
 
 # How elements lie in memory, and the flags: as in glsl/lib/fft_pass.glsl.
-COMPLEX, REAL, REAL_PAIRS, HALF_SPECTRUM, HERMITIAN = range(5)
+COMPLEX, REAL, REAL_PAIRS, HALF_SPECTRUM, HERMITIAN, _ONE_SIDED, _CONJUGATES = range(7)
 _TABLE_IN, _TABLES_IN, _TABLE_OUT, _PADDED, _CUT, _SCALED = 1, 2, 4, 8, 16, 32
 _SWAP_IN, _SWAP_OUT, CONJUGATE_IN, CONJUGATE_OUT, _CONJUGATE_TABLE = 1, 2, 4, 8, 16
 _COLUMNS_IN, _COLUMNS_OUT = 1, 2
-_EVERY = 2**32 - 1
-_KNOWN_FLAGS = 13  # the specialization constant of that name in glsl/lib/fft_pass.glsl
+_KNOWN_FLAGS, _ODD = 13, 14  # the specialization constants of these names in glsl/lib/fft_pass.glsl
 
 _LONGEST_LINE = 8192
 _LONGEST_COLUMN = 512
@@ -80,6 +79,18 @@ class Line(NamedTuple):
     lines: int
 
 
+class Places(NamedTuple):
+    """The places of lines in a transform. Of `odd` places after each other, the first half is kept, with one more."""
+
+    count: int
+    odd: int = 1
+
+    @property
+    def kept(self) -> int:
+        """How many are kept; all but for real points, where the others are conjugates of these."""
+        return self.count // self.odd * (self.odd // 2 + 1)
+
+
 class Job(NamedTuple):
     """What a transform does besides: how it loads and stores, flags of both, and the tables to multiply by."""
 
@@ -98,7 +109,8 @@ def transform(
     """A complex transform of `points` points of each line of x along an axis, into the lines of `result`.
 
     Of x as many elements are used as there are, zeros beyond, and of the results as many are stored as there is room for.
-    `load` and `store` say what elements are, `mode` holds CONJUGATE_IN and CONJUGATE_OUT. The type is that of the components
+    `load` and `store` say what elements are, `mode` holds CONJUGATE_IN and CONJUGATE_OUT. HERMITIAN is for an odd number of
+    points, real on the other side, and not for an inverse. The type is that of the components
     of x. x and `result` share no memory, and their other dimensions are the same; a dispatch reaches along the lines of both.
     """
     if result.size == 0:
@@ -134,27 +146,34 @@ def _bluestein(x: VkArray, result: VkArray, axis: int, points: int, job: Job, in
     """The transform as a convolution with a chirp (Bluestein, IEEE Trans. Audio Electroacoustics 18, 1970).
 
     j k = (j^2 + k^2 - (k - j)^2) / 2, so with c[j] = exp(-pi i j^2 / n) result k is c[k] times the sum over j of
-    x[j] c[j] conj(c[k - j]): a cyclic convolution of any length from 2 n - 1 on, done by transforms.
+    x[j] c[j] conj(c[k - j]): a cyclic convolution, done by transforms, in which only the results that are wanted must be
+    right, so its length is their number and that of x[j] together, less one. Of a symmetric spectrum, half is enough: real
+    points are twice the real parts of its transform.
     """
-    dtype, length = complex_dtype(x._dtype), smooth_length(2 * points - 1)
-    chirp = tables.chirp(points, length, dtype, x._device)
+    dtype, half = complex_dtype(x._dtype), points // 2 + 1
+    inputs, outputs = (half if kind == HERMITIAN else points for kind in (job.load, job.store))
+    load, scale = (_ONE_SIDED, 2 * job.scale) if job.load == HERMITIAN else (job.load, job.scale)
+    length = smooth_length(inputs + outputs - 1)
+    chirp = tables.chirp(points, dtype, x._device)
     product = _scratch(x, axis, length)
     forth = Job(
-        job.load, COMPLEX, job.mode & CONJUGATE_IN | (_SWAP_IN if inverse else 0), 1.0, chirp,
-        _chirp_spectrum(points, length, dtype, x._device),
+        load, COMPLEX, job.mode & CONJUGATE_IN | (_SWAP_IN if inverse else 0), 1.0, chirp,
+        _chirp_spectrum(points, outputs, length, dtype, x._device),
     )  # fmt: skip
-    _run(x, product, axis, length, points, forth)
+    _run(x, product, axis, length, inputs, forth)
     # The inverse of a transform swaps parts on the way in and out, and swap(z conj(c)) = swap(z) c.
     swaps = _SWAP_IN | (0 if inverse else _SWAP_OUT)
-    back = Job(COMPLEX, job.store, job.mode & CONJUGATE_OUT | swaps | _CONJUGATE_TABLE, job.scale / length, None, chirp)
+    store = COMPLEX if job.store == HERMITIAN else job.store
+    back = Job(COMPLEX, store, job.mode & CONJUGATE_OUT | swaps | _CONJUGATE_TABLE, scale / length, None, chirp)
     _run(product, result, axis, length, length, back)
 
 
 @functools.lru_cache(maxsize=64)
-def _chirp_spectrum(points: int, length: int, dtype: DType, device: Device) -> VkArray:
-    """The transform of the conjugate of the chirp."""
+def _chirp_spectrum(points: int, outputs: int, length: int, dtype: DType, device: Device) -> VkArray:
+    """The transform of the conjugate of the chirp, with which the first `outputs` results of a convolution are right."""
     spectrum = empty((length,), dtype, device)
-    _run(tables.chirp(points, length, dtype, device), spectrum, 0, length, length, Job(mode=CONJUGATE_IN))
+    chirp = tables.cyclic_chirp(points, outputs, length, dtype, device)
+    _run(chirp, spectrum, 0, length, length, Job(mode=CONJUGATE_IN))
     return spectrum
 
 
@@ -165,23 +184,31 @@ def _run(x: VkArray, result: VkArray, axis: int, length: int, points: int, job: 
     """A transform of a smooth length, of which x has no more than `points` elements (pairs of them for REAL_PAIRS)."""
     device, dtype = x._device, complex_dtype(x._dtype)
     factors = _passes(length, _neighbours_are_lines(x, axis), dtype, device)
+    # Of real points, half the lines between passes are left out: the odd factor is that of the first or the last pass.
+    to_half, from_half = (len(factors) > 1 and kind == HERMITIAN for kind in (job.store, job.load))
+    if from_half:
+        factors = factors[::-1]
+    odd = factors[0] if to_half else factors[-1] if from_half else 1
+    kept = Places(length, odd).kept
     # Passes take turns between two arrays, of which the result can be one if it holds whole transforms.
-    whole = result._dtype is dtype and result._shape[axis] == length
+    whole = result._dtype is dtype and result._shape[axis] == kept
     targets: list[VkArray | None] = [result if whole else None, None]
-    source, before = x, 1
+    source, before = x, Places(1)
     for place, factor in enumerate(factors):
         left = len(factors) - 1 - place
         first, last = place == 0, left == 0
         target = result if last else targets[left % 2]
         if target is None:
-            target = targets[left % 2] = _scratch(x, axis, length)
+            target = targets[left % 2] = _scratch(x, axis, kept)
         flags = first * (_SWAP_IN | CONJUGATE_IN) | last * (_SWAP_OUT | CONJUGATE_OUT | _CONJUGATE_TABLE)
         part = Job(
-            job.load if first else COMPLEX, job.store if last else COMPLEX, job.mode & flags, job.scale if last else 1.0,
-            job.table_in if first else None, job.table_out if last else None,
+            job.load if first else _CONJUGATES if last and from_half else COMPLEX, job.store if last else COMPLEX,
+            job.mode & flags, job.scale if last else 1.0, job.table_in if first else None, job.table_out if last else None,
         )  # fmt: skip
-        _dispatch(source, target, axis, length, factor, before, points if first else length, last, part)
-        source, before = target, before * factor
+        after = Places(before.count * factor, odd if to_half else 1)
+        rest = Places(length // after.count, odd if from_half and not last else 1)
+        _dispatch(source, target, axis, factor, (before, after, rest), points if first else length, part)
+        source, before = target, after
 
 
 def _neighbours_are_lines(x: VkArray, axis: int) -> bool:
@@ -275,30 +302,39 @@ def _shared_kernel(length: int, lines: int, columns: int, flags: int, dtype: DTy
 
 
 def _dispatch(
-    x: VkArray, result: VkArray, axis: int, length: int, factor: int, before: int, points: int, last: bool, job: Job
+    x: VkArray, result: VkArray, axis: int, factor: int, places: tuple[Places, Places, Places], points: int, job: Job
 ) -> None:
-    """One pass: lines of `factor` elements after passes that have transformed `before` points of `length`."""
+    """One pass: lines of `factor` elements. `places` are the numbers of points that are transformed before, that are transformed
+    after it, and the number of such groups of points.
+    """
     device, dtype = x._device, complex_dtype(x._dtype)
-    rest = length // (before * factor)
-    places = rest if before == 1 else before
+    before, after, rest = places
+    length, first, last = after.count * rest.count, before.count == 1, rest.count == 1
+    counted = rest if first else before
     steps = (
         x._strides[axis] * (2 if job.load == REAL_PAIRS else 1),
         result._strides[axis] * (2 if job.store == REAL_PAIRS else 1),
     )
     inner = (
-        Dimension(rest, before * steps[0], before * factor * steps[1], before == 1),
-        Dimension(before, *steps, before > 1),
+        Dimension(rest.kept, before.kept * steps[0], after.kept * steps[1], first),
+        Dimension(before.kept, *steps, not first),
     )
-    a_step, r_step = length // factor * steps[0], before * steps[1]
-    flags, table_in = _factors(job, before, factor, dtype, device)
+    a_step = (rest.count if job.load == HERMITIAN else rest.kept) * before.kept * steps[0]
+    r_step = (before.count if job.store == HERMITIAN else before.kept) * steps[1]
+    flags, table_in = _factors(job, before.count, factor, dtype, device)
     spectrum_roots = tables.roots(2 * points, points, dtype, device) if HALF_SPECTRUM in job[:2] else None
     needed = _available(job.load, points)
-    padded = x._shape[axis] < needed or points < length
-    cut = last and result._shape[axis] < (2 * length if job.store == REAL_PAIRS else length)
-    flags |= padded * _PADDED | cut * _CUT | (job.scale != 1.0) * _SCALED
+    padded = first and (x._shape[axis] < needed or points < length)
+    every = factor * counted.count * (2 if job.store == REAL_PAIRS else 1)
+    wanted = after.kept // before.kept * counted.count
+    if last:
+        wanted = every if job.store == HERMITIAN else result._shape[axis]
+    flags |= padded * _PADDED | (wanted < every) * _CUT | (job.scale != 1.0) * _SCALED
     if not uses_shared_memory(device):  # one kernel for all: CPU drivers take long to prepare another
         flags |= _CUT | _SCALED
-    constants = ((1, job.load), (2, job.store), (3, flags))
+    constants: tuple[tuple[int, int], ...] = ((1, job.load), (2, job.store), (3, flags))
+    if counted.odd > 1:
+        constants += ((_ODD, counted.odd),)
     for batch in batches(x, result, axis, inner, max(map(abs, steps)) * length):
         if uses_shared_memory(device):
             kernel = _shared_kernel(factor, batch.lines, _columns(batch, a_step, r_step), job.mode, dtype, device)
@@ -309,7 +345,7 @@ def _dispatch(
         header = struct.pack(
             f"<6Q{'d' if dtype.bits == 64 else 'f'}6I2i", *batch.addresses,
             *(0 if table is None else table._address for table in addressed), job.scale, batch.lines, points,
-            min(x._shape[axis], needed), result._shape[axis] if last else _EVERY, places,
+            min(x._shape[axis], needed), wanted, counted.count,
             job.mode | batch.counted_axis << 8 | len(batch.dimensions) << 16, a_step, r_step,
         )  # fmt: skip
         push, metadata = launch.with_metadata(device, header, batch.values)
