@@ -26,7 +26,7 @@ from . import (
 )  # fmt: skip
 from .fourier import transform
 from .linalg import cholesky, eig, eigh, lu, norm, qr, svd, triangular
-from .nn import columns, convolution, normalization, softmax
+from .nn import columns, convolution, normalization, pooling, softmax
 from .rows import ROWS, cast_operation
 
 
@@ -74,7 +74,7 @@ FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     elementwise_variants, reductions.variants, scan_variants, product.variants, cooperative.variants, indexing.variants,
     searching.variants, sorting.variants, random.variants, closeness.variants,
     quantile.variants, histogram.variants, transform.variants,
-    columns.variants, convolution.variants, normalization.variants, softmax.variants,
+    columns.variants, convolution.variants, normalization.variants, pooling.variants, softmax.variants,
     cholesky.variants, eig.variants, eigh.variants, lu.variants, norm.variants, qr.variants, svd.variants, triangular.variants,
 )  # fmt: skip
 

@@ -248,9 +248,11 @@ def _slid_by_products(made: VkArray, weight: VkArray, bias: VkArray | None, prob
             row = n * outputs
             steps = (outputs, windows.taps * row, row, 1)
         else:
-            columns = empty((n, groups, problem.rows, outputs), dtype, weight._device)
+            shape = (n, groups, problem.rows, outputs)
             if windows.trivial:
-                columns = target._view(columns._shape, columns._strides)
+                columns = target._view(shape, layout.contiguous_strides(shape))
+            else:
+                columns = empty(shape, dtype, weight._device)
             cooperative.matmul(factor, _planes(one, groups), columns)
             steps = (channels * windows.taps * outputs, windows.taps * outputs, outputs, 1)
         if not windows.trivial:

@@ -1,0 +1,85 @@
+// The average of each window, or with MAXIMUM its largest element (the last NaN where there is one, else the first of those
+// that are equal) and the place of that in its plane. One invocation makes one element and takes a window in order.
+#include "lib/extensions.glsl"
+#include "lib/dtypes.glsl"
+#ifdef MAXIMUM
+#if defined(BITS)
+#define ABOVE(A, B) ((A) > (B))
+#elif defined(DOUBLE)
+#include "lib/float64/bits.glsl"
+#define ABOVE(A, B) (vx_is_nan(A) || (A) > (B))
+#else
+#include "lib/float32/comparison.glsl"
+#define ABOVE(A, B) (vx_is_nan(A) || vx_less(B, A))
+#endif
+#endif
+#include "lib/pool.glsl"
+
+layout(local_size_x_id = 0) in;
+
+layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
+layout(buffer_reference, scalar) writeonly buffer AResult { A_STORAGE data[]; };
+layout(buffer_reference, scalar) writeonly buffer Words { uint data[]; };
+
+layout(push_constant, scalar) uniform Push {
+    AElements a;
+    AResult r;
+    Words indices;
+    Table table;
+    uint count;        // elements of r
+    uint channels;
+    uint index_words;  // of an index, 1 or 2
+    int divisor;       // of all sums, 0 for the number of places
+} push;
+
+#define BLOCK 32768  // llvmpipe leaves a loop after 65,535 turns
+
+void main() {
+    uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+    if (index >= push.count) return;
+    ivec3 size = INPUT_SIZE, outputs = OUTPUT_SIZE, steps = PLANE_STRIDES(0);
+    uint windows = uint(outputs.x * outputs.y * outputs.z);
+    uint plane = index / windows;
+    ivec3 at = vx_unflat(index - plane * windows, outputs);
+    uint n = plane / push.channels, channel = plane - n * push.channels;
+    int base = int(n) * BATCH_STRIDE(0) + int(channel) * CHANNEL_STRIDE(0);
+    Extent window = WINDOW(at);
+    ivec3 first = max(window.first, ivec3(0)), end = min(window.end, size), gap = ivec3(1);
+#ifdef MAXIMUM
+    if (!ADAPTIVE) {
+        gap = DILATION;
+        end = min(window.first + (KERNEL_SIZE - 1) * gap + 1, size);
+        first = window.first + vx_ceil_divide(max(-window.first, ivec3(0)), gap) * gap;
+    }
+    ivec3 best_place = first;
+    T best = A_LOAD(push.a.data[base + vx_sum(first * steps)]);
+#else
+    T sum = T(0);
+#endif
+    ivec3 place;
+    for (place.x = first.x; place.x < end.x; place.x += gap.x) {
+        for (place.y = first.y; place.y < end.y; place.y += gap.y) {
+            for (int block = first.z; block < end.z; block += BLOCK * gap.z) {
+                for (place.z = block; place.z < min(end.z, block + BLOCK * gap.z); place.z += gap.z) {
+                    T value = A_LOAD(push.a.data[base + vx_sum(place * steps)]);
+#ifdef MAXIMUM
+                    if (ABOVE(value, best)) {
+                        best = value;
+                        best_place = place;
+                    }
+#else
+                    sum += value;
+#endif
+                }
+            }
+        }
+    }
+#ifdef MAXIMUM
+    push.r.data[index] = A_STORE(best);
+    push.indices.data[index * push.index_words] = uint(vx_flat(best_place, size));
+    if (push.index_words > 1u) push.indices.data[index * push.index_words + 1u] = 0u;
+#else
+    bool some = all(lessThan(first, end));
+    push.r.data[index] = A_STORE(some ? sum / T(vx_divisor(window, size, push.divisor)) : T(0));
+#endif
+}

@@ -1,0 +1,59 @@
+// The gradient of what windows cover, from that of their averages or, with MAXIMUM, of their largest elements: one invocation
+// sums one element, over the windows that cover it in order, so the result is the same in every run.
+#include "lib/extensions.glsl"
+#include "lib/dtypes.glsl"
+#include "lib/pool.glsl"
+
+layout(local_size_x_id = 0) in;
+
+layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
+layout(buffer_reference, scalar) writeonly buffer AResult { A_STORAGE data[]; };
+layout(buffer_reference, scalar) readonly buffer Words { uint data[]; };
+
+layout(push_constant, scalar) uniform Push {
+    AElements gradient;
+    AResult r;
+    Words indices;
+    Table table;
+    uint count;        // elements of r
+    uint channels;
+    uint index_words;  // of an index, 1 or 2
+    int divisor;       // of all sums, 0 for the number of places
+} push;
+
+void main() {
+    uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+    if (index >= push.count) return;
+    ivec3 size = INPUT_SIZE, outputs = OUTPUT_SIZE, steps = PLANE_STRIDES(0);
+    uint places = uint(size.x * size.y * size.z);
+    uint plane = index / places, own = index - plane * places;
+    ivec3 at = vx_unflat(own, size);
+    uint n = plane / push.channels, channel = plane - n * push.channels;
+    int base = int(n) * BATCH_STRIDE(0) + int(channel) * CHANNEL_STRIDE(0);
+    ivec3 first, last, window;
+    if (ADAPTIVE) {
+        Extent windows = vx_part(at, outputs, size);
+        first = windows.first;
+        last = windows.end - 1;
+    } else {
+        first = FIRST_COVERING(at);
+        last = LAST_COVERING(at);
+    }
+    T sum = T(0);
+    for (window.x = first.x; window.x <= last.x; ++window.x) {
+        for (window.y = first.y; window.y <= last.y; ++window.y) {
+            for (window.z = first.z; window.z <= last.z; ++window.z) {
+#ifdef MAXIMUM
+                int from = int(n) * BATCH_STRIDE(1) + int(channel) * CHANNEL_STRIDE(1) + vx_sum(window * PLANE_STRIDES(1));
+                if (push.indices.data[uint(from) * push.index_words] != own) continue;
+#endif
+                T value = A_LOAD(push.gradient.data[base + vx_sum(window * steps)]);
+#ifndef MAXIMUM
+                value /= T(vx_divisor(WINDOW(window), size, push.divisor));
+#endif
+                sum += value;
+            }
+        }
+    }
+    push.r.data[index] = A_STORE(sum);
+}
