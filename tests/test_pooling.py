@@ -88,7 +88,7 @@ def _values(shape, dtype, seed=0):
 
 
 def _array(values, dtype):
-    return vx.astype(vx.asarray(values), dtype)
+    return vx.astype(vx.asarray(values.astype(host_dtype(dtype))), dtype)
 
 
 def _close(got, expected, magnitude, terms, dtype):
