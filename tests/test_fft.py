@@ -128,6 +128,86 @@ def test_real_transforms_of_kernels(name, kernels):
         assert_accurate(getattr(vx.fft, name)(vx.asarray(values), n=points), expected, points, vx.complex64)
 
 
+# Real points of an odd number: in one pass and in several, with factors of all kinds, and Bluestein's algorithm.
+ODD = [15, 1001, 16807, 15 * 17, 10007]
+
+
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+@pytest.mark.parametrize("name", NAMES[2:])
+def test_odd_numbers_of_real_points(name, dtype):
+    for points, rows in itertools.product(ODD, (1, 3)):
+        values = random_numbers((rows, points), operand_dtype(name, dtype), points)
+        expected = exact(name, values, n=points)
+        assert_accurate(getattr(vx.fft, name)(vx.asarray(values), n=points), expected, points, dtype)
+
+
+@pytest.mark.parametrize("name", NAMES[2:])
+def test_odd_numbers_of_real_points_in_kernels(name, kernels):
+    """In rows and columns, cut and padded, and so long that workgroups take several passes."""
+    for points, shape in ((11025, (2, 5512)), (33, (3, 51)), (127, (2, 100, 3))):
+        values = random_numbers(shape, operand_dtype(name, vx.complex64), points)
+        expected = exact(name, values, n=points, axis=1, norm="ortho")
+        assert_accurate(getattr(vx.fft, name)(vx.asarray(values), n=points, axis=1, norm="ortho"), expected, points,
+                        vx.complex64)  # fmt: skip
+
+
+@pytest.mark.parametrize("points", [3**12, 99_991], ids=["3^12", "prime"])
+def test_long_odd_numbers_of_real_points(points):
+    values = random_numbers((points,), vx.float32)
+    spectrum = vx.fft.rfft(vx.asarray(values))
+    assert_accurate(spectrum, np.fft.rfft(values.astype(np.float64)), points, vx.complex64)
+    back = vx.fft.irfft(spectrum, n=points)
+    assert_accurate(back, np.fft.irfft(np.asarray(spectrum).astype(np.complex128), n=points), points, vx.complex64)
+
+
+@pytest.mark.parametrize("name", NAMES[2:])
+def test_roots_that_are_products_in_real_transforms(name, monkeypatch):
+    monkeypatch.setattr(transform, "_LARGEST_TABLE", 1)
+    values = random_numbers((3, 3465), operand_dtype(name, vx.complex64))
+    expected = exact(name, values, n=3465)
+    assert_accurate(getattr(vx.fft, name)(vx.asarray(values), n=3465), expected, 3465, vx.complex64)
+
+
+def work(call, monkeypatch) -> tuple[int, int]:
+    """How often a call dispatches, and the largest array that it makes besides its result, in elements."""
+    dispatches, sizes = [], [0]
+    dispatch, scratch = launch.dispatch, transform._scratch
+
+    def counting(*arguments, **options):
+        dispatches.append(arguments[0])
+        return dispatch(*arguments, **options)
+
+    def measuring(*arguments):
+        made = scratch(*arguments)
+        sizes.append(made.size)
+        return made
+
+    call()  # the tables
+    with monkeypatch.context() as patched:
+        patched.setattr(launch, "dispatch", counting)
+        patched.setattr(transform, "_scratch", measuring)
+        call()
+    return len(dispatches), max(sizes)
+
+
+@pytest.mark.parametrize("name", ["rfft", "irfft"])
+def test_real_points_take_no_complex_detour(name, kernels, monkeypatch):
+    """Arrays between passes hold at most (p + 1) / (2 p) of the points, p = 15 being their largest factor for registers."""
+    for rows in (1, 4):
+        values = random_numbers((rows, 11025), operand_dtype(name, vx.complex64))
+        x = vx.asarray(values)
+        dispatches, size = work(lambda x=x: getattr(vx.fft, name)(x, n=11025), monkeypatch)
+        assert size <= rows * 11025 * 8 // 15
+        whole = vx.asarray(random_numbers((rows, 11025), vx.complex64))
+        assert dispatches <= work(lambda whole=whole: vx.fft.fft(whole), monkeypatch)[0]
+        # Bluestein's algorithm: 3 points for 4 of a complex transform.
+        x = vx.asarray(values[:, :4099])
+        dispatches, size = work(lambda x=x: getattr(vx.fft, name)(x, n=4099), monkeypatch)
+        assert size == rows * lengths.smooth_length(4099 + 2049)
+        whole = whole[:, :4099]
+        assert dispatches <= work(lambda whole=whole: vx.fft.fft(whole), monkeypatch)[0]
+
+
 @pytest.mark.parametrize("dtype", COMPLEX, ids=str)
 def test_roots_are_nearly_rounded(dtype):
     """Below 1 ULP: 0.8 for the sine and cosine of an angle of at most pi / 4, known in pairs of numbers."""

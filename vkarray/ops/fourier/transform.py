@@ -82,13 +82,13 @@ class Line(NamedTuple):
 class Places(NamedTuple):
     """The places of lines in a transform. Of `odd` places after each other, the first half is kept, with one more."""
 
-    count: int
+    number: int
     odd: int = 1
 
     @property
     def kept(self) -> int:
         """How many are kept; all but for real points, where the others are conjugates of these."""
-        return self.count // self.odd * (self.odd // 2 + 1)
+        return self.number // self.odd * (self.odd // 2 + 1)
 
 
 class Job(NamedTuple):
@@ -205,8 +205,8 @@ def _run(x: VkArray, result: VkArray, axis: int, length: int, points: int, job: 
             job.load if first else _CONJUGATES if last and from_half else COMPLEX, job.store if last else COMPLEX,
             job.mode & flags, job.scale if last else 1.0, job.table_in if first else None, job.table_out if last else None,
         )  # fmt: skip
-        after = Places(before.count * factor, odd if to_half else 1)
-        rest = Places(length // after.count, odd if from_half and not last else 1)
+        after = Places(before.number * factor, odd if to_half else 1)
+        rest = Places(length // after.number, odd if from_half and not last else 1)
         _dispatch(source, target, axis, factor, (before, after, rest), points if first else length, part)
         source, before = target, after
 
@@ -309,7 +309,7 @@ def _dispatch(
     """
     device, dtype = x._device, complex_dtype(x._dtype)
     before, after, rest = places
-    length, first, last = after.count * rest.count, before.count == 1, rest.count == 1
+    length, first, last = after.number * rest.number, before.number == 1, rest.number == 1
     counted = rest if first else before
     steps = (
         x._strides[axis] * (2 if job.load == REAL_PAIRS else 1),
@@ -319,14 +319,14 @@ def _dispatch(
         Dimension(rest.kept, before.kept * steps[0], after.kept * steps[1], first),
         Dimension(before.kept, *steps, not first),
     )
-    a_step = (rest.count if job.load == HERMITIAN else rest.kept) * before.kept * steps[0]
-    r_step = (before.count if job.store == HERMITIAN else before.kept) * steps[1]
-    flags, table_in = _factors(job, before.count, factor, dtype, device)
+    a_step = (rest.number if job.load == HERMITIAN else rest.kept) * before.kept * steps[0]
+    r_step = (before.number if job.store == HERMITIAN else before.kept) * steps[1]
+    flags, table_in = _factors(job, before.number, factor, dtype, device)
     spectrum_roots = tables.roots(2 * points, points, dtype, device) if HALF_SPECTRUM in job[:2] else None
     needed = _available(job.load, points)
     padded = first and (x._shape[axis] < needed or points < length)
-    every = factor * counted.count * (2 if job.store == REAL_PAIRS else 1)
-    wanted = after.kept // before.kept * counted.count
+    every = factor * counted.number * (2 if job.store == REAL_PAIRS else 1)
+    wanted = after.kept // before.kept * counted.number
     if last:
         wanted = every if job.store == HERMITIAN else result._shape[axis]
     flags |= padded * _PADDED | (wanted < every) * _CUT | (job.scale != 1.0) * _SCALED
@@ -345,7 +345,7 @@ def _dispatch(
         header = struct.pack(
             f"<6Q{'d' if dtype.bits == 64 else 'f'}6I2i", *batch.addresses,
             *(0 if table is None else table._address for table in addressed), job.scale, batch.lines, points,
-            min(x._shape[axis], needed), wanted, counted.count,
+            min(x._shape[axis], needed), wanted, counted.number,
             job.mode | batch.counted_axis << 8 | len(batch.dimensions) << 16, a_step, r_step,
         )  # fmt: skip
         push, metadata = launch.with_metadata(device, header, batch.values)
