@@ -3,7 +3,7 @@
 #include "lib/element.glsl"
 
 // The key of an element: unsigned words that are ordered as the elements are. NaN is all ones, and comes last in both
-// directions; -0 has the key of +0. A complex number has the key of its real part before that of its imaginary part,
+// directions (or 0, and first); -0 has the key of +0. A complex number has the key of its real part before that of its imaginary part,
 // and before both the class of numpy.sort: no NaN, imaginary part NaN, real part NaN, both.
 
 layout(constant_id = 1) const uint DIGIT_BITS = 8u;
@@ -11,11 +11,14 @@ layout(constant_id = 2) const uint FORM = 0u;        // of an element, or of a c
 layout(constant_id = 3) const uint SIGN = 0u;        // the top bit of a part (of its high word)
 layout(constant_id = 4) const uint INFINITE = 0u;    // FLOATING: the magnitude of infinity (its high word)
 layout(constant_id = 5) const bool COMPLEX = false;
-layout(constant_id = 6) const bool DESCENDING = false;
+layout(constant_id = 6) const uint DIRECTION = 0u;   // ascending, descending, or descending with NaN first
 
 #define UNSIGNED 0u
 #define SIGNED 1u
 #define FLOATING 2u
+
+#define DESCENDING (DIRECTION != 0u)
+#define NAN_FIRST (DIRECTION == 2u)
 
 const uint BINS = 1u << DIGIT_BITS;
 
@@ -26,7 +29,7 @@ uint vx_key(uint word) {
     if (FORM == SIGNED) key ^= SIGN;
     if (FORM == FLOATING) {
         uint magnitude = word & SIGN - 1u;
-        if (magnitude > INFINITE) return mask;
+        if (magnitude > INFINITE) return NAN_FIRST ? 0u : mask;
         key = magnitude == 0u || key == magnitude ? magnitude | SIGN : key ^ mask;
     }
     return DESCENDING ? key ^ mask : key;
@@ -38,7 +41,7 @@ uvec2 vx_key(uvec2 words) {
     if (FORM == SIGNED) key.y ^= 0x80000000u;
     if (FORM == FLOATING) {
         uint magnitude = words.y & 0x7FFFFFFFu;
-        if (magnitude > INFINITE || magnitude == INFINITE && words.x != 0u) return uvec2(0xFFFFFFFFu);
+        if (magnitude > INFINITE || magnitude == INFINITE && words.x != 0u) return uvec2(NAN_FIRST ? 0u : 0xFFFFFFFFu);
         bool negative = words.y != magnitude && (magnitude | words.x) != 0u;
         key = negative ? ~words : uvec2(words.x, magnitude | 0x80000000u);
     }

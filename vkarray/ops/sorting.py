@@ -79,16 +79,20 @@ def _key_bits(dtype: DType) -> int:
 
 
 @functools.cache
-def _constants(dtype: DType, descending: bool, digit_bits: int) -> Constants:
+def _constants(dtype: DType, direction: int, digit_bits: int) -> Constants:
     """The specialization constants of `sort_key.glsl`."""
     part = REAL_OF.get(dtype, dtype)
     sign = 1 << min(part.bits, 32) - 1
-    values = (digit_bits, _FORMS[part.kind], sign, _INFINITE.get(part, 0), int(part is not dtype), int(descending))
+    values = (digit_bits, _FORMS[part.kind], sign, _INFINITE.get(part, 0), int(part is not dtype), direction)
     return tuple(enumerate(values, 1))
 
 
-def sorted_rows(function: str, x: VkArray, descending: bool, indices: bool) -> _Columns:
+def sorted_rows(
+    function: str, x: VkArray, descending: bool, indices: bool, nan_first: bool = False
+) -> _Columns:  # fmt: skip
     """The elements of x sorted along the last axis and, when asked for, their places before (uint32).
+
+    NaN comes last, but first with `nan_first`, which is for descending real numbers.
 
     Raises ValueError, naming `function`, for rows of 2**32 elements or more.
     """
@@ -110,7 +114,7 @@ def sorted_rows(function: str, x: VkArray, descending: bool, indices: bool) -> _
         bits = _SHORT_BITS
     passes = -(-_key_bits(x._dtype) // bits)
     at_once = length <= chunk and 2 * passes * (length + (1 << bits)) <= _TURNS
-    constants = _constants(x._dtype, descending, bits)
+    constants = _constants(x._dtype, 2 if nan_first else int(descending), bits)
     rows = math.prod(x._shape[:-1])
     few = max(1, layout.INDEX_LIMIT // length)
     for first in range(0, rows, few):
