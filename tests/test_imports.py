@@ -75,6 +75,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "files": ({"array", "dtypes", "interchange", "ops"}, {"numpy"}),
     "user_kernel": ({"_vk", "array", "errors", "shaders"}, set()),
     "command": ({"*"}, {"*"}),
+    "torch": ({"*"}, {"torch"}),
     "__main__": ({"*"}, set()),
     "__init__": ({"*"}, set()),
 }

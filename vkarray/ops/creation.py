@@ -245,7 +245,8 @@ def operations_of(dtype: DType) -> Iterator[launch.Operation]:
     yield from (_triangle(dtype, upper) for upper in (False, True))
 
 
-def _arithmetic_progression(start: Any, step: Any, count: int, dtype: DType, device: Any) -> VkArray:
+def arithmetic_progression(start: Any, step: Any, count: int, dtype: DType, device: Any) -> VkArray:
+    """start + i * step for the first `count` values of i, of a numeric dtype that the device has."""
     result = _empty((count,), dtype, device)
     # The kernel counts from 0; what takes several dispatches is several progressions.
     for first in range(0, count, layout.INDEX_LIMIT):
@@ -293,7 +294,7 @@ def arange(
         count = _count_of_steps(first, last, step)
         if count and wanted in CATEGORIES["integer"]:
             raise TypeError(f"arange: values of float steps do not fit {wanted}. Use a floating dtype, then astype.")
-    return _arithmetic_progression(first, step, count, wanted, target)
+    return arithmetic_progression(first, step, count, wanted, target)
 
 
 def _count_of_steps(first: float, last: float, step: float) -> int:
@@ -331,7 +332,7 @@ def linspace(
         promotion.check_scalar_range("linspace", value, wanted)
     intervals = num - 1 if endpoint else num
     step = (stop - start) / intervals if intervals > 0 else 0.0
-    result = _arithmetic_progression(start, step, num, wanted, target)
+    result = arithmetic_progression(start, step, num, wanted, target)
     if endpoint and num > 1:
         last = result._view((1,), (1,), num - 1)
         launch.elementwise(launch.copy_operation(wanted), (launch.constant(stop, wanted, target),), last)
@@ -384,8 +385,8 @@ def _triangular(x: VkArray, k: int, upper: bool) -> VkArray:
     rows, columns = x.shape[-2:]
     # The threshold of a row is row + k, kept within what 32 bits hold.
     bound = max(min(layout.as_integer(k, name, "k"), columns), -rows)
-    starts = _arithmetic_progression(bound, 1, rows, dtypes.int32, x._device)._view((rows, 1), (1, 0))
-    numbers = _arithmetic_progression(0, 1, columns, dtypes.int32, x._device)
+    starts = arithmetic_progression(bound, 1, rows, dtypes.int32, x._device)._view((rows, 1), (1, 0))
+    numbers = arithmetic_progression(0, 1, columns, dtypes.int32, x._device)
     return launch.elementwise(_triangle(x._dtype, upper), (x, starts, numbers), _empty(x.shape, x._dtype, x._device))
 
 

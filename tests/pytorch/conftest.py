@@ -1,0 +1,21 @@
+"""Tests of the PyTorch bridge, collected only where PyTorch, an optional dependency, is installed.
+
+The folder is not called `torch`: where PyTorch is missing, `import torch` would find it instead.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+collect_ignore_glob = [] if importlib.util.find_spec("torch") else ["test_*.py"]
+
+
+@pytest.fixture(autouse=True)
+def strict_mode():
+    """No operator may run on the CPU, but in tests that leave strict mode themselves."""
+    from vkarray.torch import strict
+
+    with strict():
+        yield

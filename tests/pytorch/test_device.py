@@ -1,0 +1,229 @@
+"""The device `vulkan`: its module, memory, transfers, views, and what PyTorch does with tensors."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+import vkarray as vx
+import vkarray.torch as vt
+from vkarray.array import is_supported
+from vkarray.torch import storage, versions
+from vkarray.torch.storage import FROM_TORCH
+
+DEVICE = "vulkan"
+SUPPORTED = [dtype for dtype in FROM_TORCH if is_supported(FROM_TORCH[dtype], vx.asarray(0).device)]
+
+
+def values(shape, dtype=torch.float32, lowest=-100):
+    """Numbers of a type, the same on every call."""
+    numbers = np.asarray(np.random.default_rng(0).integers(lowest, 100, size=shape))
+    if dtype is torch.bool:
+        return torch.as_tensor(numbers % 2 == 0)
+    if dtype.is_complex:
+        return torch.as_tensor(numbers + 1j * (numbers - 7)).to(dtype)
+    return torch.as_tensor(np.abs(numbers) if "uint" in str(dtype) else numbers / 8).to(dtype)
+
+
+def same(tensor, expected):
+    """Whether a tensor on the device has the type, shape, strides and bits of one on the CPU."""
+    host = tensor.cpu()
+    assert tensor.device.type == DEVICE
+    assert (host.dtype, host.shape) == (expected.dtype, expected.shape)
+    return torch.equal(host, expected)
+
+
+def test_module():
+    assert torch.vulkan.is_available()
+    assert torch.vulkan.device_count() == 1
+    assert torch.vulkan.device_name() == vx.asarray(0).device.name
+    before = torch.vulkan.memory_allocated()
+    held = torch.empty(1 << 20, device=DEVICE)
+    assert torch.vulkan.memory_allocated() >= before + (1 << 22)
+    del held
+    assert torch.vulkan.memory_allocated() == before
+    torch.vulkan.synchronize()
+
+
+@pytest.mark.parametrize("version", ["2.10.1", "2.14.0", "1.13", "3.0.0+cpu"])
+def test_unsupported_version_says_so(version):
+    with pytest.raises(ImportError, match=r"expected PyTorch 2\.11 to 2\.13"):
+        versions.check(version)
+
+
+def test_supported_versions_pass():
+    for version in ("2.11.0+cu130", "2.12.1", "2.13.0+cpu"):
+        versions.check(version)
+
+
+def test_import_vkarray_does_not_import_torch():
+    program = "import sys, vkarray; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+def test_there_and_back(dtype):
+    for shape in ((), (0,), (3,), (2, 0, 4), (3, 5, 7)):
+        host = values(shape, dtype)
+        assert same(host.to(DEVICE), host)
+
+
+@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+def test_strided_transfers(dtype):
+    host = values((4, 6, 5), dtype)
+    for view in (host.transpose(0, 2), host[1:, ::2], host[:, 3], host[:1].expand(3, 6, 5)):
+        moved = view.to(DEVICE)
+        assert same(moved, view)
+        target = torch.zeros(view.shape, dtype=dtype)
+        target.copy_(moved)
+        assert torch.equal(target, view)
+        back = torch.zeros((*view.shape, 2), dtype=dtype)
+        back[..., 1].copy_(moved)
+        assert torch.equal(back[..., 1], view)
+        assert not back[..., 0].any()
+
+
+def test_strides_are_kept():
+    for host in (values((4, 5)).t(), values((2, 3, 4, 5)).to(memory_format=torch.channels_last)):
+        moved = host.to(DEVICE)
+        assert moved.stride() == host.stride()
+        assert moved.clone().stride() == host.stride()
+        assert moved.cpu().stride() == host.stride()
+        assert moved.contiguous().stride() == host.contiguous().stride()
+
+
+@pytest.mark.parametrize(("source", "target"), list(itertools.product(SUPPORTED, repeat=2)), ids=str)
+@pytest.mark.filterwarnings("ignore:Casting complex values")
+def test_conversions(source, target):
+    host = values((3, 5), source, lowest=0)
+    assert same(host.to(DEVICE).to(target), host.to(target))
+    assert torch.equal(host.to(DEVICE).cpu().to(target), host.to(target))
+
+
+def test_views_share_memory():
+    tensor = torch.arange(24, dtype=torch.float32, device=DEVICE).reshape(2, 3, 4)
+    host = torch.arange(24, dtype=torch.float32).reshape(2, 3, 4)
+    for one in (tensor, host):
+        one[:, 1:, ::2].mul_(3)
+        one.transpose(0, 2)[1].add_(1)
+        one.view(6, 4)[2].zero_()
+        one[0].unsqueeze(0).expand(1, 3, 4).diagonal(dim1=1, dim2=2).fill_(-7)
+        one.as_strided((2, 2), (7, 3), 5).neg_()
+        one.unfold(2, 2, 2)[1, 2].sub_(1)
+    assert same(tensor, host)
+
+
+def test_array_shares_memory_with_tensor():
+    tensor = torch.zeros(4, 6, device=DEVICE)
+    view = tensor.t()[1::2]
+    array = vt.as_array(view)
+    assert (array.shape, array.strides) == (tuple(view.shape), view.stride())
+    array[0, 0] = 5.0
+    tensor[2, 3] = 7.0
+    assert view.cpu().tolist() == vx.asarray(array).tolist() == array.tolist()
+    assert (array[0, 0].item(), array[1, 2].item()) == (5.0, 7.0)
+
+
+def test_array_outlives_tensor():
+    tensor = torch.arange(1000, dtype=torch.float32, device=DEVICE)
+    array = vt.as_array(tensor[10:])
+    del tensor
+    others = [torch.full((1000,), -1.0, device=DEVICE) for _ in range(10)]
+    assert array.tolist() == list(range(10, 1000))
+    del others
+
+
+def test_memory_is_freed():
+    gc.collect()
+    before = storage.live()
+    tensor = torch.ones(8, 8, device=DEVICE, requires_grad=True)
+    (tensor.t()[1:] * 2).sum().backward()
+    other = torch.nn.Parameter(tensor.detach()[2:])
+    del tensor, other
+    gc.collect()
+    assert storage.live() == before
+
+
+@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+def test_to_vulkan_and_to_torch(dtype):
+    host = values((3, 4, 5), dtype)
+    for view in (host, host.transpose(0, 1), host[:, 1:3], host[0, 0, 0]):
+        array = vt.to_vulkan(view)
+        assert array.dtype.name == str(dtype).removeprefix("torch.")
+        assert torch.equal(vt.to_torch(array), view)
+        assert torch.equal(vt.to_torch(array, device=DEVICE).cpu(), view)
+    assert vt.to_vulkan(host.transpose(0, 1)).strides == host.transpose(0, 1).stride()
+    assert torch.equal(vt.to_torch(array[..., None]), view[..., None])
+
+
+def test_to_torch_of_negative_strides():
+    array = vx.arange(10)[::-1]
+    assert vt.to_torch(array).tolist() == vt.to_torch(array, device=DEVICE).tolist() == list(range(9, -1, -1))
+
+
+def test_shared_memory_with_the_host():
+    array = vx.arange(6.0)
+    if array.device.limits.host_memory == "none":
+        with pytest.raises(ValueError, match="copy=False"):
+            vt.to_torch(array, copy=False)
+        return
+    host = vt.to_torch(array, copy=False)
+    array += 1
+    array.device.synchronize()
+    assert host.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_conversions_refuse():
+    with pytest.raises(ValueError, match="requires gradients"):
+        vt.to_vulkan(torch.ones(2, requires_grad=True))
+    with pytest.raises(ValueError, match="requires gradients"):
+        vt.as_array(torch.ones(2, device=DEVICE, requires_grad=True))
+    with pytest.raises(ValueError, match="copy=False"):
+        vt.to_vulkan(torch.ones(2), copy=False)
+    with pytest.raises(ValueError, match="on the device vulkan"):
+        vt.as_array(torch.ones(2))
+    with pytest.raises(TypeError, match=r"torch\.Tensor"):
+        vt.to_vulkan(np.ones(2))
+    with pytest.raises(TypeError, match="vkarray array"):
+        vt.to_torch(np.ones(2))
+
+
+def test_fallback_is_counted_and_strict_raises():
+    tensor = torch.ones(3, 3, device=DEVICE)
+    with pytest.raises(vt.FallbackError, match="strict"):
+        torch.linalg.matrix_exp(tensor)
+    vt.reset_fallbacks()
+    with vt.strict(False):
+        with pytest.warns(vt.FallbackWarning, match="linalg_matrix_exp"):
+            result = torch.linalg.matrix_exp(tensor)
+        torch.linalg.matrix_exp(tensor)
+    assert torch.equal(result.cpu(), torch.linalg.matrix_exp(torch.ones(3, 3)))
+    assert vt.fallbacks()["linalg_matrix_exp.default"] == (2, 4 * 36)
+
+
+def test_mlp_learns_as_on_the_cpu():
+    torch.manual_seed(0)
+    host = torch.nn.Sequential(torch.nn.Linear(10, 32), torch.nn.Tanh(), torch.nn.Linear(32, 3), torch.nn.Sigmoid())
+    device = torch.nn.Sequential(torch.nn.Linear(10, 32), torch.nn.Tanh(), torch.nn.Linear(32, 3), torch.nn.Sigmoid())
+    device.load_state_dict(host.state_dict())
+    device.to(DEVICE)
+    inputs, targets = torch.randn(20, 10), torch.rand(20, 3)
+    losses = []
+    for model, where in ((host, "cpu"), (device, DEVICE)):
+        x, y = inputs.to(where), targets.to(where)
+        losses.append([])
+        for _ in range(5):
+            model.zero_grad()
+            loss = (model(x) - y).pow(2).mean()
+            loss.backward()
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    parameter.sub_(parameter.grad, alpha=0.1)
+            losses[-1].append(loss.item())
+    assert losses[1] == pytest.approx(losses[0], rel=1e-5)

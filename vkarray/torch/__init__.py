@@ -1,0 +1,21 @@
+"""The device `vulkan` of PyTorch: tensors in vkarray's memory, operators as vkarray's shaders.
+
+>>> import torch, vkarray.torch
+>>> torch.ones(3, device="vulkan") + 1
+tensor([2., 2., 2.], device='vulkan:0')
+
+What has no shader yet runs on the CPU and is counted: `fallbacks`, `reset_fallbacks`, `strict`.
+"""
+
+from __future__ import annotations
+
+from . import device, fallback, storage, transfer  # isort: skip - the device has its name first
+from . import copies, creation, elementwise, matrix, random, reductions
+from .fallback import Fallback, FallbackError, FallbackWarning, fallbacks, reset_fallbacks, strict
+from .storage import as_array
+from .transfer import to_torch, to_vulkan
+
+__all__ = [
+    "Fallback", "FallbackError", "FallbackWarning", "as_array", "fallbacks", "reset_fallbacks", "strict", "to_torch",
+    "to_vulkan",
+]  # fmt: skip

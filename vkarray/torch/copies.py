@@ -1,0 +1,158 @@
+"""Memory, views and copies: what tensors are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import layout
+from ..array import VkArray
+from ..ops import launch
+from . import storage, transfer
+from .device import CPU_KERNELS
+from .storage import FROM_TORCH, array_of, new_array, wrap
+from .table import direct, native
+
+# -- memory -----------------------------------------------------------------------------------------------------------
+
+
+def _type(dtype: torch.dtype | None) -> torch.dtype:
+    return torch.get_default_dtype() if dtype is None else dtype
+
+
+def _check_options(layout: torch.layout | None, pin_memory: bool | None) -> None:
+    if layout not in (None, torch.strided):
+        raise NotImplementedError(f"vulkan: expected a strided tensor, got layout={layout}. Use tensor.to_dense().")
+    if pin_memory:
+        raise RuntimeError("Only dense CPU tensors can be pinned")
+
+
+def _empty(
+    size: Sequence[int], dtype: torch.dtype | None = None, layout: torch.layout | None = None, device: Any = None,
+    pin_memory: bool | None = None, memory_format: torch.memory_format | None = None,
+) -> Tensor:  # fmt: skip
+    _check_options(layout, pin_memory)
+    return storage.empty(size, _strides(size, memory_format), _type(dtype))
+
+
+def _strides(size: Sequence[int], memory_format: torch.memory_format | None) -> tuple[int, ...]:
+    if memory_format in (None, torch.contiguous_format):
+        return layout.contiguous_strides(tuple(size))
+    return torch.empty(tuple(size), device="meta", memory_format=memory_format).stride()
+
+
+def _empty_strided(
+    size: Sequence[int], stride: Sequence[int], dtype: torch.dtype | None = None, layout: torch.layout | None = None,
+    device: Any = None, pin_memory: bool | None = None,
+) -> Tensor:  # fmt: skip
+    _check_options(layout, pin_memory)
+    return storage.empty(size, stride, _type(dtype))
+
+
+def _resize(tensor: Tensor, size: Sequence[int], memory_format: torch.memory_format | None = None) -> Tensor:
+    strides = _strides(size, memory_format)
+    needed = tensor.storage_offset() + (0 if 0 in size else 1 + layout.offset_range(tuple(size), strides)[1])
+    held = tensor.untyped_storage()
+    if needed * tensor.itemsize > held.nbytes():
+        grown = storage.empty((needed,), (1,), tensor.dtype)
+        kept = held.nbytes() // tensor.itemsize
+        if kept:
+            grown[:kept].copy_(tensor.as_strided((kept,), (1,), 0))
+        held = grown.untyped_storage()
+    return _set(CPU_KERNELS, tensor, held, tensor.storage_offset(), size, strides)
+
+
+_set = torch.ops.aten.set_.source_Storage_storage_offset.redispatch
+
+direct("empty.memory_format", _empty)
+direct("empty_strided", _empty_strided)
+direct("resize_", _resize)
+
+
+# -- views: PyTorch's own kernels, which touch no element --------------------------------------------------------------
+
+
+def _metadata(name: str) -> None:
+    packet, _, overload = name.partition(".")
+    op = getattr(getattr(torch.ops.aten, packet), overload or "default")
+    redispatch = op.redispatch
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        return redispatch(CPU_KERNELS, *args, **kwargs)
+
+    kernel.__module__ = __name__
+    direct(name, kernel, "metadata")
+
+
+for _name in (
+    "as_strided", "view", "_reshape_alias", "unfold", "set_.source_Storage_storage_offset", "set_.source_Tensor",
+    "set_.source_Storage", "view_as_real", "view_as_complex", "alias",
+):  # fmt: skip
+    _metadata(_name)
+
+
+def _set_nothing(tensor: Tensor) -> Tensor:
+    held = storage.empty((0,), (1,), tensor.dtype).untyped_storage()
+    return _set(CPU_KERNELS, tensor, held, 0, (0,), (1,))
+
+
+direct("set_", _set_nothing)
+
+# -- copies -----------------------------------------------------------------------------------------------------------
+
+
+def _copy_and_resize(source: Tensor, target: Tensor) -> Tensor:
+    return transfer.copy_from(source, target.resize_(source.shape))
+
+
+direct("_copy_from", transfer.copy_from)
+direct("_copy_from_and_resize", _copy_and_resize)
+direct("_local_scalar_dense", transfer.item)
+
+
+def _clone(tensor: Tensor, memory_format: torch.memory_format | None = None) -> Tensor:
+    source = array_of(tensor)
+    if memory_format in (None, torch.preserve_format):
+        shape, strides = source._shape, source._strides
+        if not source._contiguous and not storage.is_dense(shape, strides):
+            strides = torch.empty_like(torch.empty_strided(shape, strides, device="meta")).stride()
+    else:
+        shape, strides = source._shape, _strides(source._shape, memory_format)
+    if source._contiguous and strides == source._strides:
+        return wrap(launch.copy(source))
+    target = new_array(shape, strides, source._dtype)
+    return wrap(launch.elementwise(launch.copy_operation(source._dtype), (source,), target))
+
+
+direct("clone", _clone)
+
+
+def _concatenate(arrays: list[VkArray], dim: int = 0) -> VkArray:
+    """The arrays one after the other; those of one dimension without elements do not count."""
+    counted = [one for one in arrays if one._shape != (0,)]
+    if not counted:
+        return launch.copy(arrays[0])
+    axis = dim % counted[0].ndim
+    dtype = counted[0]._dtype
+    for one in counted:
+        if one._dtype is not dtype:
+            types = [storage.TO_TORCH[each._dtype] for each in arrays]
+            common = types[0]
+            for each in types:
+                common = torch.promote_types(common, each)
+            dtype = FROM_TORCH[common]
+            break
+    shape = list(counted[0]._shape)
+    shape[axis] = sum(one._shape[axis] for one in counted)
+    result = new_array(tuple(shape), layout.contiguous_strides(tuple(shape)), dtype)
+    start = 0
+    for one in counted:
+        transfer.assign(result._view(one._shape, result._strides, start * result._strides[axis]), one)
+        start += one._shape[axis]
+    return result
+
+
+native("cat", _concatenate)

@@ -1,0 +1,82 @@
+"""Values that come from no tensor: fills, ranges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..array import VkArray
+from ..dtypes import CATEGORIES
+from ..ops import creation as vx
+from ..ops import launch
+from . import device, table
+from .pointwise import number
+from .storage import FROM_TORCH, array_of
+from .table import direct
+from .transfer import assign
+
+
+def fill(array: VkArray, value: Any) -> VkArray:
+    """Set all elements to a Python number."""
+    dtype = array._dtype
+    constant = launch.constant(number(value, dtype), dtype, array._device)
+    return launch.elementwise(launch.copy_operation(dtype), (constant,), array)
+
+
+def _fill_number(tensor: Tensor, value: Any) -> Tensor:
+    table.check_target(tensor)
+    fill(array_of(tensor), value)
+    return tensor
+
+
+def _fill_tensor(tensor: Tensor, value: Tensor) -> Tensor:
+    if value.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+    if value.is_cpu:
+        return _fill_number(tensor, value.item())
+    table.check_target(tensor)
+    assign(array_of(tensor), array_of(value))
+    return tensor
+
+
+def _zero(tensor: Tensor) -> Tensor:
+    return _fill_number(tensor, 0)
+
+
+direct("fill_.Scalar", _fill_number)
+direct("fill_.Tensor", _fill_tensor)
+direct("zero_", _zero)
+
+
+def into(out: Tensor, array: VkArray) -> Tensor:
+    """An argument `out`, resized where it has another shape, with the values of an array."""
+    assign(array_of(table.resized(out, array._shape)), array)
+    return out
+
+
+def _arange(start: Any, end: Any, step: Any = 1, *, out: Tensor) -> Tensor:
+    meta = torch.ops.aten.arange.start_out(start, end, step, out=torch.empty(0, dtype=out.dtype, device="meta"))
+    dtype = FROM_TORCH[out.dtype]
+    if dtype in CATEGORIES["integer"]:
+        start, step = int(start), int(step)
+    array = vx.arithmetic_progression(start, step, meta.numel(), dtype, device.current())
+    return into(out, array)
+
+
+def _linspace(start: Any, end: Any, steps: int, *, out: Tensor) -> Tensor:
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    return into(out, vx.linspace(start, end, steps, dtype=FROM_TORCH[out.dtype], device=device.current()))
+
+
+def _eye(n: int, m: int | None = None, *, out: Tensor) -> Tensor:
+    for length in (n, n if m is None else m):
+        if length < 0:
+            raise RuntimeError(f"n must be greater or equal to 0, got {length}")
+    return into(out, vx.eye(n, n if m is None else m, dtype=FROM_TORCH[out.dtype], device=device.current()))
+
+
+direct("arange.start_out", _arange)
+direct("eye.out eye.m_out", _eye)

@@ -1,0 +1,260 @@
+"""Random numbers on the device, by vkarray's counter-based generator: the same seed gives the same bits everywhere."""
+
+from __future__ import annotations
+
+import secrets
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import dtypes, promotion
+from ..array import VkArray, empty
+from ..dtypes import CATEGORIES, DType
+from ..ops import elementwise as vx
+from ..ops import launch
+from ..ops.nn import pointwise as nn
+from ..ops.random import Generator
+from ..ops.rows import cast
+from . import creation, device, table
+from .pointwise import elementwise
+from .storage import FROM_TORCH, array_of
+from .table import direct, native
+from .transfer import assign
+
+_STATE = struct.Struct("<QQQ")
+# Bits of the numbers in [0, 1) of types that have fewer than float32: more would be rounded up to 1.
+_BITS = {dtypes.float16: 11, dtypes.bfloat16: 8}
+
+_generator: Generator | None = None
+_seed = 0
+
+
+def current(given: Any = None) -> Generator:
+    """The generator of the device. Raises RuntimeError when an operator was given one of PyTorch's."""
+    if given is not None:
+        raise RuntimeError(
+            f"Expected a 'vulkan' device type for generator but found '{given.device}'. The device has one generator; "
+            f"seed it with torch.vulkan.manual_seed."
+        )
+    if _generator is None:
+        manual_seed(torch.initial_seed())
+    assert _generator is not None
+    if _generator.device is not device.current():
+        state = _generator.state
+        manual_seed(_seed)
+        _generator.state = state
+    return _generator
+
+
+def manual_seed(seed: int) -> None:
+    """Start the device's random numbers anew from a seed; `torch.manual_seed` does so too."""
+    global _generator, _seed
+    _seed = int(seed) & (1 << 64) - 1
+    if _generator is None or _generator.device is not device.current():
+        _generator = Generator(_seed, device=device.current())
+    else:
+        _generator.state = {"key": _seed, "position": 0, "children": 0}
+
+
+def manual_seed_all(seed: int) -> None:
+    """`manual_seed` of all devices, of which there is one. Does nothing where there is none: `torch.manual_seed` calls it."""
+    if device.is_available():
+        manual_seed(seed)
+
+
+def seed() -> int:
+    """Start the device's random numbers anew from a seed of the system's, which is returned."""
+    manual_seed(secrets.randbits(63))
+    return _seed
+
+
+def initial_seed() -> int:
+    """The seed that the device's random numbers started from."""
+    current()
+    return _seed
+
+
+def get_rng_state(device: Any = None) -> Tensor:
+    """The state of the device's generator, as bytes on the CPU."""
+    state = current().state
+    return torch.frombuffer(bytearray(_STATE.pack(_seed, state["key"], state["position"])), dtype=torch.uint8)
+
+
+def set_rng_state(state: Tensor, device: Any = None) -> None:
+    """Go back to a state of the device's generator. Raises ValueError for bytes that are none."""
+    global _seed
+    data = bytes(state.tolist())
+    if len(data) != _STATE.size:
+        raise ValueError(f"set_rng_state: expected the {_STATE.size} bytes of get_rng_state, got {len(data)}.")
+    _seed, key, position = _STATE.unpack(data)
+    current().state = {"key": key, "position": position, "children": 0}
+
+
+device.publish(manual_seed, manual_seed_all, seed, initial_seed, get_rng_state, set_rng_state)
+
+# -- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def _drawn_in(dtype: DType) -> DType:
+    return dtype if dtype in (dtypes.float32, dtypes.float64) else dtypes.float32
+
+
+def uniforms(shape: Sequence[int], dtype: DType, given: Any = None) -> VkArray:
+    """Numbers in [0, 1) of a real floating type."""
+    bits, drawn = _BITS.get(dtype), current(given)
+    if bits is None:
+        return drawn.random(tuple(shape), dtype=dtype)
+    numbers = cast(drawn.integers(0, 1 << bits, size=tuple(shape), dtype=dtypes.int32), dtypes.float32)
+    return cast(vx.multiply(numbers, 2.0**-bits), dtype)
+
+
+def chances(shape: Sequence[int], probability: float, given: Any = None) -> VkArray:
+    """Bools that are true with a probability."""
+    return vx.less(current(given).random(tuple(shape)), probability)
+
+
+def _filled(tensor: Tensor, numbers: VkArray) -> Tensor:
+    table.check_target(tensor)
+    assign(array_of(tensor), numbers)
+    return tensor
+
+
+def _check_floating(name: str, tensor: Tensor) -> DType:
+    if not (tensor.is_floating_point() or tensor.is_complex()):
+        scalar = table.SCALAR_NAMES.get(tensor.dtype, str(tensor.dtype))
+        raise NotImplementedError(f"\"{name}\" not implemented for '{scalar}'")
+    return FROM_TORCH[tensor.dtype]
+
+
+def _uniform(tensor: Tensor, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Tensor:
+    dtype = _check_floating("check_uniform_bounds", tensor)
+    if low > high:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
+    if tensor.is_complex():
+        _uniform(torch.view_as_real(tensor), low, high, generator=generator)
+        return tensor
+    numbers = uniforms(tensor.shape, dtype, generator)
+    if (low, high) != (0, 1):
+        numbers = vx.add(vx.multiply(numbers, float(high - low)), float(low))
+    return _filled(tensor, numbers)
+
+
+def _normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
+    dtype = _check_floating("normal_kernel_cpu", tensor)
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    if tensor.is_complex():
+        _normal(torch.view_as_real(tensor), mean, std * 0.5**0.5, generator=generator)
+        return tensor
+    return _filled(
+        tensor, current(generator).normal(float(mean), float(std), tuple(tensor.shape), dtype=_drawn_in(dtype))
+    )
+
+
+def _exponential(tensor: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
+    dtype = _check_floating("exponential_", tensor)
+    if lambd <= 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+    return _filled(tensor, current(generator).exponential(1 / lambd, tuple(tensor.shape), dtype=_drawn_in(dtype)))
+
+
+def _integers(tensor: Tensor, low: int, high: int, given: Any) -> Tensor:
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    wide = dtypes.uint64 if high > 1 << 63 else dtypes.int64
+    narrow = low >= -(1 << 31) and high <= 1 << 31
+    numbers = current(given).integers(low, high, size=tuple(tensor.shape), dtype=dtypes.int32 if narrow else wide)
+    return _filled(tensor, numbers)
+
+
+def _limit(dtype: DType) -> int:
+    """One more than the largest integer that `random_` makes without bounds."""
+    if dtype in CATEGORIES["integer or boolean"]:
+        return 2 if dtype is dtypes.bool_ else promotion.integer_range(dtype)[1] + 1
+    return 1 << {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}[dtype.name]
+
+
+def _random(tensor: Tensor, *, generator: Any = None) -> Tensor:
+    return _integers(tensor, 0, _limit(FROM_TORCH[tensor.dtype]), generator)
+
+
+def _random_from(tensor: Tensor, low: int, high: int | None, *, generator: Any = None) -> Tensor:
+    return _integers(tensor, low, _limit(FROM_TORCH[tensor.dtype]) if high is None else high, generator)
+
+
+def _random_to(tensor: Tensor, high: int, *, generator: Any = None) -> Tensor:
+    return _random_from(tensor, 0, high, generator=generator)
+
+
+def _check_probability(p: float) -> None:
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+
+
+def _bernoulli_number(tensor: Tensor, p: float = 0.5, *, generator: Any = None) -> Tensor:
+    _check_probability(p)
+    return _filled(tensor, chances(tensor.shape, p, generator))
+
+
+def _bernoulli_into(tensor: Tensor, p: Tensor, *, generator: Any = None) -> Tensor:
+    probabilities = array_of(p)
+    dtype = _drawn_in(probabilities._dtype)
+    numbers = current(generator).random(tuple(tensor.shape), dtype=dtype)
+    return _filled(tensor, vx.less(numbers, cast(probabilities, dtype)))
+
+
+def _bernoulli(p: Tensor, *, generator: Any = None) -> Tensor:
+    return _bernoulli_into(torch.empty_like(p), p, generator=generator)
+
+
+def _bernoulli_out(p: Tensor, *, generator: Any = None, out: Tensor) -> Tensor:
+    return _bernoulli_into(table.resized(out, p.shape), p, generator=generator)
+
+
+def _permutation(n: int, *, generator: Any = None, out: Tensor) -> Tensor:
+    if n < 0:
+        raise RuntimeError(f"n must be non-negative, got{n}")
+    return creation.into(out, current(generator).permutation(n))
+
+
+direct("uniform_", _uniform)
+direct("normal_", _normal)
+direct("exponential_", _exponential)
+direct("random_", _random)
+direct("random_.from", _random_from)
+direct("random_.to", _random_to)
+direct("bernoulli_.float", _bernoulli_number)
+direct("bernoulli_.Tensor", _bernoulli_into)
+direct("bernoulli", _bernoulli)
+direct("bernoulli.out", _bernoulli_out)
+direct("randperm.generator_out", _permutation)
+
+# -- dropout ----------------------------------------------------------------------------------------------------------
+
+
+class _MaskedScale:
+    """The first operand times the third where the second is true, 0 elsewhere."""
+
+    result = "same"
+    types = (None, dtypes.bool_, None)
+
+    def operation(self, compute: DType) -> launch.Operation:
+        """The operation for the type of the first operand."""
+        return nn.masked_scale_operation(compute)
+
+
+MASKED_SCALE = _MaskedScale()
+
+
+def _dropout(x: VkArray, p: float, train: bool | None) -> tuple[VkArray, VkArray]:
+    if train is False or p == 0:
+        return launch.copy(x), creation.fill(empty(x._shape, dtypes.bool_, x._device), True)
+    kept = chances(x._shape, 1 - p)
+    return nn.masked_scale(x, kept, 0.0 if p == 1 else 1 / (1 - p)), kept
+
+
+native("native_dropout", _dropout)
+elementwise("native_dropout_backward", lambda grad, mask, scale: (MASKED_SCALE, grad, mask, scale))

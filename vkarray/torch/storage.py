@@ -1,0 +1,181 @@
+"""Memory that PyTorch's tensors and vkarray's arrays share.
+
+A tensor's storage is made from a device address, which finds the vkarray buffer in a table. The buffer lives as long as
+the storage or an array does, and its memory is used again only when the device is done with it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+
+import torch
+
+from .. import _vk, dtypes, layout
+from ..array import VkArray, check_supported, storage_itemsize
+from ..dtypes import DType
+from ..errors import FeatureError
+from ..ops import launch
+from . import device
+from .device import CPU_KERNELS, DEVICE
+
+TO_TORCH: dict[DType, torch.dtype] = {
+    dtype: getattr(torch, "bool" if dtype is dtypes.bool_ else name) for name, dtype in dtypes.DTYPES.items()
+}
+FROM_TORCH: dict[torch.dtype, DType] = {theirs: ours for ours, theirs in TO_TORCH.items()}
+
+
+class _Storage(weakref.ref):
+    """A weak reference to a storage, which knows its address."""
+
+    __slots__ = ("address",)
+    address: int
+
+
+# By device address: the buffer, the storage over it, and the bytes that an element takes (0: as many as on the host).
+_allocations: dict[int, tuple[_vk.Buffer, _Storage, int]] = {}
+
+_make_storage = torch._C._construct_storage_from_data_pointer
+_make_tensor = torch._C._acc.create_empty_tensor
+_set = torch.ops.aten.set_.source_Storage_storage_offset.redispatch
+
+
+def _forget(storage: _Storage) -> None:
+    _allocations.pop(storage.address, None)
+
+
+def dtype_of(dtype: torch.dtype) -> DType:
+    """The vkarray type of the same name. Raises TypeError where there is none."""
+    found = FROM_TORCH.get(dtype)
+    if found is None:
+        raise TypeError(f"vulkan: vkarray has no type {dtype}; it has {', '.join(dtypes.DTYPES)}.")
+    return found
+
+
+def _tensor(
+    buffer: _vk.Buffer, offset: int, shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype, itemsize: int
+) -> torch.Tensor:
+    """A tensor over a whole buffer that no storage has yet. `itemsize` is what an element takes on the device."""
+    address, nbytes, own = buffer.address, buffer.nbytes, dtype.itemsize
+    if itemsize == own:
+        stored = 0
+    else:
+        stored, nbytes = itemsize, nbytes // itemsize * own
+    storage = _make_storage(address, DEVICE, nbytes)
+    reference = _Storage(storage, _forget)
+    reference.address = address
+    _allocations[address] = (buffer, reference, stored)
+    return _set(CPU_KERNELS, _make_tensor((0,), dtype), storage, offset, shape, strides)
+
+
+def empty(shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+    """A new tensor on the device with undefined values. Raises FeatureError for a type that the device lacks."""
+    on, ours = device.current(), dtype_of(dtype)
+    check_supported(ours, on, "torch.empty")
+    itemsize = storage_itemsize(ours, on)
+    extent = 0 if 0 in shape else 1 + layout.offset_range(tuple(shape), tuple(strides))[1]
+    return _tensor(on.allocate(extent * itemsize), 0, shape, strides, dtype, itemsize)
+
+
+def new_array(shape: tuple[int, ...], strides: tuple[int, ...], dtype: DType) -> VkArray:
+    """An array with undefined values in memory of its own, for `wrap` to make a tensor of."""
+    on = device.current()
+    extent = 0 if 0 in shape else 1 + layout.offset_range(shape, strides)[1]
+    return VkArray(on.allocate(extent * storage_itemsize(dtype, on)), 0, shape, strides, dtype, on)
+
+
+def array_of(tensor: torch.Tensor) -> VkArray:
+    """The array over the memory of a tensor on the device, for kernels: no checks that these do not need."""
+    dtype = tensor.dtype
+    try:
+        buffer, _, stored = _allocations[tensor.untyped_storage().data_ptr()]
+        ours = FROM_TORCH[dtype]
+    except KeyError:
+        raise _not_ours(tensor) from None
+    if stored and stored != storage_itemsize(ours, buffer.device):
+        raise FeatureError(
+            f"vulkan: this device keeps elements of 8 and 16 bits in 32, so this memory cannot be seen as {dtype}. "
+            f"Convert with tensor.to, or move the tensor to the CPU first."
+        )
+    return VkArray(
+        buffer, tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), ours, buffer.device,
+        tensor.is_contiguous(),
+    )  # fmt: skip
+
+
+def _not_ours(tensor: torch.Tensor) -> Exception:
+    if tensor.device.type != "vulkan":
+        return RuntimeError(
+            f"Expected all tensors to be on the same device, but found at least two devices, vulkan:0 and "
+            f"{tensor.device}! Move one of them with tensor.to."
+        )
+    if tensor.dtype not in FROM_TORCH:
+        return TypeError(f"vulkan: vkarray has no type {tensor.dtype}; it has {', '.join(dtypes.DTYPES)}.")
+    return RuntimeError("vulkan: the tensor's memory is not vkarray's, or was freed (a storage of another library?).")
+
+
+def as_array(tensor: torch.Tensor) -> VkArray:
+    """The array over the memory of a tensor on the device `vulkan`: what is written to one is seen by the other.
+
+    Parameters: tensor (of any layout; gradients are not recorded through the array, so detach a tensor that needs them).
+    Returns an array of the same shape, strides and type, without a copy; it stays valid when the tensor is gone.
+    Raises TypeError for what is no tensor, ValueError for a tensor on another device or that requires gradients.
+    """
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"as_array: expected a torch.Tensor, got {type(tensor).__name__}.")
+    if tensor.device.type != "vulkan":
+        raise ValueError(
+            f"as_array: expected a tensor on the device vulkan, got one on {tensor.device}. "
+            f'Move it with tensor.to("vulkan"), or use vkarray.torch.to_vulkan.'
+        )
+    refuse_gradients("as_array", tensor)
+    return array_of(tensor.resolve_conj().resolve_neg())
+
+
+def refuse_gradients(function: str, tensor: torch.Tensor) -> None:
+    """Raise ValueError for a tensor whose gradients would be lost."""
+    if tensor.requires_grad:
+        raise ValueError(
+            f"{function}: the tensor requires gradients, which an array does not record. Use tensor.detach()."
+        )
+
+
+def wrap(array: VkArray) -> torch.Tensor:
+    """A tensor of an array: over its memory where no tensor has that yet and strides allow it, else over a copy's."""
+    if array._buffer.address in _allocations or min(array._strides, default=0) < 0:
+        array = launch.copy(array)
+    dtype = array._dtype
+    return _tensor(
+        array._buffer, array._offset, array._shape, array._strides, TO_TORCH[dtype],
+        storage_itemsize(dtype, array._device),
+    )  # fmt: skip
+
+
+def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
+    """Whether two tensors on the device are views of one storage."""
+    return first.untyped_storage().data_ptr() == second.untyped_storage().data_ptr()
+
+
+def extent(tensor: torch.Tensor) -> tuple[int, int]:
+    """The first byte of the storage that a tensor touches, and the one after the last."""
+    if tensor.numel() == 0:
+        return 0, 0
+    last = sum((length - 1) * stride for length, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    first = tensor.storage_offset()
+    return first * tensor.itemsize, (first + last + 1) * tensor.itemsize
+
+
+def is_dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether the elements fill a range of memory without gaps or overlap, in whatever order of dimensions."""
+    step = 1
+    for stride, length in sorted(zip(strides, shape, strict=True)):
+        if length != 1:
+            if stride != step:
+                return False
+            step *= length
+    return True
+
+
+def live() -> int:
+    """How many storages are alive, for tests of leaks."""
+    return len(_allocations)

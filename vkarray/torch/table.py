@@ -1,0 +1,405 @@
+"""The table of operators: a row binds an operator of PyTorch's `aten` to a function on arrays.
+
+What a result looks like (shape, type, strides) is said by PyTorch itself: the operator runs on its `meta` device, once for
+each signature, which also raises PyTorch's own errors for wrong shapes and types. A row only computes. Variants that write
+into an argument (`add_`, `add.out`) come from the row of the operator that returns a new tensor.
+
+    native("mm", vx.matmul)                 # a function of arrays, for all overloads of the operator that need a kernel
+    native("max.dim", _max_of_dimension)    # for one overload (and its variants that write into an argument)
+    elementwise("mul", multiply.row)        # a row of GLSL, see pointwise.py
+    decomposed("addcdiv", "frac")           # PyTorch's own formula, in terms of other operators
+    direct("fill_.Scalar", _fill)           # a kernel that takes and returns tensors itself
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from .. import layout
+from ..array import VkArray
+from ..errors import FeatureError
+from ..ops.rows import cast
+from . import fallback
+from .fallback import Unsupported
+from .storage import FROM_TORCH, array_of, extent, shares_storage, wrap
+from .transfer import assign
+
+Kernel = Callable[..., Any]
+
+_library = torch.library.Library("aten", "IMPL")
+_SIGNATURES = 4096
+
+
+class Entry(NamedTuple):
+    """What a row says of one overload: "native", "decomposed" or "metadata" (views), and the row's chapter."""
+
+    kind: str
+    chapter: str
+
+
+TABLE: dict[str, Entry] = {}  # by the name of the overload, without "aten::"
+
+
+class Result(NamedTuple):
+    """What PyTorch says of a result."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: torch.dtype
+
+
+# -- operators and their variants -------------------------------------------------------------------------------------
+
+
+def full_name(op: Any) -> str:
+    """The name of an overload as the dispatcher writes it, without "aten::"."""
+    name: str = op._schema.name.removeprefix("aten::")
+    return name if op._overloadname == "default" else f"{name}.{op._overloadname}"
+
+
+def has_kernel(op: Any, key: str) -> bool:
+    """Whether PyTorch registers a kernel of an operator under a dispatch key."""
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{full_name(op)}", key))
+
+
+def comes_by_itself(op: Any) -> bool:
+    """Whether PyTorch computes an overload on any device in terms of others."""
+    return has_kernel(op, "CompositeImplicitAutograd") or has_kernel(op, "CompositeExplicitAutograd")
+
+
+def overloads(packet: str) -> Iterator[Any]:
+    """The overloads of an operator that the dispatcher knows (others are TorchScript's)."""
+    found = getattr(torch.ops.aten, packet, None)
+    for name in () if found is None else found.overloads():
+        op = getattr(found, name)
+        if torch._C._dispatch_has_kernel(f"aten::{full_name(op)}"):
+            yield op
+
+
+def written(op: Any) -> list[str]:
+    """The names of the arguments that an overload writes to."""
+    return [one.name for one in op._schema.arguments if one.alias_info is not None and one.alias_info.is_write]
+
+
+def _types(op: Any, without: Sequence[str] = ()) -> list[str]:
+    return [str(one.type) for one in op._schema.arguments if one.name not in without]
+
+
+def functional(name: str) -> list[Any]:
+    """The overloads that a row of this name is for: the one named, or all that return new tensors and need a kernel.
+
+    One that PyTorch computes through the variant that writes needs that variant's kernel, so it gets one as well.
+    """
+    packet, _, overload = name.partition(".")
+    if overload:
+        return [getattr(getattr(torch.ops.aten, packet), overload)]
+    found = [op for op in overloads(packet) if not written(op) and _needs_kernel(op)]
+    return found or [getattr(torch.ops.aten, packet).default]
+
+
+def _needs_kernel(op: Any) -> bool:
+    if not comes_by_itself(op):
+        return True
+    composite = has_kernel(op, "CompositeImplicitAutograd")
+    return not composite and any(True for _ in (*in_place_variants(op), *out_variants(op)))
+
+
+def in_place_variants(op: Any) -> Iterator[Any]:
+    """The overloads that do the same to their first argument."""
+    for other in overloads(f"{op._schema.name.removeprefix('aten::')}_"):
+        if written(other) == ["self"] and _types(other) == _types(op) and not comes_by_itself(other):
+            yield other
+
+
+def out_variants(op: Any) -> Iterator[Any]:
+    """The overloads that do the same into arguments that are given."""
+    for other in overloads(op._schema.name.removeprefix("aten::")):
+        targets = written(other)
+        if (
+            len(targets) == len(op._schema.returns)
+            and _types(other, targets) == _types(op)
+            and not comes_by_itself(other)
+        ):
+            yield other
+
+
+def register(op: Any, kernel: Kernel, kind: str, chapter: str) -> None:
+    """Give an overload its kernel on the device, and enter it in the table."""
+    _library.impl(op, kernel, "PrivateUse1")
+    TABLE[full_name(op)] = Entry(kind, chapter)
+
+
+def _chapter(function: Any) -> str:
+    return str(getattr(function, "__module__", "")).rpartition(".")[2]
+
+
+# -- what PyTorch says of results -------------------------------------------------------------------------------------
+
+
+def signature(value: Any) -> Any:
+    """What of an argument decides how the result looks: not the values of tensors and floating-point numbers."""
+    if isinstance(value, Tensor):
+        return value.dtype, value.shape, value.stride(), value.is_cpu
+    kind = type(value)
+    if kind is float or kind is complex:
+        return kind
+    if kind is list or kind is tuple:
+        return tuple([signature(one) for one in value])
+    return kind, value
+
+
+def as_meta(value: Any) -> Any:
+    """An argument with its tensors replaced by ones without memory (those of one element on the CPU stay)."""
+
+    def meta(tensor: Tensor) -> Tensor:
+        if tensor.is_cpu:
+            return tensor
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+
+    return torch.device("meta") if isinstance(value, torch.device) else fallback.mapped(meta, value)
+
+
+def inferred(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """The results of an operator as tensors without memory. Raises PyTorch's errors; Unsupported where it cannot say."""
+    try:
+        return op(*map(as_meta, args), **{name: as_meta(value) for name, value in kwargs.items()})
+    except Exception as error:
+        reason = error  # its words differ from those of other devices, and some operators cannot run on `meta`
+    op(*map(_on_cpu, args), **{name: _on_cpu(value) for name, value in kwargs.items()})
+    raise Unsupported(f"PyTorch cannot say what the result looks like: {reason}")
+
+
+def _on_cpu(value: Any) -> Any:
+    """An argument with zeros on the CPU for its tensors: what is wrong with shapes and types is told as there."""
+
+    def zeros(tensor: Tensor) -> Tensor:
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="cpu").zero_()
+
+    return torch.device("cpu") if isinstance(value, torch.device) else fallback.mapped(zeros, value)
+
+
+def _results(meta: Any) -> list[Result | None]:
+    listed = meta if isinstance(meta, (tuple, list)) else (meta,)
+    return [None if one is None else Result(tuple(one.shape), one.stride(), one.dtype) for one in listed]
+
+
+# PyTorch's own names of its types, for its error texts.
+SCALAR_NAMES = {
+    torch.bool: "Bool", torch.uint8: "Byte", torch.int8: "Char", torch.int16: "Short", torch.int32: "Int",
+    torch.int64: "Long", torch.float16: "Half", torch.bfloat16: "BFloat16", torch.float32: "Float",
+    torch.float64: "Double", torch.complex64: "ComplexFloat", torch.complex128: "ComplexDouble",
+}  # fmt: skip
+
+
+def check_castable(source: torch.dtype, target: torch.dtype) -> None:
+    """Raise PyTorch's RuntimeError where a result cannot be written into a tensor of another kind."""
+    if source is not target and not torch.can_cast(source, target):
+        names = [SCALAR_NAMES.get(each, str(each)) for each in (source, target)]
+        raise RuntimeError(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
+
+
+def check_target(target: Tensor, inputs: Sequence[Any] = ()) -> None:
+    """Raise PyTorch's RuntimeErrors for a written tensor whose elements share memory, with each other or with an input's."""
+    if layout.has_internal_overlap(target.shape, target.stride()) and target.numel() > 1:
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
+    for one in inputs:
+        if isinstance(one, Tensor) and one is not target and not one.is_cpu and shares_storage(one, target):
+            first, last = extent(one)
+            low, high = extent(target)
+            same = (first, last) == (low, high) and one.stride() == target.stride()
+            if not same and first < high and low < last:
+                raise RuntimeError(
+                    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                    "single memory location. Please clone() the tensor before performing the operation."
+                )
+
+
+def check_broadcast(shape: Sequence[int], target: Tensor) -> None:
+    """Raise PyTorch's RuntimeError where the result of an in-place operation has another shape than its target."""
+    if tuple(shape) != target.shape:
+        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(shape)}")
+
+
+def resized(out: Tensor, shape: Sequence[int]) -> Tensor:
+    """An argument `out` with the shape of the result, resized where it has another one, as PyTorch does."""
+    if tuple(out.shape) != tuple(shape):
+        torch._prims_common.wrappers._maybe_resize_out(out, shape)
+    return out
+
+
+# -- native rows ------------------------------------------------------------------------------------------------------
+
+
+def argument(value: Any) -> Any:
+    """An argument as functions on arrays take it: arrays for tensors, vkarray's types for PyTorch's."""
+    if isinstance(value, Tensor):
+        return array_of(value.to("vulkan") if value.is_cpu and value.ndim == 0 else value)
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return [argument(one) for one in value]
+    return FROM_TORCH[value] if kind is torch.dtype else value
+
+
+class _Native:
+    """The computing part of a row: from arguments to arrays that look as PyTorch says, with its strides left open."""
+
+    def __init__(self, op: Any, function: Kernel) -> None:
+        self.op, self.function = op, function
+        self.known: dict[Any, list[Result | None]] = {}
+        self.several = len(op._schema.returns) > 1 or str(op._schema.returns[0].type).startswith("List")
+
+    def results(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Result | None]:
+        key = (signature(args), signature(list(kwargs.items())) if kwargs else None)
+        found = self.known.get(key)
+        if found is None:
+            if len(self.known) >= _SIGNATURES:
+                self.known.clear()
+            found = self.known[key] = _results(inferred(self.op, args, kwargs))
+        return found
+
+    def __call__(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[VkArray | None]:
+        arrays = [argument(value) for value in args]
+        named = {name: argument(value) for name, value in kwargs.items()}
+        wanted = self.results(args, kwargs)
+        values = self.function(*arrays, **named)
+        listed = list(values) if isinstance(values, (tuple, list)) else [values]
+        return [self._checked(one, result) for one, result in zip(listed, wanted, strict=True)]
+
+    def _checked(self, value: VkArray | None, wanted: Result | None) -> VkArray | None:
+        if value is None or wanted is None:
+            return value
+        if value._shape != wanted.shape:
+            raise RuntimeError(f"{self.op}: the kernel's result has shape {value._shape}, expected {wanted.shape}.")
+        return cast(value, FROM_TORCH[wanted.dtype])
+
+
+# What a row may raise before anything is written, when its kernels do not take these types: the CPU may.
+REFUSALS = (Unsupported, TypeError, FeatureError)
+
+
+def native(names: str, function: Kernel) -> None:
+    """Rows for operators (names separated by spaces) that a function on arrays computes.
+
+    The function gets the arguments of the overload that returns a new tensor, with arrays for tensors (None where one is
+    left out), lists of arrays, and vkarray's types for PyTorch's; it returns an array, a tuple of them or None for an
+    output that is not wanted. Its result is converted to the type that PyTorch says. It may raise Unsupported.
+    """
+    for name in names.split():
+        for op in functional(name):
+            compute = _Native(op, function)
+            register(op, _new(op, compute), "native", _chapter(function))
+            for other in in_place_variants(op):
+                register(other, _in_place(other, compute), "native", _chapter(function))
+            for other in out_variants(op):
+                register(other, _out(other, compute), "native", _chapter(function))
+
+
+def _new(op: Any, compute: _Native) -> Kernel:
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        try:
+            values = compute(args, kwargs)
+        except REFUSALS as error:
+            return fallback.run(op, args, kwargs, reason(error))
+        tensors = [None if value is None else wrap(value) for value in values]
+        return tensors if compute.several else tensors[0]
+
+    return kernel
+
+
+def reason(error: Exception) -> str:
+    return f"no shader computes it for these arguments ({error})"
+
+
+def _in_place(op: Any, compute: _Native) -> Kernel:
+    def kernel(target: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        check_target(target)
+        try:
+            (value,) = compute((target, *args), kwargs)
+        except REFUSALS as error:
+            fallback.run(op, (target, *args), kwargs, reason(error))
+            return target
+        assert value is not None
+        (wanted,) = compute.results((target, *args), kwargs)
+        assert wanted is not None
+        check_broadcast(wanted.shape, target)
+        check_castable(wanted.dtype, target.dtype)
+        assign(array_of(target), value)
+        return target
+
+    return kernel
+
+
+def _out(op: Any, compute: _Native) -> Kernel:
+    names = written(op)
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        targets = [kwargs.pop(name) for name in names]
+        try:
+            wanted = compute.results(args, kwargs)
+            values = compute(args, kwargs)
+        except REFUSALS as error:
+            return fallback.run(op, args, {**kwargs, **dict(zip(names, targets, strict=True))}, reason(error))
+        for target, value, result in zip(targets, values, wanted, strict=True):
+            if value is not None and result is not None:
+                check_castable(result.dtype, target.dtype)
+                check_target(resized(target, result.shape))
+                assign(array_of(target), value)
+        return tuple(targets) if compute.several else targets[0]
+
+    return kernel
+
+
+# -- kernels of tensors -----------------------------------------------------------------------------------------------
+
+
+def direct(names: str, kernel: Kernel, kind: str = "native") -> None:
+    """Rows for single overloads whose kernel takes and returns tensors itself."""
+    for name in names.split():
+        packet, _, overload = name.partition(".")
+        register(getattr(getattr(torch.ops.aten, packet), overload or "default"), kernel, kind, _chapter(kernel))
+
+
+def decomposed(names: str, chapter: str = "decompositions") -> None:
+    """Rows for operators that PyTorch's own formula computes in terms of others.
+
+    Raises LookupError for an operator that PyTorch has no formula for.
+    """
+    from torch._decomp import decomposition_table
+
+    for name in names.split():
+        for op in functional(name):
+            formula = decomposition_table.get(op)
+            if formula is None:
+                raise LookupError(f"decomposed: PyTorch has no decomposition of aten.{full_name(op)}.")
+            register(op, formula, "decomposed", chapter)
+            for other in (*in_place_variants(op), *out_variants(op)):
+                if full_name(other) not in TABLE:
+                    register(other, _from_functional(other, op), "decomposed", chapter)
+
+
+def _from_functional(other: Any, op: Any) -> Kernel:
+    """The kernel of a variant that writes: the result of the operator, copied."""
+    names = written(other)
+    in_place = names == ["self"]
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        if in_place:
+            result = op(*args, **kwargs)
+            check_broadcast(result.shape, args[0])
+            check_castable(result.dtype, args[0].dtype)
+            return args[0].copy_(result)
+        targets = [kwargs.pop(name) for name in names]
+        results = op(*args, **kwargs)
+        for target, result in zip(targets, results if isinstance(results, (tuple, list)) else (results,), strict=True):
+            check_castable(result.dtype, target.dtype)
+            resized(target, result.shape).copy_(result)
+        return tuple(targets) if len(targets) > 1 else targets[0]
+
+    return kernel
