@@ -26,7 +26,7 @@ from . import (
 )  # fmt: skip
 from .fourier import transform
 from .linalg import cholesky, eig, eigh, lu, norm, qr, svd, triangular
-from .nn import columns, convolution, normalization, pointwise, pooling, softmax
+from .nn import columns, convolution, normalization, pointwise, pooling, resample, softmax
 from .nn import indexing as nn_indexing
 from .rows import ROWS, cast_operation
 
@@ -75,7 +75,8 @@ FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     elementwise_variants, reductions.variants, scan_variants, product.variants, cooperative.variants, indexing.variants,
     searching.variants, sorting.variants, random.variants, closeness.variants,
     quantile.variants, histogram.variants, transform.variants,
-    columns.variants, convolution.variants, normalization.variants, pointwise.variants, pooling.variants, softmax.variants,
+    columns.variants, convolution.variants, normalization.variants, pointwise.variants, pooling.variants,
+    resample.variants, softmax.variants,
     nn_indexing.variants,
     cholesky.variants, eig.variants, eigh.variants, lu.variants, norm.variants, qr.variants, svd.variants, triangular.variants,
 )  # fmt: skip

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..launch import Device
 
 _CHANNELS = 8  # that an invocation of unfold moves
+_FEWEST = 32  # invocations of its workgroups, where there are few windows
 
 
 # -- variants ---------------------------------------------------------------------------------------------------------
@@ -54,7 +55,8 @@ def unfold_into(x: VkArray, windows: Windows, columns: VkArray) -> None:
     """columns[n, c, tap, o] = the element of x (5 dimensions) under a tap of window o; the caller cuts the batch."""
     device = x._device
     source = launch.forward(x)
-    groups = -(-windows.outputs // launch.invocations_of_group(device.limits))
+    size = max(_FEWEST, min(launch.WORKGROUP_SIZE, 1 << (windows.outputs - 1).bit_length()))
+    groups = -(-windows.outputs // launch.invocations_of_group(device.limits, size))
     n, channels = x._shape[:2]
     count = n * -(-channels // _CHANNELS) * windows.taps * groups
     words = table(device, (*windows.words, *taken(source)))
@@ -64,7 +66,7 @@ def unfold_into(x: VkArray, windows: Windows, columns: VkArray) -> None:
     )  # fmt: skip
     launch.dispatch(
         _unfold_variant(storage_itemsize(x._dtype, device)), device, push, launch.groups_for(count, device.limits, 1),
-        [source, words], [columns], constants=((1, _CHANNELS),),
+        [source, words], [columns], size, constants=((1, _CHANNELS),),
     )  # fmt: skip
 
 
