@@ -19,6 +19,7 @@ layout(buffer_reference, scalar) buffer RElements { R_STORAGE data[]; };
 
 #define EACH_ROW [[unroll]] for (int i = 0; i < ROWS; ++i)
 #define EACH_COLUMN [[unroll]] for (int j = 0; j < COLUMNS; ++j)
+#define EACH_STEP [[unroll]] for (int k = 0; k < DEPTH; ++k)
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
@@ -38,11 +39,20 @@ void main() {
     EACH_COLUMN b_offset[j] = place.b + min(column + j, int(push.n) - 1) * push.b_n;
     T total[ROWS][COLUMNS];
     EACH_ROW EACH_COLUMN total[i][j] = T(0);
-    for (int k = 0; k < length; ++k) {
-        T a[ROWS], b[COLUMNS];
-        EACH_ROW a[i] = A_LOAD(push.a.data[a_offset[i] + k * push.a_k]);
-        EACH_COLUMN b[j] = B_LOAD(push.b.data[b_offset[j] + k * push.b_k]);
-        EACH_ROW EACH_COLUMN total[i][j] = vx_multiply_add(a[i], b[j], total[i][j]);
+    // Past the end of k zeros are added.
+    for (int first = 0; first < length; first += DEPTH) {
+        T a[DEPTH][ROWS], b[DEPTH][COLUMNS];
+        EACH_STEP {
+            bool inside = first + k < length;
+            int at = inside ? first + k : 0;
+            EACH_ROW a[k][i] = A_LOAD(push.a.data[a_offset[i] + at * push.a_k]);
+            EACH_COLUMN b[k][j] = B_LOAD(push.b.data[b_offset[j] + at * push.b_k]);
+            if (DEPTH > 1 && !inside) {
+                EACH_ROW a[k][i] = T(0);
+                EACH_COLUMN b[k][j] = T(0);
+            }
+        }
+        EACH_ROW EACH_COLUMN EACH_STEP total[i][j] = vx_multiply_add(a[k][i], b[k][j], total[i][j]);
     }
     EACH_ROW EACH_COLUMN {
         if (row + i < int(push.m) && column + j < int(push.n)) {

@@ -3,8 +3,8 @@
 // each invocation keeps BLOCK_M x BLOCK_N sums in registers. Every element of r adds its products in the order of k.
 //
 // Tiles lie in shared memory as packs of LANES elements, k by k, whatever the strides: A_ALONG_K and B_ALONG_K say along
-// which dimension neighbouring invocations fetch; A_PACKED, B_PACKED and R_PACKED that the length along it is a multiple
-// of LANES and packs can be moved whole.
+// which dimension neighbouring invocations fetch; A_PACKED, B_PACKED and R_PACKED that packs can be moved whole (of a and
+// b also the last one of a row, which may be partly outside).
 //
 // Measured on an NVIDIA H200: sizes as specialization constants leave the sums in memory, at a tenth of the speed; two
 // buffers in shared memory, which save a barrier per step, make the best tile no faster and others up to 40% slower; with
@@ -82,8 +82,8 @@ T total[BLOCK_M * BLOCK_N];
         int number = e * SIZE + local;                                                                     \
         return ALONG_K ? ivec2(number / TILE_K, number % TILE_K) : ivec2(number % TILE, number / TILE);    \
     }                                                                                                      \
-    int NAME##_offset(ivec2 at, int last) {                                                                \
-        return place.NAME + min(START + at.x, int(EXTENT) - last) * STRIDE + at.y * STRIDE_K;              \
+    int NAME##_offset(ivec2 at, int width) {                                                               \
+        return place.NAME + min(START + at.x, (int(EXTENT) - 1) / width * width) * STRIDE + at.y * STRIDE_K; \
     }                                                                                                      \
     void NAME##_begin() {                                                                                  \
         UNROLL for (int p = 0; p < COUNT; ++p) {                                                           \

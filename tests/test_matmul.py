@@ -11,7 +11,7 @@ from reference import WIDER, host_dtype, random_values, roll, supported
 import vkarray as vx
 from vkarray import layout
 from vkarray.dtypes import CATEGORIES
-from vkarray.ops import catalogue, launch, product
+from vkarray.ops import catalogue, launch, packs, product
 from vkarray.ops.tiles import CPU_TILES, GPU_TILES, Tile
 
 NUMERIC = supported(CATEGORIES["numeric"])
@@ -179,6 +179,38 @@ def test_parts_of_the_summed_dimension(tile, dtype, only, device) -> None:
         ((97,), (97, 9)),
     ]:
         multiply(dtype, values_of(dtype, first, 11), values_of(dtype, second, 12))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [((155, 100), (100, 30)), ((3, 2, 20, 90), (3, 2, 90, 24)), ((5, 9, 64), (64, 9))]
+)
+def test_few_tiles_that_are_left_are_cut_into_parts(first, second, only, device, monkeypatch) -> None:
+    """Five or six tiles on a device for four: one or two are left, whose sums are cut into four or two parts."""
+    only(GPU_TILES[-2]._replace(at_once=4))
+    seen = []
+    whole = product._multiply
+    monkeypatch.setattr(
+        product, "_multiply", lambda a, b, result, *others: (seen.append(result.shape), whole(a, b, result, *others))[1]
+    )
+    multiply(vx.float32, values_of(vx.float32, first, 11), values_of(vx.float32, second, 12))
+    assert [shape[0] for shape in seen] == {(155, 100): [1, 4], (3, 2, 20, 90): [1, 2], (5, 9, 64): [1]}[first]
+
+
+@pytest.mark.parametrize("dtype", supported([vx.int32, vx.float32, vx.float64]), ids=str)
+def test_large_products_move_packs(dtype, only, device, monkeypatch) -> None:
+    """Odd lengths and slices are copied into packs, and what lies beside a slice has no part in the product."""
+    only(GPU_TILES[-2])
+    monkeypatch.setattr(packs, "_LEAST", (16, 16, 8))
+    for m, k, n in [(65, 37, 67), (64, 40, 66), (33, 41, 36)]:
+        wide, high = values_of(dtype, (m, k + 6), 26), values_of(dtype, (k + 5, n), 27)
+        if dtype is not vx.int32:
+            wide[:, :3] = wide[:, k + 3 :] = high[k:] = np.nan
+        for first, second in [(0, 0), (1, 0), (0, 1), (1, 1)]:
+            x = vx.asarray(np.ascontiguousarray(wide.T)).mT if first else vx.asarray(wide)
+            y = vx.asarray(np.ascontiguousarray(high.T)).mT if second else vx.asarray(high)
+            check(x[:, 3 : k + 3] @ y[:k], np.matmul, wide[:, 3 : k + 3], high[:k], dtype, k)
+    aligned = vx.zeros((32, 40), dtype=dtype), vx.zeros((40, 48), dtype=dtype)
+    assert all(same is x for same, x in zip(packs.in_packs(*aligned, 4), aligned, strict=True))
 
 
 def test_dispatches_are_cut_where_32_bit_indices_end(monkeypatch) -> None:

@@ -18,6 +18,7 @@ from ..array import VkArray, empty, is_supported, storage_itemsize
 from ..dtypes import CATEGORIES, DType
 from ..shaders import Variant
 from . import launch
+from .packs import in_packs
 from .reductions import partial_dtype
 from .rows import cast
 from .tiles import CPU_TILES, GPU_TILES, Tile
@@ -32,6 +33,7 @@ _BUSY_WITH_ROWS = {"gpu": 1 << 18, "cpu": 1 << 10}
 _SHORTEST_PART = {"gpu": 256, "cpu": 1024}
 _LANES = (256, 32)  # invocations that share a sum on a GPU, where neighbours in memory are neighbours in k
 _LONG_ROW = 2048  # from here on a whole workgroup shares a sum
+_ALIGNED = 16  # elements
 _SHORTEST_REACH = 16  # products that a part always has, whatever it spans
 # Rows and columns from which on 16-bit floating-point matrices are converted first: unpacking such an element takes a
 # dozen instructions, and it is read once per tile. No larger than half the smallest tile of matmul_tiled.
@@ -83,7 +85,7 @@ def matmul_variant(tile: Tile, source: DType, target: DType, device: Device) -> 
         own = {"TILE_M": tile.shape[0], "TILE_N": tile.shape[1], "TILE_K": tile.depth, "BLOCK_M": rows,
                "BLOCK_N": columns, "PACK": pack, "LANES": lanes}  # fmt: skip
     else:
-        own = {"ROWS": rows, "COLUMNS": columns}
+        own = {"ROWS": rows, "COLUMNS": columns, "DEPTH": tile.depth}
     defines = (*_defines(source, target, device), *((name, str(value)) for name, value in own.items()))
     return Variant(tile.template, defines, f"{tile.label}, {source} to {target}")
 
@@ -194,9 +196,10 @@ def part_length(
     """Products per part of the summed dimension, given how much runs side by side without parts."""
     parts = max(1, min(-(-busy // max(parallel, 1)), k // shortest))
     stride = max(1, abs(a._strides[axes[0]]), abs(b._strides[axes[1]]))
-    part = min(-(-k // parts), max(1, min(_reach(a), _reach(b)) // stride), _LONGEST_PART[a._device.limits.kind])
+    longest = min(max(1, min(_reach(a), _reach(b)) // stride), _LONGEST_PART[a._device.limits.kind])
     # Parts that begin at multiples of 16 elements keep the alignment of the whole.
-    return part if part < 32 or part >= k else part - part % 16
+    part = min(-(-k // (parts * _ALIGNED)) * _ALIGNED, longest)
+    return min(part if part < 2 * _ALIGNED else part - part % _ALIGNED, k)
 
 
 def _sum_parts(term: str, a: VkArray, b: VkArray, result: VkArray, part: int, lanes: int) -> None:
@@ -240,16 +243,46 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
         return result
     a, b, folded = fold(a, b, result)
     tile = choose_tile(device, folded._shape, a._dtype)
-    kind = device.limits.kind
-    invocations = tile.count(folded._shape) * tile.invocations
-    part = part_length(k, invocations, _BUSY_WITH_TILES[kind], _SHORTEST_PART[kind], a, b, (-1, -2))
-    if part < k:
-        partial = partial_array(folded, -(-k // part))
-        _multiply(a, b, partial, tile, part)
-        sum_partial(partial, folded)
-    else:
-        _multiply(a, b, folded._view((1, *folded._shape), (0, *folded._strides)), tile, part)
+    if tile.template == "matmul_tiled" and a._dtype.bits >= 32 and len(folded._shape) == 2:
+        a, b = in_packs(a, b, pack_of(a._dtype)[1])
+    k, shortest = a._shape[-1], _SHORTEST_PART[device.limits.kind]
+    for first, second, piece, busy in _pieces(a, b, folded, tile):
+        parallel = tile.count(piece._shape) * tile.invocations
+        part = part_length(k, parallel, busy, shortest, first, second, (-1, -2))
+        if part < k:
+            partial = partial_array(piece, -(-k // part))
+            _multiply(first, second, partial, tile, part)
+            sum_partial(partial, piece)
+        else:
+            _multiply(first, second, piece._view((1, *piece._shape), (0, *piece._strides)), tile, part)
     return result
+
+
+def _pieces(a: VkArray, b: VkArray, result: VkArray, tile: Tile) -> Iterator[tuple[VkArray, VkArray, VkArray, int]]:
+    """The product as pieces, each with the invocations that keep the device busy with it.
+
+    There are two where few tiles are left when the device has been full of them: first the rows (of a stack the matrices)
+    that fill it, then the others, whose sums are cut into parts so that they fill it as well.
+    """
+    axis, unit = (-2, tile.shape[0]) if len(result._shape) == 2 else (0, 1)
+    length, busy = result._shape[axis], _BUSY_WITH_TILES[result._device.limits.kind]
+    whole = tile.rows_of_whole_waves(result._shape, axis, unit)
+    if whole == length:
+        yield a, b, result, busy
+        return
+    for first, last in ((0, whole), (whole, length)):
+        piece = _range(result, axis, first, last)
+        if first:
+            rest = tile.count(piece._shape)
+            busy = tile.at_once // rest * rest * tile.invocations
+        yield _range(a, axis, first, last), b if axis else _range(b, axis, first, last), piece, busy
+
+
+def _range(array: VkArray, axis: int, first: int, last: int) -> VkArray:
+    """The part of an array from `first` up to `last` along an axis."""
+    shape = list(array._shape)
+    shape[axis] = last - first
+    return array._view(tuple(shape), array._strides, first * array._strides[axis])
 
 
 # Specialization constants of the products' kernels.
@@ -345,15 +378,17 @@ def _access_constants(slice_: _Slice, a: VkArray, b: VkArray, result: VkArray, r
     """The specialization constants of matmul_tiled for these layouts."""
     (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
     a_along_k, b_along_k = abs(a_k) <= abs(a_m), abs(b_k) < abs(b_n)
-    rows, columns = slice_.inner
-    along = [  # length and stride along which the elements are moved, and the stride across
-        (slice_.along_k, a_k, a_m) if a_along_k else (rows, a_m, a_k),
-        (slice_.along_k, b_k, b_n) if b_along_k else (columns, b_n, b_k),
-        (columns, 1, r_m),
+    columns = slice_.inner[1]
+    # The stride along which elements are moved, the one across, and the length that is to be of whole packs: what is
+    # read past the last row or column is not stored, and lies in the same 16 bytes.
+    along = [
+        (a_k, a_m, slice_.along_k) if a_along_k else (a_m, a_k, 0),
+        (b_k, b_n, slice_.along_k) if b_along_k else (b_n, b_k, 0),
+        (1, r_m, columns),
     ]
     packed = [
         _packable(array, address, length, step, (other, *strides))
-        for array, address, (length, step, other), strides in zip(
+        for array, address, (step, other, length), strides in zip(
             (a, b, result), slice_.addresses, along, slice_.strides, strict=True
         )
     ]
@@ -362,7 +397,7 @@ def _access_constants(slice_: _Slice, a: VkArray, b: VkArray, result: VkArray, r
 
 
 def _packable(array: VkArray, address: int, length: int, step: int, others: Sequence[int]) -> bool:
-    """Whether packs can be moved whole: side by side, aligned, none partly outside, and stored in the compute type."""
+    """Whether packs can be moved whole: side by side, aligned, and stored in the compute type."""
     lanes = pack_of(array._dtype)[1]
     return (
         lanes > 1 and array._dtype.bits >= 32 and step == 1 and address % 16 == 0 and length % lanes == 0

@@ -54,6 +54,15 @@ class Tile(NamedTuple):
         """How many tiles cover a result of this shape."""
         return count(self.shape, shape)
 
+    def rows_of_whole_waves(self, shape: Sequence[int], axis: int, unit: int) -> int:
+        """How many rows along an axis, in steps of `unit`, fill the device some times, if few tiles are left; else all."""
+        if self.template != "matmul_tiled":
+            return shape[axis]
+        tiles, per_unit = self.count(shape), self.count((*shape[:axis], unit, *shape[axis:][1:]))
+        whole = tiles // self.at_once * self.at_once // per_unit
+        rest = tiles - whole * per_unit
+        return whole * unit if whole and 0 < rest <= self.at_once * _FEW else shape[axis]
+
     def time(self, shape: Sequence[int]) -> float:
         """How long a result of this shape should take, in units of a product; the last tiles run with idle neighbours."""
         waves = self.count(shape) / self.at_once
@@ -61,6 +70,7 @@ class Tile(NamedTuple):
         return waves * self.at_once * math.prod(self.shape) * self.cost
 
 
+_FEW = 0.5  # of the tiles that run side by side: so many are cut into parts when they are left
 _IDLE = 0.35  # of the time of a tile is lost where another could have run beside the last ones
 # In each table the row that should take least time is taken; the last one fits always. Figures of an NVIDIA H200.
 GPU_TILES = (
@@ -71,11 +81,11 @@ GPU_TILES = (
     Tile("matmul_tiled", (16, 64), (4, 4), 16, 8, 1452, 2.0),
     Tile("matmul_tiled", (64, 16), (4, 4), 16, 8, 1452, 2.0),
     Tile("matmul_tiled", (32, 32), (4, 4), 8, 16, 1452, 1.7),
-    Tile("matmul_blocked", (4, 4), (4, 4), 1, 16, 1 << 17, 5.0),
+    Tile("matmul_blocked", (4, 4), (4, 4), 2, 16, 1 << 17, 5.0),
 )
 # CPU drivers: no shared memory; the larger the block in registers (and first-level cache), the fewer loads.
 CPU_TILES = (
-    Tile("matmul_blocked", (16, 16), (16, 16), 1, 4, 1024, 1.0),
-    Tile("matmul_blocked", (8, 8), (8, 8), 1, 8, 1024, 1.1),
-    Tile("matmul_blocked", (4, 4), (4, 4), 1, 16, 1024, 2.0),
+    Tile("matmul_blocked", (16, 16), (16, 16), 2, 4, 1024, 1.0),
+    Tile("matmul_blocked", (8, 8), (8, 8), 2, 8, 1024, 1.1),
+    Tile("matmul_blocked", (4, 4), (4, 4), 2, 16, 1024, 2.0),
 )
