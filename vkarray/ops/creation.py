@@ -59,9 +59,12 @@ def asarray(
     vkarray cannot hold, OverflowError for a Python integer out of range, FeatureError for a dtype the device lacks.
     Standard: creation functions, `asarray`.
     """
+    wanted = None if dtype is None else as_dtype(dtype, "asarray")
+    if wanted is None and copy is not False and type(obj) in _PLAIN and (type(obj) is not int or abs(obj) < 1 << 31):
+        return _of_scalar(obj, as_device(device))
+
     import numpy as np
 
-    wanted = None if dtype is None else as_dtype(dtype, "asarray")
     if isinstance(obj, VkArray):
         target = obj._device if device is None else as_device(device)
         result = to_device(obj, target)
@@ -105,6 +108,18 @@ def asarray(
     if values.dtype.name != "bfloat16":
         values = _converted(values, wanted)
     return interchange.from_numpy(values, wanted, target)
+
+
+_PLAIN = (bool, int, float, complex)
+
+
+def _of_scalar(value: complex, device: launch.Device) -> VkArray:
+    """A Python scalar as an array of its default dtype: without NumPy, which a fresh process would import for it alone."""
+    wanted = default_dtype(promotion.KIND_NAMES[promotion.scalar_kind(value)], device)
+    check_supported(wanted, device, "asarray")
+    result = _empty((), wanted, device)
+    device.upload(result._buffer, 0, launch.scalar_bytes(value, wanted, device))
+    return result
 
 
 def _as_numpy(obj: Any) -> Any:
