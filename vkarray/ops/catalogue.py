@@ -26,7 +26,7 @@ from . import (
 )  # fmt: skip
 from .fourier import transform
 from .linalg import cholesky, eig, eigh, lu, norm, qr, svd, triangular
-from .nn import columns, convolution, normalization, pointwise, pooling, resample, softmax
+from .nn import columns, convolution, dropout, losses, normalization, optimizers, pointwise, pooling, resample, softmax
 from .nn import indexing as nn_indexing
 from .rows import ROWS, cast_operation
 
@@ -78,6 +78,7 @@ FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     columns.variants, convolution.variants, normalization.variants, pointwise.variants, pooling.variants,
     resample.variants, softmax.variants,
     nn_indexing.variants,
+    losses.variants, dropout.variants, optimizers.variants,
     cholesky.variants, eig.variants, eigh.variants, lu.variants, norm.variants, qr.variants, svd.variants, triangular.variants,
 )  # fmt: skip
 

@@ -1,0 +1,163 @@
+"""Scaled dot product attention: products of matrices round a masked softmax."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from ... import dtypes, layout, promotion
+from ...array import VkArray
+from .. import launch, statistical
+from ..linear_algebra import matmul
+from ..manipulation import reshape
+from ..random import Generator
+from ..reductions import partial_dtype
+from ..rows import cast, check_operands
+from .dropout import dropout, dropout_backward
+from .softmax import masked_softmax, softmax_backward
+
+
+class Attention(NamedTuple):
+    """What `attention` found, and what the way back needs of it."""
+
+    result: VkArray
+    probabilities: VkArray  # after the softmax
+    kept: VkArray | None  # the mask of dropout
+
+
+def _checked(
+    function: str, query: VkArray, key: VkArray, value: VkArray, grouped: bool
+) -> tuple[VkArray, VkArray, VkArray, int]:
+    """The operands with a dimension of groups, (..., heads of key, group, L, E), and the heads of a group.
+
+    Raises TypeError and ValueError for what does not fit.
+    """
+    operands = (query, key, value)
+    check_operands(function, operands)
+    promotion.check_category(function, query._dtype, "real floating")
+    shapes = [one._shape for one in operands]
+    if len({one._dtype for one in operands}) > 1 or min(map(len, shapes)) < 2:
+        raise ValueError(
+            f"{function}: expected a query, key and value of one dtype and of 2 dimensions or more, got "
+            f"{', '.join(f'{one._dtype} {one._shape}' for one in operands)}."
+        )
+    if query._shape[-1] != key._shape[-1] or key._shape[-2] != value._shape[-2]:
+        raise ValueError(
+            f"{function}: expected a query (..., L, E), a key (..., S, E) and a value (..., S, F), got shapes {shapes[0]}, "
+            f"{shapes[1]} and {shapes[2]}."
+        )
+    heads = 1
+    if grouped and query.ndim > 2:
+        heads, rest = divmod(query._shape[-3], key._shape[-3])
+        if rest or key._shape[-3] != value._shape[-3]:
+            raise ValueError(
+                f"{function}: expected heads of the query that are a multiple of those of key and value, got {shapes[0]}, "
+                f"{shapes[1]} and {shapes[2]}."
+            )
+    if heads > 1:
+        query = _grouped(query, heads)
+        key, value = (one._view((*one._shape[:-2], 1, *one._shape[-2:]), _with_group(one)) for one in (key, value))
+    return query, key, value, heads
+
+
+def _with_group(x: VkArray) -> tuple[int, ...]:
+    return (*x._strides[:-2], 0, *x._strides[-2:])
+
+
+def _grouped(x: VkArray, heads: int) -> VkArray:
+    """Heads next to each other as groups: a view."""
+    count = x._shape[-3] // heads
+    strides = (*x._strides[:-3], heads * x._strides[-3], *x._strides[-3:])
+    return x._view((*x._shape[:-3], count, heads, *x._shape[-2:]), strides)
+
+
+def _mask_of_groups(mask: VkArray | None, heads: int) -> VkArray | None:
+    if mask is None or heads == 1 or mask.ndim < 3:
+        return mask
+    if mask._shape[-3] == 1:
+        return mask._view((*mask._shape[:-2], 1, *mask._shape[-2:]), _with_group(mask))
+    return _grouped(mask, heads)
+
+
+def _transposed(x: VkArray) -> VkArray:
+    return x._view((*x._shape[:-2], x._shape[-1], x._shape[-2]), (*x._strides[:-2], x._strides[-1], x._strides[-2]))
+
+
+def attention(
+    query: VkArray, key: VkArray, value: VkArray, mask: VkArray | None = None, *, causal: bool = False,
+    scale: float | None = None, probability: float = 0.0, generator: Generator | None = None, grouped: bool = False,
+) -> Attention:  # fmt: skip
+    """softmax(scale * query @ key.T, where the mask allows) @ value.
+
+    Parameters: query (..., H, L, E), key (..., H, S, E) and value (..., H, S, F), real floating-point of one dtype, leading
+    dimensions broadcast; mask (bool: where to look, or numbers that are added to the scores; broadcasts to (..., H, L, S));
+    causal (row l sees the places 0 to l alone); scale (default 1 / sqrt(E)); probability (of dropout, with a generator); grouped
+    (the heads of key and value are fewer, and each serves several of the query, next to each other).
+    Returns (result of shape (..., H, L, F), probabilities, mask of dropout). Rows that see nothing are 0.
+    Raises TypeError for other types, ValueError for shapes that do not fit.
+    Method: products of matrices, and the softmax between them in one kernel; 16-bit scores are rounded to their dtype.
+    """
+    query, key, value, heads = _checked("attention", query, key, value, grouped)
+    factor = 1 / math.sqrt(query._shape[-1]) if scale is None else promotion.as_float(scale, "attention", "scale")
+    mask = _mask_of_groups(mask, heads)
+    if mask is not None and mask._dtype is not dtypes.bool_:
+        mask = cast(mask, query._dtype)
+    scores = matmul(query, _transposed(key))
+    probabilities = masked_softmax(scores, mask, scale=factor, causal=causal)
+    kept, used = None, probabilities
+    if probability > 0:
+        if generator is None:
+            raise ValueError("attention: dropout needs random numbers. Give generator=vkarray.random.default_rng().")
+        used, kept = dropout(probabilities, probability, generator)
+    result = matmul(used, value)
+    if heads > 1:
+        result = reshape(result, (*result._shape[:-4], result._shape[-4] * heads, *result._shape[-2:]))
+    return Attention(result, probabilities, kept)
+
+
+def attention_backward(
+    gradient: VkArray, query: VkArray, key: VkArray, value: VkArray, probabilities: VkArray, kept: VkArray | None = None,
+    *, scale: float | None = None, probability: float = 0.0, grouped: bool = False, of_mask: bool = False,
+) -> tuple[VkArray, VkArray, VkArray, VkArray | None]:  # fmt: skip
+    """The gradients of query, key and value, and of a mask of numbers when asked for, from that of the result of `attention`.
+
+    Parameters: gradient (of the shape of the result); query, key, value, scale, probability, grouped as given; probabilities,
+    kept as returned. The gradient of the mask has the shape of the scores.
+    """
+    function = "attention_backward"
+    shapes = [one._shape for one in (query, key, value)]
+    query, key, value, heads = _checked(function, query, key, value, grouped)
+    factor = 1 / math.sqrt(query._shape[-1]) if scale is None else promotion.as_float(scale, function, "scale")
+    if heads > 1:
+        gradient = _grouped(launch.contiguous(gradient), heads)
+    dropped = 1 / (1 - probability) if probability < 1 else 0.0
+    used = probabilities if kept is None else dropout_backward(probabilities, kept, dropped)
+    of_value = matmul(_transposed(used), gradient)
+    of_used = matmul(gradient, _transposed(value))
+    if kept is not None:
+        of_used = dropout_backward(of_used, kept, dropped)
+    own = softmax_backward(of_used, probabilities) if of_mask else None
+    of_scores = softmax_backward(of_used, probabilities, scale=factor)
+    found = (matmul(of_scores, key), matmul(_transposed(of_scores), query), of_value)
+    summed = [
+        _summed_to(one, shape, heads if place else 1)
+        for place, (one, shape) in enumerate(zip(found, shapes, strict=True))
+    ]
+    if own is not None and heads > 1:
+        own = reshape(own, (*own._shape[:-4], own._shape[-4] * heads, *own._shape[-2:]))
+    return summed[0], summed[1], summed[2], own
+
+
+def _summed_to(x: VkArray, shape: layout.Shape, heads: int) -> VkArray:
+    """Sums over what was broadcast to make x from an array of `shape`: the groups of heads, and dimensions of length 1."""
+    if heads > 1:
+        x = cast(statistical.sum(cast(x, partial_dtype(x._dtype)), axis=-3), x._dtype)
+    extra = x.ndim - len(shape)
+    if x.size == math.prod(shape):
+        return reshape(x, shape)
+    axes = (
+        *range(extra),
+        *(axis + extra for axis, size in enumerate(shape) if size == 1 and x._shape[axis + extra] != 1),
+    )
+    wide = statistical.sum(cast(x, partial_dtype(x._dtype)), axis=axes)
+    return cast(reshape(wide, shape), x._dtype)
