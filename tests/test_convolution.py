@@ -152,6 +152,23 @@ def test_convolution(case, dtype):
     _check(gradients[2], gradient.sum(axes), absolute.sum(axes), terms, dtype)
 
 
+@pytest.mark.parametrize("dtype", supported([vx.int8, vx.uint16, vx.int32, vx.int64]), ids=str)
+@pytest.mark.parametrize("case", ["products", "one tap", "few channels"])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_integers(transposed, case, dtype):
+    """They wrap."""
+    channels, made, size, kernel, parameters = CASES[case]
+    generator = np.random.default_rng(2)
+    shapes = (2, channels, *size), (*((channels, made) if transposed else (made, channels)), *kernel), (made,)
+    x, w, b = (generator.integers(-99, 99, shape).astype(host_dtype(dtype)) for shape in shapes)
+    got = convolve(*map(vx.asarray, (x, w, b)), transposed=transposed, **parameters)
+    wide = [array.astype(np.float64) for array in (x, w)]
+    sums = _slid(*wide, got.shape[2:], **parameters) if transposed else _made(*wide, **parameters)
+    expected = (sums + b.astype(np.float64)[:, None, None]).astype(np.int64).astype(host_dtype(dtype))
+    assert got.dtype is dtype
+    np.testing.assert_array_equal(np.asarray(got), expected)
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("case", CASES)
 def test_transposed(case, dtype):
@@ -307,7 +324,7 @@ def test_errors():
     with pytest.raises(TypeError, match="expected weight of the dtype and device of x"):
         convolve(x, vx.astype(w, vx.float16))
     with pytest.raises(TypeError, match="int32"):
-        convolve(vx.astype(x, vx.int32), vx.astype(w, vx.int32))
+        convolution_backward(*[vx.astype(array, vx.int32) for array in (vx.zeros((2, 6, 6, 6)), x, w)])
     with pytest.raises(ValueError, match=r"expected a gradient of shape \(2, 6, 6, 6\)"):
         convolution_backward(x, x, w)
 

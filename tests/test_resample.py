@@ -117,6 +117,13 @@ def test_padding(padding, mode, dtype):
     _check(resample.pad_repeated_backward(array, size, padding, mode), gradient, matrices, dtype, 0)
 
 
+def test_padding_of_integers():
+    x = np.arange(12, dtype=np.int32).reshape(1, 1, 3, 4)
+    for mode, other in (("reflect", "reflect"), ("replicate", "edge")):
+        got = resample.pad_repeated(vx.asarray(x), ((-1, 1), (2, 0)), mode)
+        np.testing.assert_array_equal(np.asarray(got), np.pad(x[:, :, 1:], ((0, 0), (0, 0), (0, 1), (2, 0)), other))
+
+
 def test_layouts():
     _, x = _values((2, 3, 6, 5), vx.float32)
     last = vx.permute_dims(vx.asarray(vx.permute_dims(x, (0, 2, 3, 1)), copy=True), (0, 3, 1, 2))

@@ -10,7 +10,21 @@ What has no shader yet runs on the CPU and is counted: `fallbacks`, `reset_fallb
 from __future__ import annotations
 
 from . import device, fallback, storage, transfer  # isort: skip - the device has its name first
-from . import copies, creation, elementwise, matrix, random, reductions
+from . import (
+    attention,
+    convolution,
+    copies,
+    creation,
+    elementwise,
+    indexing,
+    losses,
+    matrix,
+    normalization,
+    optimizers,
+    pooling,
+    random,
+    reductions,
+)
 from .fallback import Fallback, FallbackError, FallbackWarning, fallbacks, reset_fallbacks, strict
 from .storage import as_array
 from .transfer import to_torch, to_vulkan

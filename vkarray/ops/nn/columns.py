@@ -42,8 +42,8 @@ def _fold_variant(source: DType, target: DType, device: Device) -> Variant:
 def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all types, for the archive."""
     for dtype in DTYPES.values():
-        if dtype in CATEGORIES["real floating"] and is_supported(dtype, device):
-            yield _unfold_variant(storage_itemsize(dtype, device))
+        yield _unfold_variant(storage_itemsize(dtype, device))
+        if dtype in CATEGORIES["real numeric"] and is_supported(dtype, device):
             yield _fold_variant(dtype, dtype, device)
             yield _fold_variant(partial_dtype(dtype), dtype, device)
 
@@ -109,12 +109,12 @@ def _windows(function: str, size: Sequence[int], kernel_size: Any, stride: Any, 
 def unfold(x: VkArray, /, kernel_size: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1) -> VkArray:
     """The elements under every window, as columns.
 
-    Parameters: x (real floating) of shape (N, C, L1, ...) with 1 to 3 dimensions that windows slide over; kernel_size, stride,
+    Parameters: x (any dtype) of shape (N, C, L1, ...) with 1 to 3 dimensions that windows slide over; kernel_size, stride,
     padding (zeros on both sides), dilation (integers, or one for each of these dimensions).
     Returns an array of shape (N, C * taps, windows): taps of a window and windows in C order, as `torch.nn.Unfold`.
     Raises TypeError for other types, ValueError for other shapes and for windows that do not fit.
     """
-    _check("unfold", x, "x", (3, 4, 5))
+    _check("unfold", x, (3, 4, 5), "all")
     windows = _windows("unfold", x._shape[2:], kernel_size, stride, padding, dilation)
     n, channels = x._shape[:2]
     result = empty((n, channels, windows.taps, windows.outputs), x._dtype, x._device)
@@ -134,7 +134,7 @@ def fold(
     Returns an array of shape (N, C, *output_size). Each element is summed in float32 at least, in the order of the taps.
     Raises TypeError for other types, ValueError for other shapes and for windows that do not fit.
     """
-    _check("fold", x, "x", (3,))
+    _check("fold", x, (3,), "real floating")
     size = output_size if isinstance(output_size, (tuple, list)) else (output_size,)
     size = numbers("fold", "output_size", size, len(size), 1)
     windows = _windows("fold", size, kernel_size, stride, padding, dilation)
@@ -154,10 +154,10 @@ def fold(
     return result
 
 
-def _check(function: str, x: Any, name: str, ranks: tuple[int, ...]) -> None:
+def _check(function: str, x: Any, ranks: tuple[int, ...], category: str) -> None:
     check_array(function, x)
-    promotion.check_category(function, x._dtype, "real floating")
+    promotion.check_category(function, x._dtype, category)
     check_supported(x._dtype, x._device, function)
     if x.ndim not in ranks:
         expected = " or ".join(map(str, ranks))
-        raise ValueError(f"{function}: expected {name} of {expected} dimensions, got shape {x._shape}.")
+        raise ValueError(f"{function}: expected x of {expected} dimensions, got shape {x._shape}.")

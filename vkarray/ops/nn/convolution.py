@@ -76,8 +76,9 @@ def _variant(template: str, source: DType, target: DType, device: Device) -> Var
 def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all types, for the archive."""
     for dtype in DTYPES.values():
-        if dtype in CATEGORIES["real floating"] and is_supported(dtype, device):
+        if dtype in CATEGORIES["real numeric"] and is_supported(dtype, device):
             yield _variant("nn_convolution_direct", dtype, dtype, device)
+        if dtype in CATEGORIES["real floating"] and is_supported(dtype, device):
             yield _variant("nn_convolution_weight", dtype, dtype, device)
             yield _variant("nn_convolution_weight", dtype, partial_dtype(dtype), device)
 
@@ -331,13 +332,13 @@ class _Call(NamedTuple):
 
 
 def _checked(
-    function: str, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: Any, transposed: bool,
-    output_padding: Any,
+    function: str, category: str, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: Any,
+    transposed: bool, output_padding: Any,
 ) -> _Call:  # fmt: skip
     operands = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
     for name, array in operands.items():
         check_array(function, array)
-        promotion.check_category(function, array._dtype, "real floating")
+        promotion.check_category(function, array._dtype, category)
         check_supported(array._dtype, array._device, function)
         if array._dtype is not x._dtype or array._device is not x._device:
             raise TypeError(
@@ -414,16 +415,18 @@ def convolution(
 ) -> VkArray:  # fmt: skip
     """A convolution (cross-correlation, as neural networks have it) over one to three dimensions, or a transposed one.
 
-    Parameters: x (real floating) of shape (N, C, L1, ...); weight of shape (M, C / groups, K1, ...), for a transposed
+    Parameters: x (real numeric) of shape (N, C, L1, ...); weight of shape (M, C / groups, K1, ...), for a transposed
     convolution (C, M / groups, K1, ...); bias of shape (M,); stride, padding (zeros on both sides), dilation, output_padding
     (added to one side of a transposed convolution's result), each an integer or one for each dimension; groups of channels;
     out (an array for the result, which shares no memory with the operands).
     Returns an array of shape (N, M, ...), whose lengths are (L + 2 padding - dilation (K - 1) - 1) // stride + 1, transposed
     (L - 1) stride - 2 padding + dilation (K - 1) + output_padding + 1.
-    float16 and bfloat16 are summed in float32, and rounded once more where a bias is added.
+    float16 and bfloat16 are summed in float32, and rounded once more where a bias is added; integers wrap.
     Raises TypeError for other types, ValueError for shapes that do not match and results without elements.
     """
-    call = _checked("convolution", x, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
+    call = _checked(
+        "convolution", "real numeric", x, weight, bias, stride, padding, dilation, groups, transposed, output_padding
+    )
     result, target = _target("convolution", out, call.shape, x)
     if result.size:
         compute = _slid if transposed else _made
@@ -449,7 +452,9 @@ def convolution_backward(
     Raises as `convolution`, and ValueError for a gradient of another shape.
     """
     function = "convolution_backward"
-    call = _checked(function, x, weight, None, stride, padding, dilation, groups, transposed, output_padding)
+    call = _checked(
+        function, "real floating", x, weight, None, stride, padding, dilation, groups, transposed, output_padding
+    )
     check_array(function, gradient)
     if gradient._shape != call.shape or gradient._dtype is not x._dtype or gradient._device is not x._device:
         raise ValueError(

@@ -13,6 +13,7 @@ from ...array import VkArray, check_supported, empty, is_supported
 from ...dtypes import CATEGORIES, DTYPES, DType
 from ...shaders import Variant
 from .. import launch
+from ..pad import pad
 from ..rows import check_array
 from .windows import Windows, batches, five, numbers, table, taken, triple
 
@@ -71,9 +72,9 @@ def triple_of(scales: Sequence[float], missing: float) -> tuple[float, ...]:
     return (*(missing,) * (3 - len(scales)), *scales)
 
 
-def _checked(function: str, x: Any) -> int:
+def _checked(function: str, x: Any, category: str = "real floating") -> int:
     check_array(function, x)
-    promotion.check_category(function, x._dtype, "real floating")
+    promotion.check_category(function, x._dtype, category)
     check_supported(x._dtype, x._device, function)
     if x.ndim not in (3, 4, 5) or 0 in x._shape[2:]:
         raise ValueError(
@@ -165,15 +166,19 @@ def _padding(function: str, size: tuple[int, ...], padding: Any, mode: str) -> W
 def pad_repeated(x: VkArray, /, padding: Sequence[Sequence[int]], mode: str = "reflect") -> VkArray:
     """x with its own elements around it.
 
-    Parameters: x (real floating) of shape (N, C, L1, ...) with 1 to 3 lengths; padding: a pair (before, after) for each length,
+    Parameters: x (any dtype) of shape (N, C, L1, ...) with 1 to 3 lengths; padding: a pair (before, after) for each length,
     negative to cut; mode: "reflect" (mirrored at the outermost element, by less than the length) or "replicate" (the
     outermost element).
     Returns an array of shape (N, C, before + L1 + after, ...).
     Raises TypeError for other types, ValueError for other shapes and modes.
     """
     function = "pad_repeated"
-    _checked(function, x)
+    _checked(function, x, "all")
     windows = _padding(function, x._shape[2:], padding, mode)
+    if x._dtype not in CATEGORIES["real floating"]:
+        cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x._shape[2:], padding, strict=True))
+        widths = ((0, 0), (0, 0), *((max(a, 0), max(b, 0)) for a, b in padding))
+        return pad(x[(..., *cut)], widths, "edge" if mode == "replicate" else mode)
     shape = (*x._shape[:2], *windows.output[5 - x.ndim :])
     return _run(function, "nn_resample", mode, x, shape, windows, (), False)
 
