@@ -108,8 +108,10 @@ def _moments(x: VkArray, axes: Sequence[int]) -> tuple[VkArray, VkArray]:
     return real_view(pairs), imag_view(pairs)
 
 
-def _reciprocal_deviation(variance: VkArray, epsilon: float) -> VkArray:
-    real = variance._dtype
+def reciprocal_deviation(variance: VkArray, epsilon: float) -> VkArray:
+    """1 / sqrt(variance + epsilon), float32 for 16-bit types."""
+    real = partial_dtype(variance._dtype)
+    variance = cast(variance, real)
     added = launch.constant(epsilon, real, variance._device)
     result = empty(variance._shape, real, variance._device)
     return launch.elementwise(_operation("root", real), (variance, added), result)
@@ -283,7 +285,7 @@ def batch_norm(
         )
     else:
         used_mean, used_variance = cast(mean, real), cast(variance, real)
-    rstd = _reciprocal_deviation(used_variance, eps)
+    rstd = reciprocal_deviation(used_variance, eps)
     scale = rstd if weight is None else rstd * cast(weight, real)
     table = _coefficients((channels,), x, used_mean, scale, 0.0 if bias is None else bias)
     return _apply("apply", reshape(table, shape), x), used_mean, rstd
@@ -361,7 +363,7 @@ def group_norm(
     _check_channels("group_norm", x, x._shape[1], weight=weight, bias=bias)
     grouped = reshape(x, shape)
     mean, variance = _moments(grouped, (2, 3))
-    rstd = _reciprocal_deviation(variance, eps)
+    rstd = reciprocal_deviation(variance, eps)
     of_groups = [reshape(launch.contiguous(one), (*shape[:2], 1, 1)) for one in (mean, rstd)]
     by_channel = (1, *shape[1:3], 1)
     scale = of_groups[1] if weight is None else of_groups[1] * reshape(cast(weight, real), by_channel)

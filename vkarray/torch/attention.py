@@ -1,0 +1,90 @@
+"""Attention: `scaled_dot_product_attention` by PyTorch's operator for backends of their own, whose gradients it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..ops.nn import attention as nn
+from . import random, table
+from .storage import array_of, wrap
+
+_library = torch.library.Library("aten", "IMPL")
+_fused = torch.ops.aten._scaled_dot_product_fused_attention_overrideable.default
+_composed = torch.ops.aten._scaled_dot_product_attention_math.default
+
+
+def _is_grouped(query: Any, key: Any) -> bool:
+    return bool(query.shape[-3] != key.shape[-3])
+
+
+def _attention(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
+    is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False,
+) -> Tensor:  # fmt: skip
+    """Tensors of 4 dimensions on the device go to the fused operator, all others through PyTorch's formula."""
+    operands = (query, key, value)
+    same = len({one.dtype for one in operands}) == 1 and query.is_floating_point()
+    masked = attn_mask is None or (not is_causal and attn_mask.dtype in (torch.bool, query.dtype))
+    heads = query.ndim == 4 and all(one.ndim == 4 and one.shape[0] == query.shape[0] for one in operands)
+    if not (same and masked and heads and _fits(query, key, value, enable_gqa)):
+        made: Tensor = _composed(
+            query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+        )[0]  # fmt: skip
+        return made
+    result: Tensor = _fused(query, key, value, attn_mask, dropout_p, is_causal, False, scale=scale)[0]
+    return result
+
+
+def _fits(query: Tensor, key: Tensor, value: Tensor, grouped: bool) -> bool:
+    """Whether shapes agree: for all others the formula raises PyTorch's errors."""
+    if query.shape[3] != key.shape[3] or key.shape[2] != value.shape[2] or key.shape[1] != value.shape[1]:
+        return False
+    if 0 in (*query.shape, *key.shape, *value.shape):
+        return False
+    return query.shape[1] == key.shape[1] or (grouped and query.shape[1] % key.shape[1] == 0)
+
+
+def _forward(
+    query: Tensor, key: Tensor, value: Tensor, attn_bias: Tensor | None = None, dropout_p: float = 0.0,
+    is_causal: bool = False, return_debug_mask: bool = False, *, scale: float | None = None,
+) -> tuple[Any, ...]:  # fmt: skip
+    """The result; in place of the logarithms of sums, the probabilities, and in place of the seed, what dropout kept."""
+    arrays = [array_of(one) for one in (query, key, value)]
+    found = nn.attention(
+        *arrays, None if attn_bias is None else array_of(attn_bias), causal=is_causal, scale=scale,
+        probability=dropout_p, generator=random.current() if dropout_p else None, grouped=_is_grouped(query, key),
+    )  # fmt: skip
+    nothing = [torch.empty(0, dtype=torch.int64, device=query.device) for _ in range(3)]
+    kept = nothing[2] if found.kept is None else wrap(found.kept)
+    return (
+        wrap(found.result), wrap(found.probabilities), nothing[0], nothing[0], query.shape[2], key.shape[2], kept,
+        nothing[1], nothing[1],
+    )  # fmt: skip
+
+
+def _backward(
+    gradient: Tensor, query: Tensor, key: Tensor, value: Tensor, attn_bias: Tensor | None, wanted: Sequence[bool],
+    out: Tensor, probabilities: Tensor, cum_seq_q: Tensor, cum_seq_k: Tensor, max_q: int, max_k: int,
+    dropout_p: float, is_causal: bool, kept: Tensor, philox_offset: Tensor, *, scale: float | None = None,
+) -> tuple[Tensor | None, ...]:  # fmt: skip
+    arrays = [array_of(one) for one in (gradient, query, key, value, probabilities)]
+    of_mask = bool(wanted[3]) and attn_bias is not None
+    made = nn.attention_backward(
+        *arrays, array_of(kept) if dropout_p else None, scale=scale, probability=dropout_p,
+        grouped=_is_grouped(query, key), of_mask=of_mask,
+    )  # fmt: skip
+    results = [wrap(one) if one is not None and want else None for one, want in zip(made, wanted, strict=True)]
+    if of_mask and attn_bias is not None and results[3] is not None:
+        results[3] = results[3].sum_to_size(attn_bias.shape)
+    return tuple(results)
+
+
+# PyTorch composes this one of others for every device: ours comes before that, with gradients and without.
+for _key in ("PrivateUse1", "AutogradPrivateUse1"):
+    _library.impl("scaled_dot_product_attention", _attention, _key)
+table.direct("_scaled_dot_product_fused_attention_overrideable", _forward)
+table.direct("_scaled_dot_product_fused_attention_overrideable_backward", _backward)

@@ -1,0 +1,411 @@
+"""Index arrays, gather and scatter, embeddings, order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import dtypes
+from ..array import VkArray
+from ..ops import indexing, launch, nonzero, searching
+from ..ops import set as set_functions
+from ..ops.elementwise import floor_divide, isnan, logical_not, maximum
+from ..ops.elementwise import multiply as times
+from ..ops.manipulation import expand_dims, flip, reshape, squeeze, stack
+from ..ops.nn import indexing as nn
+from ..ops.rows import cast
+from ..ops.searching import count_nonzero
+from ..ops.statistical import cumulative_sum
+from . import table
+from .fallback import Unsupported
+from .pointwise import number
+from .storage import array_of, wrap
+from .table import direct, native
+from .transfer import assign
+
+Indices = Sequence[Tensor | None]
+
+# -- x[indices] -------------------------------------------------------------------------------------------------------
+
+
+def _without_masks(x: Tensor, indices: Indices) -> list[Tensor | None]:
+    """The indices with the places of true elements for masks, which the host waits for. Raises PyTorch's IndexError."""
+    made: list[Tensor | None] = []
+    for position, index in enumerate(indices):
+        if index is None or index.dtype not in (torch.bool, torch.uint8):
+            made.append(index if index is None or not index.is_cpu else index.to(x.device))
+            continue
+        first = len(made)
+        for axis, length in enumerate(index.shape):
+            if first + axis >= x.ndim or length != x.shape[first + axis]:
+                raise IndexError(
+                    f"The shape of the mask {list(index.shape)} at index {axis} does not match the shape of the indexed "
+                    f"tensor {list(x.shape)} at index {first + axis}"
+                )
+        mask = array_of(index.to(x.device))
+        if not index.ndim:
+            raise Unsupported(f"a mask without dimensions at position {position}")
+        made += [wrap(each) for each in nonzero.coordinates(mask if index.dtype is torch.bool else mask != 0)]
+    return made
+
+
+def _key(indices: Sequence[VkArray | None]) -> tuple[Any, ...]:
+    """What vkarray takes between brackets. An index of no dimension stays an array: its value is not read."""
+    return tuple(slice(None) if one is None else one if one.ndim else one._view((1,), (1,)) for one in indices)
+
+
+def _indexed(x: VkArray, indices: Sequence[VkArray | None]) -> VkArray:
+    arrays = [one for one in indices if one is not None]
+    if not arrays:
+        return launch.copy(x)
+    lone = all(not one.ndim for one in arrays)
+    result = indexing.getitem(x, _key(indices))
+    if lone:
+        places = [axis for axis, one in enumerate(indices) if one is not None]
+        axis = places[0] if places == list(range(places[0], places[-1] + 1)) else 0
+        result = reshape(result, (*result._shape[:axis], *result._shape[axis + 1 :]))
+    return result
+
+
+def _put(x: VkArray, indices: Sequence[VkArray | None], values: VkArray, accumulate: bool = False) -> VkArray:
+    return nn.index_put(x, list(_arrays(indices)), values, accumulate=accumulate)
+
+
+def _arrays(indices: Sequence[VkArray | None]) -> list[VkArray | None]:
+    return [one if one is None or one.ndim else one._view((1,), (1,)) for one in indices]
+
+
+_READ = table._Native(torch.ops.aten.index.Tensor, _indexed)
+_WRITE = table._Native(torch.ops.aten.index_put.default, _put)
+_read = table._new(torch.ops.aten.index.Tensor, _READ)
+
+
+def _index(x: Tensor, indices: Indices) -> Tensor:
+    made: Tensor = _read(x, _without_masks(x, indices))
+    return made
+
+
+def _index_out(x: Tensor, indices: Indices, *, out: Tensor) -> Tensor:
+    made = _index(x, indices)
+    table.check_target(table.resized(out, made.shape), [x, *indices])
+    return out.copy_(made)
+
+
+def _index_put(
+    target: Tensor, indices: Indices, values: Tensor, accumulate: bool = False, unsafe: bool = False
+) -> Tensor:
+    table.check_target(target)
+    if values.dtype is not target.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got "
+            f"{table.SCALAR_NAMES.get(target.dtype)} for the destination and {table.SCALAR_NAMES.get(values.dtype)} for the "
+            f"source."
+        )
+    lone = [one for one in indices if one is not None]
+    if values.numel() == 1 and len(lone) == 1 and lone[0].dtype is torch.bool and lone[0].ndim and not accumulate:
+        # One value where a mask is true: nobody waits for the places.
+        first = next(place for place, one in enumerate(indices) if one is not None)
+        mask = lone[0].to(target.device)
+        shape = (*(1,) * first, *mask.shape, *(1,) * (target.ndim - first - mask.ndim))
+        if mask.shape == target.shape[first : first + mask.ndim]:
+            return target.masked_fill_(mask.reshape(shape), values.reshape(()))
+    made = _without_masks(target, indices)
+    arguments = (target, made, values, accumulate)
+    _WRITE.results(arguments, {})  # raises what PyTorch does
+    array, source = array_of(target), table.argument(values)
+    keys = _arrays([table.argument(one) for one in made])
+    if accumulate:
+        assign(array, nn.index_put(array, keys, source, accumulate=True))
+    elif any(one is not None for one in keys):
+        indexing.setitem(array, _key(keys), source)
+    else:
+        assign(array, source)
+    return target
+
+
+direct("index.Tensor", _index)
+direct("index.Tensor_out", _index_out)
+direct("_index_put_impl_", _index_put)
+
+# -- along a dimension ------------------------------------------------------------------------------------------------
+
+
+def _as_vector(x: VkArray) -> VkArray:
+    return x if x.ndim else x._view((1,), (1,))
+
+
+def _gather(x: VkArray, dim: int, index: VkArray, *, sparse_grad: bool = False) -> VkArray:
+    return nn.gather(x, dim, index)
+
+
+def _scatter(x: VkArray, dim: int, index: VkArray, source: Any) -> VkArray:
+    return nn.scatter(x, dim, index, source if type(source) is VkArray else number(source, x._dtype))
+
+
+_REDUCES = {"add": "sum", "multiply": "prod"}
+
+
+def _scatter_reduced(x: VkArray, dim: int, index: VkArray, source: Any, *, reduce: str) -> VkArray:
+    if type(source) is not VkArray:
+        constant = launch.constant(number(source, x._dtype), x._dtype, x._device)
+        source = constant._view(index._shape, (0,) * index.ndim)
+    return nn.scatter_reduce(x, dim, index, source, _REDUCES.get(reduce, reduce))
+
+
+def _scatter_add(x: VkArray, dim: int, index: VkArray, source: VkArray) -> VkArray:
+    return nn.scatter_reduce(x, dim, index, source, "sum")
+
+
+def _scatter_reduce(
+    x: VkArray, dim: int, index: VkArray, source: VkArray, reduce: str, *, include_self: bool = True
+) -> VkArray:
+    return nn.scatter_reduce(x, dim, index, source, reduce, include_self=include_self)
+
+
+def _select(x: VkArray, dim: int, index: VkArray) -> VkArray:
+    if not x.ndim:
+        return launch.copy(x)
+    return indexing.take(x, _as_vector(index), axis=dim)
+
+
+def _sliced(x: VkArray, source: VkArray) -> VkArray:
+    """A source without dimensions for an x that has one."""
+    return source._view((1,), (1,)) if x.ndim == 1 and not source.ndim else source
+
+
+def _add_slices(x: VkArray, dim: int, index: VkArray, source: VkArray, *, alpha: Any = 1) -> VkArray:
+    source = cast(source, x._dtype)
+    if alpha != 1:
+        source = times(source, launch.constant(number(alpha, x._dtype), x._dtype, x._device))
+    return nn.index_reduce(x, dim, _as_vector(index), _sliced(x, source), "sum")
+
+
+def _reduce_slices(
+    x: VkArray, dim: int, index: VkArray, source: VkArray, reduce: str, *, include_self: bool = True
+) -> VkArray:
+    return nn.index_reduce(x, dim, _as_vector(index), _sliced(x, source), reduce, include_self=include_self)
+
+
+def _put_slices(x: VkArray, dim: int, index: VkArray, source: Any) -> VkArray:
+    result = launch.copy(x)
+    view = _as_vector(result)
+    key = (*(slice(None),) * (dim % view.ndim), _as_vector(index))
+    if type(source) is not VkArray:
+        source = number(source, x._dtype)
+    elif source.ndim or x.ndim == 1:
+        source = _sliced(view, source)
+    indexing.setitem(view, key, cast(source, x._dtype) if type(source) is VkArray else source)
+    return result
+
+
+native("gather", _gather)
+native("scatter.src scatter.value", _scatter)
+native("scatter.reduce scatter.value_reduce", _scatter_reduced)
+native("scatter_add", _scatter_add)
+native("scatter_reduce.two", _scatter_reduce)
+native("index_select", _select)
+native("index_add", _add_slices)
+native("index_reduce", _reduce_slices)
+native("index_copy index_fill.int_Scalar index_fill.int_Tensor", _put_slices)
+
+
+def _take(x: VkArray, index: VkArray) -> VkArray:
+    return indexing.take(reshape(x, (x.size,)), index)
+
+
+def _put_flat(target: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    if index.numel() != source.numel():
+        raise RuntimeError(
+            f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source.numel()}, index.numel() = {index.numel()}"
+        )
+    table.check_target(target, [index, source])
+    flat = target.reshape(-1)
+    _index_put(flat, [index.reshape(-1)], source.reshape(-1), accumulate)
+    if not target.is_contiguous():
+        target.copy_(flat.reshape(target.shape))
+    return target
+
+
+native("take", _take)
+direct("put_", _put_flat)
+
+# -- embeddings -------------------------------------------------------------------------------------------------------
+
+
+def _embedding(
+    weight: VkArray, indices: VkArray, padding: int = -1, by_frequency: bool = False, sparse: bool = False
+) -> VkArray:
+    return nn.embedding(weight, indices)
+
+
+def _embedding_backward(
+    gradient: VkArray, indices: VkArray, rows: int, padding: int, by_frequency: bool
+) -> VkArray:  # fmt: skip
+    return nn.embedding_backward(gradient, indices, rows, padding=padding, by_frequency=by_frequency)
+
+
+native("embedding", _embedding)
+native("embedding_dense_backward", _embedding_backward)
+
+# -- masks and places -------------------------------------------------------------------------------------------------
+
+
+def _masked_scatter(x: VkArray, mask: VkArray, source: VkArray) -> VkArray:
+    # Which of the source's elements stands where the mask is true: nobody waits for their number.
+    if mask._dtype is not dtypes.bool_ or not source.size or not x.size:
+        raise Unsupported("a mask of other numbers than bool, or nothing to put")
+    spread = reshape(mask._view(x._shape, nn.layout.broadcast_strides(mask._shape, mask._strides, x._shape)), (x.size,))
+    places = cumulative_sum(cast(spread, dtypes.int32), dtype=dtypes.int32) - 1
+    kept = searching.where(spread, places, 0)
+    found = indexing.take(reshape(source, (source.size,)), kept)
+    return searching.where(reshape(spread, x._shape), reshape(found, x._shape), x)
+
+
+def _masked_select(x: Tensor, mask: Tensor) -> Tensor:
+    if mask.dtype is not torch.bool:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    x, mask = torch.broadcast_tensors(x, mask)
+    if not x.ndim:
+        x, mask = x.reshape(1), mask.reshape(1)
+    return wrap(nonzero.compress(array_of(x), array_of(mask)))
+
+
+def _masked_select_out(x: Tensor, mask: Tensor, *, out: Tensor) -> Tensor:
+    made = _masked_select(x, mask)
+    table.check_castable(made.dtype, out.dtype)
+    return table.resized(out, made.shape).copy_(made)
+
+
+def _nonzero(x: Tensor) -> Tensor:
+    array = array_of(x)
+    if not x.ndim:
+        return torch.empty((int(bool(array)), 0), dtype=torch.int64, device=x.device)
+    return wrap(cast(stack(list(nonzero.nonzero(array)), axis=1), dtypes.int64))
+
+
+def _nonzero_out(x: Tensor, *, out: Tensor) -> Tensor:
+    made = _nonzero(x)
+    return table.resized(out, made.shape).copy_(made)
+
+
+native("masked_scatter", _masked_scatter)
+direct("masked_select", _masked_select)
+direct("masked_select.out", _masked_select_out)
+
+
+def _nonzero_of_size(x: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    found = _nonzero(x)[:size]
+    missing = found.new_full((size - found.shape[0], found.shape[1]), fill_value)
+    return torch.cat([found, missing])
+
+
+direct("nonzero", _nonzero)
+direct("nonzero_static", _nonzero_of_size)
+direct("nonzero.out", _nonzero_out)
+
+# -- order ------------------------------------------------------------------------------------------------------------
+
+
+def _sort(
+    x: VkArray, *, stable: bool | None = None, dim: int = -1, descending: bool = False
+) -> tuple[VkArray, VkArray]:  # fmt: skip
+    return nn.sort(x, axis=dim, descending=descending)
+
+
+def _topk(
+    x: VkArray, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> tuple[VkArray, VkArray]:  # fmt: skip
+    return nn.topk(x, k, axis=dim, largest=largest)
+
+
+def _nth(x: VkArray, k: int, dim: int, keepdim: bool) -> tuple[VkArray, VkArray]:
+    """The kth smallest elements along a dimension, from 0, and their places."""
+    if not x.ndim:
+        return nn.sort(x)
+    axis = dim % x.ndim
+    key = (*(slice(None),) * axis, slice(k, k + 1) if keepdim else k)
+    values, places = (indexing.getitem(one, key) for one in nn.sort(x, axis=axis))
+    return launch.copy(values), launch.copy(places)
+
+
+def _kth(x: VkArray, k: int, dim: int = -1, keepdim: bool = False) -> tuple[VkArray, VkArray]:
+    return _nth(x, k - 1, dim, keepdim)
+
+
+def _median_along(x: VkArray, dim: int, keepdim: bool = False) -> tuple[VkArray, VkArray]:
+    """The lower of the two in the middle; the first NaN where there is one."""
+    length = x._shape[dim % x.ndim] if x.ndim else 1
+    if not length:
+        raise Unsupported("no elements to find a median of")
+    values, places = _nth(x, (length - 1) // 2, dim, keepdim)
+    if x.ndim and x._dtype.kind == "real floating":
+        unknown = isnan(x)
+        axis = dim % x.ndim
+        first = cast(searching.argmax(cast(unknown, dtypes.uint8), axis=axis, keepdims=keepdim), places._dtype)
+        found = indexing.take_along_axis(x, first if keepdim else expand_dims(first, axis=axis), axis=axis)
+        found = found if keepdim else reshape(found, values._shape)
+        values, places = searching.where(isnan(found), found, values), searching.where(isnan(found), first, places)
+    return values, places
+
+
+def _median_of_numbers(x: VkArray, dim: int, keepdim: bool = False) -> tuple[VkArray, VkArray]:
+    """As `_median_along`, without counting NaN."""
+    if x._dtype.kind != "real floating" or not x.ndim:
+        return _median_along(x, dim, keepdim)
+    axis = dim % x.ndim
+    counts = count_nonzero(logical_not(isnan(x)), axis=axis, keepdims=True)
+    middle = floor_divide(maximum(counts - 1, 0), 2)
+    found = [indexing.take_along_axis(one, middle, axis=axis) for one in nn.sort(x, axis=axis)]
+    if keepdim:
+        return found[0], found[1]
+    return squeeze(found[0], axis=axis), squeeze(found[1], axis=axis)
+
+
+def _median(x: VkArray) -> VkArray:
+    flat = reshape(x, (x.size,))
+    return _median_along(flat, 0)[0]
+
+
+native("sort.stable", _sort)
+native("topk", _topk)
+native("kthvalue", _kth)
+native("median.dim", _median_along)
+native("median.default", _median)
+native("nanmedian.dim", _median_of_numbers)
+native("nanmedian.default", lambda x: _median_of_numbers(reshape(x, (x.size,)), 0)[0])
+
+
+def _unique(
+    x: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, ...]:  # fmt: skip
+    made = set_functions.unique_all(array_of(x))
+    nothing = torch.empty(0, dtype=torch.int64, device=x.device)
+    inverse = wrap(cast(made.inverse_indices, dtypes.int64)) if return_inverse else nothing
+    return wrap(made.values), inverse, wrap(cast(made.counts, dtypes.int64)) if return_counts else nothing
+
+
+direct("_unique2", _unique)
+direct("_unique", lambda x, sorted=True, return_inverse=False: _unique(x, sorted, return_inverse)[:2])
+
+
+def _search(
+    edges: VkArray, values: VkArray, *, out_int32: bool = False, right: bool = False, side: str | None = None,
+    sorter: VkArray | None = None,
+) -> VkArray:  # fmt: skip
+    if edges.ndim != 1 or sorter is not None or edges._dtype is not values._dtype:
+        raise Unsupported("several sequences, a sorter, or values of another type")
+    found = searching.searchsorted(edges, _as_vector(values), side=side or ("right" if right else "left"))
+    return reshape(found, values._shape)
+
+
+def _bucketize(values: VkArray, edges: VkArray, *, out_int32: bool = False, right: bool = False) -> VkArray:
+    return _search(edges, values, right=right)
+
+
+native("searchsorted.Tensor", _search)
+native("bucketize.Tensor", _bucketize)
+native("flip", lambda x, dims: flip(x, axis=tuple(dims)) if dims else launch.copy(x))

@@ -1,0 +1,140 @@
+"""Softmax and normalization."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from .. import dtypes
+from ..array import VkArray, empty
+from ..dtypes import DType
+from ..ops.nn import normalization as nn
+from ..ops.nn import softmax as soft
+from ..ops.rows import cast
+from . import table
+from .table import native
+
+# -- softmax ----------------------------------------------------------------------------------------------------------
+
+
+def _forward(function: Callable[..., VkArray]) -> Callable[..., VkArray]:
+    def computed(x: VkArray, dim: int, half_to_float: bool) -> VkArray:
+        return function(cast(x, dtypes.float32) if half_to_float else x, axis=dim)
+
+    computed.__module__ = __name__
+    return computed
+
+
+def _backward(function: Callable[..., VkArray]) -> Callable[..., VkArray]:
+    def computed(gradient: VkArray, result: VkArray, dim: int, dtype: DType) -> VkArray:
+        return function(gradient, cast(result, gradient._dtype), axis=dim)
+
+    computed.__module__ = __name__
+    return computed
+
+
+native("_softmax", _forward(soft.softmax))
+native("_log_softmax", _forward(soft.log_softmax))
+native("_softmax_backward_data", _backward(soft.softmax_backward))
+native("_log_softmax_backward_data", _backward(soft.log_softmax_backward))
+
+# -- layer norm -------------------------------------------------------------------------------------------------------
+
+Three = tuple[VkArray | None, VkArray | None, VkArray | None]
+
+
+def _layer_norm(
+    x: VkArray, shape: Sequence[int], weight: VkArray | None, bias: VkArray | None, eps: float
+) -> tuple[VkArray, VkArray, VkArray]:
+    return nn.layer_norm(x, shape, weight, bias, eps=eps)
+
+
+def _layer_norm_backward(
+    gradient: VkArray, x: VkArray, shape: Sequence[int], mean: VkArray, rstd: VkArray, weight: VkArray | None,
+    bias: VkArray | None, wanted: Sequence[bool],
+) -> Three:  # fmt: skip
+    return nn.layer_norm_backward(gradient, x, shape, mean, rstd, weight, wanted=wanted)
+
+
+native("native_layer_norm", _layer_norm)
+native("native_layer_norm_backward", _layer_norm_backward)
+
+# -- batch norm -------------------------------------------------------------------------------------------------------
+
+
+def _batch_norm(
+    x: VkArray, weight: VkArray | None, bias: VkArray | None, mean: VkArray | None, variance: VkArray | None,
+    training: bool, momentum: float, eps: float,
+) -> tuple[VkArray, VkArray, VkArray]:  # fmt: skip
+    return nn.batch_norm(x, weight, bias, mean=mean, variance=variance, training=training, momentum=momentum, eps=eps)
+
+
+def _batch_norm_without_statistics(
+    x: VkArray, weight: VkArray | None, bias: VkArray | None, training: bool, momentum: float, eps: float
+) -> tuple[VkArray, VkArray, VkArray]:
+    return _batch_norm(x, weight, bias, None, None, training, momentum, eps)
+
+
+def _batch_norm_with_update(
+    x: VkArray, weight: VkArray | None, bias: VkArray | None, mean: VkArray, variance: VkArray, momentum: float, eps: float
+) -> tuple[VkArray, VkArray, VkArray, VkArray]:  # fmt: skip
+    return *_batch_norm(x, weight, bias, mean, variance, True, momentum, eps), empty((0,), dtypes.uint8, x._device)
+
+
+def _batch_norm_backward(
+    gradient: VkArray, x: VkArray, weight: VkArray | None, running_mean: VkArray | None,
+    running_variance: VkArray | None, mean: VkArray | None, rstd: VkArray | None, training: bool, eps: float,
+    wanted: Sequence[bool], reserve: VkArray | None = None,
+) -> Three:  # fmt: skip
+    if not training:
+        assert running_mean is not None and running_variance is not None  # noqa: PT018 - PyTorch has checked
+        mean, rstd = running_mean, nn.reciprocal_deviation(running_variance, eps)
+    assert mean is not None and rstd is not None  # noqa: PT018
+    return nn.batch_norm_backward(gradient, x, mean, rstd, weight, training=training, wanted=wanted)
+
+
+native("_batch_norm_with_update.default", _batch_norm_with_update)
+native("native_batch_norm_backward batch_norm_backward", _batch_norm_backward)
+
+
+def _register_batch_norm(name: str, function: Callable[..., Any], place: int) -> None:
+    """Without training, the statistics have no elements, whatever PyTorch's `meta` device says."""
+    packet, _, overload = name.partition(".")
+    op = getattr(getattr(torch.ops.aten, packet), overload or "default")
+    compute = table._new(op, table._Native(op, function))
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        made = compute(*args, **kwargs)
+        if args[place] if len(args) > place else kwargs["training"]:
+            return made
+        return made[0], made[1].new_empty((0,)), made[2].new_empty((0,))
+
+    kernel.__module__ = __name__
+    table.direct(name, kernel)
+
+
+_register_batch_norm("native_batch_norm", _batch_norm, 5)
+_register_batch_norm("_native_batch_norm_legit", _batch_norm, 5)
+_register_batch_norm("_native_batch_norm_legit.no_stats", _batch_norm_without_statistics, 3)
+
+# -- group norm -------------------------------------------------------------------------------------------------------
+
+
+def _group_norm(
+    x: VkArray, weight: VkArray | None, bias: VkArray | None, batch: int, channels: int, elements: int, groups: int,
+    eps: float,
+) -> tuple[VkArray, VkArray, VkArray]:  # fmt: skip
+    return nn.group_norm(x, groups, weight, bias, eps=eps)
+
+
+def _group_norm_backward(
+    gradient: VkArray, x: VkArray, mean: VkArray, rstd: VkArray, weight: VkArray | None, batch: int, channels: int,
+    elements: int, groups: int, wanted: Sequence[bool],
+) -> Three:  # fmt: skip
+    return nn.group_norm_backward(gradient, x, groups, mean, rstd, weight, wanted=wanted)
+
+
+native("native_group_norm", _group_norm)
+native("native_group_norm_backward", _group_norm_backward)
