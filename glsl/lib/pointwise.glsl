@@ -25,13 +25,28 @@ T vx_truncated_divide(T a, T b) {
 
 #ifdef DOUBLE
 #include "lib/float64/arithmetic.glsl"
-#include "lib/float64/rounding.glsl"
 #include "lib/float64/exponential.glsl"
+#include "lib/float64/hyperbolic.glsl"
+#include "lib/float64/logarithmic.glsl"
+#include "lib/float64/power.glsl"
+#include "lib/float64/rounding.glsl"
+#define VX_C(NUMBER) NUMBER##lf
+#define VX_NAN VX_NAN_DOUBLE
+#define VX_INFINITY packDouble2x32(uvec2(0u, 0x7FF00000u))
+#define PAIR dvec2
 #else
 #include "lib/float32/arithmetic.glsl"
-#include "lib/float32/rounding.glsl"
 #include "lib/float32/exponential.glsl"
+#include "lib/float32/hyperbolic.glsl"
+#include "lib/float32/logarithmic.glsl"
+#include "lib/float32/power.glsl"
+#include "lib/float32/rounding.glsl"
+#define VX_C(NUMBER) NUMBER
+#define VX_NAN VX_FLOAT32_NAN
+#define VX_INFINITY uintBitsToFloat(0x7F800000u)
+#define PAIR vec2
 #endif
+#include "lib/error_function.glsl"
 
 T vx_fmod(T a, T b) {
     return vx_copysign(vx_remainder(vx_absolute(a), vx_absolute(b)), a);
@@ -49,6 +64,73 @@ T vx_sigmoid(T x) {
 // max(x, 0), NaN for NaN.
 T vx_relu(T x) {
     return x <= T(0) ? T(0) : x;
+}
+
+bool vx_is_infinity(T x, bool negative) {
+    return x == (negative ? -VX_INFINITY : VX_INFINITY);
+}
+
+T vx_gelu(T x) {
+    precise T result = x * vx_normal_distribution(x);
+    return result;
+}
+
+T vx_gelu_backward(T grad, T x) {
+    precise T result = grad * (vx_normal_distribution(x) + x * vx_normal_density(x));
+    return result;
+}
+
+// sqrt(2 / pi) (x + 0.044715 x^3), and its derivative.
+PAIR vx_gelu_argument(T x) {
+    precise T value = VX_C(0.79788456080286535588) * (x + VX_C(0.044715) * x * x * x);
+    precise T slope = VX_C(0.79788456080286535588) * (T(1) + VX_C(0.134145) * x * x);
+    return PAIR(value, slope);
+}
+
+T vx_gelu_tanh(T x) {
+    precise T result = T(0.5) * x * (T(1) + vx_tanh(vx_gelu_argument(x).x));
+    return result;
+}
+
+T vx_gelu_tanh_backward(T grad, T x) {
+    PAIR argument = vx_gelu_argument(x);
+    T t = vx_tanh(argument.x);
+    precise T result = grad * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * argument.y);
+    return result;
+}
+
+T vx_silu(T x) {
+    precise T e = vx_exp(-vx_absolute(x));
+    precise T result = (x < T(0) ? x * e : x) / (T(1) + e);
+    return result;
+}
+
+T vx_silu_backward(T grad, T x) {
+    T s = vx_sigmoid(x);
+    precise T result = grad * s * (T(1) + x * (T(1) - s));
+    return result;
+}
+
+T vx_softplus(T x) {
+    precise T result = max(x, T(0)) + vx_log1p(vx_exp(-vx_absolute(x)));
+    return x != x ? x : result;
+}
+
+T vx_logit(T x) {
+    precise T result = vx_log(x / (T(1) - x));
+    return result;
+}
+
+T vx_xlogy(T x, T y, T logarithm) {
+    precise T result = x * logarithm;
+    return y != y ? y : x == T(0) ? T(0) : result;
+}
+
+// log2(2^a + 2^b).
+T vx_logaddexp2(T a, T b) {
+    if (a == b && vx_absolute(a) == VX_INFINITY) return a;
+    precise T result = max(a, b) + vx_log1p(vx_exp2(-vx_absolute(a - b))) * VX_C(1.4426950408889634074);
+    return a != a || b != b ? a + b : result;
 }
 
 #endif

@@ -11,7 +11,7 @@ from torch import Tensor
 from .. import layout
 from ..array import VkArray
 from ..ops import launch
-from . import storage, transfer
+from . import storage, table, transfer
 from .device import CPU_KERNELS
 from .storage import FROM_TORCH, array_of, new_array, wrap
 from .table import direct, native
@@ -111,9 +111,15 @@ def _copy_and_resize(source: Tensor, target: Tensor) -> Tensor:
 direct("_copy_from", transfer.copy_from)
 direct("_copy_from_and_resize", _copy_and_resize)
 direct("_local_scalar_dense", transfer.item)
+# Its schema hides that it writes, so PyTorch would make a copy of a conjugated target before it.
+for _key in ("Conjugate", "Negative"):
+    table.library.impl("_copy_from", torch.library.fallthrough_kernel, _key)
 
 
 def _clone(tensor: Tensor, memory_format: torch.memory_format | None = None) -> Tensor:
+    if tensor.is_conj() or tensor.is_neg():
+        made = torch.empty_like(tensor, memory_format=memory_format)
+        return transfer.copy_from(tensor, made)
     source = array_of(tensor)
     if memory_format in (None, torch.preserve_format):
         shape, strides = source._shape, source._strides

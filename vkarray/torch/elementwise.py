@@ -8,13 +8,16 @@ import torch
 from torch import Tensor
 
 from .. import dtypes
+from ..array import VkArray
 from ..dtypes import DType
 from ..ops.launch import Operation
 from ..ops.nn import pointwise as nn
 from ..ops.rows import ROWS as VX
 from ..ops.rows import Row
 from ..ops.searching import where_operation
+from .fallback import Unsupported
 from .pointwise import ByType, elementwise
+from .table import decomposed, native
 
 # -- arithmetic -------------------------------------------------------------------------------------------------------
 
@@ -37,12 +40,19 @@ def _divide(a: Any, b: Any, rounding_mode: str | None = None) -> tuple[Any, ...]
 def _power(a: Any, b: Any) -> tuple[Any, ...]:
     if isinstance(b, int) and b < 0 and isinstance(a, Tensor) and not (a.is_floating_point() or a.is_complex()):
         raise RuntimeError("Integers to negative integer powers are not allowed.")
-    if b == 2 and not isinstance(b, Tensor) and a.dtype is not torch.bool:
+    if not isinstance(b, Tensor) and b == 2 and a.dtype is not torch.bool:
         return VX["square"], a
     return VX["pow"], a, b
 
 
 elementwise("add", _add)
+elementwise("rsub.Tensor", lambda a, b, alpha=1: _subtract(b, a, alpha))
+elementwise("maximum", ByType(VX["maximum"], bool=VX["logical_or"]))
+elementwise("minimum", ByType(VX["minimum"], bool=VX["logical_and"]))
+elementwise("fmax", ByType(nn.fmax, bool=VX["logical_or"]))
+elementwise("fmin", ByType(nn.fmin, bool=VX["logical_and"]))
+elementwise("heaviside", ByType(nn.heaviside, bool=VX["logical_or"]))
+decomposed("round.decimals")
 elementwise("sub", _subtract)
 elementwise("mul", MULTIPLY)
 elementwise("div", _divide)
@@ -51,18 +61,16 @@ elementwise("remainder.Tensor remainder.Scalar_Tensor", VX["remainder"])
 elementwise("fmod.Tensor", nn.fmod)
 elementwise("pow", _power)
 for _name, _row in {
-    "neg": "negative", "abs": "abs", "sign": "sign", "sgn": "sign", "reciprocal": "reciprocal", "maximum": "maximum",
-    "minimum": "minimum", "copysign.Tensor": "copysign", "nextafter": "nextafter", "signbit": "signbit",
-    "floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "round", "hypot": "hypot",
-    "sqrt": "sqrt", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "log2": "log2", "log10": "log10",
-    "logaddexp": "logaddexp", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos",
-    "atan": "atan", "atan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
-    "acosh": "acosh", "atanh": "atanh", "conj_physical": "conj", "_conj_physical": "conj",
+    "neg": "negative", "abs": "abs", "sign": "sign", "sgn": "sign", "reciprocal": "reciprocal",
+    "copysign.Tensor": "copysign", "nextafter": "nextafter", "signbit": "signbit", "floor": "floor", "ceil": "ceil",
+    "trunc": "trunc", "round.default": "round", "hypot": "hypot", "sqrt": "sqrt", "exp": "exp", "expm1": "expm1",
+    "log": "log", "log1p": "log1p", "log2": "log2", "log10": "log10", "logaddexp": "logaddexp", "sin": "sin",
+    "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "atan2": "atan2", "sinh": "sinh",
+    "cosh": "cosh", "tanh": "tanh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "_conj_physical": "conj",
     "bitwise_left_shift.Tensor": "bitwise_left_shift", "bitwise_right_shift.Tensor": "bitwise_right_shift",
-    "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift",
-    "bitwise_and": "bitwise_and", "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor",
-    "bitwise_not": "bitwise_invert",
-    "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
+    "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift", "bitwise_and": "bitwise_and",
+    "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor", "bitwise_not": "bitwise_invert", "eq": "equal",
+    "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
 }.items():  # fmt: skip
     elementwise(_name, VX[_row])
 
@@ -124,8 +132,72 @@ for _name in ("isnan", "isinf"):
 
 # -- activations and gradients ----------------------------------------------------------------------------------------
 
-elementwise("sigmoid", nn.sigmoid)
-elementwise("sigmoid_backward", nn.sigmoid_backward)
-elementwise("tanh_backward", nn.tanh_backward)
-elementwise("relu", nn.relu)
-elementwise("threshold_backward", nn.threshold_backward)
+
+def _gelu(x: Any, *, approximate: str = "none") -> tuple[Any, ...]:
+    return (nn.gelu_tanh if approximate == "tanh" else nn.gelu), x
+
+
+def _gelu_backward(grad: Any, x: Any, *, approximate: str = "none") -> tuple[Any, ...]:
+    return (nn.gelu_tanh_backward if approximate == "tanh" else nn.gelu_backward), grad, x
+
+
+def _elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> tuple[Any, ...]:
+    if scale == 1:
+        return nn.elu, x, alpha, input_scale
+    if input_scale != 1:
+        raise Unsupported("elu with scale and input_scale, neither of them 1")
+    return nn.scaled_elu, x, alpha * scale, scale
+
+
+for _name in (
+    "sigmoid", "sigmoid_backward", "tanh_backward", "relu", "threshold", "threshold_backward", "silu", "silu_backward",
+    "hardswish", "hardswish_backward", "hardsigmoid", "hardsigmoid_backward", "mish",
+    "rsqrt", "exp2", "frac", "erf", "erfc", "erfinv",
+    "logaddexp2", "angle",
+):  # fmt: skip
+    elementwise(_name, nn.FORMULAS[_name])
+elementwise("gelu", _gelu)
+elementwise("gelu_backward", _gelu_backward)
+elementwise("elu", _elu)
+elementwise("softplus", lambda x, beta=1, threshold=20: (nn.softplus, x, beta, threshold))
+elementwise("softshrink", lambda x, lambd=0.5: (nn.softshrink, x, lambd))
+elementwise("hardshrink", lambda x, lambd=0.5: (nn.hardshrink, x, lambd))
+elementwise("softshrink_backward hardshrink_backward", nn.shrink_backward)
+elementwise("leaky_relu", lambda x, negative_slope=0.01: (nn.leaky_relu, x, negative_slope))
+elementwise("leaky_relu_backward", lambda grad, x, slope, is_result: (nn.leaky_relu_backward, grad, x, slope))
+elementwise("log_sigmoid_backward", lambda grad, x, buffer: (nn.log_sigmoid_backward, grad, x))
+elementwise("hardtanh", lambda x, min_val=-1, max_val=1: (VX["clip"], x, min_val, max_val))
+elementwise("_prelu_kernel", nn.leaky_relu)
+decomposed("elu_backward hardtanh_backward softplus_backward glu_backward.default")
+
+# -- special functions ------------------------------------------------------------------------------------------------
+
+
+def _add_product(x: Any, first: Any, second: Any, *, value: Any = 1) -> tuple[Any, ...]:
+    return nn.add_product, x, first if value == 1 else first * value, second
+
+
+def _add_quotient(x: Any, first: Any, second: Any, *, value: Any = 1) -> tuple[Any, ...]:
+    return nn.add_quotient, x, first if value == 1 else first * value, second
+
+
+elementwise("addcmul", _add_product)
+elementwise("addcdiv", _add_quotient)
+elementwise("lerp", nn.lerp)
+elementwise("xlogy", nn.xlogy)
+elementwise("special_xlog1py", nn.xlog1py)
+elementwise("isposinf", nn.is_positive_infinity)
+elementwise("isneginf", nn.is_negative_infinity)
+decomposed("nan_to_num logit sinc")
+
+
+def _log_sigmoid(x: VkArray) -> tuple[VkArray, VkArray]:
+    return nn.log_sigmoid(x), nn.exp_of_magnitude(x)
+
+
+def _prelu_backward(grad: VkArray, x: VkArray, weight: VkArray) -> tuple[VkArray, VkArray]:
+    return nn.leaky_relu_backward(grad, x, weight), nn.prelu_weight_backward(grad, x)
+
+
+native("log_sigmoid_forward", _log_sigmoid)
+native("_prelu_kernel_backward", _prelu_backward)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -146,7 +146,7 @@ def run(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any
         if "device" in host_kwargs and host_kwargs["device"] is not None:
             host_kwargs["device"] = torch.device("cpu")
         before = {name: _versions(named.get(name), hosts) for name in written}
-        result = op(*host_args, **host_kwargs)
+        result = callable_with(op, args)(*host_args, **host_kwargs)
         for name in written:
             for original, host, shape in before[name]:
                 if original.shape != host.shape or host.shape != shape:
@@ -154,6 +154,14 @@ def run(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any
                 moved[0] += host.nbytes
                 original.copy_(host)
         return mapped(up, result)
+
+
+def callable_with(op: Any, args: Sequence[Any]) -> Any:
+    """The overload, or the operator of all its overloads where a number stands for a tensor, which not all of them take."""
+    for one, value in zip(op._schema.arguments, args, strict=False):
+        if isinstance(value, (int, float, complex)) and str(one.type) == "Tensor":
+            return op.overloadpacket
+    return op
 
 
 def _versions(value: Any, hosts: dict[int, tuple[Tensor, Tensor]]) -> list[tuple[Any, Any, Any]]:

@@ -119,6 +119,8 @@ class Pointwise:
         else:
             free = [one for place, one in enumerate(operands) if not (typed and typed[place])]
             compute = FROM_TORCH[promoted([table.as_meta(one) for one in free])]
+            if formula.result == "real" and compute in CATEGORIES["integer or boolean"]:
+                compute = FROM_TORCH[meta.dtype]
         operation = of_row(formula, compute)
         inputs = (
             tuple(typed[place] or compute for place in range(len(operands))) if typed else (compute,) * len(operands)
@@ -138,7 +140,10 @@ class Pointwise:
 
     def new(self, *args: Any, **kwargs: Any) -> Tensor:
         """The kernel of the overload that returns a new tensor."""
-        formula, *operands = self.body(*args, **kwargs)
+        try:
+            formula, *operands = self.body(*args, **kwargs)
+        except Unsupported as error:
+            return fallback.run(self.op, args, kwargs, table.reason(error))
         values = [_value(operand) for operand in operands]
         first = values[0]
         if type(first) is VkArray:
@@ -164,9 +169,9 @@ class Pointwise:
         """The kernel of the overload that writes its first argument."""
 
         def kernel(target: Tensor, *rest: Any, **kwargs: Any) -> Tensor:
-            formula, *operands = self.body(target, *rest, **kwargs)
-            values = [_value(operand) for operand in operands]
             try:
+                formula, *operands = self.body(target, *rest, **kwargs)
+                values = [_value(operand) for operand in operands]
                 plan = self.plan(formula, operands, (target, *rest), kwargs)
             except table.REFUSALS as error:
                 fallback.run(op, (target, *rest), kwargs, table.reason(error))
@@ -185,9 +190,9 @@ class Pointwise:
 
         def kernel(*args: Any, **kwargs: Any) -> Tensor:
             out: Tensor = kwargs.pop(name)
-            formula, *operands = self.body(*args, **kwargs)
-            values = [_value(operand) for operand in operands]
             try:
+                formula, *operands = self.body(*args, **kwargs)
+                values = [_value(operand) for operand in operands]
                 plan = self.plan(formula, operands, args, kwargs)
             except table.REFUSALS as error:
                 return fallback.run(op, args, {**kwargs, name: out}, table.reason(error))

@@ -30,7 +30,7 @@ from .transfer import assign
 
 Kernel = Callable[..., Any]
 
-_library = torch.library.Library("aten", "IMPL")
+library = torch.library.Library("aten", "IMPL")
 _SIGNATURES = 4096
 
 
@@ -53,6 +53,9 @@ class Result(NamedTuple):
 
 
 # -- operators and their variants -------------------------------------------------------------------------------------
+
+
+_EXPLICIT = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 
 
 def full_name(op: Any) -> str:
@@ -128,8 +131,15 @@ def out_variants(op: Any) -> Iterator[Any]:
 
 
 def register(op: Any, kernel: Kernel, kind: str, chapter: str) -> None:
-    """Give an overload its kernel on the device, and enter it in the table."""
-    _library.impl(op, kernel, "PrivateUse1")
+    """Give an overload its kernel on the device, and enter it in the table.
+
+    Raises ValueError for one that PyTorch composes of others under autograd: a kernel would lose the gradients.
+    """
+    if has_kernel(op, "CompositeImplicitAutograd") and not any(has_kernel(op, key) for key in ("CPU", *_EXPLICIT)):
+        raise ValueError(
+            f"aten.{full_name(op)} is composed of other operators, and differentiated through them: no row."
+        )
+    library.impl(op, kernel, "PrivateUse1")
     TABLE[full_name(op)] = Entry(kind, chapter)
 
 
@@ -165,6 +175,7 @@ def as_meta(value: Any) -> Any:
 
 def inferred(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """The results of an operator as tensors without memory. Raises PyTorch's errors; Unsupported where it cannot say."""
+    op = fallback.callable_with(op, args)
     try:
         return op(*map(as_meta, args), **{name: as_meta(value) for name, value in kwargs.items()})
     except Exception as error:
@@ -240,7 +251,11 @@ def resized(out: Tensor, shape: Sequence[int]) -> Tensor:
 def argument(value: Any) -> Any:
     """An argument as functions on arrays take it: arrays for tensors, vkarray's types for PyTorch's."""
     if isinstance(value, Tensor):
-        return array_of(value.to("vulkan") if value.is_cpu and value.ndim == 0 else value)
+        if value.is_cpu and value.ndim == 0:
+            value = value.to("vulkan")
+        elif value.is_conj() or value.is_neg():  # PyTorch leaves it to the kernels of products to see that
+            value = value.clone()
+        return array_of(value)
     kind = type(value)
     if kind is list or kind is tuple:
         return [argument(one) for one in value]

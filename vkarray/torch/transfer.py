@@ -74,22 +74,36 @@ def _same_order(first: torch.Tensor, second: torch.Tensor) -> bool:
     return first.stride() == second.stride() and storage.is_dense(first.shape, first.stride())
 
 
+def _copy_bits(source: torch.Tensor, target: torch.Tensor) -> None:
+    """`copy_from` for tensors that stand for the conjugate or the negative of what lies in their memory."""
+    plain = source
+    for applies, remove, compute in (
+        ("is_conj", torch.conj, torch._conj_physical), ("is_neg", torch._neg_view, torch.neg)
+    ):  # fmt: skip
+        here, there = getattr(source, applies)(), getattr(target, applies)()
+        plain, target = remove(plain) if here else plain, remove(target) if there else target
+        if here != there:
+            plain = compute(plain)
+    copy_from(plain, target)
+
+
 def copy_from(source: torch.Tensor, target: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
     """`target.copy_(source)`, where one or both are on the device."""
     if source.shape != target.shape:
         source = source.expand(target.shape)
     if target.numel() == 0:
         return target
+    if target.is_conj() or target.is_neg() or source.is_conj() or source.is_neg():
+        _copy_bits(source, target)
+        return target
     if source.is_complex() and not target.is_complex() and target.dtype is not torch.bool:
         _warn_of_imaginary_part()
     if not target.is_cpu:
         array = array_of(target)
         if not source.is_cpu:
-            if source.is_complex() and not target.is_complex() and source.is_conj():
-                source = source.resolve_conj()
             assign(array, array_of(source))
             return target
-        source = source.resolve_conj().resolve_neg().to(target.dtype)
+        source = source.to(target.dtype)
         if _same_order(source, target):
             _upload(source, array)
         else:

@@ -16,7 +16,9 @@ from ..rows import Row
 FORMULAS: dict[str, Row] = {}
 
 
-def _formula(operands: int, name: str, category: str, expression: str | dict[str, str], **options: Any) -> Row:
+def _formula(
+    operands: int, name: str, category: str, expression: str | dict[str, str], **options: Any
+) -> Row:  # fmt: skip
     row = FORMULAS[name] = Row(name, operands, category, expression, "", **options)
     return row
 
@@ -26,11 +28,87 @@ add_scaled = _formula(3, "add_scaled", "numeric", {"complex floating": "a + vx_m
 truncated_divide = _formula(2, "truncated_divide", "real numeric", "vx_truncated_divide(a, b)", library="/pointwise")
 fmod = _formula(2, "fmod", "real numeric", "vx_fmod(a, b)", library="/pointwise")
 
-sigmoid = _formula(1, "sigmoid", "real floating", "vx_sigmoid(a)", library="/pointwise")
-sigmoid_backward = _formula(2, "sigmoid_backward", "real floating", "a * (T(1) - b) * b")
-tanh_backward = _formula(2, "tanh_backward", "real floating", "a * (T(1) - b * b)")
+_NN = {"category": "real floating", "library": "/pointwise"}
+
+
+def _unary(name: str, expression: str | dict[str, str] = "", **options: Any) -> Row:
+    return _formula(1, name, expression=expression or f"vx_{name}(a)", **{**_NN, **options})
+
+
+def _binary(name: str, expression: str | dict[str, str] = "", **options: Any) -> Row:
+    return _formula(2, name, expression=expression or f"vx_{name}(a, b)", **{**_NN, **options})
+
+
+def _ternary(name: str, expression: str | dict[str, str], **options: Any) -> Row:
+    return _formula(3, name, expression=expression, **{**_NN, **options})
+
+
+# -- activations and their gradients: the gradient of the result comes first --------------------------------------------
+
+sigmoid = _unary("sigmoid")
+sigmoid_backward = _binary("sigmoid_backward", "a * (T(1) - b) * b")
+tanh_backward = _binary("tanh_backward", "a * (T(1) - b * b)")
 relu = _formula(1, "relu", "real numeric", {"integer": "max(a, T(0))", "else": "vx_relu(a)"}, library="/pointwise")
-threshold_backward = _formula(3, "threshold_backward", "real numeric", "b <= c ? T(0) : a")
+threshold = _ternary("threshold", "a <= b ? c : a", category="real numeric")
+threshold_backward = _ternary("threshold_backward", "b <= c ? T(0) : a", category="real numeric")
+gelu = _unary("gelu")
+gelu_tanh = _unary("gelu_tanh")
+gelu_backward = _binary("gelu_backward")
+gelu_tanh_backward = _binary("gelu_tanh_backward")
+silu = _unary("silu")
+silu_backward = _binary("silu_backward")
+elu = _ternary("elu", "a > T(0) ? a : b * vx_expm1(c * a)")
+scaled_elu = _ternary("scaled_elu", "a > T(0) ? c * a : b * vx_expm1(a)")
+leaky_relu = _binary("leaky_relu", "a > T(0) ? a : a * b")
+leaky_relu_backward = _ternary("leaky_relu_backward", "b > T(0) ? a : a * c")
+hardswish = _unary("hardswish", "a * min(max(a + T(3), T(0)), T(6)) / T(6)")
+hardswish_backward = _binary("hardswish_backward", "b < T(-3) ? T(0) : b <= T(3) ? a * (b / T(3) + T(0.5)) : a")
+hardsigmoid = _unary("hardsigmoid", "min(max(a + T(3), T(0)), T(6)) / T(6)")
+hardsigmoid_backward = _binary("hardsigmoid_backward", "b > T(-3) && b < T(3) ? a / T(6) : T(0)")
+softplus = _ternary("softplus", "a * b > c ? a : vx_softplus(a * b) / b")
+mish = _unary("mish", "a * vx_tanh(vx_softplus(a))")
+softshrink = _binary("softshrink", "a > b ? a - b : a < -b ? a + b : a * T(0)")
+hardshrink = _binary("hardshrink", "a >= -b && a <= b ? T(0) : a")
+shrink_backward = _ternary("shrink_backward", "b >= -c && b <= c ? T(0) : a")
+log_sigmoid = _unary("log_sigmoid", "-vx_softplus(-a)")
+log_sigmoid_backward = _binary("log_sigmoid_backward", "a * vx_sigmoid(-b)")
+exp_of_magnitude = _unary("exp_of_magnitude", "vx_exp(-vx_absolute(a))")
+prelu_weight_backward = _binary("prelu_weight_backward", "b > T(0) ? T(0) : a * b")
+
+# -- arithmetic and special functions ----------------------------------------------------------------------------------
+
+_ALL_NUMBERS = {"category": "numeric", "library": "arithmetic"}
+add_product = _ternary("add_product", {"complex floating": "a + vx_multiply(b, c)", "else": "a + b * c"},
+                       **_ALL_NUMBERS)  # fmt: skip
+add_quotient = _ternary("add_quotient", "a + vx_divide(b, c)", category="floating-point", library="arithmetic")
+lerp = _ternary("lerp", "vx_absolute(c) < T(0.5) ? a + c * (b - a) : b - (b - a) * (T(1) - c)")
+rsqrt = _unary("rsqrt", "vx_divide(T(1), vx_sqrt(a))")
+exp2 = _unary("exp2")
+frac = _unary("frac", "a - vx_trunc(a)")
+erf = _unary("erf")
+erfc = _unary("erfc")
+erfinv = _unary("erfinv")
+logit = _unary("logit")
+xlogy = _binary("xlogy", "vx_xlogy(a, b, vx_log(b))")
+xlog1py = _binary("xlog1py", "vx_xlogy(a, b, vx_log1p(b))")
+logaddexp2 = _binary("logaddexp2")
+fmax = _binary("fmax", {"integer": "max(a, b)", "else": "a != a ? b : b != b ? a : vx_maximum(a, b)"},
+               category="real numeric")  # fmt: skip
+fmin = _binary("fmin", {"integer": "min(a, b)", "else": "a != a ? b : b != b ? a : vx_minimum(a, b)"},
+               category="real numeric")  # fmt: skip
+heaviside = _binary("heaviside", "a == T(0) ? b : a < T(0) ? T(0) : T(1)", category="real numeric", library=None)
+nan_to_num = _binary("nan_to_num", "a != a ? b : a")
+replace_infinities = _ternary("replace_infinities", "vx_is_infinity(a, false) ? b : vx_is_infinity(a, true) ? c : a")
+_INFINITY = {"category": "real", "result": "bool"}
+is_positive_infinity = _unary(
+    "is_positive_infinity", {"real floating": "vx_is_infinity(a, false)", "else": "false"}, **_INFINITY
+)
+is_negative_infinity = _unary(
+    "is_negative_infinity", {"real floating": "vx_is_infinity(a, true)", "else": "false"}, **_INFINITY
+)
+angle = _formula(1, "angle", "floating-point", {
+    "complex floating": "vx_atan2(a.y, a.x)", "else": "a < T(0) ? T(3.14159265358979323846) : a == a ? T(0) : a",
+}, library="inverse_trigonometric", result="real")  # fmt: skip
 
 
 @functools.cache
