@@ -4,27 +4,19 @@
 #include "lib/dtypes.glsl"
 #include "lib/product.glsl"
 #include "lib/window.glsl"
+#include "lib/convolution_push.glsl"
 
-layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const bool TRANSPOSED = false;
-layout(constant_id = 2) const bool BIAS = false;
 
-layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
-layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; };
+// The place of `a` under a tap along one dimension, below 0 where there is none.
+int place_of(int first, int tap, int stride, int dilation, int size) {
+    if (TRANSPOSED) return vx_window(first - tap * dilation, stride, size);
+    int place = first + tap * dilation;
+    return place < size ? place : -1;
+}
 
-layout(push_constant, scalar) uniform Push {
-    AElements a;
-    AElements weight;
-    AElements bias;
-    RElements r;
-    Table table;
-    uint count;     // elements of r
-    uint channels;  // of r
-    uint from, to;  // channels of a and of r in a group
-    int weight_from, weight_to, weight_tap;  // strides of the weight along channels of a, channels of r in a group, taps
-    int weight_group;
-    int bias_step;
-} push;
+#define FIRST(D) (TRANSPOSED ? vx_first_tap(first.D, stride.D, dilation.D) : 0)
+#define NEXT(D) (TRANSPOSED ? vx_tap_step(stride.D, dilation.D) : 1)
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
@@ -37,36 +29,27 @@ void main() {
     ivec3 steps = PLANE_STRIDES(0);
     uint plane = index / uint(size.x * size.y * size.z);
     ivec3 at = vx_unflat(index - plane * uint(size.x * size.y * size.z), size);
-    uint n = plane / push.channels, channel = plane - n * push.channels;
-    uint group = channel / push.to;
-    int base = int(n) * BATCH_STRIDE(0) + int(group * push.from) * CHANNEL_STRIDE(0);
-    int weights = int(group) * push.weight_group + int(channel - group * push.to) * push.weight_to;
-    ivec3 first = TRANSPOSED ? at + PADDING : at * stride - PADDING;
+    Channel to = vx_channel(plane);
+    ivec3 first = TRANSPOSED ? at + PADDING : at * stride - PADDING, tap;
     T sum = T(0);
-    ivec3 tap;
     for (uint c = 0u; c < push.from; ++c) {
-        int flat_tap = 0;
-        for (tap.x = 0; tap.x < kernel.x; ++tap.x) {
-            for (tap.y = 0; tap.y < kernel.y; ++tap.y) {
-                for (tap.z = 0; tap.z < kernel.z; ++tap.z, ++flat_tap) {
-                    ivec3 place = TRANSPOSED ? first - tap * dilation : first + tap * dilation;
-                    bool inside = true;
-                    if (TRANSPOSED) {
-                        inside = all(greaterThanEqual(place, ivec3(0)));
-                        ivec3 window = place / stride;
-                        inside = inside && window * stride == place;
-                        place = window;
-                    }
-                    if (inside && vx_inside(place, other)) {
-                        T one = A_LOAD(push.a.data[base + int(c) * CHANNEL_STRIDE(0) + vx_sum(place * steps)]);
-                        T weight = A_LOAD(push.weight.data[weights + int(c) * push.weight_from + flat_tap * push.weight_tap]);
-                        sum = vx_multiply_add(one, weight, sum);
-                    }
+        int from = to.from + int(c) * CHANNEL_STRIDE(0), weights = to.weights + int(c) * push.weight_from;
+        for (tap.x = FIRST(x); tap.x < kernel.x; tap.x += NEXT(x)) {
+            int x = place_of(first.x, tap.x, stride.x, dilation.x, other.x);
+            if (x < 0) continue;
+            for (tap.y = FIRST(y); tap.y < kernel.y; tap.y += NEXT(y)) {
+                int y = place_of(first.y, tap.y, stride.y, dilation.y, other.y);
+                if (y < 0) continue;
+                for (tap.z = FIRST(z); tap.z < kernel.z; tap.z += NEXT(z)) {
+                    int z = place_of(first.z, tap.z, stride.z, dilation.z, other.z);
+                    if (z < 0) continue;
+                    T one = A_LOAD(push.a.data[from + vx_sum(ivec3(x, y, z) * steps)]);
+                    T weight = A_LOAD(push.weight.data[weights + vx_flat(tap, kernel)]);
+                    sum = vx_multiply_add(one, weight, sum);
                 }
             }
         }
     }
-    if (BIAS) sum += A_LOAD(push.bias.data[int(channel) * push.bias_step]);
-    int to = int(n) * BATCH_STRIDE(1) + int(channel) * CHANNEL_STRIDE(1) + vx_sum(at * PLANE_STRIDES(1));
-    push.r.data[to] = R_STORE(sum);
+    if (BIAS) sum += A_LOAD(push.bias.data[to.bias]);
+    push.r.data[to.r + vx_sum(at * PLANE_STRIDES(1))] = A_STORE(sum);
 }

@@ -31,16 +31,19 @@ void main() {
     uint n = plane / push.channels, c = plane - n * push.channels;
     int base = int(n) * push.n_step + int(c) * push.c_step;
     T sum = T(0);
-    ivec3 tap, window;
-    for (tap.x = 0; tap.x < kernel.x; ++tap.x) {
-        for (tap.y = 0; tap.y < kernel.y; ++tap.y) {
-            for (tap.z = 0; tap.z < kernel.z; ++tap.z) {
-                ivec3 moved = at + PADDING - tap * dilation;
-                window = moved / stride;
-                if (all(greaterThanEqual(moved, ivec3(0))) && window * stride == moved && all(lessThan(window, outputs))) {
-                    int from = base + vx_flat(tap, kernel) * push.tap_step + vx_flat(window, outputs) * push.o_step;
-                    sum += A_LOAD(push.columns.data[from]);
-                }
+    ivec3 moved = at + PADDING, tap, window;
+    for (tap.x = vx_first_tap(moved.x, stride.x, dilation.x); tap.x < kernel.x; tap.x += vx_tap_step(stride.x, dilation.x)) {
+        window.x = vx_window(moved.x - tap.x * dilation.x, stride.x, outputs.x);
+        if (window.x < 0) continue;
+        for (tap.y = vx_first_tap(moved.y, stride.y, dilation.y); tap.y < kernel.y; tap.y += vx_tap_step(stride.y, dilation.y)) {
+            window.y = vx_window(moved.y - tap.y * dilation.y, stride.y, outputs.y);
+            if (window.y < 0) continue;
+            tap.z = vx_first_tap(moved.z, stride.z, dilation.z);
+            for (; tap.z < kernel.z; tap.z += vx_tap_step(stride.z, dilation.z)) {
+                window.z = vx_window(moved.z - tap.z * dilation.z, stride.z, outputs.z);
+                if (window.z < 0) continue;
+                int from = base + vx_flat(tap, kernel) * push.tap_step + vx_flat(window, outputs) * push.o_step;
+                sum += A_LOAD(push.columns.data[from]);
             }
         }
     }

@@ -9,7 +9,7 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
-from vkarray.ops.nn import columns, convolution
+from vkarray.ops.nn import columns, convolution, convolution_direct
 from vkarray.ops.nn.convolution import convolution as convolve
 from vkarray.ops.nn.convolution import convolution_backward
 
@@ -32,6 +32,8 @@ CASES = {
     "one tap, stride": (16, 12, (9, 10), (1, 1), {"stride": 2}),
     "few channels": (3, 4, (7, 9), (3, 2), {"stride": 2, "padding": 1}),
     "depthwise": (8, 8, (9, 8), (3, 3), {"stride": 2, "padding": 1, "groups": 8}),
+    "depthwise, wide": (6, 6, (11, 13), (5, 7), {"padding": (2, 3), "groups": 6}),
+    "depthwise, dilated": (4, 4, (11, 13), (3, 4), {"padding": 2, "stride": 3, "dilation": (1, 2), "groups": 4}),
     "depthwise, several of each": (4, 12, (9, 8), (3, 3), {"padding": 2, "dilation": 2, "groups": 4}),
     "1 dimension": (16, 32, (40,), (5,), {"stride": 3, "padding": 2}),
     "3 dimensions": (12, 24, (5, 6, 7), (3, 2, 3), {"stride": 2, "padding": 1, "groups": 3}),
@@ -261,9 +263,21 @@ def test_parts_of_the_batch(case, transposed, monkeypatch):
 @pytest.mark.parametrize("busy", [1, 1 << 20])
 def test_shared_sums_of_weights(busy, monkeypatch):
     """The gradient of a weight where invocations share sums, and where the batch is cut into parts."""
-    monkeypatch.setattr(convolution, "uses_shared_memory", lambda device: True)
-    monkeypatch.setattr(convolution, "_BUSY", {"cpu": busy, "gpu": busy})
+    monkeypatch.setattr(convolution_direct, "uses_shared_memory", lambda device: True)
+    monkeypatch.setattr(convolution_direct, "_BUSY", {"cpu": busy, "gpu": busy})
     (x, w, _), arrays, parameters, generator = _operands("depthwise", vx.float32, batch=3)
+    gradient, vx_gradient = _values(generator, convolve(*arrays, **parameters).shape, vx.float32)
+    got = convolution_backward(vx_gradient, *arrays[:2], wanted=(False, True, False), **parameters)[1]
+    magnitude = _weight(np.abs(x), np.abs(gradient), w.shape, **parameters)
+    _check(got, _weight(x, gradient, w.shape, **parameters), magnitude, gradient[:, 0].size, vx.float32)
+
+
+@pytest.mark.parametrize("tiles", [2, 6, 1000])
+@pytest.mark.parametrize("case", ["products", "products, groups", "one tap", "1 dimension"])
+def test_products_in_parts(case, tiles, monkeypatch):
+    """The gradient of a weight as several products: of parts of the batch, and of each of its elements."""
+    monkeypatch.setattr(convolution, "_TILES", {"cpu": tiles, "gpu": tiles})
+    (x, w, _), arrays, parameters, generator = _operands(case, vx.float32, batch=6)
     gradient, vx_gradient = _values(generator, convolve(*arrays, **parameters).shape, vx.float32)
     got = convolution_backward(vx_gradient, *arrays[:2], wanted=(False, True, False), **parameters)[1]
     magnitude = _weight(np.abs(x), np.abs(gradient), w.shape, **parameters)
@@ -278,17 +292,6 @@ def test_out():
         assert np.array_equal(np.asarray(out), np.asarray(expected))
     with pytest.raises(ValueError, match=r"convolution: expected out as an array of shape"):
         convolve(x, w, b, out=vx.empty((2, 16, 9, 9)), **parameters)
-
-
-def test_special_values():
-    """What lies outside of the input is left out, so an infinite weight or NaN there makes no NaN elsewhere."""
-    x = vx.ones((1, 1, 4, 4))
-    w = vx.zeros((1, 1, 3, 3))
-    w[0, 0, 0, 0] = float("inf")
-    got = np.asarray(convolve(x, w, padding=1))
-    assert np.isinf(got[0, 0, 1:, 1:]).all()
-    assert not got[0, 0, 0].any()
-    assert not got[0, 0, :, 0].any()
 
 
 def test_empty():

@@ -40,6 +40,17 @@ ivec3 vx_ceil_divide(ivec3 a, ivec3 b) {
                  a.z > 0 ? (a.z + b.z - 1) / b.z : -(-a.z / b.z));
 }
 
+// Walking back from a place of the input to windows, along one dimension: the first tap to look at and the step between taps
+// that may meet a window. Where taps are neighbours these are the ones that do.
+int vx_first_tap(int moved, int stride, int dilation) { return dilation == 1 ? moved % stride : 0; }
+int vx_tap_step(int stride, int dilation) { return dilation == 1 ? stride : 1; }
+
+// The window whose tap lies at a place, given that place less the tap's own; -1 where there is none.
+int vx_window(int moved, int stride, int windows) {
+    int window = moved / stride;
+    return moved >= 0 && window * stride == moved && window < windows ? window : -1;
+}
+
 // The first and the last window that may cover a place; a dilated one may step over it.
 #define FIRST_COVERING(PLACE) \
     max(vx_ceil_divide((PLACE) + PADDING - (KERNEL_SIZE - 1) * DILATION, STRIDE), ivec3(0))

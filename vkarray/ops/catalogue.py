@@ -26,7 +26,18 @@ from . import (
 )  # fmt: skip
 from .fourier import transform
 from .linalg import cholesky, eig, eigh, lu, norm, qr, svd, triangular
-from .nn import columns, convolution, dropout, losses, normalization, optimizers, pointwise, pooling, resample, softmax
+from .nn import (
+    columns,
+    convolution_direct,
+    dropout,
+    losses,
+    normalization,
+    optimizers,
+    pointwise,
+    pooling,
+    resample,
+    softmax,
+)
 from .nn import indexing as nn_indexing
 from .rows import ROWS, cast_operation
 
@@ -75,7 +86,7 @@ FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     elementwise_variants, reductions.variants, scan_variants, product.variants, cooperative.variants, indexing.variants,
     searching.variants, sorting.variants, random.variants, closeness.variants,
     quantile.variants, histogram.variants, transform.variants,
-    columns.variants, convolution.variants, normalization.variants, pointwise.variants, pooling.variants,
+    columns.variants, convolution_direct.variants, normalization.variants, pointwise.variants, pooling.variants,
     resample.variants, softmax.variants,
     nn_indexing.variants,
     losses.variants, dropout.variants, optimizers.variants,

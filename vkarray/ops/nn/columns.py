@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..launch import Device
 
 _CHANNELS = 8  # that an invocation of unfold moves
+_PACK_BYTES = 16
 _FEWEST = 32  # invocations of its workgroups, where there are few windows
 
 
@@ -55,8 +56,10 @@ def unfold_into(x: VkArray, windows: Windows, columns: VkArray) -> None:
     """columns[n, c, tap, o] = the element of x (5 dimensions) under a tap of window o; the caller cuts the batch."""
     device = x._device
     source = launch.forward(x)
-    size = max(_FEWEST, min(launch.WORKGROUP_SIZE, 1 << (windows.outputs - 1).bit_length()))
-    groups = -(-windows.outputs // launch.invocations_of_group(device.limits, size))
+    packed = _in_packs(columns)
+    turns = -(-windows.outputs // (_PACK_BYTES // storage_itemsize(x._dtype, device))) if packed else windows.outputs
+    size = max(_FEWEST, min(launch.WORKGROUP_SIZE, 1 << (turns - 1).bit_length()))
+    groups = -(-turns // launch.invocations_of_group(device.limits, size))
     n, channels = x._shape[:2]
     count = n * -(-channels // _CHANNELS) * windows.taps * groups
     words = table(device, (*windows.words, *taken(source)))
@@ -66,8 +69,18 @@ def unfold_into(x: VkArray, windows: Windows, columns: VkArray) -> None:
     )  # fmt: skip
     launch.dispatch(
         _unfold_variant(storage_itemsize(x._dtype, device)), device, push, launch.groups_for(count, device.limits, 1),
-        [source, words], [columns], size, constants=((1, _CHANNELS),),
+        [source, words], [columns], size, constants=((1, _CHANNELS), (2, int(packed))),
     )  # fmt: skip
+
+
+def _in_packs(columns: VkArray) -> bool:
+    """Whether the columns of neighbouring windows may be stored 16 bytes at a time, up to the end of a pack."""
+    per_pack = _PACK_BYTES // storage_itemsize(columns._dtype, columns._device)
+    *outer, step = taken(columns)
+    whole = any(outer) or columns._shape[-1] % per_pack == 0
+    return (
+        whole and step == 1 and columns._address % _PACK_BYTES == 0 and not any(stride % per_pack for stride in outer)
+    )
 
 
 def fold_into(columns: VkArray, windows: Windows, bias: VkArray | None, result: VkArray) -> None:

@@ -13,138 +13,27 @@ for as many elements of the batch as `_SCRATCH` allows; where they have few, ker
 
 from __future__ import annotations
 
-import functools
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import layout, promotion
-from ...array import VkArray, check_supported, empty, is_supported
-from ...dtypes import CATEGORIES, DTYPES, DType
-from ...shaders import Variant
+from ...array import VkArray, check_supported, empty
+from ...dtypes import DType
 from .. import cooperative, creation, launch, product, statistical
-from ..reductions import partial_dtype, uses_shared_memory
+from ..reductions import partial_dtype
 from ..rows import ROWS, check_array
 from .columns import fold_into, unfold_into
-from .windows import Windows, batches, five, numbers, part, table, taken, triple
+from .convolution_direct import Problem, add_directly, add_weight_directly
+from .windows import Windows, batches, five, numbers, part, triple
 
 if TYPE_CHECKING:
     from ..launch import Device
 
 _SCRATCH = {"gpu": 256 << 20, "cpu": 32 << 20}  # bytes of columns at a time
-_FEW_CHANNELS = (
-    8  # of `made` in a group: below that, and with so few pairs of channels, products of matrices do not pay
-)
-_FEW_PAIRS = 64
 _SMALL_PLANE = 128  # windows below which the batch joins them in one product
+_TILES = {"gpu": 528, "cpu": 1}  # that keep products busy, of 64 x 128 elements
 _PACK = 8  # rows of columns begin at multiples of so many elements
-# Invocations that a gradient of a weight keeps busy, and windows of an element of the batch for each lane.
-_BUSY = {"gpu": 1 << 17, "cpu": 1 << 6}
-_LANES = (32, 256)
-
-
-class Problem(NamedTuple):
-    """A convolution without its operands."""
-
-    windows: Windows
-    groups: int
-    slid: int  # channels of a group
-    made: int
-
-    @property
-    def rows(self) -> int:
-        """Elements of a column."""
-        return self.slid * self.windows.taps
-
-    @property
-    def direct(self) -> bool:
-        """Whether products of matrices do not pay."""
-        return self.made < _FEW_CHANNELS or self.made * self.slid <= _FEW_PAIRS
-
-
-# -- variants ---------------------------------------------------------------------------------------------------------
-
-
-@functools.cache
-def _variant(template: str, source: DType, target: DType, device: Device) -> Variant:
-    defines = (*launch.operand_defines("A", source), *launch.operand_defines("R", target))
-    defines += launch.compute_defines(source) + launch.feature_defines((source, target), device)
-    return Variant(template, defines, f"{template.removeprefix('nn_')} {source} to {target}")
-
-
-def variants(device: Device) -> Iterator[Variant]:
-    """The shaders of all types, for the archive."""
-    for dtype in DTYPES.values():
-        if dtype in CATEGORIES["real numeric"] and is_supported(dtype, device):
-            yield _variant("nn_convolution_direct", dtype, dtype, device)
-        if dtype in CATEGORIES["real floating"] and is_supported(dtype, device):
-            yield _variant("nn_convolution_weight", dtype, dtype, device)
-            yield _variant("nn_convolution_weight", dtype, partial_dtype(dtype), device)
-
-
-# -- direct sums ------------------------------------------------------------------------------------------------------
-
-
-def _direct(
-    source: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray, transposed: bool
-) -> None:
-    """result = the first sum of the module, or the second where `transposed`."""
-    device, windows = result._device, problem.windows
-    source = launch.forward(source)
-    from_, to = (problem.made, problem.slid) if transposed else (problem.slid, problem.made)
-    m_step, c_step = problem.rows, windows.taps
-    steps = (m_step, c_step) if transposed else (c_step, m_step)
-    added = weight if bias is None else bias
-    for one, target in batches("convolution", (source, result)):
-        words = table(device, (*windows.words, *taken(one), *taken(target)))
-        count = target.size
-        push = struct.pack(
-            "<5Q4I5i", one._address, weight._address, added._address, target._address, words._address, count,
-            target._shape[1], from_, to, *steps, 1, problem.made * problem.rows,
-            0 if bias is None else taken(bias)[0],
-        )  # fmt: skip
-        launch.dispatch(
-            _variant("nn_convolution_direct", one._dtype, target._dtype, device), device, push,
-            launch.groups_for(count, device.limits), [one, weight, added, words], [target],
-            constants=((1, int(transposed)), (2, int(bias is not None))),
-        )  # fmt: skip
-
-
-def _direct_weight(slid: VkArray, made: VkArray, problem: Problem, result: VkArray) -> None:
-    """result = the third sum of the module."""
-    device, windows = result._device, problem.windows
-    slid, made = launch.forward(slid), launch.forward(made)
-    sums, kind = result.size, device.limits.kind
-    lanes = 1
-    if uses_shared_memory(device):
-        lanes = next((few for few in _LANES if sums * few >= _BUSY[kind] or windows.outputs <= 4 * few), _LANES[-1])
-    wanted = max(1, min(slid._shape[0], _BUSY[kind] // (sums * lanes)))
-    length = -(-slid._shape[0] // wanted)
-    cut = list(batches("convolution_backward", (slid, made)))
-    lengths = [min(length, one._shape[0]) for one, _ in cut]
-    parts = [-(-one._shape[0] // few) for (one, _), few in zip(cut, lengths, strict=True)]
-    total = sum(parts)
-    target = (
-        result._view((1, *result._shape), (0, *result._strides)) if total == 1 else product.partial_array(result, total)
-    )
-    variant = _variant("nn_convolution_weight", slid._dtype, target._dtype, device)
-    kernel_size = launch.WORKGROUP_SIZE
-    first = 0
-    for (one, other), few, many in zip(cut, lengths, parts, strict=True):
-        words = table(device, (*windows.words, *taken(one), *taken(other)))
-        count = many * sums
-        push = struct.pack(
-            "<4Q6I", one._address, other._address, part(target, first, many)._address, words._address, count, sums,
-            one._shape[0], few, problem.slid, problem.made,
-        )  # fmt: skip
-        launch.dispatch(
-            variant, device, push, launch.groups_for(count * lanes, device.limits, kernel_size), [one, other, words],
-            [target], kernel_size, constants=((1, lanes),),
-        )  # fmt: skip
-        first += many
-    if total > 1:
-        product.sum_partial(target, result)
 
 
 # -- products with columns --------------------------------------------------------------------------------------------
@@ -268,16 +157,32 @@ def _weight_by_products(slid: VkArray, made: VkArray, problem: Problem, result: 
     shape = (problem.groups, problem.made, problem.rows)
     whole = result._view(shape, layout.contiguous_strides(shape))
     chunks = list(_chunks(problem, slid.itemsize, slid._device, slid, made))
-    partial = (
-        whole._view((1, *shape), (0, *whole._strides))
-        if len(chunks) == 1
-        else product.partial_array(whole, len(chunks))
-    )
-    for number, (one, other) in enumerate(chunks):
-        target = partial._view(shape, partial._strides[1:], number * partial._strides[0])
-        cooperative.matmul(_joined(other, problem.groups), _joined_columns(one, problem).mT, target)
-    if len(chunks) > 1:
+    parts = [_parts(problem, one._shape[0], slid._device) for one, _ in chunks]
+    total = sum(parts)
+    partial = whole._view((1, *shape), (0, *whole._strides)) if total == 1 else product.partial_array(whole, total)
+    first = 0
+    for (one, other), count in zip(chunks, parts, strict=True):
+        if count > 1 and count == one._shape[0]:
+            a, b = _planes(other, problem.groups), _columns(one, problem)
+        else:
+            a, b = (_cut(array, count) for array in (_joined(other, problem.groups), _joined_columns(one, problem)))
+        cooperative.matmul(a, b.mT, part(partial, first, count))
+        first += count
+    if total > 1:
         product.sum_partial(partial, whole)
+
+
+def _parts(problem: Problem, n: int, device: Device) -> int:
+    """Into how many products the sum over a batch is cut, to keep the device busy: a divisor of n."""
+    tiles = problem.groups * -(-problem.made // 64) * -(-problem.rows // 128)
+    wanted = -(-_TILES[device.limits.kind] // tiles)
+    return next(count for count in range(min(wanted, n), n + 1) if n % count == 0)
+
+
+def _cut(joined: VkArray, count: int) -> VkArray:
+    """(count, groups, rows, length / count) of (groups, rows, length)."""
+    *kept, length = joined._shape
+    return joined._view((count, *kept, length // count), (length // count, *joined._strides))
 
 
 # -- the three sums ---------------------------------------------------------------------------------------------------
@@ -304,21 +209,42 @@ def _made(slid: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem
         if bias is not None:
             _add_bias(result, bias)
     else:
-        _direct(slid, weight, bias, problem, result, False)
+        add_directly(slid, weight, bias, problem, result, False)
 
 
 def _slid(made: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
-    if _uses_products(problem, weight._dtype, weight._device):
+    flipped = _flipped(problem)
+    if flipped is not None:
+        _made(made, _flipped_weight(weight, problem), bias, flipped, result)
+    elif _uses_products(problem, weight._dtype, weight._device):
         _slid_by_products(made, weight, bias, problem, result)
     else:
-        _direct(made, weight, bias, problem, result, True)
+        add_directly(made, weight, bias, problem, result, True)
+
+
+def _flipped(problem: Problem) -> Problem | None:
+    """The convolution that a transposed one is where windows move by one place, with its weight's taps in reverse order."""
+    windows = problem.windows
+    if set(windows.stride) != {1} or windows.trivial:
+        return None
+    reach = zip(windows.kernel, windows.dilation, windows.padding, strict=True)
+    depth, height, width = (gap * (taps - 1) - pad for taps, gap, pad in reach)
+    turned = windows._replace(input=windows.output, output=windows.input, padding=(depth, height, width))
+    return Problem(turned, problem.groups, problem.made, problem.slid)
+
+
+def _flipped_weight(weight: VkArray, problem: Problem) -> VkArray:
+    """(groups, slid, made, taps in reverse order) of a contiguous weight."""
+    groups, slid, made, taps = problem.groups, problem.slid, problem.made, problem.windows.taps
+    strides = (made * slid * taps, taps, slid * taps, -1)
+    return launch.copy(weight._view((groups, slid, made, taps), strides, taps - 1))
 
 
 def _weight(slid: VkArray, made: VkArray, problem: Problem, result: VkArray) -> None:
     if _uses_products(problem, result._dtype, result._device):
         _weight_by_products(slid, made, problem, result)
     else:
-        _direct_weight(slid, made, problem, result)
+        add_weight_directly(slid, made, problem, result)
 
 
 # -- functions --------------------------------------------------------------------------------------------------------

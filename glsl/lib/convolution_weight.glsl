@@ -1,0 +1,60 @@
+#ifndef LIB_CONVOLUTION_WEIGHT
+#define LIB_CONVOLUTION_WEIGHT
+
+// Which sum of a gradient of a weight an invocation shares in, and the sum over those that share.
+layout(local_size_x_id = 0) in;
+layout(constant_id = 1) const uint LANES = 1u;  // invocations that share a sum: 1 on CPU drivers, up to a workgroup on a GPU
+
+layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
+layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; };
+
+layout(push_constant, scalar) uniform Push {
+    AElements x;
+    AElements gradient;
+    RElements r;
+    Table table;
+    uint count;        // sums, of all parts
+    uint sums;         // of a part
+    uint batch, part;  // elements of the batch, in all and in a part
+    uint from, to;     // channels of x and of the gradient in a group
+} push;
+
+#define TURN 32768u  // windows of a loop: llvmpipe leaves one after 65,535 turns
+
+shared T shared_[gl_WorkGroupSize.x];
+
+struct Sum { bool inside; uint index, lane, tap, m, c, first, end; };
+
+Sum vx_sum_of_invocation(uint taps) {
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    Sum own;
+    own.index = group * (gl_WorkGroupSize.x / LANES) + gl_LocalInvocationIndex / LANES;
+    own.lane = gl_LocalInvocationIndex % LANES;
+    own.inside = own.index < push.count;
+    uint which = own.inside ? own.index : 0u;
+    uint part = which / push.sums;
+    uint rest = which - part * push.sums;
+    own.tap = rest % taps;
+    rest /= taps;
+    own.m = rest / push.from;
+    own.c = rest - own.m * push.from + own.m / push.to * push.from;
+    own.first = part * push.part;
+    own.end = own.inside ? min(own.first + push.part, push.batch) : own.first;
+    return own;
+}
+
+T vx_total(T sum, uint lane) {
+    if (LANES > 1u) {
+        barrier();
+        shared_[gl_LocalInvocationIndex] = sum;
+        barrier();
+        for (uint half_ = LANES / 2u; half_ > 0u; half_ /= 2u) {
+            if (lane < half_) shared_[gl_LocalInvocationIndex] += shared_[gl_LocalInvocationIndex + half_];
+            barrier();
+        }
+        sum = shared_[gl_LocalInvocationIndex];
+    }
+    return sum;
+}
+
+#endif
