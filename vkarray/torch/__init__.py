@@ -12,6 +12,7 @@ from __future__ import annotations
 from . import device, fallback, storage, transfer  # isort: skip - the device has its name first
 from . import (
     attention,
+    autocast,
     convolution,
     copies,
     creation,
@@ -19,11 +20,13 @@ from . import (
     indexing,
     losses,
     matrix,
+    modules,
     normalization,
     optimizers,
     pooling,
     random,
     reductions,
+    serialization,
 )
 from .fallback import Fallback, FallbackError, FallbackWarning, fallbacks, reset_fallbacks, strict
 from .storage import as_array
