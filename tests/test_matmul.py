@@ -11,7 +11,7 @@ from reference import WIDER, host_dtype, random_values, roll, supported
 import vkarray as vx
 from vkarray import layout
 from vkarray.dtypes import CATEGORIES
-from vkarray.ops import catalogue, launch, packs, product
+from vkarray.ops import catalogue, dot_packs, launch, packs, product
 from vkarray.ops.tiles import CPU_TILES, GPU_TILES, Tile
 
 NUMERIC = supported(CATEGORIES["numeric"])
@@ -187,6 +187,7 @@ def test_parts_of_the_summed_dimension(tile, dtype, only, device) -> None:
 def test_few_tiles_that_are_left_are_cut_into_parts(first, second, only, device, monkeypatch) -> None:
     """Five or six tiles on a device for four: one or two are left, whose sums are cut into four or two parts."""
     only(GPU_TILES[-2]._replace(at_once=4))
+    monkeypatch.setattr(product, "_LEFT_PART", 25)
     seen = []
     whole = product._multiply
     monkeypatch.setattr(
@@ -201,6 +202,7 @@ def test_large_products_move_packs(dtype, only, device, monkeypatch) -> None:
     """Odd lengths and slices are copied into packs, and what lies beside a slice has no part in the product."""
     only(GPU_TILES[-2])
     monkeypatch.setattr(packs, "_LEAST", (16, 16, 8))
+    monkeypatch.setattr(packs, "_TURN_FROM", 64)
     for m, k, n in [(65, 37, 67), (64, 40, 66), (33, 41, 36)]:
         wide, high = values_of(dtype, (m, k + 6), 26), values_of(dtype, (k + 5, n), 27)
         if dtype is not vx.int32:
@@ -211,6 +213,35 @@ def test_large_products_move_packs(dtype, only, device, monkeypatch) -> None:
             check(x[:, 3 : k + 3] @ y[:k], np.matmul, wide[:, 3 : k + 3], high[:k], dtype, k)
     aligned = vx.zeros((32, 40), dtype=dtype), vx.zeros((40, 48), dtype=dtype)
     assert all(same is x for same, x in zip(packs.in_packs(*aligned, 4), aligned, strict=True))
+
+
+@pytest.mark.parametrize("dtype", supported([vx.int32, vx.uint32, vx.float32]), ids=str)
+def test_rows_side_by_side_are_added_in_packs(dtype, monkeypatch) -> None:
+    taken = []
+    sum_parts = dot_packs.sum_parts
+    monkeypatch.setattr(dot_packs, "sum_parts", lambda *operands: (taken.append(operands), sum_parts(*operands))[1])
+    monkeypatch.setattr(dot_packs, "SHORTEST_PART", 16)
+    for kind in ("cpu", "gpu"):
+        monkeypatch.setitem(dot_packs.BUSY, kind, 64)
+    for shape, runs in [((37, 64), 2), ((100, 12), 2), ((9, 1024), 1), ((1, 4), 1), ((0, 8), 0), ((20, 9), 0)]:
+        first, second = values_of(dtype, shape[:1], 28), values_of(dtype, shape, 29)
+        taken.clear()
+        multiply(dtype, first, second)
+        assert len(taken) == runs
+        multiply(dtype, second, first, lambda x: x.T, lambda x: x[::-1])
+    first, second = values_of(dtype, (40,), 30), values_of(dtype, (40, 20), 31)
+    for columns, runs in [(slice(4, 20), 2), (slice(3, 19), 0), (slice(0, 20, 5), 0)]:
+        taken.clear()
+        multiply(dtype, first, second, view_second=lambda x, columns=columns: x[:, columns])
+        assert len(taken) == runs
+
+
+@pytest.mark.parametrize("dtype", supported([vx.float16, vx.bfloat16]), ids=str)
+def test_parts_of_16_bit_sums_are_added_in_packs(dtype, only, device, monkeypatch) -> None:
+    only(CPU_TILES[-1], busy=1 << 20)
+    for kind in ("cpu", "gpu"):
+        monkeypatch.setitem(dot_packs.BUSY, kind, 64)
+    multiply(dtype, values_of(dtype, (20, 100), 11), values_of(dtype, (100, 24), 12))
 
 
 def test_dispatches_are_cut_where_32_bit_indices_end(monkeypatch) -> None:

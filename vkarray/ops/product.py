@@ -17,7 +17,7 @@ from .. import dtypes, layout, tuning
 from ..array import VkArray, empty, is_supported, storage_itemsize
 from ..dtypes import CATEGORIES, DType
 from ..shaders import Variant
-from . import launch
+from . import dot_packs, launch
 from .packs import in_packs
 from .reductions import partial_dtype
 from .rows import cast
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 # For the kinds of device: invocations with tiles, and with sums of rows, that keep it busy; when there are fewer, the
 # summed dimension is cut into parts of at least this many products.
-_BUSY_WITH_TILES = {"gpu": 1 << 15, "cpu": 1}
+_BUSY_WITH_TILES = {"gpu": 396 * 128, "cpu": 1}
 _BUSY_WITH_ROWS = {"gpu": 1 << 18, "cpu": 1 << 10}
 _SHORTEST_PART = {"gpu": 256, "cpu": 1024}
+_LEFT_PART = 512  # the shortest part of sums of the tiles that are left when others have kept the device busy
 _LANES = (256, 32)  # invocations that share a sum on a GPU, where neighbours in memory are neighbours in k
 _LONG_ROW = 2048  # from here on a whole workgroup shares a sum
 _ALIGNED = 16  # elements
@@ -92,6 +93,7 @@ def matmul_variant(tile: Tile, source: DType, target: DType, device: Device) -> 
 
 def variants(device: Device) -> Iterator[Variant]:
     """Every variant that products on a device of this kind and these features use."""
+    yield from dot_packs.variants(_defines, (_PRODUCT, _PART), device)
     for dtype in dtypes.DTYPES.values():
         if dtype in CATEGORIES["numeric"] and is_supported(dtype, device):
             partial = partial_dtype(dtype)
@@ -126,16 +128,22 @@ def dot(a: VkArray, b: VkArray, result: VkArray, conjugate: bool = False) -> VkA
 
 
 def _sum(term: str, a: VkArray, b: VkArray, result: VkArray) -> VkArray:
-    device = result._device
+    device, kind = result._device, result._device.limits.kind
     a, b = _within_reach(a), _within_reach(b)
     rows, k = math.prod(result._shape), a._shape[-1]
-    lanes = _lanes(a, b, device)
-    part = part_length(k, rows * lanes, _BUSY_WITH_ROWS[device.limits.kind], _SHORTEST_PART[device.limits.kind], a, b)
+    if dot_packs.fits(a, b, result):
+        part = part_length(k, rows // dot_packs.LANES, dot_packs.BUSY[kind], dot_packs.SHORTEST_PART, a, b)
+        defines = _defines(a._dtype, result._dtype, device)
+        run = functools.partial(dot_packs.sum_parts, dot_packs.variant(defines, term, a._dtype, result._dtype), a, b)
+    else:
+        lanes = _lanes(a, b, device)
+        part = part_length(k, rows * lanes, _BUSY_WITH_ROWS[kind], _SHORTEST_PART[kind], a, b)
+        run = functools.partial(_sum_parts, term, a, b, lanes)
     if part < k:
         partial = partial_array(result, -(-k // part))
-        _sum_parts(term, a, b, partial, part, lanes)
+        run(partial, part)
         return sum_partial(partial, result)
-    _sum_parts(term, a, b, result._view((1, *result._shape), (0, *result._strides)), part, lanes)
+    run(result._view((1, *result._shape), (0, *result._strides)), part)
     return result
 
 
@@ -202,7 +210,7 @@ def part_length(
     return min(part if part < 2 * _ALIGNED else part - part % _ALIGNED, k)
 
 
-def _sum_parts(term: str, a: VkArray, b: VkArray, result: VkArray, part: int, lanes: int) -> None:
+def _sum_parts(term: str, a: VkArray, b: VkArray, lanes: int, result: VkArray, part: int) -> None:
     """result[p, ...] = the sum over part p."""
     device, k = result._device, a._shape[-1]
     a_k, b_k = a._strides[-1], b._strides[-1]
@@ -266,16 +274,15 @@ def _pieces(a: VkArray, b: VkArray, result: VkArray, tile: Tile) -> Iterator[tup
     """
     axis, unit = (-2, tile.shape[0]) if len(result._shape) == 2 else (0, 1)
     length, busy = result._shape[axis], _BUSY_WITH_TILES[result._device.limits.kind]
-    whole = tile.rows_of_whole_waves(result._shape, axis, unit)
-    if whole == length:
-        yield a, b, result, busy
-        return
+    longest = a._shape[-1] // _LEFT_PART
+    whole = tile.rows_of_whole_waves(result._shape, axis, unit) if longest > 1 else length
     for first, last in ((0, whole), (whole, length)):
-        piece = _range(result, axis, first, last)
-        if first:
-            rest = tile.count(piece._shape)
-            busy = tile.at_once // rest * rest * tile.invocations
-        yield _range(a, axis, first, last), b if axis else _range(b, axis, first, last), piece, busy
+        if first < last:
+            piece = _range(result, axis, first, last)
+            parallel = tile.count(piece._shape) * tile.invocations
+            full = tile.at_once * tile.invocations
+            parts = min(full // parallel, longest) if first else min(full, busy) // parallel
+            yield _range(a, axis, first, last), b if axis else _range(b, axis, first, last), piece, parts * parallel
 
 
 def _range(array: VkArray, axis: int, first: int, last: int) -> VkArray:
