@@ -13,6 +13,7 @@ for as many elements of the batch as `_SCRATCH` allows; where they have few, ker
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -261,8 +262,7 @@ def _checked(
     function: str, category: str, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: Any,
     transposed: bool, output_padding: Any,
 ) -> _Call:  # fmt: skip
-    operands = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
-    for name, array in operands.items():
+    for name, array in (("x", x), ("weight", weight), ("bias", x if bias is None else bias)):
         check_array(function, array)
         promotion.check_category(function, array._dtype, category)
         check_supported(array._dtype, array._device, function)
@@ -277,18 +277,27 @@ def _checked(
             f"{function}: expected x and weight of 3, 4 or 5 dimensions both, got shapes {x._shape} and {weight._shape}."
         )
     groups = layout.as_integer(groups, function, "groups")
-    kernel = weight._shape[2:]
     steps, pads = numbers(function, "stride", stride, rank, 1), numbers(function, "padding", padding, rank, 0)
     apart = numbers(function, "dilation", dilation, rank, 1)
     more = numbers(function, "output_padding", output_padding, rank, 0)
-    channels = x._shape[1]
-    wanted = weight._shape[0] if transposed else weight._shape[1] * groups
-    if groups < 1 or channels != wanted or weight._shape[0] % groups:
+    call = _geometry(function, x._shape, weight._shape, steps, pads, apart, groups, bool(transposed), more)
+    if bias is not None and bias._shape != call.shape[1:2]:
+        raise ValueError(f"{function}: expected a bias of shape {call.shape[1:2]}, got {bias._shape}.")
+    return call
+
+
+@functools.lru_cache(maxsize=4096)
+def _geometry(
+    function: str, shape: layout.Shape, weight: layout.Shape, steps: layout.Shape, pads: layout.Shape, apart: layout.Shape,
+    groups: int, transposed: bool, more: layout.Shape,
+) -> _Call:  # fmt: skip
+    wanted = weight[0] if transposed else weight[1] * groups
+    if groups < 1 or shape[1] != wanted or weight[0] % groups:
         raise ValueError(
-            f"{function}: x of shape {x._shape} and weight of shape {weight._shape} do not match for {groups} groups: expected "
+            f"{function}: x of shape {shape} and weight of shape {weight} do not match for {groups} groups: expected "
             f"{wanted} channels, and a multiple of groups as the first dimension of weight."
         )
-    size = x._shape[2:]
+    size, kernel = shape[2:], weight[2:]
     if transposed:
         other = tuple(
             (n - 1) * s - 2 * p + d * (k - 1) + o + 1
@@ -298,7 +307,7 @@ def _checked(
             raise ValueError(
                 f"{function}: expected output_padding below stride or dilation, got {more} with {steps} and {apart}."
             )
-        slid, made, made_channels = other, size, weight._shape[1] * groups
+        slid, made, channels = other, size, weight[1] * groups
     else:
         if any(more):
             raise ValueError(f"{function}: output_padding is for transposed convolutions, got {more}.")
@@ -306,16 +315,13 @@ def _checked(
             (n + 2 * p - d * (k - 1) - 1) // s + 1
             for n, s, p, d, k in zip(size, steps, pads, apart, kernel, strict=True)
         )
-        slid, made, made_channels = size, other, weight._shape[0]
+        slid, made, channels = size, other, weight[0]
     if min(other) < 1 or min(kernel) < 1:
         raise ValueError(
             f"{function}: a kernel of {kernel} with stride {steps}, padding {pads} and dilation {apart} leaves nothing of {size}."
         )
-    if bias is not None and bias._shape != (made_channels,):
-        raise ValueError(f"{function}: expected a bias of shape ({made_channels},), got {bias._shape}.")
     windows = Windows(*map(triple, (slid, made, kernel, steps, pads, apart), (1, 1, 1, 1, 0, 1)))
-    problem = Problem(windows, groups, weight._shape[1], weight._shape[0] // groups)
-    return _Call(problem, (x._shape[0], made_channels, *other))
+    return _Call(Problem(windows, groups, weight[1], weight[0] // groups), (shape[0], channels, *other))
 
 
 def _target(function: str, out: VkArray | None, shape: tuple[int, ...], like: VkArray) -> tuple[VkArray, VkArray]:
