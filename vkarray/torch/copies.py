@@ -10,7 +10,9 @@ from torch import Tensor
 
 from .. import layout
 from ..array import VkArray
-from ..ops import launch
+from ..dtypes import COMPLEX_OF
+from ..ops import creation, elementwise, launch, manipulation, utility
+from ..ops.linalg import basic
 from . import storage, table, transfer
 from .device import CPU_KERNELS
 from .storage import FROM_TORCH, array_of, new_array, wrap
@@ -162,3 +164,41 @@ def _concatenate(arrays: list[VkArray], dim: int = 0) -> VkArray:
 
 
 native("cat", _concatenate)
+
+
+def _equal(first: Tensor, second: Tensor) -> bool:
+    if first.dtype is not second.dtype:
+        raise RuntimeError(
+            f"Expected object of data type {first.dtype} but got data type {second.dtype} for argument 'other'"
+        )
+    if first.shape != second.shape:
+        return False
+    return bool(utility.all(elementwise.equal(array_of(first), array_of(second))))
+
+
+def _roll(x: VkArray, shifts: Sequence[int], dims: Sequence[int] = ()) -> VkArray:
+    if 0 in x._shape or not x.ndim:
+        return launch.copy(x)
+    return manipulation.roll(x, tuple(shifts) if dims else shifts[0], axis=tuple(dims) if dims else None)
+
+
+def _complex(real: VkArray, imaginary: VkArray) -> VkArray:
+    """The two parts side by side, each written where it belongs."""
+    shape = layout.broadcast_shapes([real._shape, imaginary._shape], "complex")
+    result = new_array(shape, layout.contiguous_strides(shape), COMPLEX_OF[real._dtype])
+    part_strides = tuple(2 * stride for stride in result._strides)
+    for place, part in enumerate((real, imaginary)):
+        target = VkArray(result._buffer, place, shape, part_strides, real._dtype, real._device)
+        transfer.assign(target, part)
+    return result
+
+
+_PARTS = (elementwise.cos, elementwise.sin)
+
+direct("equal", _equal)
+native("roll", _roll)
+native("tril", lambda x, diagonal=0: creation.tril(x, k=diagonal))
+native("triu", lambda x, diagonal=0: creation.triu(x, k=diagonal))
+native("complex", _complex)
+native("polar", lambda radius, angle: _complex(*(elementwise.multiply(radius, f(angle)) for f in _PARTS)))
+native("trace", basic.trace)

@@ -7,10 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..array import VkArray
-from ..dtypes import CATEGORIES
+from .. import dtypes
+from ..array import VkArray, is_supported
+from ..dtypes import CATEGORIES, DType
 from ..ops import creation as vx
 from ..ops import launch
+from ..ops.elementwise import pow as power
 from . import device, table
 from .pointwise import number
 from .storage import FROM_TORCH, array_of
@@ -68,7 +70,7 @@ def _arange(start: Any, end: Any, step: Any = 1, *, out: Tensor) -> Tensor:
 def _linspace(start: Any, end: Any, steps: int, *, out: Tensor) -> Tensor:
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    return into(out, vx.linspace(start, end, steps, dtype=FROM_TORCH[out.dtype], device=device.current()))
+    return into(out, vx.linspace(start, end, steps, dtype=_spacing_dtype(out), device=device.current()))
 
 
 def _eye(n: int, m: int | None = None, *, out: Tensor) -> Tensor:
@@ -78,5 +80,23 @@ def _eye(n: int, m: int | None = None, *, out: Tensor) -> Tensor:
     return into(out, vx.eye(n, n if m is None else m, dtype=FROM_TORCH[out.dtype], device=device.current()))
 
 
+def _logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor) -> Tensor:
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    exponents = vx.linspace(start, end, steps, dtype=_spacing_dtype(out), device=device.current())
+    return into(out, power(base, exponents))
+
+
+def _spacing_dtype(out: Tensor) -> DType:
+    """The type to space values in: that of the result, float64 for integers where the device has it."""
+    dtype = FROM_TORCH[out.dtype]
+    if dtype in CATEGORIES["floating-point"] and dtype.bits > 16:
+        return dtype
+    wide = dtype in CATEGORIES["integer"] and is_supported(dtypes.float64, device.current())
+    return dtypes.float64 if wide else dtypes.float32
+
+
+direct("linspace.out", _linspace)
+direct("logspace.out", _logspace)
 direct("arange.start_out", _arange)
 direct("eye.out eye.m_out", _eye)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import types
 from typing import Any
@@ -74,6 +75,14 @@ def set_device(device: Any) -> None:
         raise ValueError(f"torch.vulkan.set_device: expected device 0, got {device!r}: there is one device.")
 
 
+class device(contextlib.nullcontext):
+    """Make a device the current one: with one device, a context that checks its index."""
+
+    def __init__(self, device: Any) -> None:
+        set_device(0 if device is None else device)
+        super().__init__()
+
+
 def device_name(device: Any = None) -> str:
     """The name that the driver gives the device."""
     set_device(0 if device is None else device)
@@ -116,7 +125,7 @@ def _is_in_bad_fork() -> bool:
 
 _MODULE = types.ModuleType("torch.vulkan", "The Vulkan device of PyTorch, made by vkarray.torch.")
 _FUNCTIONS = (
-    is_available, is_initialized, device_count, current_device, set_device, device_name, synchronize, memory_allocated,
+    is_available, is_initialized, device_count, current_device, set_device, device, device_name, synchronize, memory_allocated,
     max_memory_allocated, memory_reserved, empty_cache, get_amp_supported_dtype, _is_in_bad_fork,
 )  # fmt: skip
 

@@ -173,14 +173,36 @@ decomposed("elu_backward hardtanh_backward softplus_backward glu_backward.defaul
 # -- special functions ------------------------------------------------------------------------------------------------
 
 
+_SHORT = (torch.float16, torch.bfloat16)
+
+
+def scaled(x: Any, factor: Any) -> Any:
+    """factor * x for a wide operand: in float32 for types of 16 bits."""
+    if factor == 1:
+        return x
+    return (x.float() if x.dtype in _SHORT else x) * factor
+
+
 def _add_product(x: Any, first: Any, second: Any, *, value: Any = 1) -> tuple[Any, ...]:
-    return nn.add_product, x, first if value == 1 else first * value, second
+    if value == 1:
+        return nn.add_product, x, first, second
+    return nn.add_wide_product, x, scaled(first, value), second
 
 
 def _add_quotient(x: Any, first: Any, second: Any, *, value: Any = 1) -> tuple[Any, ...]:
-    return nn.add_quotient, x, first if value == 1 else first * value, second
+    return nn.add_quotient, x, scaled(first, value), second
 
 
+def _add_outer_product(x: Any, first: Any, second: Any, *, beta: Any = 1, alpha: Any = 1) -> tuple[Any, ...]:
+    if x.dtype is torch.bool:
+        raise Unsupported("outer products of bool")
+    first = scaled(first, alpha).unsqueeze(-1)
+    if beta == 0:
+        return VX["multiply"], first, second
+    return nn.add_wide_product, scaled(x, beta), first, second
+
+
+elementwise("addr", _add_outer_product)
 elementwise("addcmul", _add_product)
 elementwise("addcdiv", _add_quotient)
 elementwise("lerp", nn.lerp)

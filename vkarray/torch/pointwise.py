@@ -122,9 +122,7 @@ class Pointwise:
             if formula.result == "real" and compute in CATEGORIES["integer or boolean"]:
                 compute = FROM_TORCH[meta.dtype]
         operation = of_row(formula, compute)
-        inputs = (
-            tuple(typed[place] or compute for place in range(len(operands))) if typed else (compute,) * len(operands)
-        )
+        inputs = tuple(typed[place] or compute for place in range(len(operands))) if typed else operation.inputs
         moves = getattr(formula, "moves", False)
         return _Plan(tuple(meta.shape), meta.stride(), meta.dtype, FROM_TORCH[meta.dtype], inputs, operation, moves)
 
@@ -157,10 +155,12 @@ class Pointwise:
             check_supported(plan.dtype, device.current(), self.op._schema.name)
         except table.REFUSALS as error:
             return fallback.run(self.op, args, kwargs, table.reason(error))
+        compute = plan.operation.compute
         if plan.operation.result is plan.dtype and all(
-            type(value) is VkArray and value._dtype is plan.operation.compute for value in values
+            type(value) is VkArray and value._dtype is wanted is compute
+            for value, wanted in zip(values, plan.inputs, strict=True)
         ):
-            self.usual[formula, plan.operation.compute] = plan.operation
+            self.usual[formula, compute] = plan.operation
         target = new_array(plan.shape, plan.strides, plan.dtype)
         self.run(plan, values, target)
         return wrap(target)

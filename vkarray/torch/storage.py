@@ -6,6 +6,7 @@ the storage or an array does, and its memory is used again only when the device 
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Sequence
 
@@ -32,12 +33,20 @@ class _Storage(weakref.ref):
     address: int
 
 
-# By device address: the buffer, the storage over it, and the bytes that an element takes (0: as many as on the host).
+# By device address: the buffer, the storage over it, and the bytes that an element takes where those are more than on the
+# host, else 0.
 _allocations: dict[int, tuple[_vk.Buffer, _Storage, int]] = {}
 
 _make_storage = torch._C._construct_storage_from_data_pointer
 _make_tensor = torch._C._acc.create_empty_tensor
 _set = torch.ops.aten.set_.source_Storage_storage_offset.redispatch
+
+
+@functools.cache
+def widened(on: _vk.Device) -> dict[DType, int]:
+    """The bytes of an element for the types that take more on a device than on the host."""
+    sizes = {dtype: storage_itemsize(dtype, on) for dtype in dtypes.DTYPES.values()}
+    return {dtype: size for dtype, size in sizes.items() if size != dtype.itemsize}
 
 
 def _forget(storage: _Storage) -> None:
@@ -52,19 +61,25 @@ def dtype_of(dtype: torch.dtype) -> DType:
     return found
 
 
-def _tensor(
-    buffer: _vk.Buffer, offset: int, shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype, itemsize: int
-) -> torch.Tensor:
-    """A tensor over a whole buffer that no storage has yet. `itemsize` is what an element takes on the device."""
-    address, nbytes, own = buffer.address, buffer.nbytes, dtype.itemsize
-    if itemsize == own:
-        stored = 0
-    else:
-        stored, nbytes = itemsize, nbytes // itemsize * own
+def _storage(buffer: _vk.Buffer, nbytes: int, stored: int = 0) -> torch.UntypedStorage:
+    """A storage over a whole buffer that has none yet, of `nbytes` as PyTorch counts them."""
+    address = buffer.address
     storage = _make_storage(address, DEVICE, nbytes)
     reference = _Storage(storage, _forget)
     reference.address = address
     _allocations[address] = (buffer, reference, stored)
+    return storage
+
+
+def _tensor(
+    buffer: _vk.Buffer, offset: int, shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype, itemsize: int
+) -> torch.Tensor:
+    """A tensor over a whole buffer that no storage has yet. `itemsize` is what an element takes on the device."""
+    own = dtype.itemsize
+    if itemsize == own:
+        storage = _storage(buffer, buffer.nbytes)
+    else:
+        storage = _storage(buffer, buffer.nbytes // itemsize * own, itemsize)
     return _set(CPU_KERNELS, _make_tensor((0,), dtype), storage, offset, shape, strides)
 
 
@@ -92,7 +107,7 @@ def array_of(tensor: torch.Tensor) -> VkArray:
         ours = FROM_TORCH[dtype]
     except KeyError:
         raise _not_ours(tensor) from None
-    if stored and stored != storage_itemsize(ours, buffer.device):
+    if stored != widened(buffer.device).get(ours, 0):
         raise FeatureError(
             f"vulkan: this device keeps elements of 8 and 16 bits in 32, so this memory cannot be seen as {dtype}. "
             f"Convert with tensor.to, or move the tensor to the CPU first."
@@ -149,6 +164,34 @@ def wrap(array: VkArray) -> torch.Tensor:
         array._buffer, array._offset, array._shape, array._strides, TO_TORCH[dtype],
         storage_itemsize(dtype, array._device),
     )  # fmt: skip
+
+
+def raw_bytes(tensor: torch.Tensor) -> tuple[_vk.Buffer, int] | None:
+    """The buffer and first byte of a tensor of bytes over elements that the device stores as the host does, else None.
+
+    On a device that has no bytes of its own, this is how storages are saved and loaded.
+    """
+    buffer, _, stored = _allocations[tensor.untyped_storage().data_ptr()]
+    if tensor.dtype is not torch.uint8 or stored or not widened(buffer.device) or not tensor.is_contiguous():
+        return None
+    return buffer, tensor.storage_offset()
+
+
+def of_bytes(flat: torch.Tensor) -> torch.UntypedStorage:
+    """A new storage with the bytes of a tensor on the host, of elements that the device stores as the host does."""
+    on = device.current()
+    buffer = on.allocate(flat.numel())
+    if flat.numel():
+        on.upload(buffer, 0, memoryview(flat.numpy()))
+    return _storage(buffer, flat.numel())
+
+
+def copy_of(held: torch.UntypedStorage) -> torch.UntypedStorage:
+    """A new storage with the bytes of another one on the device."""
+    buffer, _, stored = _allocations[held.data_ptr()]
+    made = buffer.device.allocate(buffer.nbytes)
+    buffer.device.copy(buffer, 0, made, 0, buffer.nbytes)
+    return _storage(made, held.nbytes(), stored)
 
 
 def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:

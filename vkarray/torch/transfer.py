@@ -87,6 +87,23 @@ def _copy_bits(source: torch.Tensor, target: torch.Tensor) -> None:
     copy_from(plain, target)
 
 
+def _copy_raw_bytes(source: torch.Tensor, target: torch.Tensor) -> bool:
+    """Copy bytes of a storage of wider elements, where the device has no bytes; False where that is not the case."""
+    if source.is_cpu == target.is_cpu:
+        return False
+    raw = storage.raw_bytes(target if source.is_cpu else source)
+    if raw is None:
+        return False
+    buffer, first = raw
+    if source.is_cpu:
+        buffer.device.upload(buffer, first, _bytes(source.contiguous()))
+    else:
+        host = torch.empty(source.shape, dtype=torch.uint8)
+        buffer.device.download(buffer, first, _bytes(host))
+        target.copy_(host)
+    return True
+
+
 def copy_from(source: torch.Tensor, target: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
     """`target.copy_(source)`, where one or both are on the device."""
     if source.shape != target.shape:
@@ -98,6 +115,8 @@ def copy_from(source: torch.Tensor, target: torch.Tensor, non_blocking: bool = F
         return target
     if source.is_complex() and not target.is_complex() and target.dtype is not torch.bool:
         _warn_of_imaginary_part()
+    if source.dtype is target.dtype is torch.uint8 and _copy_raw_bytes(source, target):
+        return target
     if not target.is_cpu:
         array = array_of(target)
         if not source.is_cpu:

@@ -4,22 +4,40 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ...array import VkArray, empty, is_supported
-from ...dtypes import CATEGORIES, DType, bool_
+from ...dtypes import CATEGORIES, DType, bool_, float32
 from ...shaders import Variant
 from .. import launch
 from ..launch import Operation
 from ..rows import Row
 
-FORMULAS: dict[str, Row] = {}
+FORMULAS: dict[str, Formula] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Formula(Row):
+    """A row whose operands at the places `wide` are float32 where the others have 16 bits: what is no element of an array
+    of theirs, such as a parameter, is not rounded."""
+
+    wide: tuple[int, ...] = ()
+
+    def operation(self, compute: DType) -> Operation:
+        """The operation for a compute type."""
+        found = super().operation(compute)
+        if self.wide and compute.bits == 16 and found.inputs == (compute,) * self.operands:
+            inputs = tuple(float32 if place in self.wide else compute for place in range(self.operands))
+            found = Operation(found.label, found.expression, inputs, found.result, compute, found.library)
+            self.operations[compute] = found
+        return found
 
 
 def _formula(
     operands: int, name: str, category: str, expression: str | dict[str, str], **options: Any
-) -> Row:  # fmt: skip
-    row = FORMULAS[name] = Row(name, operands, category, expression, "", **options)
+) -> Formula:  # fmt: skip
+    row = FORMULAS[name] = Formula(name, operands, category, expression, "", **options)
     return row
 
 
@@ -31,15 +49,15 @@ fmod = _formula(2, "fmod", "real numeric", "vx_fmod(a, b)", library="/pointwise"
 _NN = {"category": "real floating", "library": "/pointwise"}
 
 
-def _unary(name: str, expression: str | dict[str, str] = "", **options: Any) -> Row:
+def _unary(name: str, expression: str | dict[str, str] = "", **options: Any) -> Formula:
     return _formula(1, name, expression=expression or f"vx_{name}(a)", **{**_NN, **options})
 
 
-def _binary(name: str, expression: str | dict[str, str] = "", **options: Any) -> Row:
+def _binary(name: str, expression: str | dict[str, str] = "", **options: Any) -> Formula:
     return _formula(2, name, expression=expression or f"vx_{name}(a, b)", **{**_NN, **options})
 
 
-def _ternary(name: str, expression: str | dict[str, str], **options: Any) -> Row:
+def _ternary(name: str, expression: str | dict[str, str], **options: Any) -> Formula:
     return _formula(3, name, expression=expression, **{**_NN, **options})
 
 
@@ -57,15 +75,15 @@ gelu_backward = _binary("gelu_backward")
 gelu_tanh_backward = _binary("gelu_tanh_backward")
 silu = _unary("silu")
 silu_backward = _binary("silu_backward")
-elu = _ternary("elu", "a > T(0) ? a : b * vx_expm1(c * a)")
-scaled_elu = _ternary("scaled_elu", "a > T(0) ? c * a : b * vx_expm1(a)")
+elu = _ternary("elu", "a > T(0) ? a : b * vx_expm1(c * a)", wide=(1, 2))
+scaled_elu = _ternary("scaled_elu", "a > T(0) ? c * a : b * vx_expm1(a)", wide=(1, 2))
 leaky_relu = _binary("leaky_relu", "a > T(0) ? a : a * b")
-leaky_relu_backward = _ternary("leaky_relu_backward", "b > T(0) ? a : a * c")
+leaky_relu_backward = _ternary("leaky_relu_backward", "b > T(0) ? a : a * c", wide=(2,))
 hardswish = _unary("hardswish", "a * min(max(a + T(3), T(0)), T(6)) / T(6)")
 hardswish_backward = _binary("hardswish_backward", "b < T(-3) ? T(0) : b <= T(3) ? a * (b / T(3) + T(0.5)) : a")
 hardsigmoid = _unary("hardsigmoid", "min(max(a + T(3), T(0)), T(6)) / T(6)")
 hardsigmoid_backward = _binary("hardsigmoid_backward", "b > T(-3) && b < T(3) ? a / T(6) : T(0)")
-softplus = _ternary("softplus", "a * b > c ? a : vx_softplus(a * b) / b")
+softplus = _ternary("softplus", "a * b > c ? a : vx_softplus(a * b) / b", wide=(1, 2))
 mish = _unary("mish", "a * vx_tanh(vx_softplus(a))")
 softshrink = _binary("softshrink", "a > b ? a - b : a < -b ? a + b : a * T(0)")
 hardshrink = _binary("hardshrink", "a >= -b && a <= b ? T(0) : a")
@@ -80,8 +98,11 @@ prelu_weight_backward = _binary("prelu_weight_backward", "b > T(0) ? T(0) : a * 
 _ALL_NUMBERS = {"category": "numeric", "library": "arithmetic"}
 add_product = _ternary("add_product", {"complex floating": "a + vx_multiply(b, c)", "else": "a + b * c"},
                        **_ALL_NUMBERS)  # fmt: skip
-add_quotient = _ternary("add_quotient", "a + vx_divide(b, c)", category="floating-point", library="arithmetic")
-lerp = _ternary("lerp", "vx_absolute(c) < T(0.5) ? a + c * (b - a) : b - (b - a) * (T(1) - c)")
+add_wide_product = _ternary("add_wide_product", add_product.expression, wide=(0, 1), **_ALL_NUMBERS)
+add_quotient = _ternary(
+    "add_quotient", "a + vx_divide(b, c)", category="floating-point", library="arithmetic", wide=(1,)
+)
+lerp = _ternary("lerp", "vx_absolute(c) < T(0.5) ? a + c * (b - a) : b - (b - a) * (T(1) - c)", wide=(2,))
 rsqrt = _unary("rsqrt", "vx_divide(T(1), vx_sqrt(a))")
 exp2 = _unary("exp2")
 frac = _unary("frac", "a - vx_trunc(a)")

@@ -1,0 +1,101 @@
+"""`torch.autocast("vulkan")`: which operators it casts, after PyTorch's own lists for CUDA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import table
+from .fallback import mapped
+
+_KEYS = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastPrivateUse1)
+
+LOWER_PRECISION = """
+    conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d.input conv_transpose3d.input convolution _convolution
+    prelu addmm addmv addr matmul einsum mm mv linalg_vecdot linear addbmm baddbmm bmm chain_matmul linalg_multi_dot
+    lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell scaled_dot_product_attention
+"""
+FLOAT32 = """
+    acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow.Tensor_Scalar pow.Tensor_Tensor
+    pow.Scalar softplus layer_norm native_layer_norm group_norm frobenius_norm.dim nuclear_norm nuclear_norm.dim
+    cosine_similarity poisson_nll_loss cosine_embedding_loss nll_loss nll_loss2d hinge_embedding_loss kl_div l1_loss
+    smooth_l1_loss huber_loss mse_loss margin_ranking_loss multilabel_margin_loss soft_margin_loss triplet_margin_loss
+    multi_margin_loss binary_cross_entropy_with_logits dist pdist cdist renorm logsumexp upsample_nearest1d
+    upsample_nearest2d upsample_nearest3d upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d
+"""
+# Sums and the like keep the type of their input, and compute and return float32 unless another type is asked for.
+FLOAT32_RESULT = """
+    prod prod.dim_int softmax.int log_softmax.int cumprod cumsum sum sum.dim_IntList
+"""
+WIDEST = """
+    addcdiv addcmul atan2 bilinear cross dot vdot grid_sampler index_put tensordot scatter_add cat stack
+"""
+
+
+def _eligible(tensor: Tensor) -> bool:
+    return tensor.device.type == "vulkan" and tensor.is_floating_point() and tensor.dtype is not torch.float64
+
+
+def _cast(values: Any, dtype: torch.dtype) -> Any:
+    return mapped(lambda tensor: tensor.to(dtype) if _eligible(tensor) else tensor, values)
+
+
+def _tensors(values: Iterable[Any]) -> list[Tensor]:
+    found: list[Tensor] = []
+    mapped(lambda tensor: found.append(tensor) or tensor, list(values))  # type: ignore[func-returns-value]
+    return found
+
+
+def _lower_precision(args: Any, kwargs: dict[str, Any]) -> torch.dtype | None:
+    return torch.get_autocast_dtype("vulkan")
+
+
+def _float32(args: Any, kwargs: dict[str, Any]) -> torch.dtype | None:
+    return torch.float32
+
+
+def _widest(args: Any, kwargs: dict[str, Any]) -> torch.dtype | None:
+    types = [one.dtype for one in _tensors([*args, *kwargs.values()]) if _eligible(one)]
+    if not types:
+        return None
+    return torch.float32 if torch.float32 in types or len(set(types)) > 1 else types[0]
+
+
+def _register(names: str, choose: Callable[[Any, dict[str, Any]], torch.dtype | None]) -> None:
+    for name in names.split():
+        packet, _, overload = name.partition(".")
+        op = getattr(getattr(torch.ops.aten, packet), overload or "default")
+
+        def kernel(*args: Any, _op: Any = op, **kwargs: Any) -> Any:
+            dtype = choose(args, kwargs)
+            with torch._C._ExcludeDispatchKeyGuard(_KEYS):
+                if dtype is None:
+                    return _op(*args, **kwargs)
+                return _op(*_cast(list(args), dtype), **{key: _cast(value, dtype) for key, value in kwargs.items()})
+
+        table.library.impl(op, kernel, "AutocastPrivateUse1")
+
+
+def _register_result(names: str) -> None:
+    for name in names.split():
+        packet, _, overload = name.partition(".")
+        op = getattr(getattr(torch.ops.aten, packet), overload or "default")
+        place = next(index for index, one in enumerate(op._schema.arguments) if one.name == "dtype")
+
+        def kernel(*args: Any, _op: Any = op, _place: int = place, **kwargs: Any) -> Any:
+            given = args[_place] if len(args) > _place else kwargs.get("dtype")
+            with torch._C._ExcludeDispatchKeyGuard(_KEYS):
+                if given is None and _eligible(args[0]):
+                    return _op(*args[:_place], **{**kwargs, "dtype": torch.float32})
+                return _op(*args, **kwargs)
+
+        table.library.impl(op, kernel, "AutocastPrivateUse1")
+
+
+_register(LOWER_PRECISION, _lower_precision)
+_register(FLOAT32, _float32)
+_register(WIDEST, _widest)
+_register_result(FLOAT32_RESULT)

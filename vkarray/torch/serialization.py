@@ -1,0 +1,44 @@
+"""Storages of the device that PyTorch makes by itself: `torch.save`, `torch.load` and `copy.deepcopy`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from . import device, storage
+
+_PRIORITY = 9  # before PyTorch's own way for devices like this one, which makes storages of no kernel here
+
+
+def _tag(held: Any) -> str | None:
+    return "vulkan:0" if held.device.type == "vulkan" else None
+
+
+def _restore(held: Any, location: str) -> Any:
+    """The storage that `torch.load` has read, on the device when it was saved there. None for other devices."""
+    if not location.startswith("vulkan"):
+        return None
+    if not device.is_available():
+        raise RuntimeError(
+            f"torch.load: the tensors were saved on {location}, and there is no Vulkan device here. "
+            f'Load them elsewhere: torch.load(file, map_location="cpu").'
+        )
+    read = held if isinstance(held, torch.UntypedStorage) else held._untyped_storage
+    flat = torch.empty(0, dtype=torch.uint8).set_(read)
+    return storage.of_bytes(flat)
+
+
+torch.serialization.register_package(_PRIORITY, _tag, _restore)
+
+
+# PyTorch copies a storage into one from the device's allocator, which only C++ can register; without one the process ends.
+_clone_of_others = torch.UntypedStorage.clone
+
+
+def _clone(self: torch.UntypedStorage) -> torch.UntypedStorage:
+    """A copy of this storage."""
+    return storage.copy_of(self) if self.device.type == "vulkan" else _clone_of_others(self)
+
+
+torch.UntypedStorage.clone = _clone
