@@ -11,6 +11,9 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #endif
+#ifdef HARDWARE_HALF
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
 #include "lib/dtypes.glsl"
 #include "lib/rows.glsl"
 
@@ -22,6 +25,7 @@ layout(constant_id = 4) const uint PACKED = 0u;    // a bit for a, b and the res
 layout(constant_id = 5) const uint PRESENT = 0u;   // a bit for b, w and v: what is given
 layout(constant_id = 6) const uint SUBGROUP = 1u;  // invocations of a subgroup
 layout(constant_id = 7) const bool OPTION = false; // what the expressions call so
+layout(constant_id = 8) const bool WHOLE = false;  // rows are made of whole packs
 
 #define EACH [[unroll]] for (uint k = 0u; k < uint(VECTOR); ++k)
 // Elements that are joined one after the other before their state joins the row's.
@@ -97,25 +101,18 @@ ivec3 offset;
 T N;
 T mean, rstd;
 
-// The numbers of an element.
-struct Element { A_COMPUTE a; B_COMPUTE b; T w; T v; };
+// The numbers of an element; those of its place in the row are read where they are used.
+struct Element { A_COMPUTE a; B_COMPUTE b; };
 
-Element element_at(uint place) {
-    Element one;
-    one.a = A_LOAD(AElements(push.a).data[offset.x + int(place) * push.steps[0]]);
-    one.b = B_COMPUTE(0);
-    if ((PRESENT & 1u) != 0u) one.b = B_LOAD(BElements(push.b).data[offset.y + int(place) * push.steps[1]]);
-    one.w = T(1);
-    if ((PRESENT & 2u) != 0u) one.w = Reals(push.w).data[place];
-    one.v = T(0);
-    if ((PRESENT & 4u) != 0u) one.v = Reals(push.v).data[place];
-    return one;
-}
+T weight_at(uint place) { return (PRESENT & 2u) != 0u ? Reals(push.w).data[place] : T(1); }
+T bias_at(uint place) { return (PRESENT & 4u) != 0u ? Reals(push.v).data[place] : T(0); }
+
+bool is_inside(uint place, uint count) { return WHOLE || place < count; }
 
 // The elements from `place` on, which is a multiple of VECTOR; those beyond the end are whatever the last one is.
 void load(out Element elements[VECTOR], uint place) {
     uint last = push.count - 1u;
-    bool whole = place + uint(VECTOR) <= push.count;
+    bool whole = is_inside(place + uint(VECTOR) - 1u, push.count);
     if (whole && (PACKED & 1u) != 0u) {
         APack pack = APacks(push.a).data[(uint(offset.x) + place) / uint(VECTOR)];
         EACH elements[k].a = A_OF(pack, k);
@@ -132,16 +129,10 @@ void load(out Element elements[VECTOR], uint place) {
 #endif
         EACH elements[k].b = B_LOAD(BElements(push.b).data[offset.y + int(min(place + k, last)) * push.steps[1]]);
     }
-    EACH {
-        elements[k].w = T(1);
-        elements[k].v = T(0);
-        if ((PRESENT & 2u) != 0u) elements[k].w = Reals(push.w).data[min(place + k, last)];
-        if ((PRESENT & 4u) != 0u) elements[k].v = Reals(push.v).data[min(place + k, last)];
-    }
 }
 
 void store(uint place, T values[VECTOR]) {
-    if (place + uint(VECTOR) <= push.count && (PACKED & 4u) != 0u) {
+    if (is_inside(place + uint(VECTOR) - 1u, push.count) && (PACKED & 4u) != 0u) {
         APack pack;
 #ifdef PER_WORD
         [[unroll]] for (uint w = 0u; w < uint(VECTOR / PER_WORD); ++w) {
@@ -157,7 +148,7 @@ void store(uint place, T values[VECTOR]) {
         APacks(push.result).data[(uint(offset.z) + place) / uint(VECTOR)] = pack;
     } else {
         EACH {
-            if (place + k < push.count) {
+            if (is_inside(place + k, push.count)) {
                 RElements(push.result).data[offset.z + int(place + k) * push.steps[2]] = R_STORE(values[k]);
             }
         }
@@ -167,7 +158,7 @@ void store(uint place, T values[VECTOR]) {
 STATE phase_1(Element one, uint element) {
     A_COMPUTE a = one.a;
     B_COMPUTE b = one.b;
-    T w = one.w;
+    T w = weight_at(element);
     precise STATE result = PHASE_1;
     return result;
 }
@@ -181,7 +172,7 @@ STATE combine_1(STATE x, STATE y) {
 STATE phase_2(Element one, uint element, STATE s) {
     A_COMPUTE a = one.a;
     B_COMPUTE b = one.b;
-    T w = one.w;
+    T w = weight_at(element);
     precise STATE result = PHASE_2;
     return result;
 }
@@ -195,8 +186,8 @@ STATE combine_2(STATE x, STATE y) {
 T map_of(Element one, uint element, STATE s, STATE t, STATE c) {
     A_COMPUTE a = one.a;
     B_COMPUTE b = one.b;
-    T w = one.w;
-    T v = one.v;
+    T w = weight_at(element);
+    T v = bias_at(element);
     precise T result = MAP;
     return result;
 }
@@ -238,7 +229,7 @@ T map_of(Element one, uint element, STATE s, STATE t, STATE c) {
         [[unroll]] for (uint j = 0u; j < ITEMS / uint(VECTOR); ++j) { \
             uint place = (j * MEMBERS + member) * uint(VECTOR); \
             EACH { \
-                if (place + k < count) { \
+                if (WHOLE ? place < count : place + k < count) { \
                     kept[j * uint(VECTOR) + k] = CONTRIBUTION(one[j][k], place + k); \
                     STATE_ = COMBINE(STATE_, kept[j * uint(VECTOR) + k]); \
                 } \
@@ -251,7 +242,7 @@ T map_of(Element one, uint element, STATE s, STATE t, STATE c) {
             for (uint place = start; place < min(start + BLOCK * stride, count); place += stride) { \
                 Element elements[VECTOR]; \
                 load(elements, place); \
-                EACH if (place + k < count) part = COMBINE(part, CONTRIBUTION(elements[k], place + k)); \
+                EACH if (is_inside(place + k, count)) part = COMBINE(part, CONTRIBUTION(elements[k], place + k)); \
             } \
             STATE_ = COMBINE(STATE_, part); \
         } \
@@ -316,12 +307,13 @@ void main() {
     }
 #endif
 
+    uint last = push.count - 1u;
     T values[VECTOR];
     if (ITEMS > 0u) {
         [[unroll]] for (uint j = 0u; j < packs; ++j) {
             uint place = (j * MEMBERS + member) * uint(VECTOR);
             if (place < count) {
-                EACH values[k] = map_of(one[j][k], place + k, s, t, kept[j * uint(VECTOR) + k]);
+                EACH values[k] = map_of(one[j][k], min(place + k, last), s, t, kept[j * uint(VECTOR) + k]);
                 store(place, values);
             }
         }
@@ -331,7 +323,7 @@ void main() {
             for (uint place = start; place < min(start + BLOCK * stride, count); place += stride) {
                 Element elements[VECTOR];
                 load(elements, place);
-                EACH values[k] = map_of(elements[k], place + k, s, t, LAST_CONTRIBUTION(elements[k], place + k));
+                EACH values[k] = map_of(elements[k], min(place + k, last), s, t, LAST_CONTRIBUTION(elements[k], min(place + k, last)));
                 store(place, values);
             }
         }

@@ -36,7 +36,8 @@ T vx_lerp(T a, T b, T weight) {
 T vx_correction(T logarithm, T step) { return vx_negative(vx_expm1(logarithm * step)); }
 
 // D. P. Kingma, J. Ba, "Adam", ICLR 2015; I. Loshchilov, F. Hutter, "Decoupled weight decay regularization", ICLR 2019.
-// x: parameter, gradient, first and second moment, and the largest second moment.
+// x: parameter, gradient, first and second moment, and the largest second moment. The device's own root and quotient, which
+// are off by a few ULP, will do for what moves a parameter by a fraction.
 void vx_adam(
     inout T x[5], T rate, T decay, T epsilon, T first_weight, T second, T second_weight, T step_size, T root, uint flags
 ) {
@@ -47,8 +48,8 @@ void vx_adam(
     precise T mean = vx_lerp(x[2], gradient, first_weight);
     precise T square = second * x[3] + second_weight * gradient * gradient;
     precise T largest = vx_maximum(x[4], square);
-    precise T denominator = vx_divide(vx_sqrt((flags & LARGEST) != 0u ? largest : square), root) + epsilon;
-    precise T moved = parameter - step_size * vx_divide(mean, denominator);
+    precise T denominator = sqrt((flags & LARGEST) != 0u ? largest : square) * root + epsilon;
+    precise T moved = parameter - step_size * (mean / denominator);
     x[0] = moved;
     x[2] = mean;
     x[3] = square;

@@ -9,6 +9,7 @@
 #include "lib/float64/power.glsl"
 #define VX_PAIR dvec2
 #define VX_NEGATIVE_INFINITY packDouble2x32(uvec2(0u, 0xFFF00000u))
+#define vx_exp_below vx_exp
 bool vx_is_negative_infinity(double x) { return unpackDouble2x32(x) == uvec2(0u, 0xFFF00000u); }
 #else
 #include "lib/float32/arithmetic.glsl"
@@ -18,6 +19,29 @@ bool vx_is_negative_infinity(double x) { return unpackDouble2x32(x) == uvec2(0u,
 #define VX_PAIR vec2
 #define VX_NEGATIVE_INFINITY uintBitsToFloat(0xFF800000u)
 bool vx_is_negative_infinity(float x) { return floatBitsToUint(x) == 0xFF800000u; }
+
+// exp(x) for x below 1, as differences from the largest are: 1.5 ULP, and 0 where the result is no normal number. Drivers may
+// fuse the products and sums of the polynomial.
+float vx_exp_below(float x) {
+    precise float shifted = x * 1.44269502 + 12582912.0;
+    precise float n = shifted - 12582912.0;
+    precise float high = x - n * 0.693145752;
+    precise float r = high - n * 1.42860677e-6;
+    float q = 0.00139333971 + r * 0.000199611692;
+    q = 0.00833318941 + r * q;
+    q = 0.0416664816 + r * q;
+    q = 0.166666672 + r * q;
+    q = 0.5 + r * q;
+    float y = 1.0 + (r + r * r * q);
+    float scale = uintBitsToFloat((floatBitsToUint(shifted) << 23) + 0x3F800000u);
+    return x < -87.0 ? 0.0 : y * scale;
+}
+
+#ifdef HARDWARE_HALF
+// float16 as the device converts it.
+#define VX_UNPACK_HALF(w, k) float(unpackFloat2x16(w)[k])
+#define VX_HALF_BITS(v) packFloat2x16(f16vec2(float16_t(v), float16_t(0)))
+#endif
 #endif
 
 // A score with its mask: without one, b is 0 or false, and the mask is not PRESENT.

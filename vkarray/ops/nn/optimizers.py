@@ -50,19 +50,18 @@ class Step:
         return Variant("nn_tensors", tuple(defines), f"{self.name} of tensors {dtype}")
 
 
+_UNSCALE = "if (scale != T(1)) x[1] = vx_divide(x[1], scale); "
 _ADAM = Step(
     "Adam",
-    "x[1] = vx_divide(x[1], scale); vx_adam(x, PARAMETER(0), PARAMETER(1), PARAMETER(2), PARAMETER(3), PARAMETER(4), "
+    _UNSCALE + "vx_adam(x, PARAMETER(0), PARAMETER(1), PARAMETER(2), PARAMETER(3), PARAMETER(4), "
     "PARAMETER(5), step_size, root, push.flags);",
     5, 0b11111, 0b11101,
     "T step_size = vx_divide(PARAMETER(0), vx_correction(PARAMETER(6), step)); "
-    "T root = vx_sqrt(vx_correction(PARAMETER(7), step));",
+    "T root = vx_divide(T(1), vx_sqrt(vx_correction(PARAMETER(7), step)));",
 )  # fmt: skip
 # Without the largest second moments.
 _PLAIN_ADAM = Step("plain Adam", _ADAM.body, 5, 0b01111, 0b01101, _ADAM.prepare)
-_SGD_BODY = (
-    "x[1] = vx_divide(x[1], scale); vx_sgd(x, PARAMETER(0), PARAMETER(1), PARAMETER(2), PARAMETER(3), push.flags);"
-)
+_SGD_BODY = _UNSCALE + "vx_sgd(x, PARAMETER(0), PARAMETER(1), PARAMETER(2), PARAMETER(3), push.flags);"
 _SGD = Step("SGD", _SGD_BODY, 3, 0b111, 0b101)
 _PLAIN_SGD = Step("plain SGD", _SGD_BODY, 3, 0b011, 0b001)
 

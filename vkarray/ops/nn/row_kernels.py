@@ -29,10 +29,12 @@ FLOATING = tuple(dtype for dtype in dtypes.DTYPES.values() if dtype in CATEGORIE
 _VECTOR_BYTES = 16
 _INVOCATIONS = 256
 _MOST_INVOCATIONS = 1024
-# Elements that an invocation keeps in registers, at most; and those from which on it gets help from others.
-_MOST_ITEMS, _FEW_PACKS = 32, 2
+# Elements that an invocation keeps in registers, at most; the packs of a row that it takes, at most, and the invocations of all
+# rows from which on that many are enough.
+_MOST_ITEMS, _MOST_PACKS, _BUSY = 32, 2, 1 << 17
 # llvmpipe leaves a shader's loops after 65,535 turns in all, and each pack is met in three of them.
 _LONGEST_TURNS = 20_000
+_HALF_FEATURES = frozenset({"shaderFloat16", "storageBuffer16BitAccess"})
 _SUBGROUP_FEATURES = frozenset({"subgroupBasic", "subgroupShuffle"})
 
 
@@ -66,8 +68,11 @@ class RowKernel:
     outputs: tuple[str, str] | None = None
     second: tuple[str, ...] = ("same",)
 
-    def variant(self, device: Device, dtype: DType, mask: bool, subgroups: bool) -> Variant:
-        """The shader for arrays of `dtype`, with a mask of bools as the second operand or another array of that type."""
+    def variant(self, device: Device, dtype: DType, mask: bool, subgroups: bool, half: bool = False) -> Variant:
+        """The shader for arrays of `dtype`, with a mask of bools as the second operand or another array of that type.
+
+        `half`: the device converts float16 itself.
+        """
         itemsize = storage_itemsize(dtype, device)
         defines: list[tuple[str, str]] = [
             ("STATE", "VX_PAIR" if self.pairs else "T"), ("PHASE_1", self.phase_1), ("COMBINE_1", self.combine_1),
@@ -79,8 +84,9 @@ class RowKernel:
         if self.outputs is not None:
             defines += [("ROW_OUTPUTS", "1"), ("FIRST_OUTPUT", self.outputs[0]), ("SECOND_OUTPUT", self.outputs[1])]
         if itemsize == 2:
-            defines += [("PER_WORD", "2"), ("A_UNPACK", f"UNPACK_{dtype.name}"), ("R_BITS", f"BITS_{dtype.name}")]
-        flags = {"ROW_INPUTS": self.row_inputs, "SUBGROUPS": subgroups, "B_PACKS": not mask}
+            macros = ("VX_UNPACK_HALF", "VX_HALF_BITS") if half else (f"UNPACK_{dtype.name}", f"BITS_{dtype.name}")
+            defines += [("PER_WORD", "2"), ("A_UNPACK", macros[0]), ("R_BITS", macros[1])]
+        flags = {"ROW_INPUTS": self.row_inputs, "SUBGROUPS": subgroups, "B_PACKS": not mask, "HARDWARE_HALF": half}
         defines += [(name, "1") for name, wanted in flags.items() if wanted]
         defines.append(
             (
@@ -103,8 +109,11 @@ class RowKernel:
         for dtype in FLOATING:
             if is_supported(dtype, device):
                 for second in self.second:
-                    for subgroups in (False, True):
-                        yield self.variant(device, dtype, second == "bool", subgroups)
+                    mask = second == "bool"
+                    yield self.variant(device, dtype, mask, False)
+                    yield self.variant(device, dtype, mask, True)
+                    if dtype is dtypes.float16 and storage_itemsize(dtype, device) == 2:
+                        yield self.variant(device, dtype, mask, True, True)
 
     def __call__(
         self, a: VkArray, axis: int, *, b: VkArray | None = None, w: VkArray | None = None, v: VkArray | None = None,
@@ -151,7 +160,8 @@ def row_kernel(name: str, phase_1: str, map: str, **options: object) -> RowKerne
 
 @functools.cache
 def _variant(kernel: RowKernel, device: Device, dtype: DType, mask: bool, subgroups: bool) -> Variant:
-    return kernel.variant(device, dtype, mask, subgroups)
+    half = subgroups and dtype is dtypes.float16 and device.features >= _HALF_FEATURES
+    return kernel.variant(device, dtype, mask, subgroups, half)
 
 
 def has_subgroups(device: Device) -> bool:
@@ -183,15 +193,17 @@ def _plan(device: Device, length: int, rows: int, vector: int, columns: bool) ->
         size = 16 if few else launch.WORKGROUP_SIZE
         members = min(_power_of_two(-(-packs // _LONGEST_TURNS)), launch.invocations_of_group(device.limits))
         return _Plan(max(size, members), members, 0, columns, False)
-    members = _power_of_two(-(-packs // _FEW_PACKS))
-    size = _INVOCATIONS
-    if members > size:
-        keeps = size * (_MOST_ITEMS // vector)
-        size = size if packs <= keeps else launch.invocations_of_group(device.limits, _MOST_INVOCATIONS)
+    size, keeps = _INVOCATIONS, _MOST_PACKS
+    # Few invocations for a row have less to exchange, many are busier where there are few rows.
+    while keeps > 1 and rows * -(-packs // keeps) < _BUSY:
+        keeps //= 2
+    members = _power_of_two(-(-packs // keeps))
+    if members > size and packs > size * (_MOST_ITEMS // vector):
+        size = launch.invocations_of_group(device.limits, _MOST_INVOCATIONS)
     members = min(members, size)
     if columns:
         members = min(members, 16)
-    items = _power_of_two(-(-packs // members)) * vector
+    items = -(-packs // members) * vector
     return _Plan(size, members, items if items <= _MOST_ITEMS else 0, columns, has_subgroups(device) and not columns)
 
 
@@ -244,7 +256,7 @@ def _run(
         push, metadata = launch.with_metadata(device, header, values)
         constants = (
             (1, plan.members), (2, plan.items), (3, int(plan.columns)), (4, packed), (5, present),
-            (6, device.limits.subgroup_size if plan.subgroups else 1), (7, int(option.switch)),
+            (6, device.limits.subgroup_size if plan.subgroups else 1), (7, int(option.switch)), (8, int(not length % vector)),
         )  # fmt: skip
         groups = launch.groups_for(count * plan.members, device.limits, plan.size)
         launch.dispatch(chosen, device, push, groups, reads, writes, plan.size, metadata, constants)

@@ -17,18 +17,20 @@ if TYPE_CHECKING:
 _LARGEST = {"combine_1": "max(x, y)", "identity_1": "VX_NEGATIVE_INFINITY"}
 
 _SOFTMAX = row_kernel(
-    "softmax", "a", "c * t", phase_2="vx_exp(a - s)", finish_2="vx_reciprocal(t)", second=("same",), **_LARGEST,
+    "softmax", "a", "c * t", phase_2="vx_exp_below(a - s)", finish_2="vx_reciprocal(t)", second=("same",), **_LARGEST,
 )  # fmt: skip
-_LOG_SOFTMAX = row_kernel("log_softmax", "a", "(a - s) - t", phase_2="vx_exp(a - s)", finish_2="vx_log(t)", **_LARGEST)
+_LOG_SOFTMAX = row_kernel(
+    "log_softmax", "a", "(a - s) - t", phase_2="vx_exp_below(a - s)", finish_2="vx_log(t)", **_LARGEST
+)
 _SOFTMAX_BACKWARD = row_kernel("softmax_backward", "a * b", "b * (a - s) * PARAMETER(0)")
-_LOG_SOFTMAX_BACKWARD = row_kernel("log_softmax_backward", "a", "a - vx_exp(b) * s")
+_LOG_SOFTMAX_BACKWARD = row_kernel("log_softmax_backward", "a", "a - vx_exp_below(b) * s")
 
 # A score of attention: scaled, then masked by a bool (true: keep) or by a number that is added, then by its place; rows
 # without any score are 0.
 _SEEN = "(!OPTION || int(element) <= int(row % uint(push.matrix[0])) + push.matrix[1])"
 _SCORE = f"({_SEEN} ? VX_MASKED(a * PARAMETER(0), b) : VX_NEGATIVE_INFINITY)"
 _MASKED_SOFTMAX = row_kernel(
-    "masked softmax", _SCORE, "vx_is_negative_infinity(s) ? T(0) : c * t", phase_2=f"vx_exp({_SCORE} - s)",
+    "masked softmax", _SCORE, "vx_is_negative_infinity(s) ? T(0) : c * t", phase_2=f"vx_exp_below({_SCORE} - s)",
     finish_2="vx_reciprocal(t)", second=("same", "bool"), **_LARGEST,
 )  # fmt: skip
 
