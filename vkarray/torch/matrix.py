@@ -9,6 +9,7 @@ from ..array import VkArray
 from ..ops.elementwise import add, multiply
 from ..ops.launch import constant
 from ..ops.linear_algebra import matmul, vecdot
+from ..ops.manipulation import permute_dims, reshape
 from ..ops.rows import cast
 from .fallback import Unsupported
 from .pointwise import number
@@ -40,3 +41,13 @@ native("mm bmm mv", _product)
 native("dot", lambda a, b: vecdot(a, b) if a._dtype.kind != "complex floating" else _product(a, b))
 native("vdot", vecdot)
 native("addmm baddbmm addmv", _add_product)
+
+
+def _add_products(x: VkArray, a: VkArray, b: VkArray, *, beta: Any = 1, alpha: Any = 1) -> VkArray:
+    """beta * x + alpha * the sum of the products of all matrices of the stacks."""
+    (stack, m, k), n = a._shape, b._shape[2]
+    a = reshape(permute_dims(a, (1, 0, 2)), (m, stack * k))
+    return _add_product(x, a, reshape(b, (stack * k, n)), beta, alpha)
+
+
+native("addbmm", _add_products)

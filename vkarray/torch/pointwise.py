@@ -11,6 +11,7 @@ from torch import Tensor
 from .. import dtypes
 from ..array import VkArray, check_supported
 from ..dtypes import CATEGORIES, DType
+from ..errors import FeatureError
 from ..ops import launch
 from ..ops.launch import Operation
 from ..ops.rows import Row, cast
@@ -20,6 +21,7 @@ from .storage import FROM_TORCH, array_of, new_array, wrap
 from .transfer import assign
 
 _PLANS = 4096
+_REFUSALS = (Unsupported, FeatureError)
 
 
 class Formula(Protocol):
@@ -59,6 +61,7 @@ class _Plan(NamedTuple):
     inputs: tuple[DType | None, ...]  # what operands are converted to; None: as they are
     operation: Operation
     moves: bool  # the operation moves bits, of a type of its own
+    usual: DType | None  # the type of all operands, where the result is of the operation's own
 
 
 def number(value: Any, dtype: DType) -> Any:
@@ -121,10 +124,14 @@ class Pointwise:
             compute = FROM_TORCH[promoted([table.as_meta(one) for one in free])]
             if formula.result == "real" and compute in CATEGORIES["integer or boolean"]:
                 compute = FROM_TORCH[meta.dtype]
+        check_supported(FROM_TORCH[meta.dtype], device.current(), self.op._schema.name)
         operation = of_row(formula, compute)
         inputs = tuple(typed[place] or compute for place in range(len(operands))) if typed else operation.inputs
         moves = getattr(formula, "moves", False)
-        return _Plan(tuple(meta.shape), meta.stride(), meta.dtype, FROM_TORCH[meta.dtype], inputs, operation, moves)
+        alike = operation.result is FROM_TORCH[meta.dtype] and set(inputs) == {operation.compute}
+        usual = operation.compute if alike else None
+        dtype = FROM_TORCH[meta.dtype]
+        return _Plan(tuple(meta.shape), meta.stride(), meta.dtype, dtype, inputs, operation, moves, usual)
 
     def run(self, plan: _Plan, values: Sequence[Any], target: VkArray) -> None:
         """Compute into an array of any layout, of the shape of the plan."""
@@ -152,14 +159,10 @@ class Pointwise:
                     return wrap(result)
         try:
             plan = self.plan(formula, operands, args, kwargs)
-            check_supported(plan.dtype, device.current(), self.op._schema.name)
-        except table.REFUSALS as error:
+        except _REFUSALS as error:
             return fallback.run(self.op, args, kwargs, table.reason(error))
-        compute = plan.operation.compute
-        if plan.operation.result is plan.dtype and all(
-            type(value) is VkArray and value._dtype is wanted is compute
-            for value, wanted in zip(values, plan.inputs, strict=True)
-        ):
+        compute = plan.usual
+        if compute is not None and all(type(value) is VkArray and value._dtype is compute for value in values):
             self.usual[formula, compute] = plan.operation
         target = new_array(plan.shape, plan.strides, plan.dtype)
         self.run(plan, values, target)
@@ -173,7 +176,7 @@ class Pointwise:
                 formula, *operands = self.body(target, *rest, **kwargs)
                 values = [_value(operand) for operand in operands]
                 plan = self.plan(formula, operands, (target, *rest), kwargs)
-            except table.REFUSALS as error:
+            except _REFUSALS as error:
                 fallback.run(op, (target, *rest), kwargs, table.reason(error))
                 return target
             table.check_broadcast(plan.shape, target)
@@ -194,7 +197,7 @@ class Pointwise:
                 formula, *operands = self.body(*args, **kwargs)
                 values = [_value(operand) for operand in operands]
                 plan = self.plan(formula, operands, args, kwargs)
-            except table.REFUSALS as error:
+            except _REFUSALS as error:
                 return fallback.run(op, args, {**kwargs, name: out}, table.reason(error))
             table.check_castable(plan.torch_dtype, out.dtype)
             table.check_target(table.resized(out, plan.shape), operands)
