@@ -97,6 +97,26 @@ def test_scales():
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("method", ["linear", "cubic"])
+def test_filtered(method, dtype):
+    """A filter that is as wide as the elements of the result are apart keeps constants, and has a transpose."""
+    size, output = (9, 8), (4, 11)
+    x, array = _values((2, 3, *size), dtype)
+    matrices = []
+    for n, m in zip(size, output, strict=True):
+        wide, centers = max(n / m, 1), (np.arange(m)[:, None] + 0.5) * n / m
+        distance = np.abs(np.arange(n) + 0.5 - centers) / wide
+        shape = np.maximum(1 - distance, 0)
+        if method == "cubic":
+            shape = np.vectorize(lambda d: _cubic(d, -0.5) if d < 2 else 0.0)(distance)
+        matrices.append(shape / shape.sum(1, keepdims=True))
+    _check(resample.filtered(array, size, output, method), x, matrices, dtype, 1)
+    gradient, array = _values((2, 3, *output), dtype, 1)
+    got = resample.filtered(array, size, output, method, transposed=True)
+    _check(got, gradient, [matrix.T for matrix in matrices], dtype, 1)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("mode", ["reflect", "replicate"])
 @pytest.mark.parametrize(
     "padding", [((1, 2), (3, 0)), ((5, 5),), ((0, 1), (2, 2), (1, 0)), ((-1, 2), (3, -2))], ids=str
@@ -121,7 +141,8 @@ def test_padding_of_integers():
     x = np.arange(12, dtype=np.int32).reshape(1, 1, 3, 4)
     for mode, other in (("reflect", "reflect"), ("replicate", "edge")):
         got = resample.pad_repeated(vx.asarray(x), ((-1, 1), (2, 0)), mode)
-        np.testing.assert_array_equal(np.asarray(got), np.pad(x[:, :, 1:], ((0, 0), (0, 0), (0, 1), (2, 0)), other))
+        expected = np.pad(x, ((0, 0), (0, 0), (0, 1), (2, 0)), other)[:, :, 1:]
+        np.testing.assert_array_equal(np.asarray(got), expected)
 
 
 def test_layouts():

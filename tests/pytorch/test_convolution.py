@@ -48,6 +48,17 @@ CALLS = {
         lambda x: F.interpolate(x, scale_factor=(1.5, 0.7), mode="bilinear", recompute_scale_factor=False), (1, 2, 5, 6),
     ),
     "bicubic": (lambda x: F.interpolate(x, size=(7, 4), mode="bicubic"), (1, 2, 5, 6)),
+    "bilinear, smaller": (lambda x: F.interpolate(x, size=(3, 4), mode="bilinear", antialias=True), (1, 2, 9, 6)),
+    "bicubic, smaller": (lambda x: F.interpolate(x, size=(3, 8), mode="bicubic", antialias=True), (1, 2, 9, 6)),
+    "windows": (lambda x: x.unfold(1, 3, 2), (2, 8, 3)),
+    "grid": (lambda x, g: F.grid_sample(x, g, align_corners=False), (2, 3, 5, 6), (2, 3, 4, 2)),
+    "grid, nearest": (
+        lambda x, g: F.grid_sample(x, g, mode="nearest", padding_mode="border", align_corners=True), (2, 3, 5, 6), (2, 3, 4, 2),
+    ),
+    "grid, bicubic": (lambda x, g: F.grid_sample(x, g, mode="bicubic", align_corners=True), (2, 3, 5, 6), (2, 3, 4, 2)),
+    "grid, 3 dimensions": (
+        lambda x, g: F.grid_sample(x, g, padding_mode="reflection", align_corners=False), (1, 2, 3, 5, 6), (1, 2, 3, 4, 3),
+    ),
     "reflect": (lambda x: F.pad(x, (1, 2, 3, 0), mode="reflect"), (1, 2, 5, 6)),
     "replicate": (lambda x: F.pad(x, (1, 2), mode="replicate"), (2, 2, 5)),
     "constant": (lambda x: F.pad(x, (1, -2, 3, 0), value=2.5), (2, 2, 5, 6)),

@@ -18,6 +18,7 @@ from . import (
     creation,
     elementwise,
     fourier,
+    grid,
     indexing,
     linear_algebra,
     losses,

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 
 from ..array import VkArray
+from ..ops import creation
+from ..ops.manipulation import permute_dims, reshape
 from ..ops.nn.columns import fold, unfold
 from ..ops.nn.convolution import convolution, convolution_backward
 from . import fallback
@@ -94,3 +96,21 @@ def _fold(
 
 native("im2col", batched(2, _unfold))
 native("col2im", batched(1, _fold))
+
+
+def _unfold_backward(gradient: VkArray, size: Sequence[int], dim: int, length: int, step: int) -> VkArray:
+    """The gradient of the view `Tensor.unfold`, whose windows along one dimension are those of `fold`."""
+    if not size:
+        return reshape(gradient, (), copy=True)
+    dim %= len(size)
+    rest = [axis for axis in range(len(size)) if axis != dim]
+    columns = permute_dims(gradient, (*rest, len(size), dim))
+    windows = columns._shape[-1]
+    covered = (windows - 1) * step + length
+    folded = fold(reshape(columns, (-1, length, windows)), (covered,), length, stride=step)
+    result = creation.zeros((*(size[axis] for axis in rest), size[dim]), dtype=gradient._dtype, device=gradient._device)
+    result[..., :covered] = reshape(folded, (*result._shape[:-1], covered))
+    return permute_dims(result, [*range(dim), len(size) - 1, *range(dim, len(size) - 1)])
+
+
+native("unfold_backward", _unfold_backward)

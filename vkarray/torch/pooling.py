@@ -8,7 +8,7 @@ from typing import Any
 from ..array import VkArray
 from ..ops.manipulation import permute_dims, reshape
 from ..ops.nn import pooling
-from ..ops.nn.resample import interpolate, interpolate_backward, pad_repeated, pad_repeated_backward
+from ..ops.nn.resample import filtered, interpolate, interpolate_backward, pad_repeated, pad_repeated_backward
 from .convolution import batched, with_batch
 from .table import decomposed, native
 
@@ -114,7 +114,31 @@ for _names, _method in {
         native(_name, _forward)
         native(f"{_name}_backward", _gradient)
 
-decomposed("grid_sampler_2d", "pooling")
+
+def _filtered(method: str) -> tuple[Callable[..., VkArray], Callable[..., VkArray]]:
+    def forward(x: VkArray, size: Sizes, align_corners: bool, *scales: float | None) -> VkArray:
+        return filtered(x, x._shape[2:], size, method, align_corners=align_corners, scales=_scales(size, scales))
+
+    def backward(
+        gradient: VkArray, size: Sizes, input_size: Sizes, align_corners: bool, *scales: float | None
+    ) -> VkArray:
+        return filtered(
+            gradient,
+            input_size[2:],
+            size,
+            method,
+            align_corners=align_corners,
+            scales=_scales(size, scales),
+            transposed=True,
+        )
+
+    return forward, backward
+
+
+for _name, _method in {"_upsample_bilinear2d_aa": "linear", "_upsample_bicubic2d_aa": "cubic"}.items():
+    _forward, _gradient = _filtered(_method)
+    native(_name, _forward)
+    native(f"{_name}_backward", _gradient)
 
 
 # -- padding ----------------------------------------------------------------------------------------------------------

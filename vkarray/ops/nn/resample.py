@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import layout, promotion
 from ...array import VkArray, check_supported, empty, is_supported
 from ...dtypes import CATEGORIES, DTYPES, DType
 from ...shaders import Variant
-from .. import launch
-from ..pad import pad
-from ..rows import check_array
+from .. import creation, launch
+from ..elementwise import abs as absolute
+from ..elementwise import clip, minimum
+from ..indexing import take
+from ..linear_algebra import matmul
+from ..reductions import partial_dtype
+from ..rows import cast, check_array
 from .windows import Windows, batches, five, numbers, table, taken, triple
 
 if TYPE_CHECKING:
@@ -144,6 +149,66 @@ def interpolate_backward(
     return _run(function, "nn_resample_backward", method, gradient, shape, windows, steps, aligned)
 
 
+# -- interpolation of what is made smaller ----------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=256)
+def _filter(
+    length: int, result: int, method: str, align_corners: bool, scale: float | None, dtype: DType, device: Device
+) -> VkArray:  # fmt: skip
+    """The matrix (result, length) of a filter as wide as the elements of the result are apart; shared between calls.
+
+    Method: that of the library Pillow, a triangle or Keys' cubic with a = -0.5, its weights scaled to the sum 1.
+    """
+    if align_corners:
+        step = (length - 1) / (result - 1) if result > 1 else 0.0
+    else:
+        step = 1 / scale if scale is not None and scale > 0 else length / result
+    wide = max(step, 1.0)
+    reach, shape = _FILTERS[method]
+    values = []
+    for place in range(result):
+        center = step * (place + 0.5)
+        first = max(int(center - reach * wide + 0.5), 0)
+        end = min(int(center + reach * wide + 0.5), length)
+        row = [shape(abs((k - center + 0.5) / wide)) if first <= k < end else 0.0 for k in range(length)]
+        values.append([weight / (math.fsum(row) or 1.0) for weight in row])
+    return creation.asarray(values, dtype=dtype, device=device)
+
+
+def _cubic(x: float, a: float = -0.5) -> float:
+    return ((a + 2) * x - (a + 3)) * x * x + 1 if x < 1 else (((x - 5) * x + 8) * x - 4) * a if x < 2 else 0.0
+
+
+_FILTERS: dict[str, tuple[int, Callable[[float], float]]] = {
+    "linear": (1, lambda x: max(1 - x, 0.0)), "cubic": (2, _cubic),
+}  # fmt: skip
+
+
+def filtered(
+    x: VkArray, size: Sequence[int], output_size: Sequence[int], method: str, *, align_corners: bool = False,
+    scales: Sequence[float | None] = (None, None), transposed: bool = False,
+) -> VkArray:  # fmt: skip
+    """x of shape (N, C, H, W) interpolated by a filter as wide as the elements of the result are apart, so that what is made
+    smaller does not alias; `transposed`: the gradient, from `output_size` back to `size`.
+
+    Parameters: size, output_size (heights and widths); method: "linear" or "cubic"; align_corners, scales as in
+    `interpolate`. float16 and bfloat16 are computed in float32. Raises TypeError for other types, ValueError for other shapes.
+    """
+    function = "filtered"
+    _checked(function, x)
+    wide = partial_dtype(x._dtype)
+    rows, columns = (
+        _filter(n, m, method, align_corners, scale, wide, x._device)
+        for n, m, scale in zip(size, output_size, scales, strict=True)
+    )
+    if transposed:
+        rows, columns = rows.mT, columns.mT
+    if x._shape[2:] != (rows._shape[1], columns._shape[1]):
+        raise ValueError(f"{function}: expected lengths {(rows._shape[1], columns._shape[1])}, got shape {x._shape}.")
+    return cast(matmul(rows, matmul(cast(x, wide), columns.mT)), x._dtype)
+
+
 # -- padding ----------------------------------------------------------------------------------------------------------
 
 
@@ -176,11 +241,20 @@ def pad_repeated(x: VkArray, /, padding: Sequence[Sequence[int]], mode: str = "r
     _checked(function, x, "all")
     windows = _padding(function, x._shape[2:], padding, mode)
     if x._dtype not in CATEGORIES["real floating"]:
-        cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x._shape[2:], padding, strict=True))
-        widths = ((0, 0), (0, 0), *((max(a, 0), max(b, 0)) for a, b in padding))
-        return pad(x[(..., *cut)], widths, "edge" if mode == "replicate" else mode)
+        for axis, (before, after) in enumerate(padding, 2):
+            x = take(x, _places(before, after, x._shape[axis], mode, x._device), axis=axis)
+        return x
     shape = (*x._shape[:2], *windows.output[5 - x.ndim :])
     return _run(function, "nn_resample", mode, x, shape, windows, (), False)
+
+
+def _places(before: int, after: int, length: int, mode: str, device: Device) -> VkArray:
+    """The places of the elements that padding repeats."""
+    places = creation.arange(-before, length + after, device=device)
+    if mode == "reflect":
+        places = absolute(places)
+        return minimum(places, 2 * length - 2 - places)
+    return clip(places, 0, length - 1)
 
 
 def pad_repeated_backward(
