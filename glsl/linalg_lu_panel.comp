@@ -4,6 +4,7 @@
 #include "lib/extensions.glsl"
 #include "lib/dtypes.glsl"
 #include "lib/elimination.glsl"
+#include "lib/pivot.glsl"
 
 layout(local_size_x_id = 0) in;
 
@@ -21,18 +22,6 @@ layout(push_constant, scalar) uniform Push {
     int order;          // of the matrices
     int batch, row, column;  // strides
 } push;
-
-// Sizes are compared as integers, for float comparisons may take subnormal numbers for zero; NaN is the largest.
-#ifdef DOUBLE
-#define KEY double
-KEY key_of(T value) {
-    double size = vx_size(value);
-    return vx_is_nan(size) ? VX_INFINITY : size;
-}
-#else
-#define KEY uint
-KEY key_of(T value) { return floatBitsToUint(vx_size(value)); }
-#endif
 
 shared KEY keys[gl_WorkGroupSize.x];
 shared int places[gl_WorkGroupSize.x];
@@ -56,13 +45,13 @@ void main() {
     for (int j = 0; j < push.columns; ++j) {
         // Column j, from the diagonal down.
         KEY best = KEY(0);
-        int place = push.rows;
+        int place = NOWHERE;
         for (int i = j + local; i < push.rows; i += size) {
             T value = push.a.data[at(i, j)];
             for (int k = 0; k < j; ++k) value = vx_add_product(-push.a.data[at(i, k)], push.a.data[at(k, j)], value);
             push.a.data[at(i, j)] = value;
             KEY key = key_of(value);
-            if (key > best || place == push.rows) {
+            if (key > best || place == NOWHERE) {
                 best = key;
                 place = i;
             }
@@ -71,14 +60,7 @@ void main() {
         places[local] = place;
         for (int half_ = size / 2; half_ > 0; half_ /= 2) {
             barrier();
-            if (local < half_) {
-                KEY other = keys[local + half_];
-                int there = places[local + half_];
-                if (there < push.rows && (places[local] == push.rows || other > keys[local] || other == keys[local] && there < places[local])) {
-                    keys[local] = other;
-                    places[local] = there;
-                }
-            }
+            if (local < half_) vx_take_larger(keys[local], places[local], keys[local + half_], places[local + half_]);
         }
         meet();
         int pivot_row = places[0];

@@ -208,7 +208,9 @@ def test_the_number_of_dispatches_does_not_grow_with_the_batch(device, monkeypat
 def test_the_archive_has_every_shader_that_is_used(device, monkeypatch) -> None:
     used = set()
     original = launch.kernel
-    monkeypatch.setattr(launch, "kernel", lambda variant, *given: used.add(variant) or original(variant, *given))
+    monkeypatch.setattr(
+        launch, "kernel", lambda variant, *given, **named: used.add(variant) or original(variant, *given, **named)
+    )
     for dtype in DTYPES:
         vx.linalg.qr(vx.asarray(normal_values(dtype, (40, 40))))
     own = {variant for variant in used if variant.template.startswith("linalg")}

@@ -426,9 +426,9 @@ def test_the_archive_has_every_shader_that_is_used(device, monkeypatch) -> None:
     used = set()
     original = launch.kernel
 
-    def recorded(variant, *arguments):
+    def recorded(variant, *arguments, **named):
         used.add(variant)
-        return original(variant, *arguments)
+        return original(variant, *arguments, **named)
 
     monkeypatch.setattr(launch, "kernel", recorded)
     for dtype in FACTORED:

@@ -86,4 +86,25 @@ T vx_quotient(T a, T b, T inverse) { return vx_is_zero(inverse) ? vx_divide(a, b
 T vx_inverse(T b) { return vx_inverse_of(b); }
 #endif
 
+// The power of two by which b has to be multiplied before vx_rounded_inverse, for it would be too large or too small; mostly 0.
+int vx_inverse_shift(T b) {
+#ifdef COMPLEX_T
+    REAL larger = vx_larger_part(b);
+#else
+    REAL larger = vx_absolute(b);
+#endif
+    if (larger > VX_ONE / VX_HUGE && larger < VX_HUGE) return 0;
+    return vx_is_zero(larger) || !vx_isfinite(larger) ? 0 : -vx_binary_exponent(larger);
+}
+
+// 1 / b: for real numbers the nearest one but for rare exceptions, 0 for infinity and 0, NaN for NaN.
+T vx_rounded_inverse(T b) {
+    T inverse = vx_inverse(b);
+#ifdef COMPLEX_T
+    return vx_either_nan(b) ? b : inverse;
+#else
+    return vx_is_zero(inverse) && !vx_is_nan(b) ? inverse : vx_quotient_by(VX_ONE, b, inverse);
+#endif
+}
+
 #endif

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 # Rows that one workgroup factors before a matrix product takes them out of the rows that remain.
 _BLOCK = 64
 _TEMPLATE = "linalg_cholesky"
+_TILES_TEMPLATE = "linalg_cholesky_tiles"
 
 
 def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all types that the device supports."""
-    return variants_of(_TEMPLATE, device)
+    yield from variants_of(_TEMPLATE, device)
+    yield from triangular.tiles_variants(_TILES_TEMPLATE, device)
 
 
 def cholesky(x: VkArray, /, *, upper: bool = False) -> VkArray:
@@ -41,13 +43,39 @@ def cholesky(x: VkArray, /, *, upper: bool = False) -> VkArray:
     a = matrices("cholesky", x, square=True)
     if math.prod(a._shape) == 0:
         return empty(a._shape, a._dtype, a._device)
-    # The transpose of a Hermitian matrix is its conjugate, whose upper factor is the transpose of L.
-    working = working_copy(a if upper else a.mT)
-    check_status(
-        "cholesky", factor(working), a._shape[:-2], "is not positive definite: its leading minor of order {} is not"
+    # The transpose of a Hermitian matrix is its conjugate, whose factor U is the transpose of L.
+    if triangular.takes_tiles(a._shape[-1], a._device):
+        found, status = _factor_by_tiles(working_copy(a.mT if upper else a))
+        factors = found._view(a._shape, layout.contiguous_strides(a._shape))
+        triangle = launch.contiguous(factors.mT) if upper else factors
+    else:
+        working = working_copy(a if upper else a.mT)
+        status = factor(working)
+        factors = working._view(a._shape, layout.contiguous_strides(a._shape))
+        triangle = creation.triu(factors) if upper else creation.tril(factors.mT)
+    check_status("cholesky", status, a._shape[:-2], "is not positive definite: its leading minor of order {} is not")
+    return triangle
+
+
+def _factor_by_tiles(a: VkArray) -> tuple[VkArray, VkArray]:
+    """L of a contiguous stack (batch, N, N), not empty, of which the lower triangle is read and overwritten; the status."""
+    batch, n, _ = a._shape
+    device = a._device
+    factors = creation.zeros(a._shape, dtype=a._dtype, device=device)
+    status = creation.zeros((batch,), dtype=dtypes.int32, device=device)
+    kernel = launch.kernel(
+        triangular.tiles_variant(_TILES_TEMPLATE, a._dtype, device), device, triangular.TILE_INVOCATIONS
     )
-    factors = working._view(a._shape, layout.contiguous_strides(a._shape))
-    return creation.triu(factors) if upper else creation.tril(factors.mT)
+    side, _ = triangular.TILES[a._dtype.itemsize]
+    for number in range(-(-n // side)):
+        left = -(-n // side) - number
+        groups = max(left - 1, 1) + (left - 1) * (left // 2 if number else 0)
+        for a_part, l_part, status_part in within_reach(a, factors, status):
+            count = a_part._shape[0]
+            push = struct.pack("<3QI2i", a_part._address, l_part._address, status_part._address, count, n, number)
+            counts = launch.groups_for(count * groups, device.limits, 1)
+            device.dispatch(kernel, push, counts, (a._buffer,), (a._buffer, factors._buffer, status._buffer))
+    return factors, status
 
 
 def factor(a: VkArray) -> VkArray:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ... import dtypes, layout, promotion
-from ...array import VkArray, empty
+from ...array import VkArray, empty, is_supported
 from ...dtypes import DType
 from ...shaders import Variant
 from .. import creation, elementwise, launch, product
 from ..rows import cast, check_operands
 from . import triangular
-from .common import block, check_status, matrices, variant, variants_of, within_reach, working_copy
+from .common import FACTORED, block, check_status, matrices, variant, variants_of, within_reach, working_copy
 
 if TYPE_CHECKING:
     from ..launch import Device
@@ -23,11 +23,23 @@ if TYPE_CHECKING:
 _PANEL = 32
 # Of which the panel takes the first with an invocation for each row: barriers are dear on a CPU.
 _SIZES = {"cpu": (8, 64, 128), "gpu": (32, 128, 512, 1024)}
+# A GPU keeps matrices of more than 64 rows in registers, by strips: for the bytes of an element how many rows an invocation
+# has, and how many columns a strip; the first that reaches all rows is taken.
+_STRIPS_FROM = {"gpu": 65, "cpu": 1 << 30}
+_STRIPS = {4: ((4, 16), (8, 8)), 8: ((4, 8), (8, 4)), 16: ((4, 4), (8, 2))}
+_STRIP_SIZES = (32, 64, 128, 256, 512)  # of workgroups: with more invocations there are too few registers
 _SINGULAR = (
     "is singular: the pivot of column {} of its LU factorisation, counted from 1, is zero. Check vkarray.linalg.det, or "
     "solve a least-squares problem with vkarray.linalg.pinv"
 )
 _TURNS = 60_000  # llvmpipe leaves a shader's loops after 65,535 turns in all
+
+
+class Strip(NamedTuple):
+    """The rows that an invocation has, and their columns."""
+
+    rows: int
+    columns: int
 
 
 class Factors(NamedTuple):
@@ -46,9 +58,13 @@ def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all types that the device supports."""
     yield from variants_of("linalg_lu_panel", device)
     yield from variants_of("linalg_lu_determinant", device)
+    for dtype in FACTORED:
+        if is_supported(dtype, device):
+            yield from (_strips_variant(dtype, Strip(*strip), device) for strip in _STRIPS[dtype.itemsize])
     for dtype in (dtypes.float32, dtypes.complex64, dtypes.complex128):  # one of each size
         yield _moving_variant("linalg_lu_exchange", dtype)
         yield _moving_variant("linalg_lu_permute", dtype)
+        yield _moving_variant("linalg_lu_arrange", dtype)
 
 
 def _moving_variant(template: str, dtype: DType) -> Variant:
@@ -56,8 +72,15 @@ def _moving_variant(template: str, dtype: DType) -> Variant:
     return Variant(template, (("ELEMENT_BYTES", str(dtype.itemsize)),), f"{template} {dtype.itemsize} bytes")
 
 
+def _strips_variant(dtype: DType, strip: Strip, device: Device) -> Variant:
+    """The variant that factors by strips of this kind."""
+    template, defines, label = variant("linalg_lu_strips", dtype, device)
+    sizes = (("ROWS", str(strip.rows)), ("COLUMNS", str(strip.columns)))
+    return Variant(template, (*defines, *sizes), f"{label}, strips of {strip.columns} columns")
+
+
 def factor(a: VkArray) -> Factors:
-    """Factor a stack (batch, N, N), not empty, in place; the elements of a column lie side by side.
+    """Factor a stack (batch, N, N), not empty, which is lost; the elements of a column lie side by side.
 
     Method: blocks of columns from left to right; Golub and Van Loan, Matrix Computations, 4th ed., section 3.4.
     """
@@ -65,8 +88,11 @@ def factor(a: VkArray) -> Factors:
     device = a._device
     rows = creation.arange(n, dtype=dtypes.int32, device=device)
     rows_of = launch.copy(rows._view((batch, n), (0, 1)))
-    pivots = empty((batch, n), dtypes.int32, device)
     status = creation.zeros((batch, 2), dtype=dtypes.int32, device=device)
+    strip = _strip_of(n, a._dtype, device)
+    if strip is not None:
+        return _factor_by_strips(Factors(a, rows_of, status), strip)
+    pivots = empty((batch, n), dtypes.int32, device)
     width = _width(n, device)
     for first in range(0, n, width):
         here, right = slice(first, min(first + width, n)), slice(first + width, n)
@@ -76,6 +102,44 @@ def factor(a: VkArray) -> Factors:
             triangular.solve_block(block(a, here, here), block(a, here, right), unit=True)
             product.subtract_product(block(a, here, right).mT, block(a, right, here).mT, block(a, right, right).mT)
     return Factors(a, rows_of, status)
+
+
+def _strip_of(n: int, dtype: DType, device: Device) -> Strip | None:
+    """The strips in which a matrix of order n is factored; None where it is not."""
+    limits = device.limits
+    if n < _STRIPS_FROM[limits.kind]:
+        return None
+    largest = launch.invocations_of_group(limits, _STRIP_SIZES[-1])
+    return next(
+        (strip for rows, columns in _STRIPS[dtype.itemsize] if n <= largest * rows and (strip := Strip(rows, columns))),
+        None,
+    )
+
+
+def _factor_by_strips(given: Factors, strip: Strip) -> Factors:
+    """Factor by strips: `given` has the matrices, the numbers of their rows, and status 0."""
+    even, rows_of, status = given
+    batch, n, _ = even._shape
+    device, dtype = even._device, even._dtype
+    odd = empty((batch, n, n), dtype, device)._view(even._shape, even._strides)
+    sources = empty((batch, 2, n), dtypes.int32, device)
+    chosen = _strips_variant(dtype, strip, device)
+    strips = -(-n // strip.columns)
+    for number in range(strips):
+        rows = n - number * strip.columns
+        size = next(size for size in _STRIP_SIZES if size * strip.rows >= rows)
+        kernel = launch.kernel(chosen, device, size)
+        for parts in within_reach(even, odd, rows_of, sources, status):
+            count = parts[0]._shape[0]
+            push = struct.pack("<5QI2i", *(part._address for part in parts), count, n, number)
+            groups = launch.groups_for(count * (strips - number if number else 1), device.limits, 1)
+            buffers = [part._buffer for part in parts]
+            device.dispatch(kernel, push, groups, buffers, buffers)
+    for source, target, rows_part in within_reach(even, odd, rows_of):
+        push = struct.pack("<3Q3I", source._address, target._address, rows_part._address, source.size, n, strip.columns)
+        groups = launch.groups_for(source.size, device.limits)
+        launch.dispatch(_moving_variant("linalg_lu_arrange", dtype), device, push, groups, [even, rows_of], [odd])
+    return Factors(odd, rows_of, status)
 
 
 def _workgroup_size(rows: int, device: Device) -> int:

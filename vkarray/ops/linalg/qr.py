@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ... import dtypes, layout
-from ...array import VkArray, empty
+from ...array import VkArray, empty, is_supported
+from ...dtypes import DType
 from ...shaders import Variant
-from .. import creation, launch
+from .. import creation, launch, product
 from . import reflectors
-from .common import block, matrices, variant, variants_of, working_copy
+from .common import FACTORED, block, matrices, variant, variants_of, working_copy
 
 if TYPE_CHECKING:
     from ..launch import Device
@@ -21,6 +23,20 @@ _SIZES = {"gpu": (64, 128, 256, 512, 1024), "cpu": (64, 256)}  # of a workgroup,
 _ROWS = 16  # that an invocation has to itself before a GPU is given a larger workgroup
 _TURNS = 60_000  # llvmpipe leaves a shader's loops after 65,535 turns in all
 _UNROLL = 4  # rows that an invocation takes in a turn
+
+
+# A GPU keeps matrices of more than 64 rows and columns in registers, by strips: for the bytes of an element how many rows of a
+# column an invocation has, at most columns squared, and how many columns a strip; the first that reaches all rows is taken.
+_STRIPS_FROM = {"gpu": 65, "cpu": 1 << 30}
+_STRIPS = {4: ((64, 16), (64, 8)), 8: ((32, 8),), 16: ((16, 4),)}
+_STRIP_SIZES = (128, 256, 512)  # of workgroups: with more invocations there are too few registers
+
+
+class Strip(NamedTuple):
+    """The rows of a column that an invocation has, and the columns of a strip."""
+
+    rows: int
+    columns: int
 
 
 class Panel(NamedTuple):
@@ -55,7 +71,31 @@ def variants(device: Device) -> Iterator[Variant]:
     """Every variant that `qr` uses, for the archive."""
     for template in ("linalg_qr_prepare", "linalg_qr_panel", "linalg_qr_finish"):
         yield from variants_of(template, device)
+    for dtype in FACTORED:
+        if is_supported(dtype, device):
+            yield from (_strips_variant(dtype, Strip(*strip), device) for strip in _STRIPS[dtype.itemsize])
     yield from reflectors.variants(device)
+
+
+def _strips_variant(dtype: DType, strip: Strip, device: Device) -> Variant:
+    """The variant that factors by strips of this kind."""
+    template, defines, label = variant("linalg_qr_strips", dtype, device)
+    pack, elements = product.pack_of(dtype)
+    sizes = (("ROWS", str(strip.rows)), ("COLUMNS", str(strip.columns)), ("PACK", pack), ("PACK_ROWS", str(elements)))
+    return Variant(template, (*defines, *sizes), f"{label}, strips of {strip.columns} columns")
+
+
+def strip_of(rows: int, columns: int, dtype: DType, device: Device) -> Strip | None:
+    """The strips in which matrices of this shape are factored; None where they are not."""
+    limits = device.limits
+    if min(rows, columns) < _STRIPS_FROM[limits.kind]:
+        return None
+    for strip in (Strip(*own) for own in _STRIPS[dtype.itemsize]):
+        size = next((size for size in _STRIP_SIZES if size * strip.rows // strip.columns >= rows), math.inf)
+        shared = dtype.itemsize * (size * (strip.columns + 1) + 2 * strip.columns * (strip.columns + 2))
+        if size <= limits.max_workgroup_invocations and shared <= limits.max_shared_memory_size:
+            return strip
+    return None
 
 
 def panel_of(rows: int, columns: int, device: Device) -> Panel:
@@ -102,7 +142,8 @@ def qr(x: VkArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR
     a = working_copy(x)
     panel = panel_of(m, k, a._device)
     exponents = _prepare(a, panel)
-    v, tau = _factor(a, panel)
+    strip = strip_of(m, n, a._dtype, a._device)
+    v, tau = _factor(a, panel) if strip is None else _factor_by_strips(a, strip)
     r = _upper_triangle(a, exponents, columns)
     q = identity(a._shape[0], m, columns, a)
     reflectors.apply(v, tau, q, 0, identity=True)
@@ -162,6 +203,27 @@ def _factor(a: VkArray, panel: Panel) -> tuple[VkArray, VkArray]:
             reflectors.reflect(
                 block(v, slice(first, m), slice(first, last)), own, block(a, slice(first, m), slice(last, n))
             )
+    return v, tau
+
+
+def _factor_by_strips(a: VkArray, strip: Strip) -> tuple[VkArray, VkArray]:
+    """As `_factor`, in strips."""
+    batch, m, n = a._shape
+    device, dtype = a._device, a._dtype
+    count = reflectors.padded(min(m, n))
+    v = creation.zeros((batch, m, count), dtype=dtype, device=device)
+    tau = creation.zeros((batch, count), dtype=dtype, device=device)
+    inner = empty((batch, 2, strip.columns, strip.columns), dtype, device)
+    chosen = _strips_variant(dtype, strip, device)
+    strips, panels = -(-n // strip.columns), -(-min(m, n) // strip.columns)
+    buffers = [array._buffer for array in (a, v, tau, inner)]
+    addresses = [array._address for array in (a, v, tau, inner)]
+    for number in range(panels + (strips > panels) if batch else 0):
+        rows = m - max(number - 1, 0) * strip.columns
+        size = next(size for size in _STRIP_SIZES if size * strip.rows // strip.columns >= rows)
+        push = struct.pack("<4Q5I", *addresses, batch, m, n, count, number)
+        groups = launch.groups_for(batch * (strips - number if number else 1), device.limits, 1)
+        device.dispatch(launch.kernel(chosen, device, size), push, groups, buffers, buffers)
     return v, tau
 
 

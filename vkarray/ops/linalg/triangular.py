@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ... import layout
-from ...array import VkArray
+from ...array import VkArray, is_supported
+from ...dtypes import DType
 from ...shaders import Variant
 from .. import launch, product
-from .common import block, flipped, variant, variants_of, within_reach
+from .common import FACTORED, block, flipped, variant, variants_of, within_reach
 
 if TYPE_CHECKING:
     from ..launch import Device
@@ -19,11 +20,40 @@ if TYPE_CHECKING:
 BLOCK = 64
 _TEMPLATE = "linalg_triangular"
 WORKGROUP_SIZE = 64
+# A GPU takes matrices of more rows than this in tiles, a dispatch for each block of rows; by the bytes of an element the side
+# of a tile and the columns that are in shared memory at once.
+TILES_FROM = {"gpu": 65, "cpu": 1 << 30}
+TILES = {4: (64, 16), 8: (32, 8), 16: (32, 4)}
+TILE_INVOCATIONS = 256
+_TILE_BYTES = 30 << 10  # of shared memory, at most
 
 
 def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all types that the device supports."""
-    return variants_of(_TEMPLATE, device)
+    yield from variants_of(_TEMPLATE, device)
+    yield from tiles_variants("linalg_triangular_tiles", device)
+
+
+def tiles_variant(template: str, dtype: DType, device: Device) -> Variant:
+    """The variant of a template that works in tiles."""
+    side, depth = TILES[dtype.itemsize]
+    template, defines, label = variant(template, dtype, device)
+    return Variant(template, (*defines, ("BLOCK", str(side)), ("DEPTH", str(depth))), label)
+
+
+def tiles_variants(template: str, device: Device) -> Iterator[Variant]:
+    """The variants of a template that works in tiles, for all types that the device supports."""
+    return (tiles_variant(template, dtype, device) for dtype in FACTORED if is_supported(dtype, device))
+
+
+def takes_tiles(n: int, device: Device) -> bool:
+    """Whether matrices of order n are worked on in tiles."""
+    limits = device.limits
+    return (
+        n >= TILES_FROM[limits.kind]
+        and limits.max_workgroup_invocations >= TILE_INVOCATIONS
+        and limits.max_shared_memory_size >= _TILE_BYTES
+    )
 
 
 def solve_in_place(t: VkArray, b: VkArray, *, upper: bool = False, unit: bool = False) -> None:
@@ -33,6 +63,9 @@ def solve_in_place(t: VkArray, b: VkArray, *, upper: bool = False, unit: bool = 
     (batch, N, K), the elements of a row side by side. Both have the same dtype, are not empty, and share no element.
     """
     n = t._shape[-1]
+    if takes_tiles(n, t._device):
+        _solve_by_tiles(t, b, upper, unit)
+        return
     starts = range(0, n, BLOCK)
     for start in reversed(starts) if upper else starts:
         here = slice(start, min(start + BLOCK, n))
@@ -44,6 +77,28 @@ def solve_in_place(t: VkArray, b: VkArray, *, upper: bool = False, unit: bool = 
             solve_block(triangle, rows, unit=unit)
         if rest.start < rest.stop:
             product.subtract_product(block(t, rest, here), rows, block(b, rest))
+
+
+def _solve_by_tiles(t: VkArray, b: VkArray, upper: bool, unit: bool) -> None:
+    device, (_, n, columns) = t._device, b._shape
+    kernel = launch.kernel(tiles_variant("linalg_triangular_tiles", t._dtype, device), device, TILE_INVOCATIONS)
+    side, _ = TILES[t._dtype.itemsize]
+    blocks, across = -(-n // side), -(-columns // side)
+    for number in range(blocks):
+        groups = across * (-(-(blocks - number) // 2) if number else 1)
+        for t_part, b_part in within_reach(t, b):
+            count = b_part._shape[0]
+            (t_step, *t_strides), (b_step, b_row, _) = t_part._strides, b_part._strides
+            t_first = b_first = 0
+            if upper:
+                t_first, b_first = (n - 1) * sum(t_strides), (n - 1) * b_row
+                t_strides, b_row = [-stride for stride in t_strides], -b_row
+            push = struct.pack(
+                "<2QI9iIi", t_part._address, b_part._address, count, n, columns, t_first, t_step, *t_strides,
+                b_first, b_step, b_row, unit, number,
+            )  # fmt: skip
+            counts = launch.groups_for(count * groups, device.limits, 1)
+            device.dispatch(kernel, push, counts, (t._buffer, b._buffer), (b._buffer,))
 
 
 def solve_block(t: VkArray, b: VkArray, *, unit: bool = False, conjugate: bool = False) -> None:

@@ -1,0 +1,179 @@
+// One block of columns of the Cholesky factor of each Hermitian matrix of a stack, L conj(L)^T = a, in one dispatch for all
+// tiles of BLOCK x BLOCK elements that remain. A workgroup takes two tiles of a column of tiles, subtracts from them what the
+// block before contributes, and stores them back, or, in the block's own column, eliminates: the tile on the diagonal is worked
+// out by each workgroup of the column anew, together with the one tile below it that the workgroup stores. So nothing waits for
+// another workgroup within a dispatch (right-looking; Golub and Van Loan, Matrix Computations, 4th ed., section 4.2.6).
+#include "lib/extensions.glsl"
+#extension GL_EXT_control_flow_attributes : require
+#include "lib/dtypes.glsl"
+#include "lib/elimination.glsl"
+#ifdef DOUBLE
+#include "lib/float64/power.glsl"
+#else
+#include "lib/float32/power.glsl"
+#endif
+
+layout(local_size_x = 256) in;
+
+layout(buffer_reference, scalar) buffer Elements { T data[]; };
+layout(buffer_reference, scalar) buffer Integers { int data[]; };
+
+layout(push_constant, scalar) uniform Push {
+    Elements a;         // the first matrix, its lower triangle
+    Elements l;         // the first factor: zeros, and the columns found before
+    Integers status;    // for each matrix: 1 + the first row whose pivot is not positive, or 0
+    uint count;         // matrices
+    int order;          // their rows
+    int block;          // which block of columns is found
+} push;
+
+#ifdef COMPLEX_T
+#define ZERO T(VX_ZERO, VX_ZERO)
+#else
+#define ZERO VX_ZERO
+#endif
+#define SIDE 16  // of the grid of invocations, each of which has every SIDE-th row and column of a tile
+#define PATCH (BLOCK / SIDE)
+#define ROWS (2 * PATCH)
+#define EACH_ROW [[unroll]] for (int i = 0; i < ROWS; ++i)
+#define EACH_COLUMN [[unroll]] for (int j = 0; j < PATCH; ++j)
+
+shared T row_parts[DEPTH][2 * BLOCK + 1];   // of -L, for the rows of both tiles; columns lie in other banks
+shared T column_parts[DEPTH][BLOCK + 1];
+shared T raw[2][2 * BLOCK];                 // the column that is eliminated, and the one before
+shared REAL pivots[BLOCK], roots[BLOCK], inverses[BLOCK];
+shared int failed;                      // the first column whose pivot is not positive
+
+int base, row_tiles[2], column_tile;
+T own[ROWS][PATCH];
+
+int row_of(int place) { return row_tiles[place / BLOCK] * BLOCK + place % BLOCK; }
+int column_of(int place) { return column_tile * BLOCK + place; }
+
+T factor_at(int row, int column) {
+    return row < push.order ? push.l.data[base + row * push.order + column] : ZERO;
+}
+
+void load(int down, int across) {
+    EACH_ROW EACH_COLUMN {
+        int row = row_of(down + SIDE * i), column = column_of(across + SIDE * j);
+        own[i][j] = row < push.order && column < push.order ? push.a.data[base + row * push.order + column] : ZERO;
+    }
+}
+
+// own -= L conj(L)^T over the columns of the block before.
+void update(int local, int down, int across) {
+    int first = (push.block - 1) * BLOCK;
+    for (int depth = 0; depth < BLOCK; depth += DEPTH) {
+        barrier();
+        int k = local % DEPTH;
+        for (int place = local / DEPTH; place < 2 * BLOCK; place += SIDE * SIDE / DEPTH) {
+            row_parts[k][place] = -factor_at(row_of(place), first + depth + k);
+        }
+        for (int place = local / DEPTH; place < BLOCK; place += SIDE * SIDE / DEPTH) {
+            column_parts[k][place] = vx_conjugate_if(factor_at(column_of(place), first + depth + k), true);
+        }
+        barrier();
+        [[unroll]] for (int k = 0; k < DEPTH; ++k) {
+            T left[ROWS], right[PATCH];
+            EACH_ROW left[i] = row_parts[k][down + SIDE * i];
+            EACH_COLUMN right[j] = column_parts[k][across + SIDE * j];
+            EACH_ROW EACH_COLUMN own[i][j] = vx_multiply_add(left[i], right[j], own[i][j]);
+        }
+    }
+}
+
+bool is_positive(REAL x) {
+#ifdef DOUBLE
+    return x > VX_ZERO;
+#else
+    return floatBitsToInt(x) > 0;  // a comparison may take subnormal numbers for zero
+#endif
+}
+
+// The columns of both tiles become those of L, the first tile being the one on the diagonal. Until the end they lack the division by the
+// root of the pivot, so that no root has to be waited for: what they take out of the rest is column * conj(column)^T / pivot.
+void eliminate(int local, int down, int across) {
+    int columns = min(BLOCK, push.order - column_tile * BLOCK);
+    if (local == 0) failed = columns;
+    [[unroll]] for (int part = 0; part < PATCH; ++part) {
+        for (int turn = 0; turn < SIDE && part * SIDE + turn < columns; ++turn) {
+            int in_use = turn & 1;
+            if (across == turn) {
+                EACH_ROW raw[in_use][down + SIDE * i] = own[i][part];
+                if (down == turn) pivots[part * SIDE + turn] = VX_REAL_PART(own[part][part]);
+            }
+            barrier();
+            // The pivot as 4^n times a number near 1: neither its reciprocal nor a quotient overflows.
+            REAL pivot = VX_REAL_PART(raw[in_use][part * SIDE + turn]);
+            REAL scale = vx_two_to_the(-(vx_binary_exponent(pivot) >> 1));
+            precise REAL inverse = vx_reciprocal_approximation(pivot * scale * scale) * scale;
+            T right[PATCH];
+            EACH_COLUMN right[j] = vx_conjugate_if(raw[in_use][across + SIDE * j], true) * inverse;
+            EACH_ROW {
+                precise T left = -raw[in_use][down + SIDE * i] * scale;
+                if (across > turn) own[i][part] = vx_add_product(left, right[part], own[i][part]);
+                [[unroll]] for (int j = part + 1; j < PATCH; ++j) own[i][j] = vx_add_product(left, right[j], own[i][j]);
+            }
+        }
+    }
+    barrier();
+    if (local < columns) {
+        // NaN goes on into the result.
+        if (!is_positive(pivots[local]) && !vx_is_nan(pivots[local])) atomicMin(failed, local);
+        REAL root = vx_sqrt(pivots[local]);
+        roots[local] = root;
+        inverses[local] = vx_inverse_of(root);
+    }
+    barrier();
+    EACH_COLUMN {
+        int column = across + SIDE * j;
+        REAL root = roots[column], inverse = inverses[column];
+        EACH_ROW {
+#ifdef COMPLEX_T
+            T quotient = T(vx_quotient_by(own[i][j].x, root, inverse), vx_quotient_by(own[i][j].y, root, inverse));
+            own[i][j] = down + SIDE * i == column ? T(root, VX_ZERO) : quotient;
+#else
+            own[i][j] = down + SIDE * i == column ? root : vx_quotient_by(own[i][j], root, inverse);
+#endif
+        }
+    }
+}
+
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int across = local % SIDE, down = local / SIDE;
+    int left = (push.order + BLOCK - 1) / BLOCK - push.block;  // columns of tiles from the block on
+    int own_groups = max(left - 1, 1), pairs = left / 2;
+    uint groups = uint(own_groups + (push.block == 0 ? 0 : (left - 1) * pairs));
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    uint matrix = group / groups;
+    if (matrix >= push.count) return;
+    int number = int(group - matrix * groups);
+    base = int(matrix) * push.order * push.order;
+
+    bool eliminates = number < own_groups, first = number == 0;
+    if (eliminates) {
+        column_tile = push.block;
+        row_tiles = int[2](push.block, push.block + 1 + number);
+    } else {
+        number -= own_groups;
+        column_tile = push.block + 1 + number / pairs;
+        int row = column_tile + number % pairs * 2;
+        if (row >= push.block + left) return;
+        row_tiles = int[2](row, row + 1);
+    }
+    load(down, across);
+    if (push.block > 0) update(local, down, across);
+    if (eliminates) eliminate(local, down, across);
+    if (first && local == 0 && column_of(failed) < min(push.order, (push.block + 1) * BLOCK) && push.status.data[matrix] == 0) {
+        push.status.data[matrix] = column_of(failed) + 1;
+    }
+    EACH_ROW EACH_COLUMN {
+        int row = row_of(down + SIDE * i), column = column_of(across + SIDE * j);
+        if (row >= push.order || column > row) continue;
+        int at = base + row * push.order + column;
+        if (!eliminates) push.a.data[at] = own[i][j];
+        else if (first || i >= PATCH) push.l.data[at] = own[i][j];
+    }
+}

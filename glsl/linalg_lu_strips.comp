@@ -1,0 +1,235 @@
+// LU factorisation with partial pivoting of a stack of matrices in strips of COLUMNS columns, each with an invocation for ROWS of
+// its rows, whose elements stay in registers. One dispatch works on all strips that remain: a workgroup takes the strip
+// before out of its own, and the first one then factors its strip. So all but one have time for the rows of many columns while
+// that one searches its pivots, and nothing waits for another workgroup within a dispatch.
+//
+// Rows are exchanged on the way from one array to the other: in dispatch `number`, a strip goes from the order before panel
+// number - 1 into the order after it, from `even` to `odd` or back. What is found stays: in `odd` the rows of U, and a strip of L in
+// the order after its own panel; in `even` the same strip in the order of the matrix that was given, for linalg_lu_arrange.
+#include "lib/extensions.glsl"
+#extension GL_EXT_control_flow_attributes : require
+#include "lib/dtypes.glsl"
+#include "lib/elimination.glsl"
+#include "lib/pivot.glsl"
+
+layout(local_size_x_id = 0) in;
+
+layout(buffer_reference, scalar) buffer Elements { T data[]; };
+layout(buffer_reference, scalar) buffer Integers { int data[]; };
+
+layout(push_constant, scalar) uniform Push {
+    uvec2 even, odd;    // the matrices, the elements of a column side by side; given in `even`
+    Integers rows_of;   // for each row, which row of the given matrix it is
+    Integers sources;   // for each row, where it was before the last panel: two places, used in turn
+    Integers status;    // for each matrix: 1 + the first column without a pivot, or 0; how many rows were exchanged
+    uint count;         // matrices
+    int order;          // of the matrices
+    int number;         // the strip to be factored
+} push;
+
+#define FAN 8  // candidates of which one invocation takes the largest
+#ifdef COMPLEX_T
+#define ZERO T(VX_ZERO, VX_ZERO)
+#else
+#define ZERO VX_ZERO
+#endif
+#define EACH_ROW [[unroll]] for (int r = 0; r < ROWS; ++r)
+#define EACH_COLUMN [[unroll]] for (int c = 0; c < COLUMNS; ++c)
+
+shared KEY keys[gl_WorkGroupSize.x];
+shared int places[gl_WorkGroupSize.x];
+shared T upper[COLUMNS][COLUMNS];       // rows of U in this strip, from the strip before
+shared T lower[COLUMNS][COLUMNS];       // the triangle of L beside them
+shared T pivot_row[COLUMNS], other_row[COLUMNS];
+shared T eliminating_row[COLUMNS];      // the pivot's row without what is L in it
+shared int pivot_source, other_source;
+
+// What an invocation wrote to memory is read by others of its workgroup.
+void meet() {
+    groupMemoryBarrier();
+    barrier();
+}
+
+int local, size, matrix, base, first;
+int left_column, width;         // of this strip
+T own[ROWS][COLUMNS];           // of rows first + local + r * size
+
+int row_of(int r) { return first + local + r * size; }
+int at(int row, int column) { return base + column * push.order + row; }
+int source_of(int row, int panel) { return push.sources.data[(2 * matrix + (panel & 1)) * push.order + row]; }
+
+// The strip as it was before the last panel, its rows in the order after it.
+void load(Elements before) {
+    EACH_ROW {
+        int row = row_of(r);
+        if (row < push.order && push.number > 0) row = source_of(row, push.number - 1);
+        EACH_COLUMN own[r][c] = row < push.order && c < width ? before.data[at(row, left_column + c)] : ZERO;
+    }
+}
+
+T left_of(Elements odd, int row, int column) { return row < push.order ? odd.data[at(row, column)] : ZERO; }
+
+// Takes the strip before, and the rows of U beside it, out of the rows below.
+void update(Elements before, Elements odd) {
+    int above = first - COLUMNS;  // the first row and column of the strip before
+    T found[COLUMNS];
+    if (local < width) EACH_COLUMN found[c] = before.data[at(source_of(above + c, push.number - 1), left_column + local)];
+    for (int place = local; place < COLUMNS * COLUMNS; place += size) {
+        int row = place % COLUMNS, column = place / COLUMNS;
+        lower[row][column] = odd.data[at(above + row, above + column)];
+    }
+    meet();  // all that this workgroup has to read of `before` has been read
+    if (local < width) {
+        EACH_COLUMN [[unroll]] for (int i = c + 1; i < COLUMNS; ++i) {
+            found[i] = vx_add_product(-lower[i][c], found[c], found[i]);
+        }
+        EACH_COLUMN {
+            upper[c][local] = found[c];
+            odd.data[at(above + c, left_column + local)] = found[c];
+        }
+    } else if (local < COLUMNS) {
+        EACH_COLUMN upper[c][local] = ZERO;
+    }
+    barrier();
+    T factor[ROWS], next[ROWS];
+    EACH_ROW next[r] = -left_of(odd, row_of(r), above);
+    for (int k = 0; k < COLUMNS; ++k) {
+        EACH_ROW {
+            factor[r] = next[r];
+            next[r] = -left_of(odd, row_of(r), above + min(k + 1, COLUMNS - 1));  // its time passes with the products
+        }
+        EACH_COLUMN {
+            T right = upper[k][c];
+            EACH_ROW own[r][c] = vx_multiply_add(factor[r], right, own[r][c]);
+        }
+    }
+}
+
+// The row at or below `diagonal` whose element in the first place is the largest, the uppermost of these.
+int find_pivot(int diagonal) {
+    KEY best = KEY(0);
+    int place = NOWHERE;
+    EACH_ROW {
+        int row = row_of(r);
+        if (row < push.order && (r > 0 || row >= diagonal)) vx_take_larger(best, place, key_of(own[r][0]), row);
+    }
+    keys[local] = best;
+    places[local] = place;
+    barrier();
+    int left = size;
+    for (; left > FAN; left /= FAN) {
+        int part = left / FAN;
+        if (local < part) {
+            [[unroll]] for (int k = 1; k < FAN; ++k) vx_take_larger(best, place, keys[local + k * part], places[local + k * part]);
+            keys[local] = best;
+            places[local] = place;
+        }
+        barrier();
+    }
+    best = keys[0];
+    place = places[0];
+    [[unroll]] for (int k = 1; k < FAN; ++k) {
+        if (k < left) vx_take_larger(best, place, keys[k], places[k]);
+    }
+    return place;
+}
+
+// Rows of the strip are exchanged by way of shared memory. That of the diagonal is among the first of the invocations.
+void exchange(int found, int j, inout int source[ROWS]) {
+    int far = (found - first) / size;
+    bool has_diagonal = local == j, has_found = local == (found - first) % size;
+    if (has_diagonal) {
+        EACH_COLUMN other_row[c] = own[0][c];
+        other_source = source[0];
+    }
+    EACH_ROW if (r == far && has_found) {
+        EACH_COLUMN {
+            pivot_row[c] = own[r][c];
+            eliminating_row[c] = c < COLUMNS - j ? own[r][c] : ZERO;
+        }
+        pivot_source = source[r];
+    }
+    barrier();
+    EACH_ROW if (r == far && has_found) {
+        EACH_COLUMN own[r][c] = other_row[c];
+        source[r] = other_source;
+    }
+    if (has_diagonal) {  // last, for it may be the same
+        EACH_COLUMN own[0][c] = pivot_row[c];
+        source[0] = pivot_source;
+    }
+}
+
+void factor() {
+    int source[ROWS], exchanges = 0;
+    EACH_ROW source[r] = row_of(r);
+    // In each turn the strip moves to the left by one, and the column of L that was found comes in at its right end.
+    for (int j = 0; j < width; ++j) {
+        int diagonal = first + j, found = find_pivot(diagonal);
+        exchange(found, j, source);
+        exchanges += int(found != diagonal);
+        T pivot = eliminating_row[0];
+        bool vanishes = vx_vanishes(pivot);
+        if (vanishes && local == 0 && push.status.data[2 * matrix] == 0) push.status.data[2 * matrix] = diagonal + 1;
+        int shift = vx_inverse_shift(pivot);
+        if (shift != 0) EACH_ROW if (row_of(r) > diagonal) own[r][0] = vx_scaled(own[r][0], shift);
+        T inverse = vanishes ? ZERO : vx_rounded_inverse(shift != 0 ? vx_scaled(pivot, shift) : pivot);
+        EACH_ROW if (r > 0 || local > j) own[r][0] = vx_multiply(own[r][0], inverse);
+        EACH_ROW {
+            bool below = r > 0 || local > j;
+            T factor = own[r][0];
+            [[unroll]] for (int c = 1; c < COLUMNS; ++c) {
+                T less = vx_add_product(-factor, eliminating_row[c], own[r][c]);
+                own[r][c - 1] = below ? less : own[r][c];
+            }
+            own[r][COLUMNS - 1] = factor;
+        }
+    }
+    Elements even = Elements(push.even), odd = Elements(push.odd);
+    int given[ROWS];
+    EACH_ROW if (row_of(r) < push.order) given[r] = push.rows_of.data[matrix * push.order + source[r]];
+    meet();
+    EACH_ROW {
+        int row = row_of(r);
+        if (row >= push.order) continue;
+        push.rows_of.data[matrix * push.order + row] = given[r];
+        push.sources.data[(2 * matrix + (push.number & 1)) * push.order + row] = source[r];
+        EACH_COLUMN {
+            int column = c - (COLUMNS - width);
+            if (column < 0) continue;
+            odd.data[at(row, left_column + column)] = own[r][c];
+            even.data[at(given[r], left_column + column)] = own[r][c];
+        }
+    }
+    if (local == 0) push.status.data[2 * matrix + 1] += exchanges;
+}
+
+void main() {
+    int strips = (push.order + COLUMNS - 1) / COLUMNS;
+    uint groups = uint(push.number == 0 ? 1 : strips - push.number);  // before the first panel there is nothing to take out
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    matrix = int(group / groups);
+    if (matrix >= push.count) return;
+    int strip = push.number + int(group % groups);
+    local = int(gl_LocalInvocationIndex);
+    size = int(gl_WorkGroupSize.x);
+    base = matrix * push.order * push.order;
+    first = push.number * COLUMNS;
+    left_column = strip * COLUMNS;
+    width = min(COLUMNS, push.order - left_column);
+
+    bool from_odd = push.number > 1 && push.number % 2 == 0;
+    uvec2 address = from_odd ? push.odd : push.even;
+    Elements before = Elements(address);
+    load(before);
+    if (push.number > 0) update(before, Elements(push.odd));
+    if (strip == push.number) {
+        factor();
+        return;
+    }
+    address = from_odd ? push.even : push.odd;
+    Elements after = Elements(address);
+    EACH_ROW EACH_COLUMN {
+        if (row_of(r) < push.order && c < width) after.data[at(row_of(r), left_column + c)] = own[r][c];
+    }
+}

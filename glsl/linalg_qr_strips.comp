@@ -1,0 +1,277 @@
+// Householder QR of a stack of matrices in strips of COLUMNS columns, whose elements stay in registers: invocation c + COLUMNS * lane has
+// ROWS rows of column c, by packs of PACK_ROWS. One dispatch works on all strips that remain: a workgroup applies the reflectors of
+// the strip before to its own, and the first one then factors its strip. So nothing waits for another workgroup within a dispatch.
+//
+// The reflectors are applied as 1 - V T V^H, where the inverse of T has 1 / tau on its diagonal and V^H V above it
+// (Puglisi, SIAM J. Sci. Stat. Comput. 13, 1992). A column of the strip being factored stays as it is until the end, for it
+// is only multiplied by a number to become v: so one pass gives all inner products with it.
+#include "lib/extensions.glsl"
+#extension GL_EXT_control_flow_attributes : require
+#include "lib/householder.glsl"
+
+layout(local_size_x_id = 0) in;
+
+layout(buffer_reference, scalar) buffer Elements { T data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Packs { PACK data[]; };
+
+layout(push_constant, scalar) uniform Push {
+    uvec2 a;            // (batch, m, n); R is left in its upper triangle
+    uvec2 v;            // (batch, m, count): zeros, and V as columns
+    uvec2 tau;          // (batch, count)
+    uvec2 inner;        // (batch, 2, COLUMNS, COLUMNS): V^H V of the last two strips
+    uint batch, m, n, count;
+    uint number;        // the strip to be factored
+} push;
+
+#if PACK_ROWS == 1
+#define PART(pack, i) pack
+#else
+#define PART(pack, i) pack[i]
+#endif
+#define FAN 8u  // partial sums that one invocation adds up
+#define PACKS (ROWS / PACK_ROWS)
+#define ACROSS (COLUMNS / PACK_ROWS)
+#define EACH_PACK [[unroll]] for (int p = 0; p < PACKS; ++p)
+#define EACH_PART [[unroll]] for (int i = 0; i < PACK_ROWS; ++i)
+#define EACH_ACROSS [[unroll]] for (int q = 0; q < ACROSS; ++q)
+
+shared PACK scratch[gl_WorkGroupSize.x * ACROSS];
+shared T partial[gl_WorkGroupSize.x];
+shared T products[COLUMNS][COLUMNS];
+shared T crossed[COLUMNS][COLUMNS];     // V^H V above its diagonal
+shared T taus[COLUMNS];
+shared T upmost[COLUMNS];               // the row of the diagonal
+shared T factors[COLUMNS];              // v = factor * x
+shared T diagonals[COLUMNS];            // of R
+
+uint local, matrix, c, lane, lanes, start, first, column;
+bool used;
+T own[ROWS];
+
+uint row_of(int p, int i) { return start + (uint(p) * lanes + lane) * PACK_ROWS + uint(i); }
+
+// own = (1 - V T^H V^H) own, V being that of the strip before.
+void apply() {
+    uvec2 v_address = vx_address(push.v, matrix, push.m * push.count);
+    uvec2 inner_address = vx_address(push.inner, 2u * matrix + (push.number - 1u) % 2u, COLUMNS * COLUMNS);
+    Packs v = Packs(v_address);
+    Elements inner = Elements(inner_address);
+    for (uint place = local; place < COLUMNS * COLUMNS; place += gl_WorkGroupSize.x) {
+        crossed[place / COLUMNS][place % COLUMNS] = inner.data[place];
+    }
+    if (local < COLUMNS) taus[local] = Elements(push.tau).data[matrix * push.count + first - COLUMNS + local];
+
+    T sums[COLUMNS];
+    [[unroll]] for (int k = 0; k < COLUMNS; ++k) sums[k] = T(0);
+    EACH_PACK EACH_PART {
+        uint at = (min(row_of(p, i), push.m - 1u) * push.count + first - COLUMNS) / PACK_ROWS;
+        EACH_ACROSS {
+            PACK factor = v.data[at + q];
+            [[unroll]] for (int k = 0; k < PACK_ROWS; ++k) {
+                sums[q * PACK_ROWS + k] = vx_multiply_add(vx_conjugate(PART(factor, k)), own[p * PACK_ROWS + i], sums[q * PACK_ROWS + k]);
+            }
+        }
+    }
+    EACH_ACROSS {
+        PACK sum;
+        EACH_PART PART(sum, i) = sums[q * PACK_ROWS + i];
+        scratch[(lane * ACROSS + q) * COLUMNS + c] = sum;
+    }
+    barrier();
+    for (uint place = local; place < ACROSS * COLUMNS; place += gl_WorkGroupSize.x) {
+        PACK sum = scratch[place];
+        for (uint other = 1u; other < lanes; ++other) sum += scratch[other * ACROSS * COLUMNS + place];
+        EACH_PART products[place / COLUMNS * PACK_ROWS + i][place % COLUMNS] = PART(sum, i);
+    }
+    barrier();
+    if (local < COLUMNS) {
+        T found[COLUMNS];
+        [[unroll]] for (int k = 0; k < COLUMNS; ++k) found[k] = products[k][local];
+        [[unroll]] for (int k = 0; k < COLUMNS; ++k) {
+            found[k] = vx_times(vx_conjugate(taus[k]), found[k]);
+            [[unroll]] for (int i = k + 1; i < COLUMNS; ++i) {
+                found[i] = vx_multiply_add(-vx_conjugate(crossed[k][i]), found[k], found[i]);
+            }
+        }
+        [[unroll]] for (int k = 0; k < COLUMNS; ++k) products[k][local] = found[k];
+    }
+    barrier();
+    [[unroll]] for (int k = 0; k < COLUMNS; ++k) sums[k] = -products[k][c];
+    EACH_PACK EACH_PART {
+        uint at = (min(row_of(p, i), push.m - 1u) * push.count + first - COLUMNS) / PACK_ROWS;
+        EACH_ACROSS {
+            PACK factor = v.data[at + q];
+            [[unroll]] for (int k = 0; k < PACK_ROWS; ++k) {
+                own[p * PACK_ROWS + i] = vx_multiply_add(PART(factor, k), sums[q * PACK_ROWS + k], own[p * PACK_ROWS + i]);
+            }
+        }
+    }
+}
+
+// The sum over the lanes of one column, from `partial`, whose first `left` lanes hold what is left to add.
+T total(uint of_column, uint left) {
+    T sum = partial[of_column];
+    for (uint k = 1u; k < left; ++k) sum += partial[k * COLUMNS + of_column];
+    return sum;
+}
+
+// Adds up the invocations' sums until few are left; how many.
+uint add_up(T sum) {
+    partial[local] = sum;
+    barrier();
+    uint left = lanes;
+    for (; left > FAN; left /= FAN) {
+        uint part = left / FAN;
+        if (lane < part) {
+            [[unroll]] for (uint k = 1u; k < FAN; ++k) sum += partial[local + k * part * COLUMNS];
+            partial[local] = sum;
+        }
+        barrier();
+    }
+    return left;
+}
+
+// The inner product of the column in `scratch` with the invocation's own, or with itself.
+T inner_product(bool with_itself) {
+    T sum = T(0);
+    EACH_PACK {
+        PACK pack = scratch[p * lanes + lane];
+        EACH_PART {
+            T x = PART(pack, i), other = own[p * PACK_ROWS + i];
+            if (with_itself) other = x;
+            sum = vx_multiply_add(vx_conjugate(x), other, sum);
+        }
+    }
+    return sum;
+}
+
+// Multiplies the column in `scratch` by a power of two that brings it to moderate size; which one.
+int shift_column() {
+    int exponent = -2 * MAXIMUM_EXPONENT;
+    for (uint p = 0u; p < PACKS; ++p) {
+        EACH_PART exponent = max(exponent, vx_largest_exponent(PART(scratch[p * lanes + lane], i)));
+    }
+    barrier();
+    partial[local] = FROM_REAL(REAL(exponent));
+    barrier();
+    for (uint k = 0u; k < gl_WorkGroupSize.x; ++k) exponent = max(exponent, int(vx_real(partial[k])));
+    int shift = clamp(-exponent, 0, LARGEST_SHIFT);
+    for (uint place = local; place < PACKS * lanes; place += gl_WorkGroupSize.x) {
+        EACH_PART PART(scratch[place], i) = vx_scaled(PART(scratch[place], i), vx_two_to_the(shift));
+    }
+    barrier();
+    return shift;
+}
+
+void factor(uint width) {
+    for (uint j = 0u; j < width; ++j) {
+        uint diagonal = first + j;
+        if (c == j) {
+            EACH_PACK {
+                PACK below;
+                // The diagonal is among the first rows of the lanes.
+                EACH_PART PART(below, i) = p > 0 || row_of(p, i) > diagonal ? own[p * PACK_ROWS + i] : T(0);
+                scratch[p * lanes + lane] = below;
+            }
+        }
+        EACH_PART if (row_of(0, i) == diagonal) upmost[c] = own[i];
+        barrier();
+        uint left = add_up(inner_product(false));
+        T product = total(c, left);
+        REAL square = vx_real(total(j, left));
+        int shift = 0;
+        if (square < SMALL_SQUARE) {  // NaN is not below anything
+            shift = shift_column();
+            left = add_up(inner_product(c == j));
+            product = total(c, left);
+            square = vx_real(total(j, left));
+        }
+
+        T alpha = upmost[j], above = upmost[c];
+        T tau = T(0), scale = T(0);
+        REAL beta = REAL(0);
+        bool reflects = !(square < SMALL_SQUARE);
+        if (reflects) vx_reflector(vx_scaled(alpha, vx_two_to_the(shift)), square, beta, tau, scale);
+        T factor = vx_scaled(scale, vx_two_to_the(shift));
+        if (c > j && reflects) {
+            precise T inner = above + vx_times(vx_conjugate(scale), product);
+            T taken = vx_times(vx_conjugate(tau), inner);
+            T step_ = vx_times(scale, taken);
+            EACH_PACK {
+                PACK pack = scratch[p * lanes + lane];
+                EACH_PART {
+                    precise T updated = own[p * PACK_ROWS + i] - vx_times(PART(pack, i), step_);
+                    if (p > 0 || row_of(p, i) > diagonal) own[p * PACK_ROWS + i] = updated;
+                    else if (row_of(p, i) == diagonal) own[p * PACK_ROWS + i] = above - taken;
+                }
+            }
+        }
+        if (lane == 0u && c < j) {
+            T earlier = factors[c];
+            precise T inner = vx_times(above, earlier);
+            inner = vx_conjugate(inner) + vx_times(vx_times(vx_conjugate(earlier), scale), vx_conjugate(product));
+            crossed[c][j] = inner;
+        }
+        barrier();
+        if (lane == 0u && c == j) {
+            factors[j] = factor;
+            taus[j] = tau;
+            diagonals[j] = reflects ? FROM_REAL(beta * vx_two_to_the(-shift)) : alpha;
+        }
+    }
+    barrier();
+}
+
+void main() {
+    uint strips = (push.n + COLUMNS - 1u) / COLUMNS;
+    uint groups = push.number == 0u ? 1u : strips - push.number;  // before the first strip there is nothing to apply
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    matrix = group / groups;
+    if (matrix >= push.batch) return;
+    uint strip = push.number + group % groups;
+    local = gl_LocalInvocationIndex;
+    c = local % COLUMNS;
+    lane = local / COLUMNS;
+    lanes = gl_WorkGroupSize.x / COLUMNS;
+    first = push.number * COLUMNS;
+    start = push.number == 0u ? 0u : first - COLUMNS;
+    column = strip * COLUMNS + c;
+    used = column < push.n;
+    uvec2 a_address = vx_address(push.a, matrix, push.m * push.n);
+    Elements a = Elements(a_address);
+    EACH_PACK EACH_PART {
+        uint row = row_of(p, i);
+        own[p * PACK_ROWS + i] = used && row < push.m ? a.data[row * push.n + column] : T(0);
+    }
+    if (push.number > 0u) apply();
+    // Past the end the last row was taken for all.
+    EACH_PACK EACH_PART if (row_of(p, i) >= push.m) own[p * PACK_ROWS + i] = T(0);
+
+    uint rank = min(push.m, push.n);
+    uint width = strip == push.number && first < rank ? min(rank - first, COLUMNS) : 0u;
+    if (width > 0u) {
+        barrier();
+        factor(width);
+        uvec2 v_address = vx_address(push.v, matrix, push.m * push.count);
+        uvec2 inner_address = vx_address(push.inner, 2u * matrix + push.number % 2u, COLUMNS * COLUMNS);
+        Elements v = Elements(v_address), inner = Elements(inner_address);
+        for (uint place = local; place < COLUMNS * COLUMNS; place += gl_WorkGroupSize.x) {
+            uint i = place / COLUMNS, j = place % COLUMNS;
+            inner.data[place] = i < j && j < width ? crossed[i][j] : T(0);
+        }
+        if (local < width) Elements(push.tau).data[matrix * push.count + first + local] = taus[local];
+        if (c < width) {
+            EACH_PACK EACH_PART {
+                uint row = row_of(p, i);
+                if (row >= column && row < push.m) {
+                    v.data[row * push.count + column] = row > column ? vx_times(own[p * PACK_ROWS + i], factors[c]) : FROM_REAL(REAL(1));
+                }
+                if (row == column) own[p * PACK_ROWS + i] = diagonals[c];
+            }
+        }
+    }
+    EACH_PACK EACH_PART {
+        uint row = row_of(p, i);
+        if (used && row < push.m) a.data[row * push.n + column] = own[p * PACK_ROWS + i];
+    }
+}

@@ -1,0 +1,135 @@
+// One block of rows of the solution x of t x = b for a stack of lower triangular t, in place of b, in one dispatch for all tiles of
+// BLOCK x BLOCK elements of b that remain. A workgroup takes two tiles of a column of tiles and subtracts from them what the
+// block before contributes; the first tile of the first workgroup of a column is then solved by substitution. An upper triangular t
+// read backwards, with negative strides from its last element on, is lower triangular here.
+#include "lib/extensions.glsl"
+#extension GL_EXT_control_flow_attributes : require
+#include "lib/dtypes.glsl"
+#include "lib/elimination.glsl"
+
+layout(local_size_x = 256) in;
+
+layout(buffer_reference, scalar) readonly buffer Triangle { T data[]; };
+layout(buffer_reference, scalar) buffer Columns { T data[]; };
+
+layout(push_constant, scalar) uniform Push {
+    Triangle t;
+    Columns b;
+    uint count;         // matrices in the stack
+    int rows, columns;  // of b
+    int t_first, t_batch, t_row, t_column;  // where the first element is, and strides
+    int b_first, b_batch, b_row;            // the elements of a row lie side by side
+    uint unit;          // the diagonal of t counts as ones
+    int block;          // which block of rows is found
+} push;
+
+#ifdef COMPLEX_T
+#define ZERO T(VX_ZERO, VX_ZERO)
+#else
+#define ZERO VX_ZERO
+#endif
+#define SIDE 16  // of the grid of invocations, each of which has every SIDE-th row and column of a tile
+#define INVOCATIONS (SIDE * SIDE)
+#define PATCH (BLOCK / SIDE)
+#define ROWS (2 * PATCH)
+#define EACH_ROW [[unroll]] for (int i = 0; i < ROWS; ++i)
+#define EACH_COLUMN [[unroll]] for (int j = 0; j < PATCH; ++j)
+
+shared T row_parts[DEPTH][2 * BLOCK + 1];   // of -t; columns lie in other banks
+shared T column_parts[DEPTH][BLOCK + 1];
+shared T diagonal_tile[BLOCK][BLOCK + 1];   // of t, its columns as rows
+shared T inverses[BLOCK];                   // of the diagonal of t
+shared T known[2][BLOCK];                   // the row of x that was found last, and the one before
+
+int t_base, b_base, row_tile, column_tile;
+T own[ROWS][PATCH];
+
+int row_of(int place) { return row_tile * BLOCK + place; }
+int column_of(int place) { return column_tile * BLOCK + place; }
+
+T triangle_at(int row, int column) {
+    return row < push.rows && column < push.rows ? push.t.data[t_base + row * push.t_row + column * push.t_column] : ZERO;
+}
+
+T element_at(int row, int column) {
+    return row < push.rows && column < push.columns ? push.b.data[b_base + row * push.b_row + column] : ZERO;
+}
+
+// own -= t x over the columns of the block before.
+void update(int local, int down, int across) {
+    int first = (push.block - 1) * BLOCK;
+    bool along_rows = abs(push.t_row) < abs(push.t_column);
+    for (int depth = 0; depth < BLOCK; depth += DEPTH) {
+        barrier();
+        for (int index = local; index < 2 * BLOCK * DEPTH; index += INVOCATIONS) {
+            int place = along_rows ? index % (2 * BLOCK) : index / DEPTH;
+            int k = along_rows ? index / (2 * BLOCK) : index % DEPTH;
+            row_parts[k][place] = -triangle_at(row_of(place), first + depth + k);
+        }
+        for (int index = local; index < BLOCK * DEPTH; index += INVOCATIONS) {
+            column_parts[index / BLOCK][index % BLOCK] = element_at(first + depth + index / BLOCK, column_of(index % BLOCK));
+        }
+        barrier();
+        [[unroll]] for (int k = 0; k < DEPTH; ++k) {
+            T left[ROWS], right[PATCH];
+            EACH_ROW left[i] = row_parts[k][down + SIDE * i];
+            EACH_COLUMN right[j] = column_parts[k][across + SIDE * j];
+            EACH_ROW EACH_COLUMN own[i][j] = vx_multiply_add(left[i], right[j], own[i][j]);
+        }
+    }
+}
+
+// The first tile becomes its solution, row after row.
+void substitute(int local, int down, int across) {
+    int first = push.block * BLOCK;
+    bool along_rows = abs(push.t_row) < abs(push.t_column);
+    for (int index = local; index < BLOCK * BLOCK; index += INVOCATIONS) {
+        int row = along_rows ? index % BLOCK : index / BLOCK, column = along_rows ? index / BLOCK : index % BLOCK;
+        diagonal_tile[column][row] = triangle_at(first + row, first + column);
+    }
+    barrier();
+    if (local < BLOCK) inverses[local] = vx_inverse(diagonal_tile[local][local]);
+    barrier();
+    [[unroll]] for (int part = 0; part < PATCH; ++part) {
+        for (int turn = 0; turn < SIDE; ++turn) {
+            int row = part * SIDE + turn;
+            if (down == turn) {
+                EACH_COLUMN {
+                    if (push.unit == 0u) own[part][j] = vx_quotient(own[part][j], diagonal_tile[row][row], inverses[row]);
+                    known[turn & 1][across + SIDE * j] = own[part][j];
+                }
+            }
+            barrier();
+            T right[PATCH];
+            EACH_COLUMN right[j] = -known[turn & 1][across + SIDE * j];
+            [[unroll]] for (int i = part; i < PATCH; ++i) {
+                T left = diagonal_tile[row][down + SIDE * i];
+                if (i > part || down > turn) EACH_COLUMN own[i][j] = vx_add_product(left, right[j], own[i][j]);
+            }
+        }
+    }
+}
+
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int across = local % SIDE, down = local / SIDE;
+    int pairs = ((push.rows + BLOCK - 1) / BLOCK - push.block + 1) / 2;
+    int tiles = (push.columns + BLOCK - 1) / BLOCK;
+    uint groups = uint(push.block == 0 ? tiles : pairs * tiles);  // before the first block there is nothing to subtract
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    uint matrix = group / groups;
+    if (matrix >= push.count) return;
+    int number = int(group - matrix * groups);
+    column_tile = number % tiles;
+    row_tile = push.block + number / tiles * 2;
+    t_base = push.t_first + int(matrix) * push.t_batch;
+    b_base = push.b_first + int(matrix) * push.b_batch;
+
+    EACH_ROW EACH_COLUMN own[i][j] = element_at(row_of(down + SIDE * i), column_of(across + SIDE * j));
+    if (push.block > 0) update(local, down, across);
+    if (row_tile == push.block) substitute(local, down, across);
+    EACH_ROW EACH_COLUMN {
+        int row = row_of(down + SIDE * i), column = column_of(across + SIDE * j);
+        if (row < push.rows && column < push.columns) push.b.data[b_base + row * push.b_row + column] = own[i][j];
+    }
+}

@@ -1,0 +1,143 @@
+"""How a GPU factors large matrices, on any device and from the first row on: test_linalg_solve and test_linalg_qr again.
+
+Strips are narrower than those of a GPU, for a CPU takes long to compile as many unrolled loops; one test takes a strip of
+a GPU as it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import test_linalg_qr as of_qr
+import test_linalg_solve as of_solve
+from reference import flushes_subnormals, normal_values
+from test_linalg_qr import (  # noqa: F401 - pytest runs them again
+    test_agrees_with_numpy_up_to_phases,
+    test_deficient_rank,
+    test_nan_and_infinity,
+    test_range,
+    test_shapes,
+    test_subnormal_numbers,
+)
+from test_linalg_solve import (  # noqa: F401
+    test_cholesky_factors_of_all_sizes,
+    test_cholesky_of_stacks_and_hard_matrices,
+    test_cholesky_reads_one_triangle_of_any_layout,
+    test_determinants,
+    test_determinants_do_not_overflow_on_the_way,
+    test_hard_matrices,
+    test_layouts,
+    test_matrices_that_are_not_positive_definite,
+    test_nan_goes_on_into_the_result,
+    test_permutations_have_exact_determinants,
+    test_right_hand_sides_broadcast_against_matrices,
+    test_singular_matrices,
+    test_solutions_of_all_sizes,
+    test_stacks,
+    test_stacks_are_cut_where_32_bit_indices_end,
+    test_subnormal_pivots_are_not_zero,
+)  # fmt: skip
+
+import vkarray as vx
+from vkarray.ops import catalogue, launch
+from vkarray.ops.linalg import lu, qr, triangular
+
+STRIPS = {
+    lu: {4: ((4, 4), (8, 4)), 8: ((4, 4),), 16: ((4, 4),)},
+    qr: {4: ((16, 4), (16, 8)), 8: ((16, 4),), 16: ((16, 4),)},
+}
+
+
+@pytest.fixture(autouse=True)
+def as_on_a_gpu(device, monkeypatch) -> set[str]:
+    """All matrices are factored as a GPU does; the templates that were used."""
+    for module, table in STRIPS.items():
+        monkeypatch.setattr(module, "_STRIPS", table)
+        monkeypatch.setitem(module._STRIPS_FROM, device.limits.kind, 1)
+    monkeypatch.setattr(lu, "_STRIP_SIZES", (128,))
+    monkeypatch.setattr(qr, "_STRIP_SIZES", (128,))
+    monkeypatch.setitem(triangular.TILES_FROM, device.limits.kind, 1)
+    used = set()
+    original = launch.kernel
+    monkeypatch.setattr(
+        launch,
+        "kernel",
+        lambda variant, *given, **named: used.add(variant.template) or original(variant, *given, **named),
+    )
+    return used
+
+
+def test_the_templates_of_a_gpu_are_used(as_on_a_gpu) -> None:
+    a = of_solve.definite(vx.float32, (40, 40))
+    of_solve.solve(a, a)
+    vx.linalg.cholesky(vx.asarray(a))
+    of_qr.check(vx.asarray(a), a)
+    assert as_on_a_gpu >= {
+        "linalg_lu_strips", "linalg_lu_arrange", "linalg_triangular_tiles", "linalg_cholesky_tiles", "linalg_qr_strips",
+    }  # fmt: skip
+    assert not as_on_a_gpu & {"linalg_lu_panel", "linalg_triangular", "linalg_cholesky", "linalg_qr_panel"}
+
+
+def test_dispatches_do_not_grow_with_the_stack(device, monkeypatch) -> None:
+    names = []
+    original = device.dispatch
+    monkeypatch.setattr(
+        device, "dispatch", lambda kernel, *given: names.append(kernel.name) or original(kernel, *given)
+    )
+    for call in (*of_solve.CALLS.values(), vx.linalg.qr):
+        counts = []
+        for batch in (2, 50):
+            x = vx.asarray(of_solve.definite(vx.float32, (batch, 40, 40)))
+            names.clear()
+            call(x)
+            counts.append(sum(name.startswith("linalg") for name in names))
+        assert counts[0] == counts[1] > 0
+
+
+def test_the_archive_has_every_shader_that_is_used(device, monkeypatch) -> None:
+    monkeypatch.undo()
+    strips = {
+        strip(dtype, kind(*own), device)
+        for module, strip, kind in ((lu, lu._strips_variant, lu.Strip), (qr, qr._strips_variant, qr.Strip))
+        for dtype in of_solve.FACTORED
+        for own in module._STRIPS[dtype.itemsize]
+    }
+    tiles = {
+        triangular.tiles_variant(template, dtype, device)
+        for template in ("linalg_triangular_tiles", "linalg_cholesky_tiles")
+        for dtype in of_solve.FACTORED
+    }
+    assert strips | tiles <= {variant for family in catalogue.FAMILIES for variant in family(device)}
+
+
+def test_strips_as_on_a_gpu(monkeypatch) -> None:
+    monkeypatch.setattr(lu, "_STRIPS", {4: ((4, 16),)})
+    monkeypatch.setattr(lu, "_STRIP_SIZES", (64,))
+    monkeypatch.setattr(qr, "_STRIPS", {4: ((16, 16),)})
+    a = normal_values(vx.float32, (150, 150))
+    of_solve.check_solution(a, of_solve.solve(a, a[:, :2]), a[:, :2], vx.float32)
+    of_qr.check(vx.asarray(a), a)
+
+
+@pytest.mark.parametrize("magnitude", [1e-42, 1e-38, 1e38])
+def test_pivots_without_a_reciprocal(magnitude) -> None:
+    """Elements whose reciprocals overflow or vanish, in matrices that need exchanges."""
+    if flushes_subnormals(vx.float32):
+        return
+    order = np.random.default_rng(0).permutation(90)
+    a = (np.eye(90)[order] * magnitude).astype(np.float32)
+    a[order == 0] *= 0.5
+    x = of_solve.solve(a, a[:, :5])
+    np.testing.assert_allclose(x, np.eye(90)[:, :5], rtol=1e-6, atol=0)
+    square = np.diag(np.full(90, magnitude, np.float32))
+    square[1, 0] = square[0, 1] = magnitude / 2
+    factor = np.asarray(vx.linalg.cholesky(vx.asarray(square))).astype(np.float64)
+    np.testing.assert_allclose(factor @ factor.T, square, rtol=1e-6, atol=2e-45)  # a subnormal number or so
+
+
+def test_equal_candidates_for_a_pivot_give_the_uppermost() -> None:
+    signs = np.random.default_rng(1).choice(np.array([-1, 1], np.float32), (150, 150))
+    factors = lu.factor(vx.asarray(signs)[None].mT)
+    order = np.asarray(factors.rows_of)[0]
+    assert order[0] == 0
+    assert sorted(order) == list(range(150))
