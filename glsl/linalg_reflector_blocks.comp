@@ -1,6 +1,7 @@
 // T of blocks of COLUMNS reflectors, H_1 H_2 ... = 1 - V T V^H, from V^H V and their tau (LAPACK's xLARFT). One invocation
 // finds one row of one T.
 #include "lib/extensions.glsl"
+#extension GL_EXT_control_flow_attributes : require
 #include "lib/householder.glsl"
 
 layout(local_size_x_id = 0) in;
@@ -24,15 +25,19 @@ void main() {
     Elements products = Elements(vx_address(push.products, block, COLUMNS * COLUMNS));
     Elements taus = Elements(vx_address(push.tau, block, COLUMNS));
     Results t = Results(vx_address(push.t, index, COLUMNS));
-    T own[COLUMNS];
-    for (uint j = 0u; j < COLUMNS; ++j) {
-        T tau = taus.data[j];
-        T sum = T(0);
-        for (uint k = row; k < j; ++k) sum = vx_multiply_add(own[k], products.data[k * COLUMNS + j], sum);
-        T element = T(0);
-        if (j == row) element = tau;
-        if (j > row) element = -vx_times(tau, sum);
-        own[j] = element;
-        t.data[j] = element;
+    // Each element, as soon as it is found, is taken into the sums of all that follow: these additions need not wait for one another.
+    T sums[COLUMNS];
+    for (uint j = 0u; j < COLUMNS; ++j) sums[j] = T(0);
+    for (uint j = 0u; j < row; ++j) t.data[j] = T(0);
+    for (uint k = row; k < COLUMNS; ++k) {
+        T tau = taus.data[k];
+        T element = k == row ? tau : -vx_times(tau, sums[k]);
+        t.data[k] = element;
+        for (uint first = (k + 1u) / UNROLL * UNROLL; first < COLUMNS; first += UNROLL) {
+            [[unroll]] for (uint u = 0u; u < UNROLL; ++u) {
+                uint j = first + u;
+                sums[j] = vx_multiply_add(element, products.data[k * COLUMNS + j], sums[j]);
+            }
+        }
     }
 }
