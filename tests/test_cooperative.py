@@ -21,7 +21,7 @@ from vkarray.ops import catalogue, cooperative, product
 from vkarray.ops.cooperative import TILES, Tile
 
 HALVES = supported([vx.float16, vx.bfloat16])
-SMALL = Tile((32, 32), 16, (16, 16), (8, 8, 8), 8, 0)
+SMALL = Tile((32, 32), 16, (16, 16), (8, 8, 8), 8, 0, 264, 1.0)
 
 
 class Described(NamedTuple):

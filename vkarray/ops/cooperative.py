@@ -27,7 +27,8 @@ LANES = 8  # elements of the packs that operands move in
 
 class Tile(NamedTuple):
     """A row of the table: the tile of the result that a workgroup makes, the part of it that a subgroup keeps, and when
-    that pays: from `least` tiles on, and where the result has at least half the rows and columns of a tile."""
+    that pays: from `least` tiles on, and where the result has at least half the rows and columns of a tile. `at_once` and
+    `cost` are as in `tiles`."""
 
     shape: tuple[int, int]
     depth: int
@@ -35,6 +36,8 @@ class Tile(NamedTuple):
     fragment: tuple[int, int, int]  # rows and columns of the result, and products per sum
     subgroup: int  # invocations
     least: int
+    at_once: int
+    cost: float
 
     @property
     def invocations(self) -> int:
@@ -50,15 +53,15 @@ class Tile(NamedTuple):
         return packs * 16
 
 
-# In each table the first row that fits is taken.
+# In each table the row that fits and should take least time is taken. Figures of an NVIDIA H200.
 TILES = {
     "gpu": (
-        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32),
-        Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0),
+        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32, 264, 1.0),
+        Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0, 264, 1.6),
     ),
     "cpu": (),
 }
-_BUSY = 1 << 15  # invocations that keep a GPU busy; with fewer, sums are cut into parts
+_BUSY = 264 * 128  # invocations that keep a GPU busy; with fewer, sums are cut into parts
 _SHORTEST_PART = 512
 _FEATURES = {
     "float16": ("cooperativeMatrix", "vulkanMemoryModel", "storageBuffer16BitAccess", "shaderFloat16"),
@@ -102,17 +105,17 @@ def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile | 
     if dtype.name not in _FEATURES or not device.features.issuperset(_FEATURES[dtype.name]):
         return None
     limits = device.limits
-    for tile in TILES[limits.kind]:
-        if (
-            (dtype.name, *tile.fragment) in limits.cooperative_matrices
-            and limits.min_subgroup_size == limits.max_subgroup_size == tile.subgroup
-            and tile.shared_bytes <= limits.max_shared_memory_size
-            and tile.invocations <= limits.max_workgroup_invocations
-            and tiles.count(tile.shape, shape) >= tile.least
-            and all(size <= 2 * length for size, length in zip(tile.shape, shape[-2:], strict=True))
-        ):
-            return tile
-    return None
+    rows = [
+        tile
+        for tile in TILES[limits.kind]
+        if (dtype.name, *tile.fragment) in limits.cooperative_matrices
+        and limits.min_subgroup_size == limits.max_subgroup_size == tile.subgroup
+        and tile.shared_bytes <= limits.max_shared_memory_size
+        and tile.invocations <= limits.max_workgroup_invocations
+        and tiles.count(tile.shape, shape) >= tile.least
+        and all(size <= 2 * length for size, length in zip(tile.shape, shape[-2:], strict=True))
+    ]
+    return min(rows, key=lambda tile: tiles.time(tile, shape), default=None)
 
 
 # -- products ---------------------------------------------------------------------------------------------------------
@@ -130,15 +133,15 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     a = a._view((*batch, m, k), layout.broadcast_strides(a._shape, a._strides, (*batch, m, k)))
     b = b._view((*batch, k, n), layout.broadcast_strides(b._shape, b._strides, (*batch, k, n)))
     a, b, folded = _fold(a, b, result)
-    part = product.part_length(
-        k, tiles.count(tile.shape, folded._shape) * tile.invocations, _BUSY, _SHORTEST_PART, a, b, (-1, -2)
-    )
-    if part < k:
-        partial = product.partial_array(folded, -(-k // part))
-        _multiply(a, b, partial, tile, part)
-        product.sum_partial(partial, folded)
-    else:
-        _multiply(a, b, folded._view((1, *folded._shape), (0, *folded._strides)), tile, part)
+    for first, second, piece, busy in product.pieces(a, b, folded, tile, _BUSY):
+        parallel = tiles.count(tile.shape, piece._shape) * tile.invocations
+        part = product.part_length(k, parallel, busy, _SHORTEST_PART, first, second, (-1, -2))
+        if part < k:
+            partial = product.partial_array(piece, -(-k // part))
+            _multiply(first, second, partial, tile, part)
+            product.sum_partial(partial, piece)
+        else:
+            _multiply(first, second, piece._view((1, *piece._shape), (0, *piece._strides)), tile, part)
     return result
 
 

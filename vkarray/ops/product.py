@@ -21,7 +21,7 @@ from . import dot_packs, launch
 from .packs import in_packs
 from .reductions import partial_dtype
 from .rows import cast
-from .tiles import CPU_TILES, GPU_TILES, Tile
+from .tiles import CPU_TILES, GPU_TILES, Row, Tile, count, rows_of_whole_waves, time
 
 if TYPE_CHECKING:
     from .launch import Defines, Device, Kernel
@@ -254,7 +254,8 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     if tile.template == "matmul_tiled" and a._dtype.bits >= 32 and len(folded._shape) == 2:
         a, b = in_packs(a, b, pack_of(a._dtype)[1])
     k, shortest = a._shape[-1], _SHORTEST_PART[device.limits.kind]
-    for first, second, piece, busy in _pieces(a, b, folded, tile):
+    least = _BUSY_WITH_TILES[device.limits.kind]
+    for first, second, piece, busy in pieces(a, b, folded, tile, least, tile.template == "matmul_tiled"):
         parallel = tile.count(piece._shape) * tile.invocations
         part = part_length(k, parallel, busy, shortest, first, second, (-1, -2))
         if part < k:
@@ -266,20 +267,21 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     return result
 
 
-def _pieces(a: VkArray, b: VkArray, result: VkArray, tile: Tile) -> Iterator[tuple[VkArray, VkArray, VkArray, int]]:
-    """The product as pieces, each with the invocations that keep the device busy with it.
+def pieces(
+    a: VkArray, b: VkArray, result: VkArray, tile: Row, busy: int, divided: bool = True
+) -> Iterator[tuple[VkArray, VkArray, VkArray, int]]:
+    """The product as pieces, each with the invocations that are to work on its parts.
 
     There are two where few tiles are left when the device has been full of them: first the rows (of a stack the matrices)
     that fill it, then the others, whose sums are cut into parts so that they fill it as well.
     """
     axis, unit = (-2, tile.shape[0]) if len(result._shape) == 2 else (0, 1)
-    length, busy = result._shape[axis], _BUSY_WITH_TILES[result._device.limits.kind]
-    longest = a._shape[-1] // _LEFT_PART
-    whole = tile.rows_of_whole_waves(result._shape, axis, unit) if longest > 1 else length
+    length, longest = result._shape[axis], a._shape[-1] // _LEFT_PART
+    whole = rows_of_whole_waves(tile, result._shape, axis, unit) if divided and longest > 1 else length
     for first, last in ((0, whole), (whole, length)):
         if first < last:
             piece = _range(result, axis, first, last)
-            parallel = tile.count(piece._shape) * tile.invocations
+            parallel = count(tile.shape, piece._shape) * tile.invocations
             full = tile.at_once * tile.invocations
             parts = min(full // parallel, longest) if first else min(full, busy) // parallel
             yield _range(a, axis, first, last), b if axis else _range(b, axis, first, last), piece, parts * parallel
@@ -335,7 +337,7 @@ def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile:
     rows = [tile for tile in candidates() if tile.label == preferred and fits(tile, device, shape, dtype)]
     table = CPU_TILES if device.limits.is_cpu else GPU_TILES
     rows = rows or [tile for tile in table if fits(tile, device, shape, dtype)]
-    return min(rows, key=lambda tile: tile.time(shape), default=table[-1])
+    return min(rows, key=lambda tile: time(tile, shape), default=table[-1])
 
 
 def candidates() -> tuple[Tile, ...]:

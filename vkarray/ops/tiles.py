@@ -4,14 +4,52 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from . import launch
+
+_FEW = 0.5  # of the tiles that run side by side: so many are cut into parts when they are left
+_IDLE = 0.35  # of the time of a tile is lost where another could have run beside the last ones
 
 
 def count(tile: tuple[int, int], shape: Sequence[int]) -> int:
     """How many tiles cover a stack of results of this shape."""
     return math.prod(shape[:-2]) * -(-shape[-2] // tile[0]) * -(-shape[-1] // tile[1])
+
+
+class Row(Protocol):
+    """What a row of any table of tiles has."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the tile."""
+
+    @property
+    def invocations(self) -> int:
+        """Invocations that work on a tile."""
+
+    @property
+    def at_once(self) -> int:
+        """How many tiles run side by side."""
+
+    @property
+    def cost(self) -> float:
+        """The time that a product then takes."""
+
+
+def rows_of_whole_waves(tile: Row, shape: Sequence[int], axis: int, unit: int) -> int:
+    """How many rows along an axis, in steps of `unit`, fill the device some times, if few tiles are left; else all."""
+    tiles, per_unit = count(tile.shape, shape), count(tile.shape, (*shape[:axis], unit, *shape[axis:][1:]))
+    whole = tiles // tile.at_once * tile.at_once // per_unit
+    rest = tiles - whole * per_unit
+    return whole * unit if whole and 0 < rest <= tile.at_once * _FEW else shape[axis]
+
+
+def time(tile: Row, shape: Sequence[int]) -> float:
+    """How long a result of this shape should take, in units of a product; the last tiles run with idle neighbours."""
+    waves = count(tile.shape, shape) / tile.at_once
+    waves += _IDLE * (math.ceil(waves) - waves)
+    return waves * tile.at_once * math.prod(tile.shape) * tile.cost
 
 
 class Tile(NamedTuple):
@@ -54,24 +92,7 @@ class Tile(NamedTuple):
         """How many tiles cover a result of this shape."""
         return count(self.shape, shape)
 
-    def rows_of_whole_waves(self, shape: Sequence[int], axis: int, unit: int) -> int:
-        """How many rows along an axis, in steps of `unit`, fill the device some times, if few tiles are left; else all."""
-        if self.template != "matmul_tiled":
-            return shape[axis]
-        tiles, per_unit = self.count(shape), self.count((*shape[:axis], unit, *shape[axis:][1:]))
-        whole = tiles // self.at_once * self.at_once // per_unit
-        rest = tiles - whole * per_unit
-        return whole * unit if whole and 0 < rest <= self.at_once * _FEW else shape[axis]
 
-    def time(self, shape: Sequence[int]) -> float:
-        """How long a result of this shape should take, in units of a product; the last tiles run with idle neighbours."""
-        waves = self.count(shape) / self.at_once
-        waves += _IDLE * (math.ceil(waves) - waves)
-        return waves * self.at_once * math.prod(self.shape) * self.cost
-
-
-_FEW = 0.5  # of the tiles that run side by side: so many are cut into parts when they are left
-_IDLE = 0.35  # of the time of a tile is lost where another could have run beside the last ones
 # In each table the row that should take least time is taken; the last one fits always. Figures of an NVIDIA H200.
 GPU_TILES = (
     Tile("matmul_tiled", (64, 128), (8, 8), 16, 4, 396, 1.0),
