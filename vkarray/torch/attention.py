@@ -53,10 +53,10 @@ def _forward(
     is_causal: bool = False, return_debug_mask: bool = False, *, scale: float | None = None,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The result; in place of the logarithms of sums, the probabilities, and in place of the seed, what dropout kept."""
-    arrays = [array_of(one) for one in (query, key, value)]
     found = nn.attention(
-        *arrays, None if attn_bias is None else array_of(attn_bias), causal=is_causal, scale=scale,
-        probability=dropout_p, generator=random.current() if dropout_p else None, grouped=_is_grouped(query, key),
+        array_of(query), array_of(key), array_of(value), None if attn_bias is None else array_of(attn_bias),
+        causal=is_causal, scale=scale, probability=dropout_p, generator=random.current() if dropout_p else None,
+        grouped=_is_grouped(query, key),
     )  # fmt: skip
     nothing = [torch.empty(0, dtype=torch.int64, device=query.device) for _ in range(3)]
     kept = nothing[2] if found.kept is None else wrap(found.kept)
@@ -67,14 +67,16 @@ def _forward(
 
 
 def _backward(
-    gradient: Tensor, query: Tensor, key: Tensor, value: Tensor, attn_bias: Tensor | None, wanted: Sequence[bool],
+    gradient: Tensor | None, query: Tensor, key: Tensor, value: Tensor, attn_bias: Tensor | None, wanted: Sequence[bool],
     out: Tensor, probabilities: Tensor, cum_seq_q: Tensor, cum_seq_k: Tensor, max_q: int, max_k: int,
     dropout_p: float, is_causal: bool, kept: Tensor, philox_offset: Tensor, *, scale: float | None = None,
 ) -> tuple[Tensor | None, ...]:  # fmt: skip
-    arrays = [array_of(one) for one in (gradient, query, key, value, probabilities)]
+    if gradient is None:
+        return None, None, None, None
     of_mask = bool(wanted[3]) and attn_bias is not None
     made = nn.attention_backward(
-        *arrays, array_of(kept) if dropout_p else None, scale=scale, probability=dropout_p,
+        array_of(gradient), array_of(query), array_of(key), array_of(value), array_of(probabilities),
+        array_of(kept) if dropout_p else None, scale=scale, probability=dropout_p,
         grouped=_is_grouped(query, key), of_mask=of_mask,
     )  # fmt: skip
     results = [wrap(one) if one is not None and want else None for one, want in zip(made, wanted, strict=True)]

@@ -70,16 +70,11 @@ def _indexed(x: VkArray, indices: Sequence[VkArray | None]) -> VkArray:
     return result
 
 
-def _put(x: VkArray, indices: Sequence[VkArray | None], values: VkArray, accumulate: bool = False) -> VkArray:
-    return nn.index_put(x, list(_arrays(indices)), values, accumulate=accumulate)
-
-
 def _arrays(indices: Sequence[VkArray | None]) -> list[VkArray | None]:
     return [one if one is None or one.ndim else one._view((1,), (1,)) for one in indices]
 
 
 _READ = table._Native(torch.ops.aten.index.Tensor, _indexed)
-_WRITE = table._Native(torch.ops.aten.index_put.default, _put)
 _read = table._new(torch.ops.aten.index.Tensor, _READ)
 
 
@@ -92,6 +87,20 @@ def _index_out(x: Tensor, indices: Indices, *, out: Tensor) -> Tensor:
     made = _index(x, indices)
     table.check_target(table.resized(out, made.shape), [x, *indices])
     return out.copy_(made)
+
+
+def _check_values(target: Tensor, indices: Indices, values: Tensor) -> None:
+    """Raise PyTorch's errors for indices that do not fit, and values that do not broadcast to what they select."""
+    (selected,) = _READ.results((target, indices), {})
+    shape = target.shape if selected is None else selected.shape
+    own = values.shape[max(values.ndim - len(shape), 0) :]
+    extra = values.shape[: values.ndim - len(own)]
+    fits = all(length in (1, wanted) for length, wanted in zip(reversed(own), reversed(shape), strict=False))
+    if not fits or any(length != 1 for length in extra):
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
+            f"{list(shape)}"
+        )
 
 
 def _index_put(
@@ -113,8 +122,7 @@ def _index_put(
         if mask.shape == target.shape[first : first + mask.ndim]:
             return target.masked_fill_(mask.reshape(shape), values.reshape(()))
     made = _without_masks(target, indices)
-    arguments = (target, made, values, accumulate)
-    _WRITE.results(arguments, {})  # raises what PyTorch does
+    _check_values(target, made, values)
     array, source = array_of(target), table.argument(values)
     keys = _arrays([table.argument(one) for one in made])
     if accumulate:

@@ -36,4 +36,4 @@ def _applied(self: nn.Module, fn: Callable[[Tensor], Tensor], recurse: bool = Tr
         torch.__future__.set_swap_module_params_on_conversion(False)
 
 
-nn.Module._apply = _applied  # type: ignore[method-assign]
+nn.Module._apply = _applied

@@ -55,7 +55,7 @@ class _OnLists:
         )  # fmt: skip
 
     def _split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Tensors], list[Any]]:
-        lists = [list(one) for one in args[: self.lists]]
+        lists: list[Tensors] = [list(one) for one in args[: self.lists]]
         value = self.numbers(*args[self.lists :], **kwargs)
         return lists, list(value) if isinstance(value, (list, tuple)) else [value] * len(lists[0])
 
@@ -93,7 +93,7 @@ def _minus(value: Any) -> Any:
     return [-one for one in value] if isinstance(value, (list, tuple)) else -value
 
 
-_LISTS = {
+_LISTS: dict[str, tuple[str, int, Callable[..., Any], Callable[..., Tensor]]] = {
     "add.Scalar add.ScalarList": ("add number", 1, _given, lambda x, value: x + value),
     "add.List": ("add", 2, _alpha, lambda x, y, alpha: torch.add(x, y, alpha=alpha)),
     "sub.Scalar sub.ScalarList": ("add number", 1, _minus, lambda x, value: x + value),
@@ -197,7 +197,8 @@ def _adam(decoupled: bool) -> Callable[..., None]:
         lists = [parameters, gradients, means, squares, *([largest] if amsgrad else [])]
         arrays, back = _lines(lists)
         nn.adam(
-            *arrays[:4], [array_of(one) for one in steps], rate=_number(lr), betas=(beta1, beta2), eps=eps,
+            arrays[0], arrays[1], arrays[2], arrays[3], [array_of(one) for one in steps],
+            rate=_number(lr), betas=(beta1, beta2), eps=eps,
             decay=weight_decay, decoupled=decoupled, largest=arrays[4] if amsgrad else None, maximize=maximize,
             skip=_single(found_inf), scale=_single(grad_scale),
         )  # fmt: skip

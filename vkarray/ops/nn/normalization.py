@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import functools
 import math
+import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ... import layout, promotion
-from ...array import VkArray, empty, is_supported
+from ...array import VkArray, empty, is_supported, storage_itemsize
 from ...dtypes import DType
 from ...shaders import Variant
-from .. import launch, statistical
+from .. import creation, launch, statistical
 from ..launch import Operation
 from ..manipulation import reshape
 from ..ndarray import imag_view, real_view
@@ -48,6 +49,9 @@ _MOMENTS = Reduction(
     finish="vx_mean_and_variance(a, PARAMETER(0), PARAMETER(1))",
 )  # fmt: skip
 
+
+# Rows that an invocation sums up, and the size of a matrix from which on there are enough for more.
+_CHUNK, _SMALL_CHUNK, _LARGE = 64, 16, 1 << 22
 
 # -- coefficients ---------------------------------------------------------------------------------------------------
 
@@ -81,6 +85,8 @@ def variants(device: Device) -> Iterator[Variant]:
         yield from kernel.variants(device)
     yield from _MOMENTS.variants(device)
     for dtype in FLOATING:
+        if is_supported(dtype, device):
+            yield _column_variant(dtype, device)
         names = _OF_ELEMENTS + (_OF_CHANNELS if partial_dtype(dtype) is dtype else ())
         for name in names if is_supported(dtype, device) else ():
             for flat in (False, True):
@@ -231,14 +237,44 @@ def layer_norm_backward(
         option = Option(switch=mean is None)
         own = _NORM_BACKWARD(rows, 1, b=gradients, w=_as_vector(weight, real), rows=statistics, option=option)
         own = reshape(own, x._shape)
-    of_weight = of_bias = None
-    if wanted[1]:
-        columns = [0.0 if one is None else reshape(one, (rows._shape[0], 1)) for one in statistics]
-        table = _coefficients((rows._shape[0], 1), x, *columns)
-        of_weight = cast(reshape(_sum(_apply("product", table, gradients, rows), (0,)), tuple(shape)), x._dtype)
-    if wanted[2]:
-        of_bias = cast(reshape(_sum(gradients, (0,)), tuple(shape)), x._dtype)
+    sums = _column_sums(gradients, rows, statistics) if wanted[1] or wanted[2] else None
+    of_weight, of_bias = (
+        None if sums is None or not want else cast(reshape(sums[place], tuple(shape)), x._dtype)
+        for place, want in enumerate(wanted[1:])
+    )
     return own, of_weight, of_bias
+
+
+@functools.cache
+def _column_variant(dtype: DType, device: Device) -> Variant:
+    defines = launch.operand_defines("A", dtype) + launch.compute_defines(dtype)
+    return Variant("nn_column_sums", defines + launch.feature_defines((dtype,), device), f"column sums {dtype}")
+
+
+def _column_sums(gradients: VkArray, x: VkArray, statistics: Sequence[VkArray | None]) -> VkArray:
+    """The sums over rows of gradients times normalized elements, and of gradients: an array of two rows."""
+    device, (rows, columns) = x._device, x._shape
+    gradients, x = launch.contiguous(gradients), launch.contiguous(x)
+    chunk = _CHUNK if x.size >= _LARGE else _SMALL_CHUNK
+    chunks = max(1, -(-rows // chunk))
+    sums = empty((chunks, 2, columns), partial_dtype(x._dtype), device)
+    if not x.size:
+        return statistical.sum(creation.zeros(sums._shape, dtype=sums._dtype, device=device), axis=0)
+    itemsize, real = storage_itemsize(x._dtype, device), sums._dtype.itemsize
+    part = max(1, launch.index_limit(device, sums._dtype) // (chunk * columns))  # chunks of a dispatch
+    for first in range(0, chunks, part):
+        row = first * chunk
+        addresses = [one._address + row * columns * itemsize for one in (gradients, x)]
+        addresses += [0 if one is None else one._address + row * real for one in statistics]
+        count = min(part * chunk, rows - row)
+        push = struct.pack("<5Q3I", *addresses, sums._address + first * 2 * columns * real, count, columns, chunk)
+        groups = launch.groups_for(-(-count // chunk) * columns, device.limits)
+        launch.dispatch(
+            _column_variant(x._dtype, device), device, push, groups,
+            [gradients, x, *(one for one in statistics if one is not None)], [sums],
+            constants=((1, int(statistics[0] is not None)),),
+        )  # fmt: skip
+    return reshape(sums, (2, columns)) if chunks == 1 else statistical.sum(sums, axis=0)
 
 
 # -- batch norm -----------------------------------------------------------------------------------------------------
