@@ -16,8 +16,8 @@ from reference import supported
 from test_matmul import check, values_of
 
 import vkarray as vx
-from vkarray import shaders
-from vkarray.ops import catalogue, cooperative, product
+from vkarray import shaders, tuning
+from vkarray.ops import catalogue, cooperative, product, tuned
 from vkarray.ops.cooperative import TILES, Tile
 
 HALVES = supported([vx.float16, vx.bfloat16])
@@ -29,6 +29,7 @@ class Described(NamedTuple):
 
     limits: Any
     features: frozenset[str]
+    description: Any
 
 
 def compiler_is_new() -> bool:
@@ -77,11 +78,11 @@ def able(device):
         max_subgroup_size=32, max_shared_memory_size=49152, max_workgroup_invocations=1024,
     )  # fmt: skip
     features = frozenset(feature for names in cooperative._FEATURES.values() for feature in names)
-    return Described(limits, features)
+    return Described(limits, features, device.description)
 
 
 def changed(able, **limits):
-    return Described(dataclasses.replace(able.limits, **limits), able.features)
+    return able._replace(limits=dataclasses.replace(able.limits, **limits))
 
 
 def test_tiles_follow_the_shape(able) -> None:
@@ -92,9 +93,22 @@ def test_tiles_follow_the_shape(able) -> None:
     assert cooperative.choose_tile(able, (4096, 4096), vx.float32) is None
 
 
+def test_tuning_chooses_among_the_rows_that_fit(able) -> None:
+    for tile in TILES["gpu"]:
+        with tuning.trying(cooperative.FAMILY, tile.label):
+            assert cooperative.choose_tile(able, (4096, 4096), vx.bfloat16) == tile
+    problems = list(tuned._halves(able))
+    assert problems
+    for problem in problems:
+        labels = tuned._cooperative_tiles(able, problem)
+        assert set(labels) <= {tile.label for tile in TILES["gpu"]}
+        shape = problem.shapes[0][0], problem.shapes[1][1]
+        assert labels[0] == cooperative.choose_tile(able, shape, vx.float16).label
+
+
 def test_devices_without_what_the_kernel_needs_are_left_alone(able) -> None:
     shape = (4096, 4096)
-    assert cooperative.choose_tile(Described(able.limits, frozenset()), shape, vx.float16) is None
+    assert cooperative.choose_tile(able._replace(features=frozenset()), shape, vx.float16) is None
     for limits in (
         {"cooperative_matrices": frozenset()}, {"min_subgroup_size": 8}, {"max_shared_memory_size": 16384},
         {"max_workgroup_invocations": 64}, {"is_cpu": True},

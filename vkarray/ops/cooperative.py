@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import layout
+from .. import layout, tuning
 from ..array import VkArray, empty
 from ..dtypes import DTYPES, DType
 from ..shaders import Variant
@@ -22,6 +22,7 @@ from . import launch, product, tiles
 if TYPE_CHECKING:
     from .launch import Device
 
+FAMILY = "product of 16-bit numbers"  # for tuning
 LANES = 8  # elements of the packs that operands move in
 
 
@@ -38,6 +39,11 @@ class Tile(NamedTuple):
     least: int
     at_once: int
     cost: float
+
+    @property
+    def label(self) -> str:
+        """The row's name, by which a choice is remembered."""
+        return f"cooperative {self.shape[0]}x{self.shape[1]} by {self.part[0]}x{self.part[1]}, depth {self.depth}"
 
     @property
     def invocations(self) -> int:
@@ -99,23 +105,34 @@ def variants(device: Any = None) -> Iterator[Variant]:
 # -- which products ---------------------------------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=4096)
+@tuning.cached
 def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile | None:
-    """The row of the device's table for a result of this shape, or None."""
+    """The row of the device's table for a result of this shape: the one that tuning chose, else the one that should take
+    least time; None where there is none."""
     if dtype.name not in _FEATURES or not device.features.issuperset(_FEATURES[dtype.name]):
         return None
+    preferred = tuning.choice(device, FAMILY, shape_class(shape))
+    rows = [tile for tile in TILES[device.limits.kind] if fits(tile, device, shape, dtype)]
+    chosen = [tile for tile in rows if tile.label == preferred]
+    rows = chosen or [tile for tile in rows if tiles.count(tile.shape, shape) >= tile.least]
+    return min(rows, key=lambda tile: tiles.time(tile, shape), default=None)
+
+
+def shape_class(shape: tuple[int, ...]) -> str:
+    """The key of a choice: both types take the same kernels."""
+    return tuning.shape_class("16-bit", shape)
+
+
+def fits(tile: Tile, device: Device, shape: tuple[int, ...], dtype: DType) -> bool:
+    """Whether the device can run a row on this type, and the result is not much smaller than its tile."""
     limits = device.limits
-    rows = [
-        tile
-        for tile in TILES[limits.kind]
-        if (dtype.name, *tile.fragment) in limits.cooperative_matrices
+    return (
+        (dtype.name, *tile.fragment) in limits.cooperative_matrices
         and limits.min_subgroup_size == limits.max_subgroup_size == tile.subgroup
         and tile.shared_bytes <= limits.max_shared_memory_size
         and tile.invocations <= limits.max_workgroup_invocations
-        and tiles.count(tile.shape, shape) >= tile.least
         and all(size <= 2 * length for size, length in zip(tile.shape, shape[-2:], strict=True))
-    ]
-    return min(rows, key=lambda tile: tiles.time(tile, shape), default=None)
+    )
 
 
 # -- products ---------------------------------------------------------------------------------------------------------

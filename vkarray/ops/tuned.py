@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..array import is_supported
 from ..dtypes import DTYPES
 from ..tuning import Family, Problem, length_class, shape_class
-from . import product
+from . import cooperative, product
 
 if TYPE_CHECKING:
     from .launch import Device
@@ -44,6 +44,20 @@ def _tiles(device: Device, problem: Problem) -> list[str]:
     return list(dict.fromkeys([product.choose_tile(device, (m, n), dtype).label, *fitting]))
 
 
+def _halves(device: Device) -> Iterator[Problem]:
+    for m, n, k in _SHAPES[device.limits.kind]:
+        if cooperative.choose_tile(device, (m, n), DTYPES["float16"]) is not None:
+            yield Problem(cooperative.shape_class((m, n)), "float16", ((m, k), (k, n)), _multiply, k)
+
+
+def _cooperative_tiles(device: Device, problem: Problem) -> list[str]:
+    shape, dtype = (problem.shapes[0][0], problem.shapes[1][1]), DTYPES["float16"]
+    table = cooperative.TILES[device.limits.kind]
+    fitting = [tile.label for tile in table if cooperative.fits(tile, device, shape, dtype)]
+    default = cooperative.choose_tile(device, shape, dtype)
+    return list(dict.fromkeys([*([default.label] if default else []), *fitting]))
+
+
 def _sums(device: Device) -> Iterator[Problem]:
     for rows, k in _SUMS[device.limits.kind]:
         yield Problem(length_class(k), "float32", ((rows, k), (k, 1)), _multiply, k)
@@ -56,5 +70,6 @@ def _lanes(device: Device, problem: Problem) -> list[str]:
 
 FAMILIES = (
     Family("product", _products, _tiles),
+    Family(cooperative.FAMILY, _halves, _cooperative_tiles),
     Family("sum of a row", _sums, _lanes),
 )
