@@ -25,6 +25,7 @@ CASES = {
         (3, 2),
         {"stride": (2, 1), "padding": (1, 2), "dilation": (2, 3)},
     ),
+    "products, stride": (16, 16, (9, 10), (3, 4), {"stride": 2, "padding": (1, 2)}),
     "products, groups": (16, 32, (9, 10), (3, 3), {"padding": 1, "groups": 2}),
     "products, many windows": (12, 16, (17, 16), (3, 3), {"padding": 1}),
     "one tap": (16, 12, (12, 12), (1, 1), {}),

@@ -14,6 +14,7 @@ for as many elements of the batch as `_SCRATCH` allows; where they have few, ker
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _SCRATCH = {"gpu": 256 << 20, "cpu": 32 << 20}  # bytes of columns at a time
 _SMALL_PLANE = 128  # windows below which the batch joins them in one product
 _TILES = {"gpu": 528, "cpu": 1}  # that keep products busy, of 64 x 128 elements
+_MOST_PHASES = 8
 _PACK = 8  # rows of columns begin at multiples of so many elements
 
 
@@ -130,7 +132,7 @@ def _made_by_products(slid: VkArray, weight: VkArray, problem: Problem, result: 
 def _slid_by_products(made: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
     windows, groups, outputs = problem.windows, problem.groups, problem.windows.outputs
     factor = weight._view((groups, problem.made, problem.rows), (problem.made * problem.rows, problem.rows, 1)).mT
-    dtype = weight._dtype if windows.trivial else partial_dtype(weight._dtype)
+    dtype = partial_dtype(weight._dtype) if windows.overlapping else weight._dtype
     for one, target in _chunks(problem, dtype.itemsize, weight._device, made, result):
         n, channels = one._shape[0], target._shape[1]
         if _joins(one, problem):
@@ -214,31 +216,80 @@ def _made(slid: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem
 
 
 def _slid(made: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
-    flipped = _flipped(problem)
-    if flipped is not None:
-        _made(made, _flipped_weight(weight, problem), bias, flipped, result)
-    elif _uses_products(problem, weight._dtype, weight._device):
+    windows = problem.windows
+    products = _uses_products(problem, weight._dtype, weight._device)
+    by_one = set(windows.stride) == {1} and not windows.trivial
+    if by_one or (products and windows.overlapping and _has_few_phases(windows)):
+        _slid_by_phases(made, weight, bias, problem, result)
+    elif products:
         _slid_by_products(made, weight, bias, problem, result)
     else:
         add_directly(made, weight, bias, problem, result, True)
 
 
-def _flipped(problem: Problem) -> Problem | None:
-    """The convolution that a transposed one is where windows move by one place, with its weight's taps in reverse order."""
+# -- transposed convolutions as convolutions --------------------------------------------------------------------------
+
+
+def _has_few_phases(windows: Windows) -> bool:
+    """Whether phases are few, and hold every so many-th tap: where taps are neighbours, or windows move by one place."""
+    steps = zip(windows.stride, windows.dilation, strict=True)
+    return math.prod(windows.stride) <= _MOST_PHASES and all(step == 1 or gap == 1 for step, gap in steps)
+
+
+def _slid_by_phases(made: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
+    """Every stride-th place of the result meets every stride-th tap of windows that are neighbours: a convolution."""
     windows = problem.windows
-    if set(windows.stride) != {1} or windows.trivial:
-        return None
-    reach = zip(windows.kernel, windows.dilation, windows.padding, strict=True)
-    depth, height, width = (gap * (taps - 1) - pad for taps, gap, pad in reach)
-    turned = windows._replace(input=windows.output, output=windows.input, padding=(depth, height, width))
-    return Problem(turned, problem.groups, problem.made, problem.slid)
+    for phase in itertools.product(*map(range, windows.stride)):
+        axes = [_phase(windows, axis, number) for axis, number in enumerate(phase)]
+        starts, output, kernel, padding = (triple(values, 0) for values in zip(*axes, strict=True))
+        if min(output) == 0:
+            continue
+        steps = tuple(stride * step for stride, step in zip(result._strides[2:], windows.stride, strict=True))
+        first = sum(start * stride for start, stride in zip(starts, result._strides[2:], strict=True))
+        target = result._view((*result._shape[:2], *output), (*result._strides[:2], *steps), first)
+        if min(kernel) == 0:
+            _fill(target, bias)
+            continue
+        turned = Windows(windows.output, output, kernel, padding=padding, dilation=windows.dilation)
+        part_of = Problem(turned, problem.groups, problem.made, problem.slid)
+        direct = not _uses_products(part_of, weight._dtype, weight._device)
+        whole = direct or target._contiguous
+        into = target if whole else empty(target._shape, target._dtype, target._device)
+        _made(made, _taps_of_phase(weight, problem, phase, kernel), bias, part_of, into)
+        if not whole:
+            launch.elementwise(launch.copy_operation(into._dtype), (into,), target)
 
 
-def _flipped_weight(weight: VkArray, problem: Problem) -> VkArray:
-    """(groups, slid, made, taps in reverse order) of a contiguous weight."""
+def _phase(windows: Windows, axis: int, number: int) -> tuple[int, int, int, int]:
+    """Of a phase, along one axis: its first place, how many it has, its taps, and the padding of its windows."""
+    step, gap, pad = windows.stride[axis], windows.dilation[axis], windows.padding[axis]
+    first = (number - pad) % step
+    taps = max(0, -(-(windows.kernel[axis] - number) // step))
+    count = max(0, -(-(windows.input[axis] - first) // step))
+    return first, count, taps, gap * (taps - 1) - (first + pad) // step
+
+
+def _taps_of_phase(weight: VkArray, problem: Problem, phase: tuple[int, ...], kernel: tuple[int, ...]) -> VkArray:
+    """(groups, slid, made, taps of a phase in reverse order) of a contiguous weight."""
     groups, slid, made, taps = problem.groups, problem.slid, problem.made, problem.windows.taps
-    strides = (made * slid * taps, taps, slid * taps, -1)
-    return launch.copy(weight._view((groups, slid, made, taps), strides, taps - 1))
+    steps = layout.contiguous_strides(problem.windows.kernel)
+    strides = [step * apart for step, apart in zip(steps, problem.windows.stride, strict=True)]
+    last = sum(
+        step * number + stride * (count - 1)
+        for step, stride, number, count in zip(steps, strides, phase, kernel, strict=True)
+    )
+    return launch.copy(
+        weight._view(
+            (groups, slid, made, *kernel),
+            (made * slid * taps, taps, slid * taps, *(-stride for stride in strides)), last,
+        )
+    )  # fmt: skip
+
+
+def _fill(target: VkArray, bias: VkArray | None) -> None:
+    target[...] = 0
+    if bias is not None:
+        _add_bias(target, bias)
 
 
 def _weight(slid: VkArray, made: VkArray, problem: Problem, result: VkArray) -> None:
@@ -365,9 +416,7 @@ def convolution(
         if weight.size:
             compute(five(x), launch.contiguous(weight), bias, call.problem, five(target))
         else:
-            target[...] = 0
-            if bias is not None:
-                _add_bias(target, bias)
+            _fill(target, bias)
         if target is not result:
             launch.elementwise(launch.copy_operation(x._dtype), (target,), result)
     return result

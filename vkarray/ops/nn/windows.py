@@ -55,6 +55,12 @@ class Windows(NamedTuple):
         return [value for triple in self for value in triple]
 
     @property
+    def overlapping(self) -> bool:
+        """Whether windows may share places."""
+        apart = zip(self.kernel, self.dilation, self.stride, strict=True)
+        return any((taps - 1) * gap >= step for taps, gap, step in apart)
+
+    @property
     def trivial(self) -> bool:
         """Whether window o is place o and no other."""
         return self.taps == 1 and set(self.stride) == {1} and not any(self.padding) and self.input == self.output
