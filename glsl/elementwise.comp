@@ -1,11 +1,12 @@
 // R = EXPRESSION of the elements a, b, c of up to three inputs (INPUTS of them) and of the place of the element in
 // C order, `index`.
 //
-// Two access patterns. FLAT: every operand is contiguous and aligned, or one element for all (a bit of `broadcast`);
-// an invocation handles VECTOR elements, so that the widest operand moves 16 bytes. Otherwise: any strides and any rank;
-// a workgroup handles a tile of the last axis, x, and the one before it, y, an invocation ELEMENTS elements of it. An input
-// that is contiguous along y is turned: read along y and handed over in shared memory, so that invocations next to each
-// other always meet elements next to each other. Where x and y are both short, elements are numbered in C order instead.
+// Two access patterns. FLAT: every operand is contiguous and aligned, or one element for all (a bit of ONE_FOR_ALL);
+// an invocation handles PACKS packs of VECTOR elements, so that the widest operand moves 16 bytes at a time. Otherwise:
+// any strides and any rank; a workgroup handles a tile of the last axis, x, and the one before it, y, an invocation
+// ELEMENTS elements of it. An input that is contiguous along y is turned: read along y and handed over in shared memory,
+// so that invocations next to each other always meet elements next to each other. Where x and y are both short, elements
+// are numbered in C order instead.
 // Sizes and strides lie in the push constants while they fit, else in a buffer; `vkarray/walk.py` plans all that.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
@@ -18,7 +19,14 @@ layout(local_size_x_id = 0) in;
 
 #ifdef FLAT
 
-// A pack has the operand AS ELEMENTS, or AS WORDS when these hold several each: PER_WORD.
+// Constants, since CPU drivers run both sides of every branch.
+layout(constant_id = 1) const int PACKS = 1;          // of an invocation
+layout(constant_id = 2) const bool WHOLE = false;     // every invocation has PACKS whole packs
+layout(constant_id = 3) const bool SINGLE = false;    // an invocation handles one element instead
+layout(constant_id = 4) const uint ONE_FOR_ALL = 0u;  // the operands that are one element
+
+// A pack has the operand AS ELEMENTS, or, where these are no longer than a word, AS WORDS or PAIRS of words that hold PER_WORD
+// elements each: CPU drivers move each member of a structure in a loop of its own.
 #define JOIN_(FIRST, SECOND) FIRST##SECOND
 #define JOIN(FIRST, SECOND) JOIN_(FIRST, SECOND)
 #define ELEMENTS_FIELD(NAME) NAME##_STORAGE element[VECTOR];
@@ -33,6 +41,18 @@ layout(local_size_x_id = 0) in;
             bits |= NAME##_BITS(VALUES[w * NAME##_PER_WORD + k]) << (32 / NAME##_PER_WORD * k);  \
         }                                                                                        \
         PACK.word[w] = bits;                                                                     \
+    }
+#define PAIRS_FIELD(NAME) uint64_t pair[VECTOR / (2 * NAME##_PER_WORD)];
+#define PAIRS_GET(NAME, PACK)                                                                    \
+    NAME##_UNPACK(unpackUint2x32(PACK.pair[k / (2 * NAME##_PER_WORD)])[k / NAME##_PER_WORD % 2], k % NAME##_PER_WORD)
+#define PAIRS_PUT(NAME, PACK, VALUES)                                                            \
+    [[unroll]] for (int w = 0; w < VECTOR / (2 * NAME##_PER_WORD); ++w) {                        \
+        uvec2 bits = uvec2(0u);                                                                  \
+        [[unroll]] for (int k = 0; k < 2 * NAME##_PER_WORD; ++k) {                               \
+            bits[k / NAME##_PER_WORD] |= NAME##_BITS(VALUES[w * 2 * NAME##_PER_WORD + k])        \
+                << (32 / NAME##_PER_WORD * (k % NAME##_PER_WORD));                               \
+        }                                                                                        \
+        PACK.pair[w] = packUint2x32(bits);                                                       \
     }
 
 #define BUFFER(NAME, ACCESS, ALIGN)                                                              \
@@ -74,7 +94,7 @@ layout(push_constant, scalar) uniform Push {
     uvec2 r;
     uint count;
 #ifdef FLAT
-    uint broadcast;
+    uint first;  // element
 #else
     uint plan;
     int layout_[(128 - 8 * OPERANDS - 8) / 4];
@@ -109,24 +129,43 @@ R_COMPUTE evaluate(uint index
 #ifdef FLAT
 
 #define READ(NAME, VARIABLE, BIT)                                                                \
-    NAME##_COMPUTE VARIABLE[VECTOR];                                                             \
-    if ((push.broadcast & (1u << BIT)) != 0u) {                                                  \
-        NAME##_COMPUTE value = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[0]);                               \
-        EACH VARIABLE[k] = value;                                                                \
-    } else if (whole) {                                                                          \
-        EACH VARIABLE[k] = JOIN(NAME##_AS, _GET)(NAME, NAME##Packs(push.VARIABLE).data[invocation]); \
+    NAME##_COMPUTE VARIABLE[PACKS][VECTOR];                                                      \
+    if ((ONE_FOR_ALL & (1u << BIT)) != 0u) {                                                     \
+        NAME##_COMPUTE value = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[0]);               \
+        EACH_PACK EACH VARIABLE[p][k] = value;                                                   \
+    } else if (WHOLE || whole) {                                                                 \
+        EACH_PACK EACH VARIABLE[p][k] = JOIN(NAME##_AS, _GET)(NAME, NAME##Packs(push.VARIABLE).data[pack + uint(p)]); \
     } else {                                                                                     \
-        EACH VARIABLE[k] = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[min(first + uint(k), push.count - 1u)]); \
+        EACH_PACK EACH VARIABLE[p][k] = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[min(INDEX, push.count - 1u)]); \
     }
+#define READ_SINGLE(NAME, VARIABLE, BIT)                                                         \
+    NAME##_COMPUTE VARIABLE = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[(ONE_FOR_ALL & (1u << BIT)) != 0u ? 0u : index]);
 
+#define EACH_PACK [[unroll]] for (int p = 0; p < PACKS; ++p)
 #define EACH [[unroll]] for (int k = 0; k < VECTOR; ++k)
-#define ELEMENT(VARIABLE, NAME) VARIABLE[k]
+#define INDEX ((pack + uint(p)) * uint(VECTOR) + uint(k))
+#define ELEMENT(VARIABLE, NAME) VARIABLE[p][k]
+#define SINGLE_ELEMENT(VARIABLE, NAME) VARIABLE
 
 void main() {
-    uint invocation = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    uint first = invocation * uint(VECTOR);
-    if (first >= push.count) return;
-    bool whole = first + uint(VECTOR) <= push.count;
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    if (SINGLE) {
+        uint index = push.first + group * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+        if (index >= push.count) return;
+#if INPUTS > 0
+        READ_SINGLE(A, a, 0)
+#endif
+#if INPUTS > 1
+        READ_SINGLE(B, b, 1)
+#endif
+#if INPUTS > 2
+        READ_SINGLE(C, c, 2)
+#endif
+        RElements(push.r).data[index] = R_STORE(EVALUATE(index, SINGLE_ELEMENT));
+        return;
+    }
+    uint pack = push.first / uint(VECTOR) + (group * gl_WorkGroupSize.x + gl_LocalInvocationIndex) * uint(PACKS);
+    bool whole = (pack + uint(PACKS)) * uint(VECTOR) <= push.count;
 #if INPUTS > 0
     READ(A, a, 0)
 #endif
@@ -136,12 +175,12 @@ void main() {
 #if INPUTS > 2
     READ(C, c, 2)
 #endif
-    R_COMPUTE result[VECTOR];
-    EACH result[k] = EVALUATE(first + uint(k), ELEMENT);
-    if (whole) {
-        JOIN(R_AS, _PUT)(R, RPacks(push.r).data[invocation], result)
+    R_COMPUTE result[PACKS][VECTOR];
+    EACH_PACK EACH result[p][k] = EVALUATE(INDEX, ELEMENT);
+    if (WHOLE || whole) {
+        EACH_PACK { JOIN(R_AS, _PUT)(R, RPacks(push.r).data[pack + uint(p)], result[p]) }
     } else {
-        EACH if (first + uint(k) < push.count) RElements(push.r).data[first + uint(k)] = R_STORE(result[k]);
+        EACH_PACK EACH if (INDEX < push.count) RElements(push.r).data[INDEX] = R_STORE(result[p][k]);
     }
 }
 

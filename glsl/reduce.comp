@@ -77,9 +77,6 @@ struct Stored { R_STORAGE index; P_STORAGE value; };
 #ifdef PER_WORD
 // Several elements at once, PER_WORD of them in 32 bits: CPU drivers load each member of a structure in a loop of its own.
 struct Pack { uint64_t words[VECTOR / (2 * PER_WORD)]; };
-#define UNPACK_int32(w, k) int(w)
-#define UNPACK_uint32(w, k) (w)
-#define UNPACK_float32(w, k) uintBitsToFloat(w)
 #define UNPACK(pack, k) A_UNPACK(unpackUint2x32(pack.words[k / (2 * PER_WORD)])[k / PER_WORD % 2], k % PER_WORD)
 #define LOAD_PACK(target, place) \
     Pack pack = Packs(push.a).data[place]; \

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import ml_dtypes
 import mpmath
 import numpy as np
@@ -19,7 +21,7 @@ from reference import (
 
 import vkarray as vx
 from vkarray.dtypes import CATEGORIES
-from vkarray.ops import elementwise
+from vkarray.ops import elementwise, launch
 from vkarray.ops.rows import ROWS
 
 CASES = [(name, dtype) for name, row in ROWS.items() for dtype in supported(row.accepted())]
@@ -282,6 +284,38 @@ def test_the_flat_kernel_gets_aligned_addresses_alone(device, monkeypatch):
     for first, second in ((aligned, aligned), (aligned, shifted), (shifted, aligned), (aligned, aligned)):
         first + second
     assert ran == [f"add int32 ({access})" for access in ("flat", "strided", "strided", "flat")]
+
+
+@pytest.mark.parametrize("dtype", supported(vx.dtypes.DTYPES.values()), ids=str)
+@pytest.mark.parametrize("kind", ["gpu", "cpu"])
+def test_parts_of_flat_arrays(kind, dtype, device, monkeypatch):
+    """Whole workgroups and what is left of them, as either kind of device takes them."""
+    monkeypatch.setattr(launch, "_FEW", 8192)
+    monkeypatch.setattr(type(device.limits), "kind", kind)
+    minimum = launch.Operation(f"parts {dtype}", "c ? a : b", (dtype, dtype, vx.bool), dtype, dtype)
+    compare = launch.Operation(f"part {dtype}", "c", (dtype, dtype, vx.bool), vx.bool, dtype)
+    for count in (1, 8191, 32768, 32773):
+        first, second = (random_values(dtype, count, seed) for seed in range(2))
+        chosen = np.arange(count) % 3 == 0
+        x, y, z = device_array(first, dtype), device_array(second, dtype), vx.asarray(chosen)
+        for _ in range(2):
+            result = launch.elementwise(minimum, (x, y, z), vx.empty(count, dtype=dtype))
+            np.testing.assert_array_equal(np.asarray(result), np.where(chosen, first, second), f"{count} elements")
+        result = launch.elementwise(minimum, (x, y[-1], z), vx.empty(count, dtype=dtype))
+        np.testing.assert_array_equal(np.asarray(result), np.where(chosen, first, second[-1]), f"{count} elements")
+        result = launch.elementwise(compare, (x, y, z), vx.empty(count, dtype=vx.bool))
+        np.testing.assert_array_equal(np.asarray(result), chosen)
+
+
+def test_more_workgroups_than_a_dispatch_has_in_one_dimension(device, monkeypatch):
+    """On a CPU device every workgroup of a whole part is full, however they are laid out."""
+    small = dataclasses.replace(device.limits, max_workgroup_count=(3, 65535, 65535), is_cpu=True)
+    monkeypatch.setattr(device, "limits", small)
+    values = np.arange(100_000, dtype=np.int32)
+    operation = launch.Operation("fold int32", "a - 1", (vx.int32,), vx.int32, vx.int32)
+    result = launch.elementwise(operation, (device_array(values, vx.int32),), vx.empty(100_000, dtype=vx.int32))
+    np.testing.assert_array_equal(np.asarray(result), values - 1)
+    assert {part for part, _ in operation.kernels[device, True][0]} == {"whole", "single"}
 
 
 def test_a_call_like_the_last_but_on_another_device():

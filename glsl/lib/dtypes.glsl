@@ -123,9 +123,12 @@ uint vx_bfloat16_to_bits(float value) {
 #define STORE_complex128(v) (v)
 
 
-// Elements narrower than a word, several of them moved as one: for such a dtype D
+// Elements of a word or less, several of them moved as one: for such a dtype D
 //   UNPACK_D(w, k)   the compute value of element k of a word
 //   BITS_D(v)        the stored bits of a compute value, in the low part of a word
+#define UNPACK_int32(w, k) int(w)
+#define UNPACK_uint32(w, k) (w)
+#define UNPACK_float32(w, k) uintBitsToFloat(w)
 #define UNPACK_int8(w, k) bitfieldExtract(int(w), 8 * (k), 8)
 #define UNPACK_uint8(w, k) bitfieldExtract(w, 8 * (k), 8)
 #define UNPACK_bool(w, k) (UNPACK_uint8(w, k) != 0u)
@@ -134,6 +137,9 @@ uint vx_bfloat16_to_bits(float value) {
 #define UNPACK_float16(w, k) vx_float16_from_bits(UNPACK_uint16(w, k))
 #define UNPACK_bfloat16(w, k) vx_bfloat16_from_bits(UNPACK_uint16(w, k))
 
+#define BITS_int32(v) uint(v)
+#define BITS_uint32(v) (v)
+#define BITS_float32(v) floatBitsToUint(v)
 #define BITS_int8(v) (uint(v) & 0xFFu)
 #define BITS_uint8(v) ((v) & 0xFFu)
 #define BITS_bool(v) ((v) ? 1u : 0u)

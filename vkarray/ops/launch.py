@@ -11,7 +11,7 @@ import math
 import re
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _vk, configuration, dtypes, layout, walk
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 WORKGROUP_SIZE = 256
 PUSH_CONSTANT_BYTES = 128
 _VECTOR_BYTES = 16
+# The flat template: packs of an invocation. CPU drivers run both sides of every branch, so there one dispatch handles what
+# fills whole workgroups, and another the rest, which is all of an array of fewer elements than _FEW.
+_PACKS = {"gpu": 1, "cpu": 2}
+_FEW = 1 << 14
 # The strided template: invocations of a workgroup, and elements of an invocation, as many of these as fit into shared
 # memory, of which each device has 16 KiB at least and a tile takes 5 / 4 elements for one.
 _INVOCATIONS = {"gpu": 128, "cpu": WORKGROUP_SIZE}
@@ -98,13 +102,15 @@ def feature_defines(operands: Sequence[DType], device: _vk.Device) -> Defines:
     return tuple(defines)
 
 
-def _pack_defines(name: str, dtype: DType, vector: int, itemsize: int) -> Defines:
-    """How the flat template moves `vector` elements at once: as words where several elements make one."""
-    align = (f"{name}_ALIGN", str(vector * itemsize))
-    if itemsize >= 4 or vector * itemsize % 4:
+def _pack_defines(name: str, dtype: DType, vector: int, itemsize: int, device: _vk.Device) -> Defines:
+    """How the flat template moves `vector` elements at once: as pairs of words, or words, that hold several elements."""
+    nbytes = vector * itemsize
+    align = (f"{name}_ALIGN", str(nbytes))
+    pairs = itemsize == dtype.itemsize <= 4 and nbytes % 8 == 0 and "shaderInt64" in device.features
+    if not pairs and (itemsize >= 4 or nbytes % 4):
         return align, (f"{name}_AS", "ELEMENTS")
     macros = {
-        "AS": "WORDS",
+        "AS": "PAIRS" if pairs else "WORDS",
         "PER_WORD": str(4 // itemsize),
         "UNPACK": f"UNPACK_{dtype.name}",
         "BITS": f"BITS_{dtype.name}",
@@ -140,7 +146,7 @@ class Operation:
         for name, dtype in zip((*_OPERAND_NAMES[: len(self.inputs)], "R"), operands, strict=True):
             defines += operand_defines(name, dtype)
             if flat:
-                defines += _pack_defines(name, dtype, vector, storage_itemsize(dtype, device))
+                defines += _pack_defines(name, dtype, vector, storage_itemsize(dtype, device), device)
             elif name != "R":
                 # Drivers disagree about bool in shared memory.
                 defines.append((f"{name}_TILE", "uint" if dtype is dtypes.bool_ else f"COMPUTE_{dtype.name}"))
@@ -151,12 +157,12 @@ class Operation:
         return Variant("elementwise", tuple(defines), f"{self.label} ({access})")
 
     def prepare(self, device: _vk.Device, flat: bool) -> tuple:
-        """The kernel, bytes per element of each operand, elements per invocation or the setting of walks, the packer."""
+        """The kernels, bytes per element of each operand, elements of a pack or the setting of walks, the packer."""
         variant = self.variant(device, flat)
         itemsizes = tuple(storage_itemsize(dtype, device) for dtype in (*self.inputs, self.result))
         packer = struct.Struct(f"<{len(itemsizes)}QII").pack
         if flat:
-            entry: tuple = (kernel(variant, device), itemsizes, max(1, _VECTOR_BYTES // max(itemsizes)), packer)
+            entry: tuple = (_Flat(variant, device), itemsizes, max(1, _VECTOR_BYTES // max(itemsizes)), packer)
         else:
             entry = (_Modes(variant, device, setting := self.walk_setting(device)), itemsizes, setting, packer)
         self.kernels[device, flat] = entry
@@ -178,6 +184,38 @@ class Operation:
             limit=layout.index_limit(max(storage_itemsize(dtype, device) for dtype in operands)) - 1,
             words=(PUSH_CONSTANT_BYTES - 8 * len(operands) - 8) // 4,
         )
+
+
+class _Flat(dict[tuple[str, int], "_vk.Kernel"]):
+    """The kernels of a flat variant by the part of an array and the operands that are one element, made at first use."""
+
+    def __init__(self, variant: Variant, device: _vk.Device) -> None:
+        super().__init__()
+        self.variant, self.device = variant, device
+        self.packs, self.invocations = _PACKS[device.limits.kind], invocations_of_group(device.limits)
+
+    def __missing__(self, key: tuple[str, int]) -> _vk.Kernel:
+        part, broadcast = key
+        constants = ((1, self.packs), (2, int(part == "whole")), (3, int(part == "single")), (4, broadcast))
+        made = self[key] = kernel(self.variant, self.device, constants=constants)
+        return made
+
+    def parts(self, count: int, vector: int) -> Iterator[tuple[str, tuple[int, int, int], int, int]]:
+        """(part, workgroups, first element, last one + 1) of the dispatches for `count` elements."""
+        limits = self.device.limits
+        block = self.invocations * self.packs * vector
+        if limits.kind == "gpu":
+            yield "any", groups_for(-(-count // (self.packs * vector)), limits), 0, count
+            return
+        whole = count - count % block if count >= _FEW else 0
+        row = limits.max_workgroup_count[0]
+        rows, last = divmod(whole // block, row)
+        if rows:
+            yield "whole", (row, rows, 1), 0, whole
+        if last:
+            yield "whole", (last, 1, 1), rows * row * block, whole
+        if whole < count:
+            yield "single", groups_for(count - whole, limits), whole, count
 
 
 class _Modes(dict[tuple[bool, bool, bool], "_vk.Kernel"]):
@@ -228,7 +266,7 @@ def repeat(operation: Operation, operands: Sequence[Any]) -> VkArray | None:
     plan = operation.plans.get((shape, device))
     if plan is None:
         return None
-    kernel_, packer, groups, count, itemsize, alignment, nbytes, strides = plan
+    parts, packer, itemsize, alignment, nbytes, strides = plan
     buffers = []
     addresses = []
     for operand in operands:
@@ -246,7 +284,8 @@ def repeat(operation: Operation, operands: Sequence[Any]) -> VkArray | None:
         buffers.append(buffer)
         addresses.append(address)
     target = device.allocate(nbytes)
-    device.dispatch(kernel_, packer(*addresses, target.address, count, 0), groups, buffers, (target,))
+    for kernel_, groups, first, end in parts:
+        device.dispatch(kernel_, packer(*addresses, target.address, end, first), groups, buffers, (target,))
     return VkArray(target, 0, shape, strides, operation.result, device, True)
 
 
@@ -325,7 +364,7 @@ def _flat(operation: Operation, inputs: Sequence[VkArray], result: VkArray, broa
     """Dispatch the flat kernel; False when an operand is not aligned for it."""
     device = result._device
     entry = operation.kernels.get((device, True)) or operation.prepare(device, True)
-    kernel_, itemsizes, vector, packer = entry
+    kernels, itemsizes, vector, packer = entry
     addresses = []
     buffers = []
     for position, operand in enumerate(inputs):
@@ -338,13 +377,16 @@ def _flat(operation: Operation, inputs: Sequence[VkArray], result: VkArray, broa
     address = result._buffer.address + result._offset * itemsizes[-1]
     if address % (vector * itemsizes[-1]):
         return False
-    groups = groups_for(-(-count // vector), device.limits)
-    device.dispatch(kernel_, packer(*addresses, address, count, broadcast), groups, buffers, (result._buffer,))
+    parts = tuple(
+        (kernels[part, broadcast], groups, first, end) for part, groups, first, end in kernels.parts(count, vector)
+    )
+    for kernel_, groups, first, end in parts:
+        device.dispatch(kernel_, packer(*addresses, address, end, first), groups, buffers, (result._buffer,))
     if not broadcast and inputs:
         if len(operation.plans) >= _PLAN_LIMIT:
             operation.plans.clear()
         operation.plans[result._shape, device] = (
-            kernel_, packer, groups, count, itemsizes[0], vector * itemsizes[0], count * itemsizes[-1],
+            parts, packer, itemsizes[0], vector * itemsizes[0], count * itemsizes[-1],
             layout.contiguous_strides(result._shape),
         )  # fmt: skip
     return True
