@@ -9,7 +9,7 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
-from vkarray.ops.nn import columns, convolution, convolution_direct
+from vkarray.ops.nn import columns, convolution_direct, convolution_products
 from vkarray.ops.nn.convolution import convolution as convolve
 from vkarray.ops.nn.convolution import convolution_backward
 
@@ -246,14 +246,14 @@ def test_expanded():
 @pytest.mark.parametrize("case", ["products", "products, many windows", "one tap", "one tap, few windows", "depthwise"])
 @pytest.mark.parametrize("transposed", [False, True])
 def test_parts_of_the_batch(case, transposed, monkeypatch):
-    """Little scratch memory cuts the batch, and no scratch memory leaves the sums to the direct kernels."""
+    """Little scratch memory cuts the batch, less the windows; none leaves the sums to the direct kernels."""
     _, (x, w, b), parameters, generator = _operands(case, vx.float32, transposed, batch=5)
     expected = convolve(x, w, b, transposed=transposed, **parameters)
     gradient = vx.asarray(generator.standard_normal(expected.shape).astype(np.float32))
     gradients = convolution_backward(gradient, x, w, transposed=transposed, **parameters)
     image = 16 * 9 * 17 * 16 * 4
-    for scratch in (2 * image, 1):
-        monkeypatch.setattr(convolution, "_SCRATCH", {"cpu": scratch, "gpu": scratch})
+    for scratch in (2 * image, image // 4, 1):
+        monkeypatch.setattr(convolution_products, "_SCRATCH", {"cpu": scratch, "gpu": scratch})
         got = convolve(x, w, b, transposed=transposed, **parameters)
         np.testing.assert_allclose(np.asarray(got), np.asarray(expected), rtol=1e-5, atol=1e-4)
         others = convolution_backward(gradient, x, w, transposed=transposed, **parameters)
@@ -277,7 +277,7 @@ def test_shared_sums_of_weights(busy, monkeypatch):
 @pytest.mark.parametrize("case", ["products", "products, groups", "one tap", "1 dimension"])
 def test_products_in_parts(case, tiles, monkeypatch):
     """The gradient of a weight as several products: of parts of the batch, and of each of its elements."""
-    monkeypatch.setattr(convolution, "_TILES", {"cpu": tiles, "gpu": tiles})
+    monkeypatch.setattr(convolution_products, "_TILES", {"cpu": tiles, "gpu": tiles})
     (x, w, _), arrays, parameters, generator = _operands(case, vx.float32, batch=6)
     gradient, vx_gradient = _values(generator, convolve(*arrays, **parameters).shape, vx.float32)
     got = convolution_backward(vx_gradient, *arrays[:2], wanted=(False, True, False), **parameters)[1]

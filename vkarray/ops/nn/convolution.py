@@ -7,8 +7,8 @@ result of a transposed one) and what they make (`made`):
     slid[n, c, i] = sum over m, tap of weight[m, c, tap] * made[n, m, the window with place i under tap]
     weight[m, c, tap] = sum over n, o of made[n, m, o] * slid[n, c, place of tap in o]
 
-Where groups have many channels these are products of matrices with columns (see `columns`), which stand in scratch memory
-for as many elements of the batch as `_SCRATCH` allows; where they have few, kernels of their own add directly.
+Where groups have many channels these are products of matrices (`convolution_products`), where they have few, kernels of their
+own add directly (`convolution_direct`).
 """
 
 from __future__ import annotations
@@ -16,176 +16,22 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import layout, promotion
 from ...array import VkArray, check_supported, empty
 from ...dtypes import DType
-from .. import cooperative, creation, launch, product, statistical
-from ..reductions import partial_dtype
+from .. import creation, launch, statistical
 from ..rows import ROWS, check_array
-from .columns import fold_into, unfold_into
 from .convolution_direct import Problem, add_directly, add_weight_directly
-from .windows import Windows, batches, five, numbers, part, triple
+from .convolution_products import made_by_products, slid_by_products, uses_products, weight_by_products
+from .windows import Windows, five, numbers, triple
 
 if TYPE_CHECKING:
     from ..launch import Device
 
-_SCRATCH = {"gpu": 256 << 20, "cpu": 32 << 20}  # bytes of columns at a time
-_SMALL_PLANE = 128  # windows below which the batch joins them in one product
-_TILES = {"gpu": 528, "cpu": 1}  # that keep products busy, of 64 x 128 elements
 _MOST_PHASES = 8
-_PACK = 8  # rows of columns begin at multiples of so many elements
-
-
-# -- products with columns --------------------------------------------------------------------------------------------
-
-
-def _padded(length: int) -> int:
-    return -(-length // _PACK) * _PACK
-
-
-def _chunks(problem: Problem, itemsize: int, device: Device, *arrays: VkArray) -> Iterator[list[VkArray]]:
-    """The arrays, cut along the batch so that the columns of a part fit into the scratch memory."""
-    image = problem.groups * problem.rows * _padded(problem.windows.outputs) * itemsize
-    return batches("convolution", arrays, max(1, _SCRATCH[device.limits.kind] // image))
-
-
-def _planes(array: VkArray, groups: int) -> VkArray:
-    """(n, groups, channels of a group, places) of an array of 5 dimensions; a copy where no view has it."""
-    n, channels, *plane = array._shape
-    shape = (n, groups, channels // groups, math.prod(plane))
-    strides = layout.reshaped_strides(array._shape, array._strides, shape)
-    if strides is None:
-        array = launch.copy(array)
-        strides = layout.contiguous_strides(shape)
-    return array._view(shape, strides)
-
-
-def _joined(array: VkArray, groups: int) -> VkArray:
-    """(groups, channels of a group, n * places) of an array of 5 dimensions: a copy, in rows of whole packs."""
-    n, channels, *plane = array._shape
-    places = math.prod(plane)
-    row = _padded(n * places)
-    memory = empty((channels, row), array._dtype, array._device)
-    steps = layout.contiguous_strides((*plane,))
-    target = memory._view((n, channels, *plane), (places, row, *steps))
-    launch.elementwise(launch.copy_operation(array._dtype), (array,), target)
-    few = channels // groups
-    return memory._view((groups, few, n * places), (few * row, row, 1))
-
-
-def _joined_columns(slid: VkArray, problem: Problem) -> VkArray:
-    """The columns of all elements of the batch side by side: (groups, rows, n * windows)."""
-    if problem.windows.trivial:
-        return _joined(slid, problem.groups)
-    (n, channels), windows = slid._shape[:2], problem.windows
-    row = _padded(n * windows.outputs)
-    memory = empty((channels * windows.taps, row), slid._dtype, slid._device)
-    steps = (windows.outputs, windows.taps * row, row, 1)
-    unfold_into(slid, windows, memory._view((n, channels, windows.taps, windows.outputs), steps))
-    shape = (problem.groups, problem.rows, n * windows.outputs)
-    return memory._view(shape, (problem.rows * row, row, 1))
-
-
-def _columns(slid: VkArray, problem: Problem) -> VkArray:
-    """The columns of each element of the batch: (n, groups, rows, windows)."""
-    windows, groups = problem.windows, problem.groups
-    if windows.trivial:
-        return _planes(slid, groups)
-    n, channels = slid._shape[:2]
-    row = _padded(windows.outputs)
-    memory = empty((n, channels, windows.taps, row), slid._dtype, slid._device)
-    unfold_into(slid, windows, memory._view((n, channels, windows.taps, windows.outputs), memory._strides))
-    strides = (memory._strides[0], problem.rows * row, row, 1)
-    return memory._view((n, groups, problem.rows, windows.outputs), strides)
-
-
-def _joins(array: VkArray, problem: Problem) -> bool:
-    return array._shape[0] > 1 and problem.windows.outputs < _SMALL_PLANE
-
-
-def _spread(joined: VkArray, result: VkArray) -> None:
-    """result (n, channels, ...) = what a product of joined columns made: (groups, channels of a group, n * places)."""
-    n, channels, *plane = result._shape
-    steps = layout.contiguous_strides((*plane,))
-    whole = n * math.prod(plane)
-    source = joined._view((n, channels, *plane), (math.prod(plane), whole, *steps))
-    launch.elementwise(launch.copy_operation(result._dtype), (source,), result)
-
-
-def _made_by_products(slid: VkArray, weight: VkArray, problem: Problem, result: VkArray) -> None:
-    groups, made, outputs = problem.groups, problem.made, problem.windows.outputs
-    factor = weight._view((groups, made, problem.rows), (made * problem.rows, problem.rows, 1))
-    for one, target in _chunks(problem, weight.itemsize, weight._device, slid, result):
-        n = one._shape[0]
-        if _joins(one, problem):
-            joined = empty((groups, made, n * outputs), target._dtype, target._device)
-            cooperative.matmul(factor, _joined_columns(one, problem), joined)
-            _spread(joined, target)
-        else:
-            shape = (n, groups, made, outputs)
-            cooperative.matmul(factor, _columns(one, problem), target._view(shape, layout.contiguous_strides(shape)))
-
-
-def _slid_by_products(made: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
-    windows, groups, outputs = problem.windows, problem.groups, problem.windows.outputs
-    factor = weight._view((groups, problem.made, problem.rows), (problem.made * problem.rows, problem.rows, 1)).mT
-    dtype = partial_dtype(weight._dtype) if windows.overlapping else weight._dtype
-    for one, target in _chunks(problem, dtype.itemsize, weight._device, made, result):
-        n, channels = one._shape[0], target._shape[1]
-        if _joins(one, problem):
-            columns = empty((groups, problem.rows, n * outputs), dtype, weight._device)
-            cooperative.matmul(factor, _joined(one, groups), columns)
-            row = n * outputs
-            steps = (outputs, windows.taps * row, row, 1)
-        else:
-            shape = (n, groups, problem.rows, outputs)
-            if windows.trivial:
-                columns = target._view(shape, layout.contiguous_strides(shape))
-            else:
-                columns = empty(shape, dtype, weight._device)
-            cooperative.matmul(factor, _planes(one, groups), columns)
-            steps = (channels * windows.taps * outputs, windows.taps * outputs, outputs, 1)
-        if not windows.trivial:
-            fold_into(columns._view((n, channels, windows.taps, outputs), steps), windows, bias, target)
-        elif columns._buffer is not target._buffer:
-            _spread(columns, target)
-    if windows.trivial and bias is not None:
-        _add_bias(result, bias)
-
-
-def _weight_by_products(slid: VkArray, made: VkArray, problem: Problem, result: VkArray) -> None:
-    shape = (problem.groups, problem.made, problem.rows)
-    whole = result._view(shape, layout.contiguous_strides(shape))
-    chunks = list(_chunks(problem, slid.itemsize, slid._device, slid, made))
-    parts = [_parts(problem, one._shape[0], slid._device) for one, _ in chunks]
-    total = sum(parts)
-    partial = whole._view((1, *shape), (0, *whole._strides)) if total == 1 else product.partial_array(whole, total)
-    first = 0
-    for (one, other), count in zip(chunks, parts, strict=True):
-        if count > 1 and count == one._shape[0]:
-            a, b = _planes(other, problem.groups), _columns(one, problem)
-        else:
-            a, b = (_cut(array, count) for array in (_joined(other, problem.groups), _joined_columns(one, problem)))
-        cooperative.matmul(a, b.mT, part(partial, first, count))
-        first += count
-    if total > 1:
-        product.sum_partial(partial, whole)
-
-
-def _parts(problem: Problem, n: int, device: Device) -> int:
-    """Into how many products the sum over a batch is cut, to keep the device busy: a divisor of n."""
-    tiles = problem.groups * -(-problem.made // 64) * -(-problem.rows // 128)
-    wanted = -(-_TILES[device.limits.kind] // tiles)
-    return next(count for count in range(min(wanted, n), n + 1) if n % count == 0)
-
-
-def _cut(joined: VkArray, count: int) -> VkArray:
-    """(count, groups, rows, length / count) of (groups, rows, length)."""
-    *kept, length = joined._shape
-    return joined._view((count, *kept, length // count), (length // count, *joined._strides))
 
 
 # -- the three sums ---------------------------------------------------------------------------------------------------
@@ -196,19 +42,9 @@ def _add_bias(result: VkArray, bias: VkArray) -> None:
     launch.elementwise(ROWS["add"].operation(result._dtype), (result, column), result)
 
 
-def _fits(problem: Problem, itemsize: int, device: Device) -> bool:
-    """Whether the columns of one element of the batch fit into the scratch memory."""
-    return problem.groups * problem.rows * _padded(problem.windows.outputs) * itemsize <= _SCRATCH[device.limits.kind]
-
-
-def _uses_products(problem: Problem, dtype: DType, device: Device) -> bool:
-    itemsize = partial_dtype(dtype).itemsize
-    return not problem.direct and (problem.windows.trivial or _fits(problem, itemsize, device))
-
-
 def _made(slid: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
-    if _uses_products(problem, weight._dtype, weight._device):
-        _made_by_products(slid, weight, problem, result)
+    if uses_products(problem, weight._dtype, weight._device):
+        made_by_products(slid, weight, problem, result)
         if bias is not None:
             _add_bias(result, bias)
     else:
@@ -217,12 +53,13 @@ def _made(slid: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem
 
 def _slid(made: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
     windows = problem.windows
-    products = _uses_products(problem, weight._dtype, weight._device)
     by_one = set(windows.stride) == {1} and not windows.trivial
-    if by_one or (products and windows.overlapping and _has_few_phases(windows)):
+    if by_one or (windows.overlapping and _has_few_phases(windows) and not problem.direct):
         _slid_by_phases(made, weight, bias, problem, result)
-    elif products:
-        _slid_by_products(made, weight, bias, problem, result)
+    elif uses_products(problem, weight._dtype, weight._device, whole=True):
+        slid_by_products(made, weight, bias, problem, result)
+        if windows.trivial and bias is not None:
+            _add_bias(result, bias)
     else:
         add_directly(made, weight, bias, problem, result, True)
 
@@ -252,7 +89,7 @@ def _slid_by_phases(made: VkArray, weight: VkArray, bias: VkArray | None, proble
             continue
         turned = Windows(windows.output, output, kernel, padding=padding, dilation=windows.dilation)
         part_of = Problem(turned, problem.groups, problem.made, problem.slid)
-        direct = not _uses_products(part_of, weight._dtype, weight._device)
+        direct = not uses_products(part_of, weight._dtype, weight._device)
         whole = direct or target._contiguous
         into = target if whole else empty(target._shape, target._dtype, target._device)
         _made(made, _taps_of_phase(weight, problem, phase, kernel), bias, part_of, into)
@@ -293,8 +130,8 @@ def _fill(target: VkArray, bias: VkArray | None) -> None:
 
 
 def _weight(slid: VkArray, made: VkArray, problem: Problem, result: VkArray) -> None:
-    if _uses_products(problem, result._dtype, result._device):
-        _weight_by_products(slid, made, problem, result)
+    if uses_products(problem, result._dtype, result._device):
+        weight_by_products(slid, made, problem, result)
     else:
         add_weight_directly(slid, made, problem, result)
 
