@@ -72,12 +72,12 @@ T vx_erfc(T x) {
 
 // The standard normal distribution function and its density.
 T vx_normal_distribution(T x) {
-    precise T result = T(0.5) * vx_erfc(-x * VX_C(0.70710678118654752440));
+    precise T result = T(0.5) * vx_erfc(-x * VX_ROOT_HALF);
     return result;
 }
 
 T vx_normal_density(T x) {
-    precise T result = VX_C(0.39894228040143267794) * vx_exp(T(-0.5) * x * x);
+    precise T result = VX_NORMAL_PEAK * vx_exp(T(-0.5) * x * x);
     return result;
 }
 
@@ -89,13 +89,13 @@ T vx_erfinv(T y) {
     }
     precise T rest = T(1) - magnitude;
     precise T logarithm = vx_log(rest * (T(1) + magnitude));
-    precise T half_sum = VX_C(4.3307467508) + T(0.5) * logarithm;
-    precise T inner = half_sum * half_sum - logarithm * VX_C(6.8027);
+    precise T half_sum = VX_WINITZKI_SUM + T(0.5) * logarithm;
+    precise T inner = half_sum * half_sum - logarithm * VX_WINITZKI_FACTOR;
     precise T x = vx_sqrt(max(vx_sqrt(inner) - half_sum, T(0)));
-    if (magnitude < T(0.001)) x = magnitude * VX_C(0.88622692545275801365);
+    if (magnitude < T(0.001)) x = magnitude * VX_ROOT_PI_HALF;
     for (int step = 0; step < 3; ++step) {
         precise T error = x < T(0.5) ? vx_erf_small(x) - magnitude : rest - vx_erfc_large(x);
-        precise T move = error / (VX_C(1.1283791670955125739) * vx_exp(-x * x));
+        precise T move = error / (VX_ERF_SLOPE * vx_exp(-x * x));
         x = x - move / (T(1) + x * move);
     }
     return vx_copysign(x, y);

@@ -14,6 +14,23 @@ T vx_fmod(T a, T b) {
     return T(vx_is_negative_integer(a) ? VX_UNSIGNED(0) - rest : rest);
 }
 
+// The greatest common divisor, by Euclid, and the least common multiple; 0 for two zeros.
+T vx_gcd(T a, T b) {
+    VX_UNSIGNED x = vx_magnitude(a);
+    VX_UNSIGNED y = vx_magnitude(b);
+    while (y != VX_UNSIGNED(0)) {
+        VX_UNSIGNED rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return T(x);
+}
+
+T vx_lcm(T a, T b) {
+    VX_UNSIGNED divisor = VX_UNSIGNED(vx_gcd(a, b));
+    return divisor == VX_UNSIGNED(0) ? T(0) : T(vx_magnitude(a) / divisor * vx_magnitude(b));
+}
+
 // The quotient rounded towards zero; 0 for a divisor of 0.
 T vx_truncated_divide(T a, T b) {
     if (b == T(0)) return T(0);
@@ -30,7 +47,16 @@ T vx_truncated_divide(T a, T b) {
 #include "lib/float64/logarithmic.glsl"
 #include "lib/float64/power.glsl"
 #include "lib/float64/rounding.glsl"
-#define VX_C(NUMBER) NUMBER##lf
+const double VX_ROOT_HALF = 0.70710678118654752440lf;
+const double VX_NORMAL_PEAK = 0.39894228040143267794lf;
+const double VX_WINITZKI_SUM = 4.3307467508lf;
+const double VX_WINITZKI_FACTOR = 6.8027lf;
+const double VX_ROOT_PI_HALF = 0.88622692545275801365lf;
+const double VX_ERF_SLOPE = 1.1283791670955125739lf;
+const double VX_ROOT_2_BY_PI = 0.79788456080286535588lf;
+const double VX_GELU_CUBE = 0.044715lf;
+const double VX_GELU_SQUARE = 0.134145lf;
+const double VX_LOG2_E = 1.4426950408889634074lf;
 #define VX_NAN VX_NAN_DOUBLE
 #define VX_INFINITY packDouble2x32(uvec2(0u, 0x7FF00000u))
 #define PAIR dvec2
@@ -41,7 +67,16 @@ T vx_truncated_divide(T a, T b) {
 #include "lib/float32/logarithmic.glsl"
 #include "lib/float32/power.glsl"
 #include "lib/float32/rounding.glsl"
-#define VX_C(NUMBER) NUMBER
+const float VX_ROOT_HALF = 0.70710678118654752440;
+const float VX_NORMAL_PEAK = 0.39894228040143267794;
+const float VX_WINITZKI_SUM = 4.3307467508;
+const float VX_WINITZKI_FACTOR = 6.8027;
+const float VX_ROOT_PI_HALF = 0.88622692545275801365;
+const float VX_ERF_SLOPE = 1.1283791670955125739;
+const float VX_ROOT_2_BY_PI = 0.79788456080286535588;
+const float VX_GELU_CUBE = 0.044715;
+const float VX_GELU_SQUARE = 0.134145;
+const float VX_LOG2_E = 1.4426950408889634074;
 #define VX_NAN VX_FLOAT32_NAN
 #define VX_INFINITY uintBitsToFloat(0x7F800000u)
 #define PAIR vec2
@@ -80,22 +115,22 @@ T vx_gelu_backward(T grad, T x) {
     return result;
 }
 
-// sqrt(2 / pi) (x + 0.044715 x^3), and its derivative.
+// sqrt(2 / pi) (x + 0.044715 x^3), and its derivative. Half of 1 + tanh of it is the sigmoid of its double.
 PAIR vx_gelu_argument(T x) {
-    precise T value = VX_C(0.79788456080286535588) * (x + VX_C(0.044715) * x * x * x);
-    precise T slope = VX_C(0.79788456080286535588) * (T(1) + VX_C(0.134145) * x * x);
+    precise T value = VX_ROOT_2_BY_PI * (x + VX_GELU_CUBE * x * x * x);
+    precise T slope = VX_ROOT_2_BY_PI * (T(1) + VX_GELU_SQUARE * x * x);
     return PAIR(value, slope);
 }
 
 T vx_gelu_tanh(T x) {
-    precise T result = T(0.5) * x * (T(1) + vx_tanh(vx_gelu_argument(x).x));
+    precise T result = x * vx_sigmoid(T(2) * vx_gelu_argument(x).x);
     return result;
 }
 
 T vx_gelu_tanh_backward(T grad, T x) {
     PAIR argument = vx_gelu_argument(x);
-    T t = vx_tanh(argument.x);
-    precise T result = grad * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * argument.y);
+    T share = vx_sigmoid(T(2) * argument.x);
+    precise T result = grad * (share + T(2) * x * share * (T(1) - share) * argument.y);
     return result;
 }
 
@@ -129,7 +164,7 @@ T vx_xlogy(T x, T y, T logarithm) {
 // log2(2^a + 2^b).
 T vx_logaddexp2(T a, T b) {
     if (a == b && vx_absolute(a) == VX_INFINITY) return a;
-    precise T result = max(a, b) + vx_log1p(vx_exp2(-vx_absolute(a - b))) * VX_C(1.4426950408889634074);
+    precise T result = max(a, b) + vx_log1p(vx_exp2(-vx_absolute(a - b))) * VX_LOG2_E;
     return a != a || b != b ? a + b : result;
 }
 

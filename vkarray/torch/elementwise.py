@@ -16,7 +16,7 @@ from ..ops.rows import ROWS as VX
 from ..ops.rows import Row
 from ..ops.searching import where_operation
 from .fallback import Unsupported
-from .pointwise import ByType, elementwise
+from .pointwise import ByInteger, ByType, elementwise
 from .table import decomposed, native
 
 # -- arithmetic -------------------------------------------------------------------------------------------------------
@@ -47,6 +47,10 @@ def _power(a: Any, b: Any) -> tuple[Any, ...]:
 
 elementwise("add", _add)
 elementwise("rsub.Tensor", lambda a, b, alpha=1: _subtract(b, a, alpha))
+elementwise("sign sgn", ByType(VX["sign"], bool=nn.identity))
+elementwise("signbit", ByInteger(VX["signbit"], nn.is_negative))
+elementwise("gcd", nn.gcd)
+elementwise("lcm", nn.lcm)
 elementwise("maximum", ByType(VX["maximum"], bool=VX["logical_or"]))
 elementwise("minimum", ByType(VX["minimum"], bool=VX["logical_and"]))
 elementwise("fmax", ByType(nn.fmax, bool=VX["logical_or"]))
@@ -61,12 +65,12 @@ elementwise("remainder.Tensor remainder.Scalar_Tensor", VX["remainder"])
 elementwise("fmod.Tensor", nn.fmod)
 elementwise("pow", _power)
 for _name, _row in {
-    "neg": "negative", "abs": "abs", "sign": "sign", "sgn": "sign", "reciprocal": "reciprocal",
-    "copysign.Tensor": "copysign", "nextafter": "nextafter", "signbit": "signbit", "floor": "floor", "ceil": "ceil",
-    "trunc": "trunc", "round.default": "round", "hypot": "hypot", "sqrt": "sqrt", "exp": "exp", "expm1": "expm1",
-    "log": "log", "log1p": "log1p", "log2": "log2", "log10": "log10", "logaddexp": "logaddexp", "sin": "sin",
-    "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "atan2": "atan2", "sinh": "sinh",
-    "cosh": "cosh", "tanh": "tanh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "_conj_physical": "conj",
+    "neg": "negative", "abs": "abs", "reciprocal": "reciprocal", "copysign.Tensor": "copysign",
+    "nextafter": "nextafter", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "round.default": "round",
+    "hypot": "hypot", "sqrt": "sqrt", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "log2": "log2",
+    "log10": "log10", "logaddexp": "logaddexp", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
+    "acos": "acos", "atan": "atan", "atan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
+    "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "_conj_physical": "conj",
     "bitwise_left_shift.Tensor": "bitwise_left_shift", "bitwise_right_shift.Tensor": "bitwise_right_shift",
     "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift", "bitwise_and": "bitwise_and",
     "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor", "bitwise_not": "bitwise_invert", "eq": "equal",
@@ -125,10 +129,11 @@ for _name in ("and", "or", "xor", "not"):
 elementwise("where.self", CHOICE)
 elementwise("masked_fill", _masked_fill)
 elementwise("clamp", _clamp)
-elementwise("clamp_min", VX["maximum"])
-elementwise("clamp_max", VX["minimum"])
+elementwise("clamp_min", ByType(VX["maximum"], bool=VX["logical_or"]))
+elementwise("clamp_max", ByType(VX["minimum"], bool=VX["logical_and"]))
 for _name in ("isnan", "isinf"):
-    elementwise(_name, VX[_name])
+    elementwise(_name, ByInteger(VX[_name], nn.never))
+
 
 # -- activations and gradients ----------------------------------------------------------------------------------------
 
@@ -210,7 +215,7 @@ elementwise("xlogy", nn.xlogy)
 elementwise("special_xlog1py", nn.xlog1py)
 elementwise("isposinf", nn.is_positive_infinity)
 elementwise("isneginf", nn.is_negative_infinity)
-decomposed("nan_to_num logit sinc")
+decomposed("nan_to_num logit logit_backward sinc")
 
 
 def _log_sigmoid(x: VkArray) -> tuple[VkArray, VkArray]:

@@ -43,6 +43,18 @@ class ByType:
         return of_row(row, compute)
 
 
+class ByInteger:
+    """A row for floating-point numbers, and one for integers and bools, which computes in their own type."""
+
+    def __init__(self, otherwise: Row, integers: Row) -> None:
+        self.otherwise, self.integers = otherwise, integers
+        self.result = otherwise.result
+
+    def operation(self, compute: DType) -> Operation:
+        """The operation of the row for the type."""
+        return of_row(self.integers if compute in CATEGORIES["integer or boolean"] else self.otherwise, compute)
+
+
 def of_row(row: Any, compute: DType) -> Operation:
     """The operation of a row. Raises Unsupported where the row does not take the type."""
     if isinstance(row, Row) and compute not in CATEGORIES[row.category]:
@@ -114,6 +126,8 @@ class Pointwise:
         return found
 
     def _planned(self, formula: Any, operands: Sequence[Any], meta: Tensor) -> _Plan:
+        if meta.dtype not in FROM_TORCH:
+            raise Unsupported(f"vkarray has no type {meta.dtype}")
         typed = getattr(formula, "types", None)  # by position: types that operands have whatever the others are
         if formula.result == "same":
             compute = FROM_TORCH[meta.dtype]

@@ -79,13 +79,13 @@ elu = _ternary("elu", "a > T(0) ? a : b * vx_expm1(c * a)", wide=(1, 2))
 scaled_elu = _ternary("scaled_elu", "a > T(0) ? c * a : b * vx_expm1(a)", wide=(1, 2))
 leaky_relu = _binary("leaky_relu", "a > T(0) ? a : a * b")
 leaky_relu_backward = _ternary("leaky_relu_backward", "b > T(0) ? a : a * c", wide=(2,))
-hardswish = _unary("hardswish", "a * min(max(a + T(3), T(0)), T(6)) / T(6)")
+hardswish = _unary("hardswish", "a * vx_clip(a + T(3), T(0), T(6)) / T(6)")
 hardswish_backward = _binary("hardswish_backward", "b < T(-3) ? T(0) : b <= T(3) ? a * (b / T(3) + T(0.5)) : a")
-hardsigmoid = _unary("hardsigmoid", "min(max(a + T(3), T(0)), T(6)) / T(6)")
+hardsigmoid = _unary("hardsigmoid", "vx_clip(a + T(3), T(0), T(6)) / T(6)")
 hardsigmoid_backward = _binary("hardsigmoid_backward", "b > T(-3) && b < T(3) ? a / T(6) : T(0)")
 softplus = _ternary("softplus", "a * b > c ? a : vx_softplus(a * b) / b", wide=(1, 2))
 mish = _unary("mish", "a * vx_tanh(vx_softplus(a))")
-softshrink = _binary("softshrink", "a > b ? a - b : a < -b ? a + b : a * T(0)")
+softshrink = _binary("softshrink", "a > b ? a - b : a < -b ? a + b : a == a ? T(0) : a")
 hardshrink = _binary("hardshrink", "a >= -b && a <= b ? T(0) : a")
 shrink_backward = _ternary("shrink_backward", "b >= -c && b <= c ? T(0) : a")
 log_sigmoid = _unary("log_sigmoid", "-vx_softplus(-a)")
@@ -127,6 +127,12 @@ is_positive_infinity = _unary(
 is_negative_infinity = _unary(
     "is_negative_infinity", {"real floating": "vx_is_infinity(a, true)", "else": "false"}, **_INFINITY
 )
+identity = _formula(1, "identity", "all", "a")
+is_negative = _formula(1, "is_negative", "integer or boolean", {"signed integer": "a < T(0)", "else": "false"},
+                       result="bool")  # fmt: skip
+never = _formula(1, "never", "integer or boolean", "false", result="bool")
+gcd = _formula(2, "gcd", "integer", "vx_gcd(a, b)", library="/pointwise")
+lcm = _formula(2, "lcm", "integer", "vx_lcm(a, b)", library="/pointwise")
 angle = _formula(1, "angle", "floating-point", {
     "complex floating": "vx_atan2(a.y, a.x)", "else": "a < T(0) ? T(3.14159265358979323846) : a == a ? T(0) : a",
 }, library="inverse_trigonometric", result="real")  # fmt: skip
