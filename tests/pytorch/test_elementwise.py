@@ -1,0 +1,122 @@
+"""Elementwise operators: values, gradients, promotion."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import vkarray as vx
+from vkarray.array import is_supported
+from vkarray.torch.storage import FROM_TORCH
+
+DEVICE = "vulkan"
+FLOAT64 = is_supported(vx.float64, vx.asarray(0).device)
+SPECIAL = [0.0, -0.0, float("inf"), -float("inf"), float("nan"), 1.0, -1.0, 0.5, -0.5, 3.0, -3.0, 20.5]
+
+# Errors in ULP of the result allowed against the CPU's float64, by what a function adds to those of the functions it is made
+# of (0.5 to 1 each), and the absolute part that cancellation leaves, in units of epsilon.
+ACTIVATIONS = {
+    "sigmoid": (torch.sigmoid, 3, 0), "silu": (F.silu, 4, 0), "gelu": (F.gelu, 8, 1), "mish": (F.mish, 4, 0),
+    "gelu_tanh": (lambda x: F.gelu(x, approximate="tanh"), 8, 1), "softplus": (F.softplus, 3, 0),
+    "logsigmoid": (F.logsigmoid, 3, 0), "elu": (F.elu, 2, 0), "selu": (F.selu, 3, 0), "celu": (lambda x: F.celu(x, 2), 3, 0),
+    "relu": (F.relu, 0, 0), "relu6": (F.relu6, 0, 0), "leaky_relu": (lambda x: F.leaky_relu(x, 0.25), 1, 0),
+    "hardtanh": (F.hardtanh, 0, 0), "hardswish": (F.hardswish, 3, 0), "hardsigmoid": (F.hardsigmoid, 2, 1),
+    "softshrink": (F.softshrink, 1, 0), "hardshrink": (F.hardshrink, 0, 0), "tanhshrink": (F.tanhshrink, 2, 1),
+    "threshold": (lambda x: F.threshold(x, 0.25, 2.0), 0, 0), "softsign": (F.softsign, 3, 0),
+    "erf": (torch.erf, 4, 0), "erfc": (torch.erfc, 6, 1), "rsqrt": (torch.rsqrt, 2, 0), "exp2": (torch.exp2, 1, 0),
+    "frac": (torch.frac, 1, 0), "sinc": (torch.sinc, 3, 4), "logit": (lambda x: torch.logit(x, 0.25), 4, 4),
+}  # fmt: skip
+
+
+def points(dtype):
+    return torch.cat([torch.linspace(-9, 9, 301), torch.tensor(SPECIAL)]).to(dtype)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
+def test_values(name, dtype):
+    function, ulps, cancelled = ACTIVATIONS[name]
+    x = points(dtype)
+    expected = function(x.double())
+    actual = function(x.to(DEVICE)).cpu()
+    assert actual.dtype is dtype
+    eps = torch.finfo(dtype).eps
+    # Results of 16 bits are those of float32, rounded once: half a unit and a little.
+    bound = eps * (expected.abs() * (ulps if dtype is torch.float32 else 1) + cancelled)
+    bound += torch.finfo(dtype).smallest_normal * eps
+    same = (actual == expected.to(dtype)) | (actual.isnan() & expected.isnan())
+    wrong = ~same & ~((actual.double() - expected).abs() <= bound)
+    assert not wrong.any(), (x[wrong], actual[wrong], expected[wrong])
+
+
+@pytest.mark.skipif(not FLOAT64, reason="the device has no float64")
+@pytest.mark.parametrize("name", [name for name in ACTIVATIONS if name != "frac"])
+def test_gradients(name):
+    function = ACTIVATIONS[name][0]
+    low = 0.1 if name in ("rsqrt", "logit") else -2.3
+    x = torch.linspace(low, 0.93, 7, dtype=torch.float64).to(DEVICE).requires_grad_()
+    assert torch.autograd.gradcheck(function, (x,), fast_mode=True)
+
+
+@pytest.mark.skipif(not FLOAT64, reason="the device has no float64")
+@pytest.mark.parametrize(
+    "function",
+    [torch.mul, torch.div, torch.pow, torch.atan2, torch.hypot, torch.maximum, torch.logaddexp, torch.xlogy,
+     lambda a, b: torch.lerp(a, b, 0.3), lambda a, b: torch.addcmul(a, a, b, value=0.7), lambda a, b: F.prelu(a, b[:1]),
+     lambda a, b: torch.addcdiv(a, a, b, value=0.7), lambda a, b: torch.where(a > b, a * b, b)],
+    ids=lambda function: getattr(function, "__name__", ""),
+)  # fmt: skip
+def test_gradients_of_two(function):
+    a, b = (torch.rand(5, dtype=torch.float64).add(0.2).to(DEVICE).requires_grad_() for _ in range(2))
+    assert torch.autograd.gradcheck(function, (a, b), fast_mode=True)
+
+
+TYPES = [
+    dtype for dtype in (torch.bool, torch.uint8, torch.int16, torch.int64, torch.float16, torch.bfloat16, torch.float32,
+                        torch.float64, torch.complex64)
+    if is_supported(FROM_TORCH[dtype], vx.asarray(0).device)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pair", list(itertools.product(TYPES, repeat=2)), ids=str)
+def test_promotion(pair):
+    a, b = (torch.tensor([[1, 2, 3]]).to(dtype) for dtype in pair)
+    for first, second in ((a, b), (a, b[0, 0]), (a[0, 0], b), (a, 2), (a, 1.5), (True, b)):
+        host = [first, second]
+        device = [one.to(DEVICE) if isinstance(one, torch.Tensor) else one for one in host]
+        for function in (operator.add, operator.mul, operator.eq, operator.truediv):
+            if "complex32" in str(torch.result_type(*host)):
+                continue  # a type that vkarray does not have
+            expected, actual = function(*host), function(*device)
+            assert actual.dtype is expected.dtype
+            torch.testing.assert_close(actual.cpu(), expected)
+
+
+def test_in_place_and_out():
+    x = torch.arange(6, dtype=torch.float32, device=DEVICE).view(2, 3)
+    x[:, 1:].mul_(x[:1, 1:].clone())
+    assert x.tolist() == [[0, 1, 4], [3, 4, 10]]
+    out = torch.empty(3, 2, device=DEVICE, dtype=torch.float64 if FLOAT64 else torch.float32).t()
+    assert torch.add(x, 1, alpha=2, out=out) is out
+    assert out.tolist() == [[2, 3, 6], [5, 6, 12]]
+    mask = torch.zeros(2, 3, dtype=torch.bool, device=DEVICE)
+    assert torch.gt(x, 3, out=mask).tolist() == [[False, False, True], [False, True, True]]
+    x.masked_fill_(mask, -1).clamp_(min=0).copy_(x.t().contiguous().t())
+    assert x.tolist() == [[0, 1, 0], [3, 0, 0]]
+    x.t().addcmul_(x.t(), x.t(), value=2)
+    assert x.tolist() == [[0, 3, 0], [21, 0, 0]]
+
+
+def test_integer_division():
+    a = torch.tensor([7, -7, 7, -7, 5], device=DEVICE)
+    b = torch.tensor([2, 2, -2, -2, 5], device=DEVICE)
+    for function in (torch.remainder, torch.fmod, torch.floor_divide):
+        assert function(a, b).tolist() == function(a.cpu(), b.cpu()).tolist()
+    for mode in ("floor", "trunc", None):
+        assert torch.equal(torch.div(a, b, rounding_mode=mode).cpu(), torch.div(a.cpu(), b.cpu(), rounding_mode=mode))
+    with pytest.raises(RuntimeError, match="negative integer powers"):
+        a**-1
