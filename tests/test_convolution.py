@@ -274,9 +274,11 @@ def test_shared_sums_of_weights(busy, monkeypatch):
 
 
 @pytest.mark.parametrize("tiles", [2, 6, 1000])
-@pytest.mark.parametrize("case", ["products", "products, groups", "one tap", "1 dimension"])
-def test_products_in_parts(case, tiles, monkeypatch):
-    """The gradient of a weight as several products: of parts of the batch, and of each of its elements."""
+@pytest.mark.parametrize("shortest", [8, 256])
+@pytest.mark.parametrize("case", ["products", "products, many windows", "products, groups", "one tap", "1 dimension"])
+def test_products_in_parts(case, shortest, tiles, monkeypatch):
+    """The gradient of a weight as several products: of parts of the batch, of each of its elements, of some windows."""
+    monkeypatch.setattr(convolution_products, "_SHORTEST_PART", shortest)
     monkeypatch.setattr(convolution_products, "_TILES", {"cpu": tiles, "gpu": tiles})
     (x, w, _), arrays, parameters, generator = _operands(case, vx.float32, batch=6)
     gradient, vx_gradient = _values(generator, convolve(*arrays, **parameters).shape, vx.float32)

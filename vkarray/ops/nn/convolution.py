@@ -54,7 +54,8 @@ def _made(slid: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem
 def _slid(made: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
     windows = problem.windows
     by_one = set(windows.stride) == {1} and not windows.trivial
-    if by_one or (windows.overlapping and _has_few_phases(windows) and not problem.direct):
+    sparse = windows.overlapping or windows.taps == 1
+    if by_one or (sparse and _has_few_phases(windows) and not (problem.direct or windows.trivial)):
         _slid_by_phases(made, weight, bias, problem, result)
     elif uses_products(problem, weight._dtype, weight._device, whole=True):
         slid_by_products(made, weight, bias, problem, result)
@@ -76,17 +77,16 @@ def _has_few_phases(windows: Windows) -> bool:
 def _slid_by_phases(made: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
     """Every stride-th place of the result meets every stride-th tap of windows that are neighbours: a convolution."""
     windows = problem.windows
+    if any(taps < step for taps, step in zip(windows.kernel, windows.stride, strict=True)):
+        _fill(result, bias)  # some places meet no tap
     for phase in itertools.product(*map(range, windows.stride)):
         axes = [_phase(windows, axis, number) for axis, number in enumerate(phase)]
         starts, output, kernel, padding = (triple(values, 0) for values in zip(*axes, strict=True))
-        if min(output) == 0:
+        if 0 in output + kernel:
             continue
         steps = tuple(stride * step for stride, step in zip(result._strides[2:], windows.stride, strict=True))
         first = sum(start * stride for start, stride in zip(starts, result._strides[2:], strict=True))
         target = result._view((*result._shape[:2], *output), (*result._strides[:2], *steps), first)
-        if min(kernel) == 0:
-            _fill(target, bias)
-            continue
         turned = Windows(windows.output, output, kernel, padding=padding, dilation=windows.dilation)
         part_of = Problem(turned, problem.groups, problem.made, problem.slid)
         direct = not uses_products(part_of, weight._dtype, weight._device)

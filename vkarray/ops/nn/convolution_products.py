@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _SCRATCH = {"gpu": 256 << 20, "cpu": 32 << 20}  # bytes of columns at a time
 _SMALL_PLANE = 128  # windows below which the batch joins them in one product
 _TILES = {"gpu": 528, "cpu": 1}  # that keep products busy, of 64 x 128 elements
+_SHORTEST_PART = 256  # windows that such a product sums over
 _PACK = 8  # rows of columns begin at multiples of so many elements
 
 
@@ -212,29 +213,43 @@ def weight_by_products(slid: VkArray, made: VkArray, problem: Problem, result: V
         for piece in _pieces(problem, slid._dtype, slid._device)
         for arrays in _chunks(piece.problem, slid.itemsize, slid._device, slid, piece.of(made))
     ]
-    parts = [_parts(problem, one._shape[0], slid._device) for _, (one, _) in jobs]
-    total = sum(parts)
+    cuts = [_cuts(own, one._shape[0], slid._device) for own, (one, _) in jobs]
+    total = sum(map(math.prod, cuts))
     partial = whole._view((1, *shape), (0, *whole._strides)) if total == 1 else product.partial_array(whole, total)
     first = 0
-    for (own, (one, other)), count in zip(jobs, parts, strict=True):
-        if count > 1 and count == one._shape[0]:
+    for (own, (one, other)), (images, parts) in zip(jobs, cuts, strict=True):
+        if images > 1 and images == one._shape[0]:
             a, b = _planes(other, own.groups), _columns(one, own)
         else:
-            a, b = (_cut(array, count) for array in (_joined(other, own.groups), _joined_columns(one, own)))
-        cooperative.matmul(a, b.mT, part(partial, first, count))
-        first += count
+            a, b = (_cut(array, images) for array in (_joined(other, own.groups), _joined_columns(one, own)))
+        target = part(partial, first, images * parts)
+        step = partial._strides[0]
+        target = target._view((images, parts, *shape), (parts * step, step, *partial._strides[1:]))
+        cooperative.matmul(_cut_again(a, parts), _cut_again(b, parts).mT, target)
+        first += images * parts
     if total > 1:
         product.sum_partial(partial, whole)
 
 
-def _parts(problem: Problem, n: int, device: Device) -> int:
-    """Into how many products the sum over a batch is cut, to keep the device busy: a divisor of n."""
+def _cuts(problem: Problem, n: int, device: Device) -> tuple[int, int]:
+    """Into how many products the sum over a batch is cut, to keep the device busy: a divisor of n, and one of the windows
+    where they are many."""
     tiles = problem.groups * -(-problem.made // 64) * -(-problem.rows // 128)
     wanted = -(-_TILES[device.limits.kind] // tiles)
-    return next(count for count in range(min(wanted, n), n + 1) if n % count == 0)
+    images = next(count for count in range(min(wanted, n), n + 1) if n % count == 0)
+    windows = n // images * problem.windows.outputs
+    most = min(-(-wanted // images), windows // _SHORTEST_PART)
+    return images, next(parts for parts in range(max(most, 1), 0, -1) if windows % (parts * _PACK) == 0 or parts == 1)
 
 
 def _cut(joined: VkArray, count: int) -> VkArray:
     """(count, groups, rows, length / count) of (groups, rows, length)."""
     *kept, length = joined._shape
     return joined._view((count, *kept, length // count), (length // count, *joined._strides))
+
+
+def _cut_again(array: VkArray, parts: int) -> VkArray:
+    """(n, parts, groups, rows, length / parts) of (n, groups, rows, length)."""
+    n, *kept, length = array._shape
+    first, *steps = array._strides
+    return array._view((n, parts, *kept, length // parts), (first, length // parts * steps[-1], *steps))
