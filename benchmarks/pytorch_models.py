@@ -1,0 +1,214 @@
+"""Measure models of the package `transformers` on PyTorch's device `vulkan` beside another of its devices.
+
+    python benchmarks/pytorch_models.py --output benchmarks/NAME-pytorch.json
+
+The weights are random, so nothing is downloaded. Each model's output is compared with that of the peer (CUDA where it is there,
+else the CPU) before anything is timed. Then the two take turns; times are from the call until the device is done, medians
+of several rounds, and the ratio is the peer's time over vulkan's: above 1, vulkan is faster. `host` is the time that calling takes
+without waiting for the device, by operator: what Python costs. Operators that run on the CPU instead are counted and named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when transformers is imported
+
+import torch
+import transformers
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import vkarray as vx
+import vkarray.torch
+
+BUSY_SECONDS = 0.2  # calls of one turn take about so long
+
+
+class Model(NamedTuple):
+    """A model, what it is given, and how many tokens or images that is for each element of the batch."""
+
+    make: Callable[[], torch.nn.Module]
+    inputs: Callable[[int], dict[str, torch.Tensor]]
+    unit: str
+    each: int
+    batches: tuple[int, ...]
+
+
+def _tokens(vocabulary: int, length: int) -> Callable[[int], dict[str, torch.Tensor]]:
+    def inputs(batch: int) -> dict[str, torch.Tensor]:
+        return {"input_ids": torch.randint(vocabulary, (batch, length))}
+
+    return inputs
+
+
+def _values(name: str, *shape: int) -> Callable[[int], dict[str, torch.Tensor]]:
+    def inputs(batch: int) -> dict[str, torch.Tensor]:
+        return {name: torch.randn(batch, *shape)}
+
+    return inputs
+
+
+def _whisper() -> torch.nn.Module:
+    config = transformers.WhisperConfig(d_model=384, encoder_layers=4, encoder_attention_heads=6, encoder_ffn_dim=1536)
+    return transformers.WhisperModel(config).encoder
+
+
+def models(small: bool) -> dict[str, Model]:
+    """The models, of their usual sizes or, for a CPU, much smaller."""
+    t, length = transformers, 32 if small else 256
+    few = {"num_hidden_layers": 2} if small else {}
+    batches = (1, 2) if small else (1, 8, 32)
+    llama = t.LlamaConfig(
+        vocab_size=8192, hidden_size=768, intermediate_size=2048, num_attention_heads=12, num_key_value_heads=4,
+        **({"num_hidden_layers": 12} | few),
+    )  # fmt: skip
+    gpt2 = t.GPT2Config(**({"n_layer": 2} if small else {}))
+    return {
+        "BERT": Model(lambda: t.BertModel(t.BertConfig(**few)), _tokens(30522, length), "tokens", length, batches),
+        "GPT-2": Model(lambda: t.GPT2Model(gpt2), _tokens(50257, length), "tokens", length, batches),
+        "Llama": Model(lambda: t.LlamaModel(llama), _tokens(8192, length), "tokens", length, batches),
+        "ViT": Model(lambda: t.ViTModel(t.ViTConfig(**few)), _values("pixel_values", 3, 224, 224), "images", 1, batches),
+        "MobileNetV2": Model(
+            lambda: t.MobileNetV2Model(t.MobileNetV2Config()), _values("pixel_values", 3, 224, 224), "images", 1,
+            batches if small else (1, 32, 128),
+        ),
+        "Whisper encoder": Model(_whisper, _values("input_features", 80, 3000), "seconds of sound", 30, batches),
+    }  # fmt: skip
+
+
+class Counting(TorchDispatchMode):
+    """Counts the operators that reach the device."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += 1
+        return func(*args, **(kwargs or {}))
+
+
+def output(model: torch.nn.Module, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+    result: torch.Tensor = model(**inputs)[0]
+    return result
+
+
+def wait(device: str) -> None:
+    """Until the device is done."""
+    if device != "cpu":
+        getattr(torch, device).synchronize()
+
+
+def seconds(call: Callable[[], Any], device: str, repeats: int) -> tuple[float, float]:
+    """The time of one call until the device is done, and until the calls alone have returned."""
+    wait(device)
+    start = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    called = time.perf_counter() - start
+    wait(device)
+    return (time.perf_counter() - start) / repeats, called / repeats
+
+
+def measure(name: str, model: Model, batch: int, dtype: torch.dtype, peer: str, rounds: int) -> dict[str, Any]:
+    """One model with one size of batch, checked and timed on both devices."""
+    torch.manual_seed(0)
+    made = model.make().eval()
+    inputs = model.inputs(batch)
+    calls: dict[str, Callable[[], torch.Tensor]] = {}
+    for device in (peer, "vulkan"):
+        there = {key: value.to(device, dtype if value.is_floating_point() else None) for key, value in inputs.items()}
+        moved = model.make().eval()
+        moved.load_state_dict(made.state_dict())
+        moved.to(device, dtype)
+        calls[device] = lambda moved=moved, there=there: output(moved, there)
+    with torch.inference_mode():
+        expected = calls[peer]().float().cpu()
+        vkarray.torch.reset_fallbacks()
+        with Counting() as counted:
+            found = calls["vulkan"]().float().cpu()
+        fallbacks = {str(key): str(value) for key, value in vkarray.torch.fallbacks().items()}
+        difference = float((found - expected).abs().max() / expected.abs().max())
+        if not difference < (1e-3 if dtype is torch.float32 else 3e-2):
+            raise SystemExit(f"{name}: the outputs differ by {difference:.1e} of the largest: nothing was timed.")
+        repeats = {
+            device: max(1, min(50, round(BUSY_SECONDS / max(seconds(call, device, 1)[0], 1e-6))))
+            for device, call in calls.items()
+        }
+        times: dict[str, list[tuple[float, float]]] = {device: [] for device in calls}
+        for _ in range(rounds):
+            for device, call in calls.items():
+                times[device].append(seconds(call, device, repeats[device]))
+    whole = {device: statistics.median(each[0] for each in taken) for device, taken in times.items()}
+    host = {device: statistics.median(each[1] for each in taken) for device, taken in times.items()}
+    return {
+        "model": name, "batch": batch, "dtype": str(dtype).removeprefix("torch."), "unit": model.unit,
+        "rate": {device: batch * model.each / value for device, value in whole.items()},
+        "seconds": whole, "host": {device: value / counted.count for device, value in host.items()},
+        "operators": counted.count, "ratio": whole[peer] / whole["vulkan"], "difference": difference,
+        "fallbacks": fallbacks,
+    }  # fmt: skip
+
+
+def line(row: dict[str, Any], peer: str) -> str:
+    """A row of the table."""
+    rate, host = row["rate"], row["host"]
+    return (
+        f"| {row['model']} | {row['dtype']} | {row['batch']} | {rate['vulkan']:,.0f} {row['unit']}/s | {rate[peer]:,.0f} "
+        f"| {row['ratio']:.2f} | {row['operators']} | {host['vulkan'] * 1e6:.1f} µs | {host[peer] * 1e6:.1f} µs "
+        f"| {row['difference']:.0e} | {len(row['fallbacks'])} |"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peer", default="cuda" if torch.cuda.is_available() else "cpu", help="(%(default)s)")
+    parser.add_argument("--only", default="", metavar="NAMES", help="beginnings of models' names, comma-separated")
+    parser.add_argument("--dtype", default="float32", metavar="NAMES", help="comma-separated (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="of which medians are taken (%(default)s)")
+    parser.add_argument("--small", action="store_true", help="much smaller models (what a CPU gets)")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="where the figures go as JSON, and the table beside it"
+    )
+    arguments = parser.parse_args()
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    device = vx.asarray(0.0).device
+    chosen = models(arguments.small or arguments.peer == "cpu")
+    beginnings = [each for each in arguments.only.lower().split(",") if each] or [""]
+    head = (
+        f"| model | type | batch | vulkan | {arguments.peer} | ratio | operators | host | host {arguments.peer} | difference "
+        "| on the CPU |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    )
+    print(f"{device.name}, {device.description.driver}, PyTorch {torch.__version__}\n\n{head}", flush=True)
+    rows, lines = [], []
+    for name, model in chosen.items():
+        for dtype in arguments.dtype.split(","):
+            for batch in model.batches if name.lower().startswith(tuple(beginnings)) else ():
+                rows.append(measure(name, model, batch, getattr(torch, dtype), arguments.peer, arguments.rounds))
+                lines.append(line(rows[-1], arguments.peer))
+                print(lines[-1], flush=True)
+    if arguments.output is not None:
+        about = {
+            "device": device.name, "driver": device.description.driver, "date": f"{datetime.now(UTC):%Y-%m-%d}",
+            "torch": torch.__version__, "transformers": transformers.__version__, "vkarray": vx.__version__,
+            "python": platform.python_version(), "peer": arguments.peer,
+        }  # fmt: skip
+        arguments.output.write_text(json.dumps(about | {"rows": rows}, indent=1) + "\n", encoding="utf-8")
+        title = ", ".join(f"{key} {value}" for key, value in about.items())
+        arguments.output.with_suffix(".md").write_text(
+            f"{title}\n\n{head}\n" + "\n".join(lines) + "\n", encoding="utf-8"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
