@@ -3,8 +3,10 @@
     python examples/pytorch/digits.py
 
 1,797 real digits of 8 x 8 pixels; the last 360 are only for the test. Activations and pooling are smooth: at the corners of others
-a rounding error decides between two gradients, and then even float32 and float64 on one CPU part by a hundredth. The exit status is 1 when the losses differ from the
-CPU's by more than a thousandth, or when fewer than 97 % of the test digits are read correctly.
+a rounding error decides between two gradients, and then even float32 and float64 on one CPU part by a hundredth.
+
+The exit status is 1 when the losses differ from the CPU's by more than a thousandth, or when fewer than 97 % of the test digits
+are read correctly.
 """
 
 from __future__ import annotations
