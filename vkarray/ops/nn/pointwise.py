@@ -96,6 +96,7 @@ prelu_weight_backward = _binary("prelu_weight_backward", "b > T(0) ? T(0) : a * 
 # -- arithmetic and special functions ----------------------------------------------------------------------------------
 
 _ALL_NUMBERS = {"category": "numeric", "library": "arithmetic"}
+add_wide = _binary("add_wide", "a + b", wide=(0,), library=None)
 add_product = _ternary("add_product", {"complex floating": "a + vx_multiply(b, c)", "else": "a + b * c"},
                        **_ALL_NUMBERS)  # fmt: skip
 add_wide_product = _ternary("add_wide_product", add_product.expression, wide=(0, 1), **_ALL_NUMBERS)
