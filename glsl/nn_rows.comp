@@ -21,11 +21,12 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint MEMBERS = 1u;   // a power of two
 layout(constant_id = 2) const uint ITEMS = 0u;     // a multiple of VECTOR
 layout(constant_id = 3) const bool COLUMNS = false;
-layout(constant_id = 4) const uint PACKED = 0u;    // a bit for a, b and the result: aligned packs without gaps
+layout(constant_id = 4) const uint PACKED = 0u;    // a bit for a, b, the result: aligned packs without gaps; 8: so are w and v, of whole packs
 layout(constant_id = 5) const uint PRESENT = 0u;   // a bit for b, w and v: what is given
 layout(constant_id = 6) const uint SUBGROUP = 1u;  // invocations of a subgroup
 layout(constant_id = 7) const bool OPTION = false; // what the expressions call so
 layout(constant_id = 8) const bool WHOLE = false;  // rows are made of whole packs
+layout(constant_id = 9) const bool SHIFTED = false; // rows begin anywhere in a pack, in the same place for all operands
 
 #define EACH [[unroll]] for (uint k = 0u; k < uint(VECTOR); ++k)
 // Elements that are joined one after the other before their state joins the row's.
@@ -46,6 +47,9 @@ struct APack { A_STORAGE element[VECTOR]; };
 #define A_OF(PACK, K) A_LOAD(PACK.element[K])
 #endif
 layout(buffer_reference, scalar, buffer_reference_align = ALIGN) buffer APacks { APack data[]; };
+
+struct Quad { T element[4]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Quads { Quad data[]; };
 
 layout(push_constant, scalar) uniform Push {
     uvec2 a;
@@ -98,41 +102,57 @@ uint member;
 uint own;     // the place of the invocation in its workgroup
 uint spacing; // from a member to the next
 ivec3 offset;
+uint shift;   // elements between the begin of a pack and of the row: places are counted from the former
 T N;
 T mean, rstd;
 
 // The numbers of an element; those of its place in the row are read where they are used.
 struct Element { A_COMPUTE a; B_COMPUTE b; };
 
-T weight_at(uint place) { return (PRESENT & 2u) != 0u ? Reals(push.w).data[place] : T(1); }
-T bias_at(uint place) { return (PRESENT & 4u) != 0u ? Reals(push.v).data[place] : T(0); }
+// Whether a place, or a pack, lies in the row.
+bool is_inside(uint place) { return WHOLE || place - shift < push.count; }
+bool is_whole(uint place) { return WHOLE || (place >= shift && place + uint(VECTOR) <= push.count + shift); }
+// The element of a place; of one beyond an end, some element.
+uint element_of(uint place) { return WHOLE ? place : min(max(place, shift) - shift, push.count - 1u); }
 
-bool is_inside(uint place, uint count) { return WHOLE || place < count; }
-
-// The elements from `place` on, which is a multiple of VECTOR; those beyond the end are whatever the last one is.
+// The elements from `place` on, which is a multiple of VECTOR; those beyond an end are whatever the first or last one is.
 void load(out Element elements[VECTOR], uint place) {
-    uint last = push.count - 1u;
-    bool whole = is_inside(place + uint(VECTOR) - 1u, push.count);
+    bool whole = is_whole(place);
     if (whole && (PACKED & 1u) != 0u) {
-        APack pack = APacks(push.a).data[(uint(offset.x) + place) / uint(VECTOR)];
+        APack pack = APacks(push.a).data[(uint(offset.x) + place - shift) / uint(VECTOR)];
         EACH elements[k].a = A_OF(pack, k);
     } else {
-        EACH elements[k].a = A_LOAD(AElements(push.a).data[offset.x + int(min(place + k, last)) * push.steps[0]]);
+        EACH elements[k].a = A_LOAD(AElements(push.a).data[offset.x + int(element_of(place + k)) * push.steps[0]]);
     }
     EACH elements[k].b = B_COMPUTE(0);
     if ((PRESENT & 1u) != 0u) {
 #ifdef B_PACKS
         if (whole && (PACKED & 2u) != 0u) {
-            APack pack = APacks(push.b).data[(uint(offset.y) + place) / uint(VECTOR)];
+            APack pack = APacks(push.b).data[(uint(offset.y) + place - shift) / uint(VECTOR)];
             EACH elements[k].b = A_OF(pack, k);
         } else
 #endif
-        EACH elements[k].b = B_LOAD(BElements(push.b).data[offset.y + int(min(place + k, last)) * push.steps[1]]);
+        EACH elements[k].b = B_LOAD(BElements(push.b).data[offset.y + int(element_of(place + k)) * push.steps[1]]);
     }
 }
 
+// The numbers of the elements' places in their row.
+#define LOAD_REALS(NAME, ADDRESS, BIT, MISSING) \
+    T NAME[VECTOR]; \
+    EACH NAME[k] = T(MISSING); \
+    if ((PRESENT & BIT) != 0u) { \
+        if ((PACKED & 8u) != 0u) { \
+            [[unroll]] for (uint q = 0u; q < uint(VECTOR) / 4u; ++q) { \
+                Quad quad = Quads(ADDRESS).data[place / 4u + q]; \
+                [[unroll]] for (uint k = 0u; k < 4u; ++k) NAME[q * 4u + k] = quad.element[k]; \
+            } \
+        } else { \
+            EACH NAME[k] = Reals(ADDRESS).data[element_of(place + k)]; \
+        } \
+    }
+
 void store(uint place, T values[VECTOR]) {
-    if (is_inside(place + uint(VECTOR) - 1u, push.count) && (PACKED & 4u) != 0u) {
+    if (is_whole(place) && (PACKED & 4u) != 0u) {
         APack pack;
 #ifdef PER_WORD
         [[unroll]] for (uint w = 0u; w < uint(VECTOR / PER_WORD); ++w) {
@@ -145,20 +165,19 @@ void store(uint place, T values[VECTOR]) {
 #else
         EACH pack.element[k] = R_STORE(values[k]);
 #endif
-        APacks(push.result).data[(uint(offset.z) + place) / uint(VECTOR)] = pack;
+        APacks(push.result).data[(uint(offset.z) + place - shift) / uint(VECTOR)] = pack;
     } else {
         EACH {
-            if (is_inside(place + k, push.count)) {
-                RElements(push.result).data[offset.z + int(place + k) * push.steps[2]] = R_STORE(values[k]);
+            if (is_inside(place + k)) {
+                RElements(push.result).data[offset.z + int(place + k - shift) * push.steps[2]] = R_STORE(values[k]);
             }
         }
     }
 }
 
-STATE phase_1(Element one, uint element) {
+STATE phase_1(Element one, uint element, T w) {
     A_COMPUTE a = one.a;
     B_COMPUTE b = one.b;
-    T w = weight_at(element);
     precise STATE result = PHASE_1;
     return result;
 }
@@ -169,10 +188,9 @@ STATE combine_1(STATE x, STATE y) {
 }
 
 #ifdef PHASE_2
-STATE phase_2(Element one, uint element, STATE s) {
+STATE phase_2(Element one, uint element, T w, STATE s) {
     A_COMPUTE a = one.a;
     B_COMPUTE b = one.b;
-    T w = weight_at(element);
     precise STATE result = PHASE_2;
     return result;
 }
@@ -183,11 +201,9 @@ STATE combine_2(STATE x, STATE y) {
     return result;
 }
 
-T map_of(Element one, uint element, STATE s, STATE t, STATE c) {
+T map_of(Element one, uint element, T w, T v, STATE s, STATE t, STATE c) {
     A_COMPUTE a = one.a;
     B_COMPUTE b = one.b;
-    T w = weight_at(element);
-    T v = bias_at(element);
     precise T result = MAP;
     return result;
 }
@@ -228,31 +244,35 @@ T map_of(Element one, uint element, STATE s, STATE t, STATE c) {
     if (ITEMS > 0u) { \
         [[unroll]] for (uint j = 0u; j < ITEMS / uint(VECTOR); ++j) { \
             uint place = (j * MEMBERS + member) * uint(VECTOR); \
-            EACH { \
-                if (WHOLE ? place < count : place + k < count) { \
-                    kept[j * uint(VECTOR) + k] = CONTRIBUTION(one[j][k], place + k); \
-                    STATE_ = COMBINE(STATE_, kept[j * uint(VECTOR) + k]); \
+            if (place < end) { \
+                LOAD_REALS(w, push.w, 2u, 1) \
+                EACH { \
+                    if (is_inside(place + k)) { \
+                        kept[j * uint(VECTOR) + k] = CONTRIBUTION(one[j][k], place + k); \
+                        STATE_ = COMBINE(STATE_, kept[j * uint(VECTOR) + k]); \
+                    } \
                 } \
             } \
         } \
     } else { \
         uint stride = MEMBERS * uint(VECTOR); \
-        for (uint start = member * uint(VECTOR); start < count; start += BLOCK * stride) { \
+        for (uint start = member * uint(VECTOR); start < end; start += BLOCK * stride) { \
             STATE part = IDENTITY; \
-            for (uint place = start; place < min(start + BLOCK * stride, count); place += stride) { \
+            for (uint place = start; place < min(start + BLOCK * stride, end); place += stride) { \
                 Element elements[VECTOR]; \
                 load(elements, place); \
-                EACH if (is_inside(place + k, count)) part = COMBINE(part, CONTRIBUTION(elements[k], place + k)); \
+                LOAD_REALS(w, push.w, 2u, 1) \
+                EACH if (is_inside(place + k)) part = COMBINE(part, CONTRIBUTION(elements[k], place + k)); \
             } \
             STATE_ = COMBINE(STATE_, part); \
         } \
     } \
     MEET(COMBINE, STATE_)
 
-#define CONTRIBUTION_1(ONE, PLACE) phase_1(ONE, PLACE)
-#define CONTRIBUTION_2(ONE, PLACE) phase_2(ONE, PLACE, s)
+#define CONTRIBUTION_1(ONE, PLACE) phase_1(ONE, PLACE - shift, w[k])
+#define CONTRIBUTION_2(ONE, PLACE) phase_2(ONE, PLACE - shift, w[k], s)
 #ifdef PHASE_2
-#define LAST_CONTRIBUTION(ONE, PLACE) phase_2(ONE, PLACE, s)
+#define LAST_CONTRIBUTION(ONE, PLACE) phase_2(ONE, PLACE - shift, w[k], s)
 #else
 #define LAST_CONTRIBUTION(ONE, PLACE) STATE(0)
 #endif
@@ -272,10 +292,11 @@ void main() {
     spacing = COLUMNS ? units : 1u;
 #endif
     bool inside = unit < push.rows;
-    uint count = inside ? push.count : 0u;
     unit = min(unit, push.rows - 1u);
     row = push.first_row + unit;
     offset = offsets_of(unit);
+    shift = SHIFTED ? uint(offset.x) % uint(VECTOR) : 0u;
+    uint end = inside ? push.count + shift : 0u;  // of the places
     N = T(push.count);
 #ifdef ROW_INPUTS
     mean = OPTION ? T(0) : Reals(push.first).data[unit];
@@ -288,7 +309,7 @@ void main() {
     if (ITEMS > 0u) {
         [[unroll]] for (uint j = 0u; j < packs; ++j) {
             uint place = (j * MEMBERS + member) * uint(VECTOR);
-            if (place < count) load(one[j], place);
+            if (place < end) load(one[j], place);
         }
     }
 
@@ -307,23 +328,28 @@ void main() {
     }
 #endif
 
-    uint last = push.count - 1u;
     T values[VECTOR];
     if (ITEMS > 0u) {
         [[unroll]] for (uint j = 0u; j < packs; ++j) {
             uint place = (j * MEMBERS + member) * uint(VECTOR);
-            if (place < count) {
-                EACH values[k] = map_of(one[j][k], min(place + k, last), s, t, kept[j * uint(VECTOR) + k]);
+            if (place < end) {
+                LOAD_REALS(w, push.w, 2u, 1)
+                LOAD_REALS(v, push.v, 4u, 0)
+                EACH values[k] = map_of(one[j][k], place + k - shift, w[k], v[k], s, t, kept[j * uint(VECTOR) + k]);
                 store(place, values);
             }
         }
     } else {
         uint stride = MEMBERS * uint(VECTOR);
-        for (uint start = member * uint(VECTOR); start < count; start += BLOCK * stride) {
-            for (uint place = start; place < min(start + BLOCK * stride, count); place += stride) {
+        for (uint start = member * uint(VECTOR); start < end; start += BLOCK * stride) {
+            for (uint place = start; place < min(start + BLOCK * stride, end); place += stride) {
                 Element elements[VECTOR];
                 load(elements, place);
-                EACH values[k] = map_of(elements[k], min(place + k, last), s, t, LAST_CONTRIBUTION(elements[k], min(place + k, last)));
+                LOAD_REALS(w, push.w, 2u, 1)
+                LOAD_REALS(v, push.v, 4u, 0)
+                EACH values[k] = map_of(
+                    elements[k], place + k - shift, w[k], v[k], s, t, LAST_CONTRIBUTION(elements[k], place + k)
+                );
                 store(place, values);
             }
         }

@@ -31,7 +31,7 @@ _INVOCATIONS = 256
 _MOST_INVOCATIONS = 1024
 # Elements that an invocation keeps in registers, at most; the packs of a row that it takes, at most, and the invocations of all
 # rows from which on that many are enough.
-_MOST_ITEMS, _MOST_PACKS, _BUSY = 32, 2, 1 << 17
+_MOST_ITEMS, _MOST_PACKS, _BUSY = 32, 4, 1 << 17
 # llvmpipe leaves a shader's loops after 65,535 turns in all, and each pack is met in three of them.
 _LONGEST_TURNS = 20_000
 _HALF_FEATURES = frozenset({"shaderFloat16", "storageBuffer16BitAccess"})
@@ -225,8 +225,11 @@ def _run(
     vector = _VECTOR_BYTES // itemsizes[0]
     columns = steps[0] != 1 and bool(outer[0]) and 0 < outer[0][-1] < steps[0]
     rows = math.prod(kept)
-    plan = _plan(device, length, rows, vector, columns)
     mask = other._dtype is not dtype
+    shifted = _begins_anywhere(
+        outer[:1] + outer[2:] if mask else outer, steps[:1] + steps[2:] if mask else steps, vector
+    )
+    plan = _plan(device, length + (vector - 1 if shifted else 0), rows, vector, columns)
     chosen = _variant(kernel, device, dtype, mask, plan.subgroups)
     present = sum(1 << bit for bit, operand in enumerate((b, w, v)) if operand is not None)
     double = partial_dtype(dtype).bits == 64
@@ -243,8 +246,10 @@ def _run(
         packed = sum(
             1 << bit
             for bit, (address, step, row) in enumerate(zip(addresses, steps, taken, strict=True))
-            if step == 1 and not address % _VECTOR_BYTES and not any(stride % vector for stride in row)
+            if step == 1 and not address % _VECTOR_BYTES and (shifted or not any(stride % vector for stride in row))
         )
+        whole = not length % vector and not shifted
+        packed |= 8 * (whole and vector >= 4 and not any(address % _VECTOR_BYTES for address in fixed))
         own_rows = [0 if one is None else one._address + first * real for one in row_arrays]
         count = math.prod(part)
         header = struct.pack(
@@ -256,7 +261,14 @@ def _run(
         push, metadata = launch.with_metadata(device, header, values)
         constants = (
             (1, plan.members), (2, plan.items), (3, int(plan.columns)), (4, packed), (5, present),
-            (6, device.limits.subgroup_size if plan.subgroups else 1), (7, int(option.switch)), (8, int(not length % vector)),
+            (6, device.limits.subgroup_size if plan.subgroups else 1), (7, int(option.switch)),
+            (8, int(whole)), (9, int(shifted)),
         )  # fmt: skip
         groups = launch.groups_for(count * plan.members, device.limits, plan.size)
         launch.dispatch(chosen, device, push, groups, reads, writes, plan.size, metadata, constants)
+
+
+def _begins_anywhere(outer: Sequence[layout.Strides], steps: Sequence[int], vector: int) -> bool:
+    """Whether rows without gaps begin anywhere in a pack, but in the same place of one for all operands."""
+    places = {tuple(stride % vector for stride in row) for row in outer}
+    return set(steps) == {1} and len(places) == 1 and any(places.pop())
