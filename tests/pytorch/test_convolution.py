@@ -40,6 +40,12 @@ CALLS = {
     "adaptive_avg_pool2d": (lambda x: F.adaptive_avg_pool2d(x, (3, 4)), (2, 3, 8, 7)),
     "adaptive_avg_pool2d, one": (lambda x: F.adaptive_avg_pool2d(x, 1), (2, 3, 8, 7)),
     "adaptive_max_pool2d": (lambda x: F.adaptive_max_pool2d(x, (3, 4)), (2, 3, 8, 7)),
+    "fractional_max_pool2d": (
+        lambda x: F.fractional_max_pool2d(x, 3, output_size=(3, 4), _random_samples=x.new_full((2, 3, 2), 0.3)), (2, 3, 8, 9),
+    ),
+    "fractional_max_pool3d": (
+        lambda x: F.fractional_max_pool3d(x, 2, output_size=(1, 2, 3), _random_samples=x.new_full((1, 2, 3), 0.7)), (1, 2, 3, 4, 6),
+    ),
     "nearest": (lambda x: F.interpolate(x, scale_factor=1.7, mode="nearest"), (1, 2, 5, 6)),
     "nearest-exact": (lambda x: F.interpolate(x, size=(4, 9), mode="nearest-exact"), (1, 2, 5, 6)),
     "linear": (lambda x: F.interpolate(x, size=9, mode="linear"), (1, 2, 5)),

@@ -18,6 +18,7 @@ from . import (
     creation,
     elementwise,
     fourier,
+    fractional,
     grid,
     indexing,
     linear_algebra,
