@@ -25,7 +25,9 @@ layout(push_constant, scalar) uniform Push {
     int b_k;
 } push;
 
-const uint AT_ONCE = 8u; // loads
+#ifndef AT_ONCE
+#define AT_ONCE 8u // loads
+#endif
 
 T next(T a, T b, T sum) { return NEXT; }
 

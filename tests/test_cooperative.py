@@ -21,7 +21,10 @@ from vkarray.ops import catalogue, cooperative, product, tuned
 from vkarray.ops.cooperative import TILES, Tile
 
 HALVES = supported([vx.float16, vx.bfloat16])
-SMALL = Tile((32, 32), 16, (16, 16), (8, 8, 8), 8, 0, 264, 1.0)
+SMALL = {
+    False: Tile((32, 32), 16, (16, 16), (8, 8, 8), 8, 0, 264, 1.0),
+    True: Tile((32, 64), 16, (16, 32), (8, 8, 8), 8, 0, 264, 1.0, ahead=True),
+}
 
 
 class Described(NamedTuple):
@@ -43,7 +46,7 @@ def tile(request, device, monkeypatch):
     row = TILES["gpu"][request.param]._replace(least=0)
     monkeypatch.setitem(TILES, "gpu", (row,))
     if compiler_is_new():
-        monkeypatch.setitem(TILES, "cpu", (SMALL,))
+        monkeypatch.setitem(TILES, "cpu", (SMALL[row.ahead],))
     cooperative.choose_tile.cache_clear()
     yield row
     cooperative.choose_tile.cache_clear()
@@ -117,10 +120,13 @@ def test_devices_without_what_the_kernel_needs_are_left_alone(able) -> None:
 
 
 def test_every_row_of_the_table_divides_evenly() -> None:
-    for row in (*TILES["gpu"], SMALL):
+    for row in (*TILES["gpu"], *SMALL.values()):
         for length, part, fragment in zip((*row.shape, row.depth), (*row.part, row.depth), row.fragment, strict=True):
             assert length % part == part % fragment == 0
             assert length * row.depth // cooperative.LANES % row.invocations == 0 or length == row.depth
+        if row.ahead:  # half a tile of a, and a tile of b, are as deep as a fragment
+            assert row.depth == 2 * row.fragment[2]
+            assert all(length * row.fragment[2] // cooperative.LANES % row.invocations == 0 for length in row.shape)
         assert row.shared_bytes <= 49152
 
 

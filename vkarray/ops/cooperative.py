@@ -29,7 +29,8 @@ LANES = 8  # elements of the packs that operands move in
 class Tile(NamedTuple):
     """A row of the table: the tile of the result that a workgroup makes, the part of it that a subgroup keeps, and when
     that pays: from `least` tiles on, and where the result has at least half the rows and columns of a tile. `at_once` and
-    `cost` are as in `tiles`."""
+    `cost` are as in `tiles`. With `ahead`, fragments are loaded while others are multiplied, from two tiles of each operand
+    in shared memory, which are as deep as two fragments and one."""
 
     shape: tuple[int, int]
     depth: int
@@ -39,6 +40,7 @@ class Tile(NamedTuple):
     least: int
     at_once: int
     cost: float
+    ahead: bool = False
 
     @property
     def label(self) -> str:
@@ -53,21 +55,26 @@ class Tile(NamedTuple):
     @property
     def shared_bytes(self) -> int:
         """Shared memory of a workgroup: the tiles of a and b, with a pack more in every row."""
+        depths = (2 * self.fragment[2], self.fragment[2]) if self.ahead else (self.depth, self.depth)
         packs = sum(
-            max(length * (self.depth // LANES + 1), self.depth * (length // LANES + 1)) for length in self.shape
+            max(length * (depth // LANES + 1), depth * (length // LANES + 1))
+            for length, depth in zip(self.shape, depths, strict=True)
         )
-        return packs * 16
+        return packs * 16 * (2 if self.ahead else 1)
 
 
 # In each table the row that fits and should take least time is taken. Figures of an NVIDIA H200.
 TILES = {
     "gpu": (
-        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32, 264, 1.0),
-        Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0, 264, 1.6),
+        Tile((128, 256), 32, (64, 64), (16, 16, 16), 32, 32, 132, 1.0, ahead=True),
+        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32, 264, 1.1),
+        Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0, 264, 1.8),
     ),
     "cpu": (),
 }
 _BUSY = 264 * 128  # invocations that keep a GPU busy; with fewer, sums are cut into parts
+# Rows of the result from which on a copy of b costs less than reading it along k, where tiles are one fragment deep.
+_TURN_FROM = 1024
 _SHORTEST_PART = 512
 _FEATURES = {
     "float16": ("cooperativeMatrix", "vulkanMemoryModel", "storageBuffer16BitAccess", "shaderFloat16"),
@@ -85,14 +92,15 @@ _FEATURES = {
 def variant(tile: Tile, dtype: DType) -> Variant:
     """Matrix products of `dtype` by fragments."""
     sizes = {
-        "TILE_M": tile.shape[0], "TILE_N": tile.shape[1], "TILE_K": tile.depth, "PART_M": tile.part[0],
+        "TILE_M": tile.shape[0], "TILE_N": tile.shape[1], "PART_M": tile.part[0],
         "PART_N": tile.part[1], "FRAGMENT_M": tile.fragment[0], "FRAGMENT_N": tile.fragment[1],
         "FRAGMENT_K": tile.fragment[2], "SUBGROUP": tile.subgroup,
     }  # fmt: skip
-    own = tuple((name, str(size)) for name, size in sizes.items())
+    template = "matmul_cooperative" + "_ahead" * tile.ahead
+    own = tuple((name, str(size)) for name, size in (sizes | ({} if tile.ahead else {"TILE_K": tile.depth})).items())
     brain = (("BFLOAT16", "1"),) if dtype.name == "bfloat16" else ()
     label = f"matmul {dtype} (cooperative, tiles of {tile.shape[0]} x {tile.shape[1]})"
-    return Variant("matmul_cooperative", (*brain, *own), label)
+    return Variant(template, (*brain, *own), label)
 
 
 def variants(device: Any = None) -> Iterator[Variant]:
@@ -147,6 +155,8 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
         return product.matmul(a, b, result)
     batch, (m, n) = result._shape[:-2], result._shape[-2:]
     a, b = _in_packs(a), _in_packs(b)
+    if tile.ahead and m >= _TURN_FROM and _side_by_side(b) == -2:
+        b = _in_rows(b)
     a = a._view((*batch, m, k), layout.broadcast_strides(a._shape, a._strides, (*batch, m, k)))
     b = b._view((*batch, k, n), layout.broadcast_strides(b._shape, b._strides, (*batch, k, n)))
     a, b, folded = _fold(a, b, result)
@@ -177,9 +187,13 @@ def _in_packs(array: VkArray) -> VkArray:
     """The array, copied where its matrices do not lie in packs."""
     if _side_by_side(array) is not None:
         return array
-    (*stack, rows, columns), strides = array._shape, array._strides
-    if abs(strides[-2]) < abs(strides[-1]):
-        return _in_packs(array.mT).mT
+    strides = array._strides
+    return _in_rows(array.mT).mT if abs(strides[-2]) < abs(strides[-1]) else _in_rows(array)
+
+
+def _in_rows(array: VkArray) -> VkArray:
+    """A copy of the array whose matrices lie in packs row by row."""
+    (*stack, rows, columns) = array._shape
     row = -(-columns // LANES) * LANES
     whole = (*stack, rows, row)
     copied = empty(whole, array._dtype, array._device)._view(array._shape, layout.contiguous_strides(whole))

@@ -23,6 +23,7 @@ LANES = 4  # rows of an invocation
 # Invocations that keep a device of each kind busy, none where the kernel does not pay, and the products of a part at least.
 BUSY = {"gpu": 1 << 16, "cpu": 0}
 SHORTEST_PART = 128
+_FEW = 1 << 14  # so many packs are spread over more of the device, in workgroups of 64
 _TYPES = {dtypes.float32: "vec4", dtypes.int32: "ivec4", dtypes.uint32: "uvec4"}
 _HAS_B = 1  # the specialization constant
 
@@ -58,8 +59,9 @@ def fits(a: VkArray, b: VkArray, result: VkArray) -> bool:
 def sum_parts(kind: Variant, a: VkArray, b: VkArray, result: VkArray, part: int) -> None:
     """result[p, ...] = the sum over part p, for operands that fit and a contiguous result."""
     device = result._device
-    kernel = launch.kernel(kind, device, launch.WORKGROUP_SIZE, ((_HAS_B, int(a is not b)),))
     count, packs = math.prod(result._shape) // LANES, math.prod(result._shape[1:]) // LANES
+    size = 64 if count < _FEW else launch.WORKGROUP_SIZE
+    kernel = launch.kernel(kind, device, size, ((_HAS_B, int(a is not b)),))
     push = struct.pack(
         "<3Q5Ii", a._address, b._address, result._address, count, packs, a._shape[-1], part,
         a._strides[-1] // LANES, b._strides[-1],

@@ -1,0 +1,153 @@
+#ifndef LIB_COOPERATIVE
+#define LIB_COOPERATIVE
+
+// What the kernels of cooperative matrices share: operands in packs of 8 elements, and the way of the sums to the result.
+//
+// They define the tile of a workgroup, TILE_M x TILE_N, and how many products it is deep in shared memory, A_DEPTH and
+// B_DEPTH; the part of a subgroup, PART_M x PART_N; the sizes of fragments; and how many tiles lie in shared memory, BUFFERS.
+//
+// Operands move as packs of 8 elements: A_ALONG_K and B_ALONG_K say along which dimension elements lie side by side; the
+// strides of all others, and the addresses, are multiples of 8 elements. Rows in shared memory are one pack longer than
+// the tile, which keeps the 8 rows of a fragment in different banks (2.4 times as fast on an NVIDIA H200).
+#include "lib/extensions.glsl"
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#extension GL_KHR_cooperative_matrix : require
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_KHR_shader_subgroup_basic : require
+#ifdef BFLOAT16
+#extension GL_EXT_bfloat16 : require
+#define ELEMENT bfloat16_t
+#else
+#define ELEMENT float16_t
+#endif
+#include "lib/dtypes.glsl"
+
+const int SUBGROUPS = TILE_M / PART_M * (TILE_N / PART_N), SIZE = SUBGROUPS * SUBGROUP;
+layout(local_size_x = SIZE) in;
+layout(constant_id = 1) const bool A_ALONG_K = true;
+layout(constant_id = 2) const bool B_ALONG_K = false;
+layout(constant_id = 3) const bool R_PACKED = false;  // rows of r begin at multiples of 16 bytes
+layout(constant_id = 4) const bool R_FLOAT32 = false; // r holds the sums, not rounded
+
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer AElements { uvec4 data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer BElements { uvec4 data[]; };
+layout(buffer_reference, scalar) writeonly buffer RElements { uint16_t data[]; };
+layout(buffer_reference, scalar) writeonly buffer Sums { float data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer ResultPacks { uvec4 data[]; };
+
+#include "lib/matmul_push.glsl"
+#include "lib/stack.glsl"
+
+#define LANES 8 // elements of a pack
+
+
+const int ROW_M = TILE_M / LANES + 1, ROW_N = TILE_N / LANES + 1;
+const int A_ROW = A_ALONG_K ? A_DEPTH / LANES + 1 : ROW_M, B_ROW = B_ALONG_K ? B_DEPTH / LANES + 1 : ROW_N;
+const int A_SIZE = (A_ALONG_K ? TILE_M : A_DEPTH) * A_ROW, B_SIZE = (B_ALONG_K ? TILE_N : B_DEPTH) * B_ROW;
+const int STORE_ROW = FRAGMENT_N / 4 + 1, STORE_SIZE = SUBGROUPS * FRAGMENT_M * STORE_ROW;
+const int A_PACKS = TILE_M * A_DEPTH / LANES / SIZE, B_PACKS = TILE_N * B_DEPTH / LANES / SIZE;
+const int DOWN = PART_M / FRAGMENT_M, ACROSS = PART_N / FRAGMENT_N;
+
+shared uvec4 a_tile[BUFFERS * A_SIZE > STORE_SIZE ? BUFFERS * A_SIZE : STORE_SIZE];
+shared uvec4 b_tile[BUFFERS * B_SIZE];
+
+int local = int(gl_LocalInvocationIndex);
+Place place;
+int row, column, length;     // where the tile begins in r, and how many products a sum has
+int part_row, part_column;   // where the subgroup's part begins in the tile
+coopmat<float, gl_ScopeSubgroup, FRAGMENT_M, FRAGMENT_N, gl_MatrixUseAccumulator> sums[DOWN * ACROSS];
+
+#include "lib/matmul_tile.glsl"
+
+// The pack without the elements from `count` on.
+uvec4 beginning(uvec4 pack, int count) {
+    ivec4 kept = clamp(count - ivec4(0, 2, 4, 6), 0, 2);
+    return pack & ((uvec4(1u) << 16 * uvec4(min(kept, 1))) - 1u | -uvec4(equal(kept, ivec4(2))));
+}
+
+// The row of a pack in a tile along k: packs with neighbouring numbers lie in different banks.
+int apart(int number, int in_a_row) {
+    return number / (8 * in_a_row) * 8 + number / in_a_row % (8 / in_a_row) * in_a_row + number / 8 % in_a_row;
+}
+
+// For an operand: NAME_fetch brings packs of its tile at `first` into registers, NAME_put writes them to shared memory.
+// Past the edge the last row or column is fetched again, and its sums are not stored; past the end of k the last element
+// of it, and if that happens to a tile that is not `whole`, zeros take its place.
+#define OPERAND(NAME, ALONG_K, TILE, DEPTH, ROW, COUNT, SETS, START, EXTENT, STRIDE, STRIDE_K)                 \
+    uvec4 NAME##_next[SETS * COUNT];                                                                           \
+    int NAME##_base[COUNT];                                                                                    \
+    ivec2 NAME##_pack(int p) {                                                                                 \
+        int number = p * SIZE + local;                                                                         \
+        return ALONG_K ? ivec2(apart(number, DEPTH / LANES), number % (DEPTH / LANES) * LANES)                 \
+                       : ivec2(number % (TILE / LANES) * LANES, number / (TILE / LANES));                      \
+    }                                                                                                          \
+    void NAME##_begin() {                                                                                      \
+        [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                           \
+            ivec2 at = NAME##_pack(p);                                                                         \
+            int last = int(EXTENT) - 1;                                                                        \
+            NAME##_base[p] = place.NAME / LANES + (ALONG_K ? min(START + at.x, last) * (STRIDE / LANES)        \
+                                                           : min(START + at.x, last) / LANES);                 \
+        }                                                                                                      \
+    }                                                                                                          \
+    void NAME##_fetch(int first, bool whole, int set, int from, int to) {                                      \
+        [[unroll]] for (int p = from; p < to; ++p) {                                                           \
+            int k = first + NAME##_pack(p).y, safe = min(k, length - 1);                                       \
+            uvec4 pack = push.NAME.data[NAME##_base[p] + (ALONG_K ? safe / LANES : safe * (STRIDE_K / LANES))]; \
+            int count = ALONG_K ? length - k : k < length ? LANES : 0;                                         \
+            NAME##_next[set * COUNT + p] = whole ? pack : beginning(pack, count);                              \
+        }                                                                                                      \
+    }                                                                                                          \
+    void NAME##_put(int buffer_, int set, int from, int to) {                                                  \
+        [[unroll]] for (int p = from; p < to; ++p) {                                                           \
+            ivec2 at = NAME##_pack(p);                                                                         \
+            int place_ = ALONG_K ? at.x * ROW + at.y / LANES : at.y * ROW + at.x / LANES;                      \
+            NAME##_tile[buffer_ * (ALONG_K ? TILE : DEPTH) * ROW + place_] = NAME##_next[set * COUNT + p];     \
+        }                                                                                                      \
+    }
+
+// Two rounded results as one word.
+uint rounded(float first, float second) {
+#ifdef BFLOAT16
+    return vx_bfloat16_to_bits(first) | vx_bfloat16_to_bits(second) << 16;
+#else
+    return packFloat2x16(f16vec2(first, second));
+#endif
+}
+
+// Stores a fragment through the subgroup's own part of a_tile: only so is it known which invocation holds which element.
+void store(int number, int first_row, int first_column) {
+    const int OWN = int(gl_SubgroupID) * FRAGMENT_M * STORE_ROW, PACKS = FRAGMENT_N / LANES;
+    coopMatStore(sums[number], a_tile, OWN, STORE_ROW, gl_CooperativeMatrixLayoutRowMajor);
+    subgroupMemoryBarrierShared();
+    subgroupBarrier();
+    for (int p = int(gl_SubgroupInvocationID); p < FRAGMENT_M * PACKS; p += SUBGROUP) {
+        int to_row = first_row + p / PACKS, to_column = first_column + p % PACKS * LANES;
+        int offset = place.r + to_row * push.r_m + to_column, at = OWN + p / PACKS * STORE_ROW + p % PACKS * 2;
+        if (to_row >= int(push.m)) continue;
+        vec4 low = uintBitsToFloat(a_tile[at]), high = uintBitsToFloat(a_tile[at + 1]);
+        if (R_FLOAT32 && R_PACKED && to_column + LANES <= int(push.n)) {
+            ResultPacks(uvec2(push.r)).data[offset / 4] = a_tile[at];
+            ResultPacks(uvec2(push.r)).data[offset / 4 + 1] = a_tile[at + 1];
+            continue;
+        }
+        if (R_FLOAT32) {
+            [[unroll]] for (int l = 0; l < LANES; ++l) {
+                if (to_column + l < int(push.n)) Sums(uvec2(push.r)).data[offset + l] = l < 4 ? low[l % 4] : high[l % 4];
+            }
+            continue;
+        }
+        uvec4 pack = uvec4(rounded(low.x, low.y), rounded(low.z, low.w), rounded(high.x, high.y), rounded(high.z, high.w));
+        if (R_PACKED && to_column + LANES <= int(push.n)) {
+            ResultPacks(uvec2(push.r)).data[offset / LANES] = pack;
+        } else {
+            [[unroll]] for (int l = 0; l < LANES; ++l) {
+                if (to_column + l < int(push.n)) push.r.data[offset + l] = uint16_t(pack[l / 2] >> l % 2 * 16);
+            }
+        }
+    }
+    subgroupMemoryBarrierShared();
+    subgroupBarrier();
+}
+
+#endif
