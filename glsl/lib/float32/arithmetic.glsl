@@ -119,8 +119,8 @@ bool vx_is_special_division(float a, float b) {
     return vx_magnitude_bits(a) - 1u >= 0x7F7FFFFFu || vx_magnitude_bits(b) - 1u >= 0x7F7FFFFFu;
 }
 
-// Correctly rounded, subnormal operands and results too.
-float vx_divide(float a, float b) {
+// Correctly rounded, where operands or the result may be zero, subnormal, infinite or NaN.
+float vx_divide_rare(float a, float b) {
     uint sign = vx_sign_bits(a) ^ vx_sign_bits(b);
     if (vx_is_special_division(a, b)) {
         return vx_divide_special(a, b, sign);
@@ -131,6 +131,34 @@ float vx_divide(float a, float b) {
     ivec2 quotient = vx_significand_quotient(numerator.x << doubled, denominator.x);
     uint significand = uint(quotient.x << 1) | (quotient.y != 0 ? 1u : 0u);
     return uintBitsToFloat(sign | vx_compose(significand, numerator.y - denominator.y - doubled + 127));
+}
+
+// Correctly rounded. A float quotient, off by some units, is corrected by the exact integer remainder: first by the nearest
+// multiple of b, as far as a float division knows it, then by the exact comparison with b / 2, which a remainder never equals.
+float vx_divide(float a, float b) {
+    uint a_bits = vx_magnitude_bits(a);
+    uint b_bits = vx_magnitude_bits(b);
+    uint numerator = (a_bits & 0x007FFFFFu) | 0x00800000u;
+    uint denominator = (b_bits & 0x007FFFFFu) | 0x00800000u;
+    uint doubled = numerator < denominator ? 1u : 0u;
+    precise float reciprocal = 1.0 / uintBitsToFloat(denominator + 0x3F000000u);
+    precise float estimate = uintBitsToFloat(numerator + 0x3F000000u + (doubled << 23)) * reciprocal;
+    // 2^23 times the quotient, which is in [1, 2).
+    int quotient = floatBitsToInt(estimate) - 0x3F000000;
+    int remainder = int((numerator << (23u + doubled)) - uint(quotient) * denominator);
+    precise float shifted = float(remainder) * (reciprocal * 1.1920928955078125e-7) + 12582912.0;
+    int correction = floatBitsToInt(shifted) - 0x4B400000;
+    int twice = 2 * (remainder - correction * int(denominator));
+    correction += (twice > int(denominator) ? 1 : 0) - (twice < -int(denominator) ? 1 : 0);
+    uint exponents = (a_bits & 0x7F800000u) - (b_bits & 0x7F800000u) - (doubled << 23) + 0x3F000000u;
+    float result = uintBitsToFloat((exponents + uint(quotient + correction)) | (vx_sign_bits(a) ^ vx_sign_bits(b)));
+    // Apart, so that there is no branch before the usual result: operands that are not normal, or a result that may not be.
+    bool rare = a_bits - 0x00800000u >= 0x7F000000u || b_bits - 0x00800000u >= 0x7F000000u
+        || a_bits - b_bits + 0x3E800000u >= 0x7D000000u;
+    if (rare) {
+        result = vx_divide_rare(a, b);
+    }
+    return result;
 }
 
 float vx_reciprocal(float x) {

@@ -44,14 +44,17 @@ float vx_power_of_two(int n) {
     return intBitsToFloat((n + 127) << 23);
 }
 
+// The number of units of 2^-149 of subnormal bits, as a float: no search for the first bit, which takes GPUs long.
+float vx_subnormal_units(uint magnitude_bits) {
+    precise float units = uintBitsToFloat(magnitude_bits | 0x4B000000u) - 8388608.0;
+    return units;
+}
+
 // Positive finite bits as (significand of exactly 24 bits, biased exponent); a subnormal gets an exponent below 1.
 ivec2 vx_decompose(uint magnitude_bits) {
-    int exponent = int(magnitude_bits >> 23);
-    if (exponent == 0) {
-        int shift = 23 - findMSB(magnitude_bits);
-        return ivec2(int(magnitude_bits << shift), 1 - shift);
-    }
-    return ivec2(int((magnitude_bits & 0x007FFFFFu) | 0x00800000u), exponent);
+    bool subnormal = magnitude_bits < 0x00800000u;
+    uint bits = subnormal ? floatBitsToUint(vx_subnormal_units(magnitude_bits)) : magnitude_bits;
+    return ivec2(int((bits & 0x007FFFFFu) | 0x00800000u), int(bits >> 23) - (subnormal ? 149 : 0));
 }
 
 // value / 2^shift rounded half to even, for 1 <= shift and value < 2^30.
@@ -80,14 +83,11 @@ float vx_scale(float x, int n) {
     return uintBitsToFloat((bits == 0u ? 0u : result) | vx_sign_bits(x));
 }
 
-// A subnormal x times 2^24, by bits; any other x as it is.
+// A subnormal x times 2^24; any other x as it is.
 float vx_scale_up_subnormal(float x) {
     uint bits = vx_magnitude_bits(x);
-    if (bits == 0u || bits >= 0x00800000u) {
-        return x;
-    }
-    ivec2 parts = vx_decompose(bits);
-    return uintBitsToFloat((uint(parts.x) & 0x007FFFFFu) | (uint(parts.y + 24) << 23) | vx_sign_bits(x));
+    precise float scaled = vx_subnormal_units(bits) * vx_power_of_two(-125);
+    return bits < 0x00800000u ? uintBitsToFloat(floatBitsToUint(scaled) | vx_sign_bits(x)) : x;
 }
 
 #endif

@@ -36,20 +36,23 @@ float vx_exp_tail(float r, float c) {
     return tail;
 }
 
-// 0.77 ULP over all inputs (subnormal results are rounded twice).
-float vx_exp(float x) {
-    // Below 87 the result is a normal number, and no exponent has to be looked at.
-    bool ordinary = vx_magnitude_bits(x) < 0x42AE0000u;
-    precise float clamped = x;
-    if (!ordinary) {
-        clamped = x > 89.0 ? 89.0 : (x < -104.0 ? -104.0 : x);
-    }
-    vec3 r = vx_exp_reduce(clamped);
+// exp(x) = 2^n y as (y, 1.5 2^23 + n), for |x| < 150.
+vec2 vx_exp_parts(float x) {
+    vec3 r = vx_exp_reduce(x);
     vec2 sum = vx_fast_two_sum(1.0, r.x);
     precise float y = sum.x + (sum.y + vx_exp_tail(r.x, r.y));
-    float result = uintBitsToFloat(floatBitsToUint(y) + (floatBitsToUint(r.z) << 23));
-    if (!ordinary) {
-        result = vx_is_nan(x) ? VX_FLOAT32_NAN : vx_scale(y, vx_exp_exponent(r.z));
+    return vec2(y, r.z);
+}
+
+// 0.77 ULP over all inputs (subnormal results are rounded twice).
+float vx_exp(float x) {
+    vec2 parts = vx_exp_parts(x);
+    float result = uintBitsToFloat(floatBitsToUint(parts.x) + (floatBitsToUint(parts.y) << 23));
+    // Below 87 the result is a normal number, and no exponent has to be looked at.
+    if (vx_magnitude_bits(x) >= 0x42AE0000u) {
+        precise float clamped = x > 89.0 ? 89.0 : (x < -104.0 ? -104.0 : x);
+        parts = vx_exp_parts(clamped);
+        result = vx_is_nan(x) ? VX_FLOAT32_NAN : vx_scale(parts.x, vx_exp_exponent(parts.y));
     }
     return result;
 }

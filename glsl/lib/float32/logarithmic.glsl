@@ -17,18 +17,20 @@ float vx_log_special(float x) {
     return floatBitsToUint(x) == 0x7F800000u ? x : VX_FLOAT32_NAN;
 }
 
-// (m - 1, e) of a positive finite x; both exact.
-vec2 vx_log_reduce(float x) {
+// (m - 1, e) of a positive normal x; both exact.
+vec2 vx_log_reduce_normal(float x) {
     uint bits = floatBitsToUint(x);
-    int subnormal = 0;
-    if (bits < 0x00800000u) {
-        bits = floatBitsToUint(vx_scale_up_subnormal(x));
-        subnormal = 24;
-    }
     int exponent = int(bits - 0x3F3504F3u) >> 23;
-    precise float m = uintBitsToFloat(bits - uint(exponent << 23));
-    precise float f = m - 1.0;
-    return vec2(f, float(exponent - subnormal));
+    precise float f = uintBitsToFloat(bits - uint(exponent << 23)) - 1.0;
+    precise float e = intBitsToFloat(0x4B400000 + exponent) - 12582912.0;
+    return vec2(f, e);
+}
+
+// The same, where x may be subnormal.
+vec2 vx_log_reduce(float x) {
+    vec2 reduced = vx_log_reduce_normal(vx_scale_up_subnormal(x));
+    precise float e = reduced.y - (floatBitsToUint(x) < 0x00800000u ? 24.0 : 0.0);
+    return vec2(reduced.x, e);
 }
 
 // log(1 + f) as a pair, sqrt(1/2) - 1 <= f <= sqrt(2) - 1; relative error 2^-29.
@@ -56,41 +58,39 @@ vec2 vx_log_change_base(vec2 a, float high, float low) {
     return vec2(product, error);
 }
 
-// 0.65 ULP over all inputs.
-float vx_log(float x) {
-    if (!vx_log_is_ordinary(x)) {
-        return vx_log_special(x);
-    }
-    vec2 reduced = vx_log_reduce(x);
+float vx_log_from(vec2 reduced) {
     vec2 part = vx_log_pair(reduced.x);
     vec2 sum = vx_fast_two_sum(reduced.y * 0.693145752, part.x);
     precise float result = sum.x + (sum.y + (part.y + reduced.y * 1.42860677e-6));
     return result;
 }
 
-// 0.74 ULP over all inputs; exact for powers of 2.
-float vx_log2(float x) {
-    if (!vx_log_is_ordinary(x)) {
-        return vx_log_special(x);
-    }
-    vec2 reduced = vx_log_reduce(x);
+float vx_log2_from(vec2 reduced) {
     vec2 part = vx_log_change_base(vx_log_pair(reduced.x), 1.44238281, 0.000312228396);
     vec2 sum = vx_fast_two_sum(reduced.y, part.x);
     precise float result = sum.x + (sum.y + part.y);
     return result;
 }
 
-// 0.67 ULP over all inputs; exact for powers of 10.
-float vx_log10(float x) {
-    if (!vx_log_is_ordinary(x)) {
-        return vx_log_special(x);
-    }
-    vec2 reduced = vx_log_reduce(x);
+float vx_log10_from(vec2 reduced) {
     vec2 part = vx_log_change_base(vx_log_pair(reduced.x), 0.434204102, 9.03803375e-5);
     vec2 sum = vx_fast_two_sum(reduced.y * 0.301025391, part.x);
     precise float result = sum.x + (sum.y + (part.y + reduced.y * 4.60503907e-6));
     return result;
 }
+
+// What is not a positive normal number comes after the usual case, which so has no branch in it.
+#define VX_LOGARITHM(NAME, FROM) \
+    float NAME(float x) { \
+        float result = FROM(vx_log_reduce_normal(x)); \
+        if (floatBitsToUint(x) - 0x00800000u >= 0x7F000000u) { \
+            result = vx_log_is_ordinary(x) ? FROM(vx_log_reduce(x)) : vx_log_special(x); \
+        } \
+        return result; \
+    }
+VX_LOGARITHM(vx_log, vx_log_from)      // 0.65 ULP over all inputs
+VX_LOGARITHM(vx_log2, vx_log2_from)    // 0.74 ULP; exact for powers of 2
+VX_LOGARITHM(vx_log10, vx_log10_from)  // 0.67 ULP; exact for powers of 10
 
 // e log(2) + log(1 + f + c) as a pair, c an error term below 2^-20.
 vec2 vx_log_finish(float f, float c, float e) {

@@ -52,22 +52,41 @@ float vx_hypot(float a, float b) {
     return vx_scale(root.x, above.y - 127);
 }
 
-// log2 of a positive finite x as a pair, relative error about 2^-36: with x = 2^e (1 + f), s = f / (2 + f) and
-// log(1 + f) = 2 s + s^3 (2/3 + s^2 (2/5 + ...)), all but the last polynomial in pairs.
+// log2 of a positive finite x as a pair whose first number has 12 bits, relative error about 2^-34 (after Sun's fdlibm): with
+// x = 2^e (1 + f) and s = f / (2 + f), log(1 + f) = 2/3 s (3 + s^2 + s^4 (3/5 + s^2 (3/7 + ...))), where s, what is in parentheses
+// and the product are numbers of 12 bits, whose products are exact, and a rest.
 vec2 vx_log2_pair(float x) {
     vec2 reduced = vx_log_reduce(x);
-    vec2 s = vx_pair_divide(vec2(reduced.x, 0.0), vx_fast_two_sum(2.0, reduced.x));
-    vec2 z = vx_pair_multiply(s, s);
-    precise float p = 0.221810594 + z.x * 0.195278898;
-    p = 0.285719573 + z.x * p;
-    p = 0.399999976 + z.x * p;
-    precise float next = z.x * p;
-    vec2 sum = vx_fast_two_sum(0.666666687, next);
-    precise float low = sum.y + (z.y * p - 1.98682155e-8);
-    vec2 tail = vx_pair_multiply(vx_pair_multiply(s, z), vec2(sum.x, low));
-    precise vec2 twice = vec2(2.0 * s.x, 2.0 * s.y);
-    vec2 logarithm = vx_pair_add(twice, tail);
-    return vx_pair_add(vec2(reduced.y, 0.0), vx_pair_multiply(logarithm, vec2(1.44269502, 1.92596303e-8)));
+    float f = reduced.x;
+    precise float d = 2.0 + f;
+    float d_high = vx_split(d).x;
+    precise float d_low = f - (d_high - 2.0);
+    precise float guess = 1.4777559 + d * (-0.722444057 + d * 0.116862878);
+    precise float error = 1.0 - d * guess;
+    precise float reciprocal = guess + guess * (error + error * error);
+    precise float rounded = f * reciprocal;
+    float s_high = vx_split(rounded).x;
+    precise float s_low = reciprocal * ((f - s_high * d_high) - s_high * d_low);
+    precise float s = s_high + s_low;
+    precise float z = s * s;
+    precise float p = 0.60000026 + z * (0.428428054 + z * 0.345876724);
+    precise float rest = z * z * p + s_low * (s_high + s);
+    precise float square = s_high * s_high;
+    precise float factor = 3.0 + square + rest;
+    float factor_high = vx_split(factor).x;
+    precise float factor_low = rest - ((factor_high - 3.0) - square);
+    precise float u = s_high * factor_high;
+    precise float w = s_low * factor_high + s * factor_low;
+    precise float product = u + w;
+    float product_high = vx_split(product).x;
+    precise float product_low = w - (product_high - u);
+    // Times 2 / (3 log(2)).
+    precise float high = product_high * 0.961669922;
+    precise float low = product_high * 0.000126772051 + product_low * 0.961796701;
+    precise float sum = (high + low) + reduced.y;
+    float logarithm = vx_split(sum).x;
+    precise float logarithm_low = low - ((logarithm - reduced.y) - high);
+    return vec2(logarithm, logarithm_low);
 }
 
 // 0 for a y that is no integer, 1 for an odd one, 2 for an even one (infinities too).
@@ -84,8 +103,10 @@ int vx_integer_parity(float y) {
     return bits < 0x4B800000u && ((significand >> places) & 1u) == 1u ? 1 : 2;
 }
 
-// x^y with all special cases of C99 Annex F: 2^(y log2 |x|) from pairs. 0.77 ULP on samples, 0.63 where the result is normal.
-float vx_pow(float x, float y) {
+// x^y, where something is special: x is negative, zero, infinite or NaN, y is zero, infinite or NaN, or the result is no normal number.
+// Where |x| is finite and not 0, |x|^y is 2^exponent, and part.x + part.y times 2^n for the n nearest to it, of which the last bits of
+// `shifted` tell. The special cases are those of C99 Annex F.
+float vx_pow_rare(float x, float y, float exponent, vec2 part, float shifted) {
     uint x_bits = vx_magnitude_bits(x);
     uint y_bits = vx_magnitude_bits(y);
     if (y_bits == 0u || floatBitsToUint(x) == 0x3F800000u) {
@@ -107,16 +128,44 @@ float vx_pow(float x, float y) {
     if (vx_sign_bits(x) != 0u && parity == 0) {
         return VX_FLOAT32_NAN;
     }
-    vec2 logarithm = vx_log2_pair(uintBitsToFloat(x_bits));
-    // |log2 x| is 2^-24 at least, or 0: the result no longer changes with |y| beyond 2^40.
-    precise float power = uintBitsToFloat(min(y_bits, 0x53800000u) | vx_sign_bits(y));
-    precise float estimate = power * logarithm.x;
-    if (estimate > 160.0 || estimate < -160.0) {
-        return uintBitsToFloat(sign | (estimate > 0.0 ? 0x7F800000u : 0u));
+    if (exponent > 160.0 || exponent < -160.0) {
+        return uintBitsToFloat(sign | (exponent > 0.0 ? 0x7F800000u : 0u));
     }
-    vec2 product = vx_two_product(power, logarithm.x);
-    precise float error = product.y + power * logarithm.y;
-    return vx_flip_sign(vx_exp2_of_pair(product.x, error), sign);
+    // Rounded once where the result is subnormal: what is left of the significand decides beyond its last bit.
+    vec2 power = vx_fast_two_sum(part.x, part.y);
+    uint significand = ((floatBitsToUint(power.x) & 0x007FFFFFu) | 0x00800000u) << 2;
+    significand += power.y > 0.0 ? 1u : (power.y < 0.0 ? 0xFFFFFFFFu : 0u);
+    return uintBitsToFloat(sign | vx_compose(significand, int(floatBitsToUint(power.x) >> 23) + vx_exp_exponent(shifted)));
+}
+
+// 2^(y log2 |x|) from pairs. 0.71 ULP on samples.
+float vx_pow(float x, float y) {
+    vec2 logarithm = vx_log2_pair(uintBitsToFloat(vx_magnitude_bits(x)));
+    // |log2 x| is 2^-24 at least, or 0: the result no longer changes with |y| beyond 2^40.
+    precise float power = uintBitsToFloat(min(vx_magnitude_bits(y), 0x53800000u) | vx_sign_bits(y));
+    float power_high = vx_split(power).x;
+    precise float high = power_high * logarithm.x;
+    precise float low = (power - power_high) * logarithm.x + power * logarithm.y;
+    vec2 product = vx_fast_two_sum(high, low);
+    // 2^n 2^r, r log(2) as a pair.
+    precise float shifted = product.x + 12582912.0;
+    precise float n = shifted - 12582912.0;
+    precise float r = product.x - n;
+    vec2 part = vx_split(r);
+    precise float r_high = part.x * 0.693115234;
+    precise float r_low = (part.y + product.y) * 0.693147182 + part.x * 3.19461833e-5;
+    vec2 reduced = vx_fast_two_sum(r_high, r_low);
+    vec2 sum = vx_fast_two_sum(1.0, reduced.x);
+    precise float q = 0.5 + reduced.x * vx_exp_polynomial(reduced.x);
+    precise float tail = sum.y + (reduced.x * reduced.x * q + reduced.y * sum.x);
+    precise float significand = sum.x + tail;
+    float result = uintBitsToFloat(floatBitsToUint(significand) + (floatBitsToUint(shifted) << 23));
+    bool usual = floatBitsToUint(x) - 1u < 0x7F7FFFFFu && vx_magnitude_bits(y) - 1u < 0x7F7FFFFFu
+        && vx_magnitude_bits(product.x) < 0x42F80000u;
+    if (!usual) {
+        result = vx_pow_rare(x, y, product.x, vec2(sum.x, tail), shifted);
+    }
+    return result;
 }
 
 #endif

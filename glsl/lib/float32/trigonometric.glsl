@@ -46,19 +46,24 @@ vec3 vx_reduce_huge(float x) {
     return result;
 }
 
-// x = n pi / 2 + (r.x + r.y), |r.x| <= 0.79, returned with n (modulo 4 or not). Cody and Waite's reduction in four parts below 2^9.6:
-// n has 9 bits and the first parts 11, 11 and 15, so that n times a part and all but the last differences are exact.
-vec3 vx_reduce_angle(float x) {
-    if (vx_magnitude_bits(x) >= 0x44490000u) {
-        vec3 r = vx_reduce_huge(x);
-        return vx_sign_bits(x) != 0u ? vec3(-r.x, -r.y, -r.z) : r;
-    }
+// x = n pi / 2 + (r.x + r.y), |r.x| <= 0.79, returned with n, for |x| < 2^9.6: Cody and Waite's reduction in four parts. n has
+// 9 bits and the first parts 11, 11 and 15, so that n times a part and all but the last differences are exact.
+vec3 vx_reduce_moderate(float x) {
     precise float n = (x * 0.636619747 + 12582912.0) - 12582912.0;
     precise float first = (x - n * 1.5703125) - n * 0.000483751297;
     precise float part = n * 7.54953362e-8;
     precise float high = first - part;
     precise float low = ((first - high) - part) - n * 2.56334407e-12;
     return vec3(high, low, n);
+}
+
+// The same for any finite x, n modulo 4 or not.
+vec3 vx_reduce_angle(float x) {
+    if (vx_magnitude_bits(x) >= 0x44490000u) {
+        vec3 r = vx_reduce_huge(x);
+        return vx_sign_bits(x) != 0u ? vec3(-r.x, -r.y, -r.z) : r;
+    }
+    return vx_reduce_moderate(x);
 }
 
 // sin(r.x + r.y) as a pair for a reduced r.
@@ -82,33 +87,34 @@ vec2 vx_cos_reduced(vec2 r) {
     return vec2(sum.x, tail);
 }
 
-// 0.78 ULP over all inputs.
+// The sine of a reduced angle and some quarter turns.
+float vx_sin_from(vec3 reduced, uint quarters) {
+    precise float whole = reduced.z + 12582912.0;
+    uint n = floatBitsToUint(whole) + quarters;
+    vec2 sine = vx_sin_reduced(reduced.xy);
+    vec2 cosine = vx_cos_reduced(reduced.xy);
+    precise float result = (n & 1u) == 0u ? sine.x + sine.y : cosine.x + cosine.y;
+    return vx_flip_sign(result, (n & 2u) << 30);
+}
+
+// 0.78 ULP over all inputs. Tiny and huge angles come after the usual case, which so has no branch in it.
 float vx_sin(float x) {
     uint bits = vx_magnitude_bits(x);
-    if (bits >= 0x7F800000u) {
-        return VX_FLOAT32_NAN;
+    float result = vx_sin_from(vx_reduce_moderate(x), 0u);
+    if (bits - 0x38800000u >= 0x0BC90000u) {
+        result = bits < 0x38800000u ? x : (bits < 0x7F800000u ? vx_sin_from(vx_reduce_angle(x), 0u) : VX_FLOAT32_NAN);
     }
-    vec3 reduced = vx_reduce_angle(x);
-    int n = int(reduced.z);
-    vec2 r = vec2(reduced.x, reduced.y);
-    vec2 sine = vx_sin_reduced(r);
-    vec2 cosine = vx_cos_reduced(r);
-    precise float result = (n & 1) == 0 ? sine.x + sine.y : cosine.x + cosine.y;
-    return bits < 0x38800000u ? x : vx_flip_sign(result, uint(n & 2) << 30);
+    return result;
 }
 
 // 0.78 ULP over all inputs.
 float vx_cos(float x) {
-    if (vx_magnitude_bits(x) >= 0x7F800000u) {
-        return VX_FLOAT32_NAN;
+    uint bits = vx_magnitude_bits(x);
+    float result = vx_sin_from(vx_reduce_moderate(x), 1u);
+    if (bits >= 0x44490000u) {
+        result = bits < 0x7F800000u ? vx_sin_from(vx_reduce_angle(x), 1u) : VX_FLOAT32_NAN;
     }
-    vec3 reduced = vx_reduce_angle(x);
-    int n = int(reduced.z) + 1;
-    vec2 r = vec2(reduced.x, reduced.y);
-    vec2 sine = vx_sin_reduced(r);
-    vec2 cosine = vx_cos_reduced(r);
-    precise float result = (n & 1) == 0 ? sine.x + sine.y : cosine.x + cosine.y;
-    return vx_flip_sign(result, uint(n & 2) << 30);
+    return result;
 }
 
 // The quotient of sine and cosine as pairs. 0.94 ULP over all inputs.
