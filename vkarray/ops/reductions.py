@@ -34,9 +34,10 @@ _LANES, _LONG_ROW_LANES = 8, 32
 # to the others.
 _STEPS, _SHIFTED_STEPS = 64, 16
 _COLUMNS, _LAST = 1, 2
-# With so many chunks a workgroup for columns is that large, and so many neighbours in it read side by side.
+# With so many chunks a workgroup for columns is that large, by whether there is a shift, and so many neighbours in it read
+# side by side.
 _MANY_CHUNKS = 1 << 12
-_COLUMNS_GROUP, _NEIGHBOURS = 512, 32
+_COLUMNS_GROUP, _NEIGHBOURS = {False: 512, True: 256}, 32
 # The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
 _FEW_INVOCATIONS = 16
 
@@ -365,7 +366,7 @@ class _Run:
             blocks = 1 << (min(-(-self.length // block), blocks_of_chunk) - 1).bit_length()
             members = blocks * lanes
             if columns and many and blocks > 1:
-                size = launch.invocations_of_group(device.limits, _COLUMNS_GROUP)
+                size = launch.invocations_of_group(device.limits, _COLUMNS_GROUP[row.shift is not None])
                 members = min(members, size // _NEIGHBOURS)
             elif columns:
                 members = blocks
