@@ -47,7 +47,9 @@ def summary(records: Mapping[str, Records]) -> str:
 _HEAD = """# PyTorch's operators on `vulkan`
 
 Written by `vkarray operators --markdown`: PyTorch's database of operators (OpInfo), run on the device and compared with the
-CPU, forward for float32, float16, int64 and bool, backward for float32. {summary}.
+CPU, forward for float32, float16, int64 and bool, backward for float32.
+
+{summary}.
 
 """
 

@@ -13,7 +13,7 @@ os.dup2(2, 1)
 
 def main() -> None:
     """Answer until there is no more to read."""
-    from . import checks
+    from . import torch_checks as checks
 
     database = checks.entries()
     print(json.dumps([checks.title(entry) for entry in database]), file=_OUT, flush=True)

@@ -164,11 +164,13 @@ def check_sample(entry: Any, sample: Any, backward: bool) -> bool:
         by_value = entry.name not in UNINITIALIZED and not _draws(entry, arguments)
         copies = _copied(arguments)
         expected = entry(sample.input, *sample.args, **sample.kwargs)
+        theirs = [one for one in tensors(arguments) if one.requires_grad]
+        expected_gradients = gradients(expected, theirs) if backward and by_value else []
     except Exception:
         return False
     if any(one.layout is not torch.strided or one.dtype not in FROM_TORCH for one in tensors(expected)):
         return False
-    result = entry(given, *args, **kwargs)
+    outputs = result = entry(given, *args, **kwargs)
     if entry.name in STATISTICS:
         result = tree.tree_map(lambda one, other: one.to(other.dtype), tuple(result), tuple(expected))
     if entry.name in PLACES and _same_places(copies[0], tensors(result)[-1].cpu(), tensors(expected)[-1]):
@@ -181,9 +183,9 @@ def check_sample(entry: Any, sample: Any, backward: bool) -> bool:
             raise
         compare(result, wide)
     if backward and by_value:
-        theirs = [one for one in tensors(arguments) if one.requires_grad]
-        ours = [one for one in tensors((given, args, kwargs)) if one.requires_grad]
-        compare(gradients(result, ours), gradients(expected, theirs))
+        compare(
+            gradients(outputs, [one for one in tensors((given, args, kwargs)) if one.requires_grad]), expected_gradients
+        )
     return True
 
 
