@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import pkgutil
 import re
 import runpy
@@ -18,7 +19,9 @@ from vkarray import configuration
 from vkarray.dtypes import DTYPES
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+# The examples of the page on PyTorch need PyTorch, an optional dependency: `./dev pytorch` runs them.
+NOT_RUN = () if importlib.util.find_spec("torch") else ("torch.md",)
+PAGES = sorted(page for page in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")) if page.name not in NOT_RUN)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
