@@ -9,22 +9,19 @@
 void main() {
     ivec3 size = INPUT_SIZE, outputs = OUTPUT_SIZE, kernel = KERNEL_SIZE, stride = STRIDE;
     ivec3 x_steps = PLANE_STRIDES(0), gradient_steps = PLANE_STRIDES(1);
-    Sum own = vx_sum_of_invocation(uint(kernel.x * kernel.y * kernel.z));
+    Sum own = vx_sum_of_invocation(uint(kernel.x * kernel.y * kernel.z), uint(outputs.x * outputs.y * outputs.z));
     ivec3 moved = vx_unflat(own.tap, kernel) * DILATION - PADDING;
-    uint windows = uint(outputs.x * outputs.y * outputs.z);
     T sum = T(0);
     for (uint n = own.first; n < own.end; ++n) {
         int x_base = int(n) * BATCH_STRIDE(0) + int(own.c) * CHANNEL_STRIDE(0);
         int gradient_base = int(n) * BATCH_STRIDE(1) + int(own.m) * CHANNEL_STRIDE(1);
-        for (uint turn = 0u; turn < windows; turn += TURN) {
-            for (uint o = turn + own.lane; o < min(windows, turn + TURN); o += LANES) {
-                ivec3 window = vx_unflat(o, outputs);
-                ivec3 place = window * stride + moved;
-                if (vx_inside(place, size)) {
-                    T one = A_LOAD(push.x.data[x_base + vx_sum(place * x_steps)]);
-                    T other = A_LOAD(push.gradient.data[gradient_base + vx_sum(window * gradient_steps)]);
-                    sum = vx_multiply_add(one, other, sum);
-                }
+        for (uint o = own.window + own.lane; o < own.last; o += LANES) {
+            ivec3 window = vx_unflat(o, outputs);
+            ivec3 place = window * stride + moved;
+            if (vx_inside(place, size)) {
+                T one = A_LOAD(push.x.data[x_base + vx_sum(place * x_steps)]);
+                T other = A_LOAD(push.gradient.data[gradient_base + vx_sum(window * gradient_steps)]);
+                sum = vx_multiply_add(one, other, sum);
             }
         }
     }

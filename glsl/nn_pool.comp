@@ -1,6 +1,7 @@
 // The average of each window, or with MAXIMUM its largest element (the last NaN where there is one, else the first of those
 // that are equal) and the place of that in its plane. One invocation makes one element and takes a window in order.
 #include "lib/extensions.glsl"
+#extension GL_EXT_control_flow_attributes : require
 #include "lib/dtypes.glsl"
 #ifdef MAXIMUM
 #if defined(BITS)
@@ -32,7 +33,7 @@ layout(push_constant, scalar) uniform Push {
     int divisor;       // of all sums, 0 for the number of places
 } push;
 
-#define BLOCK 32768  // llvmpipe leaves a loop after 65,535 turns
+#define BLOCK 8  // places at a time: llvmpipe ends all loops of an invocation after 65,535 turns together
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
@@ -60,7 +61,9 @@ void main() {
     for (place.x = first.x; place.x < end.x; place.x += gap.x) {
         for (place.y = first.y; place.y < end.y; place.y += gap.y) {
             for (int block = first.z; block < end.z; block += BLOCK * gap.z) {
-                for (place.z = block; place.z < min(end.z, block + BLOCK * gap.z); place.z += gap.z) {
+                [[unroll]] for (int k = 0; k < BLOCK; ++k) {
+                    place.z = block + k * gap.z;
+                    if (place.z >= end.z) break;
                     T value = A_LOAD(push.a.data[base + vx_sum(place * steps)]);
 #ifdef MAXIMUM
                     if (ABOVE(value, best)) {

@@ -1,6 +1,7 @@
 // The gradient of what windows cover, from that of their averages or, with MAXIMUM, of their largest elements: one invocation
 // sums one element, over the windows that cover it in order, so the result is the same in every run.
 #include "lib/extensions.glsl"
+#extension GL_EXT_control_flow_attributes : require
 #include "lib/dtypes.glsl"
 #include "lib/pool.glsl"
 
@@ -20,6 +21,8 @@ layout(push_constant, scalar) uniform Push {
     uint index_words;  // of an index, 1 or 2
     int divisor;       // of all sums, 0 for the number of places
 } push;
+
+#define BLOCK 4  // windows at a time: llvmpipe ends all loops of an invocation after 65,535 turns together
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
@@ -42,16 +45,20 @@ void main() {
     T sum = T(0);
     for (window.x = first.x; window.x <= last.x; ++window.x) {
         for (window.y = first.y; window.y <= last.y; ++window.y) {
-            for (window.z = first.z; window.z <= last.z; ++window.z) {
+            for (int block = first.z; block <= last.z; block += BLOCK) {
+                [[unroll]] for (int k = 0; k < BLOCK; ++k) {
+                    window.z = block + k;
+                    if (window.z > last.z) break;
 #ifdef MAXIMUM
-                int from = int(n) * BATCH_STRIDE(1) + int(channel) * CHANNEL_STRIDE(1) + vx_sum(window * PLANE_STRIDES(1));
-                if (push.indices.data[uint(from) * push.index_words] != own) continue;
+                    int from = int(n) * BATCH_STRIDE(1) + int(channel) * CHANNEL_STRIDE(1) + vx_sum(window * PLANE_STRIDES(1));
+                    if (push.indices.data[uint(from) * push.index_words] != own) continue;
 #endif
-                T value = A_LOAD(push.gradient.data[base + vx_sum(window * steps)]);
+                    T value = A_LOAD(push.gradient.data[base + vx_sum(window * steps)]);
 #ifndef MAXIMUM
-                value /= T(vx_divisor(WINDOW(window), size, push.divisor));
+                    value /= T(vx_divisor(WINDOW(window), size, push.divisor));
 #endif
-                sum += value;
+                    sum += value;
+                }
             }
         }
     }

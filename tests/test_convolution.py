@@ -287,6 +287,19 @@ def test_products_in_parts(case, shortest, tiles, monkeypatch):
     _check(got, _weight(x, gradient, w.shape, **parameters), magnitude, gradient[:, 0].size, vx.float32)
 
 
+@pytest.mark.parametrize("dilation", [1, 2])
+def test_long_sums(dilation):
+    """More products in the sum of a weight than a loop on a CPU driver has turns."""
+    generator = np.random.default_rng(4)
+    x, vx_x = _values(generator, (2, 1, 150_001), vx.float32)
+    w, vx_w = _values(generator, (2, 1, 3), vx.float32)
+    gradient, vx_gradient = _values(generator, (2, 2, 150_001 - 2 * dilation), vx.float32)
+    got = convolution_backward(vx_gradient, vx_x, vx_w, dilation=dilation, wanted=(False, True, False))[1]
+    magnitude = _weight(np.abs(x), np.abs(gradient), w.shape, dilation=dilation)
+    expected = _weight(x, gradient, w.shape, dilation=dilation)
+    _check(got, expected, magnitude, 2**12, vx.float32)  # in parts: far fewer roundings than products
+
+
 def test_out():
     _, (x, w, b), parameters, _ = _operands("products", vx.float32)
     expected = convolve(x, w, b, **parameters)

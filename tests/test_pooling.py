@@ -196,6 +196,26 @@ def test_adaptive(case, dtype):
     _close(got, back, back_magnitude, terms, dtype)
 
 
+def test_long_windows():
+    """More places in a window than a loop on a CPU driver has turns."""
+    x = _values((1, 2, 150_001), vx.float32)
+    values, indices = pooling.adaptive_max_pool(vx.asarray(x), 2)
+    half = x.shape[-1] // 2 + 1
+    expected = np.stack([x[..., :half].argmax(-1), x[..., half - 1 :].argmax(-1) + half - 1], -1)
+    np.testing.assert_array_equal(np.asarray(indices), expected)
+    np.testing.assert_array_equal(np.asarray(values), np.take_along_axis(x, expected, -1))
+    plane = _values((1, 1, 300, 300), vx.float32)
+    got = pooling.avg_pool(vx.asarray(plane), 290, stride=10)
+    wide = plane.astype(np.float64)[0, 0]
+    for row, column in itertools.product(range(2), repeat=2):
+        part = wide[10 * row : 10 * row + 290, 10 * column : 10 * column + 290]
+        bound = vx.finfo(vx.float32).eps * part.size * np.abs(part).mean()
+        assert abs(float(got[0, 0, row, column]) - part.mean()) <= bound
+    if vx.asarray(0).device.limits.is_cpu:
+        with pytest.raises(ValueError, match="too large"):
+            pooling.avg_pool(vx.zeros((1, 1, 600_000)), 500_000)
+
+
 def test_layouts():
     x = vx.asarray(_values((2, 3, 9, 8), vx.float32))
     values, indices = pooling.max_pool(x, 3, stride=2, padding=1)

@@ -16,16 +16,16 @@ layout(push_constant, scalar) uniform Push {
     uint count;        // sums, of all parts
     uint sums;         // of a part
     uint batch, part;  // elements of the batch, in all and in a part
+    uint span;         // windows (or blocks of them) in a part
     uint from, to;     // channels of x and of the gradient in a group
 } push;
 
-#define TURN 32768u  // windows of a loop: llvmpipe leaves one after 65,535 turns
-
 shared T shared_[gl_WorkGroupSize.x];
 
-struct Sum { bool inside; uint index, lane, tap, m, c, first, end; };
+// Elements of the batch from `first` on, and of each the windows from `window` on.
+struct Sum { bool inside; uint index, lane, tap, m, c, first, end, window, last; };
 
-Sum vx_sum_of_invocation(uint taps) {
+Sum vx_sum_of_invocation(uint taps, uint windows) {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     Sum own;
     own.index = group * (gl_WorkGroupSize.x / LANES) + gl_LocalInvocationIndex / LANES;
@@ -38,7 +38,10 @@ Sum vx_sum_of_invocation(uint taps) {
     rest /= taps;
     own.m = rest / push.from;
     own.c = rest - own.m * push.from + own.m / push.to * push.from;
-    own.first = part * push.part;
+    uint spans = (windows + push.span - 1u) / push.span, images = part / spans;
+    own.window = (part - images * spans) * push.span;
+    own.last = min(own.window + push.span, windows);
+    own.first = images * push.part;
     own.end = own.inside ? min(own.first + push.part, push.batch) : own.first;
     return own;
 }

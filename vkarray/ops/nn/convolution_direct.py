@@ -23,6 +23,8 @@ _FEW_CHANNELS = (
     8  # of `made` in a group: below that, and with so few pairs of channels, products of matrices do not pay
 )
 _FEW_PAIRS = 64
+# Products in a sum, and turns of a loop, for one invocation: llvmpipe ends all its loops after 65,535 turns together.
+_LONGEST_SUM = 1 << 15
 # Windows of common widths and strides along the last dimension have kernels that take several neighbours at a time.
 _WIDTHS, _STEPS = (3, 5, 7), (1, 2)
 _BLOCK = 4
@@ -48,7 +50,8 @@ class Problem(NamedTuple):
     @property
     def direct(self) -> bool:
         """Whether products of matrices do not pay."""
-        return self.made < _FEW_CHANNELS or self.made * self.slid <= _FEW_PAIRS
+        few = self.made < _FEW_CHANNELS or self.made * self.slid <= _FEW_PAIRS
+        return few and max(self.made, self.slid) * self.windows.taps <= _LONGEST_SUM
 
     def in_rows(self, dtype: DType) -> bool:
         """Whether there are kernels that take several neighbours at a time."""
@@ -144,9 +147,11 @@ def add_weight_directly(slid: VkArray, made: VkArray, problem: Problem, result: 
         lanes = next((few for few in _LANES if sums * few >= _BUSY[kind] or turns <= 4 * few), _LANES[-1])
     wanted = max(1, min(slid._shape[0], _BUSY[kind] // (sums * lanes)))
     length = -(-slid._shape[0] // wanted)
+    span = min(turns, _LONGEST_SUM * lanes)
+    length = max(1, min(length, _LONGEST_SUM * lanes // span))
     cut = list(batches("convolution_backward", (slid, made)))
     lengths = [min(length, one._shape[0]) for one, _ in cut]
-    parts = [-(-one._shape[0] // few) for (one, _), few in zip(cut, lengths, strict=True)]
+    parts = [-(-one._shape[0] // few) * -(-turns // span) for (one, _), few in zip(cut, lengths, strict=True)]
     total = sum(parts)
     if total == 1 and partial_dtype(dtype) is dtype:
         target = result._view((1, *result._shape), (0, *result._strides))
@@ -158,8 +163,8 @@ def add_weight_directly(slid: VkArray, made: VkArray, problem: Problem, result: 
         words = table(device, (*windows.words, *taken(one), *taken(other)))
         count = many * sums
         push = struct.pack(
-            "<4Q6I", one._address, other._address, part(target, first, many)._address, words._address, count, sums,
-            one._shape[0], few, problem.slid, problem.made,
+            "<4Q7I", one._address, other._address, part(target, first, many)._address, words._address, count, sums,
+            one._shape[0], few, span, problem.slid, problem.made,
         )  # fmt: skip
         launch.dispatch(
             variant, device, push, launch.groups_for(count * lanes, device.limits), [one, other, words], [target],

@@ -20,7 +20,8 @@ from .windows import Triple, Windows, batches, five, numbers, table, taken, trip
 if TYPE_CHECKING:
     from ..launch import Device
 
-_LONGEST = 1 << 15  # places of a window along its first dimensions: llvmpipe leaves a loop after 65,535 turns
+_LONGEST = 1 << 15  # turns of the loops of an invocation on a CPU driver: llvmpipe ends them after 65,535
+_BLOCK = 8  # places that a turn takes
 
 
 # -- variants ---------------------------------------------------------------------------------------------------------
@@ -137,7 +138,7 @@ def _windows(
     if min(output) < 1 or min(size) < 1:
         raise ValueError(f"{function}: windows of {kernel} leave nothing of {size} with padding {pads}.")
     windows = Windows(*map(triple, (size, output, kernel, steps, pads, apart), (1, 1, 1, 1, 0, 1)))
-    _check_loops(function, windows.kernel)
+    _check_loops(function, windows.kernel, x._device)
     return windows
 
 
@@ -150,14 +151,15 @@ def _adaptive(function: str, x: Any, output_size: Any, category: str) -> Windows
     if min(size) < 1 or any(a * b >= 1 << 30 for a, b in zip(size, output, strict=True)):
         raise ValueError(f"{function}: expected lengths whose products are in 1 to 2**30 - 1, got {size} to {output}.")
     windows = Windows(triple(size, 1), triple(output, 1), (1, 1, 1))
-    _check_loops(function, windows.input)
+    _check_loops(function, windows.parts, x._device)
     return windows
 
 
-def _check_loops(function: str, lengths: Triple) -> None:
-    if max(lengths[:2]) > _LONGEST:
+def _check_loops(function: str, lengths: Triple, device: Device) -> None:
+    depth, height, width = lengths
+    if device.limits.is_cpu and depth * (1 + height * (1 + -(-width // _BLOCK))) > _LONGEST:
         raise ValueError(
-            f"{function}: windows reach over at most {_LONGEST} places of all dimensions but the last, got {lengths}."
+            f"{function}: on this device windows of {lengths} places are too large. Choose another device."
         )
 
 

@@ -55,6 +55,13 @@ class Windows(NamedTuple):
         return [value for triple in self for value in triple]
 
     @property
+    def parts(self) -> Triple:
+        """The most places that a part of the input has, when there is one for each place of the output."""
+        pairs = zip(self.input, (max(m, 1) for m in self.output), strict=True)
+        depth, height, width = (n // m if n % m == 0 else -(-n // m) + 1 for n, m in pairs)
+        return depth, height, width
+
+    @property
     def overlapping(self) -> bool:
         """Whether windows may share places."""
         apart = zip(self.kernel, self.dilation, self.stride, strict=True)
