@@ -136,7 +136,7 @@ def test_transforms_of_functions():
 def test_profiler_sees_operators():
     model = mlp().to(DEVICE)
     x = torch.randn(8, 16, device=DEVICE)
-    with torch.profiler.profile() as profile, torch.profiler.record_function("mine"):
+    with torch.profiler.profile(acc_events=True) as profile, torch.profiler.record_function("mine"):
         model(x)
     names = {event.key for event in profile.key_averages()}
     assert {"mine", "aten::addmm", "aten::gelu"} <= names

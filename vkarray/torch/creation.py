@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from ..ops import creation as vx
 from ..ops import launch
 from ..ops.elementwise import pow as power
 from . import device, table
+from .device import DEVICE
 from .pointwise import number
 from .storage import FROM_TORCH, array_of
 from .table import direct
@@ -70,6 +72,8 @@ def _arange(start: Any, end: Any, step: Any = 1, *, out: Tensor) -> Tensor:
 def _linspace(start: Any, end: Any, steps: int, *, out: Tensor) -> Tensor:
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    if FROM_TORCH[out.dtype] in CATEGORIES["integer"]:
+        start, end = int(start), int(end)
     return into(out, vx.linspace(start, end, steps, dtype=_spacing_dtype(out), device=device.current()))
 
 
@@ -96,6 +100,15 @@ def _spacing_dtype(out: Tensor) -> DType:
     return dtypes.float64 if wide else dtypes.float32
 
 
+def _zeros(
+    size: Sequence[int], *, dtype: torch.dtype | None = None, layout: torch.layout | None = None, device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """PyTorch's zeros without memory, for derivatives that are 0: here they have some."""
+    return torch.zeros(size, dtype=dtype, device=DEVICE)
+
+
+direct("_efficientzerotensor", _zeros)
 direct("linspace.out", _linspace)
 direct("logspace.out", _logspace)
 direct("arange.start_out", _arange)

@@ -173,7 +173,7 @@ elementwise("leaky_relu_backward", lambda grad, x, slope, is_result: (nn.leaky_r
 elementwise("log_sigmoid_backward", lambda grad, x, buffer: (nn.log_sigmoid_backward, grad, x))
 elementwise("hardtanh", lambda x, min_val=-1, max_val=1: (VX["clip"], x, min_val, max_val))
 elementwise("_prelu_kernel", nn.leaky_relu)
-decomposed("elu_backward hardtanh_backward softplus_backward glu_backward.default")
+decomposed("elu_backward hardtanh_backward softplus_backward glu glu_backward.default")
 
 # -- special functions ------------------------------------------------------------------------------------------------
 

@@ -49,6 +49,8 @@ def _mean(x: VkArray, dim: Dims = None, keepdim: bool = False, *, dtype: DType |
 
 
 def _product(x: VkArray, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> VkArray:
+    if dtype is dtypes.bool_:
+        return utility.all(x, axis=axes(x, dim), keepdims=keepdim)
     return statistical.prod(x, axis=axes(x, dim), keepdims=keepdim, dtype=dtype)
 
 

@@ -67,6 +67,12 @@ def moved(value: Any) -> Any:
     return tree.tree_map(one, value)
 
 
+def _on_device(arguments: Any) -> bool:
+    """Whether anything in a sample's arguments names the device."""
+    leaves = [getattr(leaf, "device", leaf) for leaf in tree.tree_leaves(arguments)]
+    return any(isinstance(leaf, torch.device) and leaf.type == "vulkan" for leaf in leaves)
+
+
 def tensors(value: Any) -> list[torch.Tensor]:
     """All tensors in nested lists, tuples and dictionaries."""
     return [leaf for leaf in tree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
@@ -129,13 +135,16 @@ def _draws(entry: Any, arguments: Any) -> bool:
 
 def _in_float32(entry: Any, arguments: Any) -> Any:
     """The CPU's result for float16 arguments converted to float32, rounded to float16: it often rounds in between."""
-    if not any(one.dtype is torch.float16 for one in tensors(arguments)):
+    if torch.float16 not in [one.dtype for one in tensors(arguments)] + tree.tree_leaves(arguments):
         return None
 
     def converted(source: torch.dtype, target: torch.dtype, value: Any) -> Any:
-        return tree.tree_map(
-            lambda leaf: leaf.to(target) if isinstance(leaf, torch.Tensor) and leaf.dtype is source else leaf, value
-        )
+        def one(leaf: Any) -> Any:
+            if isinstance(leaf, torch.Tensor):
+                return leaf.to(target) if leaf.dtype is source else leaf
+            return target if leaf is source else leaf
+
+        return tree.tree_map(one, value)
 
     given, args, kwargs = converted(torch.float16, torch.float32, arguments)
     return converted(torch.float32, torch.float16, entry(given, *args, **kwargs))
@@ -158,6 +167,8 @@ def check_sample(entry: Any, sample: Any, backward: bool) -> bool:
     if any(one.layout is not torch.strided for one in tensors(arguments)):
         return False
     given, args, kwargs = moved(arguments)
+    if not _on_device((given, args, kwargs)):
+        return False
     if entry.name in ON_CPU:
         args, kwargs = sample.args, sample.kwargs
     try:
