@@ -26,7 +26,7 @@ from .. import creation, launch, statistical
 from ..rows import ROWS, check_array
 from .convolution_direct import Problem, add_directly, add_weight_directly
 from .convolution_products import made_by_products, slid_by_products, uses_products, weight_by_products
-from .windows import Windows, five, numbers, triple
+from .windows import Triple, Windows, five, numbers, triple
 
 if TYPE_CHECKING:
     from ..launch import Device
@@ -79,22 +79,30 @@ def _slid_by_phases(made: VkArray, weight: VkArray, bias: VkArray | None, proble
     windows = problem.windows
     if any(taps < step for taps, step in zip(windows.kernel, windows.stride, strict=True)):
         _fill(result, bias)  # some places meet no tap
-    for phase in itertools.product(*map(range, windows.stride)):
-        axes = [_phase(windows, axis, number) for axis, number in enumerate(phase)]
-        starts, output, kernel, padding = (triple(values, 0) for values in zip(*axes, strict=True))
-        if 0 in output + kernel:
-            continue
-        steps = tuple(stride * step for stride, step in zip(result._strides[2:], windows.stride, strict=True))
+    for phase, starts, turned in _phases(windows):
+        steps = [stride * step for stride, step in zip(result._strides[2:], windows.stride, strict=True)]
         first = sum(start * stride for start, stride in zip(starts, result._strides[2:], strict=True))
-        target = result._view((*result._shape[:2], *output), (*result._strides[:2], *steps), first)
-        turned = Windows(windows.output, output, kernel, padding=padding, dilation=windows.dilation)
+        target = result._view((*result._shape[:2], *turned.output), (*result._strides[:2], *steps), first)
         part_of = Problem(turned, problem.groups, problem.made, problem.slid)
         direct = not uses_products(part_of, weight._dtype, weight._device)
         whole = direct or target._contiguous
         into = target if whole else empty(target._shape, target._dtype, target._device)
-        _made(made, _taps_of_phase(weight, problem, phase, kernel), bias, part_of, into)
+        _made(made, _taps_of_phase(weight, problem, phase, turned.kernel), bias, part_of, into)
         if not whole:
             launch.elementwise(launch.copy_operation(into._dtype), (into,), target)
+
+
+@functools.lru_cache(maxsize=1024)
+def _phases(windows: Windows) -> tuple[tuple[Triple, Triple, Windows], ...]:
+    """Of the phases that meet taps: their numbers, their first places, and the windows that make their places."""
+    found = []
+    for depth, height, width in itertools.product(*map(range, windows.stride)):
+        axes = [_phase(windows, axis, number) for axis, number in enumerate((depth, height, width))]
+        starts, output, kernel, padding = (triple(values, 0) for values in zip(*axes, strict=True))
+        if 0 not in output + kernel:
+            turned = Windows(windows.output, output, kernel, padding=padding, dilation=windows.dilation)
+            found.append(((depth, height, width), starts, turned))
+    return tuple(found)
 
 
 def _phase(windows: Windows, axis: int, number: int) -> tuple[int, int, int, int]:

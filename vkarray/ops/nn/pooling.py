@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ... import promotion
 from ...array import VkArray, check_supported, default_dtype, empty, is_supported
 from ...dtypes import CATEGORIES, DTYPES, DType
+from ...layout import Shape
 from ...shaders import Variant
 from .. import launch, statistical
 from ..rows import check_array
@@ -127,18 +128,22 @@ def _windows(
     kernel = numbers(function, "kernel_size", kernel_size, rank, 1)
     steps = kernel if stride is None else numbers(function, "stride", stride, rank, 1)
     pads, apart = numbers(function, "padding", padding, rank, 0), numbers(function, "dilation", dilation, rank, 1)
+    return _geometry(function, x._shape[2:], kernel, steps, pads, apart, bool(ceil_mode), x._device)
+
+
+@functools.lru_cache(maxsize=4096)
+def _geometry(
+    function: str, size: Shape, kernel: Shape, steps: Shape, pads: Shape, apart: Shape, ceil_mode: bool, device: Device
+) -> Windows:  # fmt: skip
     if any(2 * pad > (taps - 1) * gap + 1 for pad, taps, gap in zip(pads, kernel, apart, strict=True)):
         raise ValueError(
             f"{function}: expected padding of at most half of the kernel, got {pads} for {kernel} with dilation {apart}."
         )
-    size = x._shape[2:]
-    output = tuple(
-        pooled_length(*given, bool(ceil_mode)) for given in zip(size, kernel, steps, pads, apart, strict=True)
-    )
+    output = tuple(pooled_length(*given, ceil_mode) for given in zip(size, kernel, steps, pads, apart, strict=True))
     if min(output) < 1 or min(size) < 1:
         raise ValueError(f"{function}: windows of {kernel} leave nothing of {size} with padding {pads}.")
     windows = Windows(*map(triple, (size, output, kernel, steps, pads, apart), (1, 1, 1, 1, 0, 1)))
-    _check_loops(function, windows.kernel, x._device)
+    _check_loops(function, windows.kernel, device)
     return windows
 
 

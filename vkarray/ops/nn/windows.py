@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Triple = tuple[int, int, int]
 _BATCH_LIMIT = 1 << 15
+_SMALL = 1 << 28  # indices reach all elements, and all bytes, of what is smaller
 
 
 class Windows(NamedTuple):
@@ -121,6 +122,9 @@ def batches(function: str, arrays: Sequence[VkArray], most: int = _BATCH_LIMIT) 
     Raises ValueError where one element of the batch is too large for that.
     """
     count = arrays[0]._shape[0]
+    if count <= most and all(max(array._buffer.nbytes, math.prod(array._shape)) < _SMALL for array in arrays):
+        yield list(arrays)
+        return
     for array in arrays:
         limit = launch.index_limit(array._device, array._dtype)
         low, high = layout.offset_range(array._shape[1:], array._strides[1:])
