@@ -11,6 +11,7 @@ without waiting for the device, by operator: what Python costs. Operators that r
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import os
 import platform
@@ -127,9 +128,7 @@ def measure(name: str, model: Model, batch: int, dtype: torch.dtype, peer: str, 
     calls: dict[str, Callable[[], torch.Tensor]] = {}
     for device in (peer, "vulkan"):
         there = {key: value.to(device, dtype if value.is_floating_point() else None) for key, value in inputs.items()}
-        moved = model.make().eval()
-        moved.load_state_dict(made.state_dict())
-        moved.to(device, dtype)
+        moved = copy.deepcopy(made).to(device, dtype)
         calls[device] = lambda moved=moved, there=there: output(moved, there)
     with torch.inference_mode():
         expected = calls[peer]().float().cpu()
@@ -173,6 +172,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer", default="cuda" if torch.cuda.is_available() else "cpu", help="(%(default)s)")
     parser.add_argument("--only", default="", metavar="NAMES", help="beginnings of models' names, comma-separated")
+    parser.add_argument("--batches", default="", metavar="NUMBERS", help="instead of each model's own, comma-separated")
     parser.add_argument("--dtype", default="float32", metavar="NAMES", help="comma-separated (%(default)s)")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="of which medians are taken (%(default)s)")
     parser.add_argument("--small", action="store_true", help="much smaller models (what a CPU gets)")
@@ -183,6 +183,7 @@ def main() -> int:
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     device = vx.asarray(0.0).device
     chosen = models(arguments.small or arguments.peer == "cpu")
+    batches = tuple(int(each) for each in arguments.batches.split(",") if each)
     beginnings = [each for each in arguments.only.lower().split(",") if each] or [""]
     head = (
         f"| model | type | batch | vulkan | {arguments.peer} | ratio | operators | host | host {arguments.peer} | difference "
@@ -192,7 +193,7 @@ def main() -> int:
     rows, lines = [], []
     for name, model in chosen.items():
         for dtype in arguments.dtype.split(","):
-            for batch in model.batches if name.lower().startswith(tuple(beginnings)) else ():
+            for batch in (batches or model.batches) if name.lower().startswith(tuple(beginnings)) else ():
                 rows.append(measure(name, model, batch, getattr(torch, dtype), arguments.peer, arguments.rounds))
                 lines.append(line(rows[-1], arguments.peer))
                 print(lines[-1], flush=True)
