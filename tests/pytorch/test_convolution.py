@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import pytest
 import torch
 from torch.nn import functional as F
@@ -202,3 +204,41 @@ def test_out_and_empty_batch():
     layer(none).sum().backward()
     assert none.grad.shape == none.shape
     assert not layer.weight.grad.cpu().any()
+
+
+MODELS = {
+    "MobileNetV2": ("MobileNetV2Model", "MobileNetV2Config", {"depth_multiplier": 0.35, "image_size": 32}, (2, 3, 32, 32)),
+    "ViT": (
+        "ViTModel", "ViTConfig",
+        {
+            "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64, "image_size": 32,
+            "patch_size": 8,
+        },
+        (2, 3, 32, 32),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="needs transformers")
+@pytest.mark.parametrize("name", MODELS)
+def test_models_of_transformers(name):
+    """Forward and backward without the CPU (the tests run in strict mode), random weights."""
+    import transformers
+
+    model_name, configuration, sizes, shape = MODELS[name]
+    torch.manual_seed(0)
+    model = getattr(transformers, model_name)(getattr(transformers, configuration)(**sizes)).eval()
+    images = torch.randn(shape)
+    expected = model(pixel_values=images).last_hidden_state
+    gradient = torch.randn_like(expected)
+    expected.backward(gradient)
+    gradients = {each: one.grad.clone() for each, one in model.named_parameters() if one.grad is not None}
+    model.zero_grad()
+    model.to(DEVICE)
+    got = model(pixel_values=images.to(DEVICE)).last_hidden_state
+    got.backward(gradient.to(DEVICE))
+    torch.testing.assert_close(got.cpu(), expected, rtol=1e-4, atol=1e-5)
+    largest = max(float(one.abs().max()) for one in gradients.values())
+    for each, one in model.named_parameters():
+        if one.grad is not None:
+            torch.testing.assert_close(one.grad.cpu(), gradients[each], rtol=1e-3, atol=1e-5 * largest)
