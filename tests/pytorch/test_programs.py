@@ -10,10 +10,16 @@ import pickle
 import pytest
 import torch
 
+import vkarray as vx
 import vkarray.torch as vt
+from vkarray.array import is_supported
 from vkarray.torch import storage
 
 DEVICE = "vulkan"
+needs_int64 = pytest.mark.skipif(
+    not is_supported(vx.int64, vx.asarray(0).device),
+    reason="the device has no shaderInt64, and PyTorch's integers are int64",
+)
 
 
 def mlp():
@@ -92,6 +98,7 @@ def test_copies():
         assert copied.tolist() == tensor.tolist()
 
 
+@needs_int64
 def test_repr():
     assert repr(torch.arange(3, device=DEVICE)) == "tensor([0, 1, 2], device='vulkan:0')"
     assert repr(torch.full((2,), 0.5, device=DEVICE)) == "tensor([0.5000, 0.5000], device='vulkan:0')"
@@ -142,6 +149,7 @@ def test_profiler_sees_operators():
     assert {"mine", "aten::addmm", "aten::gelu"} <= names
 
 
+@needs_int64
 def test_random_numbers_repeat():
     def numbers():
         x = torch.empty(100, device=DEVICE)
@@ -160,6 +168,7 @@ def test_random_numbers_repeat():
     assert not torch.equal(first, second)
 
 
+@needs_int64
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 def test_distributions(dtype):
     count = 1 << 16
@@ -182,6 +191,7 @@ def test_generator_of_another_device_is_refused():
         torch.rand(3, device=DEVICE, generator=torch.Generator())
 
 
+@needs_int64
 def test_errors_are_those_of_pytorch():
     x = torch.ones(2, 3, device=DEVICE)
     cases = [
@@ -206,6 +216,7 @@ def test_errors_are_those_of_pytorch():
         x + torch.ones(2, 3)
 
 
+@needs_int64
 def test_scalars_on_the_cpu_mix():
     x = torch.arange(3, dtype=torch.float32, device=DEVICE)
     assert (x * torch.tensor(2.5)).tolist() == [0, 2.5, 5]
@@ -214,6 +225,7 @@ def test_scalars_on_the_cpu_mix():
     assert torch.where(x > 0, x, torch.tensor(-1.0)).tolist() == [-1, 1, 2]
 
 
+@needs_int64
 def test_resize():
     x = torch.arange(4, device=DEVICE)
     x.resize_(6)[4:] = 9
@@ -223,6 +235,7 @@ def test_resize():
     assert out.tolist() == [[2, 2], [2, 2]]
 
 
+@needs_int64
 def test_layout_does_not_matter():
     torch.manual_seed(0)
     x = torch.randn(2, 3, 4, 5)
