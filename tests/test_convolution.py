@@ -9,6 +9,8 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
+from vkarray import shaders
+from vkarray.ops import catalogue
 from vkarray.ops.nn import columns, convolution_direct, convolution_products
 from vkarray.ops.nn.convolution import convolution as convolve
 from vkarray.ops.nn.convolution import convolution_backward
@@ -372,3 +374,16 @@ def test_unfold_and_fold(dtype):
         columns.fold(got, (9, 9), (3, 2), **parameters)
     with pytest.raises(ValueError, match=r"do not fit"):
         columns.unfold(vx_x, 9)
+
+
+def test_variants_are_in_the_catalogue():
+    """The families are listed, and what these tests have compiled so far is among them."""
+    device, listed = vx.asarray(0).device, set()
+    for module in (columns, convolution_direct):
+        assert module.variants in catalogue.FAMILIES
+        listed |= set(module.variants(device))
+    assert {
+        variant
+        for variant in shaders._compiled
+        if variant.template.startswith(("nn_convolution", "nn_fold", "nn_unfold"))
+    } <= listed

@@ -9,6 +9,8 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
+from vkarray import shaders
+from vkarray.ops import catalogue
 from vkarray.ops.nn import pooling
 
 FLOATS = supported([vx.float16, vx.bfloat16, vx.float32, vx.float64])
@@ -265,3 +267,12 @@ def test_errors():
     values, indices = pooling.max_pool(x, 2)
     with pytest.raises(ValueError, match=r"expected indices of shape"):
         pooling.max_pool_backward(values, x, indices[:1], 2)
+
+
+def test_variants_are_in_the_catalogue():
+    """The families are listed, and what these tests have compiled so far is among them."""
+    device, listed = vx.asarray(0).device, set()
+    for module in (pooling,):
+        assert module.variants in catalogue.FAMILIES
+        listed |= set(module.variants(device))
+    assert {variant for variant in shaders._compiled if variant.template.startswith("nn_pool")} <= listed

@@ -7,6 +7,8 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
+from vkarray import shaders
+from vkarray.ops import catalogue
 from vkarray.ops.nn import resample
 
 DTYPES = supported([vx.float16, vx.bfloat16, vx.float32, vx.float64])
@@ -175,3 +177,12 @@ def test_errors():
         resample.interpolate(x, 8, align_corners=True)
     with pytest.raises(TypeError, match="int32"):
         resample.interpolate(vx.astype(x, vx.int32), 8)
+
+
+def test_variants_are_in_the_catalogue():
+    """The families are listed, and what these tests have compiled so far is among them."""
+    device, listed = vx.asarray(0).device, set()
+    for module in (resample,):
+        assert module.variants in catalogue.FAMILIES
+        listed |= set(module.variants(device))
+    assert {variant for variant in shaders._compiled if variant.template.startswith("nn_resample")} <= listed
