@@ -22,6 +22,7 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const bool PACKED = false;           // an aligned row without gaps
 layout(constant_id = 2) const bool TWO_DIMENSIONAL = false;  // the elements of a row lie in two dimensions
 layout(constant_id = 3) const uint LANES = 8u;               // a power of two up to 256
+layout(constant_id = 4) const uint TURNS = 0u;               // batches of a lane, where all lanes have so many
 const uint CHUNK_LANES = 256u;
 
 #define STEP (LANES * uint(VECTOR))
@@ -220,7 +221,7 @@ C_COMPUTE center_of(uint first, uint end) {
 #endif
 
 #define JOIN(WIDTH) \
-    EACH if (k % (2 * WIDTH) == 0 && first + uint(k + WIDTH) < end) leaf[k] = combine(leaf[k], leaf[k + WIDTH]);
+    EACH if (k % (2 * WIDTH) == 0 && (TURNS > 0u || first + uint(k + WIDTH) < end)) leaf[k] = combine(leaf[k], leaf[k + WIDTH]);
 
 // The state of the leaves of one lane: elements from `first` on, below `end`, which is the end of the block or the chunk.
 STATE lane_state(uint first, uint end) {
@@ -228,7 +229,7 @@ STATE lane_state(uint first, uint end) {
     uint element = first;
     // All loads of a batch are under way together.
     if (!TWO_DIMENSIONAL) {
-        for (; element + uint(BATCH - 1) * STEP + uint(VECTOR) <= end; element += uint(BATCH) * STEP) {
+        for (uint turn = 0u; TURNS > 0u ? turn < TURNS : element + uint(BATCH - 1) * STEP + uint(VECTOR) <= end; ++turn) {
             INPUT value[BATCH][VECTOR];
             int offset = row_offset + int(chunk_start + element) * (PACKED ? 1 : push.stride);
             [[unroll]] for (int j = 0; j < BATCH; ++j) {
@@ -239,7 +240,7 @@ STATE lane_state(uint first, uint end) {
                 }
             }
 #ifdef SHIFTED
-            if (element == first) {
+            if (turn == 0u) {
                 C_COMPUTE shift = shift_of(value[0][0]);
                 precise C_COMPUTE sum = C_COMPUTE(0);
                 [[unroll]] for (int j = 0; j < BATCH; ++j) {
@@ -251,16 +252,17 @@ STATE lane_state(uint first, uint end) {
             [[unroll]] for (int j = 0; j < BATCH; ++j) {
                 EACH {
                     LEAF next = leaf_of(value[j][k], element + uint(j) * STEP + uint(k));
-                    if (j == 0 && element == first) leaf[k] = next;
+                    if (j == 0 && turn == 0u) leaf[k] = next;
                     else leaf[k] = follow(leaf[k], next);
                 }
             }
+            element += uint(BATCH) * STEP;
         }
     }
 #ifdef SHIFTED
     if (element == first) center = center_of(first, end);
 #endif
-    for (; element < end; element += STEP) {
+    for (; TURNS == 0u && element < end; element += STEP) {
         EACH {
             if (element + uint(k) < end) {
                 LEAF next = leaf_of(load(element + uint(k)), element + uint(k));

@@ -32,7 +32,7 @@ _CHUNK_LANES = 256
 _LANES, _LONG_ROW_LANES = 8, 32
 # The most elements that a leaf joins one after the other; where their center comes from the first of them, it must be near
 # to the others.
-_STEPS, _SHIFTED_STEPS = 64, 16
+_STEPS, _SHIFTED_STEPS, _BATCH = 64, 16, 4
 _COLUMNS, _LAST = 1, 2
 # With so many chunks a workgroup for columns is that large, by whether there is a shift, and so many neighbours in it read
 # side by side.
@@ -373,7 +373,8 @@ class _Run:
             share = blocks * lanes // members
         last = target is self.result
         mode = columns * _COLUMNS | last * _LAST
-        constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, lanes))
+        turns = 0 if shared or not packed or self.length % block else steps // _BATCH
+        constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, lanes), (4, turns))
         target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
         center_itemsize = 0 if self.center is None else storage_itemsize(self.center._dtype, device)
         center = 0 if self.center is None else self.center._address
