@@ -88,15 +88,22 @@ def empty(shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype) -> t
     on, ours = device.current(), dtype_of(dtype)
     check_supported(ours, on, "torch.empty")
     itemsize = storage_itemsize(ours, on)
-    extent = 0 if 0 in shape else 1 + layout.offset_range(tuple(shape), tuple(strides))[1]
-    return _tensor(on.allocate(extent * itemsize), 0, shape, strides, dtype, itemsize)
+    spanned, _ = _span(tuple(shape), tuple(strides))
+    return _tensor(on.allocate(spanned * itemsize), 0, shape, strides, dtype, itemsize)
+
+
+@functools.lru_cache(maxsize=4096)
+def _span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, bool]:
+    """The elements that a layout spans, and whether it is contiguous."""
+    spanned = 0 if 0 in shape else 1 + layout.offset_range(shape, strides)[1]
+    return spanned, layout.is_contiguous(shape, strides)
 
 
 def new_array(shape: tuple[int, ...], strides: tuple[int, ...], dtype: DType) -> VkArray:
     """An array with undefined values in memory of its own, for `wrap` to make a tensor of."""
     on = device.current()
-    extent = 0 if 0 in shape else 1 + layout.offset_range(shape, strides)[1]
-    return VkArray(on.allocate(extent * storage_itemsize(dtype, on)), 0, shape, strides, dtype, on)
+    spanned, contiguous = _span(shape, strides)
+    return VkArray(on.allocate(spanned * storage_itemsize(dtype, on)), 0, shape, strides, dtype, on, contiguous)
 
 
 def array_of(tensor: torch.Tensor) -> VkArray:
