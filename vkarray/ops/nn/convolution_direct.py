@@ -50,7 +50,7 @@ class Problem(NamedTuple):
     @property
     def direct(self) -> bool:
         """Whether products of matrices do not pay."""
-        few = self.made < _FEW_CHANNELS or self.made * self.slid <= _FEW_PAIRS
+        few = self.made < _FEW_CHANNELS or self.made * self.slid <= _FEW_PAIRS * min(self.groups, 2)
         return few and max(self.made, self.slid) * self.windows.taps <= _LONGEST_SUM
 
     def in_rows(self, dtype: DType) -> bool:
