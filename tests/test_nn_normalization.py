@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from reference import host_dtype, supported
-from test_nn_softmax import rounded, rounding
+from test_nn_softmax import force_plan, rounded, rounding  # noqa: F401 - a fixture
 
 import vkarray as vx
 from vkarray.dtypes import CATEGORIES
 from vkarray.ops import catalogue
 from vkarray.ops.nn import normalization as nn
-from vkarray.ops.nn import row_kernels
 
 SUPPORTED = supported(CATEGORIES["real floating"])
 EPS = 1e-5
@@ -98,14 +97,12 @@ def test_layer_norm_does_not_depend_on_layout(layout):
     np.testing.assert_array_equal(np.asarray(got), np.asarray(expected))
 
 
-def test_layer_norm_on_gpu_plans(monkeypatch):
+def test_layer_norm_on_gpu_plans(force_plan):  # noqa: F811
     """Rows that several invocations share, kept in registers and read anew, give what one invocation gives."""
     values = (np.random.default_rng(0).standard_normal((5, 203)) + 100).astype(np.float32)
     hat, mean, rstd = normalized(values.astype(np.float64), (1,))
     for members, items in ((8, 28), (64, 4), (16, 0)):
-        monkeypatch.setattr(
-            row_kernels, "_plan", lambda *_, m=members, i=items: row_kernels._Plan(256, m, i, False, False)
-        )
+        force_plan(256, members, items, False, False)
         result, got, root = nn.layer_norm(vx.asarray(values), (203,), eps=EPS)
         assert_close(result, hat, vx.float32, 40 + 4 * np.abs(mean * rstd).max())
         made = nn.layer_norm_backward(vx.asarray(values), vx.asarray(values), (203,), got, root)[0]

@@ -17,6 +17,18 @@ PLANS = [(256, 1, 16, False, False), (256, 4, 8, True, False), (256, 256, 0, Fal
          (256, 4, 8, False, True), (256, 64, 16, False, True), (64, 64, 0, False, True)]  # fmt: skip
 
 
+@pytest.fixture
+def force_plan(monkeypatch):
+    """A function that makes rows take a plan, whatever device they are on."""
+
+    def force(*plan):
+        row_kernels._parts.cache_clear()
+        monkeypatch.setattr(row_kernels, "_plan", lambda *_: row_kernels._Plan(*plan))
+
+    yield force
+    row_kernels._parts.cache_clear()
+
+
 def softmax_of(values: np.ndarray, axis: int = -1) -> np.ndarray:
     exponentials = np.exp(values - values.max(axis, keepdims=True))
     return exponentials / exponentials.sum(axis, keepdims=True)
@@ -91,7 +103,7 @@ def test_rows_longer_than_the_loops_of_a_driver():
 
 @pytest.mark.parametrize("dtype", [vx.float16, vx.float32], ids=str)
 @pytest.mark.parametrize("plan", PLANS)
-def test_plans(monkeypatch, plan, dtype):
+def test_plans(force_plan, plan, dtype):
     size, members, items, columns, subgroups = plan
     device = vx.asarray(0).device
     if subgroups and not (
@@ -99,7 +111,7 @@ def test_plans(monkeypatch, plan, dtype):
         and device.limits.min_subgroup_size == device.limits.max_subgroup_size
     ):
         pytest.skip("subgroups of this device exchange no values")
-    monkeypatch.setattr(row_kernels, "_plan", lambda *_: row_kernels._Plan(size, members, items, columns, subgroups))
+    force_plan(size, members, items, columns, subgroups)
     values = rounded(normal_values(dtype, (5, min(members * (items or 24), 400) - 9)), dtype).astype(host_dtype(dtype))
     moved = vx.asarray(values, dtype=dtype)
     check(values.T if columns else values, moved.T if columns else moved, 0 if columns else 1)

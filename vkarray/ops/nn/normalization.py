@@ -19,11 +19,10 @@ from ...dtypes import DType
 from ...shaders import Variant
 from .. import creation, launch, statistical
 from ..launch import Operation
-from ..manipulation import reshape
 from ..ndarray import imag_view, real_view
 from ..reductions import Reduction, partial_dtype
 from ..rows import cast, check_array
-from .row_kernels import FLOATING, Option, layout_of, row_kernel
+from .row_kernels import FLOATING, Option, layout_of, reshaped, row_kernel
 
 if TYPE_CHECKING:
     from ..launch import Device
@@ -155,7 +154,7 @@ def _check_channels(function: str, x: VkArray, channels: int, **arrays: VkArray 
 
 def _as_vector(x: VkArray | None, real: DType) -> VkArray | None:
     """A weight in the type computed in, as a contiguous vector."""
-    return None if x is None else launch.contiguous(reshape(cast(x, real), (x.size,)))
+    return None if x is None else launch.contiguous(reshaped(cast(x, real), (x.size,)))
 
 
 # -- layer and RMS norm ---------------------------------------------------------------------------------------------
@@ -172,7 +171,7 @@ def _as_rows(function: str, x: VkArray, shape: Sequence[int], *weights: VkArray 
             f"of shape {x._shape}{f' and weights of {shapes}' if shapes else ''}."
         )
     outer = x._shape[:-rank]
-    return reshape(x, (math.prod(outer), math.prod(shape))), outer
+    return reshaped(x, (math.prod(outer), math.prod(shape))), outer
 
 
 def _statistics(outer: layout.Shape, rank: int, array: VkArray) -> VkArray:
@@ -198,7 +197,7 @@ def layer_norm(
         rows, 1, w=_as_vector(weight, real), v=_as_vector(bias, real), rows=(mean, rstd), option=Option((eps, 0.0))
     )
     rank = len(tuple(shape))
-    return reshape(made, x._shape), _statistics(outer, rank, mean), _statistics(outer, rank, rstd)
+    return reshaped(made, x._shape), _statistics(outer, rank, mean), _statistics(outer, rank, rstd)
 
 
 def rms_norm(
@@ -212,7 +211,7 @@ def rms_norm(
     rows, outer = _as_rows("rms_norm", x, shape, weight)
     rstd = empty((rows._shape[0],), real, x._device)
     made = _RMS_NORM(rows, 1, w=_as_vector(weight, real), rows=(None, rstd), option=Option((eps, 0.0), switch=True))
-    return reshape(made, x._shape), _statistics(outer, len(tuple(shape)), rstd)
+    return reshaped(made, x._shape), _statistics(outer, len(tuple(shape)), rstd)
 
 
 def layer_norm_backward(
@@ -230,16 +229,16 @@ def layer_norm_backward(
     rows, _ = _as_rows(function, x, shape, weight)
     gradients, _ = _as_rows(function, cast(gradient, x._dtype), shape)
     statistics = [
-        None if one is None else launch.contiguous(reshape(cast(one, real), (one.size,))) for one in (mean, rstd)
+        None if one is None else launch.contiguous(reshaped(cast(one, real), (one.size,))) for one in (mean, rstd)
     ]
     own = None
     if wanted[0]:
         option = Option(switch=mean is None)
         own = _NORM_BACKWARD(rows, 1, b=gradients, w=_as_vector(weight, real), rows=statistics, option=option)
-        own = reshape(own, x._shape)
+        own = reshaped(own, x._shape)
     sums = _column_sums(gradients, rows, statistics) if wanted[1] or wanted[2] else None
     of_weight, of_bias = (
-        None if sums is None or not want else cast(reshape(sums[place], tuple(shape)), x._dtype)
+        None if sums is None or not want else cast(reshaped(sums[place], tuple(shape)), x._dtype)
         for place, want in enumerate(wanted[1:])
     )
     return own, of_weight, of_bias
@@ -274,7 +273,7 @@ def _column_sums(gradients: VkArray, x: VkArray, statistics: Sequence[VkArray | 
             [gradients, x, *(one for one in statistics if one is not None)], [sums],
             constants=((1, int(statistics[0] is not None)),),
         )  # fmt: skip
-    return reshape(sums, (2, columns)) if chunks == 1 else statistical.sum(sums, axis=0)
+    return reshaped(sums, (2, columns)) if chunks == 1 else statistical.sum(sums, axis=0)
 
 
 # -- batch norm -----------------------------------------------------------------------------------------------------
@@ -324,7 +323,7 @@ def batch_norm(
     rstd = reciprocal_deviation(used_variance, eps)
     scale = rstd if weight is None else rstd * cast(weight, real)
     table = _coefficients((channels,), x, used_mean, scale, 0.0 if bias is None else bias)
-    return _apply("apply", reshape(table, shape), x), used_mean, rstd
+    return _apply("apply", reshaped(table, shape), x), used_mean, rstd
 
 
 def _blend(running: VkArray | None, value: VkArray, momentum: float, factor: float) -> None:
@@ -357,7 +356,7 @@ def batch_norm_backward(
     if wanted[2] or training:
         sums = _sum(gradient, axes)
     if wanted[1] or training:
-        table = reshape(_coefficients((channels,), x, mean, rstd), shape)
+        table = reshaped(_coefficients((channels,), x, mean, rstd), shape)
         of_weight = _sum(_apply("product", table, gradient, x), axes)
     own = None
     if wanted[0]:
@@ -368,7 +367,7 @@ def batch_norm_backward(
             table = _coefficients((channels,), x, mean, per_element * rstd * of_weight, scale, per_element * sums)
         else:
             table = _coefficients((channels,), x, 0.0, 0.0, scale, 0.0)
-        own = _apply("backward", reshape(table, shape), gradient, x)
+        own = _apply("backward", reshaped(table, shape), gradient, x)
     return own, of_weight if wanted[1] else None, sums if wanted[2] else None
 
 
@@ -397,16 +396,16 @@ def group_norm(
     real = _checked("group_norm", x, weight, bias)
     shape = _grouped("group_norm", x, groups)
     _check_channels("group_norm", x, x._shape[1], weight=weight, bias=bias)
-    grouped = reshape(x, shape)
+    grouped = reshaped(x, shape)
     mean, variance = _moments(grouped, (2, 3))
     rstd = reciprocal_deviation(variance, eps)
-    of_groups = [reshape(launch.contiguous(one), (*shape[:2], 1, 1)) for one in (mean, rstd)]
+    of_groups = [reshaped(launch.contiguous(one), (*shape[:2], 1, 1)) for one in (mean, rstd)]
     by_channel = (1, *shape[1:3], 1)
-    scale = of_groups[1] if weight is None else of_groups[1] * reshape(cast(weight, real), by_channel)
-    shift = 0.0 if bias is None else reshape(cast(bias, real), by_channel)
+    scale = of_groups[1] if weight is None else of_groups[1] * reshaped(cast(weight, real), by_channel)
+    shift = 0.0 if bias is None else reshaped(cast(bias, real), by_channel)
     table = _coefficients((*shape[:3], 1), x, of_groups[0], scale, shift)
     result = _apply("apply", table, grouped)
-    return reshape(result, x._shape), reshape(of_groups[0], shape[:2]), reshape(of_groups[1], shape[:2])
+    return reshaped(result, x._shape), reshaped(of_groups[0], shape[:2]), reshaped(of_groups[1], shape[:2])
 
 
 def group_norm_backward(
@@ -424,22 +423,22 @@ def group_norm_backward(
     shape = _grouped(function, x, groups)
     _check_channels(function, x, x._shape[1], weight=weight)
     channels = (*shape[:3], 1)
-    grouped, gradients = reshape(x, shape), reshape(cast(gradient, x._dtype), shape)
-    mean, rstd = (reshape(cast(one, real), (*shape[:2], 1, 1)) for one in (mean, rstd))
-    sums = reshape(_sum(gradients, (3,)), channels)
+    grouped, gradients = reshaped(x, shape), reshaped(cast(gradient, x._dtype), shape)
+    mean, rstd = (reshaped(cast(one, real), (*shape[:2], 1, 1)) for one in (mean, rstd))
+    sums = reshaped(_sum(gradients, (3,)), channels)
     table = _coefficients(channels, x, mean, rstd)
-    products = reshape(_sum(_apply("product", table, gradients, grouped), (3,)), channels)
+    products = reshaped(_sum(_apply("product", table, gradients, grouped), (3,)), channels)
     of_weight, of_bias = (
-        cast(reshape(_sum(one, (0,)), (x._shape[1],)), x._dtype) if want else None
+        cast(reshaped(_sum(one, (0,)), (x._shape[1],)), x._dtype) if want else None
         for one, want in ((products, wanted[1]), (sums, wanted[2]))
     )
     own = None
     if wanted[0]:
-        weights = 1.0 if weight is None else reshape(cast(weight, real), (1, *shape[1:3], 1))
+        weights = 1.0 if weight is None else reshaped(cast(weight, real), (1, *shape[1:3], 1))
         per_element = rstd * (-1.0 / max(shape[2] * shape[3], 1))
         slope, shift = (
-            per_element * reshape(_sum(weights * one, (2, 3)), (*shape[:2], 1, 1)) for one in (products, sums)
+            per_element * reshaped(_sum(weights * one, (2, 3)), (*shape[:2], 1, 1)) for one in (products, sums)
         )
         table = _coefficients(channels, x, mean, slope * rstd, layout_of(rstd * weights, channels), shift)
-        own = reshape(_apply("backward", table, gradients, grouped), x._shape)
+        own = reshaped(_apply("backward", table, gradients, grouped), x._shape)
     return own, of_weight, of_bias

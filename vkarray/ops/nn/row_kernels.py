@@ -11,17 +11,18 @@ import math
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import dtypes, layout
 from ...array import VkArray, check_supported, empty, is_supported, storage_itemsize
 from ...dtypes import CATEGORIES, DType
 from ...shaders import Variant
 from .. import launch
+from ..manipulation import reshape
 from ..reductions import partial_dtype, uses_shared_memory
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ..launch import Device, Kernel
 
 KERNELS: dict[str, RowKernel] = {}
 FLOATING = tuple(dtype for dtype in dtypes.DTYPES.values() if dtype in CATEGORIES["real floating"])
@@ -207,68 +208,107 @@ def _plan(device: Device, length: int, rows: int, vector: int, columns: bool) ->
     return _Plan(size, members, items if items <= _MOST_ITEMS else 0, columns, has_subgroups(device) and not columns)
 
 
+class _Part(NamedTuple):
+    """One dispatch: the kernel, its workgroups, where its rows begin in a, b, the result and arrays of rows (bytes), and what
+    follows the addresses."""
+
+    kernel: Kernel
+    groups: tuple[int, int, int]
+    offsets: tuple[int, int, int, int]
+    push: bytes
+    buffers: list[Any]
+
+
 def _run(
     kernel: RowKernel, a: VkArray, axis: int, result: VkArray, b: VkArray | None, w: VkArray | None, v: VkArray | None,
     row_arrays: Sequence[VkArray | None], option: Option,
 ) -> None:  # fmt: skip
-    device, dtype = a._device, a._dtype
     a = launch.forward(a)
     other = a if b is None else launch.forward(b)
-    operands = [a, other, result]
-    strides = [layout.broadcast_strides(one._shape, one._strides, a._shape) for one in operands]
-    length, steps = a._shape[axis], [row[axis] for row in strides]
+    first, second = row_arrays
+    addresses = [0 if one is None else one._address for one in (a, other, w, v, first, second, result)]
+    present = tuple(one is not None for one in (b, w, v))
+    aligned = tuple(address % _VECTOR_BYTES for address in addresses)
+    parts = _parts(
+        kernel, a._device, a._dtype, other._dtype, a._shape, a._strides, other._shape, other._strides, axis, present,
+        aligned, option,
+    )  # fmt: skip
+    inputs, outputs = (row_arrays, ()) if kernel.row_inputs else ((), row_arrays)
+    reads = [one._buffer for one in (a, None if b is None else other, w, v, *inputs) if one is not None]
+    writes = [one._buffer for one in (result, *outputs) if one is not None]
+    for part in parts:
+        x, y, z, row = part.offsets
+        push = _ADDRESSES(
+            addresses[0] + x, addresses[1] + y, addresses[2], addresses[3],
+            addresses[4] + row if first is not None else 0, addresses[5] + row if second is not None else 0,
+            addresses[6] + z,
+        )  # fmt: skip
+        a._device.dispatch(part.kernel, push + part.push, part.groups, [*reads, *part.buffers], writes)
+
+
+_ADDRESSES = struct.Struct("<7Q").pack
+
+
+@functools.lru_cache(maxsize=4096)
+def _parts(
+    kernel: RowKernel, device: Device, dtype: DType, other: DType, shape: layout.Shape, a: layout.Strides,
+    b_shape: layout.Shape, b: layout.Strides, axis: int, present: tuple[bool, bool, bool], aligned: tuple[int, ...],
+    option: Option,
+) -> list[_Part]:  # fmt: skip
+    """The dispatches for operands of these layouts, whose addresses (a, b, w, v, two of rows, result) have these remainders."""
+    strides = [a, layout.broadcast_strides(b_shape, b, shape), layout.contiguous_strides(shape)]
+    length, steps = shape[axis], [row[axis] for row in strides]
     limit = launch.index_limit(device, dtype)
-    kept = a._shape[:axis] + a._shape[axis + 1 :]
-    outer = [row[:axis] + row[axis + 1 :] for row in strides]
-    kept, outer = layout.collapse(kept, outer)
-    itemsizes = [storage_itemsize(one._dtype, device) for one in operands]
-    vector = _VECTOR_BYTES // itemsizes[0]
+    kept, outer = layout.collapse(
+        shape[:axis] + shape[axis + 1 :], [row[:axis] + row[axis + 1 :] for row in strides]
+    )  # fmt: skip
+    itemsizes = [storage_itemsize(one, device) for one in (dtype, other, dtype)]
+    vector, real = _VECTOR_BYTES // itemsizes[0], partial_dtype(dtype)
     columns = steps[0] != 1 and bool(outer[0]) and 0 < outer[0][-1] < steps[0]
-    rows = math.prod(kept)
-    mask = other._dtype is not dtype
+    mask = other is not dtype
     shifted = _begins_anywhere(
         outer[:1] + outer[2:] if mask else outer, steps[:1] + steps[2:] if mask else steps, vector
     )
-    plan = _plan(device, length + (vector - 1 if shifted else 0), rows, vector, columns)
+    plan = _plan(device, length + (vector - 1 if shifted else 0), math.prod(kept), vector, columns)
     chosen = _variant(kernel, device, dtype, mask, plan.subgroups)
-    present = sum(1 << bit for bit, operand in enumerate((b, w, v)) if operand is not None)
-    double = partial_dtype(dtype).bits == 64
-    parameters = struct.pack("<dd" if double else "<f4xf4x", *option.parameters)
-    real = partial_dtype(dtype).itemsize
-    fixed = [0 if operand is None else operand._address for operand in (w, v)]
-    inputs, outputs = (row_arrays, ()) if kernel.row_inputs else ((), row_arrays)
-    reads = [operand for operand in (a, None if b is None else other, w, v, *inputs) if operand is not None]
-    writes = [result, *(operand for operand in outputs if operand is not None)]
+    given = sum(1 << bit for bit, one in enumerate(present) if one)
+    parameters = struct.pack("<dd" if real.bits == 64 else "<f4xf4x", *option.parameters)
+    whole = not length % vector and not shifted
+    parts = []
     for first, part, taken, offsets, _, _ in layout.row_slices(kept, outer, length, steps, length, limit):
-        addresses = [
-            one._address + offset * size for one, offset, size in zip(operands, offsets, itemsizes, strict=True)
-        ]
+        begin = [offset * size for offset, size in zip(offsets, itemsizes, strict=True)]
         packed = sum(
             1 << bit
-            for bit, (address, step, row) in enumerate(zip(addresses, steps, taken, strict=True))
-            if step == 1 and not address % _VECTOR_BYTES and (shifted or not any(stride % vector for stride in row))
+            for bit, (place, step, row) in enumerate(zip((0, 1, 6), steps, taken, strict=True))
+            if step == 1
+            and not (aligned[place] + begin[bit]) % _VECTOR_BYTES
+            and (shifted or not any(stride % vector for stride in row))
         )
-        whole = not length % vector and not shifted
-        packed |= 8 * (whole and vector >= 4 and not any(address % _VECTOR_BYTES for address in fixed))
-        own_rows = [0 if one is None else one._address + first * real for one in row_arrays]
+        packed |= 8 * (whole and vector >= 4 and not any(aligned[2:4]))
         count = math.prod(part)
-        header = struct.pack(
-            "<7Q16s3I3iI2i", *addresses[:2], *fixed, *own_rows, addresses[2], parameters, length, count, first, *steps,
-            len(part), *option.matrix,
-        )  # fmt: skip
+        header = struct.pack("<3I3iI2i", length, count, first, *steps, len(part), *option.matrix)
         # One dimension needs no size.
         values = [*(part if len(part) > 1 else ()), *taken[0], *taken[1], *taken[2]]
-        push, metadata = launch.with_metadata(device, header, values)
+        push, metadata = launch.with_metadata(device, bytes(56) + parameters + header, values)
         constants = (
-            (1, plan.members), (2, plan.items), (3, int(plan.columns)), (4, packed), (5, present),
-            (6, device.limits.subgroup_size if plan.subgroups else 1), (7, int(option.switch)),
-            (8, int(whole)), (9, int(shifted)),
+            (1, plan.members), (2, plan.items), (3, int(plan.columns)), (4, packed), (5, given),
+            (6, device.limits.subgroup_size if plan.subgroups else 1), (7, int(option.switch)), (8, int(whole)),
+            (9, int(shifted)),
         )  # fmt: skip
         groups = launch.groups_for(count * plan.members, device.limits, plan.size)
-        launch.dispatch(chosen, device, push, groups, reads, writes, plan.size, metadata, constants)
+        made = launch.kernel(chosen, device, plan.size, constants)
+        parts.append(_Part(made, groups, (begin[0], begin[1], begin[2], first * real.itemsize), push[56:], metadata))
+    return parts
 
 
 def _begins_anywhere(outer: Sequence[layout.Strides], steps: Sequence[int], vector: int) -> bool:
     """Whether rows without gaps begin anywhere in a pack, but in the same place of one for all operands."""
     places = {tuple(stride % vector for stride in row) for row in outer}
     return set(steps) == {1} and len(places) == 1 and any(places.pop())
+
+
+def reshaped(x: VkArray, shape: layout.Shape) -> VkArray:
+    """`reshape` to a shape of as many elements, which costs little for contiguous arrays."""
+    if x._contiguous:
+        return VkArray(x._buffer, x._offset, shape, layout.contiguous_strides(shape), x._dtype, x._device, True)
+    return reshape(x, shape)
