@@ -147,6 +147,18 @@ def test_padding_of_integers():
         np.testing.assert_array_equal(np.asarray(got), expected)
 
 
+def test_many_places_of_one_element():
+    """More places than a loop on a CPU driver has turns: the sum, or an error that says so."""
+    gradient = vx.ones((1, 1, 200, 200))
+    assert float(resample.interpolate_backward(gradient, (1, 1))[0, 0, 0, 0]) == 200 * 200
+    gradient = vx.ones((1, 1, 400, 400))
+    if gradient.device.limits.is_cpu:
+        with pytest.raises(vx.FeatureError, match="too many"):
+            resample.interpolate_backward(gradient, (1, 1))
+    else:
+        assert float(resample.interpolate_backward(gradient, (1, 1))[0, 0, 0, 0]) == 400 * 400
+
+
 def test_layouts():
     _, x = _values((2, 3, 6, 5), vx.float32)
     last = vx.permute_dims(vx.asarray(vx.permute_dims(x, (0, 2, 3, 1)), copy=True), (0, 3, 1, 2))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ... import promotion
 from ...array import VkArray, check_supported, default_dtype, empty, is_supported
 from ...dtypes import CATEGORIES, DTYPES, DType
+from ...errors import FeatureError
 from ...layout import Shape
 from ...shaders import Variant
 from .. import launch, statistical
@@ -163,7 +164,7 @@ def _adaptive(function: str, x: Any, output_size: Any, category: str) -> Windows
 def _check_loops(function: str, lengths: Triple, device: Device) -> None:
     depth, height, width = lengths
     if device.limits.is_cpu and depth * (1 + height * (1 + -(-width // _BLOCK))) > _LONGEST:
-        raise ValueError(
+        raise FeatureError(
             f"{function}: on this device windows of {lengths} places are too large. Choose another device."
         )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ... import layout, promotion
 from ...array import VkArray, check_supported, empty, is_supported
 from ...dtypes import CATEGORIES, DTYPES, DType
+from ...errors import FeatureError
 from ...shaders import Variant
 from .. import creation, launch
 from ..elementwise import abs as absolute
@@ -25,6 +26,8 @@ from .windows import Windows, batches, five, numbers, table, taken, triple
 if TYPE_CHECKING:
     from ..launch import Device
 
+# Turns of the loops of an invocation on a CPU driver: llvmpipe ends them after 65,535.
+_LONGEST = 60_000
 # The numbers of `glsl/lib/resample.glsl`.
 METHODS = {"nearest": 0, "nearest-exact": 1, "linear": 2, "cubic": 3}
 PADDINGS = {"reflect": 4, "replicate": 5}
@@ -58,6 +61,10 @@ def _run(
     result = empty(shape, source._dtype, source._device)
     if result.size:
         device = source._device
+        if device.limits.is_cpu and template.endswith("backward") and _turns(windows) > _LONGEST:
+            raise FeatureError(
+                f"{function}: on this device {windows.output} places are too many for {windows.input}. Choose another device."
+            )
         wide = source._dtype.bits == 64
         packed = struct.pack("<3d" if wide else "<3f", *triple_of(scales, 1.0))
         extra = struct.unpack(f"<{len(packed) // 4}i", packed)
@@ -70,6 +77,13 @@ def _run(
                 [one, words], [target], constants=((1, int(aligned)),),
             )  # fmt: skip
     return result
+
+
+def _turns(windows: Windows) -> int:
+    """About how many places may have taken from one element, at the edges."""
+    ratios = zip(windows.input, windows.output, windows.padding, strict=True)
+    depth, height, width = (min(m, max(6 * -(-m // n), abs(pad), abs(m - n - pad)) + 4) for n, m, pad in ratios)
+    return depth * (1 + height * (1 + width))
 
 
 def triple_of(scales: Sequence[float], missing: float) -> tuple[float, ...]:
