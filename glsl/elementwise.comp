@@ -24,6 +24,7 @@ layout(constant_id = 1) const int PACKS = 1;          // of an invocation
 layout(constant_id = 2) const bool WHOLE = false;     // every invocation has PACKS whole packs
 layout(constant_id = 3) const bool SINGLE = false;    // an invocation handles one element instead
 layout(constant_id = 4) const uint ONE_FOR_ALL = 0u;  // the operands that are one element
+layout(constant_id = 5) const bool APART = false;     // packs of an invocation are a workgroup apart, else side by side
 
 // A pack has the operand AS ELEMENTS, or, where these are no longer than a word, AS WORDS or PAIRS of words that hold PER_WORD
 // elements each: CPU drivers move each member of a structure in a loop of its own.
@@ -134,7 +135,7 @@ R_COMPUTE evaluate(uint index
         NAME##_COMPUTE value = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[0]);               \
         EACH_PACK EACH VARIABLE[p][k] = value;                                                   \
     } else if (WHOLE || whole) {                                                                 \
-        EACH_PACK EACH VARIABLE[p][k] = JOIN(NAME##_AS, _GET)(NAME, NAME##Packs(push.VARIABLE).data[pack + uint(p)]); \
+        EACH_PACK EACH VARIABLE[p][k] = JOIN(NAME##_AS, _GET)(NAME, NAME##Packs(push.VARIABLE).data[pack + uint(p) * step]); \
     } else {                                                                                     \
         EACH_PACK EACH VARIABLE[p][k] = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[min(INDEX, push.count - 1u)]); \
     }
@@ -143,7 +144,7 @@ R_COMPUTE evaluate(uint index
 
 #define EACH_PACK [[unroll]] for (int p = 0; p < PACKS; ++p)
 #define EACH [[unroll]] for (int k = 0; k < VECTOR; ++k)
-#define INDEX ((pack + uint(p)) * uint(VECTOR) + uint(k))
+#define INDEX ((pack + uint(p) * step) * uint(VECTOR) + uint(k))
 #define ELEMENT(VARIABLE, NAME) VARIABLE[p][k]
 #define SINGLE_ELEMENT(VARIABLE, NAME) VARIABLE
 
@@ -164,8 +165,10 @@ void main() {
         RElements(push.r).data[index] = R_STORE(EVALUATE(index, SINGLE_ELEMENT));
         return;
     }
-    uint pack = push.first / uint(VECTOR) + (group * gl_WorkGroupSize.x + gl_LocalInvocationIndex) * uint(PACKS);
-    bool whole = (pack + uint(PACKS)) * uint(VECTOR) <= push.count;
+    uint step = APART ? gl_WorkGroupSize.x : 1u;
+    uint pack = push.first / uint(VECTOR) + group * gl_WorkGroupSize.x * uint(PACKS)
+        + gl_LocalInvocationIndex * (APART ? 1u : uint(PACKS));
+    bool whole = (pack + uint(PACKS - 1) * step + 1u) * uint(VECTOR) <= push.count;
 #if INPUTS > 0
     READ(A, a, 0)
 #endif
@@ -178,7 +181,7 @@ void main() {
     R_COMPUTE result[PACKS][VECTOR];
     EACH_PACK EACH result[p][k] = EVALUATE(INDEX, ELEMENT);
     if (WHOLE || whole) {
-        EACH_PACK { JOIN(R_AS, _PUT)(R, RPacks(push.r).data[pack + uint(p)], result[p]) }
+        EACH_PACK { JOIN(R_AS, _PUT)(R, RPacks(push.r).data[pack + uint(p) * step], result[p]) }
     } else {
         EACH_PACK EACH if (INDEX < push.count) RElements(push.r).data[INDEX] = R_STORE(result[p][k]);
     }

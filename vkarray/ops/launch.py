@@ -26,7 +26,7 @@ WORKGROUP_SIZE = 256
 PUSH_CONSTANT_BYTES = 128
 _VECTOR_BYTES = 16
 # The flat template: packs of an invocation. CPU drivers run both sides of every branch, so there one dispatch handles what
-# fills whole workgroups, and another the rest, which is all of an array of fewer elements than _FEW.
+# fills whole workgroups, and another the rest, all of it below _FEW elements.
 _PACKS = {"gpu": 1, "cpu": 2}
 _FEW = 1 << 14
 # The strided template: invocations of a workgroup, and elements of an invocation, as many of these as fit into shared
@@ -196,8 +196,8 @@ class _Flat(dict[tuple[str, int], "_vk.Kernel"]):
 
     def __missing__(self, key: tuple[str, int]) -> _vk.Kernel:
         part, broadcast = key
-        constants = ((1, self.packs), (2, int(part == "whole")), (3, int(part == "single")), (4, broadcast))
-        made = self[key] = kernel(self.variant, self.device, constants=constants)
+        values = (self.packs, part == "whole", part == "single", broadcast, self.device.limits.kind == "gpu")
+        made = self[key] = kernel(self.variant, self.device, constants=tuple(enumerate(map(int, values), 1)))
         return made
 
     def parts(self, count: int, vector: int) -> Iterator[tuple[str, tuple[int, int, int], int, int]]:
