@@ -6,19 +6,10 @@
 #include "lib/float32/exponential.glsl"
 #include "lib/float32/logarithmic.glsl"
 
-// Correctly rounded. Newton's iteration for 1 / sqrt(m) from a seed of the bits, m in [0.5, 2) with the significand of x and
-// its exponent's last bit, gives the root within 3 ULP; with the exact remainder it rounds right for each of the 2^24 m.
-float vx_sqrt(float x) {
-    uint bits = floatBitsToUint(x);
-    if (bits - 1u >= 0x7F7FFFFFu) {
-        bool kept = vx_is_zero(x) || bits == 0x7F800000u;
-        return kept ? x : VX_FLOAT32_NAN;
-    }
-    uint down = 0u;
-    if (bits < 0x00800000u) {
-        bits = floatBitsToUint(vx_scale_up_subnormal(x));
-        down = 12u << 23;
-    }
+// The root of the bits of a positive normal number, correctly rounded. Newton's iteration for 1 / sqrt(m) from a seed of the bits,
+// m in [0.5, 2) with the significand of x and its exponent's last bit, gives the root within 3 ULP; with the exact remainder it
+// rounds right for each of the 2^24 m.
+uint vx_root_of_normal(uint bits) {
     uint m_bits = (bits & 0x00FFFFFFu) | 0x3F000000u;
     precise float m = uintBitsToFloat(m_bits);
     precise float half_m = 0.5 * m;
@@ -30,7 +21,21 @@ float vx_sqrt(float x) {
     vec2 part = vx_split(root);
     precise float remainder = ((m - part.x * part.x) - 2.0 * part.x * part.y) - part.y * part.y;
     root = root + remainder * (0.5 * y);
-    return uintBitsToFloat(floatBitsToUint(root) + uint(int(bits - m_bits) >> 1) - down);
+    return floatBitsToUint(root) + uint(int(bits - m_bits) >> 1);
+}
+
+// Correctly rounded. What is not a positive normal number comes after the usual case, which so has no branch in it.
+float vx_sqrt(float x) {
+    uint bits = floatBitsToUint(x);
+    float result = uintBitsToFloat(vx_root_of_normal(bits));
+    if (bits - 0x00800000u >= 0x7F000000u) {
+        if (bits - 1u < 0x007FFFFFu) {
+            result = uintBitsToFloat(vx_root_of_normal(floatBitsToUint(vx_scale_up_subnormal(x))) - (12u << 23));
+        } else {
+            result = vx_is_zero(x) || bits == 0x7F800000u ? x : VX_FLOAT32_NAN;
+        }
+    }
+    return result;
 }
 
 // sqrt(a^2 + b^2) without overflow or underflow on the way; infinite where either is infinite. 0.76 ULP on samples, 0.51 where the result is normal.
