@@ -10,11 +10,11 @@ from torch import Tensor
 
 from .. import dtypes
 from ..array import VkArray
-from ..ops import indexing, launch, nonzero, searching
+from ..ops import creation, indexing, launch, nonzero, searching
 from ..ops import set as set_functions
 from ..ops.elementwise import floor_divide, isnan, logical_not, maximum
 from ..ops.elementwise import multiply as times
-from ..ops.manipulation import expand_dims, flip, reshape, squeeze, stack
+from ..ops.manipulation import broadcast_arrays, expand_dims, flip, reshape, squeeze, stack
 from ..ops.nn import indexing as nn
 from ..ops.rows import cast
 from ..ops.searching import count_nonzero
@@ -186,7 +186,9 @@ def _sliced(x: VkArray, source: VkArray) -> VkArray:
 
 def _add_slices(x: VkArray, dim: int, index: VkArray, source: VkArray, *, alpha: Any = 1) -> VkArray:
     source = cast(source, x._dtype)
-    if alpha != 1:
+    if x._dtype is dtypes.bool_:
+        source = source if alpha else creation.zeros_like(source)
+    elif alpha != 1:
         source = times(source, launch.constant(number(alpha, x._dtype), x._dtype, x._device))
     return nn.index_reduce(x, dim, _as_vector(index), _sliced(x, source), "sum")
 
@@ -264,13 +266,14 @@ native("embedding_dense_backward", _embedding_backward)
 
 def _masked_scatter(x: VkArray, mask: VkArray, source: VkArray) -> VkArray:
     # Which of the source's elements stands where the mask is true: nobody waits for their number.
+    x, mask = broadcast_arrays(x, mask)
     if mask._dtype is not dtypes.bool_ or not source.size or not x.size:
         raise Unsupported("a mask of other numbers than bool, or nothing to put")
-    spread = reshape(mask._view(x._shape, nn.layout.broadcast_strides(mask._shape, mask._strides, x._shape)), (x.size,))
+    spread = reshape(mask, (x.size,))
     places = cumulative_sum(cast(spread, dtypes.int32), dtype=dtypes.int32) - 1
     kept = searching.where(spread, places, 0)
     found = indexing.take(reshape(source, (source.size,)), kept)
-    return searching.where(reshape(spread, x._shape), reshape(found, x._shape), x)
+    return searching.where(mask, reshape(found, x._shape), x)
 
 
 def _masked_select(x: Tensor, mask: Tensor) -> Tensor:
