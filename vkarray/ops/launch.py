@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 WORKGROUP_SIZE = 256
 PUSH_CONSTANT_BYTES = 128
 _VECTOR_BYTES = 16
-# The flat template: packs of an invocation. CPU drivers run both sides of every branch, so there one dispatch handles what
-# fills whole workgroups, and another the rest, all of it below _FEW elements.
-_PACKS = {"gpu": 1, "cpu": 2}
-_FEW = 1 << 14
-# The strided template: invocations of a workgroup, and elements of an invocation, as many of these as fit into shared
-# memory, of which each device has 16 KiB at least and a tile takes 5 / 4 elements for one.
+# Invocations of a workgroup. The flat template: packs of an invocation. CPU drivers run both sides of every branch, so there
+# one dispatch handles what fills whole workgroups, and another the rest, all of it below _FEW elements.
 _INVOCATIONS = {"gpu": 128, "cpu": WORKGROUP_SIZE}
+_PACKS, _FEW = 2, 1 << 14
+# The strided template: elements of an invocation, as many of these as fit into shared memory, of which each device has
+# 16 KiB at least and a tile takes 5 / 4 elements for one.
 _ELEMENTS = {"gpu": (4, 2, 1), "cpu": (1,)}
 _TILE_BYTES = 16384 * 4 // 5
 _OPERAND_NAMES = ("A", "B", "C")
@@ -192,20 +191,20 @@ class _Flat(dict[tuple[str, int], "_vk.Kernel"]):
     def __init__(self, variant: Variant, device: _vk.Device) -> None:
         super().__init__()
         self.variant, self.device = variant, device
-        self.packs, self.invocations = _PACKS[device.limits.kind], invocations_of_group(device.limits)
+        self.invocations = invocations_of_group(device.limits, _INVOCATIONS[device.limits.kind])
 
     def __missing__(self, key: tuple[str, int]) -> _vk.Kernel:
         part, broadcast = key
-        values = (self.packs, part == "whole", part == "single", broadcast, self.device.limits.kind == "gpu")
-        made = self[key] = kernel(self.variant, self.device, constants=tuple(enumerate(map(int, values), 1)))
+        values = (_PACKS, part == "whole", part == "single", broadcast, self.device.limits.kind == "gpu")
+        made = self[key] = kernel(self.variant, self.device, self.invocations, tuple(enumerate(map(int, values), 1)))
         return made
 
     def parts(self, count: int, vector: int) -> Iterator[tuple[str, tuple[int, int, int], int, int]]:
         """(part, workgroups, first element, last one + 1) of the dispatches for `count` elements."""
-        limits = self.device.limits
-        block = self.invocations * self.packs * vector
+        limits, group = self.device.limits, self.invocations
+        block = group * _PACKS * vector
         if limits.kind == "gpu":
-            yield "any", groups_for(-(-count // (self.packs * vector)), limits), 0, count
+            yield "any", groups_for(-(-count // (_PACKS * vector)), limits, group), 0, count
             return
         whole = count - count % block if count >= _FEW else 0
         row = limits.max_workgroup_count[0]
@@ -215,7 +214,7 @@ class _Flat(dict[tuple[str, int], "_vk.Kernel"]):
         if last:
             yield "whole", (last, 1, 1), rows * row * block, whole
         if whole < count:
-            yield "single", groups_for(count - whole, limits), whole, count
+            yield "single", groups_for(count - whole, limits, group), whole, count
 
 
 class _Modes(dict[tuple[bool, bool, bool], "_vk.Kernel"]):
