@@ -13,6 +13,7 @@ layout(constant_id = 9) const uint RADIX_1 = 1u;
 layout(constant_id = 10) const uint RADIX_2 = 1u;
 layout(constant_id = 11) const uint RADIX_3 = 1u;
 layout(constant_id = 12) const uint RADIX_4 = 1u;
+const uint STAGES = 1u + uint(RADIX_1 > 1u) + uint(RADIX_2 > 1u) + uint(RADIX_3 > 1u) + uint(RADIX_4 > 1u);
 
 // Elements in shared memory, with a gap after each 32 so that strides of powers of two meet different banks. The gaps of
 // a sum are the sum of those of its terms where these have no bits in common, and one of them is a constant.
@@ -32,34 +33,34 @@ shared REAL exchange[PITCH * LINES];
 #define COMPLEX_BYTES 8
 #endif
 
-// An invocation holds up to 16 elements of its line (all of a shorter one). Butterfly number b has value[b radix ...], which
-// are the elements member + b MEMBERS + r LENGTH / radix, where there are so many.
-COMPLEX value[16];
+// An invocation holds up to VALUES elements of its line (all of a shorter one). Butterfly number b has value[b radix ...],
+// which are the elements member + b MEMBERS + r LENGTH / radix, where there are so many.
+#define VALUES 16
+COMPLEX value[VALUES];
 
 #define EACH_BUTTERFLY(radix)                                                                \
     [[unroll]] for (uint b = 0u; b < (LENGTH / (radix) + MEMBERS - 1u) / MEMBERS; ++b)       \
         if (LENGTH / (radix) % MEMBERS == 0u || member + b * MEMBERS < LENGTH / (radix))
 #define EACH_VALUE(radix) [[unroll]] for (uint r = 0u; r < (radix); ++r)
 
-#define IN_REGISTERS(N)                                                                              \
-    case N: {                                                                                        \
-        COMPLEX v[N];                                                                                \
-        EACH(r, 0, N) v[r] = value[first + uint(r)];                                                 \
-        vx_dft_##N(v);                                                                               \
-        EACH(r, 0, N) value[first + uint(r)] = v[r];                                                 \
-        break;                                                                                       \
-    }
+// Those that are not among the radices are left out by drivers.
+#define IN_REGISTERS(N)                                                                                      \
+    case N:                                                                                                  \
+        if (RADIX_0 == N || RADIX_1 == N || RADIX_2 == N || RADIX_3 == N || RADIX_4 == N) EACH_BUTTERFLY(N) { \
+            COMPLEX v[N];                                                                                    \
+            EACH(r, 0, N) v[r] = value[b * N + uint(r)];                                                     \
+            vx_dft_##N(v);                                                                                   \
+            EACH(r, 0, N) value[b * N + uint(r)] = v[r];                                                     \
+        }                                                                                                    \
+        break;
 
-void transform(uint radix, uint member) {
-    EACH_BUTTERFLY(radix) {
-        uint first = b * radix;
-        switch (radix) {
-            IN_REGISTERS(2) IN_REGISTERS(4) IN_REGISTERS(8) IN_REGISTERS(16)
+void transform(uint stage, uint member) {
+    switch (stage == 0u ? RADIX_0 : stage == 1u ? RADIX_1 : stage == 2u ? RADIX_2 : stage == 3u ? RADIX_3 : RADIX_4) {
+        IN_REGISTERS(2) IN_REGISTERS(4) IN_REGISTERS(8) IN_REGISTERS(16)
 #ifdef MIXED
-            IN_REGISTERS(3) IN_REGISTERS(5) IN_REGISTERS(6) IN_REGISTERS(7) IN_REGISTERS(9) IN_REGISTERS(10)
-            IN_REGISTERS(11) IN_REGISTERS(12) IN_REGISTERS(13) IN_REGISTERS(14) IN_REGISTERS(15)
+        IN_REGISTERS(3) IN_REGISTERS(5) IN_REGISTERS(6) IN_REGISTERS(7) IN_REGISTERS(9) IN_REGISTERS(10)
+        IN_REGISTERS(11) IN_REGISTERS(12) IN_REGISTERS(13) IN_REGISTERS(14) IN_REGISTERS(15)
 #endif
-        }
     }
 }
 
@@ -80,9 +81,18 @@ void take(int part, uint radix, uint member, uint own) {
     }
 }
 
+// Short lines that lie side by side come and go as one, element after element: neighbours take neighbours.
+#define EACH_FLAT                                                                                       \
+    [[unroll]] for (uint n = 0u, place = gl_LocalInvocationIndex; n < (LENGTH + MEMBERS - 1u) / MEMBERS; \
+                    ++n, place += MEMBERS * LINES)                                                       \
+        if (place < LENGTH * LINES)
+
+void put_flat(int part) { EACH_FLAT exchange[place / LENGTH * PITCH + padded(place % LENGTH)] = value[n][part]; }
+void take_flat(int part) { EACH_FLAT value[n][part] = exchange[place / LENGTH * PITCH + padded(place % LENGTH)]; }
+
 // The parts of results k and LENGTH - k, for a half spectrum.
 #define EACH_PAIR [[unroll]] for (uint n = 0u, k = member; n <= LENGTH / 2u / MEMBERS; ++n, k += MEMBERS) if (k <= LENGTH / 2u)
-COMPLEX near[9], far[9];
+COMPLEX near[VALUES / 2 + 1], far[VALUES / 2 + 1];
 
 void take_pairs(int part, uint member, uint own) {
     EACH_PAIR {
@@ -92,6 +102,7 @@ void take_pairs(int part, uint member, uint own) {
 }
 
 #define EXCHANGE(PUT, TAKE) \
+    barrier();              \
     PUT(0);                 \
     barrier();              \
     TAKE(0);                \
@@ -99,6 +110,10 @@ void take_pairs(int part, uint member, uint own) {
     PUT(1);                 \
     barrier();              \
     TAKE(1);
+
+#define PUT_RESULTS(part) put(part, radix, before, member, own)
+#define TAKE_ELEMENTS(part) take(part, next, to_member, to_own)
+#define TAKE_PAIRS(part) take_pairs(part, member, own)
 
 void turn(uint radix, uint before, uint roots, uint member) {
     EACH_BUTTERFLY(radix) {
@@ -110,51 +125,73 @@ void turn(uint radix, uint before, uint roots, uint member) {
     }
 }
 
-// The results of one radix go to shared memory from where `member` and `own` say, then come as the next radix wants them.
-#define PUT_RESULTS(part) put(part, radix, before, member, own)
-#define TAKE_ELEMENTS(part) take(part, next, to_member, to_own)
-#define TAKE_PAIRS(part) take_pairs(part, member, own)
-#define MEET(NEXT, RADIX, BEFORE, ROOTS)                        \
-    if (NEXT > 1u) {                                            \
-        const uint next = NEXT, radix = RADIX, before = BEFORE; \
-        uint to_member, to_own;                                 \
-        find_member(COLUMNS & COLUMNS_OUT, to_member, to_own);  \
-        EXCHANGE(PUT_RESULTS, TAKE_ELEMENTS)                    \
-        member = to_member;                                     \
-        own = to_own;                                           \
-        turn(next, before * radix, ROOTS, member);              \
-        transform(next, member);                                \
+// The elements times the spectrum that a CONVOLUTION is with, with parts swapped for the inverse transform.
+void convolve(uint radix, uint member) {
+    EACH_BUTTERFLY(radix) {
+        EACH_VALUE(radix) {
+            uint k = member + b * MEMBERS + r * (LENGTH / radix);
+            value[b * radix + r] = vx_product(value[b * radix + r], Complexes(push.out_table).data[k]).yx;
+        }
     }
+}
+
+// The results of one radix go to shared memory from where `member` and `own` say, then come as the next radix wants them.
+#define MEET(STAGE, RADIX, BEFORE, NEXT, ROOTS)                 \
+    case STAGE:                                                 \
+        if (NEXT > 1u) {                                        \
+            const uint radix = RADIX, before = BEFORE, next = NEXT; \
+            EXCHANGE(PUT_RESULTS, TAKE_ELEMENTS)                \
+            member = to_member;                                 \
+            own = to_own;                                       \
+            turn(next, before * radix, ROOTS, member);          \
+        }                                                       \
+        break;
 
 void main() {
-    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint member, own;
+    uint first = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * LINES;
+    uint member, own, to_member, to_own;
     find_member(COLUMNS & COLUMNS_IN, member, own);
-    uint index = group * LINES + own;
-    if (index < push.lines) {
-        Line line = find_line(index);
+    find_member(COLUMNS & COLUMNS_OUT, to_member, to_own);
+    if ((COLUMNS & FLAT) != 0u) {
+        const uint next = RADIX_0;
+        EACH_FLAT if (first + place / LENGTH < push.lines) value[n] = load(find_line(first + place / LENGTH), place % LENGTH);
+        EXCHANGE(put_flat, TAKE_ELEMENTS)
+    } else if (first + own < push.lines) {
+        Line line = find_line(first + own);
         EACH_BUTTERFLY(RADIX_0) {
             EACH_VALUE(RADIX_0) value[b * RADIX_0 + r] = load(line, member + b * MEMBERS + r * (LENGTH / RADIX_0));
         }
     }
-    transform(RADIX_0, member);
-    MEET(RADIX_1, RADIX_0, 1u, 0u)
-    barrier();
-    MEET(RADIX_2, RADIX_1, RADIX_0, RADIX_0 * RADIX_1)
-    barrier();
-    MEET(RADIX_3, RADIX_2, RADIX_0 * RADIX_1, RADIX_0 * RADIX_1 * (1u + RADIX_2))
-    barrier();
-    MEET(RADIX_4, RADIX_3, RADIX_0 * RADIX_1 * RADIX_2, RADIX_0 * RADIX_1 * (1u + RADIX_2 * (1u + RADIX_3)))
-    index = group * LINES + own;
     const uint radix =
         RADIX_4 > 1u ? RADIX_4 : RADIX_3 > 1u ? RADIX_3 : RADIX_2 > 1u ? RADIX_2 : RADIX_1 > 1u ? RADIX_1 : RADIX_0;
-    if (STORE == HALF_SPECTRUM) {
-        const uint before = LENGTH / radix;
-        barrier();
-        EXCHANGE(PUT_RESULTS, TAKE_PAIRS)
+    const uint before = LENGTH / radix;
+    // A loop, so that a driver has each radix to compile once; where it is unrolled, as is better, only those that are used.
+    [[unroll]] for (uint step = 0u; step < STAGES * ROUNDS; ++step) {
+        uint stage = step % STAGES;
+        switch (stage) {
+            MEET(1u, RADIX_0, 1u, RADIX_1, 0u)
+            MEET(2u, RADIX_1, RADIX_0, RADIX_2, RADIX_0 * RADIX_1)
+            MEET(3u, RADIX_2, RADIX_0 * RADIX_1, RADIX_3, RADIX_0 * RADIX_1 * (1u + RADIX_2))
+            MEET(4u, RADIX_3, RADIX_0 * RADIX_1 * RADIX_2, RADIX_4, RADIX_0 * RADIX_1 * (1u + RADIX_2 * (1u + RADIX_3)))
+        }
+        if (ROUNDS > 1u && step == STAGES) {
+            const uint next = RADIX_0;
+            EXCHANGE(PUT_RESULTS, TAKE_ELEMENTS)
+            member = to_member;
+            own = to_own;
+            convolve(next, member);
+        }
+        transform(stage, member);
     }
-    if (index >= push.lines) return;
-    Line line = find_line(index);
+    if (STORE == HALF_SPECTRUM) {
+        EXCHANGE(PUT_RESULTS, TAKE_PAIRS)
+    } else if ((COLUMNS & FLAT) != 0u) {
+        EXCHANGE(PUT_RESULTS, take_flat)
+        EACH_FLAT if (first + place / LENGTH < push.lines) store(find_line(first + place / LENGTH), place % LENGTH, value[n]);
+        return;
+    }
+    if (first + own >= push.lines) return;
+    Line line = find_line(first + own);
     if (STORE == HALF_SPECTRUM) {
         EACH_PAIR store_half(line, k, near[n], far[n]);
         return;

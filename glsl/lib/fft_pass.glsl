@@ -52,6 +52,8 @@ layout(constant_id = 3) const uint FACTORS = 0u;  // what elements are multiplie
 layout(constant_id = 13) const uint KNOWN_FLAGS = 0xFFFFFFFFu;
 // The odd factor p by which lines are left out: of p places that follow each other, the first p / 2 + 1 are taken.
 layout(constant_id = 14) const uint ODD = 1u;
+// 2 for a convolution: the results are multiplied by out_table, transformed back, and multiplied by in_table again.
+layout(constant_id = 15) const uint ROUNDS = 1u;
 
 layout(buffer_reference, scalar) buffer Reals { REAL data[]; };
 layout(buffer_reference, scalar) buffer Complexes { COMPLEX data[]; };
@@ -129,7 +131,7 @@ COMPLEX element(Line line, uint j, uint k) {
     if (LOAD == COMPLEX_ELEMENTS || LOAD == CONJUGATES) return complex_at(at, is_there(k));
     if (LOAD == ONE_SIDED) {
         COMPLEX z = complex_at(at, is_there(k));
-        return k == 0u ? COMPLEX(REAL(0.5) * z.x, 0.0) : z;
+        return k == 0u ? COMPLEX(vx_scaled(z, REAL(0.5)).x, 0.0) : z;
     }
     bool mirrored = LOAD == HALF_SPECTRUM || 2u * k > push.points;
     uint other = mirrored ? push.points - k : k;
@@ -169,7 +171,7 @@ void store(Line line, uint j, COMPLEX z) {
     bool mirrored = STORE == HERMITIAN && 2u * k > push.points;
     if (mirrored && k % ODD == 0u) return;  // the conjugate is there too
     if ((FACTORS & TABLE_OUT) != 0u) {
-        COMPLEX factor = Complexes(push.out_table).data[k];
+        COMPLEX factor = Complexes(ROUNDS > 1u ? push.in_table : push.out_table).data[k];
         z = vx_product(z, is_set(CONJUGATE_TABLE) ? vx_conjugate(factor) : factor);
     }
     if ((FACTORS & SCALED) != 0u) z = vx_scaled(z, push.scale);

@@ -9,6 +9,7 @@ layout(constant_id = 7) const uint COLUMNS = 0u;  // on the way in and out: line
 
 #define COLUMNS_IN 1u
 #define COLUMNS_OUT 2u
+#define FLAT 4u  // neither, and lines so short that they are better moved as one
 
 // The number of an invocation among those of its line, and that of the line in the workgroup: neighbours take neighbours in
 // memory, elements of a line or lines.

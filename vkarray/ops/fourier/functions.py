@@ -198,7 +198,8 @@ def rfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "b
     """The first n // 2 + 1 results of `fft` for real x; the others are their conjugates.
 
     Parameters as for `fft`, but x real. Returns an array of complex64 (complex128 for float64 and integers).
-    Raises TypeError for complex x, and as `fft`. Method: for even n a complex transform of n / 2 points, pairs of x.
+    Raises TypeError for complex x, and as `fft`. Method: for even n a complex transform of n / 2 points, pairs of x; for odd n
+    the passes of `fft` without the lines that are conjugates of others (Sorensen et al., IEEE Trans. ASSP 35, 1987).
     Standard: `fft.rfft`.
     """
     x = _operand("rfft", x)

@@ -27,15 +27,16 @@ if TYPE_CHECKING:
 COMPLEX, REAL, REAL_PAIRS, HALF_SPECTRUM, HERMITIAN, _ONE_SIDED, _CONJUGATES = range(7)
 _TABLE_IN, _TABLES_IN, _TABLE_OUT, _PADDED, _CUT, _SCALED = 1, 2, 4, 8, 16, 32
 _SWAP_IN, _SWAP_OUT, CONJUGATE_IN, CONJUGATE_OUT, _CONJUGATE_TABLE = 1, 2, 4, 8, 16
-_COLUMNS_IN, _COLUMNS_OUT = 1, 2
-_KNOWN_FLAGS, _ODD = 13, 14  # the specialization constants of these names in glsl/lib/fft_pass.glsl
+_COLUMNS_IN, _COLUMNS_OUT, _FLAT = 1, 2, 4
+_KNOWN_FLAGS, _ODD, _ROUNDS = 13, 14, 15  # the specialization constants of these names in glsl/lib/fft_pass.glsl
 
 _LONGEST_LINE = 8192
 _LONGEST_COLUMN = 512
-_GROUP, _LARGE_GROUP = 128, 512  # invocations of a workgroup that takes several lines, at least and at most
+_GROUP, _LARGE_GROUP = 128, 256  # invocations of a workgroup that takes several lines, at least and at most
 # Lines that a workgroup takes where neighbours in memory belong to different lines: at least, and where it is not too large.
 _SIDE_BY_SIDE, _SIDE_BY_SIDE_AT_BEST = 8, 16
-_VALUES = 16  # elements that an invocation holds, or a few more
+_VALUES = 16  # elements that an invocation holds at most, as in glsl/fft_shared.comp
+_FEW_MEMBERS = 4  # below, lines that lie side by side are moved as one
 _LARGEST_TABLE = 1 << 20  # of the roots between passes; beyond, each is a product of two
 _FEW_LINES = 1 << 10
 _SMALL_GROUP = 16
@@ -100,6 +101,7 @@ class Job(NamedTuple):
     scale: float = 1.0
     table_in: VkArray | None = None
     table_out: VkArray | None = None
+    rounds: int = 1
 
 
 def transform(
@@ -155,16 +157,18 @@ def _bluestein(x: VkArray, result: VkArray, axis: int, points: int, job: Job, in
     load, scale = (_ONE_SIDED, 2 * job.scale) if job.load == HERMITIAN else (job.load, job.scale)
     length = smooth_length(inputs + outputs - 1)
     chirp = tables.chirp(points, dtype, x._device)
-    product = _scratch(x, axis, length)
-    forth = Job(
-        load, COMPLEX, job.mode & CONJUGATE_IN | (_SWAP_IN if inverse else 0), 1.0, chirp,
-        _chirp_spectrum(points, outputs, length, dtype, x._device),
-    )  # fmt: skip
-    _run(x, product, axis, length, inputs, forth)
-    # The inverse of a transform swaps parts on the way in and out, and swap(z conj(c)) = swap(z) c.
-    swaps = _SWAP_IN | (0 if inverse else _SWAP_OUT)
+    spectrum = _chirp_spectrum(points, outputs, length, dtype, x._device)
     store = COMPLEX if job.store == HERMITIAN else job.store
-    back = Job(COMPLEX, store, job.mode & CONJUGATE_OUT | swaps | _CONJUGATE_TABLE, scale / length, None, chirp)
+    # The inverse of a transform swaps parts on the way in and out, and swap(z conj(c)) = swap(z) c.
+    mode_in = job.mode & CONJUGATE_IN | (_SWAP_IN if inverse else 0)
+    mode_out = job.mode & CONJUGATE_OUT | (0 if inverse else _SWAP_OUT) | _CONJUGATE_TABLE
+    if is_one_pass(x, axis, length):
+        both = Job(load, store, mode_in | mode_out, scale / length, chirp, spectrum, rounds=2)
+        _run(x, result, axis, length, inputs, both)
+        return
+    product = _scratch(x, axis, length)
+    _run(x, product, axis, length, inputs, Job(load, COMPLEX, mode_in, 1.0, chirp, spectrum))
+    back = Job(COMPLEX, store, mode_out | _SWAP_IN, scale / length, None, chirp)
     _run(product, result, axis, length, length, back)
 
 
@@ -204,6 +208,7 @@ def _run(x: VkArray, result: VkArray, axis: int, length: int, points: int, job: 
         part = Job(
             job.load if first else _CONJUGATES if last and from_half else COMPLEX, job.store if last else COMPLEX,
             job.mode & flags, job.scale if last else 1.0, job.table_in if first else None, job.table_out if last else None,
+            job.rounds,
         )  # fmt: skip
         after = Places(before.number * factor, odd if to_half else 1)
         rest = Places(length // after.number, odd if from_half and not last else 1)
@@ -293,6 +298,8 @@ def _shared_kernel(length: int, lines: int, columns: int, flags: int, dtype: DTy
     line = _line(length, bool(columns), dtype, device)
     if len(line.radices) == 1:  # nothing is exchanged: who loads an element stores it
         columns = _COLUMNS_IN | _COLUMNS_OUT if columns & _COLUMNS_IN else 0
+    if not columns and line.members < _FEW_MEMBERS:
+        columns = _FLAT
     values = (length, line.members, line.lines, columns, *line.radices)
     constants = (*enumerate(values, 4), (_KNOWN_FLAGS, flags))
     return _Kernel(
@@ -335,6 +342,8 @@ def _dispatch(
     constants: tuple[tuple[int, int], ...] = ((1, job.load), (2, job.store), (3, flags))
     if counted.odd > 1:
         constants += ((_ODD, counted.odd),)
+    if job.rounds > 1:
+        constants += ((_ROUNDS, job.rounds),)
     for batch in batches(x, result, axis, inner, max(map(abs, steps)) * length):
         if uses_shared_memory(device):
             kernel = _shared_kernel(factor, batch.lines, _columns(batch, a_step, r_step), job.mode, dtype, device)
