@@ -125,7 +125,7 @@ void turn(uint radix, uint before, uint roots, uint member) {
     }
 }
 
-// The elements times the spectrum that a CONVOLUTION is with, with parts swapped for the inverse transform.
+// The elements times the spectrum of what a convolution is with, their parts swapped for the inverse transform.
 void convolve(uint radix, uint member) {
     EACH_BUTTERFLY(radix) {
         EACH_VALUE(radix) {
@@ -136,15 +136,15 @@ void convolve(uint radix, uint member) {
 }
 
 // The results of one radix go to shared memory from where `member` and `own` say, then come as the next radix wants them.
-#define MEET(STAGE, RADIX, BEFORE, NEXT, ROOTS)                 \
-    case STAGE:                                                 \
-        if (NEXT > 1u) {                                        \
+#define MEET(STAGE, RADIX, BEFORE, NEXT, ROOTS)                     \
+    case STAGE:                                                     \
+        if (NEXT > 1u) {                                            \
             const uint radix = RADIX, before = BEFORE, next = NEXT; \
-            EXCHANGE(PUT_RESULTS, TAKE_ELEMENTS)                \
-            member = to_member;                                 \
-            own = to_own;                                       \
-            turn(next, before * radix, ROOTS, member);          \
-        }                                                       \
+            EXCHANGE(PUT_RESULTS, TAKE_ELEMENTS)                    \
+            member = to_member;                                     \
+            own = to_own;                                           \
+            turn(next, before * radix, ROOTS, member);              \
+        }                                                           \
         break;
 
 void main() {
