@@ -53,9 +53,14 @@ def _made(slid: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem
 
 def _slid(made: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
     windows = problem.windows
-    by_one = set(windows.stride) == {1} and not windows.trivial
-    sparse = windows.overlapping or windows.taps == 1
-    if by_one or (sparse and _has_few_phases(windows) and not (problem.direct or windows.trivial)):
+    turned = Problem(windows, problem.groups, problem.made, problem.slid)  # as which phases are made
+    if windows.trivial or (turned.direct and not problem.direct):
+        phases = False
+    elif set(windows.stride) == {1}:
+        phases = True
+    else:
+        phases = _has_few_phases(windows) and (windows.overlapping or windows.taps == 1) and not problem.direct
+    if phases:
         _slid_by_phases(made, weight, bias, problem, result)
     elif uses_products(problem, weight._dtype, weight._device, whole=True):
         slid_by_products(made, weight, bias, problem, result)
