@@ -15,7 +15,7 @@ from ...shaders import Variant
 from .. import launch
 from ..reductions import partial_dtype
 from ..rows import check_array
-from .windows import Windows, batches, five, numbers, table, taken, triple
+from .windows import Windows, batches, five, numbers, side_by_side, table, taken, triple
 
 if TYPE_CHECKING:
     from ..launch import Device
@@ -55,7 +55,7 @@ def variants(device: Device) -> Iterator[Variant]:
 def unfold_into(x: VkArray, windows: Windows, columns: VkArray) -> None:
     """columns[n, c, tap, o] = the element of x (5 dimensions) under a tap of window o; the caller cuts the batch."""
     device = x._device
-    source = launch.forward(x)
+    source = side_by_side(x, windows)
     packed = _in_packs(columns)
     turns = -(-windows.outputs // (_PACK_BYTES // storage_itemsize(x._dtype, device))) if packed else windows.outputs
     size = max(_FEWEST, min(launch.WORKGROUP_SIZE, 1 << (turns - 1).bit_length()))

@@ -14,7 +14,7 @@ from ...dtypes import CATEGORIES, DTYPES, DType
 from ...shaders import Variant
 from .. import launch, product
 from ..reductions import partial_dtype, uses_shared_memory
-from .windows import Windows, batches, part, table, taken
+from .windows import Windows, batches, part, side_by_side, table, taken
 
 if TYPE_CHECKING:
     from ..launch import Defines, Device
@@ -110,7 +110,7 @@ def add_directly(
 ) -> None:
     """result = what windows over `source` make or, where `transposed`, what they slide over; `weight` is contiguous."""
     device, windows = result._device, problem.windows
-    source = launch.forward(source)
+    source = side_by_side(source, windows)
     from_, to = (problem.made, problem.slid) if transposed else (problem.slid, problem.made)
     m_step, c_step = problem.rows, windows.taps
     steps = (m_step, c_step) if transposed else (c_step, m_step)
@@ -138,7 +138,7 @@ def add_directly(
 def add_weight_directly(slid: VkArray, made: VkArray, problem: Problem, result: VkArray) -> None:
     """result = the gradient of the weight, between what windows slide over and the gradient of what they make."""
     device, windows, dtype = result._device, problem.windows, result._dtype
-    slid, made = launch.forward(slid), launch.forward(made)
+    slid, made = side_by_side(slid, windows), side_by_side(made, windows)
     in_rows, kind = problem.in_rows(dtype), device.limits.kind
     sums = math.prod(result._shape) // (windows.kernel[2] if in_rows else 1)
     turns = problem.blocks if in_rows else windows.outputs

@@ -108,6 +108,13 @@ def taken(array: VkArray) -> tuple[int, ...]:
     return layout.taken_strides(array._shape, [array._strides])[0]
 
 
+def side_by_side(array: VkArray, windows: Windows) -> VkArray:
+    """The array, copied where it is walked backwards, and where several windows read elements whose neighbours along the last
+    dimension lie apart, as with channels last."""
+    apart = windows.taps > 1 and array._strides[-1] != 1 and array._shape[-1] > 1
+    return launch.copy(array) if apart else launch.forward(array)
+
+
 @functools.lru_cache(maxsize=4096)
 def table(device: Device, words: tuple[int, ...]) -> VkArray:
     """The words in device memory; shared between calls, so never to be written to."""
