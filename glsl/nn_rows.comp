@@ -75,7 +75,10 @@ layout(push_constant, scalar) uniform Push {
 #define PARAMETER(k) uintBitsToFloat(push.parameters[k].x)
 #endif
 
-shared STATE exchange[SHARED_STATES];
+shared STATE_1 exchange_1[SHARED_STATES];
+#ifdef PHASE_2
+shared STATE_2 exchange_2[SHARED_STATES];
+#endif
 
 int table_at(uint place) { return Metadata(uvec2(push.layout_[0], push.layout_[1])).data[place]; }
 
@@ -103,7 +106,7 @@ uint own;     // the place of the invocation in its workgroup
 uint spacing; // from a member to the next
 ivec3 offset;
 uint shift;   // elements between the begin of a pack and of the row: places are counted from the former
-T N;
+T inverse_N;  // of the elements of a row
 T mean, rstd;
 
 // The numbers of an element; those of its place in the row are read where they are used.
@@ -175,33 +178,33 @@ void store(uint place, T values[VECTOR]) {
     }
 }
 
-STATE phase_1(Element one, uint element, T w) {
+STATE_1 phase_1(Element one, uint element, T w) {
     A_COMPUTE a = one.a;
     B_COMPUTE b = one.b;
-    precise STATE result = PHASE_1;
+    precise STATE_1 result = PHASE_1;
     return result;
 }
 
-STATE combine_1(STATE x, STATE y) {
-    precise STATE result = COMBINE_1;
+STATE_1 combine_1(STATE_1 x, STATE_1 y) {
+    precise STATE_1 result = COMBINE_1;
     return result;
 }
 
 #ifdef PHASE_2
-STATE phase_2(Element one, uint element, T w, STATE s) {
+STATE_2 phase_2(Element one, uint element, T w, STATE_1 s) {
     A_COMPUTE a = one.a;
     B_COMPUTE b = one.b;
-    precise STATE result = PHASE_2;
+    precise STATE_2 result = PHASE_2;
     return result;
 }
 #endif
 
-STATE combine_2(STATE x, STATE y) {
-    precise STATE result = x + y;
+STATE_2 combine_2(STATE_2 x, STATE_2 y) {
+    precise STATE_2 result = x + y;
     return result;
 }
 
-T map_of(Element one, uint element, T w, T v, STATE s, STATE t, STATE c) {
+T map_of(Element one, uint element, T w, T v, STATE_1 s, STATE_2 t, STATE_2 c) {
     A_COMPUTE a = one.a;
     B_COMPUTE b = one.b;
     precise T result = MAP;
@@ -210,9 +213,9 @@ T map_of(Element one, uint element, T w, T v, STATE s, STATE t, STATE c) {
 
 // The state of all members, joined as a tree of neighbours; all of them get it.
 #ifdef SUBGROUPS
-#define MEET(COMBINE, STATE_) \
+#define MEET(TYPE, COMBINE, STATE_, exchange) \
     [[unroll]] for (uint width = 1u; width < MEMBERS && width < SUBGROUP; width *= 2u) { \
-        STATE other = subgroupShuffleXor(STATE_, width); \
+        TYPE other = subgroupShuffleXor(STATE_, width); \
         STATE_ = (member & width) == 0u ? COMBINE(STATE_, other) : COMBINE(other, STATE_); \
     } \
     if (MEMBERS > SUBGROUP) { \
@@ -224,7 +227,7 @@ T map_of(Element one, uint element, T w, T v, STATE s, STATE t, STATE c) {
         for (uint k = 1u; k < MEMBERS / SUBGROUP; ++k) STATE_ = COMBINE(STATE_, exchange[begin + k]); \
     }
 #else
-#define MEET(COMBINE, STATE_) \
+#define MEET(TYPE, COMBINE, STATE_, exchange) \
     if (MEMBERS > 1u) { \
         for (uint width = 1u; width < MEMBERS; width *= 2u) { \
             barrier(); \
@@ -239,8 +242,8 @@ T map_of(Element one, uint element, T w, T v, STATE s, STATE t, STATE c) {
     }
 #endif
 
-#define REDUCE(STATE_, IDENTITY, CONTRIBUTION, COMBINE) \
-    STATE STATE_ = IDENTITY; \
+#define REDUCE(TYPE, STATE_, IDENTITY, CONTRIBUTION, COMBINE, KEEP, EXCHANGE) \
+    TYPE STATE_ = IDENTITY; \
     if (ITEMS > 0u) { \
         [[unroll]] for (uint j = 0u; j < ITEMS / uint(VECTOR); ++j) { \
             uint place = (j * MEMBERS + member) * uint(VECTOR); \
@@ -248,8 +251,9 @@ T map_of(Element one, uint element, T w, T v, STATE s, STATE t, STATE c) {
                 LOAD_REALS(w, push.w, 2u, 1) \
                 EACH { \
                     if (is_inside(place + k)) { \
-                        kept[j * uint(VECTOR) + k] = CONTRIBUTION(one[j][k], place + k); \
-                        STATE_ = COMBINE(STATE_, kept[j * uint(VECTOR) + k]); \
+                        TYPE next = CONTRIBUTION(one[j][k], place + k); \
+                        KEEP(j * uint(VECTOR) + k, next) \
+                        STATE_ = COMBINE(STATE_, next); \
                     } \
                 } \
             } \
@@ -257,7 +261,7 @@ T map_of(Element one, uint element, T w, T v, STATE s, STATE t, STATE c) {
     } else { \
         uint stride = MEMBERS * uint(VECTOR); \
         for (uint start = member * uint(VECTOR); start < end; start += BLOCK * stride) { \
-            STATE part = IDENTITY; \
+            TYPE part = IDENTITY; \
             for (uint place = start; place < min(start + BLOCK * stride, end); place += stride) { \
                 Element elements[VECTOR]; \
                 load(elements, place); \
@@ -267,14 +271,17 @@ T map_of(Element one, uint element, T w, T v, STATE s, STATE t, STATE c) {
             STATE_ = COMBINE(STATE_, part); \
         } \
     } \
-    MEET(COMBINE, STATE_)
+    MEET(TYPE, COMBINE, STATE_, EXCHANGE)
 
+// The last contributions are what MAP knows as c.
+#define FORGET(PLACE, VALUE)
+#define KEEP(PLACE, VALUE) kept[PLACE] = VALUE;
 #define CONTRIBUTION_1(ONE, PLACE) phase_1(ONE, PLACE - shift, w[k])
 #define CONTRIBUTION_2(ONE, PLACE) phase_2(ONE, PLACE - shift, w[k], s)
 #ifdef PHASE_2
 #define LAST_CONTRIBUTION(ONE, PLACE) phase_2(ONE, PLACE - shift, w[k], s)
 #else
-#define LAST_CONTRIBUTION(ONE, PLACE) STATE(0)
+#define LAST_CONTRIBUTION(ONE, PLACE) STATE_2(0)
 #endif
 
 void main() {
@@ -297,7 +304,7 @@ void main() {
     offset = offsets_of(unit);
     shift = SHIFTED ? uint(offset.x) % uint(VECTOR) : 0u;
     uint end = inside ? push.count + shift : 0u;  // of the places
-    N = T(push.count);
+    inverse_N = vx_fast_reciprocal(T(push.count));
 #ifdef ROW_INPUTS
     mean = OPTION ? T(0) : Reals(push.first).data[unit];
     rstd = Reals(push.second).data[unit];
@@ -305,7 +312,7 @@ void main() {
 
     const uint packs = ITEMS > 0u ? ITEMS / uint(VECTOR) : 1u;
     Element one[packs][VECTOR];
-    STATE kept[packs * uint(VECTOR)];
+    STATE_2 kept[packs * uint(VECTOR)];
     if (ITEMS > 0u) {
         [[unroll]] for (uint j = 0u; j < packs; ++j) {
             uint place = (j * MEMBERS + member) * uint(VECTOR);
@@ -313,13 +320,13 @@ void main() {
         }
     }
 
-    REDUCE(s, IDENTITY_1, CONTRIBUTION_1, combine_1)
-    { precise STATE finished = FINISH_1; s = finished; }
+    REDUCE(STATE_1, s, IDENTITY_1, CONTRIBUTION_1, combine_1, FORGET, exchange_1)
+    { precise STATE_1 finished = FINISH_1; s = finished; }
 #ifdef PHASE_2
-    REDUCE(t, STATE(0), CONTRIBUTION_2, combine_2)
-    { precise STATE finished = FINISH_2; t = finished; }
+    REDUCE(STATE_2, t, STATE_2(0), CONTRIBUTION_2, combine_2, KEEP, exchange_2)
+    { precise STATE_2 finished = FINISH_2; t = finished; }
 #else
-    STATE t = s;
+    STATE_2 t = s;
 #endif
 #ifdef ROW_OUTPUTS
     if (inside && member == 0u) {

@@ -51,14 +51,28 @@ T vx_masked(T score, bool b) { return b ? score : VX_NEGATIVE_INFINITY; }
 
 T vx_reciprocal_root(T x) { return vx_divide(T(1), vx_sqrt(x)); }
 
+// 1 / x and 1 / sqrt(x) as the device has them, and a step of Newton's: an ULP or two, for the many invocations of a row each
+// of which needs it.
+T vx_fast_reciprocal(T x) {
+    T first = T(1) / x;
+    precise T refined = first * (T(2) - x * first);
+    return vx_is_infinite(first) || vx_is_infinite(x) ? first : refined;
+}
+
+T vx_fast_reciprocal_root(T x) {
+    T first = inversesqrt(x);
+    precise T refined = first * (T(1.5) - T(0.5) * x * first * first);
+    return vx_is_infinite(first) || vx_is_infinite(x) ? first : refined;
+}
+
 // From sums of deviations from `center` and of their squares: the mean, and the reciprocal of the standard deviation with
 // `epsilon` added to the variance. What the center is off the mean, the sum of the deviations makes good.
-VX_PAIR vx_normalizer(T center, VX_PAIR sums, T count, T epsilon) {
-    precise T shift = vx_divide(sums.x, count);
+VX_PAIR vx_normalizer(T center, VX_PAIR sums, T inverse_count, T epsilon) {
+    precise T shift = sums.x * inverse_count;
     precise T squares = sums.y - sums.x * shift;
-    precise T variance = vx_divide(squares < T(0) ? T(0) : squares, count) + epsilon;
+    precise T variance = (squares < T(0) ? T(0) : squares) * inverse_count + epsilon;
     precise T mean = center + shift;
-    return VX_PAIR(mean, vx_reciprocal_root(variance));
+    return VX_PAIR(mean, vx_fast_reciprocal_root(variance));
 }
 
 #endif

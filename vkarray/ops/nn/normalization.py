@@ -27,19 +27,20 @@ from .row_kernels import FLOATING, Option, layout_of, reshaped, row_kernel
 if TYPE_CHECKING:
     from ..launch import Device
 
-_DEVIATION = "VX_PAIR(a - s.x, (a - s.x) * (a - s.x))"
 _LAYER_NORM = row_kernel(
-    "layer_norm", "VX_PAIR(a, 0)", "(a - t.x) * t.y * w + v", finish_1="VX_PAIR(vx_divide(s.x, N), 0)",
-    phase_2=_DEVIATION, finish_2="vx_normalizer(s.x, t, N, PARAMETER(0))", pairs=True, outputs=("t.x", "t.y"),
+    "layer_norm", "a", "(a - t.x) * t.y * w + v", finish_1="s * inverse_N",
+    phase_2="VX_PAIR(a - s, (a - s) * (a - s))", finish_2="vx_normalizer(s, t, inverse_N, PARAMETER(0))", pairs=(2,),
+    outputs=("t.x", "t.y"),
 )  # fmt: skip
 _RMS_NORM = row_kernel(
-    "rms_norm", "a * a", "a * s * w", finish_1="vx_reciprocal_root(vx_divide(s, N) + PARAMETER(0))", outputs=("s", "s")
-)
+    "rms_norm", "a * a", "a * s * w", finish_1="vx_fast_reciprocal_root(s * inverse_N + PARAMETER(0))",
+    outputs=("s", "s"),
+)  # fmt: skip
 _NORMALIZED = "((a - mean) * rstd)"
 _NORM_BACKWARD = row_kernel(
     "norm_backward", "VX_PAIR(b * w, b * w * " + _NORMALIZED + ")",
-    "rstd * (b * w - (OPTION ? T(0) : s.x) - " + _NORMALIZED + " * s.y)",
-    finish_1="VX_PAIR(vx_divide(s.x, N), vx_divide(s.y, N))", pairs=True, row_inputs=True,
+    "rstd * (b * w - (OPTION ? T(0) : s.x) - " + _NORMALIZED + " * s.y)", finish_1="s * inverse_N", pairs=(1, 2),
+    row_inputs=True,
 )  # fmt: skip
 
 _MOMENTS = Reduction(

@@ -29,7 +29,7 @@ FLOATING = tuple(dtype for dtype in dtypes.DTYPES.values() if dtype in CATEGORIE
 
 _VECTOR_BYTES = 16
 _INVOCATIONS = 256
-_MOST_INVOCATIONS = 1024
+_MOST_INVOCATIONS = 512
 # Elements that an invocation keeps in registers, at most; the packs of a row that it takes, at most, and the invocations of all
 # rows from which on that many are enough.
 _MOST_ITEMS, _MOST_PACKS, _BUSY = 32, 4, 1 << 17
@@ -54,17 +54,17 @@ _NO_OPTION = Option()
 @dataclass(frozen=True, eq=False)
 class RowKernel:
     """One layer: the names of `nn_rows.comp` and their GLSL expressions. `second` says what the second operand is: of the type
-    of the first ("same"), a mask ("bool") or missing (None)."""
+    of the first ("same") or a mask ("bool"); `pairs`, which states are pairs of numbers."""
 
     name: str
     phase_1: str
     map: str
     combine_1: str = "x + y"
-    identity_1: str = "STATE(0)"
+    identity_1: str = "STATE_1(0)"
     finish_1: str = "s"
     phase_2: str | None = None
     finish_2: str = "t"
-    pairs: bool = False
+    pairs: tuple[int, ...] = ()
     row_inputs: bool = False
     outputs: tuple[str, str] | None = None
     second: tuple[str, ...] = ("same",)
@@ -76,7 +76,8 @@ class RowKernel:
         """
         itemsize = storage_itemsize(dtype, device)
         defines: list[tuple[str, str]] = [
-            ("STATE", "VX_PAIR" if self.pairs else "T"), ("PHASE_1", self.phase_1), ("COMBINE_1", self.combine_1),
+            *((f"STATE_{phase}", "VX_PAIR" if phase in self.pairs else "T") for phase in (1, 2)),
+            ("PHASE_1", self.phase_1), ("COMBINE_1", self.combine_1),
             ("IDENTITY_1", self.identity_1), ("FINISH_1", self.finish_1), ("MAP", self.map),
             ("VECTOR", str(_VECTOR_BYTES // itemsize)), ("ALIGN", str(_VECTOR_BYTES)),
         ]  # fmt: skip

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _LARGEST = {"combine_1": "max(x, y)", "identity_1": "VX_NEGATIVE_INFINITY"}
 
 _SOFTMAX = row_kernel(
-    "softmax", "a", "c * t", phase_2="vx_exp_below(a - s)", finish_2="vx_reciprocal(t)", second=("same",), **_LARGEST,
+    "softmax", "a", "c * t", phase_2="vx_exp_below(a - s)", finish_2="vx_fast_reciprocal(t)", second=("same",), **_LARGEST,
 )  # fmt: skip
 _LOG_SOFTMAX = row_kernel(
     "log_softmax", "a", "(a - s) - t", phase_2="vx_exp_below(a - s)", finish_2="vx_log(t)", **_LARGEST
@@ -31,7 +31,7 @@ _SEEN = "(!OPTION || int(element) <= int(row % uint(push.matrix[0])) + push.matr
 _SCORE = f"({_SEEN} ? VX_MASKED(a * PARAMETER(0), b) : VX_NEGATIVE_INFINITY)"
 _MASKED_SOFTMAX = row_kernel(
     "masked softmax", _SCORE, "vx_is_negative_infinity(s) ? T(0) : c * t", phase_2=f"vx_exp_below({_SCORE} - s)",
-    finish_2="vx_reciprocal(t)", second=("same", "bool"), **_LARGEST,
+    finish_2="vx_fast_reciprocal(t)", second=("same", "bool"), **_LARGEST,
 )  # fmt: skip
 
 
