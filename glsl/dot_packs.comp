@@ -1,7 +1,6 @@
 // The sums of dot.comp where the rows of a lie side by side, as those of a transposed matrix, or as parts of a sum that
-// were computed apart: each invocation adds up a pack of LANES neighbouring rows. b is one row for all of them.
-//
-// The products of a sum are added in their order.
+// were computed apart: each invocation adds up a pack of LANES neighbouring rows, or, where those are few, a range of
+// their products. b is one row for all of them.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/dtypes.glsl"
@@ -9,6 +8,7 @@
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const bool HAS_B = true;
+layout(constant_id = 2) const uint GROUPS = 1u; // invocations of a workgroup that share a sum, each a range of k
 
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Packs { PACK data[]; };
 layout(buffer_reference, scalar) readonly buffer BElements { B_STORAGE data[]; };
@@ -25,18 +25,19 @@ layout(push_constant, scalar) uniform Push {
     int b_k;
 } push;
 
-#ifndef AT_ONCE
-#define AT_ONCE 8u // loads
-#endif
+const uint AT_ONCE = 16u; // loads
+const uint COLUMNS = gl_WorkGroupSize.x / GROUPS;
+shared PACK shared_[gl_WorkGroupSize.x];
 
 T next(T a, T b, T sum) { return NEXT; }
 
 void main() {
-    uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
-    uint first = index / push.packs * push.part, end = min(first + push.part, push.k), column = index % push.packs;
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    uint index = group * COLUMNS + gl_LocalInvocationIndex % COLUMNS, share = gl_LocalInvocationIndex / COLUMNS;
+    uint column = index % push.packs, first = index / push.packs * push.part, last = min(first + push.part, push.k);
+    uint length = (push.part + GROUPS - 1u) / GROUPS, end = min(first + (share + 1u) * length, last);
     PACK total = PACK(0);
-    for (uint k = first; k < end; k += AT_ONCE) {
+    for (uint k = first + share * length; k < end && index < push.count; k += AT_ONCE) {
         PACK pack[AT_ONCE];
         [[unroll]] for (uint u = 0u; u < AT_ONCE; ++u) {
             pack[u] = push.a.data[column + min(k + u, end - 1u) * push.a_k];
@@ -47,6 +48,13 @@ void main() {
             [[unroll]] for (int l = 0; l < LANES; ++l) total[l] = next(pack[u][l], b, total[l]);
         }
     }
+    if (GROUPS > 1u) {
+        shared_[gl_LocalInvocationIndex] = total;
+        barrier();
+        if (share > 0u) return;
+        for (uint g = 1u; g < GROUPS; ++g) total += shared_[g * COLUMNS + gl_LocalInvocationIndex];
+    }
+    if (index >= push.count) return;
 #ifdef R_PACKED
     ResultPacks(uvec2(push.r)).data[index] = total;
 #else

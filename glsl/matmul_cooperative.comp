@@ -13,11 +13,6 @@
 OPERAND(a, A_ALONG_K, TILE_M, A_DEPTH, A_ROW, A_PACKS, 1, row, push.m, push.a_m, push.a_k)
 OPERAND(b, B_ALONG_K, TILE_N, B_DEPTH, B_ROW, B_PACKS, 1, column, push.n, push.b_n, push.b_k)
 
-void fetch(int first, bool whole) {
-    a_fetch(first, whole, 0, 0, A_PACKS);
-    b_fetch(first, whole, 0, 0, B_PACKS);
-}
-
 void put_and_wait() {
     a_put(0, 0, 0, A_PACKS);
     b_put(0, 0, 0, B_PACKS);
@@ -61,10 +56,12 @@ void main() {
     a_begin();
     b_begin();
     int first = (length - 1) / TILE_K * TILE_K;
-    fetch(first, false);
+    a_fetch_end(first, 0);
+    b_fetch_end(first, 0);
     [[dont_unroll]] for (; first > 0; first -= TILE_K) {
         put_and_wait();
-        fetch(first - TILE_K, true);
+        a_fetch(first - TILE_K, 0, 0, A_PACKS, true);
+        b_fetch(first - TILE_K, 0, 0, B_PACKS, true);
         multiply();
         barrier();
     }

@@ -37,20 +37,20 @@ void load_b(int j, int step) {
     }
 }
 
-// Where the tiles of a step begin, counted from step 0 at `first`; past the last one at 0, to be fetched for nothing.
-int a_at(int first, int step) { return max(first - step / 2 * A_DEPTH, 0); }
+// Where the tiles of a step begin, counted from step 0 at `first`; below 0 past the last one.
+int a_at(int first, int step) { return first - step / 2 * A_DEPTH; }
 int b_at(int first, int step) { return a_at(first, step) + step % 2 * B_DEPTH; }
 
 // Writes what step + 2 needs of b, and half of what the step after the next pair needs of a, and fetches what follows.
-void move_a(int first, int step, bool whole) {
+void move_a(int first, int step) {
     int half_ = (step + 1) % 2, from = half_ * A_PACKS / 2, to = from + A_PACKS / 2, next = (step + 1) / 2 + 1;
     a_put(next % 2, 0, from, to);
-    a_fetch(a_at(first, 2 * next + 2), whole, 0, from, to);
+    a_fetch(a_at(first, 2 * next + 2), 0, from, to, false);
 }
 
-void move_b(int first, int step, bool whole) {
+void move_b(int first, int step) {
     b_put(step % 2, step % 2, 0, B_PACKS);
-    b_fetch(b_at(first, step + 4), whole, step % 2, 0, B_PACKS);
+    b_fetch(b_at(first, step + 4), step % 2, 0, B_PACKS, false);
 }
 
 void main() {
@@ -65,14 +65,14 @@ void main() {
     b_begin();
     // Four steps at a time, of which the first ones may lie past the end: all of them are fetched here.
     int first = (length - 1) / (2 * A_DEPTH) * (2 * A_DEPTH) + A_DEPTH;
-    a_fetch(first, false, 0, 0, A_PACKS);
+    a_fetch_end(first, 0);
     a_put(0, 0, 0, A_PACKS);
-    a_fetch(first - A_DEPTH, false, 0, 0, A_PACKS);
-    move_a(first, -1, true);
+    a_fetch_end(first - A_DEPTH, 0);
+    move_a(first, -1);
     [[unroll]] for (int step = 0; step < 2; ++step) {
-        b_fetch(b_at(first, step), false, step, 0, B_PACKS);
+        b_fetch_end(b_at(first, step), step);
         b_put(step, step, 0, B_PACKS);
-        b_fetch(b_at(first, step + 2), false, step, 0, B_PACKS);
+        b_fetch_end(b_at(first, step + 2), step);
     }
     barrier();
     [[unroll]] for (int i = 0; i < DOWN; ++i) load_a(i, 0);
@@ -86,10 +86,8 @@ void main() {
                 [[unroll]] for (int i = 0; i < DOWN; ++i) {
                     sums[i * ACROSS + j] = coopMatMulAdd(a[step % 2][i], b[step % 2][j], sums[i * ACROSS + j]);
                 }
-                if (j == ACROSS / 2 - 1) {
-                    move_a(first, step, true);
-                    move_b(first, step, true);
-                }
+                if (j == 0) move_b(first, step);
+                if (j == ACROSS - 1) move_a(first, step);
             }
         }
     }

@@ -215,15 +215,17 @@ def test_large_products_move_packs(dtype, only, device, monkeypatch) -> None:
     assert all(same is x for same, x in zip(packs.in_packs(*aligned, 4), aligned, strict=True))
 
 
+@pytest.mark.parametrize("few", [0, 1 << 14], ids=["alone", "shared"])
 @pytest.mark.parametrize("dtype", supported([vx.int32, vx.uint32, vx.float32]), ids=str)
-def test_rows_side_by_side_are_added_in_packs(dtype, monkeypatch) -> None:
+def test_rows_side_by_side_are_added_in_packs(dtype, few, monkeypatch) -> None:
     taken = []
     sum_parts = dot_packs.sum_parts
     monkeypatch.setattr(dot_packs, "sum_parts", lambda *operands: (taken.append(operands), sum_parts(*operands))[1])
     monkeypatch.setattr(dot_packs, "SHORTEST_PART", 16)
     for kind in ("cpu", "gpu"):
         monkeypatch.setitem(dot_packs.BUSY, kind, 64)
-    for shape, runs in [((37, 64), 2), ((100, 12), 2), ((9, 1024), 1), ((1, 4), 1), ((0, 8), 0), ((20, 9), 0)]:
+    monkeypatch.setattr(dot_packs, "_FEW", few)
+    for shape, runs in [((37, 64), 2), ((700, 12), 2), ((9, 1024), 1), ((1, 4), 1), ((0, 8), 0), ((20, 9), 0)]:
         first, second = values_of(dtype, shape[:1], 28), values_of(dtype, shape, 29)
         taken.clear()
         multiply(dtype, first, second)

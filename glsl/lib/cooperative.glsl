@@ -72,38 +72,47 @@ int apart(int number, int in_a_row) {
 }
 
 // For an operand: NAME_fetch brings packs of its tile at `first` into registers, NAME_put writes them to shared memory.
-// Past the edge the last row or column is fetched again, and its sums are not stored; past the end of k the last element
-// of it, and if that happens to a tile that is not `whole`, zeros take its place.
-#define OPERAND(NAME, ALONG_K, TILE, DEPTH, ROW, COUNT, SETS, START, EXTENT, STRIDE, STRIDE_K)                 \
-    uvec4 NAME##_next[SETS * COUNT];                                                                           \
-    int NAME##_base[COUNT];                                                                                    \
-    ivec2 NAME##_pack(int p) {                                                                                 \
-        int number = p * SIZE + local;                                                                         \
-        return ALONG_K ? ivec2(apart(number, DEPTH / LANES), number % (DEPTH / LANES) * LANES)                 \
-                       : ivec2(number % (TILE / LANES) * LANES, number / (TILE / LANES));                      \
-    }                                                                                                          \
-    void NAME##_begin() {                                                                                      \
-        [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                           \
-            ivec2 at = NAME##_pack(p);                                                                         \
-            int last = int(EXTENT) - 1;                                                                        \
-            NAME##_base[p] = place.NAME / LANES + (ALONG_K ? min(START + at.x, last) * (STRIDE / LANES)        \
-                                                           : min(START + at.x, last) / LANES);                 \
-        }                                                                                                      \
-    }                                                                                                          \
-    void NAME##_fetch(int first, bool whole, int set, int from, int to) {                                      \
-        [[unroll]] for (int p = from; p < to; ++p) {                                                           \
-            int k = first + NAME##_pack(p).y, safe = min(k, length - 1);                                       \
-            uvec4 pack = push.NAME.data[NAME##_base[p] + (ALONG_K ? safe / LANES : safe * (STRIDE_K / LANES))]; \
-            int count = ALONG_K ? length - k : k < length ? LANES : 0;                                         \
-            NAME##_next[set * COUNT + p] = whole ? pack : beginning(pack, count);                              \
-        }                                                                                                      \
-    }                                                                                                          \
-    void NAME##_put(int buffer_, int set, int from, int to) {                                                  \
-        [[unroll]] for (int p = from; p < to; ++p) {                                                           \
-            ivec2 at = NAME##_pack(p);                                                                         \
-            int place_ = ALONG_K ? at.x * ROW + at.y / LANES : at.y * ROW + at.x / LANES;                      \
-            NAME##_tile[buffer_ * (ALONG_K ? TILE : DEPTH) * ROW + place_] = NAME##_next[set * COUNT + p];     \
-        }                                                                                                      \
+// Past the edge the last row or column is fetched again, and its sums are not stored. NAME_fetch_end is for tiles that
+// may reach past the end of k, where it puts zeros; NAME_fetch for others, and, unless all are `there`, for tiles before the beginning of k, which are not needed.
+#define OPERAND(NAME, ALONG_K, TILE, DEPTH, ROW, COUNT, SETS, START, EXTENT, STRIDE, STRIDE_K)                       \
+    uvec4 NAME##_next[SETS * COUNT];                                                                                 \
+    uint NAME##_base[COUNT];                                                                                         \
+    uint NAME##_step;                                                                                                \
+    ivec2 NAME##_pack(int p) {                                                                                       \
+        int number = p * SIZE + local;                                                                               \
+        return ALONG_K ? ivec2(apart(number, DEPTH / LANES), number % (DEPTH / LANES) * LANES)                       \
+                       : ivec2(number % (TILE / LANES) * LANES, number / (TILE / LANES));                            \
+    }                                                                                                                \
+    void NAME##_begin() {                                                                                            \
+        NAME##_step = uint(STRIDE_K) / LANES;                                                                        \
+        [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                                 \
+            ivec2 at = NAME##_pack(p);                                                                               \
+            uint from = uint(min(START + at.x, int(EXTENT) - 1));                                                    \
+            NAME##_base[p] = uint(place.NAME) / LANES + (ALONG_K ? from * (uint(STRIDE) / LANES) + uint(at.y) / LANES\
+                                                                 : from / LANES + uint(at.y) * NAME##_step);         \
+        }                                                                                                            \
+    }                                                                                                                \
+    void NAME##_fetch_end(int first, int set) {                                                                      \
+        [[unroll]] for (int p = 0; p < COUNT; ++p) {                                                                 \
+            int k = NAME##_pack(p).y, safe = min(first + k, length - 1) - k;                                         \
+            uint back = NAME##_base[p] + (ALONG_K ? uint((safe + k) / LANES - k / LANES) : uint(safe) * NAME##_step);\
+            int count = ALONG_K ? length - first - k : first + k < length ? LANES : 0;                               \
+            NAME##_next[set * COUNT + p] = beginning(push.NAME.data[back], count);                                   \
+        }                                                                                                            \
+    }                                                                                                                \
+    void NAME##_fetch(int first, int set, int from, int to, bool there) {                                                 \
+        uint start = ALONG_K ? uint(first) / LANES : uint(first) * NAME##_step;                                      \
+        [[unroll]] for (int p = from; p < to; ++p) {                                                                 \
+            uint at = there || first >= 0 ? NAME##_base[p] + start : uint(place.NAME) / LANES;                       \
+            NAME##_next[set * COUNT + p] = push.NAME.data[at];                                                       \
+        }                                                                                                            \
+    }                                                                                                                \
+    void NAME##_put(int buffer_, int set, int from, int to) {                                                        \
+        [[unroll]] for (int p = from; p < to; ++p) {                                                                 \
+            ivec2 at = NAME##_pack(p);                                                                               \
+            int place_ = ALONG_K ? at.x * ROW + at.y / LANES : at.y * ROW + at.x / LANES;                            \
+            NAME##_tile[buffer_ * (ALONG_K ? TILE : DEPTH) * ROW + place_] = NAME##_next[set * COUNT + p];           \
+        }                                                                                                            \
     }
 
 // Two rounded results as one word.

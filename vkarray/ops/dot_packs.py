@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from .launch import Defines, Device
 
 LANES = 4  # rows of an invocation
-# Invocations that keep a device of each kind busy, none where the kernel does not pay, and the products of a part at least.
-BUSY = {"gpu": 1 << 16, "cpu": 0}
-SHORTEST_PART = 128
-_FEW = 1 << 14  # so many packs are spread over more of the device, in workgroups of 64
+# Invocations that keep a device of each kind busy, none where the kernel does not pay, and the products of a part at least:
+# more where none are multiplied, as parts of sums are few and should not be cut into parts again.
+BUSY = {"gpu": 1 << 17, "cpu": 0}
+SHORTEST_PART = 32
+SHORTEST_PART_OF_PARTS = 512
+_FEW = 1 << 14  # packs below which invocations share a sum, and how many of them do
+_SHARED_BY = 8
 _TYPES = {dtypes.float32: "vec4", dtypes.int32: "ivec4", dtypes.uint32: "uvec4"}
-_HAS_B = 1  # the specialization constant
+_HAS_B, _GROUPS = 1, 2  # the specialization constants
 
 
 def targets(source: DType) -> tuple[DType, ...]:
@@ -60,13 +63,13 @@ def sum_parts(kind: Variant, a: VkArray, b: VkArray, result: VkArray, part: int)
     """result[p, ...] = the sum over part p, for operands that fit and a contiguous result."""
     device = result._device
     count, packs = math.prod(result._shape) // LANES, math.prod(result._shape[1:]) // LANES
-    size = 64 if count < _FEW else launch.WORKGROUP_SIZE
-    kernel = launch.kernel(kind, device, size, ((_HAS_B, int(a is not b)),))
+    shared_by = _SHARED_BY if count < _FEW and part >= 2 * _SHARED_BY else 1
+    kernel = launch.kernel(kind, device, launch.WORKGROUP_SIZE, ((_HAS_B, int(a is not b)), (_GROUPS, shared_by)))
     push = struct.pack(
         "<3Q5Ii", a._address, b._address, result._address, count, packs, a._shape[-1], part,
         a._strides[-1] // LANES, b._strides[-1],
     )  # fmt: skip
-    groups = launch.groups_for(count, device.limits, kernel.local_size[0])
+    groups = launch.groups_for(count * shared_by, device.limits, kernel.local_size[0])
     device.dispatch(kernel, push, groups, [a._buffer, b._buffer], (result._buffer,))
 
 

@@ -132,7 +132,8 @@ def _sum(term: str, a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     a, b = _within_reach(a), _within_reach(b)
     rows, k = math.prod(result._shape), a._shape[-1]
     if dot_packs.fits(a, b, result):
-        part = part_length(k, rows // dot_packs.LANES, dot_packs.BUSY[kind], dot_packs.SHORTEST_PART, a, b)
+        shortest = dot_packs.SHORTEST_PART_OF_PARTS if a is b else dot_packs.SHORTEST_PART
+        part = part_length(k, rows // dot_packs.LANES, dot_packs.BUSY[kind], shortest, a, b)
         defines = _defines(a._dtype, result._dtype, device)
         run = functools.partial(dot_packs.sum_parts, dot_packs.variant(defines, term, a._dtype, result._dtype), a, b)
     else:
