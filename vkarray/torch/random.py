@@ -16,9 +16,11 @@ from ..dtypes import CATEGORIES, DType
 from ..ops import elementwise as vx
 from ..ops import launch
 from ..ops.nn import pointwise as nn
+from ..ops.nn.dropout import dropout
 from ..ops.random import Generator
 from ..ops.rows import cast
 from . import creation, device, table
+from .fallback import Unsupported
 from .pointwise import elementwise
 from .storage import FROM_TORCH, array_of
 from .table import direct, native
@@ -252,8 +254,9 @@ MASKED_SCALE = _MaskedScale()
 def _dropout(x: VkArray, p: float, train: bool | None) -> tuple[VkArray, VkArray]:
     if train is False or p == 0:
         return launch.copy(x), creation.fill(empty(x._shape, dtypes.bool_, x._device), True)
-    kept = chances(x._shape, 1 - p)
-    return nn.masked_scale(x, kept, 0.0 if p == 1 else 1 / (1 - p)), kept
+    if x._dtype.kind != "real floating":
+        raise Unsupported(f"dropout of {x._dtype}")
+    return dropout(x, p, current())
 
 
 native("native_dropout", _dropout)
