@@ -44,17 +44,13 @@ void main() {
 
     for (int j = 0; j < push.columns; ++j) {
         // Column j, from the diagonal down.
-        KEY best = KEY(0);
+        KEY best = NO_KEY;
         int place = NOWHERE;
         for (int i = j + local; i < push.rows; i += size) {
             T value = push.a.data[at(i, j)];
             for (int k = 0; k < j; ++k) value = vx_add_product(-push.a.data[at(i, k)], push.a.data[at(k, j)], value);
             push.a.data[at(i, j)] = value;
-            KEY key = key_of(value);
-            if (key > best || place == NOWHERE) {
-                best = key;
-                place = i;
-            }
+            vx_take_larger(best, place, key_of(value), i);
         }
         keys[local] = best;
         places[local] = place;

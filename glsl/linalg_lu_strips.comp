@@ -8,6 +8,7 @@
 // the order after its own panel; in `even` the same strip in the order of the matrix that was given, for linalg_lu_arrange.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
 #include "lib/dtypes.glsl"
 #include "lib/elimination.glsl"
 #include "lib/pivot.glsl"
@@ -27,16 +28,16 @@ layout(push_constant, scalar) uniform Push {
     int number;         // the strip to be factored
 } push;
 
-#define FAN 8  // candidates of which one invocation takes the largest
 #ifdef COMPLEX_T
 #define ZERO T(VX_ZERO, VX_ZERO)
 #else
 #define ZERO VX_ZERO
 #endif
+#define AHEAD (COLUMNS < 4 ? COLUMNS : 4)
 #define EACH_ROW [[unroll]] for (int r = 0; r < ROWS; ++r)
 #define EACH_COLUMN [[unroll]] for (int c = 0; c < COLUMNS; ++c)
 
-shared KEY keys[gl_WorkGroupSize.x];
+shared KEY keys[gl_WorkGroupSize.x];    // of the subgroups
 shared int places[gl_WorkGroupSize.x];
 shared T upper[COLUMNS][COLUMNS];       // rows of U in this strip, from the strip before
 shared T lower[COLUMNS][COLUMNS];       // the triangle of L beside them
@@ -58,16 +59,15 @@ int row_of(int r) { return first + local + r * size; }
 int at(int row, int column) { return base + column * push.order + row; }
 int source_of(int row, int panel) { return push.sources.data[(2 * matrix + (panel & 1)) * push.order + row]; }
 
-// The strip as it was before the last panel, its rows in the order after it.
+// The strip as it was before the last panel, its rows in the order after it. Past the end the last row and column are read again,
+// for values that are not stored.
 void load(Elements before) {
     EACH_ROW {
-        int row = row_of(r);
-        if (row < push.order && push.number > 0) row = source_of(row, push.number - 1);
-        EACH_COLUMN own[r][c] = row < push.order && c < width ? before.data[at(row, left_column + c)] : ZERO;
+        int row = min(row_of(r), push.order - 1);
+        if (push.number > 0) row = source_of(row, push.number - 1);
+        EACH_COLUMN own[r][c] = before.data[at(row, left_column + min(c, width - 1))];
     }
 }
-
-T left_of(Elements odd, int row, int column) { return row < push.order ? odd.data[at(row, column)] : ZERO; }
 
 // Takes the strip before, and the rows of U beside it, out of the rows below.
 void update(Elements before, Elements odd) {
@@ -91,46 +91,57 @@ void update(Elements before, Elements odd) {
         EACH_COLUMN upper[c][local] = ZERO;
     }
     barrier();
-    T factor[ROWS], next[ROWS];
-    EACH_ROW next[r] = -left_of(odd, row_of(r), above);
-    for (int k = 0; k < COLUMNS; ++k) {
-        EACH_ROW {
-            factor[r] = next[r];
-            next[r] = -left_of(odd, row_of(r), above + min(k + 1, COLUMNS - 1));  // its time passes with the products
-        }
-        EACH_COLUMN {
-            T right = upper[k][c];
-            EACH_ROW own[r][c] = vx_multiply_add(factor[r], right, own[r][c]);
+    // Columns of L are loaded some turns before they are used: their time passes with the products.
+    int rows[ROWS];
+    EACH_ROW rows[r] = at(min(row_of(r), push.order - 1), above);
+    T ahead[AHEAD][ROWS];
+    [[unroll]] for (int k = 0; k < AHEAD; ++k) EACH_ROW ahead[k][r] = odd.data[rows[r] + k * push.order];
+    for (int start = 0; start < COLUMNS; start += AHEAD) {
+        [[unroll]] for (int k = 0; k < AHEAD; ++k) {
+            T factor[ROWS];
+            EACH_ROW {
+                factor[r] = -ahead[k][r];
+                ahead[k][r] = odd.data[rows[r] + min(start + k + AHEAD, COLUMNS - 1) * push.order];
+            }
+            EACH_COLUMN {
+                T right = upper[start + k][c];
+                EACH_ROW own[r][c] = vx_multiply_add(factor[r], right, own[r][c]);
+            }
         }
     }
 }
 
+// The largest of a subgroup's candidates, of equal ones the uppermost.
+void subgroup_largest(inout KEY key, inout int row) {
+    KEY largest;
+#ifdef DOUBLE
+    largest.y = subgroupMax(key.y);
+    largest.x = subgroupMax(key.y == largest.y ? key.x : 0u);
+#else
+    largest = subgroupMax(key);
+#endif
+    row = subgroupMin(key == largest ? row : NOWHERE);
+    key = largest;
+}
+
 // The row at or below `diagonal` whose element in the first place is the largest, the uppermost of these.
 int find_pivot(int diagonal) {
-    KEY best = KEY(0);
+    KEY best = NO_KEY;
     int place = NOWHERE;
     EACH_ROW {
         int row = row_of(r);
         if (row < push.order && (r > 0 || row >= diagonal)) vx_take_larger(best, place, key_of(own[r][0]), row);
     }
-    keys[local] = best;
-    places[local] = place;
+    subgroup_largest(best, place);
+    if (subgroupElect()) {
+        keys[gl_SubgroupID] = best;
+        places[gl_SubgroupID] = place;
+    }
     barrier();
-    int left = size;
-    for (; left > FAN; left /= FAN) {
-        int part = left / FAN;
-        if (local < part) {
-            [[unroll]] for (int k = 1; k < FAN; ++k) vx_take_larger(best, place, keys[local + k * part], places[local + k * part]);
-            keys[local] = best;
-            places[local] = place;
-        }
-        barrier();
-    }
-    best = keys[0];
-    place = places[0];
-    [[unroll]] for (int k = 1; k < FAN; ++k) {
-        if (k < left) vx_take_larger(best, place, keys[k], places[k]);
-    }
+    best = NO_KEY;
+    place = NOWHERE;
+    for (uint k = gl_SubgroupInvocationID; k < gl_NumSubgroups; k += gl_SubgroupSize) vx_take_larger(best, place, keys[k], places[k]);
+    subgroup_largest(best, place);
     return place;
 }
 
@@ -142,17 +153,22 @@ void exchange(int found, int j, inout int source[ROWS]) {
         EACH_COLUMN other_row[c] = own[0][c];
         other_source = source[0];
     }
-    EACH_ROW if (r == far && has_found) {
+    if (has_found) {
         EACH_COLUMN {
-            pivot_row[c] = own[r][c];
-            eliminating_row[c] = c < COLUMNS - j ? own[r][c] : ZERO;
+            T element = own[0][c];
+            EACH_ROW if (r == far) element = own[r][c];
+            pivot_row[c] = element;
+            eliminating_row[c] = c < COLUMNS - j ? element : ZERO;
         }
-        pivot_source = source[r];
+        EACH_ROW if (r == far) pivot_source = source[r];
     }
     barrier();
-    EACH_ROW if (r == far && has_found) {
-        EACH_COLUMN own[r][c] = other_row[c];
-        source[r] = other_source;
+    if (has_found) {
+        EACH_COLUMN {
+            T element = other_row[c];
+            EACH_ROW own[r][c] = r == far ? element : own[r][c];
+        }
+        EACH_ROW source[r] = r == far ? other_source : source[r];
     }
     if (has_diagonal) {  // last, for it may be the same
         EACH_COLUMN own[0][c] = pivot_row[c];

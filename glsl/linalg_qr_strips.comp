@@ -35,12 +35,13 @@ layout(push_constant, scalar) uniform Push {
 #define EACH_PART [[unroll]] for (int i = 0; i < PACK_ROWS; ++i)
 #define EACH_ACROSS [[unroll]] for (int q = 0; q < ACROSS; ++q)
 
-shared PACK scratch[gl_WorkGroupSize.x * ACROSS];
+#define LONGER (ACROSS > 2 * PACKS / COLUMNS ? ACROSS : 2 * PACKS / COLUMNS)  // of sums, and of two columns
+shared PACK scratch[gl_WorkGroupSize.x * LONGER];
 shared T partial[gl_WorkGroupSize.x];
 shared T products[COLUMNS][COLUMNS];
 shared T crossed[COLUMNS][COLUMNS];     // V^H V above its diagonal
 shared T taus[COLUMNS];
-shared T upmost[COLUMNS];               // the row of the diagonal
+shared T upmost[2][COLUMNS];            // the row of the diagonal
 shared T factors[COLUMNS];              // v = factor * x
 shared T diagonals[COLUMNS];            // of R
 
@@ -131,11 +132,25 @@ uint add_up(T sum) {
     return left;
 }
 
-// The inner product of the column in `scratch` with the invocation's own, or with itself.
-T inner_product(bool with_itself) {
+// Column j of the strip, and the row of its diagonal, for all invocations; the column before it stays in place.
+void publish(uint j) {
+    uint diagonal = first + j, part = j % 2u;
+    if (c == j) {
+        EACH_PACK {
+            PACK below;
+            // The diagonal is among the first rows of the lanes.
+            EACH_PART PART(below, i) = p > 0 || row_of(p, i) > diagonal ? own[p * PACK_ROWS + i] : T(0);
+            scratch[part * PACKS * lanes + p * lanes + lane] = below;
+        }
+    }
+    EACH_PART if (row_of(0, i) == diagonal) upmost[part][c] = own[i];
+}
+
+// The inner product of the column at `place` in `scratch` with the invocation's own, or with itself.
+T inner_product(uint place, bool with_itself) {
     T sum = T(0);
     EACH_PACK {
-        PACK pack = scratch[p * lanes + lane];
+        PACK pack = scratch[place + p * lanes + lane];
         EACH_PART {
             T x = PART(pack, i), other = own[p * PACK_ROWS + i];
             if (with_itself) other = x;
@@ -145,49 +160,41 @@ T inner_product(bool with_itself) {
     return sum;
 }
 
-// Multiplies the column in `scratch` by a power of two that brings it to moderate size; which one.
-int shift_column() {
+// Multiplies the column at `place` in `scratch` by a power of two that brings it to moderate size; which one.
+int shift_column(uint place) {
     int exponent = -2 * MAXIMUM_EXPONENT;
     for (uint p = 0u; p < PACKS; ++p) {
-        EACH_PART exponent = max(exponent, vx_largest_exponent(PART(scratch[p * lanes + lane], i)));
+        EACH_PART exponent = max(exponent, vx_largest_exponent(PART(scratch[place + p * lanes + lane], i)));
     }
     barrier();
     partial[local] = FROM_REAL(REAL(exponent));
     barrier();
     for (uint k = 0u; k < gl_WorkGroupSize.x; ++k) exponent = max(exponent, int(vx_real(partial[k])));
     int shift = clamp(-exponent, 0, LARGEST_SHIFT);
-    for (uint place = local; place < PACKS * lanes; place += gl_WorkGroupSize.x) {
-        EACH_PART PART(scratch[place], i) = vx_scaled(PART(scratch[place], i), vx_two_to_the(shift));
+    for (uint at = place + local; at < place + PACKS * lanes; at += gl_WorkGroupSize.x) {
+        EACH_PART PART(scratch[at], i) = vx_scaled(PART(scratch[at], i), vx_two_to_the(shift));
     }
     barrier();
     return shift;
 }
 
 void factor(uint width) {
+    publish(0u);
     for (uint j = 0u; j < width; ++j) {
-        uint diagonal = first + j;
-        if (c == j) {
-            EACH_PACK {
-                PACK below;
-                // The diagonal is among the first rows of the lanes.
-                EACH_PART PART(below, i) = p > 0 || row_of(p, i) > diagonal ? own[p * PACK_ROWS + i] : T(0);
-                scratch[p * lanes + lane] = below;
-            }
-        }
-        EACH_PART if (row_of(0, i) == diagonal) upmost[c] = own[i];
+        uint diagonal = first + j, part = j % 2u, place = part * PACKS * lanes;
         barrier();
-        uint left = add_up(inner_product(false));
+        uint left = add_up(inner_product(place, false));
         T product = total(c, left);
         REAL square = vx_real(total(j, left));
         int shift = 0;
         if (square < SMALL_SQUARE) {  // NaN is not below anything
-            shift = shift_column();
-            left = add_up(inner_product(c == j));
+            shift = shift_column(place);
+            left = add_up(inner_product(place, c == j));
             product = total(c, left);
             square = vx_real(total(j, left));
         }
 
-        T alpha = upmost[j], above = upmost[c];
+        T alpha = upmost[part][j], above = upmost[part][c];
         T tau = T(0), scale = T(0);
         REAL beta = REAL(0);
         bool reflects = !(square < SMALL_SQUARE);
@@ -198,7 +205,7 @@ void factor(uint width) {
             T taken = vx_times(vx_conjugate(tau), inner);
             T step_ = vx_times(scale, taken);
             EACH_PACK {
-                PACK pack = scratch[p * lanes + lane];
+                PACK pack = scratch[place + p * lanes + lane];
                 EACH_PART {
                     precise T updated = own[p * PACK_ROWS + i] - vx_times(PART(pack, i), step_);
                     if (p > 0 || row_of(p, i) > diagonal) own[p * PACK_ROWS + i] = updated;
@@ -212,12 +219,12 @@ void factor(uint width) {
             inner = vx_conjugate(inner) + vx_times(vx_times(vx_conjugate(earlier), scale), vx_conjugate(product));
             crossed[c][j] = inner;
         }
-        barrier();
         if (lane == 0u && c == j) {
             factors[j] = factor;
             taus[j] = tau;
             diagonals[j] = reflects ? FROM_REAL(beta * vx_two_to_the(-shift)) : alpha;
         }
+        publish(j + 1u);
     }
     barrier();
 }
@@ -241,10 +248,11 @@ void main() {
     Elements a = Elements(a_address);
     EACH_PACK EACH_PART {
         uint row = row_of(p, i);
-        own[p * PACK_ROWS + i] = used && row < push.m ? a.data[row * push.n + column] : T(0);
+        T element = a.data[min(row, push.m - 1u) * push.n + min(column, push.n - 1u)];
+        own[p * PACK_ROWS + i] = row < push.m ? element : T(0);
     }
     if (push.number > 0u) apply();
-    // Past the end the last row was taken for all.
+    // Past the end the last row of V was taken. What comes of columns past the end is not stored.
     EACH_PACK EACH_PART if (row_of(p, i) >= push.m) own[p * PACK_ROWS + i] = T(0);
 
     uint rank = min(push.m, push.n);

@@ -26,9 +26,9 @@ _UNROLL = 4  # rows that an invocation takes in a turn
 
 
 # A GPU keeps matrices of more than 64 rows and columns in registers, by strips: for the bytes of an element how many rows of a
-# column an invocation has, at most columns squared, and how many columns a strip; the first that reaches all rows is taken.
+# column an invocation has, and how many columns a strip; the first that reaches all rows is taken.
 _STRIPS_FROM = {"gpu": 65, "cpu": 1 << 30}
-_STRIPS = {4: ((64, 16), (64, 8)), 8: ((32, 8),), 16: ((16, 4),)}
+_STRIPS = {4: ((32, 8), (64, 8)), 8: ((16, 4),), 16: ((16, 4),)}
 _STRIP_SIZES = (128, 256, 512)  # of workgroups: with more invocations there are too few registers
 
 
@@ -92,7 +92,8 @@ def strip_of(rows: int, columns: int, dtype: DType, device: Device) -> Strip | N
         return None
     for strip in (Strip(*own) for own in _STRIPS[dtype.itemsize]):
         size = next((size for size in _STRIP_SIZES if size * strip.rows // strip.columns >= rows), math.inf)
-        shared = dtype.itemsize * (size * (strip.columns + 1) + 2 * strip.columns * (strip.columns + 2))
+        longer = max(strip.columns, 2 * strip.rows // strip.columns)
+        shared = dtype.itemsize * (size * (longer + 1) + 2 * strip.columns * (strip.columns + 2))
         if size <= limits.max_workgroup_invocations and shared <= limits.max_shared_memory_size:
             return strip
     return None
