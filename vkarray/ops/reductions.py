@@ -26,16 +26,14 @@ if TYPE_CHECKING:
 
 REDUCTIONS: dict[str, Reduction] = {}
 
-# Lanes that a chunk has in all its blocks, and those of a block: more in long rows, where neighbours then read more side
-# by side.
+# Lanes that a chunk has in all its blocks, and those of a block: more in long rows, whose neighbours read side by side.
 _CHUNK_LANES = 256
 _LANES, _LONG_ROW_LANES = 8, 32
 # The most elements that a leaf joins one after the other; where their center comes from the first of them, it must be near
 # to the others.
 _STEPS, _SHIFTED_STEPS, _BATCH = 64, 16, 4
 _COLUMNS, _LAST = 1, 2
-# With so many chunks a workgroup for columns is that large, by whether there is a shift, and so many neighbours in it read
-# side by side.
+# With so many chunks a workgroup for columns is that large, without and with a shift, and so many neighbours are in it.
 _MANY_CHUNKS = 1 << 12
 _COLUMNS_GROUP, _NEIGHBOURS = {False: 512, True: 256}, 32
 # The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
@@ -93,10 +91,6 @@ def _pair(dtype: DType, device: Device) -> tuple[DType, DType]:
     return COMPLEX_OF[result], result
 
 
-def _moments(dtype: DType, device: Device) -> tuple[DType, DType]:
-    return (_pair(dtype, device)[0],) * 2
-
-
 def _key(dtype: DType) -> DType:
     return dtypes.uint32 if dtype in _KEYS else partial_dtype(dtype)
 
@@ -107,7 +101,7 @@ TYPES = {
     "sum": _sum,
     "floating": _floating,
     "pair": _pair,
-    "moments": _moments,
+    "moments": lambda dtype, device: (_pair(dtype, device)[0],) * 2,
     "bool": lambda dtype, device: (dtypes.bool_, dtypes.bool_),
     "count": lambda dtype, device: (default_dtype("int", device),) * 2,
     "key": lambda dtype, device: (_key(dtype), dtype),
