@@ -51,14 +51,14 @@ def test_module():
     torch.vulkan.synchronize()
 
 
-@pytest.mark.parametrize("version", ["2.10.1", "2.14.0", "1.13", "3.0.0+cpu"])
+@pytest.mark.parametrize("version", ["2.10.1", "2.16.0", "1.13", "3.0.0+cpu"])
 def test_unsupported_version_says_so(version):
-    with pytest.raises(ImportError, match=r"expected PyTorch 2\.11 to 2\.13"):
+    with pytest.raises(ImportError, match=r"expected PyTorch 2\.11 to 2\.15"):
         versions.check(version)
 
 
 def test_supported_versions_pass():
-    for version in ("2.11.0+cu130", "2.12.1", "2.13.0+cpu"):
+    for version in ("2.11.0+cu130", "2.12.1", "2.13.0+cpu", "2.15.0+cu132"):
         versions.check(version)
 
 
