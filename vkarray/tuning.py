@@ -52,8 +52,13 @@ class Family(NamedTuple):
 def cached(function: _Function) -> _Function:
     """`functools.lru_cache` for a function that asks for choices: emptied whenever they change."""
     wrapped: Any = functools.lru_cache(maxsize=4096)(function)
-    _forget.append(wrapped.cache_clear)
+    on_change(wrapped.cache_clear)
     return wrapped
+
+
+def on_change(function: Callable[[], None]) -> None:
+    """Call a function, without arguments, whenever choices change: what it holds may rest on them."""
+    _forget.append(function)
 
 
 def choice(device: Any, family: str, key: str) -> str | None:

@@ -101,10 +101,7 @@ def _move(
     reach = high - low + sum(abs(index.step) * max(index.length - 1, 0) for index in indices)
     wide = _needs_64_bits([index.array._dtype for index in indices], reach, device)
     arrays = [_as_index(index.array, dtypes.int64 if wide else dtypes.int32) for index in indices]
-    waiting, thread = checks.of(device).waiting, threading.current_thread()
-    check = waiting.get(thread)
-    if check is None:
-        check = waiting[thread] = _Status(device)
+    check = pending_check(device)
     status = check.array
     operands = [strides, *(layout.broadcast_strides(one._shape, one._strides, shape) for one in (dense, *arrays))]
     shape, rows = layout.collapse(shape, operands)
@@ -134,7 +131,7 @@ def _move(
         groups = launch.groups_for(count, device.limits)
         common = len(part) | len(indices) << 8 if len(part) <= _COMMON_RANK and len(indices) == 1 else 0
         launch.dispatch(chosen, device, push, groups, reads, writes, buffers=metadata, constants=((1, common),))
-    waiting[thread] = check  # also where another thread's read has checked the words before they were written
+    keep_check(device, check)  # also where another thread's read has checked the words before they were written
 
 
 def _words(value: int) -> tuple[int, int]:
@@ -202,3 +199,29 @@ class _Status:
         code, axis, index, length = struct.unpack("<iiqq", words)
         if code:
             raise IndexError(out_of_bounds(_FUNCTIONS[code - 1], index, axis, length))
+
+
+def kept_check(device: Device) -> _Status | None:
+    """The check that this thread has left with the device."""
+    return checks.of(device).waiting.get(threading.current_thread())
+
+
+def keep_check(device: Device, check: _Status | None) -> None:
+    """Leave a check with the device, in place of the one that this thread had left, or none."""
+    waiting, thread = checks.of(device).waiting, threading.current_thread()
+    if check is None:
+        waiting.pop(thread, None)
+    else:
+        waiting[thread] = check
+
+
+def renewed_check(device: Device) -> _Status:
+    """A new check, left with the device in place of the one that this thread had left."""
+    check = _Status(device)
+    keep_check(device, check)
+    return check
+
+
+def pending_check(device: Device) -> _Status:
+    """The check in which kernels that this thread starts now note what they find."""
+    return kept_check(device) or renewed_check(device)

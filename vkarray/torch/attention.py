@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ..ops.nn import attention as nn
 from . import random, table
+from .plans import planned
 from .storage import array_of, wrap
 
 _library = torch.library.Library("aten", "IMPL")
@@ -26,17 +27,53 @@ def _attention(
     is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False,
 ) -> Tensor:  # fmt: skip
     """Tensors of 4 dimensions on the device go to the fused operator, all others through PyTorch's formula."""
-    operands = (query, key, value)
-    same = len({one.dtype for one in operands}) == 1 and query.is_floating_point()
-    masked = attn_mask is None or (not is_causal and attn_mask.dtype in (torch.bool, query.dtype))
-    heads = query.ndim == 4 and all(one.ndim == 4 and one.shape[0] == query.shape[0] for one in operands)
-    if not (same and masked and heads and _fits(query, key, value, enable_gqa)):
+    if not _is_fused(query, key, value, attn_mask, is_causal, enable_gqa):
         made: Tensor = _composed(
             query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
         )[0]  # fmt: skip
         return made
     result: Tensor = _fused(query, key, value, attn_mask, dropout_p, is_causal, False, scale=scale)[0]
     return result
+
+
+def _is_fused(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, causal: bool, grouped: bool) -> bool:
+    operands = (query, key, value)
+    same = len({one.dtype for one in operands}) == 1 and query.is_floating_point()
+    masked = mask is None or (not causal and mask.dtype in (torch.bool, query.dtype))
+    heads = query.ndim == 4 and all(one.ndim == 4 and one.shape[0] == query.shape[0] for one in operands)
+    return same and masked and heads and _fits(query, key, value, grouped)
+
+
+@planned
+def _inferred(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, causal: bool, scale: float | None, grouped: bool
+) -> Tensor:  # fmt: skip
+    """The result alone, without dropout."""
+    if not _is_fused(query, key, value, mask, causal, grouped):
+        made: Tensor = _composed(query, key, value, mask, 0.0, causal, scale=scale, enable_gqa=grouped)[0]
+        return made
+    arrays = (array_of(query), array_of(key), array_of(value), None if mask is None else array_of(mask))
+    return wrap(nn.attention(*arrays, causal=causal, scale=scale, grouped=_is_grouped(query, key)).result)
+
+
+def _without_gradients(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
+    is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False,
+) -> Tensor:  # fmt: skip
+    """`_attention` below autograd: nobody asks for what the way back needs."""
+    if dropout_p:
+        return _attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+    return _inferred(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+
+
+def _with_gradients(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
+    is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False,
+) -> Tensor:  # fmt: skip
+    """`_attention` under autograd, and `_without_gradients` where nothing is recorded."""
+    recorded = torch.is_grad_enabled() or torch.autograd.forward_ad._current_level >= 0
+    call = _attention if recorded or torch._C._len_torch_dispatch_stack() else _without_gradients
+    return call(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
 
 
 def _fits(query: Tensor, key: Tensor, value: Tensor, grouped: bool) -> bool:
@@ -86,7 +123,7 @@ def _backward(
 
 
 # PyTorch composes this one of others for every device: ours comes before that, with gradients and without.
-for _key in ("PrivateUse1", "AutogradPrivateUse1"):
-    _library.impl("scaled_dot_product_attention", _attention, _key)
+_library.impl("scaled_dot_product_attention", _without_gradients, "PrivateUse1")
+_library.impl("scaled_dot_product_attention", _with_gradients, "AutogradPrivateUse1")
 table.direct("_scaled_dot_product_fused_attention_overrideable", _forward)
 table.direct("_scaled_dot_product_fused_attention_overrideable_backward", _backward)

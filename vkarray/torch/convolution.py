@@ -14,6 +14,7 @@ from ..ops.manipulation import permute_dims, reshape
 from ..ops.nn.columns import fold, unfold
 from ..ops.nn.convolution import convolution, convolution_backward
 from . import fallback
+from .plans import planned
 from .storage import array_of, wrap
 from .table import REFUSALS, direct, native, reason
 
@@ -52,8 +53,8 @@ def _convolution_backward(gradient: Tensor, x: Tensor, weight: Tensor, *paramete
 
 
 # PyTorch's own convolution checks shapes and types, and calls these for devices that it does not know.
-direct("convolution_overrideable", _convolution)
-direct("convolution_backward_overrideable", _convolution_backward)
+direct("convolution_overrideable", planned(_convolution))
+direct("convolution_backward_overrideable", planned(_convolution_backward))
 
 
 # -- columns ----------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from ..ops import creation, elementwise, launch, manipulation, utility
 from ..ops.linalg import basic
 from . import storage, table, transfer
 from .device import CPU_KERNELS
+from .plans import planned
 from .storage import FROM_TORCH, array_of, new_array, wrap
 from .table import direct, native
 
@@ -110,7 +111,7 @@ def _copy_and_resize(source: Tensor, target: Tensor) -> Tensor:
     return transfer.copy_from(source, target.resize_(source.shape))
 
 
-direct("_copy_from", transfer.copy_from)
+direct("_copy_from", planned(transfer.copy_from))
 direct("_copy_from_and_resize", _copy_and_resize)
 direct("_local_scalar_dense", transfer.item)
 # Its schema hides that it writes, so PyTorch would make a copy of a conjugated target before it.
@@ -135,7 +136,7 @@ def _clone(tensor: Tensor, memory_format: torch.memory_format | None = None) -> 
     return wrap(launch.elementwise(launch.copy_operation(source._dtype), (source,), target))
 
 
-direct("clone", _clone)
+direct("clone", planned(_clone))
 
 
 def _concatenate(arrays: list[VkArray], dim: int = 0) -> VkArray:

@@ -21,6 +21,7 @@ from ..ops.searching import count_nonzero
 from ..ops.statistical import cumulative_sum
 from . import table
 from .fallback import Unsupported
+from .plans import planned
 from .pointwise import number
 from .storage import array_of, wrap
 from .table import direct, native
@@ -134,7 +135,7 @@ def _index_put(
     return target
 
 
-direct("index.Tensor", _index)
+direct("index.Tensor", planned(_index))
 direct("index.Tensor_out", _index_out)
 direct("_index_put_impl_", _index_put)
 

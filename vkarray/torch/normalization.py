@@ -14,6 +14,7 @@ from ..ops.nn import normalization as nn
 from ..ops.nn import softmax as soft
 from ..ops.rows import cast
 from . import table
+from .plans import planned
 from .table import native
 
 # -- softmax ----------------------------------------------------------------------------------------------------------
@@ -112,7 +113,7 @@ def _register_batch_norm(name: str, function: Callable[..., Any], place: int) ->
         return made[0], made[1].new_empty((0,)), made[2].new_empty((0,))
 
     kernel.__module__ = __name__
-    table.direct(name, kernel)
+    table.direct(name, planned(kernel))
 
 
 _register_batch_norm("native_batch_norm", _batch_norm, 5)

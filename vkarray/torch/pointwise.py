@@ -17,6 +17,7 @@ from ..ops.launch import Operation
 from ..ops.rows import Row, cast
 from . import device, fallback, table
 from .fallback import Unsupported
+from .plans import planned
 from .storage import FROM_TORCH, array_of, new_array, wrap
 from .transfer import assign
 
@@ -233,8 +234,8 @@ def elementwise(names: str, body: Any) -> None:
     for name in names.split():
         for op in table.functional(name):
             made = Pointwise(op, body)
-            table.register(op, made.new, "native", "elementwise")
+            table.register(op, planned(made.new), "native", "elementwise")
             for other in table.in_place_variants(op):
-                table.register(other, made.in_place(other), "native", "elementwise")
+                table.register(other, planned(made.in_place(other)), "native", "elementwise")
             for other in table.out_variants(op):
                 table.register(other, made.out(other), "native", "elementwise")

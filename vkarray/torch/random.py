@@ -259,5 +259,5 @@ def _dropout(x: VkArray, p: float, train: bool | None) -> tuple[VkArray, VkArray
     return dropout(x, p, current())
 
 
-native("native_dropout", _dropout)
+native("native_dropout", _dropout, state=True)
 elementwise("native_dropout_backward", lambda grad, mask, scale: (MASKED_SCALE, grad, mask, scale))

@@ -25,6 +25,7 @@ from ..errors import FeatureError
 from ..ops.rows import cast
 from . import fallback
 from .fallback import Unsupported
+from .plans import planned
 from .storage import FROM_TORCH, array_of, extent, shares_storage, wrap
 from .transfer import assign
 
@@ -299,19 +300,21 @@ class _Native:
 REFUSALS = (Unsupported, TypeError, FeatureError)
 
 
-def native(names: str, function: Kernel) -> None:
+def native(names: str, function: Kernel, *, state: bool = False) -> None:
     """Rows for operators (names separated by spaces) that a function on arrays computes.
 
     The function gets the arguments of the overload that returns a new tensor, with arrays for tensors (None where one is
     left out), lists of arrays, and vkarray's types for PyTorch's; it returns an array, a tuple of them or None for an
-    output that is not wanted. Its result is converted to the type that PyTorch says. It may raise Unsupported.
+    output that is not wanted. Its result is converted to the type that PyTorch says. It may raise Unsupported. What it
+    records has to depend on the signature alone, or on a `state` of its own: then there are no plans (see plans.py).
     """
+    remembered: Callable[[Kernel], Kernel] = (lambda kernel: kernel) if state else planned
     for name in names.split():
         for op in functional(name):
             compute = _Native(op, function)
-            register(op, _new(op, compute), "native", _chapter(function))
+            register(op, remembered(_new(op, compute)), "native", _chapter(function))
             for other in in_place_variants(op):
-                register(other, _in_place(other, compute), "native", _chapter(function))
+                register(other, remembered(_in_place(other, compute)), "native", _chapter(function))
             for other in out_variants(op):
                 register(other, _out(other, compute), "native", _chapter(function))
 

@@ -1,0 +1,319 @@
+"""Plans: an operator whose signature comes again is recorded again, for other memory, with the same results."""
+
+from __future__ import annotations
+
+import functools
+import struct
+import threading
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import vkarray as vx
+from vkarray import tuning
+from vkarray.torch import plans
+
+DEVICE = "vulkan"
+CALLS = 5  # the first runs as it is, the second is traced, the others are repeated
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    """No plans of earlier tests."""
+    plans.forget()
+
+
+@pytest.fixture
+def repeated(monkeypatch):
+    """A list that gets an entry for each plan that is run."""
+    runs = []
+    original = plans._Plan.run
+    monkeypatch.setattr(plans._Plan, "run", lambda *arguments: runs.append(1) or original(*arguments))
+    return runs
+
+
+@functools.cache
+def supported(dtype):
+    """Whether the device computes with a type."""
+    try:
+        return torch.ones(1, device=DEVICE, dtype=dtype).cpu() is not None
+    except vx.FeatureError:
+        return False
+
+
+def made(shapes, call, dtype=torch.float32):
+    """Small whole numbers and halves, different for each call: sums of their products are exact in float32."""
+    generator = torch.Generator().manual_seed(call)
+    return [(torch.randint(-8, 9, shape, generator=generator) / 2).to(dtype) for shape in shapes]
+
+
+def inplace_sum(x, y):
+    x = x.clone()
+    x.add_(y)
+    return x.relu_()
+
+
+# Operators of models: name -> (function, shapes of its tensors, largest difference in units of the result's last place).
+OPERATORS = {
+    "add": (torch.add, [(3, 5), (3, 5)], 0),
+    "add, broadcast": (torch.add, [(3, 5), (5,)], 0),
+    "multiply by a number": (lambda x: x * 1.5, [(3, 5)], 0),
+    "clamp": (lambda x: x.clamp(-1, 2), [(3, 5)], 0),
+    "in place": (inplace_sum, [(3, 5), (3, 5)], 0),
+    "gelu": (F.gelu, [(3, 5)], 8),
+    "silu": (F.silu, [(3, 5)], 8),
+    "mm": (torch.mm, [(4, 6), (6, 3)], 0),
+    "mm, transposed": (lambda x, y: x @ y.T, [(4, 6), (3, 6)], 0),
+    "bmm": (torch.bmm, [(2, 4, 6), (2, 6, 3)], 0),
+    "matmul": (torch.matmul, [(2, 3, 4, 6), (2, 3, 6, 5)], 0),
+    "addmm": (lambda b, x, y: torch.addmm(b, x, y, beta=0.5, alpha=2), [(3,), (4, 6), (6, 3)], 0),
+    "linear": (F.linear, [(2, 4, 6), (3, 6), (3,)], 0),
+    "layer norm": (lambda x, w, b: F.layer_norm(x, (6,), w, b), [(4, 6), (6,), (6,)], 64),
+    "batch norm": (lambda x, m, v, w, b: F.batch_norm(x, m, v * v + 1, w, b), [(2, 3, 4, 4), *[(3,)] * 4], 64),
+    "softmax": (lambda x: x.softmax(-1), [(4, 7)], 8),
+    "attention": (F.scaled_dot_product_attention, [(1, 2, 4, 8), (1, 2, 5, 8), (1, 2, 5, 8)], 64),
+    "convolution": (lambda x, w, b: F.conv2d(x, w, b, padding=1), [(2, 3, 6, 6), (4, 3, 3, 3), (4,)], 0),
+    "convolution of channels": (lambda x, w: F.conv2d(x, w, groups=3), [(2, 3, 6, 6), (3, 1, 3, 3)], 0),
+    "cat": (lambda x, y: torch.cat([x, y], 1), [(3, 2), (3, 4)], 0),
+    "contiguous": (lambda x: x.transpose(1, 2).contiguous(), [(2, 3, 4, 5)], 0),
+    "sum": (torch.sum, [(3, 5)], 0),
+    "mean": (lambda x: x.mean(-1, keepdim=True), [(3, 4)], 0),
+    "where": (lambda x, y: torch.where(x > 0, x, y), [(3, 5), (3, 5)], 0),
+    "maximum and place": (lambda x: x.max(1)[0], [(3, 5)], 0),
+}
+
+
+def close(found, expected, units):
+    """Whether two results agree within units of the last place of the largest value."""
+    scale = max(float(expected.abs().max()), 1) * torch.finfo(expected.dtype).eps
+    return found.shape == expected.shape and float((found.cpu() - expected).abs().max()) <= units * scale
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_calls_of_one_signature(name, repeated):
+    function, shapes, units = OPERATORS[name]
+    kept = []
+    with torch.inference_mode():
+        for call in range(CALLS):
+            tensors = made(shapes, call)
+            there = [one.to(DEVICE) for one in tensors]
+            found = function(*there)
+            kept.append((there, found, function(*tensors)))
+    for _, found, expected in kept:  # none of them was written over
+        assert close(found, expected, units)
+    assert len(repeated) >= CALLS - 2
+
+
+@pytest.mark.parametrize("name", ["mm", "linear", "softmax", "layer norm", "attention", "cat", "sum"])
+def test_calls_in_16_bits(name):
+    function, shapes, _ = OPERATORS[name]
+    if not supported(torch.float16):
+        return
+    with torch.inference_mode():
+        for call in range(CALLS):
+            tensors = made(shapes, call, torch.float16)
+            found = function(*[one.to(DEVICE) for one in tensors]).cpu().float()
+            assert close(found, function(*[one.float() for one in tensors]), 2.0**14)  # 2 units of float16
+
+
+def test_views_have_plans_of_their_own(repeated):
+    host = torch.arange(96.0)
+    there = host.to(DEVICE)
+    for call in range(3 * CALLS):
+        start = (0, 1, 16)[call % 3]
+        views = [one[start : start + 24].view(4, 6) for one in (host, there)]
+        assert torch.equal(views[1].sum(1).cpu(), views[0].sum(1))
+        assert torch.equal((views[1] @ views[1].T).cpu(), views[0] @ views[0].T)
+    assert repeated
+
+
+def test_tensors_that_share_memory():
+    x, y = made([(4, 4), (4, 4)], 0)
+    there = [x.to(DEVICE), y.to(DEVICE)]
+    for _ in range(CALLS):
+        for one, other in ((0, 0), (0, 1), (1, 1), (1, 0)):
+            assert torch.equal((there[one] @ there[other]).cpu(), (x, y)[one] @ (x, y)[other])
+        assert torch.equal(torch.cat([there[0], there[1], there[0]]).cpu(), torch.cat([x, y, x]))
+
+
+def test_changes_in_place_are_seen():
+    x = torch.ones(4, 4)
+    there, weight = x.to(DEVICE), torch.eye(4).to(DEVICE)
+    for call in range(CALLS):
+        there.add_(call)
+        x.add_(call)
+        there[1].mul_(2)
+        x[1].mul_(2)
+        assert torch.equal((there @ weight).cpu(), x)
+
+
+def test_written_statistics():
+    shape, running = (4, 3, 5), [torch.zeros(3), torch.ones(3)]
+    there = [one.to(DEVICE) for one in running]
+    for call in range(CALLS):
+        (x,) = made([shape], call)
+        expected = F.batch_norm(x, *running, training=True)
+        assert close(F.batch_norm(x.to(DEVICE), *there, training=True), expected, 64)
+        for one, other in zip(there, running, strict=True):
+            assert close(one, other, 8)
+
+
+def test_scalars_are_part_of_the_signature():
+    x = torch.tensor([1.0, -2.0])
+    there = x.to(DEVICE)
+    for _ in range(CALLS):
+        for number in (0.0, -0.0, 1, 1.0, True, 2.5):
+            found, expected = there * number, x * number
+            assert found.dtype == expected.dtype
+            assert torch.equal(torch.signbit(found.cpu()), torch.signbit(expected))
+            assert torch.equal(found.cpu(), expected)
+
+
+def test_no_elements():
+    for _ in range(CALLS):
+        assert torch.mm(torch.ones(0, 3, device=DEVICE), torch.ones(3, 2, device=DEVICE)).shape == (0, 2)
+        assert torch.equal(
+            torch.mm(torch.ones(2, 0, device=DEVICE), torch.ones(0, 2, device=DEVICE)).cpu(), torch.zeros(2, 2)
+        )
+        assert float(torch.ones(0, device=DEVICE).sum().cpu()) == 0
+
+
+def test_indices_out_of_range_are_found():
+    table = torch.arange(12.0).view(4, 3)
+    there = table.to(DEVICE)
+    for call in range(CALLS + 2):
+        good = torch.tensor([call % 4, 1])
+        assert torch.equal(F.embedding(good.to(DEVICE), there).cpu(), table[good])
+        assert torch.equal(there[good.to(DEVICE)].cpu(), table[good])
+        bad = there.index_select(0, torch.tensor([4, 0]).to(DEVICE))
+        with pytest.raises(IndexError):
+            bad.cpu()
+        assert torch.equal(there.index_select(0, good.to(DEVICE)).cpu(), table[good])
+
+
+def test_random_numbers_differ():
+    x = torch.ones(1000, device=DEVICE)
+    torch.manual_seed(3)
+    drawn = [F.dropout(x).cpu() for _ in range(CALLS)]
+    torch.manual_seed(3)
+    again = [F.dropout(x).cpu() for _ in range(CALLS)]
+    assert all(torch.equal(one, other) for one, other in zip(drawn, again, strict=True))
+    assert all(not torch.equal(one, drawn[0]) for one in drawn[1:])
+    assert all(not torch.equal(torch.rand_like(x).cpu(), drawn[0]) for _ in range(CALLS))
+
+
+def test_results_that_depend_on_values(repeated):
+    for call in range(CALLS):
+        mask = torch.arange(8) < call
+        assert torch.equal(torch.arange(8.0).to(DEVICE)[mask.to(DEVICE)].cpu(), torch.arange(8.0)[mask])
+        assert len(torch.nonzero(mask.to(DEVICE))) == call
+
+
+def test_errors_come_again():
+    for _ in range(CALLS):
+        with pytest.raises(RuntimeError):
+            torch.mm(torch.ones(2, 3, device=DEVICE), torch.ones(2, 3, device=DEVICE))
+
+
+def test_threads():
+    x, y = made([(16, 16), (16, 16)], 0)
+    failures = []
+
+    def work(number):
+        own = (x + number).to(DEVICE), y.to(DEVICE)
+        for _ in range(20):
+            if not torch.equal((own[0] @ own[1]).cpu(), (x + number) @ y):
+                failures.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_memory_that_was_given_back():
+    device = vx.asarray(0.0).device
+    for call in range(CALLS):
+        tensors = made([(64, 64), (64, 64)], call)
+        assert torch.equal((tensors[0].to(DEVICE) @ tensors[1].to(DEVICE)).cpu(), tensors[0] @ tensors[1])
+        del tensors
+        device.empty_cache()
+
+
+def test_other_choices_of_kernels_make_other_plans(repeated):
+    x, y = (one.to(DEVICE) for one in made([(8, 8), (8, 8)], 0))
+    for _ in range(CALLS):
+        torch.mm(x, y)
+    assert repeated
+    repeated.clear()
+    with tuning.trying("matmul", ""):
+        torch.mm(x, y)
+    assert not repeated
+
+
+def test_comparing_with_numpy_passes_no_plan(repeated):
+    x = torch.ones(4, device=DEVICE)
+    for _ in range(CALLS):
+        x.sum()
+    repeated.clear()
+    with vx.config(compare=True):
+        x.sum()
+    assert not repeated
+
+
+def test_many_signatures_are_forgotten(monkeypatch):
+    monkeypatch.setattr(plans, "SIGNATURES", 4)
+    for _ in range(3):
+        for length in range(1, 12):
+            x = torch.arange(float(length))
+            assert torch.equal(x.to(DEVICE).sum().cpu(), x.sum())
+    assert all(len(cache) <= 4 and len(cache.older) <= 4 for cache in plans._caches)
+
+
+# -- addresses --------------------------------------------------------------------------------------------------------
+
+
+class Memory:
+    """What stands for a buffer."""
+
+    def __init__(self, address, nbytes=256):
+        self.address, self.nbytes = address, nbytes
+
+
+def pushed(*words):
+    """Push constants: integers of 64 bits (larger than 32 bits) and of 32."""
+    return b"".join(struct.pack("<Q" if word >= 1 << 32 else "<I", word) for word in words)
+
+
+A, B = 0x7F0000001000, 0x7F0000009000
+PAIRS = [(Memory(A), Memory(B), 0), (Memory(A + 256), Memory(B + 256), 1)]  # neighbours in both
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        ((A, 7), (B, 7), [(0, 0)]),
+        ((7, A, 3, A + 16), (7, B, 3, B + 16), [(0, 0), (0, 16)]),
+        ((A + 256, A + 255), (B + 256, B + 255), [(1, 0), (0, 255)]),  # the end of one is the start of the other
+        ((5, 6), (5, 6), []),
+        ((A, A), (A, B), [(0, 0)]),  # an address that stays is a constant
+    ],
+)
+def test_words_that_are_addresses(first, second, found):
+    form, values, addresses = plans._pushed(pushed(*first), pushed(*second), PAIRS)
+    assert [(number, distance) for _, number, distance in addresses] == found
+    for place, number, distance in addresses:
+        values[place] = PAIRS[number][1].address + distance
+    assert struct.pack(form, *values) == pushed(*second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [((A, 7), (B, 8)), ((A,), (B + 1,)), ((A + 512,), (B + 512,)), ((7,), (8,))],
+)
+def test_words_that_are_none(first, second):
+    with pytest.raises(plans._Refused):
+        plans._pushed(pushed(*first), pushed(*second), PAIRS)
