@@ -38,7 +38,8 @@ layout(push_constant, scalar) uniform Push {
 shared T row_parts[DEPTH][2 * BLOCK + 1];   // of -t; columns lie in other banks
 shared T column_parts[DEPTH][BLOCK + 1];
 shared T diagonal_tile[BLOCK][BLOCK + 1];   // of t, its columns as rows
-shared T inverses[BLOCK];                   // of the diagonal of t
+shared T divisors[BLOCK], inverses[BLOCK];  // the diagonal of t, by powers of two where its reciprocal needs them
+shared int shifts[BLOCK];                   // these powers
 shared T known[2][BLOCK];                   // the row of x that was found last, and the one before
 
 int t_base, b_base, row_tile, column_tile;
@@ -79,6 +80,12 @@ void update(int local, int down, int across) {
     }
 }
 
+T divided(T value, int row) {
+    T scaled = vx_scaled(value, shifts[row]);
+    if (shifts[row] != 0) value = scaled;
+    return vx_quotient_within(value, divisors[row], inverses[row]);
+}
+
 // The first tile becomes its solution, row after row.
 void substitute(int local, int down, int across) {
     int first = push.block * BLOCK;
@@ -88,14 +95,21 @@ void substitute(int local, int down, int across) {
         diagonal_tile[column][row] = triangle_at(first + row, first + column);
     }
     barrier();
-    if (local < BLOCK) inverses[local] = vx_inverse(diagonal_tile[local][local]);
+    if (local < BLOCK && push.unit == 0u) {
+        T divisor = diagonal_tile[local][local];
+        int shift = vx_inverse_shift(divisor);
+        if (shift != 0) divisor = vx_scaled(divisor, shift);
+        shifts[local] = shift;
+        divisors[local] = divisor;
+        inverses[local] = vx_rounded_inverse(divisor);
+    }
     barrier();
     [[unroll]] for (int part = 0; part < PATCH; ++part) {
         for (int turn = 0; turn < SIDE; ++turn) {
             int row = part * SIDE + turn;
             if (down == turn) {
                 EACH_COLUMN {
-                    if (push.unit == 0u) own[part][j] = vx_quotient(own[part][j], diagonal_tile[row][row], inverses[row]);
+                    if (push.unit == 0u) own[part][j] = divided(own[part][j], row);
                     known[turn & 1][across + SIDE * j] = own[part][j];
                 }
             }

@@ -6,6 +6,8 @@ a GPU as it is.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import test_linalg_qr as of_qr
@@ -117,6 +119,22 @@ def test_strips_as_on_a_gpu(monkeypatch) -> None:
     a = normal_values(vx.float32, (150, 150))
     of_solve.check_solution(a, of_solve.solve(a, a[:, :2]), a[:, :2], vx.float32)
     of_qr.check(vx.asarray(a), a)
+
+
+def test_devices_that_lack_what_strips_need(device) -> None:
+    def like(features=device.features, **limits) -> SimpleNamespace:
+        names = ("kind", "max_workgroup_invocations", "max_workgroup_size", "max_shared_memory_size")
+        own = {name: getattr(device.limits, name) for name in names}
+        return SimpleNamespace(features=features, limits=SimpleNamespace(**{**own, **limits}))
+
+    for lacking in (like(max_workgroup_invocations=64), like(max_shared_memory_size=1024)):
+        assert not triangular.takes_tiles(100, lacking)
+        assert qr.strip_of(100, 100, vx.float32, lacking) is None
+    for lacking in (like(features=frozenset()), like(max_workgroup_invocations=16)):
+        assert lu._strip_of(100, vx.float32, lacking) is None
+    assert lu._strip_of(100, vx.float32, like()) is not None
+    assert qr.strip_of(100, 100, vx.float32, like()) is not None
+    assert lu._strip_of(10**6, vx.float32, like()) is qr.strip_of(10**6, 100, vx.float32, like()) is None
 
 
 @pytest.mark.parametrize("magnitude", [1e-42, 1e-38, 1e38])

@@ -107,4 +107,13 @@ T vx_rounded_inverse(T b) {
 #endif
 }
 
+// a / b, where b needs no power of two and `inverse` is vx_rounded_inverse(b).
+T vx_quotient_within(T a, T b, T inverse) {
+#ifdef COMPLEX_T
+    return vx_multiply(a, inverse);
+#else
+    return vx_isinf(b) ? vx_multiply(a, inverse) : vx_quotient_by(a, b, inverse);
+#endif
+}
+
 #endif

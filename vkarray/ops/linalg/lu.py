@@ -76,7 +76,7 @@ def _strips_variant(dtype: DType, strip: Strip, device: Device) -> Variant:
     """The variant that factors by strips of this kind."""
     template, defines, label = variant("linalg_lu_strips", dtype, device)
     sizes = (("ROWS", str(strip.rows)), ("COLUMNS", str(strip.columns)))
-    return Variant(template, (*defines, *sizes), f"{label}, strips of {strip.columns} columns")
+    return Variant(template, (*defines, *sizes), f"{label}, {strip.rows} rows by {strip.columns}")
 
 
 def factor(a: VkArray) -> Factors:
@@ -109,11 +109,11 @@ def _strip_of(n: int, dtype: DType, device: Device) -> Strip | None:
     limits = device.limits
     if n < _STRIPS_FROM[limits.kind] or "subgroupArithmetic" not in device.features:
         return None
-    largest = launch.invocations_of_group(limits, _STRIP_SIZES[-1])
-    return next(
-        (strip for rows, columns in _STRIPS[dtype.itemsize] if n <= largest * rows and (strip := Strip(rows, columns))),
-        None,
-    )
+    for strip in (Strip(*own) for own in _STRIPS[dtype.itemsize]):
+        size = next((size for size in _STRIP_SIZES if size * strip.rows >= n), math.inf)
+        if size <= limits.max_workgroup_invocations:
+            return strip
+    return None
 
 
 def _factor_by_strips(given: Factors, strip: Strip) -> Factors:

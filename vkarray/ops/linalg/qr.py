@@ -82,7 +82,7 @@ def _strips_variant(dtype: DType, strip: Strip, device: Device) -> Variant:
     template, defines, label = variant("linalg_qr_strips", dtype, device)
     pack, elements = product.pack_of(dtype)
     sizes = (("ROWS", str(strip.rows)), ("COLUMNS", str(strip.columns)), ("PACK", pack), ("PACK_ROWS", str(elements)))
-    return Variant(template, (*defines, *sizes), f"{label}, strips of {strip.columns} columns")
+    return Variant(template, (*defines, *sizes), f"{label}, {strip.rows} rows by {strip.columns}")
 
 
 def strip_of(rows: int, columns: int, dtype: DType, device: Device) -> Strip | None:
