@@ -35,9 +35,14 @@ layout(push_constant, scalar) uniform Push {
 #define EACH_ROW [[unroll]] for (int i = 0; i < ROWS; ++i)
 #define EACH_COLUMN [[unroll]] for (int j = 0; j < PATCH; ++j)
 
-shared T row_parts[DEPTH][2 * BLOCK + 1];   // of -t; columns lie in other banks
-shared T column_parts[DEPTH][BLOCK + 1];
-shared T diagonal_tile[BLOCK][BLOCK + 1];   // of t, its columns as rows
+// Parts of -t and x for the products, and then the tile on the diagonal of t, its columns as rows: where shared memory is
+// what keeps workgroups from a multiprocessor, more of them fit. Rows are longer by one so that columns lie in other banks.
+#define ROW_PART(k, place) pool[(k) * (2 * BLOCK + 1) + (place)]
+#define COLUMN_PART(k, place) pool[DEPTH * (2 * BLOCK + 1) + (k) * (BLOCK + 1) + (place)]
+#define DIAGONAL_TILE(column, row) pool[(column) * (BLOCK + 1) + (row)]
+#define PARTS (DEPTH * (3 * BLOCK + 2))
+#define TILE (BLOCK * (BLOCK + 1))
+shared T pool[PARTS > TILE ? PARTS : TILE];
 shared T divisors[BLOCK], inverses[BLOCK];  // the diagonal of t, by powers of two where its reciprocal needs them
 shared int shifts[BLOCK];                   // these powers
 shared T known[2][BLOCK];                   // the row of x that was found last, and the one before
@@ -65,16 +70,16 @@ void update(int local, int down, int across) {
         for (int index = local; index < 2 * BLOCK * DEPTH; index += INVOCATIONS) {
             int place = along_rows ? index % (2 * BLOCK) : index / DEPTH;
             int k = along_rows ? index / (2 * BLOCK) : index % DEPTH;
-            row_parts[k][place] = -triangle_at(row_of(place), first + depth + k);
+            ROW_PART(k, place) = -triangle_at(row_of(place), first + depth + k);
         }
         for (int index = local; index < BLOCK * DEPTH; index += INVOCATIONS) {
-            column_parts[index / BLOCK][index % BLOCK] = element_at(first + depth + index / BLOCK, column_of(index % BLOCK));
+            COLUMN_PART(index / BLOCK, index % BLOCK) = element_at(first + depth + index / BLOCK, column_of(index % BLOCK));
         }
         barrier();
         [[unroll]] for (int k = 0; k < DEPTH; ++k) {
             T left[ROWS], right[PATCH];
-            EACH_ROW left[i] = row_parts[k][down + SIDE * i];
-            EACH_COLUMN right[j] = column_parts[k][across + SIDE * j];
+            EACH_ROW left[i] = ROW_PART(k, down + SIDE * i);
+            EACH_COLUMN right[j] = COLUMN_PART(k, across + SIDE * j);
             EACH_ROW EACH_COLUMN own[i][j] = vx_multiply_add(left[i], right[j], own[i][j]);
         }
     }
@@ -90,13 +95,14 @@ T divided(T value, int row) {
 void substitute(int local, int down, int across) {
     int first = push.block * BLOCK;
     bool along_rows = abs(push.t_row) < abs(push.t_column);
+    barrier();
     for (int index = local; index < BLOCK * BLOCK; index += INVOCATIONS) {
         int row = along_rows ? index % BLOCK : index / BLOCK, column = along_rows ? index / BLOCK : index % BLOCK;
-        diagonal_tile[column][row] = triangle_at(first + row, first + column);
+        DIAGONAL_TILE(column, row) = triangle_at(first + row, first + column);
     }
     barrier();
     if (local < BLOCK && push.unit == 0u) {
-        T divisor = diagonal_tile[local][local];
+        T divisor = DIAGONAL_TILE(local, local);
         int shift = vx_inverse_shift(divisor);
         if (shift != 0) divisor = vx_scaled(divisor, shift);
         shifts[local] = shift;
@@ -117,7 +123,7 @@ void substitute(int local, int down, int across) {
             T right[PATCH];
             EACH_COLUMN right[j] = -known[turn & 1][across + SIDE * j];
             [[unroll]] for (int i = part; i < PATCH; ++i) {
-                T left = diagonal_tile[row][down + SIDE * i];
+                T left = DIAGONAL_TILE(row, down + SIDE * i);
                 if (i > part || down > turn) EACH_COLUMN own[i][j] = vx_add_product(left, right[j], own[i][j]);
             }
         }

@@ -25,7 +25,7 @@ WORKGROUP_SIZE = 64
 TILES_FROM = {"gpu": 65, "cpu": 1 << 30}
 TILES = {4: (64, 16), 8: (32, 8), 16: (32, 4)}
 TILE_INVOCATIONS = 256
-_TILE_BYTES = 30 << 10  # of shared memory, at most
+_TILE_BYTES = 20 << 10  # of shared memory, at most
 
 
 def variants(device: Device) -> Iterator[Variant]:
