@@ -6,6 +6,7 @@ import gc
 import itertools
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -205,6 +206,66 @@ def test_fallback_is_counted_and_strict_raises():
         torch.linalg.matrix_exp(tensor)
     assert torch.equal(result.cpu(), torch.linalg.matrix_exp(torch.ones(3, 3)))
     assert vt.fallbacks()["linalg_matrix_exp.default"] == (2, 4 * 36)
+
+
+MIXED = {
+    "product": lambda x, y: x @ y, "sum": lambda x, y: x + y, "in place": lambda x, y: x.clone().add_(y),
+    "choice": lambda x, y: torch.where(x > 0, x, y), "cat": lambda x, y: torch.cat([x, y]),
+    "linear": torch.nn.functional.linear, "out": lambda x, y: torch.exp(x, out=y.clone()),
+    "conv1d": lambda x, y: torch.nn.functional.conv1d(x[None], y[None].mT), "no row": torch.linalg.lstsq,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.parametrize("devices", [("cpu", DEVICE), (DEVICE, "cpu")])
+def test_mixed_devices_are_refused(name, devices):
+    with vt.strict(False), pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        MIXED[name](*(torch.eye(3, device=where) for where in devices))
+
+
+def test_what_takes_tensors_of_the_host_gets_them():
+    x = torch.arange(12, dtype=torch.float32).reshape(4, 3)
+    assert same(x.to(DEVICE)[torch.tensor([2, 0])], x[[2, 0]])
+    x = x.reshape(2, 2, 3).log_softmax(2)
+    loss = lambda where: torch.nn.functional.ctc_loss(  # noqa: E731
+        x.to(where), torch.ones(2, 1, dtype=torch.int64, device=where), torch.tensor([2, 2]), torch.tensor([1, 1])
+    )
+    with vt.strict(False), warnings.catch_warnings():
+        warnings.simplefilter("ignore", vt.FallbackWarning)
+        torch.testing.assert_close(loss(DEVICE).cpu(), loss("cpu"))
+
+
+def test_there_is_one_device():
+    for make in (lambda: torch.ones(2, device="vulkan:1"), lambda: torch.ones(2).to("vulkan:1")):
+        with pytest.raises(RuntimeError, match="there is one device"):
+            make()
+    assert torch.ones(2, device="vulkan:0").device == torch.device(DEVICE, 0)
+    with pytest.raises(ValueError, match="there is one device"):
+        torch.vulkan.synchronize(1)
+
+
+def test_accelerator():
+    assert torch.accelerator.current_accelerator() == torch.device(DEVICE)
+    torch.accelerator.synchronize()
+    torch.accelerator.synchronize(torch.device(DEVICE))
+
+
+def test_storages():
+    assert torch.UntypedStorage(5, device=DEVICE).fill_(3).tolist() == [3] * 5
+    assert torch.UntypedStorage([1, 2, 3], device=DEVICE).tolist() == torch.UntypedStorage([1, 2, 3]).tolist()
+    assert torch.UntypedStorage(device=DEVICE).nbytes() == 0
+    shared = torch.UntypedStorage(8, device=DEVICE)
+    first, second = (torch.empty(0, device=DEVICE).set_(shared) for _ in range(2))
+    first.fill_(2.5)
+    assert second.tolist() == [2.5, 2.5]
+    with pytest.raises(TypeError, match="UntypedStorage"):
+        torch.UntypedStorage(size=4, device=DEVICE)
+
+
+def test_loaders_that_pin_memory():
+    data = torch.utils.data.TensorDataset(torch.arange(6, dtype=torch.float32))
+    batches = torch.utils.data.DataLoader(data, batch_size=2, pin_memory=True)
+    assert [batch.to(DEVICE, non_blocking=True).tolist() for (batch,) in batches] == [[0, 1], [2, 3], [4, 5]]
 
 
 def test_mlp_learns_as_on_the_cpu():

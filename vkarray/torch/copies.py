@@ -26,18 +26,20 @@ def _type(dtype: torch.dtype | None) -> torch.dtype:
     return torch.get_default_dtype() if dtype is None else dtype
 
 
-def _check_options(layout: torch.layout | None, pin_memory: bool | None) -> None:
+def _check_options(layout: torch.layout | None, on: Any, pin_memory: bool | None) -> None:
     if layout not in (None, torch.strided):
         raise NotImplementedError(f"vulkan: expected a strided tensor, got layout={layout}. Use tensor.to_dense().")
     if pin_memory:
         raise RuntimeError("Only dense CPU tensors can be pinned")
+    if on is not None and on.index:
+        raise RuntimeError(f"vulkan: expected the device vulkan or vulkan:0, got {on}: there is one device.")
 
 
 def _empty(
     size: Sequence[int], dtype: torch.dtype | None = None, layout: torch.layout | None = None, device: Any = None,
     pin_memory: bool | None = None, memory_format: torch.memory_format | None = None,
 ) -> Tensor:  # fmt: skip
-    _check_options(layout, pin_memory)
+    _check_options(layout, device, pin_memory)
     return storage.empty(size, _strides(size, memory_format), _type(dtype))
 
 
@@ -51,7 +53,7 @@ def _empty_strided(
     size: Sequence[int], stride: Sequence[int], dtype: torch.dtype | None = None, layout: torch.layout | None = None,
     device: Any = None, pin_memory: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    _check_options(layout, pin_memory)
+    _check_options(layout, device, pin_memory)
     return storage.empty(size, stride, _type(dtype))
 
 
@@ -70,6 +72,19 @@ def _resize(tensor: Tensor, size: Sequence[int], memory_format: torch.memory_for
 
 _set = torch.ops.aten.set_.source_Storage_storage_offset.redispatch
 
+_pin_for_others = torch.ops.aten._pin_memory.default.redispatch
+_WITHOUT_DEVICE = torch._C.DispatchKeySet(torch._C.DispatchKey.CompositeExplicitAutograd)
+
+
+def _pin_memory(tensor: Tensor, device: Any = None) -> Tensor:
+    """An ordinary copy, which moves to the device as fast: loaders of data pin what they give to any accelerator."""
+    if device is not None and device.type != "vulkan":
+        pinned: Tensor = _pin_for_others(_WITHOUT_DEVICE, tensor, device)
+        return pinned
+    return tensor.clone()
+
+
+table.library.impl("_pin_memory", _pin_memory, "CPU")
 direct("empty.memory_format", _empty)
 direct("empty_strided", _empty_strided)
 direct("resize_", _resize)

@@ -91,6 +91,7 @@ def device_name(device: Any = None) -> str:
 
 def synchronize(device: Any = None) -> None:
     """Return when the device has done all its work."""
+    set_device(0 if device is None else device)
     current().synchronize()
 
 
@@ -136,7 +137,21 @@ def publish(*functions: Any) -> None:
         setattr(_MODULE, function.__name__, function)
 
 
+# The functions of `torch.accelerator` for this device that PyTorch leaves to C++.
+_synchronize_others = torch.accelerator.synchronize
+
+
+def _synchronize_accelerator(device: Any = None, /) -> None:
+    """Return when the accelerator has done all its work."""
+    accelerator = torch.accelerator.current_accelerator()
+    if accelerator is not None and accelerator.type == "vulkan":
+        synchronize(device)
+    else:
+        _synchronize_others(device)
+
+
 publish(*_FUNCTIONS)
+torch.accelerator.synchronize = _synchronize_accelerator
 torch._register_device_module("vulkan", _MODULE)
 sys.modules["torch.vulkan"] = _MODULE
 # PyTorch keeps plain pointers to both.

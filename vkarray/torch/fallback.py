@@ -121,6 +121,7 @@ def run(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any
     schema = op._schema
     if any(one.alias_info is not None and not one.alias_info.is_write for one in schema.returns):
         raise NotImplementedError(f"{op}: the result is a view, which cannot be made on the CPU; vkarray lacks it.")
+    _check_devices(op, (*args, *kwargs.values()))
     with _moving(str(op).removeprefix("aten."), why) as moved:
         hosts: dict[int, tuple[Tensor, Tensor]] = {}  # by id: of the device, on the host
 
@@ -154,6 +155,38 @@ def run(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any
                 moved[0] += host.nbytes
                 original.copy_(host)
         return mapped(up, result)
+
+
+# These take tensors on the host on purpose, on every device: places, lengths of sequences, factors.
+_TAKES_HOST_TENSORS = {
+    "aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_", "aten::_unsafe_index",
+    "aten::_unsafe_index_put", "aten::_ctc_loss", "aten::_ctc_loss_backward", "aten::_pack_padded_sequence",
+    "aten::_pack_padded_sequence_backward", "aten::_foreach_addcdiv", "aten::_foreach_addcdiv_", "aten::_foreach_addcmul",
+    "aten::_foreach_addcmul_",
+}  # fmt: skip
+
+
+def _check_devices(op: Any, values: Sequence[Any]) -> None:
+    """Raise PyTorch's RuntimeError where tensors of several devices meet; one without dimensions may be on the host."""
+    met: dict[str, Tensor] = {}
+
+    def note(tensor: Tensor) -> Tensor:
+        if tensor.ndim or not tensor.is_cpu:
+            met.setdefault(tensor.device.type, tensor)
+        return tensor
+
+    mapped(note, list(values))
+    others = [tensor.device for kind, tensor in met.items() if kind != "vulkan"]
+    if len(met) > 1 and others and op._schema.name not in _TAKES_HOST_TENSORS:
+        raise different_devices(others[0])
+
+
+def different_devices(other: torch.device) -> RuntimeError:
+    """PyTorch's error for tensors that are not all on this device."""
+    return RuntimeError(
+        f"Expected all tensors to be on the same device, but found at least two devices, vulkan:0 and {other}! Move one of "
+        f"them with tensor.to."
+    )
 
 
 def callable_with(op: Any, args: Sequence[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Storages of the device that PyTorch makes by itself: `torch.save`, `torch.load` and `copy.deepcopy`."""
+"""Storages of the device that PyTorch makes by itself: `torch.save`, `torch.load`, `copy.deepcopy`, `torch.UntypedStorage`."""
 
 from __future__ import annotations
 
@@ -42,3 +42,27 @@ def _clone(self: torch.UntypedStorage) -> torch.UntypedStorage:
 
 
 torch.UntypedStorage.clone = _clone
+
+
+_make_others = torch.UntypedStorage.__new__
+
+
+def _new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> torch.UntypedStorage:
+    """A storage of so many bytes, whose values are undefined, or of a sequence of them."""
+    if device is None or torch.device(device).type != "vulkan":
+        made: torch.UntypedStorage = _make_others(
+            cls, *args, **kwargs, **({} if device is None else {"device": device})
+        )
+        return made
+    if kwargs or len(args) > 1:
+        raise TypeError(
+            f"torch.UntypedStorage: expected a number of bytes or a sequence of them for the device vulkan, got {args} and "
+            f"{sorted(kwargs)}."
+        )
+    given = args[0] if args else 0
+    if isinstance(given, int):
+        return storage.of_size(given)
+    return storage.of_bytes(torch.tensor(list(given), dtype=torch.uint8))
+
+
+torch.UntypedStorage.__new__ = _new

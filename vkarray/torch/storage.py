@@ -19,6 +19,7 @@ from ..errors import FeatureError
 from ..ops import launch
 from . import device
 from .device import CPU_KERNELS, DEVICE
+from .fallback import different_devices
 
 TO_TORCH: dict[DType, torch.dtype] = {
     dtype: getattr(torch, "bool" if dtype is dtypes.bool_ else name) for name, dtype in dtypes.DTYPES.items()
@@ -127,10 +128,7 @@ def array_of(tensor: torch.Tensor) -> VkArray:
 
 def _not_ours(tensor: torch.Tensor) -> Exception:
     if tensor.device.type != "vulkan":
-        return RuntimeError(
-            f"Expected all tensors to be on the same device, but found at least two devices, vulkan:0 and "
-            f"{tensor.device}! Move one of them with tensor.to."
-        )
+        return different_devices(tensor.device)
     if tensor.dtype not in FROM_TORCH:
         return TypeError(f"vulkan: vkarray has no type {tensor.dtype}; it has {', '.join(dtypes.DTYPES)}.")
     return RuntimeError("vulkan: the tensor's memory is not vkarray's, or was freed (a storage of another library?).")
@@ -191,6 +189,11 @@ def of_bytes(flat: torch.Tensor) -> torch.UntypedStorage:
     if flat.numel():
         on.upload(buffer, 0, memoryview(flat.numpy()))
     return _storage(buffer, flat.numel())
+
+
+def of_size(nbytes: int) -> torch.UntypedStorage:
+    """A new storage of so many bytes with undefined values."""
+    return _storage(device.current().allocate(nbytes), nbytes)
 
 
 def copy_of(held: torch.UntypedStorage) -> torch.UntypedStorage:
