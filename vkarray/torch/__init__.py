@@ -13,6 +13,7 @@ from . import device, fallback, storage, transfer  # isort: skip - the device ha
 from . import (
     attention,
     autocast,
+    composites,
     convolution,
     copies,
     creation,
@@ -29,6 +30,7 @@ from . import (
     optimizers,
     pooling,
     random,
+    recurrent,
     reductions,
     serialization,
 )
