@@ -10,10 +10,10 @@ from torch import Tensor
 
 from ..ops.nn import attention as nn
 from . import random, table
+from .composites import without_gradients
 from .plans import planned
 from .storage import array_of, wrap
 
-_library = torch.library.Library("aten", "IMPL")
 _fused = torch.ops.aten._scaled_dot_product_fused_attention_overrideable.default
 _composed = torch.ops.aten._scaled_dot_product_attention_math.default
 
@@ -60,20 +60,10 @@ def _without_gradients(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
     is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False,
 ) -> Tensor:  # fmt: skip
-    """`_attention` below autograd: nobody asks for what the way back needs."""
+    """`_attention` where nobody asks for what the way back needs."""
     if dropout_p:
         return _attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
     return _inferred(query, key, value, attn_mask, is_causal, scale, enable_gqa)
-
-
-def _with_gradients(
-    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
-    is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False,
-) -> Tensor:  # fmt: skip
-    """`_attention` under autograd, and `_without_gradients` where nothing is recorded."""
-    recorded = torch.is_grad_enabled() or torch.autograd.forward_ad._current_level >= 0
-    call = _attention if recorded or torch._C._len_torch_dispatch_stack() else _without_gradients
-    return call(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
 
 
 def _fits(query: Tensor, key: Tensor, value: Tensor, grouped: bool) -> bool:
@@ -123,7 +113,6 @@ def _backward(
 
 
 # PyTorch composes this one of others for every device: ours comes before that, with gradients and without.
-_library.impl("scaled_dot_product_attention", _without_gradients, "PrivateUse1")
-_library.impl("scaled_dot_product_attention", _with_gradients, "AutogradPrivateUse1")
+without_gradients("scaled_dot_product_attention", _without_gradients, _attention)
 table.direct("_scaled_dot_product_fused_attention_overrideable", _forward)
 table.direct("_scaled_dot_product_fused_attention_overrideable_backward", _backward)

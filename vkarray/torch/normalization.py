@@ -68,19 +68,21 @@ native("native_layer_norm_backward", _layer_norm_backward)
 def _batch_norm(
     x: VkArray, weight: VkArray | None, bias: VkArray | None, mean: VkArray | None, variance: VkArray | None,
     training: bool, momentum: float, eps: float,
-) -> tuple[VkArray, VkArray, VkArray]:  # fmt: skip
+) -> Three:  # fmt: skip
+    if not training and mean is not None and variance is not None:
+        return nn.batch_norm_of_running(x, weight, bias, mean, variance, eps), None, None
     return nn.batch_norm(x, weight, bias, mean=mean, variance=variance, training=training, momentum=momentum, eps=eps)
 
 
 def _batch_norm_without_statistics(
     x: VkArray, weight: VkArray | None, bias: VkArray | None, training: bool, momentum: float, eps: float
-) -> tuple[VkArray, VkArray, VkArray]:
+) -> Three:
     return _batch_norm(x, weight, bias, None, None, training, momentum, eps)
 
 
 def _batch_norm_with_update(
     x: VkArray, weight: VkArray | None, bias: VkArray | None, mean: VkArray, variance: VkArray, momentum: float, eps: float
-) -> tuple[VkArray, VkArray, VkArray, VkArray]:  # fmt: skip
+) -> tuple[VkArray | None, ...]:  # fmt: skip
     return *_batch_norm(x, weight, bias, mean, variance, True, momentum, eps), empty((0,), dtypes.uint8, x._device)
 
 
@@ -104,13 +106,16 @@ def _register_batch_norm(name: str, function: Callable[..., Any], place: int) ->
     """Without training, the statistics have no elements, whatever PyTorch's `meta` device says."""
     packet, _, overload = name.partition(".")
     op = getattr(getattr(torch.ops.aten, packet), overload or "default")
-    compute = table._new(op, table._Native(op, function))
+    native_row = table._Native(op, function)
+    compute = table._new(op, native_row)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         made = compute(*args, **kwargs)
         if args[place] if len(args) > place else kwargs["training"]:
             return made
-        return made[0], made[1].new_empty((0,)), made[2].new_empty((0,))
+        _, *statistics = native_row.results(args, kwargs)
+        nothing = [torch.empty(0, dtype=one.dtype, device=made[0].device) for one in statistics if one is not None]
+        return made[0], *nothing
 
     kernel.__module__ = __name__
     table.direct(name, planned(kernel))

@@ -57,6 +57,9 @@ def _note(value: Any, key: list[Any], buffers: list[_vk.Buffer]) -> bool:
         buffers.append(buffer)
         return True
     if kind is list or kind is tuple:
+        if value and type(value[0]) is int:  # all of them are, then
+            key.append(tuple(value))
+            return True
         key.append(len(value))
         return all(_note(one, key, buffers) for one in value)
     if kind not in _VALUES:
@@ -186,7 +189,7 @@ class _Plan:
     ) -> None:
         first, second = traces
         self.device = first.device
-        self.sizes = [buffer.nbytes for buffer in first.made]
+        self.sizes: list[int | None] = [buffer.nbytes for buffer in first.made]  # None: not needed
         if self.sizes != [buffer.nbytes for buffer in second.made]:
             raise _Refused
         self.kept: list[_vk.Buffer] = []
@@ -239,6 +242,8 @@ class _Plan:
         own = [one.buffer for one in self.outcome if type(one) is _New]
         if len(set(own)) != len(own):
             raise _Refused
+        used = {number for step in self.steps for number in (*step.reads, *step.writes)} | set(own)
+        self.sizes = [size if given + place in used else None for place, size in enumerate(self.sizes)]
         self.only = self.outcome[0] if self.form not in (tuple, list) else None
 
     def _result(self, value: Any, other: Any, args: Sequence[Any], given: int) -> Any:
@@ -258,11 +263,11 @@ class _Plan:
             stored or value.dtype.itemsize,
         )  # fmt: skip
 
-    def run(self, buffers: list[_vk.Buffer], args: Sequence[Any]) -> Any:
+    def run(self, buffers: list[Any], args: Sequence[Any]) -> Any:
         """Record the dispatches for other buffers, and return the results."""
         device = self.device
         for nbytes in self.sizes:
-            buffers.append(device.allocate(nbytes))
+            buffers.append(None if nbytes is None else device.allocate(nbytes))
         if self.checked:
             check = gather.pending_check(device)
             buffers.append(check.array._buffer)
