@@ -73,7 +73,8 @@ int apart(int number, int in_a_row) {
 
 // For an operand: NAME_fetch brings packs of its tile at `first` into registers, NAME_put writes them to shared memory.
 // Past the edge the last row or column is fetched again, and its sums are not stored. NAME_fetch_end is for tiles that
-// may reach past the end of k, where it puts zeros; NAME_fetch for others, and, unless all are `there`, for tiles before the beginning of k, which are not needed.
+// may reach past the end of k, where it puts zeros, NAME_fetch for others; unless all are `there`, also for tiles before
+// the beginning of k, which nobody needs.
 #define OPERAND(NAME, ALONG_K, TILE, DEPTH, ROW, COUNT, SETS, START, EXTENT, STRIDE, STRIDE_K)                       \
     uvec4 NAME##_next[SETS * COUNT];                                                                                 \
     uint NAME##_base[COUNT];                                                                                         \
