@@ -232,7 +232,7 @@ def test_weights_do_not_leak_into_other_bins() -> None:
 
 @pytest.mark.skipif(not HAS_FLOAT64, reason="the device has no float64")
 def test_integer_weights_are_summed_in_float64() -> None:
-    places, weights = np.random.default_rng(3).integers(0, 9, (2, 1000))
+    places, weights = np.random.default_rng(3).integers(0, 9, (2, 1000), dtype=np.int32)
     got = vx.bincount(vx.asarray(places), vx.asarray(weights - 4))
     assert got.dtype is vx.float64
     np.testing.assert_array_equal(np.asarray(got), np.bincount(places, weights - 4))

@@ -31,8 +31,8 @@ from sklearn.metrics import pairwise
 import vkarray as vx
 
 pytestmark = pytest.mark.skipif(
-    not supported([vx.float64]),
-    reason="the device lacks shaderFloat64, and SciPy and scikit-learn compute in float64 inside",
+    supported([vx.int64, vx.float64]) != [vx.int64, vx.float64],
+    reason="the device lacks shaderInt64 or shaderFloat64, and SciPy and scikit-learn use int64 and float64 inside",
 )
 
 COMPILED = "SciPy's special functions are compiled for the CPU"

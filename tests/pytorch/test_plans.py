@@ -192,6 +192,23 @@ def test_indices_out_of_range_are_found():
         assert torch.equal(there.index_select(0, good.to(DEVICE)).cpu(), table[good])
 
 
+def test_writing_at_indices(repeated):
+    for call in range(CALLS):
+        x, rows = made([(6, 4), (2, 4)], call)
+        places = torch.tensor([call % 6, (call + 2) % 6], dtype=torch.int32)
+        there = x.to(DEVICE)
+        there[places.to(DEVICE)] = rows.to(DEVICE)
+        x[places.long()] = rows
+        assert torch.equal(there.cpu(), x)
+        there.index_put_((places.to(DEVICE),), rows.to(DEVICE), accumulate=True)
+        assert torch.equal(there.cpu(), x.index_put_((places.long(),), rows, accumulate=True))
+        there[there > 2] = -1.0
+        x[x > 2] = -1.0
+        assert torch.equal(there.cpu(), x)
+        assert torch.equal(there.repeat(2, 3).cpu(), x.repeat(2, 3))
+    assert repeated
+
+
 def test_random_numbers_differ():
     x = torch.ones(1000, device=DEVICE)
     torch.manual_seed(3)
