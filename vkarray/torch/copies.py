@@ -40,6 +40,8 @@ def _empty(
     pin_memory: bool | None = None, memory_format: torch.memory_format | None = None,
 ) -> Tensor:  # fmt: skip
     _check_options(layout, device, pin_memory)
+    if size and min(size) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
     return storage.empty(size, _strides(size, memory_format), _type(dtype))
 
 

@@ -137,7 +137,7 @@ def _index_put(
 
 direct("index.Tensor", planned(_index))
 direct("index.Tensor_out", _index_out)
-direct("_index_put_impl_", _index_put)
+direct("_index_put_impl_", planned(_index_put))
 
 # -- along a dimension ------------------------------------------------------------------------------------------------
 
@@ -325,6 +325,7 @@ direct("nonzero.out", _nonzero_out)
 def _sort(
     x: VkArray, *, stable: bool | None = None, dim: int = -1, descending: bool = False
 ) -> tuple[VkArray, VkArray]:  # fmt: skip
+    torch._prims_common.canonicalize_dim(x.ndim, dim)  # raises PyTorch's error
     return nn.sort(x, axis=dim, descending=descending)
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from ..array import VkArray
+from .. import dtypes
+from ..array import VkArray, is_supported
 from ..ops.nn import losses as nn
-from .table import decomposed, native
+from .storage import TO_TORCH
+from .table import SCALAR_NAMES, decomposed, native
 
 
 def _nll_loss(
     x: VkArray, target: VkArray, weight: VkArray | None, reduction: int, ignore: int
 ) -> tuple[VkArray, VkArray]:
+    if target._dtype not in (dtypes.int64, dtypes.uint8) and is_supported(dtypes.int64, x._device):
+        name = SCALAR_NAMES.get(TO_TORCH[target._dtype], str(target._dtype))
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {name}")
     return nn.nll_loss(x, target, weight, reduction=nn.REDUCTIONS[reduction], ignore=ignore)
 
 

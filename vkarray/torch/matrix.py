@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes, layout
@@ -15,7 +16,8 @@ from ..ops.nn import pointwise as nn
 from ..ops.rows import cast
 from .fallback import Unsupported
 from .pointwise import number
-from .table import native
+from .storage import TO_TORCH
+from .table import SCALAR_NAMES, native
 
 
 def _scaled(x: VkArray, factor: Any) -> VkArray:
@@ -54,10 +56,33 @@ def _wide_product(a: VkArray, b: VkArray) -> VkArray:
     return result
 
 
-native("mm bmm mv", _product)
-native("dot", lambda a, b: vecdot(a, b) if a._dtype.kind != "complex floating" else _product(a, b))
-native("vdot", vecdot)
-native("addmm baddbmm addmv", _add_product)
+def _of_one_type(function: Callable[..., VkArray], text: str) -> Callable[..., VkArray]:
+    """A product that raises PyTorch's RuntimeError for operands of two types, which its `meta` device lets pass."""
+
+    def checked(*operands: Any, **named: Any) -> VkArray:
+        types = [one._dtype for one in operands if type(one) is VkArray]
+        first, last = types[0], types[-1]
+        if types.count(first) != len(types):
+            last = next(one for one in reversed(types) if one is not first)
+            names = [SCALAR_NAMES[TO_TORCH[one]] for one in (first, last)]
+            raise RuntimeError(text.format(*names, *map(str.lower, names)))
+        return function(*operands, **named)
+
+    checked.__module__ = __name__
+    return checked
+
+
+def _dot(a: VkArray, b: VkArray) -> VkArray:
+    return vecdot(a, b) if a._dtype.kind != "complex floating" else _product(a, b)
+
+
+_VECTORS = "dot : expected both vectors to have same dtype, but found {} and {}"
+native("mm", _of_one_type(_product, "expected m1 and m2 to have the same dtype, but got: {2} != {3}"))
+native("bmm mv", _of_one_type(_product, "expected scalar type {} but found {}"))
+native("dot", _of_one_type(_dot, _VECTORS))
+native("vdot", _of_one_type(vecdot, _VECTORS))
+native("addmm", _of_one_type(_add_product, "self and mat2 must have the same dtype, but got {} and {}"))
+native("baddbmm addmv", _of_one_type(_add_product, "expected scalar type {} but found {}"))
 
 
 def _add_products(x: VkArray, a: VkArray, b: VkArray, *, beta: Any = 1, alpha: Any = 1) -> VkArray:

@@ -22,6 +22,7 @@ from .table import native
 
 def _forward(function: Callable[..., VkArray]) -> Callable[..., VkArray]:
     def computed(x: VkArray, dim: int, half_to_float: bool) -> VkArray:
+        torch._prims_common.canonicalize_dim(x.ndim, dim)  # raises PyTorch's error
         return function(cast(x, dtypes.float32) if half_to_float else x, axis=dim)
 
     computed.__module__ = __name__

@@ -147,7 +147,7 @@ def _uniform(tensor: Tensor, low: float = 0.0, high: float = 1.0, *, generator: 
 def _normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
     dtype = _check_floating("normal_kernel_cpu", tensor)
     if std < 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if tensor.is_complex():
         _normal(torch.view_as_real(tensor), mean, std * 0.5**0.5, generator=generator)
         return tensor

@@ -56,6 +56,11 @@ def _product(x: VkArray, dim: Dims = None, keepdim: bool = False, *, dtype: DTyp
 
 def _extreme(function: Callable[..., VkArray]) -> Callable[..., VkArray]:
     def reduced(x: VkArray, dim: Dims = None, keepdim: bool = False) -> VkArray:
+        if dim is None and 0 in x._shape:
+            raise RuntimeError(
+                f"{function.__name__}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
+                f"dim with the 'dim' argument."
+            )
         return function(_numeric(x), axis=axes(x, dim), keepdims=keepdim)
 
     reduced.__module__ = __name__
