@@ -45,5 +45,5 @@ def _as_one(op: Any) -> None:
     _library.impl(op.name(), planned(composed), "PrivateUse1")
 
 
-_as_one(torch.ops.aten.constant_pad_nd.default)
-_as_one(torch.ops.aten._to_copy.default)
+for _name in ("constant_pad_nd", "repeat", "_to_copy"):
+    _as_one(getattr(torch.ops.aten, _name).default)
