@@ -99,6 +99,7 @@ class _Trace:
         self.device, self.thread = device, threading.get_ident()
         self.made: list[_vk.Buffer] = []  # kept, so that no two of them have one address
         self.dispatches: list[_Dispatch] = []
+        self.others = 0  # dispatches of other threads
         self.clean = True
 
     def __enter__(self) -> _Trace:
@@ -119,6 +120,8 @@ class _Trace:
             if threading.get_ident() == self.thread:
                 self.dispatches.append(_Dispatch(kernel, bytes(push), groups, tuple(reads), tuple(writes)))
                 self.clean = self.clean and not bindings
+            else:
+                self.others += 1
 
         def refused(call: Kernel, *args: Any, **kwargs: Any) -> Any:
             if threading.get_ident() == self.thread:
@@ -134,8 +137,9 @@ class _Trace:
     def __exit__(self, *_: object) -> None:
         for name, call in self.before.items():
             setattr(self.device, name, call)
-        # Whatever else was recorded, by this thread past the device's functions or by others.
-        if self.device.queue.serial - self.serial != len(self.dispatches) or len(self.dispatches) > STEPS:
+        # Whatever else was recorded: by this thread past the device's functions, or transfers of others.
+        seen = len(self.dispatches) + self.others
+        if self.device.queue.serial - self.serial != seen or len(self.dispatches) > STEPS:
             self.clean = False
 
 
