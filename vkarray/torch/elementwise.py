@@ -215,7 +215,7 @@ elementwise("xlogy", nn.xlogy)
 elementwise("special_xlog1py", nn.xlog1py)
 elementwise("isposinf", nn.is_positive_infinity)
 elementwise("isneginf", nn.is_negative_infinity)
-decomposed("nan_to_num logit logit_backward sinc")
+decomposed("nan_to_num logit logit_backward sinc isin.Tensor_Tensor isin.Tensor_Scalar isin.Scalar_Tensor")
 
 
 def _log_sigmoid(x: VkArray) -> tuple[VkArray, VkArray]:
