@@ -67,7 +67,7 @@ CALLS = {
     "addmm": lambda x: torch.addmm(x[0, 0], x[1, 1], x[2, 2]), "einsum": lambda x: torch.einsum("abij,abkj->aik", x, x),
     "cat": lambda x: torch.cat([x, x.mT], 2), "stack": lambda x: torch.stack([x, x], 1),
     "roll": lambda x: x.roll((1, 2), (0, 3)),
-    "isin": lambda x: x.isin(x[0, 0]) | torch.isin(x, 0.5),
+    "isin": lambda x: torch.isin(x, x[0, 0]) | torch.isin(x, 0.5),
     "flip": lambda x: x.flip(1, 3), "pad": lambda x: F.pad(x, (1, 2, 0, 1), value=3.0),
     "reflect": lambda x: F.pad(x, (1, 2, 2, 1), "reflect"),
     "repeat": lambda x: x.repeat(1, 2, 1, 1), "tril": lambda x: x.tril(-1), "unfold": lambda x: x.unfold(2, 3, 2).contiguous(),
