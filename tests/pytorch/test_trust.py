@@ -331,3 +331,26 @@ def test_training_holds_no_memory(name):
     assert storage.live() == held
     # Shared constants of a few more scalars (the optimizers' corrections of each step), 256 bytes each.
     assert torch.vulkan.memory_allocated() <= allocated + 200 * 256
+
+
+# -- gradients of elementwise functions (those of layers are checked in test_layers.py, convolutions in test_convolution.py) ----
+
+DERIVED = {
+    "gelu": F.gelu, "gelu tanh": lambda x: F.gelu(x, approximate="tanh"), "silu": F.silu, "mish": F.mish, "elu": F.elu,
+    "selu": F.selu, "softplus": F.softplus, "hardswish": F.hardswish, "hardsigmoid": F.hardsigmoid, "relu6": F.relu6,
+    "leaky_relu": F.leaky_relu, "logsigmoid": F.logsigmoid, "softshrink": F.softshrink, "tanhshrink": F.tanhshrink,
+    "sigmoid": torch.sigmoid, "tanh": torch.tanh, "logit": lambda x: (x / 9 + 0.5).logit(),
+    "threshold": lambda x: F.threshold(x, 0.1, 5),
+    "glu": F.glu, "prelu": lambda x: F.prelu(x, x[0, :1]), "mse": lambda x: F.mse_loss(x, x.flip(0) * 2),
+    "huber": lambda x: F.huber_loss(x, x.flip(0) * 2), "smooth_l1": lambda x: F.smooth_l1_loss(x, x.flip(0) * 2),
+    "binary": lambda x: F.binary_cross_entropy(x.sigmoid(), torch.full_like(x, 0.3)), "cumprod": lambda x: x.cumprod(0),
+    "norm": lambda x: torch.linalg.vector_norm(x, 3, dim=1), "logsumexp": lambda x: x.logsumexp(0), "var": lambda x: x.var(1),
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not is_supported(vx.float64, vx.asarray(0.0).device), reason="finite differences need float64")
+@pytest.mark.parametrize("name", DERIVED)
+def test_gradients_of_functions(name):
+    # No value lies where a derivative jumps.
+    x = torch.tensor([[0.31, -1.7, 2.2, -0.13], [-0.77, 0.9, -3.3, 4.1]], dtype=torch.float64)
+    assert torch.autograd.gradcheck(DERIVED[name], [x.to(DEVICE).requires_grad_()], nondet_tol=0)
