@@ -40,7 +40,7 @@ void main() {
     for (uint k = first + share * length; k < end && index < push.count; k += AT_ONCE) {
         PACK pack[AT_ONCE];
         [[unroll]] for (uint u = 0u; u < AT_ONCE; ++u) {
-            if (k + u < end) pack[u] = push.a.data[column + (k + u) * push.a_k];
+            pack[u] = push.a.data[column + min(k + u, end - 1u) * push.a_k];
         }
         [[unroll]] for (uint u = 0u; u < AT_ONCE; ++u) {
             if (k + u >= end) continue;
