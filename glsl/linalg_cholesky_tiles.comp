@@ -78,7 +78,7 @@ void update(int local, int down, int across) {
             T left[ROWS], right[PATCH];
             EACH_ROW left[i] = row_parts[k][down + SIDE * i];
             EACH_COLUMN right[j] = column_parts[k][across + SIDE * j];
-            EACH_ROW EACH_COLUMN own[i][j] = vx_multiply_add(left[i], right[j], own[i][j]);
+            EACH_ROW EACH_COLUMN own[i][j] = vx_add_product(left[i], right[j], own[i][j]);
         }
     }
 }

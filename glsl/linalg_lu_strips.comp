@@ -105,7 +105,7 @@ void update(Elements before, Elements odd) {
             }
             EACH_COLUMN {
                 T right = upper[start + k][c];
-                EACH_ROW own[r][c] = vx_multiply_add(factor[r], right, own[r][c]);
+                EACH_ROW own[r][c] = vx_add_product(factor[r], right, own[r][c]);
             }
         }
     }

@@ -80,7 +80,7 @@ void update(int local, int down, int across) {
             T left[ROWS], right[PATCH];
             EACH_ROW left[i] = ROW_PART(k, down + SIDE * i);
             EACH_COLUMN right[j] = COLUMN_PART(k, across + SIDE * j);
-            EACH_ROW EACH_COLUMN own[i][j] = vx_multiply_add(left[i], right[j], own[i][j]);
+            EACH_ROW EACH_COLUMN own[i][j] = vx_add_product(left[i], right[j], own[i][j]);
         }
     }
 }
