@@ -9,17 +9,11 @@ import copy
 
 import pytest
 import torch
+from checks import needs_int64, settle
 from torch.nn import functional as F
 
-import vkarray as vx
-import vkarray.torch
-from vkarray.array import is_supported
-
 transformers = pytest.importorskip("transformers")
-pytestmark = pytest.mark.skipif(
-    not is_supported(vx.int64, vx.asarray(0).device),
-    reason="the device has no shaderInt64, and PyTorch's integers are int64",
-)
+pytestmark = needs_int64
 
 DEVICE = "vulkan"
 EPS = torch.finfo(torch.float32).eps
@@ -46,15 +40,10 @@ def _sound() -> dict[str, torch.Tensor]:
 
 
 def _mobilenet() -> torch.nn.Module:
-    """With the statistics of some images: those of new layers let everything vanish."""
     model = transformers.MobileNetV2ForImageClassification(
         transformers.MobileNetV2Config(depth_multiplier=0.35, image_size=64, num_labels=4)
     )
-    for layer in model.modules():
-        if isinstance(layer, torch.nn.BatchNorm2d):
-            layer.momentum = None
-    with torch.no_grad():
-        model.train()(**_images(64, 8))
+    settle(model, _images(64, 8))
     return model
 
 

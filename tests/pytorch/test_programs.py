@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import copy
-import gc
 import io
 import pickle
 
 import pytest
 import torch
+from checks import needs_int64, no_memory_held
 
-import vkarray as vx
 import vkarray.torch as vt
-from vkarray.array import is_supported
-from vkarray.torch import storage
 
 DEVICE = "vulkan"
-needs_int64 = pytest.mark.skipif(
-    not is_supported(vx.int64, vx.asarray(0).device),
-    reason="the device has no shaderInt64, and PyTorch's integers are int64",
-)
 
 
 def mlp():
@@ -56,14 +49,8 @@ def test_training_follows_the_cpu():
 def test_training_does_not_grow():
     model = mlp().to(DEVICE)
     trained(model, DEVICE, 3)
-    gc.collect()
-    torch.vulkan.synchronize()
-    held, allocated = storage.live(), torch.vulkan.memory_allocated()
-    trained(model, DEVICE, 1000)
-    gc.collect()
-    assert storage.live() == held
-    # The shared constants of a few more scalars may have been made: 256 bytes each.
-    assert torch.vulkan.memory_allocated() <= allocated + 16 * 256
+    with no_memory_held(constants=16):
+        trained(model, DEVICE, 1000)
 
 
 def test_save_and_load():

@@ -3,23 +3,17 @@ follows the CPU and holds no memory."""
 
 from __future__ import annotations
 
-import gc
-
 import pytest
 import torch
+from checks import needs_int64, no_memory_held
 from torch import nn
 from torch.nn import functional as F
 
 import vkarray as vx
 import vkarray.torch
 from vkarray.array import is_supported
-from vkarray.torch import storage
 
 DEVICE = "vulkan"
-needs_int64 = pytest.mark.skipif(
-    not is_supported(vx.int64, vx.asarray(0).device),
-    reason="the device has no shaderInt64, and PyTorch's integers are int64",
-)
 
 # -- memory layouts ---------------------------------------------------------------------------------------------------
 
@@ -323,14 +317,8 @@ def test_training_follows_the_cpu(name):
 def test_training_holds_no_memory(name):
     for _ in range(2):  # what is made once, is made
         losses(name, DEVICE, 3)
-    gc.collect()
-    torch.vulkan.synchronize()
-    held, allocated = storage.live(), torch.vulkan.memory_allocated()
-    losses(name, DEVICE, 30)
-    gc.collect()
-    assert storage.live() == held
-    # Shared constants of a few more scalars (the optimizers' corrections of each step), 256 bytes each.
-    assert torch.vulkan.memory_allocated() <= allocated + 200 * 256
+    with no_memory_held(constants=200):  # the optimizers' corrections of each step are scalars
+        losses(name, DEVICE, 30)
 
 
 # -- gradients of elementwise functions (those of layers are checked in test_layers.py, convolutions in test_convolution.py) ----
