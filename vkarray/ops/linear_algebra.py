@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from .. import layout, promotion
 from ..array import VkArray, check_supported, empty
 from . import cooperative, launch, product
+from .manipulation import reshape
 from .rows import cast, check_array, check_operands
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
@@ -157,7 +158,7 @@ def tensordot(
     if k == 0 or m * n == 0:
         return _zeros(shape, x1)
     result = empty((m, n), x1._dtype, x1._device)
-    cooperative.matmul(_as_matrix(a, (m, k)), _as_matrix(b, (k, n)), result)
+    cooperative.matmul(reshape(a, (m, k)), reshape(b, (k, n)), result)
     return result._view(shape, layout.contiguous_strides(shape))
 
 
@@ -183,12 +184,3 @@ def _contracted(
     if len(first) != len(second):
         raise ValueError(f"tensordot: expected as many axes of x1 as of x2, got {first} and {second}.")
     return layout.normalize_axes(first, x1.ndim, "tensordot"), layout.normalize_axes(second, x2.ndim, "tensordot")
-
-
-def _as_matrix(x: VkArray, shape: tuple[int, int]) -> VkArray:
-    """The array as a matrix: a view where the strides allow it, else a copy."""
-    strides = layout.reshaped_strides(x._shape, x._strides, shape)
-    if strides is None:
-        x = launch.copy(x)
-        strides = layout.contiguous_strides(shape)
-    return x._view(shape, strides)

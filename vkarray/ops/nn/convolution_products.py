@@ -13,6 +13,7 @@ from ... import layout
 from ...array import VkArray, empty
 from ...dtypes import DType
 from .. import cooperative, launch, product
+from ..manipulation import reshape
 from ..reductions import partial_dtype
 from .columns import fold_into, unfold_into
 from .convolution_direct import Problem
@@ -94,12 +95,7 @@ def _chunks(problem: Problem, itemsize: int, device: Device, *arrays: VkArray) -
 def _planes(array: VkArray, groups: int) -> VkArray:
     """(n, groups, channels of a group, places) of an array of 5 dimensions; a copy where no view has it."""
     n, channels, *plane = array._shape
-    shape = (n, groups, channels // groups, math.prod(plane))
-    strides = layout.reshaped_strides(array._shape, array._strides, shape)
-    if strides is None:
-        array = launch.copy(array)
-        strides = layout.contiguous_strides(shape)
-    return array._view(shape, strides)
+    return reshape(array, (n, groups, channels // groups, math.prod(plane)))
 
 
 def _joined(array: VkArray, groups: int) -> VkArray:
