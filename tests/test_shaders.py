@@ -10,9 +10,21 @@ import pytest
 
 from vkarray import configuration, shaders
 from vkarray.errors import ShaderError
+from vkarray.ops import catalogue
 from vkarray.shaders import Variant
 
 SOURCE = "#version 460\nlayout(local_size_x = 1) in;\nvoid main() {}\n"
+
+
+@pytest.mark.parametrize("family", catalogue.FAMILIES, ids=lambda family: f"{family.__module__}.{family.__name__}")
+def test_every_variant_that_the_wheel_carries_compiles(family):
+    failures = []
+    for variant in family(catalogue.PROFILES[0]):
+        try:
+            shaders.spirv(variant)
+        except ShaderError as error:
+            failures.append(str(error))
+    assert not failures, f"{len(failures)} shaders of this family do not compile:\n{failures[0]}"
 
 
 @pytest.fixture

@@ -291,16 +291,17 @@ def write_archive(variants: Iterable[Variant], path: Path, workers: int = 2) -> 
 
 def write_shipped(variants: Iterable[Variant]) -> int:
     """Compile `variants` and write them as `glsl/compiled/` with its manifest; returns how many there are."""
+    files, compiled = {}, {}
+    for variant in variants:
+        source = resolve(variant)
+        name = files[_digest(source)] = re.sub(r"\W+", "_", variant.label).strip("_") + ".spv"
+        compiled[name] = compile_glsl(source, variant.label)
     folder = source_folder() / "compiled"
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.spv"):
         old.unlink()
-    files = {}
-    for variant in variants:
-        source = resolve(variant)
-        name = re.sub(r"\W+", "_", variant.label).strip("_") + ".spv"
-        (folder / name).write_bytes(compile_glsl(source, variant.label))
-        files[_digest(source)] = name
+    for name, code in compiled.items():
+        (folder / name).write_bytes(code)
     manifest = {"compiler": compiler_version(), "files": files}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     shipped.cache_clear()

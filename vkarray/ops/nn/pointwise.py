@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...array import VkArray, empty, is_supported
-from ...dtypes import CATEGORIES, DType, bool_, float32
+from ...dtypes import CATEGORIES, DType, bfloat16, bool_, float16, float32
 from ...shaders import Variant
 from .. import launch
 from ..launch import Operation
@@ -19,15 +19,15 @@ FORMULAS: dict[str, Formula] = {}
 
 @dataclass(frozen=True, eq=False)
 class Formula(Row):
-    """A row whose operands at the places `wide` are float32 where the others have 16 bits: what is no element of an array
-    of theirs, such as a parameter, is not rounded."""
+    """A row whose operands at the places `wide` are float32 where the others are floating-point numbers of 16 bits: what
+    is no element of an array of theirs, such as a parameter, is not rounded."""
 
     wide: tuple[int, ...] = ()
 
     def operation(self, compute: DType) -> Operation:
         """The operation for a compute type."""
         found = super().operation(compute)
-        if self.wide and compute.bits == 16 and found.inputs == (compute,) * self.operands:
+        if self.wide and compute in (float16, bfloat16) and found.inputs == (compute,) * self.operands:
             inputs = tuple(float32 if place in self.wide else compute for place in range(self.operands))
             found = Operation(found.label, found.expression, inputs, found.result, compute, found.library)
             self.operations[compute] = found
