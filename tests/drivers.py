@@ -21,10 +21,13 @@ BEGIN, END = "<!-- the table of chapters begins -->\n", "<!-- the table of chapt
 
 
 def chapter_of(classname: str) -> str:
-    """tests.vk.test_queue -> Vulkan layer, tests.test_fft -> fft"""
+    """tests.vk.test_queue -> Vulkan layer, tests.pytorch.test_trust -> PyTorch, tests.test_fft -> fft"""
     parts = classname.split(".")
+    for folder, chapter in (("vk", "Vulkan layer"), ("pytorch", "PyTorch")):
+        if folder in parts:
+            return chapter
     name = next(part for part in parts if part.startswith("test_"))
-    return "Vulkan layer" if "vk" in parts else name.removeprefix("test_").replace("_", " ")
+    return name.removeprefix("test_").replace("_", " ")
 
 
 def outcome_of(case: ElementTree.Element) -> str:
