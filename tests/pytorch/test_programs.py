@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+import math
 import pickle
 
 import pytest
@@ -46,11 +47,67 @@ def test_training_follows_the_cpu():
     torch.testing.assert_close(actual, expected, rtol=1e-3, atol=0)
 
 
+def cnn():
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(1, 2, 3, padding=1), torch.nn.BatchNorm2d(2), torch.nn.ReLU(), torch.nn.MaxPool2d(2),
+        torch.nn.Flatten(), torch.nn.Dropout(0.1), torch.nn.Linear(8, 3),
+    )  # fmt: skip
+
+
+class Transformer(torch.nn.Module):
+    """A word after those before it, by one layer of attention."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(5, 8)
+        self.norm = torch.nn.LayerNorm(8)
+        self.attended = torch.nn.Linear(8, 24)
+        self.head = torch.nn.Linear(8, 5)
+
+    def forward(self, words):
+        x = self.embedding(words)
+        of_heads = self.attended(self.norm(x)).unflatten(2, (3, 2, 4)).permute(2, 0, 3, 1, 4)
+        y = torch.nn.functional.scaled_dot_product_attention(*of_heads, dropout_p=0.1, is_causal=True)
+        return self.head(x + y.transpose(1, 2).flatten(2))
+
+
+def stepped(model, x, y, steps):
+    """Steps of AdamW, with a loss that is read as a program reads it."""
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    total = torch.zeros((), device=DEVICE)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(x).flatten(0, -2), y.flatten())
+        loss.backward()
+        optimizer.step()
+        total += loss.detach()
+    return total.item()
+
+
+def pictures():
+    return cnn(), torch.randn(4, 1, 4, 4), torch.tensor([0, 1, 2, 0])
+
+
+def words():
+    return Transformer(), torch.tensor([[0, 1, 2, 3], [4, 3, 2, 1]]), torch.tensor([[1, 2, 3, 4], [3, 2, 1, 0]])
+
+
 def test_training_does_not_grow():
     model = mlp().to(DEVICE)
     trained(model, DEVICE, 3)
     with no_memory_held(constants=16):
         trained(model, DEVICE, 1000)
+
+
+@needs_int64
+@pytest.mark.parametrize("task", [pictures, words])
+def test_training_of_networks_does_not_grow(task):
+    model, x, y = (one.to(DEVICE) for one in task())
+    stepped(model, x, y, 3)
+    model.zero_grad()
+    with no_memory_held(constants=16):
+        assert math.isfinite(stepped(model, x, y, 1000))
+        model.zero_grad()
 
 
 def test_save_and_load():
@@ -176,6 +233,61 @@ def test_distributions(dtype):
     kept = torch.dropout(torch.ones(count, device=DEVICE, dtype=dtype), 0.25, True).float().cpu()
     assert set(kept.unique().tolist()) == {0.0, torch.tensor(1 / 0.75, dtype=dtype).item()}
     assert sorted(torch.randperm(1000, device=DEVICE).tolist()) == list(range(1000))
+
+
+@needs_int64
+def test_further_distributions():
+    count = 1 << 16
+    x = torch.empty(count, device=DEVICE)
+    deviation = 5 * 0.5 / count**0.5  # five standard deviations of a share, at most
+    assert abs((x.cauchy_(1, 2).cpu() < 3).float().mean() - 0.75) < deviation
+    assert abs((x.log_normal_(1, 2).log().cpu() < 3).float().mean() - 0.8413447) < deviation
+    trials = x.geometric_(0.25).cpu()
+    assert trials.min() == 1
+    assert abs((trials > 2).float().mean() - 0.75**2) < deviation
+    mean, std = torch.tensor([0.0, 5.0], device=DEVICE).repeat(count // 2), torch.tensor(2.0, device=DEVICE)
+    assert abs(
+        (torch.normal(mean, std).cpu() < 2).float().view(-1, 2).mean(0) - torch.tensor([0.8413, 0.0668])
+    ).max() < (2 * deviation)
+    chances = torch.tensor([[0.0, 1.0, 3.0], [2.0, 0.0, 2.0]], device=DEVICE)
+    drawn = torch.multinomial(chances, count, replacement=True).cpu()
+    shares = torch.stack([row.bincount(minlength=3) for row in drawn]) / count
+    assert (shares - chances.cpu() / 4).abs().max() < deviation
+    assert shares[0, 0] == shares[1, 1] == 0
+    assert torch.multinomial(chances.repeat(100, 1), 2).sort(-1).values[:2].tolist() == [[1, 2], [0, 2]]
+    first = torch.multinomial(chances[:1].repeat(count, 1), 2)[:, 0].cpu()
+    assert abs((first == 2).float().mean() - 0.75) < deviation
+    for given, count, message in (([1.0, -1.0], 1, "element < 0"), ([0.0, 0.0], 1, "<= 0"), ([1.0, 1.0], 3, "without")):
+        with pytest.raises(RuntimeError, match=message):
+            torch.multinomial(torch.tensor(given, device=DEVICE), count)
+
+
+@needs_int64
+def test_generators_have_streams_of_their_own():
+    def numbers(generator):
+        drawn = [
+            torch.randn(5, device=DEVICE, generator=generator),
+            torch.randint(9, (5,), device=DEVICE, generator=generator),
+            torch.empty(5, device=DEVICE).bernoulli_(0.5, generator=generator),
+            torch.normal(torch.zeros(5, device=DEVICE), 2.0, generator=generator),
+            torch.randperm(5, device=DEVICE, generator=generator),
+        ]
+        return [value for one in drawn for value in one.tolist()]
+
+    generator = torch.Generator(device=DEVICE).manual_seed(3)
+    assert generator.device.type == DEVICE
+    assert generator.initial_seed() == 3
+    state, of_device = generator.get_state(), torch.vulkan.get_rng_state()
+    first, second = numbers(generator), numbers(generator)
+    assert torch.equal(torch.vulkan.get_rng_state(), of_device)
+    assert numbers(torch.Generator(DEVICE).manual_seed(3)) == first != second
+    generator.set_state(state)
+    assert numbers(generator) == first
+    for copied in (copy.deepcopy(generator), pickle.loads(pickle.dumps(generator)), generator.clone_state()):
+        assert (numbers(copied), copied.initial_seed()) == (second, 3)
+    others = [torch.Generator(), torch.default_generator, generator]
+    assert [one.device.type for one in others] == ["cpu", "cpu", DEVICE]
+    assert all(isinstance(one, torch.Generator) for one in others)
 
 
 def test_generator_of_another_device_is_refused():

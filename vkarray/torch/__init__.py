@@ -17,6 +17,7 @@ from . import (
     convolution,
     copies,
     creation,
+    distributions,
     elementwise,
     fourier,
     fractional,

@@ -21,6 +21,7 @@ from ..ops.random import Generator
 from ..ops.rows import cast
 from . import creation, device, table
 from .fallback import Unsupported
+from .generator import stream
 from .pointwise import elementwise
 from .storage import FROM_TORCH, array_of
 from .table import direct, native
@@ -35,12 +36,9 @@ _seed = 0
 
 
 def current(given: Any = None) -> Generator:
-    """The generator of the device. Raises RuntimeError when an operator was given one of PyTorch's."""
+    """The device's generator, or the numbers of the one that an operator was given."""
     if given is not None:
-        raise RuntimeError(
-            f"Expected a 'vulkan' device type for generator but found '{given.device}'. The device has one generator; "
-            f"seed it with torch.vulkan.manual_seed."
-        )
+        return stream(given)
     if _generator is None:
         manual_seed(torch.initial_seed())
     assert _generator is not None

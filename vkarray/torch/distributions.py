@@ -1,0 +1,163 @@
+"""Random numbers of further distributions, and samples of given probabilities."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import random, table
+from .device import DEVICE
+from .table import direct
+
+# -- normal numbers around given ones ---------------------------------------------------------------------------------
+
+
+def _around(mean: Any, std: Any, generator: Any, out: Tensor | None = None) -> Tensor:
+    """Normal numbers with means and standard deviations of which one is a tensor, or both are."""
+    given = [one for one in (mean, std) if isinstance(one, Tensor)]
+    if isinstance(std, Tensor):
+        if std.is_complex():
+            raise RuntimeError("normal expects standard deviation to be non-complex")
+        if std.numel() and not bool(std.min() >= 0):
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+    elif std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    shape = torch.broadcast_shapes(*(one.shape for one in given))
+    made = torch.empty(shape, dtype=given[0].dtype, device=DEVICE) if out is None else table.resized(out, shape)
+    numbers = torch.empty(shape, dtype=made.dtype, device=DEVICE).normal_(generator=generator)
+    return made.copy_(numbers.mul_(std).add_(mean))
+
+
+def _normal(mean: Any, std: Any = 1.0, *, generator: Any = None) -> Tensor:
+    return _around(mean, std, generator)
+
+
+def _normal_out(mean: Any, std: Any = 1.0, *, generator: Any = None, out: Tensor) -> Tensor:
+    return _around(mean, std, generator, out)
+
+
+for _name in ("Tensor_float", "float_Tensor", "Tensor_Tensor"):
+    direct(f"normal.{_name}", _normal)
+    direct(f"normal.{_name}_out", _normal_out)
+
+# -- transformed uniform and normal numbers ---------------------------------------------------------------------------
+
+
+def _in_place(tensor: Tensor, numbers: Tensor) -> Tensor:
+    table.check_target(tensor)
+    return tensor.copy_(numbers)
+
+
+def _drawn(tensor: Tensor, generator: Any) -> Tensor:
+    """Numbers in (0, 1] of a shape, wide enough to compute with."""
+    wide = tensor.dtype if tensor.dtype in (torch.float32, torch.float64) else torch.float32
+    return 1 - torch.empty(tensor.shape, dtype=wide, device=DEVICE).uniform_(generator=generator)
+
+
+def _cauchy(tensor: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Tensor:
+    if sigma <= 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
+    random._check_floating("cauchy", tensor)
+    return _in_place(tensor, (_drawn(tensor, generator) - 0.5).mul_(math.pi).tan_().mul_(sigma).add_(median))
+
+
+def _log_normal(tensor: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Tensor:
+    if std <= 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
+    random._check_floating("log_normal", tensor)
+    numbers = torch.empty_like(_drawn(tensor, generator))
+    return _in_place(tensor, numbers.normal_(mean, std, generator=generator).exp_())
+
+
+def _geometric(tensor: Tensor, p: float, *, generator: Any = None) -> Tensor:
+    """How many trials of a probability it takes to succeed."""
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+    trials = _drawn(tensor, generator).log_().div_(math.log1p(-p)).ceil_().clamp_min_(1)
+    return _in_place(tensor, trials)
+
+
+direct("cauchy_", _cauchy)
+direct("log_normal_", _log_normal)
+direct("geometric_", _geometric)
+
+# -- samples of probabilities -----------------------------------------------------------------------------------------
+
+
+def _check_probabilities(p: Tensor, count: int, replacement: bool) -> None:
+    """Raise PyTorch's RuntimeErrors; sums and limits are read back, as PyTorch does on every device."""
+    if p.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if not p.is_floating_point():
+        raise RuntimeError(
+            f"multinomial only supports floating-point dtypes for input, got: {table.SCALAR_NAMES[p.dtype]}"
+        )
+    if count <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and count > p.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if p.shape[-1] > 1 << 24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
+    if p.numel():
+        if not bool((p.max() < math.inf) & (p.min() >= 0)):
+            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        if bool((p.sum(-1) == 0).any()):
+            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+
+
+def _multinomial(p: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
+    """Places drawn by their probabilities: those whose probability divided by an exponential number is largest.
+
+    Method: exponential races; with replacement, as many races as samples.
+    """
+    _check_probabilities(p, num_samples, replacement)
+    wide = p if p.dtype in (torch.float32, torch.float64) else p.float()
+    races = replacement and num_samples > 1
+    if races:
+        wide = wide.unsqueeze(-2).expand(*p.shape[:-1], num_samples, p.shape[-1])
+    times = torch.empty(wide.shape, dtype=wide.dtype, device=DEVICE).exponential_(generator=generator)
+    quotients = wide / times.clamp_min_(torch.finfo(wide.dtype).tiny)  # what has no probability never wins
+    if races:
+        return quotients.argmax(-1)
+    return quotients.argmax(-1, keepdim=True) if num_samples == 1 else quotients.topk(num_samples).indices
+
+
+def _multinomial_out(
+    p: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None, out: Tensor
+) -> Tensor:  # fmt: skip
+    made = _multinomial(p, num_samples, replacement, generator=generator)
+    return table.resized(out, made.shape).copy_(made)
+
+
+direct("multinomial", _multinomial)
+direct("multinomial.out", _multinomial_out)
+
+# -- leaky rectifiers with random slopes ------------------------------------------------------------------------------
+
+
+def _rrelu(
+    x: Tensor, noise: Tensor, lower: Any = 0.125, upper: Any = 1 / 3, training: bool = False, generator: Any = None
+) -> Tensor:  # fmt: skip
+    if not training:
+        return torch.nn.functional.leaky_relu(x, (lower + upper) / 2)
+    slopes = torch.empty(x.shape, dtype=x.dtype, device=DEVICE).uniform_(lower, upper, generator=generator)
+    noise.copy_(torch.where(x <= 0, slopes, 1))
+    return x * noise
+
+
+def _rrelu_in_place(x: Tensor, *arguments: Any, **named: Any) -> Tensor:
+    table.check_target(x)
+    return x.copy_(_rrelu(x, *arguments, **named))
+
+
+def _rrelu_out(x: Tensor, *arguments: Any, out: Tensor, **named: Any) -> Tensor:
+    made = _rrelu(x, *arguments, **named)
+    return table.resized(out, made.shape).copy_(made)
+
+
+direct("rrelu_with_noise", _rrelu)
+direct("rrelu_with_noise_", _rrelu_in_place)
+direct("rrelu_with_noise.out", _rrelu_out)
