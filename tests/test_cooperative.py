@@ -80,7 +80,7 @@ def able(device):
         device.limits, is_cpu=False, cooperative_matrices=fragments, subgroup_size=32, min_subgroup_size=32,
         max_subgroup_size=32, max_shared_memory_size=49152, max_workgroup_invocations=1024,
     )  # fmt: skip
-    features = frozenset(feature for names in cooperative._FEATURES.values() for feature in names)
+    features = frozenset(feature for names in cooperative.FEATURES.values() for feature in names)
     return Described(limits, features, device.description)
 
 

@@ -76,7 +76,8 @@ _BUSY = 264 * 128  # invocations that keep a GPU busy; with fewer, sums are cut 
 # Rows of the result from which on a copy of b costs less than reading it along k, where tiles are one fragment deep.
 _TURN_FROM = 1024
 _SHORTEST_PART = 512
-_FEATURES = {
+# What a device needs for fragments of a type.
+FEATURES = {
     "float16": ("cooperativeMatrix", "vulkanMemoryModel", "storageBuffer16BitAccess", "shaderFloat16"),
     "bfloat16": (
         "cooperativeMatrix", "vulkanMemoryModel", "storageBuffer16BitAccess", "shaderBFloat16Type",
@@ -106,7 +107,7 @@ def variant(tile: Tile, dtype: DType) -> Variant:
 def variants(device: Any = None) -> Iterator[Variant]:
     """Every variant that some device may use; which ones it does is for its limits to say, not for its features."""
     for tile in TILES["gpu"]:
-        for name in _FEATURES:
+        for name in FEATURES:
             yield variant(tile, DTYPES[name])
 
 
@@ -117,7 +118,7 @@ def variants(device: Any = None) -> Iterator[Variant]:
 def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile | None:
     """The row of the device's table for a result of this shape: the one that tuning chose, else the one that should take
     least time; None where there is none."""
-    if dtype.name not in _FEATURES or not device.features.issuperset(_FEATURES[dtype.name]):
+    if dtype.name not in FEATURES or not device.features.issuperset(FEATURES[dtype.name]):
         return None
     preferred = tuning.choice(device, FAMILY, shape_class(shape))
     rows = [tile for tile in TILES[device.limits.kind] if fits(tile, device, shape, dtype)]
