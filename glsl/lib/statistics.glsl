@@ -28,24 +28,24 @@ VX_PAIR vx_mean(VX_PAIR sum, VX_REAL count) { return VX_PAIR(vx_divide(sum.x, co
 // that the center is not the mean, the sum of the deviations makes good.
 
 // The deviation from the center, and its square: NaN for an infinite element, so that an infinite sum of squares is always
-// an overflow.
+// an overflow. `mix` selects: branches for all elements of an unrolled loop took SwiftShader's compiler gigabytes.
 VX_PAIR vx_deviation(VX_REAL x, VX_REAL center) {
     precise VX_REAL deviation = x - center;
     precise VX_REAL square = deviation * deviation;
-    return VX_PAIR(deviation, vx_is_infinite(x) ? VX_REAL_NAN : square);
+    return VX_PAIR(deviation, mix(square, VX_REAL_NAN, vx_is_infinite(x)));
 }
 
 // A center of a part: `first` is an element, `sum` that of the differences between `count` elements and it. The reciprocal
 // is rounded the same way everywhere and need not be accurate.
 VX_REAL vx_center(VX_REAL first, VX_REAL sum, uint count) {
     precise VX_REAL center = first + sum * (VX_REAL(65536u / count) * VX_REAL(1.0 / 65536.0));
-    return vx_is_finite(center) ? center : VX_REAL(0);
+    return mix(VX_REAL(0), center, vx_is_finite(center));
 }
 
 // The sum of squares round a center that is less by `step`; `step_sum` is count times that. An overflow stays one.
 VX_REAL vx_moved(VX_MOMENTS a, VX_REAL step, VX_REAL step_sum) {
     precise VX_REAL squares = a.z + step * (VX_REAL(2) * a.y + step_sum);
-    return vx_is_infinite(a.z) ? a.z : squares;
+    return mix(squares, a.z, vx_is_infinite(a.z));
 }
 
 // (center, sum of deviations, sum of squares, count) of two parts, the first of which is no shorter. The common center is the
