@@ -156,6 +156,29 @@ def test_batch_norm(shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+@pytest.mark.parametrize("given", [(True, True), (True, False), (False, True), (False, False)], ids=str)
+def test_batch_norm_as_learnt(given, dtype):
+    """Packs that lie in one channel, in two and in several; arrays that begin in the middle of one; statistics of another type."""
+    real = vx.float64 if dtype is vx.float64 else vx.float32
+    for shape, skipped in (((3, 5, 16), 0), ((3, 5, 49), 0), ((7, 3), 0), ((3, 2, 300, 7), 1), ((2, 5, 6), 0)):
+        spread = (shape[1], *(1,) * (len(shape) - 2))
+        x, device = numbers((shape[0] + skipped, *shape[1:]), dtype, 0, 2.0)
+        x, device = x[skipped:], device[skipped:, ...]
+        for statistics in {dtype, real}:
+            (w, weight), (b, bias), (m, mean) = (numbers(shape[1:2], statistics, k) for k in (1, 2, 3))
+            v = rounded(np.random.default_rng(4).uniform(0.5, 2, shape[1:2]), statistics)
+            variance = vx.asarray(v.astype(host_dtype(statistics)), dtype=statistics)
+            result = nn.batch_norm(
+                device, weight if given[0] else None, bias if given[1] else None, mean=mean, variance=variance, eps=EPS
+            )[0]
+            hat = (x - m.reshape(spread)) / np.sqrt(v + EPS).reshape(spread)
+            expected = hat * (w.reshape(spread) if given[0] else 1) + (b.reshape(spread) if given[1] else 0)
+            # A sum, a root, a quotient and three products and sums, each rounded once, of numbers as large as the largest.
+            size = np.abs(hat).max() * max(1, np.abs(w).max()) + np.abs(b).max()
+            assert_close(result, expected, dtype, 8, size)
+
+
+@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
 @pytest.mark.parametrize("groups", [1, 2, 6])
 def test_group_norm(groups, dtype):
     shape = (3, 6, 5, 4)
@@ -184,6 +207,9 @@ def test_not_a_number_stays_in_its_row_and_channel():
     channels = np.isnan(np.asarray(nn.batch_norm(vx.asarray(x), training=True)[0]))
     assert channels[:, 1].all()
     assert channels.sum() == 8
+    zeros, ones = vx.zeros(3), vx.ones(3)
+    learnt = nn.batch_norm(vx.asarray(x), vx.asarray(np.float32([1, np.nan, 1])), mean=zeros, variance=ones)[0]
+    assert np.isnan(np.asarray(learnt)).sum(axis=(0, 2)).tolist() == [0, 8, 0]
 
 
 def test_errors():

@@ -27,6 +27,7 @@ from . import (
 from .fourier import transform
 from .linalg import cholesky, eig, eigh, lu, norm, qr, svd, triangular
 from .nn import (
+    batch_norm,
     columns,
     convolution_direct,
     dropout,
@@ -86,8 +87,8 @@ FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     elementwise_variants, reductions.variants, scan_variants, product.variants, cooperative.variants, indexing.variants,
     searching.variants, sorting.variants, random.variants, closeness.variants,
     quantile.variants, histogram.variants, transform.variants,
-    columns.variants, convolution_direct.variants, normalization.variants, pointwise.variants, pooling.variants,
-    resample.variants, softmax.variants,
+    batch_norm.variants, columns.variants, convolution_direct.variants, normalization.variants, pointwise.variants,
+    pooling.variants, resample.variants, softmax.variants,
     nn_indexing.variants,
     losses.variants, dropout.variants, optimizers.variants,
     cholesky.variants, eig.variants, eigh.variants, lu.variants, norm.variants, qr.variants, svd.variants, triangular.variants,

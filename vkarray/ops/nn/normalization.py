@@ -22,6 +22,7 @@ from ..launch import Operation
 from ..ndarray import imag_view, real_view
 from ..reductions import Reduction, partial_dtype
 from ..rows import cast, check_array
+from .batch_norm import batch_norm_of_running as _of_running
 from .row_kernels import FLOATING, Option, layout_of, reshaped, row_kernel
 
 if TYPE_CHECKING:
@@ -72,13 +73,11 @@ def _operation(name: str, dtype: DType) -> Operation:
         "backward": ("c.z * a + ((b - c.x) * c.y + c.w)", (dtype, dtype, four), dtype),
         "root": ("vx_reciprocal_root(a + b)", (real, real), real),
         "blend": ("(T(1) - c.x) * a + c.x * (b * c.y)", (real, real, four), real),
-        "statistics": ("COMPUTE_coefficients(a, vx_reciprocal_root(b + c), T(0), T(0))", (dtype, dtype, real), four),
-        "weights": ("COMPUTE_coefficients(a.x, a.y * b, c, T(0))", (four, dtype, dtype), four),
     }[name]
     return Operation(f"norm {name} {dtype}", *made, real, library)
 
 
-_OF_ELEMENTS = ("apply", "product", "backward", "statistics", "weights")
+_OF_ELEMENTS = ("apply", "product", "backward")
 _OF_CHANNELS = ("root", "blend")  # in the type computed in alone
 
 
@@ -313,7 +312,7 @@ def batch_norm(
             "batch_norm: expected mean and variance where it is not training. Give both, or training=True."
         )
     if not training and mean is not None and variance is not None:
-        made = _apply("apply", reshaped(_of_running(real, mean, variance, weight, bias, eps), shape), x)
+        made = _of_running(x, weight, bias, mean, variance, eps)
         return made, cast(mean, real), reciprocal_deviation(cast(variance, real), eps)
     used_mean, used_variance = _moments(x, axes)
     count = x.size // max(channels, 1)
@@ -330,34 +329,10 @@ def batch_norm_of_running(
     x: VkArray, weight: VkArray | None, bias: VkArray | None, mean: VkArray, variance: VkArray, eps: float = 1e-5
 ) -> VkArray:
     """The first result of `batch_norm` without training, and nothing else."""
-    real = _checked("batch_norm", x, weight, bias, mean, variance)
-    channels, _, shape = _channels("batch_norm", x)
+    _checked("batch_norm", x, weight, bias, mean, variance)
+    channels, _, _ = _channels("batch_norm", x)
     _check_channels("batch_norm", x, channels, weight=weight, bias=bias, mean=mean, variance=variance)
-    return _apply("apply", reshaped(_of_running(real, mean, variance, weight, bias, eps), shape), x)
-
-
-def _of_running(
-    real: DType, mean: VkArray, variance: VkArray, weight: VkArray | None, bias: VkArray | None, epsilon: float
-) -> VkArray:
-    """The coefficients of channels whose statistics are given, in two kernels."""
-    device, shape, four = mean._device, mean._shape, _COEFFICIENTS[real]
-    mean, variance = _alike(real, mean, variance)
-    operands = (mean, variance, launch.constant(epsilon, real, device))
-    table = launch.elementwise(_operation("statistics", mean._dtype), operands, empty(shape, four, device))
-    if weight is None and bias is None:
-        return table
-    known = next(one._dtype for one in (weight, bias) if one is not None)
-    factor = launch.constant(1.0, known, device) if weight is None else weight
-    added = launch.constant(0.0, known, device) if bias is None else bias
-    factor, added = _alike(real, factor, added)
-    return launch.elementwise(_operation("weights", factor._dtype), (table, factor, added), empty(shape, four, device))
-
-
-def _alike(real: DType, first: VkArray, second: VkArray) -> tuple[VkArray, VkArray]:
-    """Two arrays of one type, computed in as `real`: as they are, or converted."""
-    if first._dtype is second._dtype and partial_dtype(first._dtype) is real:
-        return first, second
-    return cast(first, real), cast(second, real)
+    return _of_running(x, weight, bias, mean, variance, eps)
 
 
 def _blend(running: VkArray | None, value: VkArray, momentum: float, factor: float) -> None:

@@ -1,0 +1,98 @@
+// r = (x - mean) / sqrt(variance + epsilon) * weight + bias, with numbers of each channel, for x of (batch, channels, plane) in
+// C order: batch norm with statistics that are known. An invocation takes PACKS packs of VECTOR neighbours, a workgroup apart.
+#include "lib/extensions.glsl"
+#extension GL_EXT_control_flow_attributes : require
+#include "lib/dtypes.glsl"
+#include "lib/rows.glsl"
+
+layout(local_size_x_id = 0) in;
+layout(constant_id = 1) const bool WEIGHT = true;
+layout(constant_id = 2) const bool BIAS = true;
+layout(constant_id = 3) const bool PACKED = false;  // x and r begin at multiples of a pack
+
+#define EACH [[unroll]] for (uint k = 0u; k < uint(VECTOR); ++k)
+
+layout(buffer_reference, scalar) buffer Elements { A_STORAGE data[]; };
+layout(buffer_reference, scalar) readonly buffer Numbers { B_STORAGE data[]; };
+
+// A pack of a 16-bit type is moved as words.
+#ifdef PER_WORD
+struct Pack { uint word[VECTOR / PER_WORD]; };
+#define VALUE_OF(PACK, K) A_UNPACK(PACK.word[(K) / uint(PER_WORD)], int((K) % uint(PER_WORD)))
+#else
+struct Pack { A_STORAGE element[VECTOR]; };
+#define VALUE_OF(PACK, K) A_LOAD(PACK.element[K])
+#endif
+layout(buffer_reference, scalar, buffer_reference_align = 16) buffer Packs { Pack data[]; };
+
+layout(push_constant, scalar) uniform Push {
+    uvec2 x;
+    uvec2 r;
+    uvec2 mean;
+    uvec2 variance;
+    uvec2 weight;
+    uvec2 bias;
+    uvec2 epsilon;
+    uint count;
+    uint channels;
+    uint plane;
+} push;
+
+#ifdef DOUBLE
+#define EPSILON packDouble2x32(push.epsilon)
+#else
+#define EPSILON uintBitsToFloat(push.epsilon.x)
+#endif
+
+T mean, scale, shift;  // of the channel at hand
+
+void take(uint channel) {
+    mean = B_LOAD(Numbers(push.mean).data[channel]);
+    precise T root = vx_reciprocal_root(B_LOAD(Numbers(push.variance).data[channel]) + EPSILON);
+    scale = root;
+    if (WEIGHT) {
+        precise T product = root * B_LOAD(Numbers(push.weight).data[channel]);
+        scale = product;
+    }
+    shift = BIAS ? B_LOAD(Numbers(push.bias).data[channel]) : T(0);
+}
+
+void main() {
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    for (uint p = 0u; p < uint(PACKS); ++p) {
+        uint pack = (group * uint(PACKS) + p) * gl_WorkGroupSize.x + gl_LocalInvocationIndex, first = pack * uint(VECTOR);
+        if (first >= push.count) return;
+        bool whole = PACKED && first + uint(VECTOR) <= push.count;
+        T values[VECTOR];
+        if (whole) {
+            Pack own = Packs(push.x).data[pack];
+            EACH values[k] = VALUE_OF(own, k);
+        } else {
+            EACH values[k] = A_LOAD(Elements(push.x).data[min(first + k, push.count - 1u)]);
+        }
+        uint plane = first / push.plane, channel = plane % push.channels, end = (plane + 1u) * push.plane;
+        take(channel);
+        EACH {
+            if (first + k == end) {
+                channel = channel + 1u == push.channels ? 0u : channel + 1u;
+                end += push.plane;
+                take(channel);
+            }
+            precise T result = (values[k] - mean) * scale + shift;
+            values[k] = result;
+        }
+        if (whole) {
+            Pack made;
+#ifdef PER_WORD
+            [[unroll]] for (uint w = 0u; w < uint(VECTOR / PER_WORD); ++w) {
+                made.word[w] = A_BITS(values[2u * w]) | A_BITS(values[2u * w + 1u]) << 16;
+            }
+#else
+            EACH made.element[k] = A_STORE(values[k]);
+#endif
+            Packs(push.r).data[pack] = made;
+        } else {
+            EACH if (first + k < push.count) Elements(push.r).data[first + k] = A_STORE(values[k]);
+        }
+    }
+}

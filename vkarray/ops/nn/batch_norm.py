@@ -1,0 +1,72 @@
+"""Batch norm with statistics that are known, as models apply it after training: one pass over the array."""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...array import VkArray, empty, is_supported, storage_itemsize
+from ...dtypes import DType
+from ...shaders import Variant
+from .. import launch
+from ..reductions import partial_dtype
+from ..rows import cast
+from .row_kernels import FLOATING
+from .windows import batches
+
+if TYPE_CHECKING:
+    from ..launch import Device
+
+_PACK_BYTES = 16
+_PACKS = 2  # of an invocation
+
+
+@functools.cache
+def _variant(dtype: DType, numbers: DType, device: Device) -> Variant:
+    itemsize = storage_itemsize(dtype, device)
+    defines = launch.operand_defines("A", dtype) + launch.operand_defines("B", numbers) + launch.compute_defines(dtype)
+    defines += launch.feature_defines((dtype, numbers), device)
+    defines += (("VECTOR", str(_PACK_BYTES // itemsize)), ("PACKS", str(_PACKS)))
+    if itemsize == 2:
+        defines += (("PER_WORD", "2"), ("A_UNPACK", f"UNPACK_{dtype.name}"), ("A_BITS", f"BITS_{dtype.name}"))
+    return Variant("nn_batch_norm", defines, f"batch norm {dtype} with numbers of {numbers}")
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """The shaders of all types, for the archive."""
+    for dtype in FLOATING:
+        for numbers in {dtype, partial_dtype(dtype)} if is_supported(dtype, device) else ():
+            yield _variant(dtype, numbers, device)
+
+
+def batch_norm_of_running(
+    x: VkArray, weight: VkArray | None, bias: VkArray | None, mean: VkArray, variance: VkArray, eps: float
+) -> VkArray:
+    """(x - mean) / sqrt(variance + eps) * weight + bias, for arrays of x's channels whose types and shapes are checked."""
+    given = [mean, variance, *(one for one in (weight, bias) if one is not None)]
+    real = partial_dtype(x._dtype)
+    alike = {one._dtype for one in given}
+    numbers = mean._dtype if len(alike) == 1 and alike <= {x._dtype, real} else real
+    columns = [None if one is None else launch.contiguous(cast(one, numbers)) for one in (mean, variance, weight, bias)]
+    x = launch.contiguous(x)
+    result = empty(x._shape, x._dtype, x._device)
+    if not result.size:
+        return result
+    device, channels, plane = x._device, x._shape[1], math.prod(x._shape[2:])
+    vector = _PACK_BYTES // storage_itemsize(x._dtype, device)
+    epsilon = struct.pack("<d", eps) if real.bits == 64 else struct.pack("<f4x", eps)
+    addresses = [result._address if one is None else one._address for one in columns]
+    for source, target in batches("batch_norm", (x, result)):
+        count = math.prod(source._shape)
+        push = struct.pack("<6Q8s3I", source._address, target._address, *addresses, epsilon, count, channels, plane)
+        packed = source._address % _PACK_BYTES == 0 and target._address % _PACK_BYTES == 0
+        constants = ((1, int(weight is not None)), (2, int(bias is not None)), (3, int(packed)))
+        launch.dispatch(
+            _variant(x._dtype, numbers, device), device, push,
+            launch.groups_for(-(-count // (_PACKS * vector)), device.limits),
+            [source, *(one for one in columns if one is not None)], [target], constants=constants,
+        )  # fmt: skip
+    return result
