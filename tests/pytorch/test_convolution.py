@@ -71,6 +71,10 @@ CALLS = {
     "reflect": (lambda x: F.pad(x, (1, 2, 3, 0), mode="reflect"), (1, 2, 5, 6)),
     "replicate": (lambda x: F.pad(x, (1, 2), mode="replicate"), (2, 2, 5)),
     "constant": (lambda x: F.pad(x, (1, -2, 3, 0), value=2.5), (2, 2, 5, 6)),
+    "zeros": (lambda x: F.pad(x, (1, 2, 3, 0)), (2, 9, 5, 6)),
+    "zeros, cut": (lambda x: F.pad(x, (-1, 2, 0, -2)), (2, 2, 5, 6)),
+    "zeros, one dimension": (lambda x: F.pad(x, (3, 1)), (2, 3, 7)),
+    "zeros, channels": (lambda x: F.pad(x, (0, 1, 1, 1, 2, 0)), (2, 3, 4, 5)),
     "unfold": (lambda x: F.unfold(x, (3, 2), dilation=(1, 2), padding=1, stride=2), (2, 3, 6, 7)),
     "fold": (lambda x: F.fold(x, (6, 7), (3, 2), dilation=(1, 2), padding=1, stride=2), (2, 18, 12)),
     "channel_shuffle": (lambda x: F.channel_shuffle(x, 3), (2, 6, 3, 2)),
@@ -238,3 +242,21 @@ def test_models_of_transformers(name):
         return result
 
     assert_passes_as_on_the_cpu(model, passes)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bool, torch.uint8, torch.int32], ids=str)
+@pytest.mark.parametrize("value", [0, -0.0, 1])
+def test_padding_keeps_bits(dtype, value):
+    x = (torch.arange(2 * 9 * 5 * 3) % 5 - 2).reshape(2, 9, 5, 3).to(dtype)
+    got, expected = F.pad(x.to(DEVICE), (2, 1, -1, 1), value=value).cpu(), F.pad(x, (2, 1, -1, 1), value=value)
+    assert torch.equal(got, expected)
+    assert torch.equal(torch.signbit(got), torch.signbit(expected))
+
+
+@pytest.mark.parametrize("padding", [(1, 2, 3), (-9, -9), (1,) * 10], ids=str)
+def test_padding_that_does_not_fit(padding):
+    with pytest.raises(RuntimeError) as expected:
+        F.pad(torch.zeros(2, 3, 5, 6), padding)
+    with pytest.raises(RuntimeError) as got:
+        F.pad(torch.zeros(2, 3, 5, 6, device=DEVICE), padding)
+    assert str(got.value) == str(expected.value)

@@ -45,5 +45,5 @@ def _as_one(op: Any) -> None:
     _library.impl(op.name(), planned(composed), "PrivateUse1")
 
 
-for _name in ("constant_pad_nd", "repeat", "_to_copy"):
+for _name in ("repeat", "_to_copy"):
     _as_one(getattr(torch.ops.aten, _name).default)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import torch
+from torch import Tensor
 
 from ..array import VkArray
 from ..ops.manipulation import permute_dims, reshape
 from ..ops.nn import pooling
+from ..ops.nn.columns import pad_with_zeros
 from ..ops.nn.resample import filtered, interpolate, interpolate_backward, pad_repeated, pad_repeated_backward
 from .convolution import batched, with_batch
-from .table import decomposed, native
+from .plans import planned
+from .storage import array_of, wrap
+from .table import decomposed, direct, native
 
 Sizes = Sequence[int]
 
@@ -162,6 +169,25 @@ for _name, _mode in {"reflection": "reflect", "replication": "replicate"}.items(
     for _rank in (1, 2, 3):
         native(f"{_name}_pad{_rank}d", batched(_rank, _forward))
         native(f"{_name}_pad{_rank}d_backward", _backward(_rank, _gradient))
+
+
+_by_parts = torch.ops.aten.constant_pad_nd.default
+
+
+def _constant_pad(x: Tensor, padding: Sizes, value: float = 0) -> Tensor:
+    """Zeros round the planes of channels in one pass; all else as PyTorch composes it, of a constant and a copy."""
+    pairs = [(before, after) for before, after in zip(padding[-2::-2], padding[::-2], strict=False)]
+    planes = 0 < len(pairs) <= x.ndim - 2 <= 3 and len(padding) % 2 == 0
+    if planes and any(padding) and not value and math.copysign(1, value) > 0 and x.is_contiguous():
+        pairs = [*[(0, 0)] * (x.ndim - 2 - len(pairs)), *pairs]
+        sizes = [length + before + after for length, (before, after) in zip(x.shape[2:], pairs, strict=True)]
+        if min(*x.shape, *sizes) > 0:
+            return wrap(pad_with_zeros(array_of(x), pairs))
+    composed: Tensor = _by_parts._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, x, padding, value)
+    return composed
+
+
+direct("constant_pad_nd", planned(_constant_pad))
 
 
 def _channel_shuffle(x: VkArray, groups: int) -> VkArray:

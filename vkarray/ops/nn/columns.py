@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ... import promotion
+from ... import layout, promotion
 from ...array import VkArray, check_supported, empty, is_supported, storage_itemsize
 from ...dtypes import CATEGORIES, DTYPES, DType
 from ...shaders import Variant
@@ -164,6 +164,25 @@ def fold(
         columns = x._view((n, channels, windows.taps, outputs), steps)
         for source, target in batches("fold", (columns, five(result))):
             fold_into(source, windows, None, target)
+    return result
+
+
+def pad_with_zeros(x: VkArray, pads: Sequence[tuple[int, int]], /) -> VkArray:
+    """The array with so many zeros before and after the elements along its last dimensions; below 0, so many less.
+
+    Parameters: x (any dtype) of shape (N, C, L1, ...); pads, a pair for each of its 1 to 3 last dimensions.
+    Returns a new array. Raises TypeError for other types, ValueError for other shapes and a result without elements.
+    """
+    _check("pad_with_zeros", x, (3, 4, 5), "all")
+    size = tuple(length + sum(pair) for length, pair in zip(x._shape[2:], pads, strict=True))
+    result = empty((*x._shape[:2], *size), x._dtype, x._device)
+    if min(x._shape) < 1 or min(size) < 1:
+        raise ValueError(f"pad_with_zeros: nothing of an array of shape {x._shape} is left with {list(pads)}.")
+    first = triple([pair[0] for pair in pads], 0)
+    windows = Windows(triple(x._shape[2:], 1), triple(size, 1), (1, 1, 1), padding=first)
+    for source, target in batches("pad_with_zeros", (five(x), result)):
+        shape = (*target._shape[:2], 1, windows.outputs)
+        unfold_into(source, windows, target._view(shape, layout.contiguous_strides(shape)))
     return result
 
 
