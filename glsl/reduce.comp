@@ -75,19 +75,30 @@ struct Stored { R_STORAGE index; P_STORAGE value; };
 #define LOAD_INPUT(x) A_LOAD(x)
 #endif
 
-#ifdef PER_WORD
+#ifdef TEXELS
+// Packs are read as texels, four words of PER_WORD elements each, or as halves of these: CPU drivers load them at once.
+layout(binding = 0) uniform usamplerBuffer texels;
+#define PER_TEXEL (4 * PER_WORD / VECTOR)
+#define LOAD_PACK(target, place) \
+    uvec4 texel = texelFetch(texels, place / PER_TEXEL); \
+    if (PER_TEXEL == 2 && place % PER_TEXEL == 1) texel.xy = texel.zw; \
+    EACH target[k] = A_UNPACK(texel[k / PER_WORD], k % PER_WORD);
+#elif defined(PER_WORD)
 // Several elements at once, PER_WORD of them in 32 bits: CPU drivers load each member of a structure in a loop of its own.
 struct Pack { uint64_t words[VECTOR / (2 * PER_WORD)]; };
 #define UNPACK(pack, k) A_UNPACK(unpackUint2x32(pack.words[k / (2 * PER_WORD)])[k / PER_WORD % 2], k % PER_WORD)
 #define LOAD_PACK(target, place) \
     Pack pack = Packs(push.a).data[place]; \
     EACH target[k] = UNPACK(pack, k);
-#else
+#endif
+#ifndef PER_WORD
 struct Pack { INPUT_STORAGE element[VECTOR]; };
 #define LOAD_PACK(target, place) EACH target[k] = LOAD_INPUT(Packs(push.a).data[place].element[k]);
 #endif
 layout(buffer_reference, scalar) readonly buffer Elements { INPUT_STORAGE data[]; };
+#ifndef TEXELS
 layout(buffer_reference, scalar, buffer_reference_align = ALIGN) readonly buffer Packs { Pack data[]; };
+#endif
 layout(buffer_reference, scalar) writeonly buffer StoredStates { STORED data[]; };
 layout(buffer_reference, scalar) writeonly buffer Results { R_STORAGE data[]; };
 layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
@@ -234,7 +245,8 @@ STATE lane_state(uint first, uint end) {
             int offset = row_offset + int(chunk_start + element) * (PACKED ? 1 : push.stride);
             [[unroll]] for (int j = 0; j < BATCH; ++j) {
                 if (PACKED) {
-                    LOAD_PACK(value[j], offset / VECTOR + j * int(LANES))
+                    int place = offset / VECTOR + j * int(LANES);
+                    LOAD_PACK(value[j], place)
                 } else {
                     EACH value[j][k] = LOAD_INPUT(Elements(push.a).data[offset + (j * int(STEP) + k) * push.stride]);
                 }

@@ -1,5 +1,6 @@
 """Kernels that declare buffers with bindings, through cached descriptor sets."""
 
+import dataclasses
 import re
 import struct
 
@@ -7,8 +8,10 @@ import numpy as np
 import pytest
 from vulkan_program import compile_glsl, download, upload
 
-from vkarray._vk import descriptors
+from vkarray._vk import api, descriptors, faults
 from vkarray.errors import FeatureError, OutOfMemoryError, ShaderError
+
+OUT_OF_DEVICE_MEMORY = -2
 
 SCALE = """#version 460
 layout(local_size_x = 64) in;
@@ -53,6 +56,60 @@ void main() { for (uint i = 0; i < 4; i++) target[i] = source[i] + 1; }
     source, target = upload(device, np.arange(4, dtype=np.uint32)), device.allocate(16)
     device.dispatch(kernel, b"", (1, 1, 1), (source,), (target,), [(0, source, 0, 16), (1, target, 0, 16)])
     assert list(download(device, target)) == [1, 2, 3, 4]
+
+
+TEXELS = """#version 460
+layout(local_size_x = 1) in;
+layout(binding = 0) uniform usamplerBuffer source;
+layout(binding = 1) writeonly buffer Target { uvec4 target[]; };
+void main() { target[gl_GlobalInvocationID.x] = texelFetch(source, int(gl_GlobalInvocationID.x)); }
+"""
+
+
+def read_texels(device, kernel, source, offset, nbytes, count):
+    target = device.allocate(16 * count)
+    device.dispatch(
+        kernel, b"", (count, 1, 1), (source,), (target,), [(0, source, offset, nbytes), (1, target, 0, 16 * count)]
+    )
+    return download(device, target)
+
+
+def test_texel_buffer(device):
+    """Every bit arrives, and the last texel is whole."""
+    kernel = device.kernel(compile_glsl(TEXELS), "texels")
+    values = np.random.default_rng(0).integers(0, 1 << 32, 1000, dtype=np.uint32)
+    source = upload(device, values)
+    assert (read_texels(device, kernel, source, 0, 4000, 250) == values).all()
+    assert (read_texels(device, kernel, source, 1024, 36, 3) == values[256:268]).all()
+
+
+def test_texel_buffer_that_does_not_fit(device, monkeypatch):
+    kernel = device.kernel(compile_glsl(TEXELS), "texels")
+    source = device.allocate(4096)
+    with pytest.raises(ValueError, match="Kernel texels, binding 0: offset 8 is not a multiple of"):
+        read_texels(device, kernel, source, 8, 16, 1)
+    limits = dataclasses.replace(device.limits, max_texel_buffer_elements=8, max_texel_buffers=0)
+    monkeypatch.setattr(device, "limits", limits)
+    with pytest.raises(FeatureError, match=r"Kernel texels, binding 0: 144 bytes, but .* binds 128 at most"):
+        read_texels(device, kernel, source, 0, 144, 1)
+    with pytest.raises(FeatureError, match=r"Kernel texels uses 1 texel buffers per workgroup, but .* allows 0"):
+        device.kernel(compile_glsl(TEXELS), "texels")
+
+
+def test_views_go_with_their_sets(own_device):
+    kernel, source = own_device.kernel(compile_glsl(TEXELS), "texels"), own_device.allocate(4096)
+    before = api.live_objects().get("BufferView", 0)
+    target = own_device.allocate(256)
+    for offset in (0, 0, 256):
+        bindings = [(0, source, offset, 256), (1, target, 0, 256)]
+        own_device.dispatch(kernel, b"", (16, 1, 1), (source,), (target,), bindings)
+    assert api.live_objects()["BufferView"] == before + 2, "one for each set"
+    with faults.inject(OUT_OF_DEVICE_MEMORY, "vkCreateBufferView"), pytest.raises(OutOfMemoryError):
+        read_texels(own_device, kernel, source, 512, 256, 1)
+    assert len(own_device.descriptors.sets) == 2
+    own_device.synchronize()
+    own_device.descriptors._trim(2)
+    assert api.live_objects().get("BufferView", 0) == before
 
 
 def test_sets_are_cached_and_safe_in_flight(own_device):

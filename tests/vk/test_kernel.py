@@ -168,6 +168,10 @@ def test_length_that_cannot_be_evaluated_is_an_error_not_a_guess(monkeypatch):
             "layout(binding = 4) uniform sampler2D x; layout(binding = 1) buffer Y { vec4 y; };",
             "y = texture(x, vec2(0));",
         ),
+        (
+            "layout(binding = 4) uniform samplerBuffer x; layout(binding = 1) buffer Y { vec4 y; };",
+            "y = texelFetch(x, 0);",
+        ),
         ("layout(binding = 4) buffer X { float x[]; } xs[2];", "xs[1].x[0] = 1.0;"),
         (
             "layout(binding = 4) uniform X { float x; } xs[2]; layout(binding = 1) buffer Y { float y; };",

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from .memory import Buffer
     from .physical_device import DeviceDescription, Limits, enumerate_devices
 
+TEXEL_BYTES = 16  # of texel buffers: four words, which every device can fetch
+
 _HOME = {
     "Buffer": "memory",
     "Device": "device",
@@ -22,6 +24,7 @@ _HOME = {
 }
 
 __all__ = [
+    "TEXEL_BYTES",
     "Buffer",
     "Device",
     "DeviceDescription",

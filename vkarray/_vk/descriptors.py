@@ -1,4 +1,4 @@
-"""Descriptor sets for kernels that declare `layout(binding = n) buffer`, cached by layout and buffers.
+"""Descriptor sets for kernels that declare `layout(binding = n) buffer` or `usamplerBuffer`, cached by layout and buffers.
 
 A set is written once and never changed, so it may be used by any number of commands in flight. Sets that were not used
 for long are freed when the device has done with them.
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FeatureError, VulkanError
+from . import TEXEL_BYTES
 from .api import NULL, array, ffi, struct, vk
 
 if TYPE_CHECKING:
@@ -18,16 +19,22 @@ if TYPE_CHECKING:
     from .memory import Block, Buffer
 
 POOL_SETS, POOL_DESCRIPTORS, KEPT_SETS = 256, 2048, 1024
-_TYPES = {"storage": vk.VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, "uniform": vk.VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER}
+_TYPES = {
+    "storage": vk.VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+    "uniform": vk.VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
+    "texel": vk.VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
+}
+_TEXEL_FORMAT = vk.VK_FORMAT_R32G32B32A32_UINT
 
 
 class DescriptorSet:
-    """A set, its pool, the blocks it points into, and the serial of its last use."""
+    """A set, its pool, the blocks it points into, the views of texel buffers it owns, and the serial of its last use."""
 
-    __slots__ = ("blocks", "handle", "pool", "serial")
+    __slots__ = ("blocks", "handle", "pool", "serial", "views")
 
     def __init__(self, handle: Any, pool: Any, blocks: set[Block]) -> None:
         self.handle, self.pool, self.blocks, self.serial = handle, pool, blocks, 0
+        self.views: list[Any] = []
 
 
 class Descriptors:
@@ -117,6 +124,16 @@ class Descriptors:
         if len(self.sets) >= KEPT_SETS:
             self._trim(KEPT_SETS // 2)
         handle, pool = self._allocate(kernel.set_layout)
+        made = DescriptorSet(handle, pool, {buffer.piece.block for _, buffer, *_ in bindings})
+        views = ffi.new("VkBufferView[]", len(bindings))
+        try:
+            for position, (number, buffer, offset, nbytes) in enumerate(bindings):
+                if kernel.bindings[number] == "texel":
+                    views[position] = self._view(buffer, offset, nbytes)
+                    made.views.append(views[position])
+        except BaseException:
+            self._free(made)
+            raise
         infos = array(
             "VkDescriptorBufferInfo",
             [
@@ -134,12 +151,30 @@ class Descriptors:
                     descriptorCount=1,
                     descriptorType=_TYPES[kernel.bindings[number]],
                     pBufferInfo=infos + position,
+                    pTexelBufferView=views + position,
                 )[0]
                 for position, (number, *_) in enumerate(bindings)
             ],
         )
         self.functions.vkUpdateDescriptorSets(self.device.handle, len(bindings), writes, 0, NULL)
-        return DescriptorSet(handle, pool, {buffer.piece.block for _, buffer, *_ in bindings})
+        return made
+
+    def _view(self, buffer: Buffer, offset: int, nbytes: int) -> Any:
+        """A view of a part of a buffer as texels, the last of them whole: memory comes in steps of 256 bytes."""
+        view = ffi.new("VkBufferView*")
+        self.functions.vkCreateBufferView(
+            self.device.handle,
+            struct(
+                "VkBufferViewCreateInfo",
+                buffer=buffer.piece.block.buffer,
+                format=_TEXEL_FORMAT,
+                offset=buffer.block_offset + offset,
+                range=-(-nbytes // TEXEL_BYTES) * TEXEL_BYTES,
+            ),
+            NULL,
+            view,
+        )
+        return view[0]
 
     def _check(self, kernel: Kernel, bindings: Sequence[tuple[int, Buffer, int, int]]) -> None:
         if {number for number, *_ in bindings} != set(kernel.bindings) or len(bindings) != len(kernel.bindings):
@@ -154,21 +189,33 @@ class Descriptors:
                     f"Kernel {kernel.name}, binding {number}: bytes {offset} to {offset + nbytes} of a "
                     f"buffer of {buffer.nbytes} bytes; a binding needs at least one."
                 )
-            storage = kernel.bindings[number] == "storage"
-            alignment = (
-                limits.min_storage_buffer_offset_alignment if storage else limits.min_uniform_buffer_offset_alignment
-            )
+            alignment, most, limit = {
+                "storage": (
+                    limits.min_storage_buffer_offset_alignment,
+                    limits.max_storage_buffer_range,
+                    "maxStorageBufferRange",
+                ),
+                "uniform": (
+                    limits.min_uniform_buffer_offset_alignment,
+                    limits.max_uniform_buffer_range,
+                    "maxUniformBufferRange",
+                ),
+                "texel": (
+                    max(TEXEL_BYTES, limits.min_texel_buffer_offset_alignment),
+                    limits.max_texel_buffer_elements * TEXEL_BYTES,
+                    "maxTexelBufferElements",
+                ),
+            }[kernel.bindings[number]]
             if (buffer.block_offset + offset) % alignment:
                 raise ValueError(
                     f"Kernel {kernel.name}, binding {number}: offset {offset} is not a multiple of "
                     f"{alignment}; copy the view first."
                 )
-            most = limits.max_storage_buffer_range if storage else limits.max_uniform_buffer_range
             if nbytes > most:
                 raise FeatureError(
                     f"Kernel {kernel.name}, binding {number}: {nbytes} bytes, but {self.device.name} "
                     f"binds {most} at most; pass buffer addresses in push constants or bind parts.",
-                    ("maxStorageBufferRange" if storage else "maxUniformBufferRange",),
+                    (limit,),
                 )
 
     def _allocate(self, set_layout: Any) -> tuple[Any, Any]:
@@ -231,6 +278,8 @@ class Descriptors:
         self.functions.vkFreeDescriptorSets(
             self.device.handle, entry.pool, 1, ffi.new("VkDescriptorSet*", entry.handle)
         )
+        for view in entry.views:
+            self.functions.vkDestroyBufferView(self.device.handle, view, NULL)
 
     def close(self) -> None:
         handle = self.device.handle

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Kernel:
-    """A compute pipeline of one device. ``bindings`` maps descriptor bindings to "storage" or "uniform"."""
+    """A compute pipeline of one device. ``bindings`` maps descriptor bindings to their kinds."""
 
     __slots__ = ("__weakref__", "bindings", "device", "layout", "local_size", "name", "pipeline", "set_layout")
 
@@ -92,7 +92,7 @@ def check(device: Device, module: spirv.Module, name: str) -> None:
             tuple(missing),
         )
     invocations = module.local_size[0] * module.local_size[1] * module.local_size[2]
-    storage, uniform = (sum(kind == one for kind in module.bindings.values()) for one in ("storage", "uniform"))
+    storage, uniform, texel = (list(module.bindings.values()).count(kind) for kind in ("storage", "uniform", "texel"))
     sizes_fit = all(size <= limit for size, limit in zip(module.local_size, limits.max_workgroup_size, strict=True))
     for fits, got, limit, what in (
         (sizes_fit, module.local_size, limits.max_workgroup_size, "maxComputeWorkGroupSize"),
@@ -127,8 +127,14 @@ def check(device: Device, module: spirv.Module, name: str) -> None:
             "maxPerStageDescriptorUniformBuffers",
         ),
         (
-            storage + uniform <= limits.max_resources,
-            f"{storage + uniform} buffers",
+            texel <= limits.max_texel_buffers,
+            f"{texel} texel buffers",
+            limits.max_texel_buffers,
+            "maxPerStageDescriptorSampledImages",
+        ),
+        (
+            storage + uniform + texel <= limits.max_resources,
+            f"{storage + uniform + texel} buffers",
             limits.max_resources,
             "maxPerStageResources",
         ),

@@ -48,6 +48,9 @@ class Limits:
     max_uniform_buffers: int
     max_resources: int
     min_uniform_buffer_offset_alignment: int
+    max_texel_buffer_elements: int
+    min_texel_buffer_offset_alignment: int
+    max_texel_buffers: int
     max_memory_allocation_size: int
     subgroup_size: int
     min_subgroup_size: int
@@ -259,6 +262,9 @@ class PhysicalDevice:
             limits.maxPerStageDescriptorUniformBuffers,
             limits.maxPerStageResources,
             limits.minUniformBufferOffsetAlignment,
+            limits.maxTexelBufferElements,
+            limits.minTexelBufferOffsetAlignment,
+            limits.maxPerStageDescriptorSampledImages,
             self.maintenance3.maxMemoryAllocationSize,
             size,
             self.subgroup_sizes.minSubgroupSize or size,

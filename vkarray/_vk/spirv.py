@@ -17,7 +17,8 @@ MAGIC, HEADER_WORDS = 0x07230203, 5
 CAPABILITY_FEATURES: dict[int, tuple[str, ...]] = {
     0: (),
     1: (),
-    50: (),  # Matrix, Shader, ImageQuery
+    46: (),
+    50: (),  # Matrix, Shader, SampledBuffer, ImageQuery
     9: ("shaderFloat16",),
     10: ("shaderFloat64",),
     11: ("shaderInt64",),
@@ -74,6 +75,8 @@ _STORAGE_BUFFER, _UNIFORM, _WORKGROUP, _PUSH_CONSTANT = 12, 2, 4, 9
 _BUFFER_BLOCK, _ROW_MAJOR, _ARRAY_STRIDE, _MATRIX_STRIDE, _NON_WRITABLE, _NON_READABLE = 3, 4, 6, 7, 24, 25
 _BINDING, _DESCRIPTOR_SET, _OFFSET = 33, 34, 35
 _STRUCTURE = 30
+# OpTypeSampledImage; OpTypeImage of the dimension Buffer, neither depth nor array nor multisampled, sampled.
+_SAMPLED_IMAGE, _TEXEL_IMAGE = 27, (5, 0, 0, 0, 1)
 
 
 def _signed(value: int) -> int:
@@ -138,7 +141,9 @@ class Module:
     local_size: tuple[int, int, int]
     shared_bytes: int
     push_constant_bytes: int
-    bindings: dict[int, str] = field(default_factory=dict)  # binding of descriptor set 0 -> "storage" or "uniform"
+    bindings: dict[int, str] = field(
+        default_factory=dict
+    )  # binding of descriptor set 0 -> "storage", "uniform" or "texel"
     accesses: dict[int, tuple[bool, bool]] = field(default_factory=dict)  # binding -> may be read, may be written
 
 
@@ -305,6 +310,9 @@ class _Reader:
                     f"Kernel {self.name}: buffers must be declared with layout(binding = n) in descriptor set 0."
                 )
             number, structure = binding[0], self.types[pointer][1][1]
+            if self._is_texel_buffer(structure):
+                kinds[number], accesses[number] = "texel", (True, False)
+                continue
             if storage not in (_STORAGE_BUFFER, _UNIFORM) or self.types[structure][0] != _STRUCTURE:
                 raise ShaderError(
                     f"Kernel {self.name}: binding {number} is an image, a sampler or an array of buffers; each "
@@ -320,6 +328,14 @@ class _Reader:
                 written or (storage_buffer and not self._all_members(structure, variable, _NON_WRITABLE)),
             )
         return dict(sorted(kinds.items())), dict(sorted(accesses.items()))
+
+    def _is_texel_buffer(self, kind: int) -> bool:
+        """Whether a type is a `usamplerBuffer`."""
+        opcode, operands = self.types[kind]
+        if opcode != _SAMPLED_IMAGE:
+            return False
+        sampled, *image = self.types[operands[0]][1]
+        return tuple(image[:5]) == _TEXEL_IMAGE and self.types[sampled] == (21, (32, 0))
 
     def _all_members(self, structure: int, variable: int, decoration: int) -> bool:
         members = range(len(self.types[structure][1]))

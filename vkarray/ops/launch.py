@@ -33,10 +33,13 @@ _PACKS, _FEW = 2, 1 << 14
 # 16 KiB at least and a tile takes 5 / 4 elements for one.
 _ELEMENTS = {"gpu": (4, 2, 1), "cpu": (1,)}
 _TILE_BYTES = 16384 * 4 // 5
+# Arrays that are shorter are not read as texels, which takes a descriptor set.
+_FEW_BYTES = 1 << 16
 _OPERAND_NAMES = ("A", "B", "C")
 _PLAN_LIMIT = 1024
 
 Defines = tuple[tuple[str, str], ...]
+Binding = tuple[int, "_vk.Buffer", int, int]  # number, and the part of a buffer: offset and bytes
 
 # The folder below glsl/lib that holds the library functions of a type, and the macros that those files expect.
 _KIND_FOLDER = {
@@ -427,12 +430,26 @@ def dispatch(
     variant: Variant, device: _vk.Device, push: bytes, groups: tuple[int, int, int],
     reads: Sequence[VkArray], writes: Sequence[VkArray], workgroup_size: int = WORKGROUP_SIZE,
     buffers: Sequence[_vk.Buffer] = (), constants: tuple[tuple[int, int], ...] = (),
+    bindings: Sequence[Binding] | None = None,
 ) -> None:  # fmt: skip
     """Run a template of its own: `push` holds the addresses; `reads`, `writes` and `buffers` name the memory used."""
     device.dispatch(
         kernel(variant, device, workgroup_size, constants), push, groups,
-        [*(array._buffer for array in reads), *buffers], [array._buffer for array in writes],
+        [*(array._buffer for array in reads), *buffers], [array._buffer for array in writes], bindings,
     )  # fmt: skip
+
+
+def texels(array: VkArray, number: int, first: int, count: int) -> Binding | None:
+    """The binding by which a kernel reads `count` elements of an array, in memory `first` after its first one, as texels.
+
+    None where they are too few for that to pay, too many, or do not begin where a texel does.
+    """
+    itemsize, limits = storage_itemsize(array._dtype, array._device), array._device.limits
+    offset, nbytes = (array._offset + first) * itemsize, count * itemsize
+    alignment = max(_vk.TEXEL_BYTES, limits.min_texel_buffer_offset_alignment)
+    if not _FEW_BYTES <= nbytes <= _vk.TEXEL_BYTES * limits.max_texel_buffer_elements or offset % alignment:
+        return None
+    return number, array._buffer, offset, nbytes
 
 
 @functools.cache

@@ -143,8 +143,14 @@ class Reduction:
     order: str | None = None
     library: str | None = None
 
-    def variant(self, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool) -> Variant:
-        """The shader for (input, state, result) types; with `states` the input is what an earlier dispatch wrote."""
+    def variant(
+        self, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool
+    ) -> Variant:  # fmt: skip
+        """The shader for (input, state, result) types.
+
+        `states`: the input is what an earlier dispatch wrote; `shared`: invocations meet in shared memory; `texels`: the
+        input, which is bound, is read so.
+        """
         source, state, result = types
         if states:
             source = state  # whatever the first input was, this shader is the same
@@ -172,12 +178,16 @@ class Reduction:
             ("VECTOR", str(vector)),
             ("ALIGN", str(vector * itemsize)),
         ]
-        flags = {"STATES": states, "SHARED": shared, "INDEXED": self.indexed, "CENTERED": self.centered and not states}
+        flags = {
+            "STATES": states, "SHARED": shared, "TEXELS": texels, "INDEXED": self.indexed,
+            "CENTERED": self.centered and not states,
+        }  # fmt: skip
         defines += [(name, "1") for name, wanted in flags.items() if wanted]
         if self.indexed:
             defines.append(("R_BITS", str(result.bits)))
-        several = read.itemsize <= 4 and storage_itemsize(read, device) == read.itemsize
-        if several and not states and not shared and "shaderInt64" in device.features:
+        if texels or (
+            self.has_words(device, source) and not states and not shared and "shaderInt64" in device.features
+        ):
             defines += [("PER_WORD", str(4 // read.itemsize)), ("A_UNPACK", f"UNPACK_{read.name}")]
         for name, dtype in (("A", read), ("P", state), ("R", written), ("C", real)):
             defines += launch.operand_defines(name, dtype)
@@ -185,7 +195,13 @@ class Reduction:
         defines += launch.feature_defines((read, state, written), device)
         defines.append(("LIBRARY", launch.library_path(library, state)))
         what = "states of " if states else ""
-        return Variant("reduce", tuple(defines), f"{self.name} {what}{source} ({'shared' if shared else 'serial'})")
+        way = "shared" if shared else "texels" if texels else "serial"
+        return Variant("reduce", tuple(defines), f"{self.name} {what}{source} ({way})")
+
+    @staticmethod
+    def has_words(device: Device, source: DType) -> bool:
+        """Whether 32 bits of memory hold whole elements of this type."""
+        return source.itemsize <= 4 and storage_itemsize(source, device) == source.itemsize
 
     def _input(self, device: Device, source: DType, state: DType, states: bool) -> tuple[int, int]:
         """(bytes of a stored input element, elements of a lane side by side: 16 bytes, at most 8 elements).
@@ -203,6 +219,13 @@ class Reduction:
             return 2 * max(state.itemsize, default_dtype("int", device).itemsize)
         return storage_itemsize(state, device) * (1 if self.shift is None else 2)
 
+    def variants_of(self, device: Device, types: tuple[DType, DType, DType]) -> Iterator[Variant]:
+        """The shaders for (input, state, result) types."""
+        for states, shared in itertools.product((False, True), repeat=2):
+            yield self.variant(device, types, states, shared, False)
+        if self.has_words(device, types[0]):
+            yield self.variant(device, types, False, False, True)
+
     def accepts(self, dtype: DType) -> bool:
         """Whether the row takes arrays of `dtype`."""
         return dtype in CATEGORIES[self.category]
@@ -218,8 +241,7 @@ class Reduction:
                     resolved.append(_same(source, device))
                 for types in resolved:
                     if all(is_supported(dtype, device) for dtype in (source, *types)):
-                        for states, shared in itertools.product((False, True), repeat=2):
-                            yield self.variant(device, (source, *types), states, shared)
+                        yield from self.variants_of(device, (source, *types))
 
     def run(
         self, x: VkArray, axes: Sequence[int], *, result_dtype: DType | None = None,
@@ -254,9 +276,9 @@ class Reduction:
 
 @functools.cache
 def _variant(
-    row: Reduction, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool
+    row: Reduction, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool
 ) -> Variant:  # fmt: skip
-    return row.variant(device, types, states, shared)
+    return row.variant(device, types, states, shared, texels)
 
 
 def _plan(length: int, vector: int, most: int) -> tuple[int, int]:
@@ -373,7 +395,7 @@ class _Run:
         center_itemsize = 0 if self.center is None else storage_itemsize(self.center._dtype, device)
         center = 0 if self.center is None else self.center._address
         reads = [array for array in (self.x, self.center) if array is not None]
-        variant = _variant(row, device, self.types, states, shared)
+        words = packed and not shared and not states and row.has_words(device, self.types[0])
         for first_row, part, taken, (offset, place), first, count in self._slices(chunk):
             element = first * chunk
             parameters = struct.pack("<QQ", element, 0) if row.indexed else self.parameters
@@ -388,7 +410,12 @@ class _Run:
             values = [*part, *taken[0], *taken[1]]
             push, metadata = launch.with_metadata(device, header, values)
             groups = launch.groups_for(part_rows * count * members, device.limits, size)
-            launch.dispatch(variant, device, push, groups, reads, [target], size, metadata, constants)
+            # A packed row has no gaps, so what it spans is its length.
+            span = layout.offset_range(part, taken[0])[1] + min(self.length - element, count * chunk)
+            texels = launch.texels(self.x, 0, offset + element, span) if words else None
+            variant = _variant(row, device, self.types, states, shared, texels is not None)
+            bindings = None if texels is None else [texels]
+            launch.dispatch(variant, device, push, groups, reads, [target], size, metadata, constants, bindings)
 
 
 def checked(name: str, x: Any, axis: int | Sequence[int] | None) -> tuple[int, ...]:

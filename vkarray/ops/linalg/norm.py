@@ -38,9 +38,7 @@ def variants(device: Device) -> Iterator[Variant]:
             for flat in (True, False):
                 yield _scale(dtype).variant(device, flat)
             for made in (_LARGEST, _ROOT):
-                for states in (False, True):
-                    for shared in (False, True):
-                        yield made.variant(device, (dtype, dtype, dtype), states, shared)
+                yield from made.variants_of(device, (dtype, dtype, dtype))
 
 
 def _floating(name: str, x: Any) -> tuple[VkArray, DType]:
