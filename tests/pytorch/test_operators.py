@@ -8,8 +8,9 @@ import sys
 
 import pytest
 import torch
+from checks import needs_int64
 
-from vkarray.command.operators import report, torch_checks
+from vkarray.command.operators import layers, report, torch_checks
 from vkarray.torch.table import TABLE
 
 
@@ -20,21 +21,63 @@ def record(status="pass", direction="forward", dtype="float32", fallbacks=()):
 
 RECORDS = {
     "add": [record(), record(direction="backward")],
+    "elu": [record() | {"decomposed": True}],
     "svd": [record(fallbacks=["_linalg_svd.U", "mm.default"])],
     "bad": [record("fail"), record("crash", dtype="bool")],
+    "none": [record("skip") | {"samples": 0}],
+}
+ABOUT = {
+    "PyTorch": "2.13.0",
+    "vkarray": "1.0",
+    "commit": "abc",
+    "device": "llvmpipe",
+    "date": "2026-01-01",
+    "samples": "4",
 }
 
 
 def test_summary_counts_entries():
-    assert report.summary(RECORDS) == "3 entries checked, 2 pass (66.7 %), 1 crash, 1 pass without the CPU"
+    assert report.summary(RECORDS) == "4 entries checked, 3 pass (75.0 %), 1 crash, 2 pass without the CPU"
+    assert report.counted(RECORDS) == (4, 3, 1, 1, 1, 1)
 
 
 def test_page_has_a_row_for_each_entry():
-    page = report.markdown(RECORDS, TABLE)
-    assert "| `add` | device | float32 | float32 |  |" in page
+    runs = [report.Run(ABOUT, RECORDS), report.Run(ABOUT | {"PyTorch": "2.11.0", "samples": "1000"}, RECORDS)]
+    page = report.markdown(runs, TABLE)
+    assert "with the first 4 samples of each" in page
+    assert "with all samples of each" in report.markdown(runs[1:], TABLE)
+    for version in ("2.13.0", "2.11.0"):
+        assert f"| {version} | 4 | 3 | 1 | 1 | 1 | 1 | 2026-01-01, vkarray 1.0 (abc), llvmpipe |" in page
+    assert "| Elementwise | `add` | 1 of 1 |" in page
+    assert "| `add` | native | float32 | float32 |  |" in page
+    assert "| `elu` | decomposed | float32 | - |  |" in page
     assert "| `svd` | CPU: `_linalg_svd.U`, `mm` | float32 | - |  |" in page
-    assert "| `bad` | device | - | - | float32 forward, bool forward |" in page
+    assert "| `bad` | CPU" not in page
+    assert "| `bad` | native | - | - | float32 forward, bool forward |" in page
+    assert "`none`" not in page
     assert "`addmm`" in page
+
+
+def test_entries_know_whether_they_are_decomposed():
+    pytest.importorskip("expecttest", reason="PyTorch's database of operators imports expecttest")
+    known = {torch_checks.title(entry): entry for entry in torch_checks.entries()}
+    for name, decomposed in (("nn.functional.glu", True), ("exp", False), ("nn.functional.linear", False)):
+        assert torch_checks.check(known[name], "float32", "forward", 1)["decomposed"] == decomposed
+
+
+@needs_int64
+@pytest.mark.parametrize("chapter", layers.LAYERS)
+def test_layers_do_without_the_cpu(chapter):
+    """In strict mode, which the fixture of these tests turns on."""
+    pytest.importorskip("expecttest", reason="PyTorch's database of operators imports expecttest")
+    known = {torch_checks.title(entry): entry for entry in torch_checks.entries()}
+    checked = 0
+    for entry in (known[name] for name in layers.LAYERS[chapter].split() if name in known):
+        *_, (dtype, direction) = torch_checks.cases(entry, ["float32", "int64"])  # backward, where there is one
+        made = torch_checks.check(entry, dtype, direction, samples=2, strict=True)
+        assert made["status"] in ("pass", "skip"), (entry.name, made)
+        checked += made["samples"]
+    assert checked
 
 
 @pytest.mark.parametrize(
@@ -60,4 +103,4 @@ def test_command_runs_entries_in_another_process(tmp_path):
     done = subprocess.run([*command, "--json", str(file)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 entries checked, 2 pass (100.0 %), 0 crash" in done.stdout
-    assert {one["dtype"] for one in json.loads(file.read_text())["neg"]} == {"float32", "float16", "int64"}
+    assert {one["dtype"] for one in json.loads(file.read_text())["entries"]["neg"]} == {"float32", "float16", "int64"}

@@ -110,6 +110,8 @@ def _eye(n: int, m: int | None = None, *, out: Tensor) -> Tensor:
 def _logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor) -> Tensor:
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    if FROM_TORCH[out.dtype] in CATEGORIES["integer"]:
+        start, end = int(start), int(end)
     exponents = vx.linspace(start, end, steps, dtype=_spacing_dtype(out), device=device.current())
     return into(out, power(base, exponents))
 

@@ -23,10 +23,11 @@ from .table import decomposed, native
 
 ADD = ByType(VX["add"], bool=VX["logical_or"])
 MULTIPLY = ByType(VX["multiply"], bool=VX["logical_and"])
+ADD_SCALED = ByType(nn.add_scaled, bool=nn.or_both)
 
 
 def _add(a: Any, b: Any, alpha: Any = 1) -> tuple[Any, ...]:
-    return (ADD, a, b) if alpha == 1 else (nn.add_scaled, a, b, alpha)
+    return (ADD, a, b) if alpha == 1 else (ADD_SCALED, a, b, alpha)
 
 
 def _subtract(a: Any, b: Any, alpha: Any = 1) -> tuple[Any, ...]:
@@ -200,7 +201,7 @@ def _add_quotient(x: Any, first: Any, second: Any, *, value: Any = 1) -> tuple[A
 
 def _add_outer_product(x: Any, first: Any, second: Any, *, beta: Any = 1, alpha: Any = 1) -> tuple[Any, ...]:
     if x.dtype is torch.bool:
-        raise Unsupported("outer products of bool")
+        return (nn.or_both, x & bool(beta), first.unsqueeze(-1), second & bool(alpha))
     first = scaled(first, alpha).unsqueeze(-1)
     if beta == 0:
         return VX["multiply"], first, second

@@ -1,4 +1,4 @@
-"""Run PyTorch's database of operators (OpInfo) on the device and compare with the CPU.
+"""Run PyTorch's databases of operators (OpInfo) and optimisers on the device and compare with the CPU.
 
 Every entry is checked forward for float32, float16, int64 and bool and backward for float32, in a process of its own that may
 crash. Needs PyTorch, and pytest and expecttest, which PyTorch's tests import.
@@ -7,6 +7,7 @@ crash. Needs PyTorch, and pytest and expecttest, which PyTorch's tests import.
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import queue
 import subprocess
@@ -16,14 +17,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from . import report
+from ... import __version__
+from . import layers, report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("-k", metavar="TEXT", default="", help="only entries whose name contains one of these words")
     parser.add_argument("--exact", action="store_true", help="only entries whose name is one of the words of -k")
-    parser.add_argument("--samples", type=int, default=4, help="samples of each entry, type and direction (default 4)")
+    parser.add_argument("--layers", action="store_true", help="only what common layers and their training are made of")
+    parser.add_argument(
+        "--samples", type=int, default=4, help="samples of each entry, type and direction (default 4; 1000: all)"
+    )
+    parser.add_argument("--strict", action="store_true", help="what would run on the CPU fails")
     parser.add_argument(
         "--dtypes", nargs="+", default=["float32", "float16", "int64", "bool"], help="types (default: all four)"
     )
@@ -32,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the records")
     parser.add_argument("--read", type=Path, metavar="FILE", help="take the records of a file instead of running")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table of operators, docs/torch-ops.md")
+    parser.add_argument(
+        "--beside", type=Path, nargs="*", default=[], metavar="FILE", help="records of other versions, for counts there"
+    )
     parser.add_argument("--quiet", action="store_true", help="print the summary alone")
 
 
@@ -65,13 +74,13 @@ class Worker:
             raise EOFError(f"the process ended with status {self.process.wait()}")
         return json.loads(line)
 
-    def check(self, entry: int, samples: int, dtypes: list[str]) -> list[dict[str, Any]]:
+    def check(self, entry: int, samples: int, dtypes: list[str], strict: bool) -> list[dict[str, Any]]:
         """The records of an entry; what a crash or a hang leaves unchecked is missing."""
         assert self.process.stdin is not None
         records: list[dict[str, Any]] = []
         left = list(dtypes)
         while left:
-            request = {"entry": entry, "samples": samples, "dtypes": left}
+            request = {"entry": entry, "samples": samples, "dtypes": left, "strict": strict}
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
             about = ["?", "?"]
@@ -104,25 +113,41 @@ class Worker:
 def run(arguments: argparse.Namespace) -> int:
     """Check the entries chosen, print the failures and a summary; 1 when an entry failed."""
     if arguments.read:
-        records = json.loads(arguments.read.read_text(encoding="utf-8"))
+        made = report.Run(**json.loads(arguments.read.read_text(encoding="utf-8")))
     else:
-        records = _records(arguments)
+        made = report.Run(_about(arguments), _records(arguments))
     if arguments.json:
-        arguments.json.write_text(json.dumps(records, indent=0), encoding="utf-8")
+        arguments.json.write_text(json.dumps(made._asdict(), indent=0), encoding="utf-8")
     if arguments.markdown:
         from ...torch.table import TABLE
 
-        arguments.markdown.write_text(report.markdown(records, TABLE), encoding="utf-8")
-    print(report.summary(records))
-    return int(any(report.failed(each) for each in records.values()))
+        others = [report.Run(**json.loads(file.read_text(encoding="utf-8"))) for file in arguments.beside]
+        arguments.markdown.write_text(report.markdown([made, *others], TABLE), encoding="utf-8")
+    print(report.summary(made.entries))
+    return int(any(report.failed(each) for each in made.entries.values()))
+
+
+def _about(arguments: argparse.Namespace) -> dict[str, str]:
+    """What is checked: versions, commit, device, date, and how many samples."""
+    import torch
+
+    from ...torch import device
+
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--exclude=*"]
+    commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return {
+        "PyTorch": torch.__version__, "vkarray": __version__, "commit": commit or "unknown",
+        "device": device.device_name(), "date": f"{datetime.date.today()}", "samples": str(arguments.samples),
+    }  # fmt: skip
 
 
 def _records(arguments: argparse.Namespace) -> dict[str, list[dict[str, Any]]]:
     workers = [Worker(arguments.timeout) for _ in range(arguments.jobs)]
-    words = arguments.k.split()
+    words = layers.NAMES if arguments.layers else arguments.k.split()
+    exact = arguments.exact or arguments.layers
     wanted: queue.Queue[int] = queue.Queue()
     for number, name in enumerate(workers[0].names):
-        if not words or any(word == name if arguments.exact else word in name for word in words):
+        if not words or any(word == name if exact else word in name for word in words):
             wanted.put(number)
     records: dict[str, list[dict[str, Any]]] = {}
 
@@ -135,7 +160,7 @@ def _records(arguments: argparse.Namespace) -> dict[str, list[dict[str, Any]]]:
                 return
             began = time.perf_counter()
             name = worker.names[number]
-            records[name] = worker.check(number, arguments.samples, arguments.dtypes)
+            records[name] = worker.check(number, arguments.samples, arguments.dtypes, arguments.strict)
             if not arguments.quiet:
                 print(report.line(name, records[name], time.perf_counter() - began), flush=True)
 

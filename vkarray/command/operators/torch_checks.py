@@ -1,4 +1,4 @@
-"""One entry of PyTorch's database of operators on the device, compared with the CPU."""
+"""One entry of PyTorch's databases of operators and optimisers on the device, compared with the CPU."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import Any
 
 import torch
 from torch.utils import _pytree as tree
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from ... import torch as bridge
 from ...torch.storage import FROM_TORCH
+from ...torch.table import TABLE, full_name
+from . import optimizers
 
 FORWARD = ("float32", "float16", "int64", "bool")
 BACKWARD = ("float32",)
@@ -40,10 +43,10 @@ class Mismatch(Exception):
 
 
 def entries() -> list[Any]:
-    """PyTorch's database of operators."""
+    """PyTorch's databases of operators and optimisers."""
     from torch.testing._internal.common_methods_invocations import op_db
 
-    return list(op_db)
+    return [*op_db, *optimizers.entries()]
 
 
 def title(entry: Any) -> str:
@@ -174,14 +177,14 @@ def check_sample(entry: Any, sample: Any, backward: bool) -> bool:
     try:
         by_value = entry.name not in UNINITIALIZED and not _draws(entry, arguments)
         copies = _copied(arguments)
-        expected = entry(sample.input, *sample.args, **sample.kwargs)
+        expected = sample.output_process_fn_grad(entry(sample.input, *sample.args, **sample.kwargs))
         theirs = [one for one in tensors(arguments) if one.requires_grad]
         expected_gradients = gradients(expected, theirs) if backward and by_value else []
     except Exception:
         return False
     if any(one.layout is not torch.strided or one.dtype not in FROM_TORCH for one in tensors(expected)):
         return False
-    outputs = result = entry(given, *args, **kwargs)
+    outputs = result = sample.output_process_fn_grad(entry(given, *args, **kwargs))
     if entry.name in STATISTICS:
         result = tree.tree_map(lambda one, other: one.to(other.dtype), tuple(result), tuple(expected))
     if entry.name in PLACES and _same_places(copies[0], tensors(result)[-1].cpu(), tensors(expected)[-1]):
@@ -192,12 +195,30 @@ def check_sample(entry: Any, sample: Any, backward: bool) -> bool:
         wide = _in_float32(entry, copies)
         if wide is None:
             raise
-        compare(result, wide)
+        compare(result, sample.output_process_fn_grad(wide))
     if backward and by_value:
         compare(
             gradients(outputs, [one for one in tensors((given, args, kwargs)) if one.requires_grad]), expected_gradients
         )
     return True
+
+
+class _Formulas(TorchDispatchMode):
+    """Notes whether an operator has a row with PyTorch's own formula."""
+
+    found = False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        row = TABLE.get(full_name(func)) if _on_device((args, kwargs)) else None
+        self.found |= row is not None and row.kind == "decomposed"
+        return func(*args, **(kwargs or {}))
+
+
+def is_decomposed(entry: Any, sample: Any, backward: bool) -> bool:
+    """Whether PyTorch's own formulas, in terms of other operators, have a part in computing a sample."""
+    with _Formulas() as seen:
+        check_sample(entry, sample, backward)
+    return seen.found
 
 
 def cases(entry: Any, dtypes: list[str]) -> Iterator[tuple[str, str]]:
@@ -210,17 +231,22 @@ def cases(entry: Any, dtypes: list[str]) -> Iterator[tuple[str, str]]:
             yield name, "backward"
 
 
-def check(entry: Any, dtype: str, direction: str, samples: int) -> dict[str, Any]:
-    """Check some samples of an entry. Returns a record of the outcome, and of what ran on the CPU."""
+def check(entry: Any, dtype: str, direction: str, samples: int, strict: bool = False) -> dict[str, Any]:
+    """Check some samples of an entry. Returns a record of the outcome, and of what ran on the CPU, which `strict` forbids."""
     record: dict[str, Any] = {"dtype": dtype, "direction": direction, "samples": 0, "status": "pass", "message": ""}
     backward = direction == "backward"
+
+    def taken(count: int) -> Iterator[Any]:
+        inputs = entry.sample_inputs("cpu", getattr(torch, dtype), requires_grad=backward)
+        return itertools.islice(inputs, count)
+
     bridge.reset_fallbacks()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), bridge.strict(strict):
         warnings.simplefilter("ignore")
         try:
-            taken = itertools.islice(entry.sample_inputs("cpu", getattr(torch, dtype), requires_grad=backward), samples)
-            for sample in taken:
+            for sample in taken(samples):
                 record["samples"] += check_sample(entry, sample, backward)
+            record["decomposed"] = any(is_decomposed(entry, sample, backward) for sample in taken(1))
         except Exception as error:
             kind = "" if isinstance(error, Mismatch) else f"{type(error).__name__}: "
             record |= {"status": "fail", "message": f"{kind}{error}"[:500]}

@@ -22,7 +22,11 @@ def main() -> None:
         entry = database[request["entry"]]
         for dtype, direction in checks.cases(entry, request["dtypes"]):
             print(json.dumps({"about": [dtype, direction]}), file=_OUT, flush=True)
-            print(json.dumps(checks.check(entry, dtype, direction, request["samples"])), file=_OUT, flush=True)
+            print(
+                json.dumps(checks.check(entry, dtype, direction, request["samples"], request["strict"])),
+                file=_OUT,
+                flush=True,
+            )
         print(json.dumps(None), file=_OUT, flush=True)
 
 

@@ -43,6 +43,7 @@ def _formula(
 
 add_scaled = _formula(3, "add_scaled", "numeric", {"complex floating": "a + vx_multiply(c, b)", "else": "a + c * b"},
                       library="arithmetic")  # fmt: skip
+or_both = _formula(3, "or_both", "bool", "a || (b && c)")
 truncated_divide = _formula(2, "truncated_divide", "real numeric", "vx_truncated_divide(a, b)", library="/pointwise")
 fmod = _formula(2, "fmod", "real numeric", "vx_fmod(a, b)", library="/pointwise")
 
