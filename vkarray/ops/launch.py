@@ -18,6 +18,7 @@ from .. import _vk, configuration, dtypes, layout, walk
 from ..array import VkArray, empty, storage_itemsize
 from ..dtypes import CATEGORIES, DType
 from ..shaders import Variant, spirv
+from .scalars import constant, scalar_bytes  # noqa: F401 - other modules know them as this one's
 
 if TYPE_CHECKING:
     from .._vk import Device, Kernel  # noqa: F401 - for the annotations of modules that do not know _vk
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
 WORKGROUP_SIZE = 256
 PUSH_CONSTANT_BYTES = 128
 _VECTOR_BYTES = 16
-# Invocations of a workgroup. The flat template: packs of an invocation. CPU drivers run both sides of every branch, so there
-# one dispatch handles what fills whole workgroups, and another the rest, all of it below _FEW elements.
+# The flat template: invocations of a workgroup, packs of an invocation, and more of them where the expression is short, calling
+# no library. CPU drivers run both sides of every branch, so there one dispatch handles what fills whole workgroups, and another
+# the rest, all of it below _FEW elements.
+_FLAT = {"gpu": (128, 2, 2), "cpu": (512, 2, 4)}
+_FEW = 1 << 14
+# The strided template: invocations of a workgroup, elements of an invocation, as many of these as fit into shared memory, of
+# which each device has 16 KiB at least and a tile takes 5 / 4 elements for one.
 _INVOCATIONS = {"gpu": 128, "cpu": WORKGROUP_SIZE}
-_PACKS, _FEW = 2, 1 << 14
-# The strided template: elements of an invocation, as many of these as fit into shared memory, of which each device has
-# 16 KiB at least and a tile takes 5 / 4 elements for one.
 _ELEMENTS = {"gpu": (4, 2, 1), "cpu": (1,)}
 _TILE_BYTES = 16384 * 4 // 5
 # Arrays that are shorter are not read as texels, which takes a descriptor set.
@@ -164,7 +167,12 @@ class Operation:
         itemsizes = tuple(storage_itemsize(dtype, device) for dtype in (*self.inputs, self.result))
         packer = struct.Struct(f"<{len(itemsizes)}QII").pack
         if flat:
-            entry: tuple = (_Flat(variant, device), itemsizes, max(1, _VECTOR_BYTES // max(itemsizes)), packer)
+            entry: tuple = (
+                _Flat(variant, device, self.library is None),
+                itemsizes,
+                max(1, _VECTOR_BYTES // max(itemsizes)),
+                packer,
+            )
         else:
             entry = (_Modes(variant, device, setting := self.walk_setting(device)), itemsizes, setting, packer)
         self.kernels[device, flat] = entry
@@ -191,23 +199,24 @@ class Operation:
 class _Flat(dict[tuple[str, int], "_vk.Kernel"]):
     """The kernels of a flat variant by the part of an array and the operands that are one element, made at first use."""
 
-    def __init__(self, variant: Variant, device: _vk.Device) -> None:
+    def __init__(self, variant: Variant, device: _vk.Device, short: bool) -> None:
         super().__init__()
         self.variant, self.device = variant, device
-        self.invocations = invocations_of_group(device.limits, _INVOCATIONS[device.limits.kind])
+        invocations, *packs = _FLAT[device.limits.kind]
+        self.invocations, self.packs = invocations_of_group(device.limits, invocations), packs[short]
 
     def __missing__(self, key: tuple[str, int]) -> _vk.Kernel:
         part, broadcast = key
-        values = (_PACKS, part == "whole", part == "single", broadcast, self.device.limits.kind == "gpu")
+        values = (self.packs, part == "whole", part == "single", broadcast, self.device.limits.kind == "gpu")
         made = self[key] = kernel(self.variant, self.device, self.invocations, tuple(enumerate(map(int, values), 1)))
         return made
 
     def parts(self, count: int, vector: int) -> Iterator[tuple[str, tuple[int, int, int], int, int]]:
         """(part, workgroups, first element, last one + 1) of the dispatches for `count` elements."""
         limits, group = self.device.limits, self.invocations
-        block = group * _PACKS * vector
+        block = group * self.packs * vector
         if limits.kind == "gpu":
-            yield "any", groups_for(-(-count // (_PACKS * vector)), limits, group), 0, count
+            yield "any", groups_for(-(-count // (self.packs * vector)), limits, group), 0, count
             return
         whole = count - count % block if count >= _FEW else 0
         row = limits.max_workgroup_count[0]
@@ -479,38 +488,3 @@ def forward(array: VkArray) -> VkArray:
 def contiguous(array: VkArray) -> VkArray:
     """The array itself when it is contiguous, else a copy that is."""
     return array if array._contiguous else copy(array)
-
-
-def scalar_bytes(value: Any, dtype: DType, device: _vk.Device) -> bytes:
-    """The stored bytes of a Python scalar as one element of `dtype`."""
-    if dtype.kind == "complex floating":
-        value = complex(value)
-        return struct.pack("<2f" if dtype.bits == 32 else "<2d", *_clamped((value.real, value.imag), dtype.bits))
-    if dtype.kind == "real floating":
-        if dtype is dtypes.bfloat16:
-            (word,) = struct.unpack("<I", struct.pack("<f", *_clamped((float(value),), 32)))
-            half = word >> 16 | 0x40 if word & 0x7FFFFFFF > 0x7F800000 else (word + 0x7FFF + (word >> 16 & 1)) >> 16
-            packed = struct.pack("<H", half)
-        else:
-            packed = struct.pack({16: "<e", 32: "<f", 64: "<d"}[dtype.bits], *_clamped((float(value),), dtype.bits))
-        return packed.ljust(storage_itemsize(dtype, device), b"\0")
-    signed = dtype.kind == "signed integer"
-    return int(value).to_bytes(storage_itemsize(dtype, device), sys.byteorder, signed=signed)
-
-
-def _clamped(values: tuple[float, ...], bits: int) -> tuple[float, ...]:
-    """Values beyond the type's range as infinities (struct.pack raises instead)."""
-    limit = {16: 65520.0, 32: 3.4028235677973366e38, 64: math.inf}[bits]
-    return tuple(math.copysign(math.inf, value) if abs(value) >= limit else value for value in values)
-
-
-@functools.lru_cache(maxsize=1024)
-def _constant(stored: bytes, dtype: DType, device: _vk.Device) -> VkArray:
-    array = empty((), dtype, device)
-    device.upload(array._buffer, 0, stored)
-    return array
-
-
-def constant(value: Any, dtype: DType, device: _vk.Device) -> VkArray:
-    """A 0-d array with the value of a Python scalar; shared between calls, so never to be written to."""
-    return _constant(scalar_bytes(value, dtype, device), dtype, device)

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from .. import dtypes, layout, promotion
 from ..array import VkArray, check_supported, default_dtype, empty, is_supported, storage_itemsize
-from ..dtypes import CATEGORIES, COMPLEX_OF, DTYPES, REAL_OF, DType, as_dtype
+from ..dtypes import CATEGORIES, DTYPES, REAL_OF, DType, as_dtype
 from ..shaders import Variant
 from . import launch
+from .reduction_types import KEYS, TYPES, partial_dtype, widened
 from .rows import cast, check_array
 
 if TYPE_CHECKING:
@@ -39,74 +40,10 @@ _COLUMNS_GROUP, _NEIGHBOURS = {False: 512, True: 256}, 32
 # The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
 _FEW_INVOCATIONS = 16
 
-# What partial results of a narrow type are kept in: the type that it computes in.
-_WIDE = {
-    dtypes.int8: dtypes.int32, dtypes.int16: dtypes.int32, dtypes.uint8: dtypes.uint32, dtypes.uint16: dtypes.uint32,
-    dtypes.float16: dtypes.float32, dtypes.bfloat16: dtypes.float32,
-}  # fmt: skip
-
-# Searches take floating-point numbers of up to 32 bits as integers in the same order (`glsl/lib/order.glsl`): the integers
-# of their size, the bits that a word has below them, and infinity as such a word.
-_KEYS = {
-    dtypes.float16: (dtypes.uint16, 16, 0x7C000000),
-    dtypes.bfloat16: (dtypes.uint16, 16, 0x7F800000),
-    dtypes.float32: (dtypes.uint32, 0, 0x7F800000),
-}
-
-
-def partial_dtype(dtype: DType) -> DType:
-    """The type that holds a value of `dtype` between two kernels without rounding."""
-    return _WIDE.get(dtype, dtype)
-
-
-def widened(dtype: DType, device: Device) -> DType:
-    """The type of a sum or product: integers narrower than the default integer, and bool, become that wide."""
-    default = default_dtype("int", device)
-    if dtype.kind == "bool":
-        return default
-    if dtype in CATEGORIES["integer"] and dtype.bits < default.bits:
-        return default if dtype.kind == "signed integer" else DTYPES[f"u{default.name}"]
-    return dtype
-
 
 def uses_shared_memory(device: Device) -> bool:
     """Whether invocations should meet in shared memory: barriers are dear on a CPU, and a workgroup must be that large."""
     return not device.limits.is_cpu and device.limits.max_workgroup_invocations >= launch.WORKGROUP_SIZE
-
-
-def _same(dtype: DType, device: Device) -> tuple[DType, DType]:
-    return partial_dtype(dtype), dtype
-
-
-def _sum(dtype: DType, device: Device) -> tuple[DType, DType]:
-    return _same(widened(dtype, device), device)
-
-
-def _floating(dtype: DType, device: Device) -> tuple[DType, DType]:
-    return _same(dtype if dtype in CATEGORIES["floating-point"] else dtypes.float64, device)
-
-
-def _pair(dtype: DType, device: Device) -> tuple[DType, DType]:
-    result = _floating(dtype, device)[1]
-    return COMPLEX_OF[result], result
-
-
-def _key(dtype: DType) -> DType:
-    return dtypes.uint32 if dtype in _KEYS else partial_dtype(dtype)
-
-
-# The types of the state and of the result of a reduction, for the type of its input.
-TYPES = {
-    "same": _same,
-    "sum": _sum,
-    "floating": _floating,
-    "pair": _pair,
-    "moments": lambda dtype, device: (_pair(dtype, device)[0],) * 2,
-    "bool": lambda dtype, device: (dtypes.bool_, dtypes.bool_),
-    "count": lambda dtype, device: (default_dtype("int", device),) * 2,
-    "key": lambda dtype, device: (_key(dtype), dtype),
-    "index": lambda dtype, device: (_key(dtype), default_dtype("int", device)),
-}
 
 
 def _by_kind(expression: str | dict[str, str], dtype: DType) -> str:
@@ -125,7 +62,7 @@ class Reduction:
     the place of an element, and `combine` says whether a comes before b. `centered`: `map` also takes `center`, the
     element of another array for this row. `shift` (a number made of the element a) instead lets `map` take as `center` a
     number near those of neighbouring elements; their states, `join`ed, are what `finish` gets. `order` names the functions
-    of `glsl/lib/order.glsl` that make keys of the types in _KEYS. `library` is the file of `glsl/lib` that the expressions
+    of `glsl/lib/order.glsl` that make keys of the types in KEYS. `library` is the file of `glsl/lib` that the expressions
     call.
     """
 
@@ -166,11 +103,11 @@ class Reduction:
         read, written = source, result
         if self.order is not None and state is dtypes.uint32:
             library = "/order"
-            if source in _KEYS:
-                read, bits, infinity = _KEYS[source]
+            if source in KEYS:
+                read, bits, infinity = KEYS[source]
                 expressions["MAP"] = f"{self.order}_key(a << {bits}, {infinity}u)"
-            if result in _KEYS:
-                written, bits, infinity = _KEYS[result]
+            if result in KEYS:
+                written, bits, infinity = KEYS[result]
                 expressions["FINISH"] = f"{self.order}_value(a, {infinity}u) >> {bits}"
         itemsize, vector = self._input(device, source, state, states)
         defines: list[tuple[str, str]] = [
@@ -238,7 +175,7 @@ class Reduction:
                 if (
                     self.types == "sum" and source.kind != "bool"
                 ):  # a dtype asked for: the input is converted to it first
-                    resolved.append(_same(source, device))
+                    resolved.append(TYPES["same"](source, device))
                 for types in resolved:
                     if all(is_supported(dtype, device) for dtype in (source, *types)):
                         yield from self.variants_of(device, (source, *types))
