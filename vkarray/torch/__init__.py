@@ -19,6 +19,7 @@ from . import (
     creation,
     distributions,
     elementwise,
+    factorizations,
     fourier,
     fractional,
     grid,

@@ -43,6 +43,13 @@ def cholesky(x: VkArray, /, *, upper: bool = False) -> VkArray:
     a = matrices("cholesky", x, square=True)
     if math.prod(a._shape) == 0:
         return empty(a._shape, a._dtype, a._device)
+    triangle, status = triangles_of(a, upper)
+    check_status("cholesky", status, a._shape[:-2], "is not positive definite: its leading minor of order {} is not")
+    return triangle
+
+
+def triangles_of(a: VkArray, upper: bool) -> tuple[VkArray, VkArray]:
+    """The factors of a stack (..., N, N), not empty, and (batch,) int32: the order of the first bad leading minor, or 0."""
     # The transpose of a Hermitian matrix is its conjugate, whose factor U is the transpose of L.
     if triangular.takes_tiles(a._shape[-1], a._device):
         found, status = _factor_by_tiles(working_copy(a.mT if upper else a))
@@ -53,8 +60,7 @@ def cholesky(x: VkArray, /, *, upper: bool = False) -> VkArray:
         status = factor(working)
         factors = working._view(a._shape, layout.contiguous_strides(a._shape))
         triangle = creation.triu(factors) if upper else creation.tril(factors.mT)
-    check_status("cholesky", status, a._shape[:-2], "is not positive definite: its leading minor of order {} is not")
-    return triangle
+    return triangle, status
 
 
 def _factor_by_tiles(a: VkArray) -> tuple[VkArray, VkArray]:

@@ -32,6 +32,7 @@ _SINGULAR = (
     "is singular: the pivot of column {} of its LU factorisation, counted from 1, is zero. Check vkarray.linalg.det, or "
     "solve a least-squares problem with vkarray.linalg.pinv"
 )
+_PIVOTS = Variant("linalg_lu_pivots", (), "linalg_lu_pivots")
 _TURNS = 60_000  # llvmpipe leaves a shader's loops after 65,535 turns in all
 
 
@@ -65,6 +66,7 @@ def variants(device: Device) -> Iterator[Variant]:
         yield _moving_variant("linalg_lu_exchange", dtype)
         yield _moving_variant("linalg_lu_permute", dtype)
         yield _moving_variant("linalg_lu_arrange", dtype)
+    yield _PIVOTS
 
 
 def _moving_variant(template: str, dtype: DType) -> Variant:
@@ -179,6 +181,33 @@ def _factor_panel(columns: slice, a: VkArray, rows_of: VkArray, pivots: VkArray,
         launch.dispatch(chosen, device, push, groups, [pivots], [a], size)
 
 
+def pivots_of(rows_of: VkArray, turns: int) -> VkArray:
+    """LAPACK's pivots (batch, turns) int32 of an order of rows (batch, N): the row, from 1, that a row was exchanged with."""
+    pivots = empty((rows_of._shape[0], turns), dtypes.int32, rows_of._device)
+    _exchange(rows_of, pivots, to_pivots=True)
+    return pivots
+
+
+def rows_of_pivots(pivots: VkArray, n: int) -> VkArray:
+    """The order of N rows (batch, N) int32 that contiguous LAPACK's pivots (batch, turns) stand for."""
+    rows_of = empty((pivots._shape[0], n), dtypes.int32, pivots._device)
+    _exchange(rows_of, pivots, to_pivots=False)
+    return rows_of
+
+
+def _exchange(rows_of: VkArray, pivots: VkArray, to_pivots: bool) -> None:
+    """Write one notation of an order of rows from the other."""
+    device, (batch, n) = rows_of._device, rows_of._shape
+    work = empty((batch, 2 * n), dtypes.int32, device)
+    written = pivots if to_pivots else rows_of
+    for parts in within_reach(rows_of, pivots, work):
+        count = parts[0]._shape[0]
+        push = struct.pack("<3QI2iI", *(part._address for part in parts), count, n, pivots._shape[1], to_pivots)
+        size = triangular.WORKGROUP_SIZE
+        groups = launch.groups_for(count, device.limits, size)
+        launch.dispatch(_PIVOTS, device, push, groups, [rows_of, pivots, work], [written, work], size)
+
+
 # -- solve and inv ----------------------------------------------------------------------------------------------------
 
 
@@ -211,11 +240,11 @@ def solve(x1: VkArray, x2: VkArray, /) -> VkArray:
     else:
         factors = factor(working_copy(a.mT).mT)
         check_status("solve", factors.status, a._shape[:-2], _SINGULAR)
-        solution = _solution(factors, a._shape[:-2], b, stack)
+        solution = solution_of(factors, a._shape[:-2], b, stack)
     return solution._view((*stack, n), layout.contiguous_strides((*stack, n))) if vector else solution
 
 
-def _solution(factors: Factors, own: layout.Shape, b: VkArray, stack: layout.Shape) -> VkArray:
+def solution_of(factors: Factors, own: layout.Shape, b: VkArray, stack: layout.Shape) -> VkArray:
     """The solutions for right-hand sides b (..., N, K); `own` is the shape of the stack of factors, `stack` the result's.
 
     Where the factors broadcast, the right-hand sides of a matrix are further columns: so each is read once for all.
@@ -237,7 +266,7 @@ def _solution(factors: Factors, own: layout.Shape, b: VkArray, stack: layout.Sha
             f"solve: the right-hand sides of one matrix have {n} x {width} elements, expected at most {limit}, "
             f"which 32-bit indices reach. Solve for parts of them."
         )
-    working = _permuted(launch.contiguous(b._view(shape, steps)), factors.rows_of, (batch, n, width))
+    working = permuted(launch.contiguous(b._view(shape, steps)), factors.rows_of, (batch, n, width))
     triangular.solve_in_place(factors.lu, working, unit=True)
     triangular.solve_in_place(factors.lu, working, upper=True)
     solved = layout.contiguous_strides(shape)
@@ -245,7 +274,7 @@ def _solution(factors: Factors, own: layout.Shape, b: VkArray, stack: layout.Sha
     return launch.contiguous(working._view(lengths, tuple(solved[axis] for axis in inverse)))
 
 
-def _permuted(b: VkArray, rows_of: VkArray, shape: tuple[int, int, int]) -> VkArray:
+def permuted(b: VkArray, rows_of: VkArray, shape: tuple[int, int, int]) -> VkArray:
     """A new array of shape (batch, N, K) with the rows of the contiguous b in the order of the factors' rows."""
     x = empty(shape, b._dtype, b._device)
     for source, target, rows in within_reach(b._view(shape, x._strides), x, rows_of):
@@ -270,7 +299,7 @@ def inv(x: VkArray, /) -> VkArray:
     check_status("inv", factors.status, a._shape[:-2], _SINGULAR)
     n = a._shape[-1]
     identity = creation.eye(n, dtype=a._dtype, device=a._device)
-    return _solution(factors, a._shape[:-2], identity, a._shape[:-2])
+    return solution_of(factors, a._shape[:-2], identity, a._shape[:-2])
 
 
 # -- determinants -----------------------------------------------------------------------------------------------------
@@ -286,14 +315,19 @@ class Slogdet(NamedTuple):
 def _determinants(x: VkArray, whole: bool) -> tuple[VkArray, VkArray]:
     """The determinants of a stack as value 2^exponent (int32); with `whole` the values are the determinants themselves."""
     stack, device = x._shape[:-2], x._device
-    values, exponents = empty(stack, x._dtype, device), empty(stack, dtypes.int32, device)
     if math.prod(stack) == 0:
-        return values, exponents
+        return empty(stack, x._dtype, device), empty(stack, dtypes.int32, device)
     if x._shape[-1] == 0:  # the product of no factors
         return creation.ones(stack, dtype=x._dtype, device=device), creation.zeros(
             stack, dtype=dtypes.int32, device=device
         )
-    lu, _, status = factor(working_copy(x.mT).mT)
+    return determinants_of(factor(working_copy(x.mT).mT), stack, whole)
+
+
+def determinants_of(factors: Factors, stack: layout.Shape, whole: bool) -> tuple[VkArray, VkArray]:
+    """The determinants of a stack from its factors, as `_determinants`."""
+    (lu, _, status), device = factors, factors.lu._device
+    values, exponents = empty(stack, lu._dtype, device), empty(stack, dtypes.int32, device)
     flat = [array._view((lu._shape[0],), (1,)) for array in (values, exponents)]
     for a, state, value, exponent in within_reach(lu, status, *flat):
         batch, n, _ = a._shape
@@ -301,7 +335,7 @@ def _determinants(x: VkArray, whole: bool) -> tuple[VkArray, VkArray]:
         push = struct.pack("<4QI3iI", *addresses, batch, n, a._strides[0], a._strides[1] + a._strides[2], whole)
         size = triangular.WORKGROUP_SIZE
         groups = launch.groups_for(batch, device.limits, size)
-        chosen = variant("linalg_lu_determinant", x._dtype, device)
+        chosen = variant("linalg_lu_determinant", lu._dtype, device)
         launch.dispatch(chosen, device, push, groups, [a, state], [value, exponent], size)
     return values, exponents
 
@@ -326,6 +360,10 @@ def slogdet(x: VkArray, /) -> Slogdet:
     Raises as `det`. Method: as `det`; logabsdet is the logarithm of a number near 1 plus a multiple of log 2.
     Standard: linear algebra functions, `slogdet`.
     """
-    values, exponents = _determinants(matrices("slogdet", x, square=True), whole=False)
+    return logarithm_of(*_determinants(matrices("slogdet", x, square=True), whole=False))
+
+
+def logarithm_of(values: VkArray, exponents: VkArray) -> Slogdet:
+    """The signs and logarithms of value 2^exponent."""
     logarithms = elementwise.log(elementwise.abs(values))
     return Slogdet(elementwise.sign(values), logarithms + cast(exponents, logarithms._dtype) * math.log(2))
