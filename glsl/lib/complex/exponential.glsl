@@ -18,16 +18,16 @@ void vx_sine_and_cosine(REAL y, out REAL sine, out REAL cosine) {
     sine = sine_pair.x;
     cosine = cosine_pair.x;
 #else
-    vec3 reduced = vx_reduce_angle(y);
-    int quadrant = int(reduced.z);
-    vec2 sine_pair = vx_sin_reduced(vec2(reduced.x, reduced.y));
-    vec2 cosine_pair = vx_cos_reduced(vec2(reduced.x, reduced.y));
-    bool odd = (quadrant & 1) != 0;
+    uint turns;
+    vec2 angle = vx_reduce_angle(y, turns);
+    vec2 sine_pair = vx_sin_reduced(angle);
+    vec2 cosine_pair = vx_cos_reduced(angle);
+    bool odd = (turns & 1u) != 0u;
     precise float first = odd ? cosine_pair.x + cosine_pair.y : sine_pair.x + sine_pair.y;
     precise float second = odd ? sine_pair.x + sine_pair.y : cosine_pair.x + cosine_pair.y;
     // A subnormal angle keeps its sign also where sums turn it into a zero.
-    sine = vx_magnitude_bits(y) < 0x38800000u ? y : (quadrant & 2) != 0 ? -first : first;
-    cosine = (quadrant + 1 & 2) != 0 ? -second : second;
+    sine = vx_magnitude_bits(y) < 0x38800000u ? y : (turns & 2u) != 0u ? -first : first;
+    cosine = (turns + 1u & 2u) != 0u ? -second : second;
 #endif
 }
 

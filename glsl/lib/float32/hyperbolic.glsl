@@ -44,39 +44,47 @@ float vx_cosh(float x) {
     return bits > 0x7F800000u ? VX_FLOAT32_NAN : vx_exp_mean(uintBitsToFloat(bits), 1.0);
 }
 
-// An odd polynomial below 0.527, else 2 / (1 + E) - 1 with E = exp(-2 |x|): 1 / (1 + E) is y (1 + u + u^2 + ...) with a guess y of 12
-// bits, whose error u = 1 - (1 + E) y is almost exact, so that nearly all of the error is that of the last addition. 0.76 ULP over
-// all inputs.
+// tanh of 1 <= x: with E = 2 exp(-2 x), 1 - 2 / (1 + exp(2 x)) is 1 - E + E^2 h(E), a polynomial h for 1 / (2 + E). E is 2^n (1 + less);
+// 1 - 2^n has no error, so only small numbers are rounded before the last addition.
+float vx_tanh_above(float x) {
+    precise float clamped = x > 9.5 ? 9.5 : x;  // tanh(9.02) rounds to 1
+    precise float shifted = clamped * -2.88539004 + 12582912.0;
+    precise float n = shifted - 12582912.0;
+    precise float r = clamped + n * 0.346573591;  // 21 bits: exact for |n| < 9
+    precise float q = -0.26779762 + r * 0.088452265;
+    q = 0.66669226 + r * q;
+    q = -1.3333217 + r * q;
+    q = 1.9999998 + r * q;
+    precise float less = r * r * q - (r + r);
+    float scale = uintBitsToFloat((floatBitsToUint(shifted) << 23) + 0x40000000u);
+    precise float e = scale + scale * less;
+    precise float h = 0.120568063 + e * -0.0441551283;
+    h = -0.2495365 + e * h;
+    h = 0.4999831 + e * h;
+    precise float result = (1.0 - scale) + (e * e * h - scale * less);
+    return result;
+}
+
+// An odd polynomial below 1: x - x z / 4, z = x^2, which is added without error, and the rest of the series. 0.83 ULP over all inputs.
 float vx_tanh(float x) {
     uint bits = vx_magnitude_bits(x);
     precise float z = x * x;
-    precise float p = 0.0211680029 + z * -0.00642452948;
-    p = -0.053873349 + z * p;
-    p = 0.133327648 + z * p;
-    p = -0.333333224 + z * p;
-    precise float result = x + x * z * p;
-    if (bits >= 0x3F070000u) {
-        // tanh(10) rounds to 1.
-        precise float magnitude = uintBitsToFloat(min(bits, 0x41200000u));
-        precise float shifted = magnitude * -2.88539004 + 12582912.0;
-        precise float n = shifted - 12582912.0;
-        precise float r = (-2.0 * magnitude - n * 0.693145752) - n * 1.42860677e-6;
-        precise float q = 0.5 + r * vx_exp_polynomial(r);
-        precise float less = r + r * r * q;
-        vec2 power = vx_fast_two_sum(1.0, less);
-        float scale = uintBitsToFloat((floatBitsToUint(shifted) << 23) + 0x3F800000u);
-        precise vec2 e = vec2(power.x * scale, power.y * scale);
-        vec2 sum = vx_fast_two_sum(1.0, e.x);
-        precise float low = sum.y + e.y;
-        precise float guess = 2.57721972 + sum.x * (-2.20122647 + sum.x * 0.623135567);
-        float y = uintBitsToFloat(floatBitsToUint(guess) & 0xFFFFF000u);
-        vec2 part = vx_split(sum.x);
-        precise float u = ((1.0 - part.x * y) - part.y * y) - low * y;
-        precise float twice = 2.0 * y;
-        precise float quotient = (twice - 1.0) + twice * (u + u * u);
-        result = bits > 0x7F800000u ? VX_FLOAT32_NAN : vx_flip_sign(quotient, vx_sign_bits(x));
+    precise float p = -0.00084371964 + z * 0.00012207031;
+    p = 0.0030831709 + z * p;
+    p = -0.008599408 + z * p;
+    p = 0.021787008 + z * p;
+    p = -0.05395377 + z * p;
+    p = 0.1333321 + z * p;
+    p = -0.0833333 + z * p;
+    precise float cube = x * z;
+    vec2 sum = vx_fast_two_sum(x, -0.25 * cube);
+    precise float result = sum.x + (sum.y + cube * p);
+    // Apart, so that there is no branch before the usual result.
+    if (bits - 0x38800000u >= 0x07000000u) {
+        float above = vx_flip_sign(vx_tanh_above(uintBitsToFloat(bits)), vx_sign_bits(x));
+        result = bits < 0x38800000u ? x : (bits > 0x7F800000u ? VX_FLOAT32_NAN : above);
     }
-    return bits < 0x38800000u ? x : result;
+    return result;
 }
 
 #endif

@@ -58,10 +58,23 @@ vec2 vx_log_change_base(vec2 a, float high, float low) {
     return vec2(product, error);
 }
 
-float vx_log_from(vec2 reduced) {
-    vec2 part = vx_log_pair(reduced.x);
-    vec2 sum = vx_fast_two_sum(reduced.y * 0.693145752, part.x);
-    precise float result = sum.x + (sum.y + (part.y + reduced.y * 1.42860677e-6));
+// The logarithm of a positive normal number of these bits times 2^scale. The range, m in [0.69, 1.38), is the one with the least error.
+// The terms e log(2), f and -f^2 / 2 are added without error, what follows with the rest.
+float vx_log_of_normal(uint bits, int scale) {
+    uint exponent = (bits - 0x3F30A3D7u) & 0xFF800000u;
+    precise float f = uintBitsToFloat(bits - exponent) - 1.0;
+    precise float e = float(int(exponent) + scale * 0x00800000);
+    precise float p = 0.13509338 + f * -0.09529626;
+    p = -0.12863933 + f * p;
+    p = 0.14085881 + f * p;
+    p = -0.16637772 + f * p;
+    p = 0.2000642 + f * p;
+    p = -0.25000605 + f * p;
+    p = 0.33333272 + f * p;
+    precise float square = f * f;
+    vec2 sum = vx_fast_two_sum(e * 8.26294129e-8, f);  // 16 bits of log(2), times 2^-23
+    vec2 total = vx_fast_two_sum(sum.x, -0.5 * square);
+    precise float result = total.x + (total.y + (sum.y + (square * (f * p) + e * 1.70303198e-13)));
     return result;
 }
 
@@ -79,7 +92,18 @@ float vx_log10_from(vec2 reduced) {
     return result;
 }
 
-// What is not a positive normal number comes after the usual case, which so has no branch in it.
+// What is not a positive normal number comes after the usual case, which so has no branch in it. 0.70 ULP over all inputs.
+float vx_log(float x) {
+    uint bits = floatBitsToUint(x);
+    float result = vx_log_of_normal(bits, 0);
+    if (bits - 0x00800000u >= 0x7F000000u) {
+        result = vx_log_is_ordinary(x)
+            ? vx_log_of_normal(floatBitsToUint(vx_scale_up_subnormal(x)), -24)
+            : vx_log_special(x);
+    }
+    return result;
+}
+
 #define VX_LOGARITHM(NAME, FROM) \
     float NAME(float x) { \
         float result = FROM(vx_log_reduce_normal(x)); \
@@ -88,8 +112,7 @@ float vx_log10_from(vec2 reduced) {
         } \
         return result; \
     }
-VX_LOGARITHM(vx_log, vx_log_from)      // 0.65 ULP over all inputs
-VX_LOGARITHM(vx_log2, vx_log2_from)    // 0.74 ULP; exact for powers of 2
+VX_LOGARITHM(vx_log2, vx_log2_from)    // 0.74 ULP over all inputs; exact for powers of 2
 VX_LOGARITHM(vx_log10, vx_log10_from)  // 0.67 ULP; exact for powers of 10
 
 // e log(2) + log(1 + f + c) as a pair, c an error term below 2^-20.

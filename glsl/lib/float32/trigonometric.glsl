@@ -17,8 +17,8 @@ uint vx_two_over_pi_from(int bit) {
     return (vx_two_over_pi(word) << offset) | ((vx_two_over_pi(word + 1) >> 1) >> (31 - offset));
 }
 
-// |x| = n pi / 2 + (r.x + r.y) for finite |x| >= 2^9, with n modulo 4: the bits of 2 / pi that matter, times the significand.
-vec3 vx_reduce_huge(float x) {
+// |x| = n pi / 2 + (r.x + r.y) for finite |x| >= 2^9, `turns` is n modulo 4: the bits of 2 / pi that matter, times the significand.
+vec2 vx_reduce_huge(float x, out uint turns) {
     ivec2 parts = vx_decompose(vx_magnitude_bits(x));
     int first = parts.y - 120;
     uint significand = uint(parts.x);
@@ -28,7 +28,7 @@ vec3 vx_reduce_huge(float x) {
     uint middle = uaddCarry(middle_low, low_high, carry);
     uint high = significand * vx_two_over_pi_from(first) + middle_high + carry;
     // The quotient modulo 4 in units of 2^-62: round it, keep the rest as sign, magnitude.
-    uint quadrant = (high + 0x20000000u) >> 30;
+    turns = (high + 0x20000000u) >> 30;
     high = (high << 2) | (middle >> 30);
     middle <<= 2;
     bool negative = (high & 0x80000000u) != 0u;
@@ -42,28 +42,34 @@ vec3 vx_reduce_huge(float x) {
     precise float fraction_low = float(((high & 0xFFu) << 16) | (middle >> 16)) * 5.96046448e-8;
     vec2 r = vx_pair_multiply(vec2(float(high >> 8), fraction_low), vec2(1.57079637, -4.37113883e-8));
     precise float unit = vx_power_of_two(-24 - shift) * (negative ? -1.0 : 1.0);
-    precise vec3 result = vec3(r.x * unit, r.y * unit, float(quadrant & 3u));
+    precise vec2 result = r * unit;
     return result;
 }
 
-// x = n pi / 2 + (r.x + r.y), |r.x| <= 0.79, returned with n, for |x| < 2^9.6: Cody and Waite's reduction in four parts. n has
-// 9 bits and the first parts 11, 11 and 15, so that n times a part and all but the last differences are exact.
-vec3 vx_reduce_moderate(float x) {
-    precise float n = (x * 0.636619747 + 12582912.0) - 12582912.0;
-    precise float first = (x - n * 1.5703125) - n * 0.000483751297;
-    precise float part = n * 7.54953362e-8;
+// x = n pi / 2 + (r.x + r.y), |r.x| <= 0.79, the last bits of `turns` are those of n, for |x| < 2^9.6: Cody and Waite's reduction
+// in three parts. n has 9 bits and the first two parts have 15, so that n times a part and all but the last differences are exact.
+vec2 vx_reduce_moderate(float x, out uint turns) {
+    precise float shifted = x * 0.636619747 + 12582912.0;
+    turns = floatBitsToUint(shifted);
+    precise float n = shifted - 12582912.0;
+    precise float first = x - n * 1.57080078;
+    precise float part = n * -4.45451587e-6;
     precise float high = first - part;
-    precise float low = ((first - high) - part) - n * 2.56334407e-12;
-    return vec3(high, low, n);
+    precise float low = ((first - high) - part) - n * 6.07710059e-11;
+    return vec2(high, low);
 }
 
-// The same for any finite x, n modulo 4 or not.
-vec3 vx_reduce_angle(float x) {
-    if (vx_magnitude_bits(x) >= 0x44490000u) {
-        vec3 r = vx_reduce_huge(x);
-        return vx_sign_bits(x) != 0u ? vec3(-r.x, -r.y, -r.z) : r;
+// The same for any finite x.
+vec2 vx_reduce_angle(float x, out uint turns) {
+    if (vx_magnitude_bits(x) < 0x44490000u) {
+        return vx_reduce_moderate(x, turns);
     }
-    return vx_reduce_moderate(x);
+    precise vec2 r = vx_reduce_huge(x, turns);
+    if (vx_sign_bits(x) != 0u) {
+        turns = 0u - turns;
+        r = -r;
+    }
+    return r;
 }
 
 // sin(r.x + r.y) as a pair for a reduced r.
@@ -87,32 +93,53 @@ vec2 vx_cos_reduced(vec2 r) {
     return vec2(sum.x, tail);
 }
 
-// The sine of a reduced angle and some quarter turns.
-float vx_sin_from(vec3 reduced, uint quarters) {
-    precise float whole = reduced.z + 12582912.0;
-    uint n = floatBitsToUint(whole) + quarters;
-    vec2 sine = vx_sin_reduced(reduced.xy);
-    vec2 cosine = vx_cos_reduced(reduced.xy);
-    precise float result = (n & 1u) == 0u ? sine.x + sine.y : cosine.x + cosine.y;
-    return vx_flip_sign(result, (n & 2u) << 30);
+// The sine of a reduced angle and some quarter turns: r + r z p + ..., or 1 - z / 2 + z z p + ... with another p, z = r^2. Choosing what
+// goes into one sum takes less than two sums.
+float vx_sine_after(vec2 angle, uint turns) {
+    bool odd = (turns & 1u) != 0u;
+    float r = angle.x;
+    precise float z = r * r;
+    precise float half_z = 0.5 * z;
+    precise float w = 1.0 - half_z;
+    precise float w_error = (1.0 - w) - half_z;
+    precise float p = (odd ? -0.001388731 : 0.008332189) + z * (odd ? 2.4432327e-5 : -0.00019518283);
+    p = (odd ? 0.041666646 : -0.16666655) + z * p;
+    precise float factor = (odd ? z : r) * z;
+    precise float share = (odd ? r : w) * angle.y;
+    precise float rest = odd ? w_error - share : share;
+    precise float result = (odd ? w : r) + (factor * p + rest);
+    return vx_flip_sign(result, (turns & 2u) << 30);
 }
 
-// 0.78 ULP over all inputs. Tiny and huge angles come after the usual case, which so has no branch in it.
+// After the usual case, which so has no branch in it.
+float vx_sine_of_other(float x, uint quarters) {
+    if (vx_magnitude_bits(x) >= 0x7F800000u) {
+        return VX_FLOAT32_NAN;
+    }
+    uint turns;
+    vec2 angle = vx_reduce_angle(x, turns);
+    return vx_sine_after(angle, turns + quarters);
+}
+
+// 0.80 ULP over all inputs.
 float vx_sin(float x) {
+    uint turns;
+    vec2 angle = vx_reduce_moderate(x, turns);
+    float result = vx_sine_after(angle, turns);
     uint bits = vx_magnitude_bits(x);
-    float result = vx_sin_from(vx_reduce_moderate(x), 0u);
     if (bits - 0x38800000u >= 0x0BC90000u) {
-        result = bits < 0x38800000u ? x : (bits < 0x7F800000u ? vx_sin_from(vx_reduce_angle(x), 0u) : VX_FLOAT32_NAN);
+        result = bits < 0x38800000u ? x : vx_sine_of_other(x, 0u);
     }
     return result;
 }
 
-// 0.78 ULP over all inputs.
+// 0.80 ULP over all inputs.
 float vx_cos(float x) {
-    uint bits = vx_magnitude_bits(x);
-    float result = vx_sin_from(vx_reduce_moderate(x), 1u);
-    if (bits >= 0x44490000u) {
-        result = bits < 0x7F800000u ? vx_sin_from(vx_reduce_angle(x), 1u) : VX_FLOAT32_NAN;
+    uint turns;
+    vec2 angle = vx_reduce_moderate(x, turns);
+    float result = vx_sine_after(angle, turns + 1u);
+    if (vx_magnitude_bits(x) >= 0x44490000u) {
+        result = vx_sine_of_other(x, 1u);
     }
     return result;
 }
@@ -123,13 +150,13 @@ float vx_tan(float x) {
     if (bits >= 0x7F800000u) {
         return VX_FLOAT32_NAN;
     }
-    vec3 reduced = vx_reduce_angle(x);
-    vec2 r = vec2(reduced.x, reduced.y);
+    uint turns;
+    vec2 r = vx_reduce_angle(x, turns);
     vec2 sine = vx_sin_reduced(r);
     vec2 cosine = vx_cos_reduced(r);
     sine = vx_fast_two_sum(sine.x, sine.y);
     cosine = vx_fast_two_sum(cosine.x, cosine.y);
-    bool swapped = (int(reduced.z) & 1) != 0;
+    bool swapped = (turns & 1u) != 0u;
     precise vec2 numerator = swapped ? vec2(-cosine.x, -cosine.y) : sine;
     precise vec2 denominator = swapped ? sine : cosine;
     vec2 quotient = vx_pair_divide(numerator, denominator);
