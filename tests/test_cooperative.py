@@ -224,6 +224,30 @@ def test_extremes(dtype, tile) -> None:
     assert rounded[1, 0] == 1 + info.eps
 
 
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_a_row_is_added_before_sums_are_rounded(dtype, tile, device, monkeypatch) -> None:
+    """Sums cut into parts take it once, also when a dispatch does not reach all parts; it may lie in any way."""
+    for shortest, reach, (stack, m, k, n) in [
+        (512, None, ((), 65, 37, 129)), (512, None, ((3,), 64, 24, 72)), (64, None, ((), 70, 200, 64)),
+        (64, 30000, ((2,), 64, 200, 64)),
+    ]:  # fmt: skip
+        monkeypatch.setattr(cooperative, "_SHORTEST_PART", shortest)
+        if reach is not None:
+            monkeypatch.setattr(cooperative, "_reach", lambda array, reach=reach: reach)
+        first, second, row = (values_of(dtype, shape, 11) for shape in ((*stack, m, k), (*stack, k, n), (n,)))
+        operands = vx.asarray(first, dtype=dtype), vx.asarray(second, dtype=dtype)
+        for view in (lambda x: x, lambda x: x[::-1], lambda x: x[:1]):
+            result = vx.empty((*stack, m, n), dtype=dtype)
+            added = vx.broadcast_to(view(vx.asarray(row, dtype=dtype)), (n,))
+            if cooperative.by_fragments(*operands, result, added):
+                # The row is one more product, by ones.
+                whole = np.concatenate([first, np.ones((*stack, m, 1), first.dtype)], -1)
+                rows = np.concatenate([second, np.broadcast_to(view(row), (*stack, 1, n))], -2)
+                check(result, np.matmul, whole, rows, dtype, k + 1)
+            else:
+                assert cooperative.choose_tile(device, result.shape, dtype) is None
+
+
 def test_a_device_with_fragments_uses_them(tile, device, monkeypatch) -> None:
     """Where a row of the table fits the device, nothing is converted, and `product` is not asked."""
     size = max(tile.shape)

@@ -29,6 +29,7 @@ layout(constant_id = 1) const bool A_ALONG_K = true;
 layout(constant_id = 2) const bool B_ALONG_K = false;
 layout(constant_id = 3) const bool R_PACKED = false;  // rows of r begin at multiples of 16 bytes
 layout(constant_id = 4) const bool R_FLOAT32 = false; // r holds the sums, not rounded
+layout(constant_id = 5) const bool BIASED = false;    // a row of numbers is added to all rows
 
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer AElements { uvec4 data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer BElements { uvec4 data[]; };
@@ -125,6 +126,14 @@ uint rounded(float first, float second) {
 #endif
 }
 
+vec2 numbers(uint word) {
+#ifdef BFLOAT16
+    return uintBitsToFloat(uvec2(word << 16, word & 0xffff0000u));
+#else
+    return vec2(unpackFloat2x16(word));
+#endif
+}
+
 // Stores a fragment through the subgroup's own part of a_tile: only so is it known which invocation holds which element.
 void store(int number, int first_row, int first_column) {
     const int OWN = int(gl_SubgroupID) * FRAGMENT_M * STORE_ROW, PACKS = FRAGMENT_N / LANES;
@@ -134,11 +143,17 @@ void store(int number, int first_row, int first_column) {
     for (int p = int(gl_SubgroupInvocationID); p < FRAGMENT_M * PACKS; p += SUBGROUP) {
         int to_row = first_row + p / PACKS, to_column = first_column + p % PACKS * LANES;
         int offset = place.r + to_row * push.r_m + to_column, at = OWN + p / PACKS * STORE_ROW + p % PACKS * 2;
-        if (to_row >= int(push.m)) continue;
+        if (to_row >= int(push.m) || to_column >= int(push.n)) continue;
         vec4 low = uintBitsToFloat(a_tile[at]), high = uintBitsToFloat(a_tile[at + 1]);
+        if (BIASED && place.part == 0) { // its address takes the last words, which no layout needs
+            uvec2 address = uvec2(push.layout_[LAYOUT_WORDS - 2], push.layout_[LAYOUT_WORDS - 1]);
+            uvec4 pack = AElements(address).data[to_column / LANES];
+            low += vec4(numbers(pack.x), numbers(pack.y));
+            high += vec4(numbers(pack.z), numbers(pack.w));
+        }
         if (R_FLOAT32 && R_PACKED && to_column + LANES <= int(push.n)) {
-            ResultPacks(uvec2(push.r)).data[offset / 4] = a_tile[at];
-            ResultPacks(uvec2(push.r)).data[offset / 4 + 1] = a_tile[at + 1];
+            ResultPacks(uvec2(push.r)).data[offset / 4] = floatBitsToUint(low);
+            ResultPacks(uvec2(push.r)).data[offset / 4 + 1] = floatBitsToUint(high);
             continue;
         }
         if (R_FLOAT32) {

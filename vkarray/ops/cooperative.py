@@ -149,12 +149,23 @@ def fits(tile: Tile, device: Device, shape: tuple[int, ...], dtype: DType) -> bo
 
 def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     """result = a @ b, as `product.matmul`, which takes what is not for cooperative matrices."""
+    return result if by_fragments(a, b, result) else product.matmul(a, b, result)
+
+
+def by_fragments(a: VkArray, b: VkArray, result: VkArray, bias: VkArray | None = None) -> bool:
+    """result = a @ b + bias, summed and rounded as one, or False for what is not for cooperative matrices.
+
+    The bias is a row of the dtype of a, which is added to all rows.
+    """
     tile = choose_tile(result._device, result._shape, a._dtype)
     k, longest = a._shape[-1], max(result._shape[-2:])
     # What one product spans is at most half of what indices reach; the rest is for the stack.
     if tile is None or longest * (max(longest, k) + LANES) > _reach(a):
-        return product.matmul(a, b, result)
+        return False
     batch, (m, n) = result._shape[:-2], result._shape[-2:]
+    if bias is not None:
+        row = bias._view((1, n), (0, *bias._strides))
+        bias = row if _side_by_side(row) == -1 else _in_rows(row)
     a, b = _in_packs(a), _in_packs(b)
     if tile.ahead and m >= _TURN_FROM and _side_by_side(b) == -2:
         b = _in_rows(b)
@@ -166,11 +177,11 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
         part = product.part_length(k, parallel, busy, _SHORTEST_PART, first, second, (-1, -2))
         if part < k:
             partial = product.partial_array(piece, -(-k // part))
-            _multiply(first, second, partial, tile, part)
+            _multiply(first, second, partial, tile, part, bias)
             product.sum_partial(partial, piece)
         else:
-            _multiply(first, second, piece._view((1, *piece._shape), (0, *piece._strides)), tile, part)
-    return result
+            _multiply(first, second, piece._view((1, *piece._shape), (0, *piece._strides)), tile, part, bias)
+    return True
 
 
 def _fold(a: VkArray, b: VkArray, result: VkArray) -> tuple[VkArray, VkArray, VkArray]:
@@ -215,8 +226,8 @@ def _side_by_side(array: VkArray) -> int | None:
     return None
 
 
-def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int) -> None:
-    """result[p, ...] = the product over part p of the summed dimension."""
+def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int, bias: VkArray | None) -> None:
+    """result[p, ...] = the product over part p of the summed dimension, with a bias in the first part."""
     device, k = result._device, a._shape[-1]
     (m, n), r_m = result._shape[-2:], result._strides[-2]
     shape, strides = layout.collapse(result._shape[1:-2], [a._strides[:-2], b._strides[:-2], result._strides[1:-2]])
@@ -225,7 +236,9 @@ def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int) ->
     along_k = _side_by_side(a) == -1, _side_by_side(b) == -2
     for slice_ in stack.slices((), ((), (), ()), _reach(a)):
         packed = slice_.addresses[2] % 16 == 0 and not any(stride % LANES for stride in (r_m, *slice_.strides[2]))
-        flags = (*along_k, packed, result._dtype.bits == 32)
+        distance, first_part = slice_.addresses[2] - result._address, result._strides[0] * result._dtype.itemsize
+        own = None if distance >= first_part > 0 else bias
+        flags = (*along_k, packed, result._dtype.bits == 32, own is not None)
         kernel = launch.kernel(
             variant(tile, a._dtype), device, tile.invocations, tuple((i, int(flag)) for i, flag in enumerate(flags, 1))
         )
@@ -233,6 +246,5 @@ def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int) ->
             "<3Q5I5iI", *slice_.addresses, slice_.count, m, n, slice_.k, part,
             a_m, *product.taken_steps(k, a_k, b_k), b_n, r_m, slice_.rank,
         )  # fmt: skip
-        stack.dispatch(
-            kernel, header, slice_, launch.groups_for(slice_.count * tiles.count(tile.shape, (m, n)), device.limits, 1)
-        )
+        groups = launch.groups_for(slice_.count * tiles.count(tile.shape, (m, n)), device.limits, 1)
+        stack.dispatch(kernel, header, slice_, groups, own)

@@ -475,9 +475,15 @@ class Stack:
             k = min(self.k - first * self.part, sizes[0] * self.part)
             yield _Slice(shape[rank:], sizes, own, addresses, k, self.part)
 
-    def dispatch(self, kernel: Kernel, header: bytes, slice_: _Slice, groups: tuple[int, int, int]) -> None:
-        """Run a kernel whose push constants are `header` and the slice's dimensions."""
+    def dispatch(
+        self, kernel: Kernel, header: bytes, slice_: _Slice, groups: tuple[int, int, int], bias: VkArray | None = None
+    ) -> None:
+        """Run a kernel whose push constants are `header`, the slice's dimensions and, as their last words, an address."""
         values = [*slice_.sizes, *(stride for outer in slice_.strides for stride in outer)]
         push, metadata = launch.with_metadata(self.device, header, values)
         a, b, result = self.operands
-        self.device.dispatch(kernel, push, groups, [a._buffer, b._buffer, *metadata], (result._buffer,))
+        reads = [a._buffer, b._buffer, *metadata]
+        if bias is not None:
+            push = push.ljust(launch.PUSH_CONSTANT_BYTES - 8, b"\0") + struct.pack("<Q", bias._address)
+            reads.append(bias._buffer)
+        self.device.dispatch(kernel, push, groups, reads, (result._buffer,))

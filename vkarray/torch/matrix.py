@@ -36,6 +36,8 @@ def _product(a: VkArray, b: VkArray) -> VkArray:
 def _add_product(x: VkArray, a: VkArray, b: VkArray, beta: Any = 1, alpha: Any = 1) -> VkArray:
     """beta * x + alpha * (a @ b); x is not read for beta = 0. Sums of 16 bits are rounded once."""
     short = a._dtype.kind == "real floating" and a._dtype.bits == 16 and beta != 0
+    if short and beta == alpha == 1 and (made := _biased_product(x, a, b)) is not None:
+        return made
     product = _scaled(_wide_product(a, b) if short else _product(a, b), alpha)
     if beta == 0:
         return product
@@ -45,6 +47,18 @@ def _add_product(x: VkArray, a: VkArray, b: VkArray, beta: Any = 1, alpha: Any =
         return add(product, x if x._dtype is product._dtype else cast(x, product._dtype))
     result = empty(layout.broadcast_shapes([x._shape, product._shape], "addmm"), a._dtype, a._device)
     return launch.elementwise(nn.add_wide.operation(a._dtype), (product, cast(x, a._dtype)), result)
+
+
+def _biased_product(x: VkArray, a: VkArray, b: VkArray) -> VkArray | None:
+    """x + a @ b in one kernel, where x is one row for all and there is such a kernel."""
+    columns = b._shape[-1]
+    if a.ndim != b.ndim or 0 in (*a._shape, *b._shape) or x._dtype is not a._dtype or not x._shape:
+        return None
+    if x._shape[-1] != columns or x.size != columns:
+        return None
+    result = empty((*a._shape[:-1], columns), a._dtype, a._device)
+    row = x._view((columns,), x._strides[-1:])
+    return result if cooperative.by_fragments(a, b, result, row) else None
 
 
 def _wide_product(a: VkArray, b: VkArray) -> VkArray:
