@@ -156,9 +156,9 @@ void exchange(int found, int j, inout int source[ROWS]) {
     if (has_found) {
         EACH_COLUMN {
             T element = own[0][c];
-            EACH_ROW if (r == far) element = own[r][c];
+            EACH_ROW element = vx_select(element, own[r][c], r == far);
             pivot_row[c] = element;
-            eliminating_row[c] = c < COLUMNS - j ? element : ZERO;
+            eliminating_row[c] = vx_select(ZERO, element, c < COLUMNS - j);
         }
         EACH_ROW if (r == far) pivot_source = source[r];
     }
@@ -166,7 +166,7 @@ void exchange(int found, int j, inout int source[ROWS]) {
     if (has_found) {
         EACH_COLUMN {
             T element = other_row[c];
-            EACH_ROW own[r][c] = r == far ? element : own[r][c];
+            EACH_ROW own[r][c] = vx_select(own[r][c], element, r == far);
         }
         EACH_ROW source[r] = r == far ? other_source : source[r];
     }
@@ -196,7 +196,7 @@ void factor() {
             T factor = own[r][0];
             [[unroll]] for (int c = 1; c < COLUMNS; ++c) {
                 T less = vx_add_product(-factor, eliminating_row[c], own[r][c]);
-                own[r][c - 1] = below ? less : own[r][c];
+                own[r][c - 1] = vx_select(own[r][c], less, below);
             }
             own[r][COLUMNS - 1] = factor;
         }

@@ -32,6 +32,7 @@ REAL vx_quotient_by(REAL a, REAL b, REAL inverse) {
 
 #ifdef COMPLEX_T
 #define VX_REAL_PART(Z) Z.x
+T vx_select(T otherwise, T chosen, bool condition) { return mix(otherwise, chosen, bvec2(condition)); }
 T vx_conjugate_if(T z, bool conjugate) { return conjugate ? vx_conjugated(z) : z; }
 bool vx_vanishes(T z) { return vx_is_zero(z.x) && vx_is_zero(z.y); }
 // How large a pivot is, as LAPACK has it: the sum of the parts.
@@ -74,6 +75,7 @@ T vx_inverse(T b) {
 T vx_quotient(T a, T b, T inverse) { return vx_vanishes(inverse) ? vx_quotient_of_any(a, b) : vx_multiply(a, inverse); }
 #else
 #define VX_REAL_PART(Z) Z
+T vx_select(T otherwise, T chosen, bool condition) { return mix(otherwise, chosen, condition); }
 T vx_conjugate_if(T z, bool conjugate) { return z; }
 bool vx_vanishes(T z) { return vx_is_zero(z); }
 REAL vx_size(T z) { return vx_absolute(z); }
