@@ -38,6 +38,7 @@ from .nn import (
     pooling,
     resample,
     softmax,
+    special,
 )
 from .nn import indexing as nn_indexing
 from .rows import ROWS, cast_operation
@@ -88,7 +89,7 @@ FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     searching.variants, sorting.variants, random.variants, closeness.variants,
     quantile.variants, histogram.variants, transform.variants,
     batch_norm.variants, columns.variants, convolution_direct.variants, normalization.variants, pointwise.variants,
-    pooling.variants, resample.variants, softmax.variants,
+    special.variants, pooling.variants, resample.variants, softmax.variants,
     nn_indexing.variants,
     losses.variants, dropout.variants, optimizers.variants,
     cholesky.variants, eig.variants, eigh.variants, lu.variants, norm.variants, qr.variants, svd.variants, triangular.variants,

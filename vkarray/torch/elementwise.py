@@ -12,6 +12,7 @@ from ..array import VkArray
 from ..dtypes import DType
 from ..ops.launch import Operation
 from ..ops.nn import pointwise as nn
+from ..ops.nn import special
 from ..ops.rows import ROWS as VX
 from ..ops.rows import Row
 from ..ops.searching import where_operation
@@ -214,6 +215,13 @@ elementwise("addcdiv", _add_quotient)
 elementwise("lerp", nn.lerp)
 elementwise("xlogy", nn.xlogy)
 elementwise("special_xlog1py", nn.xlog1py)
+for _name, _formula in {
+    "lgamma": special.lgamma, "digamma": special.digamma, "polygamma": special.polygamma, "i0": special.i0,
+    "special_i0e": special.i0e, "special_i1": special.i1, "special_i1e": special.i1e, "special_zeta": special.zeta,
+    "special_erfcx": special.erfcx, "special_log_ndtr": special.log_ndtr, "special_ndtri": special.ndtri,
+    "special_entr": special.entr,
+}.items():  # fmt: skip
+    elementwise(_name, _formula)
 elementwise("isposinf", nn.is_positive_infinity)
 elementwise("isneginf", nn.is_negative_infinity)
 decomposed("nan_to_num logit logit_backward sinc isin.Tensor_Tensor isin.Tensor_Scalar isin.Scalar_Tensor")

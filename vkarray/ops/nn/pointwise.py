@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -154,14 +154,24 @@ def masked_scale(x: VkArray, mask: VkArray, scale: float) -> VkArray:
 
 
 def _operations() -> Iterator[Operation]:
-    for row in FORMULAS.values():
-        yield from (row.operation(dtype) for dtype in row.accepted())
+    yield from operations_of(FORMULAS.values())
     yield from (masked_scale_operation(dtype) for dtype in CATEGORIES["real floating"])
+
+
+def operations_of(rows: Iterable[Row]) -> Iterator[Operation]:
+    """The operations of rows for all types."""
+    for row in rows:
+        yield from (row.operation(dtype) for dtype in row.accepted())
 
 
 def variants(device: Any) -> Iterator[Variant]:
     """The shaders of all formulas on their types, for the archive."""
-    for operation in _operations():
+    yield from variants_of(_operations(), device)
+
+
+def variants_of(operations: Iterable[Operation], device: Any) -> Iterator[Variant]:
+    """The shaders of those operations whose types a device supports."""
+    for operation in operations:
         if all(is_supported(one, device) for one in (*operation.inputs, operation.result)):
             for flat in (True, False):
                 yield operation.variant(device, flat)
