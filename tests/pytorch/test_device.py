@@ -7,6 +7,7 @@ import itertools
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -288,3 +289,19 @@ def test_mlp_learns_as_on_the_cpu():
                     parameter.sub_(parameter.grad, alpha=0.1)
             losses[-1].append(loss.item())
     assert losses[1] == pytest.approx(losses[0], rel=1e-5)
+
+
+def test_threads_make_tensors_at_once():
+    """Each gets its own memory, of its own shape."""
+
+    def made(number: int) -> bool:
+        kept = [torch.full((number + 1, place % 5 + 1), number + place, device=DEVICE) for place in range(50)]
+        return all(
+            one.shape == (number + 1, place % 5 + 1) and bool((one == number + place).all())
+            for place, one in enumerate(kept)
+        )
+
+    before = storage.live()
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(made, range(8)))
+    assert storage.live() == before

@@ -124,10 +124,15 @@ def _is_in_bad_fork() -> bool:
     return False
 
 
+def _lazy_init() -> None:
+    """Nothing is left to do. PyTorch asks for it until it is there, in every call that names the device."""
+
+
 _MODULE = types.ModuleType("torch.vulkan", "The Vulkan device of PyTorch, made by vkarray.torch.")
 _FUNCTIONS = (
     is_available, is_initialized, device_count, current_device, set_device, device, device_name, synchronize, memory_allocated,
     max_memory_allocated, memory_reserved, empty_cache, get_amp_supported_dtype, _is_in_bad_fork,
+    _lazy_init,
 )  # fmt: skip
 
 

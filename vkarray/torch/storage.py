@@ -17,7 +17,7 @@ from ..array import VkArray, check_supported, storage_itemsize
 from ..dtypes import DType
 from ..errors import FeatureError
 from ..ops import launch
-from . import device
+from . import device, dlpack
 from .device import CPU_KERNELS, DEVICE
 from .fallback import different_devices
 
@@ -64,24 +64,37 @@ def dtype_of(dtype: torch.dtype) -> DType:
 
 def _storage(buffer: _vk.Buffer, nbytes: int, stored: int = 0) -> torch.UntypedStorage:
     """A storage over a whole buffer that has none yet, of `nbytes` as PyTorch counts them."""
-    address = buffer.address
-    storage = _make_storage(address, DEVICE, nbytes)
-    reference = _Storage(storage, _forget)
-    reference.address = address
-    _allocations[address] = (buffer, reference, stored)
+    storage = _make_storage(buffer.address, DEVICE, nbytes)
+    _remember(storage, buffer, stored)
     return storage
+
+
+def _remember(storage: torch.UntypedStorage, buffer: _vk.Buffer, stored: int) -> None:
+    """Note that a storage lies over a whole buffer, until it dies."""
+    reference = _Storage(storage, _forget)
+    reference.address = address = buffer.address
+    _allocations[address] = (buffer, reference, stored)
 
 
 def _tensor(
     buffer: _vk.Buffer, offset: int, shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype, itemsize: int
 ) -> torch.Tensor:
     """A tensor over a whole buffer that no storage has yet. `itemsize` is what an element takes on the device."""
-    own = dtype.itemsize
-    if itemsize == own:
-        storage = _storage(buffer, buffer.nbytes)
-    else:
-        storage = _storage(buffer, buffer.nbytes // itemsize * own, itemsize)
-    return _set(CPU_KERNELS, _make_tensor((0,), dtype), storage, offset, shape, strides)
+    own, nbytes, stored = dtype.itemsize, buffer.nbytes, 0
+    if itemsize != own:
+        nbytes, stored = nbytes // itemsize * own, itemsize
+    form, spanned = _form(tuple(shape), tuple(strides), dtype)
+    if offset or spanned != nbytes:
+        return _set(CPU_KERNELS, _make_tensor((0,), dtype), _storage(buffer, nbytes, stored), offset, shape, strides)
+    tensor = dlpack.tensor_at(buffer.address, form)
+    _remember(tensor.untyped_storage(), buffer, stored)
+    return tensor
+
+
+@functools.lru_cache(maxsize=4096)
+def _form(shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype) -> tuple[dlpack.Form, int]:
+    """How tensors of this look are made, and the bytes that they span."""
+    return dlpack.form(shape, strides, FROM_TORCH[dtype]), _span(shape, strides)[0] * dtype.itemsize
 
 
 def empty(shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
