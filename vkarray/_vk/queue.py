@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from .memory import Buffer
 
 FIRST_BATCH, LARGEST_BATCH = 8, 256  # commands per batch: small while the device may be idle, then doubling
-BATCH_WORKGROUPS = 1 << 14  # enough work to submit at once
+# Workgroups that are enough work to submit at once, and while the device has work, when it is the host's time that counts.
+BATCH_WORKGROUPS, LARGEST_WORKGROUPS = 1 << 14, 1 << 18
 POLL_SECONDS = 2e-3  # waking from a sleeping wait took 50 to 600 µs on a GPU; after this long it is little
 WAIT_NANOSECONDS = 100_000_000  # wake up this often so that Ctrl-C works
 PROBE_SECONDS = 1.0  # after so long a wait, and then this often, ask whether the device is lost
@@ -68,7 +69,7 @@ class Queue:
         self.bound: Kernel | None = None
         self.steps: list[Kernel | str] = []  # kernels bound and transfers recorded in it
         self.recorded = self.workgroups = 0
-        self.batch_limit = FIRST_BATCH
+        self.batch_limit, self.workgroup_limit = FIRST_BATCH, BATCH_WORKGROUPS
         self.free: list[Any] = []
         self.in_flight: deque[Batch] = deque()
         self.batches = self.barriers = 0
@@ -240,7 +241,7 @@ class Queue:
                 self._dispatch(commands, x, y, z)
             self.recorded = recorded = self.recorded + 1
             self.workgroups += x * y * z
-            if recorded >= self.batch_limit or self.workgroups >= BATCH_WORKGROUPS:
+            if recorded >= self.batch_limit or self.workgroups >= self.workgroup_limit:
                 self.submit()
 
     def _traced_dispatch(
@@ -263,7 +264,7 @@ class Queue:
         """Count the transfer just recorded, submit when the batch is full."""
         self.recorded += 1
         self.workgroups += workgroups
-        if self.recorded >= self.batch_limit or self.workgroups >= BATCH_WORKGROUPS:
+        if self.recorded >= self.batch_limit or self.workgroups >= self.workgroup_limit:
             self.submit()
 
     # --- submitting ------------------------------------------------------------------------------------------------
@@ -310,6 +311,7 @@ class Queue:
         self.barrier = self.submitted = batch.serial
         self.batches += 1
         self.batch_limit = min(max(self.batch_limit * 2, FIRST_BATCH), LARGEST_BATCH)
+        self.workgroup_limit = min(self.workgroup_limit * 2, LARGEST_WORKGROUPS)
 
     def _arrived(self, batch: Batch) -> bool:
         """Whether the driver has the batch; to find out, it has to finish all that it has."""
@@ -353,7 +355,7 @@ class Queue:
             if batch.timer:
                 timers.append(batch.timer)
         if not self.in_flight:
-            self.batch_limit = FIRST_BATCH
+            self.batch_limit, self.workgroup_limit = FIRST_BATCH, BATCH_WORKGROUPS
         for timer in timers:
             timer.deliver()
 
