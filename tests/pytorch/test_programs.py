@@ -5,7 +5,10 @@ from __future__ import annotations
 import copy
 import io
 import math
+import os
 import pickle
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -374,3 +377,17 @@ def test_zero_size():
     assert (empty.t() @ empty).tolist() == [[0] * 3] * 3
     assert torch.cat([empty, torch.ones(1, 3, device=DEVICE)]).shape == (1, 3)
     assert vt.as_array(empty).shape == (0, 3)
+
+
+def test_tensors_are_printed_without_float64():
+    """PyTorch would measure the numbers in float64."""
+    program = """
+import torch, vkarray.torch
+x = torch.tensor([1.5, -2e-7, float("inf")])
+for one in (x, x[:0], x[0], torch.arange(3000.0), x.to(torch.float16), x != 0, torch.tensor([1 + 2j])):
+    on_device = repr(one.to("vulkan")).replace(", device='vulkan:0'", "")
+    assert "".join(on_device.split()) == "".join(repr(one).split()), (on_device, one)
+"""
+    environment = os.environ | {"VKARRAY_DISABLE": "shaderFloat64"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -31,6 +31,7 @@ from . import (
     normalization,
     optimizers,
     pooling,
+    printing,
     random,
     recurrent,
     reductions,
