@@ -31,7 +31,9 @@ _SEEN = "(!OPTION || int(element) <= int(row % uint(push.matrix[0])) + push.matr
 _SCORE = f"({_SEEN} ? VX_MASKED(a * PARAMETER(0), b) : VX_NEGATIVE_INFINITY)"
 _MASKED_SOFTMAX = row_kernel(
     "masked softmax", _SCORE, "vx_is_negative_infinity(s) ? T(0) : c * t", phase_2=f"vx_exp_below({_SCORE} - s)",
-    finish_2="vx_fast_reciprocal(t)", second=("same", "bool"), **_LARGEST,
+    finish_2="vx_fast_reciprocal(t)", second=("same", "bool"),
+    combine_1="vx_is_nan(x) || x > y ? x : y",  # keeps NaN: it is no row without any score
+    identity_1="VX_NEGATIVE_INFINITY",
 )  # fmt: skip
 
 
