@@ -27,6 +27,7 @@ from . import (
 from .fourier import transform
 from .linalg import cholesky, eig, eigh, lu, norm, qr, svd, triangular
 from .nn import (
+    attention_fragments,
     batch_norm,
     columns,
     convolution_direct,
@@ -89,7 +90,7 @@ FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     searching.variants, sorting.variants, random.variants, closeness.variants,
     quantile.variants, histogram.variants, transform.variants,
     batch_norm.variants, columns.variants, convolution_direct.variants, normalization.variants, pointwise.variants,
-    special.variants, pooling.variants, resample.variants, softmax.variants,
+    special.variants, pooling.variants, resample.variants, softmax.variants, attention_fragments.variants,
     nn_indexing.variants,
     losses.variants, dropout.variants, optimizers.variants,
     cholesky.variants, eig.variants, eigh.variants, lu.variants, norm.variants, qr.variants, svd.variants, triangular.variants,
@@ -110,3 +111,4 @@ def standard_variants() -> Iterator[Variant]:
 def shipped_variants() -> Iterator[Variant]:
     """Those that are compiled into `glsl/compiled/`, for they need a newer compiler than most machines have."""
     yield from cooperative.variants()
+    yield from attention_fragments.variants()

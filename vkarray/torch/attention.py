@@ -53,7 +53,7 @@ def _inferred(
         made: Tensor = _composed(query, key, value, mask, 0.0, causal, scale=scale, enable_gqa=grouped)[0]
         return made
     arrays = (array_of(query), array_of(key), array_of(value), None if mask is None else array_of(mask))
-    return wrap(nn.attention(*arrays, causal=causal, scale=scale, grouped=_is_grouped(query, key)).result)
+    return wrap(nn.attend(*arrays, causal=causal, scale=scale, grouped=_is_grouped(query, key)))
 
 
 def _without_gradients(

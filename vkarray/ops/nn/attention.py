@@ -13,6 +13,7 @@ from ..manipulation import reshape
 from ..random import Generator
 from ..reductions import partial_dtype
 from ..rows import cast, check_operands
+from . import attention_fragments
 from .dropout import dropout, dropout_backward
 from .softmax import masked_softmax, softmax_backward
 
@@ -113,6 +114,22 @@ def attention(
     if heads > 1:
         result = reshape(result, (*result._shape[:-4], result._shape[-4] * heads, *result._shape[-2:]))
     return Attention(result, probabilities, kept)
+
+
+def attend(
+    query: VkArray, key: VkArray, value: VkArray, mask: VkArray | None = None, *, causal: bool = False,
+    scale: float | None = None, grouped: bool = False,
+) -> VkArray:  # fmt: skip
+    """The result of `attention` alone, without dropout: in one kernel where there is one for these operands.
+
+    Parameters, errors: as `attention`. The result need not be contiguous, nor are 16-bit scores rounded in that kernel.
+    """
+    heads = _checked("attend", query, key, value, grouped)[3]
+    factor = 1 / math.sqrt(query._shape[-1]) if scale is None else promotion.as_float(scale, "attend", "scale")
+    found = attention_fragments.attend(query, key, value, mask, causal=causal, factor=factor, group=heads)
+    if found is None:
+        return attention(query, key, value, mask, causal=causal, scale=scale, grouped=grouped).result
+    return found
 
 
 def attention_backward(

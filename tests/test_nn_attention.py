@@ -1,0 +1,179 @@
+"""Attention without stored scores against float64 formulas, on devices with fragments and on all others.
+
+Mesa 26 gives llvmpipe fragments of 8 x 8 x 8; a tile of the tests' own takes them where the compiler knows cooperative matrices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import supported
+from test_cooperative import compiler_is_new
+from test_matmul import values_of
+
+import vkarray as vx
+from vkarray.ops.nn import attention, attention_fragments
+from vkarray.ops.nn.attention_fragments import TILES, Tile
+
+HALVES = supported([vx.float16, vx.bfloat16])
+
+
+@pytest.fixture(params=range(len(TILES["gpu"])))
+def tile(request, device, monkeypatch):
+    """Makes a row of the table the only one; on a CPU a tile that its compiler takes little time for."""
+    row = TILES["gpu"][request.param]
+    monkeypatch.setitem(TILES, "gpu", (row,))
+    if compiler_is_new():
+        monkeypatch.setitem(TILES, "cpu", (Tile(16, 16, 1 + request.param, 2, 8, 8),))
+    return row
+
+
+def reference(q, k, v, mask):
+    """The result in float64, the largest sum of |q k| of a row, and the sum of p |v| that errors go with."""
+    q, k, v = (one.astype(np.float64) for one in (q, k, v))
+    k, v = (np.repeat(one, q.shape[1] // one.shape[1], 1) for one in (k, v))
+    scale = q.shape[-1] ** -0.5
+    scores = q @ np.swapaxes(k, -1, -2) * scale + mask
+    top = scores.max(-1, keepdims=True)
+    p = np.exp(scores - np.where(np.isfinite(top), top, 0))
+    total = p.sum(-1, keepdims=True)
+    p = np.divide(p, total, out=np.zeros_like(p), where=total != 0)
+    largest = (np.abs(q) @ np.swapaxes(np.abs(k), -1, -2)).max(-1, keepdims=True) * scale
+    return p @ v, largest, p @ np.abs(v)
+
+
+def check(got, q, k, v, mask, dtype, stored: bool) -> None:
+    """Every product and sum of float32 errs by some units of it; powers are rounded to their type, and so is the result.
+
+    With `stored` scores these are rounded too, and so are sums of powers that they have been divided by.
+    """
+    expected, largest, size = reference(q, k, v, mask)
+    unit, half = 2.0**-24, vx.finfo(dtype).eps / 2
+    keys, width = k.shape[2], q.shape[3]
+    # exp2 errs by 3 + 2 |x| units (Vulkan, precision of exp2), of x that give more than the smallest number of the type.
+    relative = (2 * (width + 6) * (largest + np.abs(np.where(np.isfinite(mask), mask, 0)).max()) + keys + 300) * unit
+    relative = relative + half * (2 * largest + 2 if stored else 1)
+    smallest = vx.finfo(dtype).smallest_normal * vx.finfo(dtype).eps
+    bound = relative * (size + np.abs(expected)) + half * np.abs(expected) + smallest * (1 + keys * np.abs(v).max())
+    host = np.asarray(got).astype(np.float64)
+    assert host.shape == expected.shape
+    np.testing.assert_array_less(np.abs(host - expected), bound + 1e-300)
+
+
+def operands(dtype, rows, keys, width, heads=(2, 2)):
+    shapes = (2, heads[0], rows, width), (2, heads[1], keys, width), (2, heads[1], keys, width)
+    return [values_of(dtype, shape, seed) for seed, shape in enumerate(shapes)]
+
+
+def both(dtype, device, hosts, mask=None, view=lambda x: x, **options):
+    """The result on the device, and whether scores are stored on the way."""
+    arrays = [view(vx.asarray(one, dtype=dtype)) for one in hosts]
+    stored = attention_fragments.choose_tile(device, hosts[0].shape[-1], dtype) is None or hosts[0].shape[-1] % 8 != 0
+    return attention.attend(*arrays, mask, **options), stored
+
+
+CASES = [(20, 40, 16), (1, 7, 16), (40, 1, 8), (33, 17, 16), (5, 50, 12)]
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_shapes(dtype, device, tile) -> None:
+    widths = {16: min(tile.width, 16 if device.limits.is_cpu else 128), 8: 8, 12: 12}
+    for rows, keys, width in [*CASES, *(() if device.limits.is_cpu else ((300, 260, 16), (130, 200, 8)))]:
+        hosts = operands(dtype, rows, keys, widths[width])
+        got, stored = both(dtype, device, hosts)
+        check(got, *hosts, np.zeros((1, 1)), dtype, stored)
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_causal_and_grouped(dtype, device, tile) -> None:
+    for rows, keys in [(33, 33), (20, 40), (40, 20)]:
+        hosts = operands(dtype, rows, keys, 16, (6, 2))
+        mask = np.where(np.arange(keys) <= np.arange(rows)[:, None], 0, -np.inf)
+        got, stored = both(dtype, device, hosts, causal=True, grouped=True)
+        check(got, *hosts, mask, dtype, stored)
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_masks(dtype, device, tile) -> None:
+    """Of bools and of numbers, of all shapes that broadcast; rows that see nothing are 0."""
+    hosts = operands(dtype, 20, 40, 16)
+    allowed = np.random.default_rng(3).random((2, 1, 20, 40)) < 0.5
+    allowed[0, 0, 3] = False
+    got, stored = both(dtype, device, hosts, vx.asarray(allowed))
+    check(got, *hosts, np.where(allowed, 0, -np.inf), dtype, stored)
+    assert not np.asarray(got)[0, :, 3].any()
+    for shape, view in [((20, 40), lambda x: x), ((1, 2, 1, 40), lambda x: x), ((40, 20), lambda x: x.T[::-1])]:
+        numbers = values_of(dtype, shape, 4)
+        got, stored = both(dtype, device, hosts, view(vx.asarray(numbers, dtype=dtype)))
+        check(got, *hosts, view(numbers).astype(np.float64), dtype, stored)
+    for low in (-np.inf, float(vx.finfo(dtype).min)):
+        numbers = np.where(np.arange(40) < 30, 0, low)
+        got, stored = both(dtype, device, hosts, vx.asarray(numbers, dtype=dtype), causal=True)
+        mask = np.where(np.arange(40) <= np.arange(20)[:, None], 0, -np.inf)
+        check(got, *hosts, mask, dtype, stored)
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_layouts(dtype, device, tile) -> None:
+    hosts = operands(dtype, 2, 2, 16, (20, 20))
+    for view in (
+        lambda x: x.swapaxes(1, 2) if isinstance(x, np.ndarray) else vx.permute_dims(x, (0, 2, 1, 3)),
+        lambda x: x[:, ::2], lambda x: x[..., ::2], lambda x: x[:, ::-1], lambda x: x[..., ::-1], lambda x: x[:1],
+    ):  # fmt: skip
+        viewed = [view(one) for one in hosts]
+        got, stored = both(dtype, device, hosts, view=view)
+        check(got, *viewed, np.zeros((1, 1)), dtype, stored)
+    # Two and three dimensions, leading ones that broadcast, and the layout that the next product takes without a copy.
+    q, k, v = (vx.asarray(one, dtype=dtype) for one in hosts)
+    whole = attention.attend(q, k, v)
+    np.testing.assert_array_equal(np.asarray(attention.attend(q[0, 1], k[0, 1], v[0, 1])), np.asarray(whole)[0, 1])
+    np.testing.assert_array_equal(np.asarray(attention.attend(q[0], k[0], v[0])), np.asarray(whole)[0])
+    spread = attention.attend(q, k[:1], v[:1])
+    np.testing.assert_array_equal(np.asarray(spread)[1], np.asarray(attention.attend(q[1], k[0], v[0])))
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_not_finite_numbers_stay_in_their_rows(dtype, device, tile) -> None:
+    hosts = operands(dtype, 20, 40, 16)
+    hosts[0][0, 0, 3, 5], hosts[0][0, 0, 17, 2] = np.nan, np.inf
+    found = np.asarray(both(dtype, device, hosts)[0]).astype(np.float64)
+    wrong = np.zeros(found.shape, bool)
+    wrong[0, 0, 3] = wrong[0, 0, 17] = True
+    np.testing.assert_array_equal(np.isnan(found), wrong)
+    # A key or value of a group is seen by all of its rows, by those of before it when they are causal, by no others.
+    hosts = operands(dtype, 20, 20, 16)
+    hosts[2][1, 1, 18, 4] = np.inf
+    found = np.asarray(both(dtype, device, hosts, causal=True)[0]).astype(np.float64)
+    assert np.isinf(found[1, 1, 18:, 4]).all()
+    assert np.isfinite(np.delete(found, 4, 3)).all()
+    assert np.isfinite(found[0]).all()
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_large_scores_and_small_ones(dtype, device, tile) -> None:
+    """The largest score is subtracted first; blocks with larger ones than all before come last."""
+    hosts = operands(dtype, 20, 40, 16)
+    for grow in (np.linspace(0, 8, 40), np.linspace(8, 0, 40), np.full(40, 30.0)):
+        keys = values_of(vx.float16 if dtype is vx.bfloat16 else dtype, (40, 16), 7).astype(np.float64)
+        keys = np.asarray(vx.astype(vx.asarray((keys * grow[:, None]).astype(np.float32)), dtype)).astype(np.float32)
+        given = [hosts[0], np.broadcast_to(keys, hosts[1].shape).copy(), hosts[2]]
+        got, stored = both(dtype, device, given)
+        check(got, *given, np.zeros((1, 1)), dtype, stored)
+
+
+def test_the_same_bits_every_time(device, tile) -> None:
+    hosts = operands(HALVES[0], 40, 40, 16)
+    first, second = (np.asarray(both(HALVES[0], device, hosts)[0]) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_devices_without_what_the_kernel_needs_are_left_alone(device) -> None:
+    assert attention_fragments.choose_tile(device, 1000, vx.float16) is None
+    assert attention_fragments.choose_tile(device, 64, vx.float32) is None
+
+
+def test_tiles_fit_what_they_are_for() -> None:
+    for row in TILES["gpu"]:
+        assert row.keys % row.fragment == row.width % row.fragment == row.subgroup % row.fragment == 0
+        assert row.keys // 4 % (row.subgroup // row.fragment) == 0
+        assert row.shared_bytes(row.width) <= 49152
