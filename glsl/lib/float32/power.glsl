@@ -57,12 +57,13 @@ float vx_hypot(float a, float b) {
     return vx_scale(root.x, above.y - 127);
 }
 
-// log2 of a positive finite x as a pair whose first number has 12 bits, relative error about 2^-34 (after Sun's fdlibm): with
-// x = 2^e (1 + f) and s = f / (2 + f), log(1 + f) = 2/3 s (3 + s^2 + s^4 (3/5 + s^2 (3/7 + ...))), where s, what is in parentheses
-// and the product are numbers of 12 bits, whose products are exact, and a rest.
-vec2 vx_log2_pair(float x) {
-    vec2 reduced = vx_log_reduce(x);
-    float f = reduced.x;
+// log2 of a positive normal number of these bits times 2^scale, as a pair whose first number has 12 bits, relative error about 2^-34
+// (after Sun's fdlibm): with x = 2^e (1 + f) and s = f / (2 + f), log(1 + f) = 2/3 s (3 + s^2 + s^4 (3/5 + s^2 (3/7 + ...))), where s,
+// what is in parentheses and the product are numbers of 12 bits, whose products are exact, and a rest.
+vec2 vx_log2_pair(uint bits, int scale) {
+    uint exponent = (bits - 0x3F3504F3u) & 0xFF800000u;
+    precise float f = uintBitsToFloat(bits - exponent) - 1.0;
+    precise float e = float(int(exponent) + scale * 0x00800000) * 1.1920928955078125e-7;
     precise float d = 2.0 + f;
     float d_high = vx_split(d).x;
     precise float d_low = f - (d_high - 2.0);
@@ -88,9 +89,9 @@ vec2 vx_log2_pair(float x) {
     // Times 2 / (3 log(2)).
     precise float high = product_high * 0.961669922;
     precise float low = product_high * 0.000126772051 + product_low * 0.961796701;
-    precise float sum = (high + low) + reduced.y;
+    precise float sum = (high + low) + e;
     float logarithm = vx_split(sum).x;
-    precise float logarithm_low = low - ((logarithm - reduced.y) - high);
+    precise float logarithm_low = low - ((logarithm - e) - high);
     return vec2(logarithm, logarithm_low);
 }
 
@@ -143,32 +144,47 @@ float vx_pow_rare(float x, float y, float exponent, vec2 part, float shifted) {
     return uintBitsToFloat(sign | vx_compose(significand, int(floatBitsToUint(power.x) >> 23) + vx_exp_exponent(shifted)));
 }
 
-// 2^(y log2 |x|) from pairs. 0.71 ULP on samples.
-float vx_pow(float x, float y) {
-    vec2 logarithm = vx_log2_pair(uintBitsToFloat(vx_magnitude_bits(x)));
-    // |log2 x| is 2^-24 at least, or 0: the result no longer changes with |y| beyond 2^40.
-    precise float power = uintBitsToFloat(min(vx_magnitude_bits(y), 0x53800000u) | vx_sign_bits(y));
-    float power_high = vx_split(power).x;
-    precise float high = power_high * logarithm.x;
-    precise float low = (power - power_high) * logarithm.x + power * logarithm.y;
+// |x|^y from the logarithm of |x|, a pair: its exponent, and part.x + part.y times 2^n for the n nearest to that, of which the last bits
+// of `shifted` tell.
+void vx_pow_parts(vec2 logarithm, float y, out float exponent, out vec2 part, out float shifted) {
+    vec2 power = vx_split(y);
+    precise float high = power.x * logarithm.x;
+    precise float low = power.y * logarithm.x + y * logarithm.y;
     vec2 product = vx_fast_two_sum(high, low);
+    exponent = product.x;
     // 2^n 2^r, r log(2) as a pair.
-    precise float shifted = product.x + 12582912.0;
-    precise float n = shifted - 12582912.0;
+    precise float far = product.x + 12582912.0;
+    precise float n = far - 12582912.0;
     precise float r = product.x - n;
-    vec2 part = vx_split(r);
-    precise float r_high = part.x * 0.693115234;
-    precise float r_low = (part.y + product.y) * 0.693147182 + part.x * 3.19461833e-5;
-    vec2 reduced = vx_fast_two_sum(r_high, r_low);
-    vec2 sum = vx_fast_two_sum(1.0, reduced.x);
-    precise float q = 0.5 + reduced.x * vx_exp_polynomial(reduced.x);
-    precise float tail = sum.y + (reduced.x * reduced.x * q + reduced.y * sum.x);
-    precise float significand = sum.x + tail;
+    vec2 halves = vx_split(r);
+    precise float r_high = halves.x * 0.693115234;
+    precise float r_low = (halves.y + product.y) * 0.693147182 + halves.x * 3.19461833e-5;
+    precise float reduced = r_high + r_low;
+    vec2 sum = vx_fast_two_sum(1.0, r_high);
+    precise float tail = sum.y + (reduced * reduced * vx_exp_short_polynomial(reduced) + r_low);
+    part = vec2(sum.x, tail);
+    shifted = far;
+}
+
+// 2^(y log2 |x|) from pairs. 0.75 ULP on samples.
+float vx_pow(float x, float y) {
+    uint bits = vx_magnitude_bits(x);
+    float exponent, shifted;
+    vec2 part;
+    vx_pow_parts(vx_log2_pair(bits, 0), y, exponent, part, shifted);
+    precise float significand = part.x + part.y;
     float result = uintBitsToFloat(floatBitsToUint(significand) + (floatBitsToUint(shifted) << 23));
-    bool usual = floatBitsToUint(x) - 1u < 0x7F7FFFFFu && vx_magnitude_bits(y) - 1u < 0x7F7FFFFFu
-        && vx_magnitude_bits(product.x) < 0x42F80000u;
+    // Whatever is special in y makes the exponent great or NaN, but for x = 1 and y = 0, where the result is 1 as it should be.
+    bool usual = floatBitsToUint(x) - 0x00800000u < 0x7F000000u && vx_magnitude_bits(exponent) < 0x42F80000u;
     if (!usual) {
-        result = vx_pow_rare(x, y, product.x, vec2(sum.x, tail), shifted);
+        if (bits < 0x00800000u || vx_magnitude_bits(y) > 0x53800000u) {
+            // |log2 x| is 2^-24 at least, or 0: the result no longer changes with |y| beyond 2^40.
+            float power = uintBitsToFloat(min(vx_magnitude_bits(y), 0x53800000u) | vx_sign_bits(y));
+            bool subnormal = bits < 0x00800000u;
+            vec2 logarithm = vx_log2_pair(floatBitsToUint(vx_scale_up_subnormal(uintBitsToFloat(bits))), subnormal ? -24 : 0);
+            vx_pow_parts(logarithm, power, exponent, part, shifted);
+        }
+        result = vx_pow_rare(x, y, exponent, part, shifted);
     }
     return result;
 }
