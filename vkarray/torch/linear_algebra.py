@@ -179,8 +179,11 @@ def _cross(a: VkArray, b: VkArray, *, dim: int = -1) -> VkArray:
 native("linalg_qr", _qr)
 native("linalg_solve_triangular", _solve_triangular)
 native("linalg_cholesky_ex", _cholesky)
-direct("cholesky", _checked_cholesky)
-direct("cholesky.out", lambda x, upper=False, *, out: table.resized(out, x.shape).copy_(_checked_cholesky(x, upper)))
+if hasattr(torch.ops.aten, "cholesky"):  # PyTorch 2.15 has `torch.linalg.cholesky` alone
+    direct("cholesky", _checked_cholesky)
+    direct(
+        "cholesky.out", lambda x, upper=False, *, out: table.resized(out, x.shape).copy_(_checked_cholesky(x, upper))
+    )
 native("_cholesky_solve_helper", _cholesky_solved)
 native("cholesky_inverse", _cholesky_inverse)
 native("triangular_solve", _triangular_solved)
