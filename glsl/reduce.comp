@@ -21,8 +21,8 @@ layout(local_size_x_id = 0) in;
 // Constants, since CPU drivers run both sides of every branch.
 layout(constant_id = 1) const bool PACKED = false;           // an aligned row without gaps
 layout(constant_id = 2) const bool TWO_DIMENSIONAL = false;  // the elements of a row lie in two dimensions
-layout(constant_id = 3) const uint LANES = 8u;               // a power of two up to 256
-layout(constant_id = 4) const uint TURNS = 0u;               // batches of a lane, where all lanes have so many
+layout(constant_id = 3) const uint TURNS = 0u;               // batches of a lane, where all lanes have so many
+const uint LANES = 8u;
 const uint CHUNK_LANES = 256u;
 
 #define STEP (LANES * uint(VECTOR))
@@ -302,12 +302,65 @@ STATE lane_state(uint first, uint end) {
 #endif
 }
 
-#ifdef SHARED
-shared STATE exchange[gl_WorkGroupSize.x];
-#endif
-
 // The first element of a lane in the chunk.
 uint first_of(uint lane) { return lane / LANES * push.block + lane % LANES * uint(VECTOR); }
+
+// A strip is some neighbouring lanes that an invocation takes together where all of their elements are there. By columns it
+// has their loads under way together; of texels, those that it reads lie side by side, which a CPU fetches ahead.
+#if defined(SHIFTED) || !(defined(SHARED) || defined(TEXELS))
+#define STRIP 1
+#elif defined(TEXELS)
+#define STRIP 8
+#define STEPS (TURNS * uint(BATCH))
+#define STRIDE 1
+#define LOAD_LANE int place = offset / VECTOR + lane; LOAD_PACK(value[lane], place)
+#else
+#define STRIP 4
+#define STEPS (push.block / STEP)
+#define STRIDE push.stride
+#define LOAD_LANE EACH value[lane][k] = LOAD_INPUT(Elements(push.a).data[offset + (lane * VECTOR + k) * STRIDE]);
+#endif
+
+#if STRIP > 1
+#define EACH_LANE [[unroll]] for (int lane = 0; lane < STRIP; ++lane)
+#define TAKE(NEXT) { \
+    INPUT value[STRIP][VECTOR]; \
+    EACH_LANE { LOAD_LANE } \
+    EACH_LANE EACH { \
+        const int q = lane * VECTOR + k; \
+        LEAF next = leaf_of(value[lane][k], element + uint(q)); \
+        leaf[q] = NEXT; \
+    } \
+    element += STEP; \
+    offset += int(STEP) * STRIDE; \
+}
+#define JOIN_LEAVES(WIDTH) \
+    [[unroll]] for (int q = 0; q < STRIP * VECTOR; q += 2 * WIDTH) { \
+        if (q + WIDTH < STRIP * VECTOR) leaf[q] = combine(leaf[q], leaf[q + WIDTH]); \
+    }
+
+// The state of the strip whose first element is `first`.
+STATE strip_state(uint first) {
+    LEAF leaf[STRIP * VECTOR];
+    uint element = first;
+    int offset = row_offset + int(chunk_start + first) * STRIDE;
+    TAKE(next)
+    for (uint step = 1u; step < STEPS; ++step) TAKE(follow(leaf[q], next))
+    JOIN_LEAVES(1)
+    JOIN_LEAVES(2)
+    JOIN_LEAVES(4)
+    JOIN_LEAVES(8)
+    JOIN_LEAVES(16)
+    JOIN_LEAVES(32)
+    return leaf[0];
+}
+#endif
+
+#ifdef SHARED
+shared STATE exchange[gl_WorkGroupSize.x];
+#define JOIN_PARTS(WIDTH) \
+    [[unroll]] for (uint k = 0u; k < 8u; k += 2u * WIDTH) if (k + WIDTH < present) part[k] = combine(part[k], part[k + WIDTH]);
+#endif
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
@@ -340,12 +393,27 @@ void main() {
     STATE stack[LEVELS];
     STATE state;
     uint done = 0u;
-    for (uint lane = member * share; done < share && first_of(lane) < count; ++lane) {
-        STATE next = lane_state(first_of(lane), min((lane / LANES + 1u) * push.block, count));
+    for (uint lane = member * share; done < share && first_of(lane) < count;) {
+        uint end = (lane / LANES + 1u) * push.block;
+        uint width = 1u;
+        STATE next;
+#ifdef TEXELS
+        const bool strip = STRIP > 1 && TURNS > 0u;
+#else
+        bool strip = STRIP > 1 && !TWO_DIMENSIONAL && share >= uint(STRIP) && end <= count;
+#endif
+#if STRIP > 1
+        if (strip) {
+            width = uint(STRIP);
+            next = strip_state(first_of(lane));
+        } else
+#endif
+        next = lane_state(first_of(lane), min(end, count));
         if (done > 0u) stack[findLSB(done)] = state;
-        for (uint digit = 0u; (done >> digit & 1u) != 0u; ++digit) next = combine(stack[digit], next);
+        for (uint digit = uint(findLSB(width)); (done >> digit & 1u) != 0u; ++digit) next = combine(stack[digit], next);
         state = next;
-        ++done;
+        lane += width;
+        done += width;
     }
     if (done > 0u) {
         uint digit = uint(findLSB(done)) + 1u;
@@ -355,12 +423,26 @@ void main() {
     }
 
 #ifdef SHARED
+    // Three levels of the tree at a time.
     uint spacing = columns ? units : 1u;
-    for (uint width = 1u; width < push.members; width *= 2u) {
+    for (uint width = 1u; width < push.members; width *= 8u) {
         exchange[gl_LocalInvocationIndex] = state;
         barrier();
-        if ((member & (2u * width - 1u)) == 0u && first_of((member + width) * share) < count) {
-            state = combine(state, exchange[gl_LocalInvocationIndex + width * spacing]);
+        if (member % (8u * width) == 0u) {
+            STATE part[8];
+            part[0] = state;
+            uint present = 1u;
+            [[unroll]] for (uint k = 1u; k < 8u; ++k) {
+                uint other = member + k * width;
+                if (other < push.members && first_of(other * share) < count) {
+                    part[k] = exchange[gl_LocalInvocationIndex + k * width * spacing];
+                    present = k + 1u;
+                }
+            }
+            JOIN_PARTS(1u)
+            JOIN_PARTS(2u)
+            JOIN_PARTS(4u)
+            state = part[0];
         }
         barrier();
     }

@@ -194,8 +194,10 @@ def test_texels_do_not_change_a_bit(name, dtype, monkeypatch):
     if (name, dtype) not in CASES:
         pytest.skip(f"{name} takes no {dtype}")
     array = vx.asarray(values_of(dtype, (17, 2056)), dtype=dtype)
+    strips = vx.asarray(values_of(dtype, (3, 1 << 15)), dtype=dtype)
     views = [
-        (array, None), (array, 1), (array[3:, 512:], 1), (array[:, 1024:1536], None), (array[1:, 8:], 1), (array[0], 0)
+        (array, None), (array, 1), (array[3:, 512:], 1), (array[:, 1024:1536], None), (array[1:, 8:], 1), (array[0], 0),
+        (strips, None), (strips, 1), (strips[:, 16384:], 1), (strips[:, 16:], 1),
     ]  # fmt: skip
     monkeypatch.setattr(reductions, "uses_shared_memory", lambda device: False)
     used, results, dispatch = [], [], launch.dispatch

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
 REDUCTIONS: dict[str, Reduction] = {}
 
-# Lanes that a chunk has in all its blocks, and those of a block: more in long rows, whose neighbours read side by side.
-_CHUNK_LANES = 256
-_LANES, _LONG_ROW_LANES = 8, 32
+# Lanes that a chunk has in all its blocks, and those of a block.
+_CHUNK_LANES, _LANES = 256, 8
 # The most elements that a leaf joins one after the other; where their center comes from the first of them, it must be near
 # to the others.
 _STEPS, _SHIFTED_STEPS, _BATCH = 64, 16, 4
@@ -218,14 +217,13 @@ def _variant(
     return row.variant(device, types, states, shared, texels)
 
 
-def _plan(length: int, vector: int, most: int) -> tuple[int, int]:
-    """(lanes of a block, elements that a leaf joins one after the other): few of these for more parallel work, many, `most`
-    at most, where that saves a dispatch, or work in the next one."""
+def _steps(length: int, vector: int, most: int) -> int:
+    """Elements that a leaf joins one after the other: few for more parallel work, many, `most` at most, where that saves a
+    dispatch, or work in the next one."""
     chunk = _CHUNK_LANES * vector
-    lanes = _LONG_ROW_LANES if length >= 4 * chunk else _LANES
     if length >= chunk << 16:
-        return lanes, most
-    return lanes, 4 if length <= 4 * chunk or 16 * chunk < length < 4096 * chunk else 16
+        return most
+    return 4 if length <= 4 * chunk or 16 * chunk < length < 4096 * chunk else 16
 
 
 class _Run:
@@ -277,10 +275,10 @@ class _Run:
         states = False
         while True:
             itemsize, vector = self.row._input(self.device, self.types[0], self.types[1], states)
-            lanes, steps = _plan(self.length, vector, _SHIFTED_STEPS if self.row.shift is not None else _STEPS)
+            steps = _steps(self.length, vector, _SHIFTED_STEPS if self.row.shift is not None else _STEPS)
             chunks = -(-self.length // (_CHUNK_LANES * vector * steps))
             target = self.result if chunks == 1 else self._chunk_states(chunks)
-            self._dispatch(target, states, itemsize, vector, lanes, steps, chunks)
+            self._dispatch(target, states, itemsize, vector, steps, chunks)
             if chunks == 1:
                 return
             states, self.x, self.address = True, target, target._address
@@ -301,10 +299,10 @@ class _Run:
         return iter([(0, self.shape, strides, [0, 0], 0, -(-self.length // chunk))])
 
     def _dispatch(
-        self, target: VkArray, states: bool, itemsize: int, vector: int, lanes: int, steps: int, chunks: int
+        self, target: VkArray, states: bool, itemsize: int, vector: int, steps: int, chunks: int
     ) -> None:  # fmt: skip
         device, row = self.device, self.row
-        block, blocks_of_chunk = lanes * vector * steps, _CHUNK_LANES // lanes
+        block, blocks_of_chunk = _LANES * vector * steps, _CHUNK_LANES // _LANES
         chunk = block * blocks_of_chunk
         rows = math.prod(self.shape)
         step = self.steps[0] if len(self.steps) == 1 else 0
@@ -317,17 +315,17 @@ class _Run:
         members, share = 1, _CHUNK_LANES
         if shared:
             blocks = 1 << (min(-(-self.length // block), blocks_of_chunk) - 1).bit_length()
-            members = blocks * lanes
+            members = blocks * _LANES
             if columns and many and blocks > 1:
                 size = launch.invocations_of_group(device.limits, _COLUMNS_GROUP[row.shift is not None])
                 members = min(members, size // _NEIGHBOURS)
             elif columns:
                 members = blocks
-            share = blocks * lanes // members
+            share = blocks * _LANES // members
         last = target is self.result
         mode = columns * _COLUMNS | last * _LAST
         turns = 0 if shared or not packed or self.length % block else steps // _BATCH
-        constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, lanes), (4, turns))
+        constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, turns))
         target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
         center_itemsize = 0 if self.center is None else storage_itemsize(self.center._dtype, device)
         center = 0 if self.center is None else self.center._address
