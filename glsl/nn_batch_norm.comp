@@ -2,6 +2,9 @@
 // C order: batch norm with statistics that are known. An invocation takes PACKS packs of VECTOR neighbours, a workgroup apart.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
+#ifdef HARDWARE_HALF
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
 #include "lib/dtypes.glsl"
 #include "lib/rows.glsl"
 

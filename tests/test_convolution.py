@@ -36,6 +36,8 @@ CASES = {
     "few channels": (3, 4, (7, 9), (3, 2), {"stride": 2, "padding": 1}),
     "depthwise": (8, 8, (9, 8), (3, 3), {"stride": 2, "padding": 1, "groups": 8}),
     "depthwise, wide": (6, 6, (11, 13), (5, 7), {"padding": (2, 3), "groups": 6}),
+    "depthwise, square": (4, 8, (19, 10), (5, 5), {"padding": 2, "groups": 4}),
+    "depthwise, cubes": (3, 3, (4, 11, 6), (2, 3, 3), {"padding": 1, "stride": (2, 1, 1), "groups": 3}),
     "depthwise, dilated": (4, 4, (11, 13), (3, 4), {"padding": 2, "stride": 3, "dilation": (1, 2), "groups": 4}),
     "depthwise, several of each": (4, 12, (9, 8), (3, 3), {"padding": 2, "dilation": 2, "groups": 4}),
     "1 dimension": (16, 32, (40,), (5,), {"stride": 3, "padding": 2}),

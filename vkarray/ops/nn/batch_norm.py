@@ -8,13 +8,14 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ... import dtypes
 from ...array import VkArray, empty, is_supported, storage_itemsize
 from ...dtypes import DType
 from ...shaders import Variant
 from .. import launch
 from ..reductions import partial_dtype
 from ..rows import cast
-from .row_kernels import FLOATING
+from .row_kernels import FLOATING, HALF_FEATURES
 from .windows import batches
 
 if TYPE_CHECKING:
@@ -25,13 +26,17 @@ _PACKS = 2  # of an invocation
 
 
 @functools.cache
-def _variant(dtype: DType, numbers: DType, device: Device) -> Variant:
+def _variant(dtype: DType, numbers: DType, device: Device, half: bool = False) -> Variant:
+    """The shader for an array of `dtype`. `half`: the device converts float16 itself."""
     itemsize = storage_itemsize(dtype, device)
     defines = launch.operand_defines("A", dtype) + launch.operand_defines("B", numbers) + launch.compute_defines(dtype)
     defines += launch.feature_defines((dtype, numbers), device)
     defines += (("VECTOR", str(_PACK_BYTES // itemsize)), ("PACKS", str(_PACKS)))
     if itemsize == 2:
-        defines += (("PER_WORD", "2"), ("A_UNPACK", f"UNPACK_{dtype.name}"), ("A_BITS", f"BITS_{dtype.name}"))
+        macros = ("VX_UNPACK_HALF", "VX_HALF_BITS") if half else (f"UNPACK_{dtype.name}", f"BITS_{dtype.name}")
+        defines += (("PER_WORD", "2"), ("A_UNPACK", macros[0]), ("A_BITS", macros[1]))
+    if half:
+        defines += (("HARDWARE_HALF", "1"),)
     return Variant("nn_batch_norm", defines, f"batch norm {dtype} with numbers of {numbers}")
 
 
@@ -40,6 +45,8 @@ def variants(device: Device) -> Iterator[Variant]:
     for dtype in FLOATING:
         for numbers in {dtype, partial_dtype(dtype)} if is_supported(dtype, device) else ():
             yield _variant(dtype, numbers, device)
+            if dtype is dtypes.float16 and storage_itemsize(dtype, device) == 2:
+                yield _variant(dtype, numbers, device, True)
 
 
 def batch_norm_of_running(
@@ -57,6 +64,7 @@ def batch_norm_of_running(
         return result
     device, channels, plane = x._device, x._shape[1], math.prod(x._shape[2:])
     vector = _PACK_BYTES // storage_itemsize(x._dtype, device)
+    half = x._dtype is dtypes.float16 and device.features >= HALF_FEATURES
     epsilon = struct.pack("<d", eps) if real.bits == 64 else struct.pack("<f4x", eps)
     addresses = [result._address if one is None else one._address for one in columns]
     for source, target in batches("batch_norm", (x, result)):
@@ -65,7 +73,7 @@ def batch_norm_of_running(
         packed = source._address % _PACK_BYTES == 0 and target._address % _PACK_BYTES == 0
         constants = ((1, int(weight is not None)), (2, int(bias is not None)), (3, int(packed)))
         launch.dispatch(
-            _variant(x._dtype, numbers, device), device, push,
+            _variant(x._dtype, numbers, device, half), device, push,
             launch.groups_for(-(-count // (_PACKS * vector)), device.limits),
             [source, *(one for one in columns if one is not None)], [target], constants=constants,
         )  # fmt: skip

@@ -9,11 +9,13 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...array import VkArray, is_supported
+from ... import dtypes
+from ...array import VkArray, is_supported, storage_itemsize
 from ...dtypes import CATEGORIES, DTYPES, DType
 from ...shaders import Variant
 from .. import launch, product
 from ..reductions import partial_dtype, uses_shared_memory
+from .row_kernels import HALF_FEATURES
 from .windows import Windows, batches, part, side_by_side, table, taken
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ _LONGEST_SUM = 1 << 15
 _WIDTHS, _STEPS = (3, 5, 7), (1, 2)
 _BLOCK = 4
 _IN_ROWS = ("float16", "bfloat16", "float32")
+# Square ones have kernels whose invocations take so many places of a column, and share what they read with their neighbours;
+# of float16 on devices that convert it alone: compilers take minutes for so many conversions.
+_COLUMN = 8
 # Invocations that a gradient of a weight keeps busy, and how many may share a sum.
 _BUSY = {"gpu": 1 << 17, "cpu": 1 << 6}
 _LANES = (32, 256)
@@ -58,11 +63,23 @@ class Problem(NamedTuple):
         width, step, apart = self.windows.kernel[2], self.windows.stride[2], self.windows.dilation[2]
         return width in _WIDTHS and step in _STEPS and apart == 1 and dtype.name in _IN_ROWS
 
+    def in_columns(self, dtype: DType, device: Device) -> bool:
+        """Whether there are kernels that take several neighbours of a column at a time, and convert nothing by themselves."""
+        windows = self.windows
+        square = all(one[1] == one[2] for one in (windows.kernel, windows.stride, windows.dilation))
+        return square and self.in_rows(dtype) and (dtype is not dtypes.float16 or device.features >= HALF_FEATURES)
+
     @property
     def blocks(self) -> int:
         """What those kernels take at a time."""
         depth, height, width = self.windows.output
         return depth * height * -(-width // _BLOCK)
+
+    @property
+    def columns(self) -> int:
+        """What kernels for square windows take at a time."""
+        depth, height, width = self.windows.output
+        return depth * -(-height // _COLUMN) * width
 
 
 # -- variants ---------------------------------------------------------------------------------------------------------
@@ -72,12 +89,17 @@ class Problem(NamedTuple):
 def _variant(
     template: str, source: DType, target: DType, device: Device, rows: tuple[int, int] | None = None
 ) -> Variant:
+    """The shader of a template, for windows of a width and stride."""
     defines: Defines = (*launch.operand_defines("A", source), *launch.operand_defines("R", target))
     defines += launch.compute_defines(source) + launch.feature_defines((source, target), device)
     label = f"{template.removeprefix('nn_')} {source}"
     if rows is not None:
-        defines += (("WIDTH", str(rows[0])), ("STEP", str(rows[1])), ("BLOCK", str(_BLOCK)))
+        block = _COLUMN if template == "nn_convolution_square" else _BLOCK
+        defines += (("WIDTH", str(rows[0])), ("STEP", str(rows[1])), ("BLOCK", str(block)))
         label += f" ({rows[0]} wide, {rows[1]} apart)"
+    if template == "nn_convolution_square" and source is dtypes.float16:  # which the device converts
+        own = {"A_STORAGE": "float16_t", "A_LOAD": "float", "A_STORE": "float16_t", "HARDWARE_HALF": "1"}
+        defines = (*(pair for pair in defines if pair[0] not in own), *own.items())
     return Variant(template, defines, label)
 
 
@@ -91,6 +113,8 @@ def variants(device: Device) -> Iterator[Variant]:
         if dtype.name in _IN_ROWS:
             for rows in itertools.product(_WIDTHS, _STEPS):
                 yield _variant("nn_convolution_rows", dtype, dtype, device, rows)
+                if dtype is not dtypes.float16 or storage_itemsize(dtype, device) == 2:
+                    yield _variant("nn_convolution_square", dtype, dtype, device, rows)
                 yield _variant("nn_convolution_weight_rows", dtype, partial_dtype(dtype), device, rows)
 
 
@@ -117,6 +141,10 @@ def add_directly(
     added = weight if bias is None else bias
     if transposed:
         variant, invocations = _variant("nn_convolution_direct", source._dtype, source._dtype, device), windows.inputs
+    elif problem.in_columns(source._dtype, device):
+        rows = (windows.kernel[2], windows.stride[2])
+        variant = _variant("nn_convolution_square", source._dtype, source._dtype, device, rows)
+        invocations = problem.columns
     else:
         variant = _chosen("nn_convolution_direct", source._dtype, source._dtype, problem, device)
         invocations = problem.blocks if problem.in_rows(source._dtype) else windows.outputs

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from ..launch import Device
 
 _SCRATCH = {"gpu": 256 << 20, "cpu": 32 << 20}  # bytes of columns at a time
-_SMALL_PLANE = 128  # windows below which the batch joins them in one product
+# Windows below which the batch joins them in one product: that wastes less of its tiles, and costs copies.
+_SMALL_PLANE = {"gpu": 32, "cpu": 128}
 _TILES = {"gpu": 528, "cpu": 1}  # that keep products busy, of 64 x 128 elements
 _SHORTEST_PART = 256  # windows that such a product sums over
 _PACK = 8  # rows of columns begin at multiples of so many elements
@@ -138,7 +139,7 @@ def _columns(slid: VkArray, problem: Problem) -> VkArray:
 
 
 def _joins(array: VkArray, problem: Problem) -> bool:
-    return array._shape[0] > 1 and problem.windows.outputs < _SMALL_PLANE
+    return array._shape[0] > 1 and problem.windows.outputs < _SMALL_PLANE[array._device.limits.kind]
 
 
 def _spread(joined: VkArray, result: VkArray) -> None:

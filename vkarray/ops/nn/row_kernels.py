@@ -35,7 +35,7 @@ _MOST_INVOCATIONS = 512
 _MOST_ITEMS, _MOST_PACKS, _BUSY = 32, 4, 1 << 17
 # llvmpipe leaves a shader's loops after 65,535 turns in all, and each pack is met in three of them.
 _LONGEST_TURNS = 20_000
-_HALF_FEATURES = frozenset({"shaderFloat16", "storageBuffer16BitAccess"})
+HALF_FEATURES = frozenset({"shaderFloat16", "storageBuffer16BitAccess"})  # of a device that converts float16 itself
 _SUBGROUP_FEATURES = frozenset({"subgroupBasic", "subgroupShuffle"})
 
 
@@ -162,7 +162,7 @@ def row_kernel(name: str, phase_1: str, map: str, **options: object) -> RowKerne
 
 @functools.cache
 def _variant(kernel: RowKernel, device: Device, dtype: DType, mask: bool, subgroups: bool) -> Variant:
-    half = subgroups and dtype is dtypes.float16 and device.features >= _HALF_FEATURES
+    half = subgroups and dtype is dtypes.float16 and device.features >= HALF_FEATURES
     return kernel.variant(device, dtype, mask, subgroups, half)
 
 
