@@ -12,7 +12,7 @@ from reference import WIDER, host_dtype, random_values, supported
 import vkarray as vx
 from vkarray import layout
 from vkarray.dtypes import CATEGORIES, DTYPES
-from vkarray.ops import launch, reductions
+from vkarray.ops import reductions
 from vkarray.ops.reductions import REDUCTIONS
 
 SUPPORTED = supported(DTYPES.values())
@@ -184,36 +184,6 @@ def test_shared_memory_does_not_change_a_bit(dtype, device, monkeypatch):
         monkeypatch.setattr(reductions, "_MANY_CHUNKS", many)
         results.append(evaluate(dtype))
     assert results[1:] == results[:1] * 2
-
-
-@pytest.mark.parametrize("name", ["sum", "var", "argmax", "count_nonzero"])
-@pytest.mark.parametrize("dtype", [dtype for dtype in SUPPORTED if dtype.itemsize <= 4], ids=str)
-def test_texels_do_not_change_a_bit(name, dtype, monkeypatch):
-    """Elements of one word or less are read as texels where they lie suitably: whole arrays, rows, and parts of both."""
-    row = REDUCTIONS[name]
-    if (name, dtype) not in CASES:
-        pytest.skip(f"{name} takes no {dtype}")
-    array = vx.asarray(values_of(dtype, (17, 2056)), dtype=dtype)
-    strips = vx.asarray(values_of(dtype, (3, 1 << 15)), dtype=dtype)
-    views = [
-        (array, None), (array, 1), (array[3:, 512:], 1), (array[:, 1024:1536], None), (array[1:, 8:], 1), (array[0], 0),
-        (strips, None), (strips, 1), (strips[:, 16384:], 1), (strips[:, 16:], 1),
-    ]  # fmt: skip
-    monkeypatch.setattr(reductions, "uses_shared_memory", lambda device: False)
-    used, results, dispatch = [], [], launch.dispatch
-
-    def watched(variant, *args):
-        used.append("TEXELS" in dict(variant.defines))
-        dispatch(variant, *args)
-
-    monkeypatch.setattr(launch, "dispatch", watched)
-    for few in (0, 1 << 60):
-        monkeypatch.setattr(launch, "_FEW_BYTES", few)
-        found = [getattr(vx, name)(view, axis=axis) for view, axis in views]
-        results.append([bits(result) for result in found])
-        assert any(used) == (few == 0 and row.has_words(array.device, dtype))
-        used.clear()
-    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("dtype", supported([vx.float32, vx.bfloat16, vx.int8, vx.float64]), ids=str)
