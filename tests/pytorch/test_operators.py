@@ -65,14 +65,27 @@ def test_entries_know_whether_they_are_decomposed():
         assert torch_checks.check(known[name], "float32", "forward", 1)["decomposed"] == decomposed
 
 
+FURTHER = {
+    "Linear algebra": (
+        "linalg.lu linalg.lu_factor linalg.lu_solve lu_unpack linalg.solve linalg.inv linalg.det linalg.slogdet linalg.qr cholesky "
+        "linalg.cholesky cholesky_solve cholesky_inverse linalg.solve_triangular triangular_solve linalg.svd linalg.svdvals "
+        "linalg.eigh linalg.eig linalg.eigvals linalg.pinv linalg.matrix_rank linalg.householder_product ormqr matrix_exp"
+    ),
+    "Special functions": "lgamma digamma polygamma.polygamma_n_1 i0 special.i1e special.erfcx special.ndtri special.zeta",
+    "Counting": "bincount histc histogram unique unique_consecutive mode searchsorted bucketize isin",
+    "Distances": "cdist nn.functional.pdist renorm",
+    "Running": "cummax cummin logcumsumexp",
+}
+
+
 @needs_int64
-@pytest.mark.parametrize("chapter", layers.LAYERS)
-def test_layers_do_without_the_cpu(chapter):
+@pytest.mark.parametrize("chapter", [*layers.LAYERS, *FURTHER])
+def test_operators_do_without_the_cpu(chapter):
     """In strict mode, which the fixture of these tests turns on."""
     pytest.importorskip("expecttest", reason="PyTorch's database of operators imports expecttest")
     known = {torch_checks.title(entry): entry for entry in torch_checks.entries()}
     checked = 0
-    for entry in (known[name] for name in layers.LAYERS[chapter].split() if name in known):
+    for entry in (known[name] for name in {**layers.LAYERS, **FURTHER}[chapter].split() if name in known):
         *_, (dtype, direction) = torch_checks.cases(entry, ["float32", "int64"])  # backward, where there is one
         made = torch_checks.check(entry, dtype, direction, samples=2, strict=True)
         assert made["status"] in ("pass", "skip"), (entry.name, made)

@@ -16,7 +16,9 @@ from . import (
     composites,
     convolution,
     copies,
+    counting,
     creation,
+    distances,
     distributions,
     elementwise,
     factorizations,
@@ -35,6 +37,7 @@ from . import (
     random,
     recurrent,
     reductions,
+    running,
     serialization,
 )
 from .fallback import Fallback, FallbackError, FallbackWarning, fallbacks, reset_fallbacks, strict

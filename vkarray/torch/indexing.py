@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -20,6 +20,7 @@ from ..ops.rows import cast
 from ..ops.searching import count_nonzero
 from ..ops.statistical import cumulative_sum
 from . import table
+from .counting import places_in_rows
 from .fallback import Unsupported
 from .plans import planned
 from .pointwise import number
@@ -406,19 +407,48 @@ direct("_unique", lambda x, sorted=True, return_inverse=False: _unique(x, sorted
 
 
 def _search(
-    edges: VkArray, values: VkArray, *, out_int32: bool = False, right: bool = False, side: str | None = None,
-    sorter: VkArray | None = None,
-) -> VkArray:  # fmt: skip
-    if edges.ndim != 1 or sorter is not None or edges._dtype is not values._dtype:
-        raise Unsupported("several sequences, a sorter, or values of another type")
-    found = searching.searchsorted(edges, _as_vector(values), side=side or ("right" if right else "left"))
-    return reshape(found, values._shape)
+    edges: Tensor, values: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """PyTorch's checks are those of its meta device; a number may be of another type than the sequence."""
+    table.inferred(
+        torch.ops.aten.searchsorted.Tensor, (edges, _as_tensor(values, edges)), {"sorter": sorter, "right": right}
+    )
+    values = _as_tensor(values, edges)
+    right = right if side is None else side == "right"
+    if sorter is not None:
+        edges = edges.gather(-1, sorter)
+    if edges.ndim == 1:
+        keys, wanted = array_of(edges), _as_vector(array_of(values))
+        found = searching.searchsorted(keys, wanted, side="right" if right else "left")
+        places = wrap(reshape(found, tuple(values.shape)))
+    else:
+        places = places_in_rows(edges, values, right)
+    return places.to(torch.int32 if out_int32 else torch.int64)
 
 
-def _bucketize(values: VkArray, edges: VkArray, *, out_int32: bool = False, right: bool = False) -> VkArray:
-    return _search(edges, values, right=right)
+def _as_tensor(values: Any, like: Tensor) -> Tensor:
+    return values if isinstance(values, Tensor) else torch.full((), values, device=like.device)
 
 
-native("searchsorted.Tensor", _search)
-native("bucketize.Tensor", _bucketize)
+def _bucketize(values: Any, edges: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
+    if edges.ndim != 1:
+        raise RuntimeError(f"bucketize(): boundaries tensor must be 1 dimension, but got dim({edges.ndim})")
+    return _search(edges, values, out_int32=out_int32, right=right)
+
+
+def _with_out(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def kernel(*args: Any, out: Tensor, **kwargs: Any) -> Tensor:
+        made = function(*args, **kwargs)
+        return table.resized(out, made.shape).copy_(made)
+
+    kernel.__module__ = __name__
+    return kernel
+
+
+for _kind in ("Tensor", "Scalar"):
+    direct(f"searchsorted.{_kind}", _search)
+    direct(f"searchsorted.{_kind}_out", _with_out(_search))
+    direct(f"bucketize.{_kind}", _bucketize)
+direct("bucketize.Tensor_out", _with_out(_bucketize))
 native("flip", lambda x, dims: flip(x, axis=tuple(dims)) if dims else launch.copy(x))

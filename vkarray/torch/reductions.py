@@ -127,6 +127,13 @@ def _vector_norm(
     return vector_norm(_converted(x, dtype), axis=axes(x, dim), ord=ord, keepdims=keepdim)
 
 
+def _from_the_front(x: Any, ord: Any = 2, dim: Dims = None, *rest: Any) -> tuple[Any, ...]:
+    """The arguments without negative dimensions: PyTorch 2.11 keeps one of length 1 that is counted from the end."""
+    listed = [dim] if isinstance(dim, int) else dim
+    inside = listed is not None and all(-x.ndim <= each < x.ndim for each in listed)
+    return x, ord, [each % x.ndim for each in listed] if listed and inside else dim, *rest
+
+
 def _norm(x: VkArray, p: Any, dim: Dims, keepdim: bool = False, *, dtype: DType | None = None) -> VkArray:
     return _vector_norm(x, 2 if p is None else p, dim, keepdim, dtype=dtype)
 
@@ -159,7 +166,7 @@ native("var.correction", _spread(statistical.var))
 native("std.correction", _spread(statistical.std))
 native("var_mean.correction", _spread_and_mean(statistical.var))
 native("std_mean.correction", _spread_and_mean(statistical.std))
-native("linalg_vector_norm", _vector_norm)
+native("linalg_vector_norm", _vector_norm, adapt=_from_the_front)
 native("norm.ScalarOpt_dim norm.ScalarOpt_dim_dtype", _norm)
 native("cumsum", _running(statistical.cumulative_sum))
 native("cumprod", _running(statistical.cumulative_prod))

@@ -266,8 +266,8 @@ def argument(value: Any) -> Any:
 class _Native:
     """The computing part of a row: from arguments to arrays that look as PyTorch says, with its strides left open."""
 
-    def __init__(self, op: Any, function: Kernel) -> None:
-        self.op, self.function = op, function
+    def __init__(self, op: Any, function: Kernel, adapt: Kernel | None = None) -> None:
+        self.op, self.function, self.adapt = op, function, adapt
         self.known: dict[Any, list[Result | None]] = {}
         self.several = len(op._schema.returns) > 1 or str(op._schema.returns[0].type).startswith("List")
 
@@ -277,7 +277,8 @@ class _Native:
         if found is None:
             if len(self.known) >= _SIGNATURES:
                 self.known.clear()
-            found = self.known[key] = _results(inferred(self.op, args, kwargs))
+            asked = args if self.adapt is None else self.adapt(*args)
+            found = self.known[key] = _results(inferred(self.op, asked, kwargs))
         return found
 
     def __call__(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[VkArray | None]:
@@ -300,18 +301,19 @@ class _Native:
 REFUSALS = (Unsupported, TypeError, FeatureError)
 
 
-def native(names: str, function: Kernel, *, state: bool = False) -> None:
+def native(names: str, function: Kernel, *, state: bool = False, adapt: Kernel | None = None) -> None:
     """Rows for operators (names separated by spaces) that a function on arrays computes.
 
     The function gets the arguments of the overload that returns a new tensor, with arrays for tensors (None where one is
     left out), lists of arrays, and vkarray's types for PyTorch's; it returns an array, a tuple of them or None for an
     output that is not wanted. Its result is converted to the type that PyTorch says. It may raise Unsupported. What it
     records has to depend on the signature alone, or on a `state` of its own: then there are no plans (see plans.py).
+    `adapt` gives the positional arguments that PyTorch is asked with what the result looks like.
     """
     remembered: Callable[[Kernel], Kernel] = (lambda kernel: kernel) if state else planned
     for name in names.split():
         for op in functional(name):
-            compute = _Native(op, function)
+            compute = _Native(op, function, adapt)
             register(op, remembered(_new(op, compute)), "native", _chapter(function))
             for other in in_place_variants(op):
                 register(other, remembered(_in_place(other, compute)), "native", _chapter(function))

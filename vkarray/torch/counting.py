@@ -1,0 +1,217 @@
+"""Occurrences: histograms, runs of equal elements, unique rows, the most frequent elements, places in sorted sequences."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import dtypes
+from ..ops import histogram
+from ..ops.rows import cast
+from . import table
+from .device import DEVICE
+from .fallback import Unsupported
+from .running import running_largest
+from .storage import array_of, wrap
+from .table import direct
+
+# -- histograms -------------------------------------------------------------------------------------------------------
+
+
+def _bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if x.ndim != 1 or (x.numel() and bool(x.min() < 0)):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is not None and (weights.ndim != 1 or weights.shape != x.shape):
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    if weights is None:
+        return wrap(cast(histogram.bincount(array_of(x), minlength=minlength), dtypes.int64))
+    wide = weights if weights.dtype in (torch.float32, torch.float64) else weights.double()
+    return wrap(histogram.bincount(array_of(x), array_of(wide), minlength=minlength))
+
+
+direct("bincount", _bincount)
+
+
+def _bins(x: Tensor, low: float, high: float, bins: int) -> Tensor:
+    """The number of the bin of each element, `bins` for those outside; the last one takes its upper edge."""
+    places = ((x - low) * (bins / (high - low))).floor().clamp(0, bins - 1)
+    return torch.where((x >= low) & (x <= high), places, bins).long()
+
+
+def _bounds(x: Tensor, low: float, high: float, margin: float) -> tuple[float, float]:
+    """The lowest and the highest edge: those of the elements where both are the same. Waits for the device."""
+    if low == high and x.numel():
+        low, high = float(x.min()), float(x.max())
+    if low == high:
+        low, high = low - margin, high + margin
+    if not abs(low) + abs(high) < float("inf"):
+        raise RuntimeError(f"histc: range of [{low:g}, {high:g}] is not finite")
+    if low > high:
+        raise RuntimeError("histc: max must be larger than min")
+    return low, high
+
+
+def _histc(x: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
+    if bins <= 0:
+        raise RuntimeError("histc: bins must be > 0")
+    if not x.is_floating_point():
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{table.SCALAR_NAMES[x.dtype]}'")
+    low, high = _bounds(x, float(min), float(max), 1)
+    wide = x.float() if x.itemsize < 4 else x
+    return _bincount(_bins(wide, low, high, bins).flatten(), minlength=bins + 1)[:bins].to(x.dtype)
+
+
+def _histc_out(x: Tensor, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Tensor) -> Tensor:
+    return table.resized(out, (bins,)).copy_(_histc(x, bins, min, max))
+
+
+direct("histc", _histc)
+direct("histc.out", _histc_out)
+
+
+def _within(x: Tensor, edges: Tensor, weight: Tensor | None, density: bool) -> Tensor:
+    """The sums of weights between edges, as densities where these are wanted."""
+    bins = edges.numel() - 1
+    flat = x.reshape(-1)
+    places = torch.searchsorted(edges, flat, right=True) - 1
+    places = torch.where(flat == edges[-1], bins - 1, places)
+    places = torch.where((places < 0) | (places >= bins) | flat.isnan(), bins, places)
+    weights = None if weight is None else weight.reshape(-1)
+    sums = _bincount(places, weights, minlength=bins + 1)[:bins].to(x.dtype)
+    return sums / (sums.sum() * edges.diff()) if density else sums
+
+
+def _histogram_of_edges(
+    x: Tensor, bins: Tensor, *, weight: Tensor | None = None, density: bool = False
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    return _within(x, bins, weight, density), bins.clone()
+
+
+def _histogram(
+    x: Tensor, bins: int = 100, *, range: Any = None, weight: Tensor | None = None, density: bool = False
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    low, high = range or (0, 0)
+    low, high = _bounds(x, low, high, 0.5) if x.numel() else (low, high if range else low + 1)
+    edges = torch.linspace(low, high, bins + 1, dtype=x.dtype, device=DEVICE)
+    return _within(x, edges, weight, density), edges
+
+
+direct("histogram.bins_tensor", _histogram_of_edges)
+direct("histogram.bin_ct", _histogram)
+
+
+def _repeats(repeats: Tensor, *, output_size: int | None = None) -> Tensor:
+    """Each place as often as an integer says. Waits for the device where the sum is not given."""
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    ends = repeats.cumsum(0)
+    total = output_size if output_size is not None else int(ends[-1]) if ends.numel() else 0
+    places = torch.arange(total, dtype=ends.dtype, device=DEVICE)
+    return torch.searchsorted(ends, places, right=True).to(repeats.dtype)
+
+
+direct("repeat_interleave.Tensor", _repeats)
+
+# -- runs and unique rows ---------------------------------------------------------------------------------------------
+
+
+def _runs(begins: Tensor) -> tuple[Tensor, Tensor]:
+    """(the number of the run that each place is in, how long the runs are) for whether one begins there."""
+    numbers = begins.long().cumsum(0) - 1
+    starts = begins.nonzero()[:, 0]
+    ends = torch.cat([starts[1:], starts.new_full((min(1, starts.numel()),), begins.numel())])
+    return numbers, ends - starts
+
+
+def _as_matrix(rows: Tensor) -> Tensor:
+    return rows.reshape(rows.shape[0], math.prod(rows.shape[1:]))
+
+
+def _begins(rows: Tensor) -> Tensor:
+    """Whether a row differs from the one before it."""
+    if not rows.shape[0]:
+        return rows.new_empty(0, dtype=torch.bool)
+    changed = _as_matrix(rows[1:] != rows[:-1]).any(1)
+    return torch.cat([changed.new_ones(1), changed])
+
+
+def _consecutive(
+    x: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    rows = x.reshape(-1) if dim is None else x.movedim(dim, 0)
+    begins = _begins(rows)
+    numbers, counts = _runs(begins)
+    nothing = torch.empty(0, dtype=torch.int64, device=DEVICE)
+    found = rows[begins]
+    return (
+        found if dim is None else found.movedim(0, dim).contiguous(),
+        (numbers if dim is not None else numbers.reshape(x.shape)) if return_inverse else nothing,
+        counts if return_counts else nothing,
+    )
+
+
+def _consecutive_along(
+    x: Tensor, dim: int, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    return _consecutive(x, return_inverse, return_counts, dim)
+
+
+# Columns that rows are sorted by, one after the other.
+_MOST_COLUMNS = 64
+
+
+def _unique_along(
+    x: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    rows = x.movedim(dim, 0)
+    columns = _as_matrix(rows)
+    if columns.shape[1] > _MOST_COLUMNS:
+        raise Unsupported(f"unique rows of more than {_MOST_COLUMNS} elements")
+    order = torch.arange(rows.shape[0], device=DEVICE)
+    for column in reversed(columns.unbind(1)):
+        order = order[column[order].argsort(stable=True)]
+    found, numbers, counts = _consecutive_along(rows[order], 0, True, return_counts)
+    inverse = torch.empty_like(numbers).scatter_(0, order, numbers) if return_inverse else numbers[:0]
+    return found.movedim(0, dim).contiguous(), inverse, counts
+
+
+def _mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """The smallest of the most frequent elements along a dimension, and its last place in their order."""
+    if not x.ndim:
+        return x.clone(), torch.zeros((), dtype=torch.int64, device=DEVICE)
+    dim %= x.ndim
+    values, places = x.sort(dim=dim, stable=True)
+    length = x.shape[dim]
+    shape = [1] * x.ndim
+    shape[dim] = length
+    numbers = torch.arange(length, dtype=torch.int32, device=DEVICE).view(shape)
+    differs = values.narrow(dim, 1, length - 1) != values.narrow(dim, 0, length - 1)
+    first = torch.ones_like(values.narrow(dim, 0, 1), dtype=torch.bool)
+    starts = running_largest(torch.where(torch.cat([first, differs], dim), numbers, 0), dim)
+    last = (numbers - starts).argmax(dim, keepdim=True)
+    found = values.gather(dim, last), places.gather(dim, last)
+    return found if keepdim else (found[0].squeeze(dim), found[1].squeeze(dim))
+
+
+direct("unique_consecutive", _consecutive)
+direct("unique_dim_consecutive", _consecutive_along)
+direct("unique_dim", _unique_along)
+direct("mode", _mode)
+
+# -- places in sorted sequences ---------------------------------------------------------------------------------------
+
+
+def places_in_rows(edges: Tensor, values: Tensor, right: bool) -> Tensor:
+    """The places of values (..., N) in ascending sequences (..., M): both are sorted together, equal ones in order."""
+    count = values.shape[-1]
+    joined = torch.cat([edges, values] if right else [values, edges], -1)
+    order = joined.argsort(dim=-1, stable=True)
+    is_edge = (order < edges.shape[-1]) if right else (order >= count)
+    before = is_edge.long().cumsum(-1)
+    spread = torch.empty_like(before).scatter_(-1, order, before)
+    return spread[..., -count:] if right else spread[..., :count]
