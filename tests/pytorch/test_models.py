@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import pytest
 import torch
@@ -39,9 +40,9 @@ def _sound() -> dict[str, torch.Tensor]:
     return {"input_features": torch.randn(2, 8, 100, generator=torch.Generator().manual_seed(1))}
 
 
-def _mobilenet() -> torch.nn.Module:
+def _mobilenet(**configuration: Any) -> torch.nn.Module:
     model = transformers.MobileNetV2ForImageClassification(
-        transformers.MobileNetV2Config(depth_multiplier=0.35, image_size=64, num_labels=4)
+        transformers.MobileNetV2Config(depth_multiplier=0.35, image_size=64, num_labels=4, **configuration)
     )
     settle(model, _images(64, 8))
     return model
@@ -110,7 +111,12 @@ def test_outputs_of_short_types(name, dtype):
 
 @pytest.mark.parametrize("name", ["BERT", "MobileNetV2"])
 def test_a_step_of_training(name):
-    """Loss, gradients and new parameters are as near to float64 as the CPU's, but for a factor: sums are in another order."""
+    """Loss, gradients and new parameters are as near to float64 as the CPU's, but for a factor: sums are in another order.
+
+    The activation has to be smooth for that. With MobileNetV2's ReLU6 an activation that rounding moves past 0 or 6 changes
+    gradients by itself, through batch norm over few values those of all layers below: the CPU, given inputs that are off by one
+    rounding, is then off by a thousand times more than without. `test_elementwise.py` has ReLU6 alone.
+    """
     torch.manual_seed(0)
     if name == "BERT":
         configuration = transformers.BertConfig(
@@ -118,7 +124,7 @@ def test_a_step_of_training(name):
         )
         model, given = transformers.BertForSequenceClassification(configuration), TOKENS
     else:
-        model, given = _mobilenet(), _images(32, 8)
+        model, given = _mobilenet(hidden_act="silu"), _images(32, 8)
         model.dropout.p = 0.0
 
     def step(where: str, dtype: torch.dtype) -> list[torch.Tensor]:
