@@ -200,6 +200,20 @@ def test_workgroups_are_no_larger_than_the_device_allows(device, monkeypatch):
     assert x.tolist() == [128] * 300
 
 
+def test_texel_buffers():
+    halves = vx.kernel("""
+        layout(binding = 0) uniform usamplerBuffer x;
+        layout(binding = 1) writeonly buffer Y { vec4 y[]; };
+        void main() {
+            if (gl_GlobalInvocationID.x >= 250u) return;
+            y[gl_GlobalInvocationID.x] = 0.5 * uintBitsToFloat(texelFetch(x, int(gl_GlobalInvocationID.x)));
+        }
+    """)
+    x, y = vx.arange(1000, dtype=vx.float32), vx.empty(1000, dtype=vx.float32)
+    halves(x, y, invocations=250)
+    assert (y == x / 2).all()
+
+
 def test_more_than_single_buffers_is_refused():
     with pytest.raises(vx.ShaderError, match="binding 0 is an image, a sampler or an array of buffers"):
         vx.kernel("layout(binding = 0, r32f) uniform image2D x; void main() { imageStore(x, ivec2(0), vec4(1.0)); }")
