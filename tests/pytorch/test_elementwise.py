@@ -62,6 +62,20 @@ def test_gradients(name):
     assert torch.autograd.gradcheck(function, (x,), fast_mode=True)
 
 
+@pytest.mark.parametrize(
+    "function", [F.relu, F.relu6, F.hardtanh, F.hardswish, F.hardsigmoid], ids=lambda one: one.__name__
+)
+def test_gradients_at_kinks_and_beyond(function):
+    """They are what PyTorch says, on either side and at the kinks themselves."""
+    values = [-7.0, -3.0, -1.0, -0.0, 0.0, 0.5, 1.0, 3.0, 6.0, 6.5]
+    there, here = (torch.tensor(values, device=each, requires_grad=True) for each in (DEVICE, "cpu"))
+    for one in (there, here):
+        function(one).sum().backward()
+    torch.testing.assert_close(
+        there.grad.cpu(), here.grad, rtol=2 * torch.finfo(torch.float32).eps, atol=0, equal_nan=True
+    )
+
+
 @pytest.mark.skipif(not FLOAT64, reason="the device has no float64")
 @pytest.mark.parametrize(
     "function",

@@ -81,7 +81,7 @@ scaled_elu = _ternary("scaled_elu", "a > T(0) ? c * a : b * vx_expm1(a)", wide=(
 leaky_relu = _binary("leaky_relu", "a > T(0) ? a : a * b")
 leaky_relu_backward = _ternary("leaky_relu_backward", "b > T(0) ? a : a * c", wide=(2,))
 hardswish = _unary("hardswish", "a * vx_clip(a + T(3), T(0), T(6)) / T(6)")
-hardswish_backward = _binary("hardswish_backward", "b < T(-3) ? T(0) : b <= T(3) ? a * (b / T(3) + T(0.5)) : a")
+hardswish_backward = _binary("hardswish_backward", "b <= T(-3) ? T(0) : b < T(3) ? a * (b / T(3) + T(0.5)) : a")
 hardsigmoid = _unary("hardsigmoid", "vx_clip(a + T(3), T(0), T(6)) / T(6)")
 hardsigmoid_backward = _binary("hardsigmoid_backward", "b > T(-3) && b < T(3) ? a / T(6) : T(0)")
 softplus = _ternary("softplus", "a * b > c ? a : vx_softplus(a * b) / b", wide=(1, 2))
