@@ -74,6 +74,7 @@ FURTHER = {
     "Special functions": "lgamma digamma polygamma.polygamma_n_1 i0 special.i1e special.erfcx special.ndtri special.zeta",
     "Counting": "bincount histc histogram unique unique_consecutive mode searchsorted bucketize isin",
     "Distances": "cdist nn.functional.pdist renorm",
+    "Bags and margins": "nn.functional.embedding_bag nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss",
     "Running": "cummax cummin logcumsumexp",
 }
 

@@ -13,6 +13,7 @@ from . import device, fallback, storage, transfer  # isort: skip - the device ha
 from . import (
     attention,
     autocast,
+    bags,
     composites,
     convolution,
     copies,

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor
+
 from .. import dtypes
 from ..array import VkArray, is_supported
 from ..ops.nn import losses as nn
 from .storage import TO_TORCH
-from .table import SCALAR_NAMES, decomposed, native
+from .table import SCALAR_NAMES, decomposed, direct, native, resized
+
+_MEAN = 1  # PyTorch's number of this reduction
 
 
 def _nll_loss(
@@ -26,6 +33,50 @@ def _nll_loss_backward(
     )  # fmt: skip
 
 
+def _share(gradient: Tensor, rows: int, reduction: int) -> Tensor:
+    """The gradient of each row's loss, as a column."""
+    scale = 1 / rows if reduction == _MEAN and rows else 1
+    return (gradient.reshape(-1, 1) * scale).expand(rows, 1)
+
+
+def _multi_margin_backward(
+    gradient: Tensor, x: Tensor, target: Tensor, p: Any, margin: Any, weight: Tensor | None = None, reduction: int = 1
+) -> Tensor:
+    rows = x if x.ndim == 2 else x.reshape(1, -1)
+    place = target.reshape(-1, 1)
+    distance = margin - rows.gather(1, place) + rows
+    slope = (distance > 0).to(x.dtype) if p == 1 else 2 * distance.clamp_min(0)
+    slope = slope * (1 if weight is None else weight[place])
+    slope = slope.scatter(1, place, 0)
+    slope = slope.scatter(1, place, -slope.sum(1, keepdim=True)) / rows.shape[1]
+    return (slope * _share(gradient, rows.shape[0], reduction)).reshape(x.shape)
+
+
+def _multilabel_margin_backward(
+    gradient: Tensor, x: Tensor, target: Tensor, reduction: int, is_target: Tensor
+) -> Tensor:
+    rows, labels = (one if one.ndim == 2 else one.reshape(1, -1) for one in (x, target))
+    wanted = (labels >= 0).long().cumprod(1).bool()  # a negative label ends the list
+    place = labels.clamp_min(0)
+    distance = 1 - rows.gather(1, place).unsqueeze(2) + rows.unsqueeze(1)
+    others = (is_target.reshape(rows.shape) == 0).unsqueeze(1)
+    within = ((distance > 0) & wanted.unsqueeze(2) & others).to(x.dtype)
+    slope = within.sum(1).scatter_add(1, place, -within.sum(2)) / rows.shape[1]
+    return (slope * _share(gradient, rows.shape[0], reduction)).reshape(x.shape)
+
+
+def _with_out(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def kernel(*args: Any, grad_input: Tensor, **kwargs: Any) -> Tensor:
+        made = function(*args, **kwargs)
+        return resized(grad_input, made.shape).copy_(made)
+
+    kernel.__module__ = __name__
+    return kernel
+
+
+for _loss, _function in (("multi", _multi_margin_backward), ("multilabel", _multilabel_margin_backward)):
+    direct(f"{_loss}_margin_loss_backward", _function)
+    direct(f"{_loss}_margin_loss_backward.grad_input", _with_out(_function))
 native("nll_loss_forward nll_loss2d_forward", _nll_loss)
 native("nll_loss_backward nll_loss2d_backward", _nll_loss_backward)
 for _name in ("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "soft_margin_loss"):
