@@ -20,6 +20,8 @@ from .fallback import Unsupported
 from .pointwise import ByInteger, ByType, elementwise
 from .table import decomposed, native
 
+_SHORT = (torch.float16, torch.bfloat16)
+
 # -- arithmetic -------------------------------------------------------------------------------------------------------
 
 ADD = ByType(VX["add"], bool=VX["logical_or"])
@@ -27,15 +29,43 @@ MULTIPLY = ByType(VX["multiply"], bool=VX["logical_and"])
 ADD_SCALED = ByType(nn.add_scaled, bool=nn.or_both)
 
 
+def _is_number(a: Any) -> bool:
+    """Whether an operand is no array but a number, of Python's or in a tensor of the CPU."""
+    return not isinstance(a, Tensor) or (a.is_cpu and not a.ndim)
+
+
+def _beside_number(a: Any, b: Any) -> bool:
+    """Whether `a` is of 16 bits and `b` is a number, which PyTorch does not round to these."""
+    if not _is_number(b) or _is_number(a) or a.dtype not in _SHORT:
+        return False
+    return not (b.is_complex() if isinstance(b, Tensor) else isinstance(b, complex))
+
+
 def _add(a: Any, b: Any, alpha: Any = 1) -> tuple[Any, ...]:
+    if alpha == 1 and _beside_number(a, b):
+        return nn.add_number, a, b
+    if alpha == 1 and _beside_number(b, a):
+        return nn.add_number, b, a
     return (ADD, a, b) if alpha == 1 else (ADD_SCALED, a, b, alpha)
 
 
 def _subtract(a: Any, b: Any, alpha: Any = 1) -> tuple[Any, ...]:
+    if alpha == 1 and _beside_number(a, b):
+        return nn.subtract_number, a, b
+    if alpha == 1 and _beside_number(b, a):
+        return nn.subtract_from_number, a, b
     return (VX["subtract"], a, b) if alpha == 1 else (nn.add_scaled, a, b, -alpha)
 
 
+def _multiply(a: Any, b: Any) -> tuple[Any, ...]:
+    if _beside_number(a, b):
+        return nn.multiply_number, a, b
+    return (nn.multiply_number, b, a) if _beside_number(b, a) else (MULTIPLY, a, b)
+
+
 def _divide(a: Any, b: Any, rounding_mode: str | None = None) -> tuple[Any, ...]:
+    if rounding_mode is None and _beside_number(a, b):
+        return nn.divide_number, a, b
     return {None: VX["divide"], "trunc": nn.truncated_divide, "floor": VX["floor_divide"]}[rounding_mode], a, b
 
 
@@ -60,7 +90,7 @@ elementwise("fmin", ByType(nn.fmin, bool=VX["logical_and"]))
 elementwise("heaviside", ByType(nn.heaviside, bool=VX["logical_or"]))
 decomposed("round.decimals")
 elementwise("sub", _subtract)
-elementwise("mul", MULTIPLY)
+elementwise("mul", _multiply)
 elementwise("div", _divide)
 elementwise("floor_divide", VX["floor_divide"])
 elementwise("remainder.Tensor remainder.Scalar_Tensor", VX["remainder"])
@@ -178,9 +208,6 @@ elementwise("_prelu_kernel", nn.leaky_relu)
 decomposed("elu_backward hardtanh_backward softplus_backward glu glu_backward.default")
 
 # -- special functions ------------------------------------------------------------------------------------------------
-
-
-_SHORT = (torch.float16, torch.bfloat16)
 
 
 def scaled(x: Any, factor: Any) -> Any:

@@ -42,7 +42,7 @@ def _formula(
 
 
 add_scaled = _formula(3, "add_scaled", "numeric", {"complex floating": "a + vx_multiply(c, b)", "else": "a + c * b"},
-                      library="arithmetic")  # fmt: skip
+                      library="arithmetic", wide=(2,))  # fmt: skip
 or_both = _formula(3, "or_both", "bool", "a || (b && c)")
 truncated_divide = _formula(2, "truncated_divide", "real numeric", "vx_truncated_divide(a, b)", library="/pointwise")
 fmod = _formula(2, "fmod", "real numeric", "vx_fmod(a, b)", library="/pointwise")
@@ -98,6 +98,12 @@ prelu_weight_backward = _binary("prelu_weight_backward", "b > T(0) ? T(0) : a * 
 
 _ALL_NUMBERS = {"category": "numeric", "library": "arithmetic"}
 add_wide = _binary("add_wide", "a + b", wide=(0,), library=None)
+# A number beside an array of 16 bits is not rounded to these.
+add_number = _binary("add_number", "a + b", wide=(1,), library=None)
+subtract_number = _binary("subtract_number", "a - b", wide=(1,), library=None)
+subtract_from_number = _binary("subtract_from_number", "a - b", wide=(0,), library=None)
+multiply_number = _binary("multiply_number", "a * b", wide=(1,), library=None)
+divide_number = _binary("divide_number", "vx_divide(a, b)", wide=(1,), library="arithmetic")
 add_product = _ternary("add_product", {"complex floating": "a + vx_multiply(b, c)", "else": "a + b * c"},
                        **_ALL_NUMBERS)  # fmt: skip
 add_wide_product = _ternary("add_wide_product", add_product.expression, wide=(0, 1), **_ALL_NUMBERS)
