@@ -27,6 +27,7 @@ from . import (
     fractional,
     grid,
     indexing,
+    least_squares,
     linear_algebra,
     losses,
     matrix,

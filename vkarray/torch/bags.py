@@ -91,6 +91,6 @@ def _backward_of_weights(
     return found if padding_idx < 0 else found.masked_fill(indices == padding_idx, 0)
 
 
-direct("_embedding_bag _embedding_bag_forward_only", _embedding_bag)
-direct("_embedding_bag_backward", _backward)
+direct("_embedding_bag _embedding_bag_forward_only", _embedding_bag, refuses=True)
+direct("_embedding_bag_backward", _backward, refuses=True)
 direct("_embedding_bag_per_sample_weights_backward", _backward_of_weights)

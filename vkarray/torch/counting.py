@@ -200,7 +200,7 @@ def _mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tens
 
 direct("unique_consecutive", _consecutive)
 direct("unique_dim_consecutive", _consecutive_along)
-direct("unique_dim", _unique_along)
+direct("unique_dim", _unique_along, refuses=True)
 direct("mode", _mode)
 
 # -- places in sorted sequences ---------------------------------------------------------------------------------------

@@ -75,5 +75,7 @@ def _log_cumulative(x: Tensor, dim: int) -> Tensor:
     return scanned(lambda first, second: (torch.logaddexp(first, second),), (wide.clone(),), dim)[0].to(x.dtype)
 
 
-direct("_logcumsumexp", _log_cumulative)
-direct("_logcumsumexp.out", lambda x, dim, *, out: table.resized(out, x.shape).copy_(_log_cumulative(x, dim)))
+direct("_logcumsumexp", _log_cumulative, refuses=True)
+direct(
+    "_logcumsumexp.out", lambda x, dim, *, out: table.resized(out, x.shape).copy_(_log_cumulative(x, dim)), refuses=True
+)

@@ -379,11 +379,22 @@ def _out(op: Any, compute: _Native) -> Kernel:
 # -- kernels of tensors -----------------------------------------------------------------------------------------------
 
 
-def direct(names: str, kernel: Kernel, kind: str = "native") -> None:
-    """Rows for single overloads whose kernel takes and returns tensors itself."""
+def direct(names: str, kernel: Kernel, kind: str = "native", *, refuses: bool = False) -> None:
+    """Rows for single overloads whose kernel takes and returns tensors itself, and may raise Unsupported if it `refuses`."""
     for name in names.split():
         packet, _, overload = name.partition(".")
-        register(getattr(getattr(torch.ops.aten, packet), overload or "default"), kernel, kind, _chapter(kernel))
+        op = getattr(getattr(torch.ops.aten, packet), overload or "default")
+        register(op, _or_on_cpu(op, kernel) if refuses else kernel, kind, _chapter(kernel))
+
+
+def _or_on_cpu(op: Any, kernel: Kernel) -> Kernel:
+    def tried(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return kernel(*args, **kwargs)
+        except Unsupported as error:
+            return fallback.run(op, args, kwargs, reason(error))
+
+    return tried
 
 
 def decomposed(names: str, chapter: str = "decompositions") -> None:
