@@ -69,12 +69,14 @@ FURTHER = {
     "Linear algebra": (
         "linalg.lu linalg.lu_factor linalg.lu_solve lu_unpack linalg.solve linalg.inv linalg.det linalg.slogdet linalg.qr cholesky "
         "linalg.cholesky cholesky_solve cholesky_inverse linalg.solve_triangular triangular_solve linalg.svd linalg.svdvals "
-        "linalg.eigh linalg.eig linalg.eigvals linalg.pinv linalg.matrix_rank linalg.householder_product ormqr matrix_exp linalg.lstsq"
+        "linalg.eigh linalg.eig linalg.eigvals linalg.pinv linalg.matrix_rank linalg.householder_product ormqr matrix_exp "
+        "linalg.lstsq"
     ),
     "Special functions": "lgamma digamma polygamma.polygamma_n_1 i0 special.i1e special.erfcx special.ndtri special.zeta",
     "Counting": "bincount histc histogram unique unique_consecutive mode searchsorted bucketize isin",
     "Distances": "cdist nn.functional.pdist renorm",
-    "Bags and margins": "nn.functional.embedding_bag nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss",
+    "Bags": "nn.functional.embedding_bag",
+    "Further losses": "nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss nn.functional.ctc_loss",
     "Running": "cummax cummin logcumsumexp",
 }
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from . import device, fallback, storage, transfer  # isort: skip - the device has its name first
 from . import (
+    alignment,
     attention,
     autocast,
     bags,
