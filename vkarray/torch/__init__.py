@@ -42,6 +42,7 @@ from . import (
     reductions,
     running,
     serialization,
+    significands,
 )
 from .fallback import Fallback, FallbackError, FallbackWarning, fallbacks, reset_fallbacks, strict
 from .storage import as_array

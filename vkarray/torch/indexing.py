@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .. import dtypes
 from ..array import VkArray
-from ..ops import creation, indexing, launch, nonzero, searching
+from ..ops import creation, indexing, launch, nonzero, searching, utility
 from ..ops import set as set_functions
 from ..ops.elementwise import floor_divide, isnan, logical_not, maximum
 from ..ops.elementwise import multiply as times
@@ -269,8 +269,14 @@ native("embedding_dense_backward", _embedding_backward)
 def _masked_scatter(x: VkArray, mask: VkArray, source: VkArray) -> VkArray:
     # Which of the source's elements stands where the mask is true: nobody waits for their number.
     x, mask = broadcast_arrays(x, mask)
-    if mask._dtype is not dtypes.bool_ or not source.size or not x.size:
-        raise Unsupported("a mask of other numbers than bool, or nothing to put")
+    if not x.size:
+        return launch.copy(x)
+    if mask._dtype is not dtypes.bool_:
+        raise Unsupported("a mask of other numbers than bool")
+    if not source.size:
+        if bool(utility.any(mask)):
+            raise RuntimeError("Number of elements of source < number of ones in mask")
+        return launch.copy(x)
     spread = reshape(mask, (x.size,))
     places = cumulative_sum(cast(spread, dtypes.int32), dtype=dtypes.int32) - 1
     kept = searching.where(spread, places, 0)
