@@ -158,11 +158,11 @@ def by_fragments(a: VkArray, b: VkArray, result: VkArray, bias: VkArray | None =
     The bias is a row of the dtype of a, which is added to all rows.
     """
     tile = choose_tile(result._device, result._shape, a._dtype)
-    k, longest = a._shape[-1], max(result._shape[-2:])
+    k, batch, (m, n) = a._shape[-1], result._shape[:-2], result._shape[-2:]
     # What one product spans is at most half of what indices reach; the rest is for the stack.
-    if tile is None or longest * (max(longest, k) + LANES) > _reach(a):
+    spans = max(m, n) * (k + LANES), k * (n + LANES), m * max(n, abs(result._strides[-2]))
+    if tile is None or max(spans) > _reach(a):
         return False
-    batch, (m, n) = result._shape[:-2], result._shape[-2:]
     if bias is not None:
         row = bias._view((1, n), (0, *bias._strides))
         bias = row if _side_by_side(row) == -1 else _in_rows(row)
