@@ -82,6 +82,12 @@ def moved(value: Any) -> Any:
     return tree.tree_map(one, value)
 
 
+def _given(entry: Any, sample: Any) -> tuple[Any, Any, Any]:
+    """A sample's arguments for the device."""
+    given, args, kwargs = moved((sample.input, sample.args, sample.kwargs))
+    return (given, sample.args, sample.kwargs) if entry.name in ON_CPU else (given, args, kwargs)
+
+
 def _on_device(arguments: Any) -> bool:
     """Whether anything in a sample's arguments names the device."""
     leaves = [getattr(leaf, "device", leaf) for leaf in tree.tree_leaves(arguments)]
@@ -217,20 +223,19 @@ def check_sample(entry: Any, sample: Any, backward: bool) -> bool:
     arguments = (sample.input, sample.args, sample.kwargs)
     if any(one.layout is not torch.strided for one in tensors(arguments)):
         return False
-    given, args, kwargs = moved(arguments)
+    given, args, kwargs = _given(entry, sample)
     if not _on_device((given, args, kwargs)):
         return False
-    if entry.name in ON_CPU:
-        args, kwargs = sample.args, sample.kwargs
     try:
         by_value = entry.name not in UNINITIALIZED and not _draws(entry, arguments)
         copies = _copied(arguments)
-        expected = _processed(entry, sample, entry(sample.input, *sample.args, **sample.kwargs))
+        expected = entry(sample.input, *sample.args, **sample.kwargs)
+        if any(one.layout is not torch.strided or one.dtype not in FROM_TORCH for one in tensors(expected)):
+            return False
+        expected = _processed(entry, sample, expected)
         theirs = [one for one in tensors(arguments) if one.requires_grad]
         expected_gradients = gradients(expected, theirs) if backward and by_value else []
     except Exception:
-        return False
-    if any(one.layout is not torch.strided or one.dtype not in FROM_TORCH for one in tensors(expected)):
         return False
     outputs = result = _processed(entry, sample, entry(given, *args, **kwargs))
     if entry.name in STATISTICS:
@@ -270,8 +275,11 @@ class _Formulas(TorchDispatchMode):
 
 def is_decomposed(entry: Any, sample: Any, backward: bool) -> bool:
     """Whether PyTorch's own formulas, in terms of other operators, have a part in computing a sample."""
+    given, args, kwargs = _given(entry, sample)
     with _Formulas() as seen:
-        check_sample(entry, sample, backward)
+        result = sample.output_process_fn_grad(entry(given, *args, **kwargs))
+        if backward:
+            gradients(result, [one for one in tensors((given, args, kwargs)) if one.requires_grad])
     return seen.found
 
 
@@ -289,18 +297,16 @@ def check(entry: Any, dtype: str, direction: str, samples: int, strict: bool = F
     """Check some samples of an entry. Returns a record of the outcome, and of what ran on the CPU, which `strict` forbids."""
     record: dict[str, Any] = {"dtype": dtype, "direction": direction, "samples": 0, "status": "pass", "message": ""}
     backward = direction == "backward"
-
-    def taken(count: int) -> Iterator[Any]:
-        inputs = entry.sample_inputs("cpu", getattr(torch, dtype), requires_grad=backward)
-        return itertools.islice(inputs, count)
-
     bridge.reset_fallbacks()
     with warnings.catch_warnings(), bridge.strict(strict):
         warnings.simplefilter("ignore")
         try:
-            for sample in taken(samples):
-                record["samples"] += check_sample(entry, sample, backward)
-            record["decomposed"] = any(is_decomposed(entry, sample, backward) for sample in taken(1))
+            inputs = entry.sample_inputs("cpu", getattr(torch, dtype), requires_grad=backward)
+            for sample in itertools.islice(inputs, samples):
+                checked = check_sample(entry, sample, backward)
+                record["samples"] += checked
+                if checked and "decomposed" not in record:
+                    record["decomposed"] = is_decomposed(entry, sample, backward)
         except Exception as error:
             kind = "" if isinstance(error, Mismatch) else f"{type(error).__name__}: "
             record |= {"status": "fail", "message": f"{kind}{error}"[:500]}
