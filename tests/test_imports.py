@@ -59,8 +59,20 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     ),
     "interchange": ({"_vk", "array", "checks", "configuration", "dtypes", "errors", "layout", "promotion"}, {"numpy"}),
     "printing": ({"array", "dtypes", "interchange", "layout"}, {"numpy"}),
+    "ops.scalars": ({"_vk", "array", "dtypes"}, set()),
     "ops.launch": (
-        {"_vk", "array", "configuration", "dtypes", "errors", "layout", "promotion", "shaders", "walk"},
+        {
+            "_vk",
+            "array",
+            "configuration",
+            "dtypes",
+            "errors",
+            "layout",
+            "ops.scalars",
+            "promotion",
+            "shaders",
+            "walk",
+        },
         set(),
     ),
     "ops.creation": (OPERATIONS, {"numpy"}),  # asarray takes what NumPy can read
