@@ -31,14 +31,10 @@ layout(local_size_x_id = 0) in;
 layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) buffer PElements { P_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; };
-#ifdef PACK
-struct APack { A_STORAGE element[PACK]; };
-layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer APacks { APack data[]; };
-#endif
 layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
 
 layout(push_constant, scalar) uniform Push {
-    uvec2 a;
+    AElements a;
     RElements r;
     PElements states;  // one for each row and chunk. TOTALS: the chunks', written; BASE: what lies before them, read
     uint count;        // elements of a row, from the first chunk of this dispatch on
@@ -130,12 +126,10 @@ layout(constant_id = 1) const uint MEMBERS = INVOCATIONS;  // a power of two; le
 layout(constant_id = 2) const bool COLUMNS = false;
 layout(constant_id = 3) const bool PACKED = false;  // rows without gaps in a and r
 layout(constant_id = 4) const uint PIECES = 1u;     // of the elements of a step, which share the memory
-layout(constant_id = 5) const bool STORES = true;   // without TOTALS in `mode`
-layout(constant_id = 6) const bool DIRECT = false;  // PACKED, and blocks begin at multiples of 16 bytes
 const uint UNITS = INVOCATIONS / MEMBERS;
 const uint LANES = MEMBERS < uint(BLOCK) ? MEMBERS : uint(BLOCK);  // blocks of a group
 const uint GROUPS = MEMBERS / LANES;                               // of a unit
-const uint PIECE = STORES || !DIRECT ? SLOTS / PIECES : 1u;
+const uint PIECE = SLOTS / PIECES;
 
 // With a gap after every SPACING elements neither access, in the order of memory or by blocks, meets a bank twice.
 shared T exchange[PIECE + PIECE / SPACING];
@@ -166,30 +160,14 @@ uint slot_in_block(int k) { return first_slot + uint(k) * slot_step; }
 uint unit_of_slot(uint slot) { return UNITS == 1u ? 0u : COLUMNS ? slot % UNITS : slot / (MEMBERS * uint(BLOCK)); }
 uint element_of_slot(uint slot) { return COLUMNS ? slot / UNITS : slot % (MEMBERS * uint(BLOCK)); }
 
-// What an invocation moves from memory in the step that begins at the element `start` of the chunks; its block with DIRECT.
+// What an invocation moves from memory in the step that begins at the element `start` of the chunks.
 void load(out T value[BLOCK], uint start) {
-#ifdef PACK
-    if (DIRECT) {
-        Unit unit = units[gl_LocalInvocationIndex / MEMBERS];
-        uint element = start + gl_LocalInvocationIndex % MEMBERS * uint(BLOCK);
-        if (element + uint(BLOCK) <= unit.count) {
-            uint pack = uint(unit.a_offset + int(element)) / uint(PACK);
-            EACH value[k] = A_LOAD(APacks(push.a).data[pack + uint(k / PACK)].element[k % PACK]);
-        } else {
-            EACH {
-                uint place = min(element + uint(k), max(unit.count, 1u) - 1u);
-                value[k] = A_LOAD(AElements(push.a).data[unit.a_offset + int(place)]);
-            }
-        }
-        return;
-    }
-#endif
     int stride = PACKED ? 1 : layout_at(0u);
     EACH {
         uint unit = unit_of_slot(slot_in_memory(k));
         // Whatever lies beyond the end takes part in no result.
         uint element = min(start + element_of_slot(slot_in_memory(k)), max(units[unit].count, 1u) - 1u);
-        value[k] = A_LOAD(AElements(push.a).data[units[unit].a_offset + int(element) * stride]);
+        value[k] = A_LOAD(push.a.data[units[unit].a_offset + int(element) * stride]);
     }
 }
 
@@ -205,11 +183,12 @@ void main() {
     Unit unit = unit_of(first_unit + number);
     if (member == 0u) units[number] = unit;
     barrier();
+    bool store = !is_set(TOTALS);
     bool based = is_set(BASE) && unit.chunk > 0u;
     // The first invocation of a unit keeps what lies before the chunk and, in it, before the tiles and groups of a step.
     T base, tiles, groups;
     if (member == 0u) {
-        if (STORES) store_initial(unit);
+        if (store) store_initial(unit);
         if (based) base = P_LOAD(push.states.data[unit.place]);
     }
     int r_stride = PACKED ? 1 : layout_at(1u);
@@ -219,15 +198,11 @@ void main() {
     load(value, next);
     for (uint start = 0u; start < end; start = next) {
         T local[BLOCK];
-        if (DIRECT) {
-            EACH local[k] = value[k];
-        } else {
-            for (uint piece = 0u; piece < PIECES; ++piece) {
-                if (piece > 0u) barrier();
-                EACH if (is_in(piece, slot_in_memory(k))) exchange[exchange_place(slot_in_memory(k))] = value[k];
-                barrier();
-                EACH if (is_in(piece, slot_in_block(k))) local[k] = exchange[exchange_place(slot_in_block(k))];
-            }
+        for (uint piece = 0u; piece < PIECES; ++piece) {
+            if (piece > 0u) barrier();
+            EACH if (is_in(piece, slot_in_memory(k))) exchange[exchange_place(slot_in_memory(k))] = value[k];
+            barrier();
+            EACH if (is_in(piece, slot_in_block(k))) local[k] = exchange[exchange_place(slot_in_block(k))];
         }
         next = start + MEMBERS * uint(BLOCK);
         if (next < end) load(value, next);
@@ -271,7 +246,7 @@ void main() {
             some = start > 0u;
             if (tile) join(tiles, some, groups);
         }
-        if (STORES) {
+        if (store) {
             barrier();
             T before;
             bool preceded = based || start > 0u || group > 0u;
@@ -294,7 +269,7 @@ void main() {
             barrier();
         }
     }
-    if (!STORES && member == 0u && unit.count > 0u) {
+    if (!store && member == 0u && unit.count > 0u) {
         push.states.data[unit.place] = P_STORE(MEMBERS == INVOCATIONS ? tiles : groups);
     }
 }
@@ -324,11 +299,11 @@ void main() {
         for (uint first = start; first < end; first += uint(BLOCK)) {
             int present = int(min(end - first, uint(BLOCK)));
             T local[BLOCK];
-            local[0] = A_LOAD(AElements(push.a).data[unit.a_offset + int(first) * a_stride]);
+            local[0] = A_LOAD(push.a.data[unit.a_offset + int(first) * a_stride]);
             [[unroll]] for (int k = 1; k < BLOCK; ++k) {
                 local[k] = local[k - 1];
                 if (k < present) {
-                    local[k] = combine(local[k], A_LOAD(AElements(push.a).data[unit.a_offset + (int(first) + k) * a_stride]));
+                    local[k] = combine(local[k], A_LOAD(push.a.data[unit.a_offset + (int(first) + k) * a_stride]));
                 }
             }
             T state = local[BLOCK - 1];

@@ -26,8 +26,6 @@ _TOTALS, _BASE, _INITIAL, _EXCLUSIVE = 1, 2, 4, 8
 _INVOCATIONS = 256
 _SHARED_BYTES = 40 << 10
 _UNIT_BYTES = 20
-# Blocks of elements that are no longer are loaded as they lie, in packs: the second load finds what the first has left over.
-_DIRECT_BYTES, _PACK_BYTES = 4, 16
 # Chunks of 16 tiles from so many on, which keep a GPU busy.
 _ENOUGH_CHUNKS = 1 << 10
 # Neighbouring rows that a workgroup reads together along columns, at most.
@@ -54,9 +52,6 @@ class Scan:
         defines: list[tuple[str, str]] = [("COMBINE", combine), ("INITIAL_VALUE", initial)]
         if shared:  # see there about SPACING: memory has 32 banks of 4 bytes
             defines += [("SHARED", "1"), ("SPACING", "32" if _state_bytes(result) == 4 else "16")]
-            itemsize = storage_itemsize(source, device)
-            if itemsize <= _DIRECT_BYTES:
-                defines.append(("PACK", str(_PACK_BYTES // itemsize)))
         partial = partial_dtype(result)
         for name, dtype in (("A", source), ("P", partial), ("R", result)):
             defines += launch.operand_defines(name, dtype)
@@ -197,23 +192,16 @@ def _dispatch(
     writes = [states] if mode & _TOTALS and states is not None else [result]
     few = not plan.shared and math.prod(kept) * all_chunks < _ENOUGH_INVOCATIONS
     size = _FEW_INVOCATIONS if few else _INVOCATIONS
-    packed = steps == (1, 1)
-    pieces = _pieces(device, result._dtype, plan.members) if plan.shared else 1
+    constants: tuple[tuple[int, int], ...] = ()
+    if plan.shared:
+        pieces = _pieces(device, result._dtype, plan.members)
+        constants = ((1, plan.members), (2, int(plan.columns)), (3, int(steps == (1, 1))), (4, pieces))
     limit = launch.index_limit(device, x._dtype, result._dtype) - (abs(steps[1]) if mode & _INITIAL else 0)
     for row, part, taken, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, chunk, limit):
         x_offset, offset = (offset + first * chunk * step for offset, step in zip(offsets, steps, strict=True))
         rows = math.prod(part)
-        address = x._address + x_offset * x_itemsize
-        constants: tuple[tuple[int, int], ...] = ()
-        if plan.shared:
-            direct = (
-                packed and not plan.columns and x_itemsize <= _DIRECT_BYTES
-                and not any(step * x_itemsize % _PACK_BYTES for step in taken[0]) and not address % _PACK_BYTES
-            )  # fmt: skip
-            flags = (plan.columns, packed, pieces, not mode & _TOTALS, direct)
-            constants = tuple(enumerate(map(int, (plan.members, *flags)), 1))
         header = struct.pack(
-            "<3Q8I", address,
+            "<3Q8I", x._address + x_offset * x_itemsize,
             0 if mode & _TOTALS else result._address + offset * result_itemsize,
             0 if states is None else states._address + row * all_chunks * state_itemsize,
             min(length - first * chunk, chunks * chunk), rows, chunks, first, all_chunks, chunk, mode, len(part),
