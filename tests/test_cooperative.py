@@ -22,8 +22,9 @@ from vkarray.ops.cooperative import TILES, Tile
 
 HALVES = supported([vx.float16, vx.bfloat16])
 SMALL = {
-    False: Tile((32, 32), 16, (16, 16), (8, 8, 8), 8, 0, 264, 1.0),
-    True: Tile((32, 64), 16, (16, 32), (8, 8, 8), 8, 0, 264, 1.0, ahead=True),
+    "": Tile((32, 32), 16, (16, 16), (8, 8, 8), 8, 0, 264, 1.0),
+    "ahead": Tile((32, 64), 16, (16, 32), (8, 8, 8), 8, 0, 264, 1.0, ahead=True),
+    "packed": Tile((32, 64), 16, (16, 32), (8, 8, 8), 8, 0, 264, 1.0, packed=True),
 }
 
 
@@ -46,7 +47,7 @@ def tile(request, device, monkeypatch):
     row = TILES["gpu"][request.param]._replace(least=0)
     monkeypatch.setitem(TILES, "gpu", (row,))
     if compiler_is_new():
-        monkeypatch.setitem(TILES, "cpu", (SMALL[row.ahead],))
+        monkeypatch.setitem(TILES, "cpu", (SMALL["ahead" * row.ahead + "packed" * row.packed],))
     cooperative.choose_tile.cache_clear()
     yield row
     cooperative.choose_tile.cache_clear()
@@ -80,7 +81,7 @@ def able(device):
         device.limits, is_cpu=False, cooperative_matrices=fragments, subgroup_size=32, min_subgroup_size=32,
         max_subgroup_size=32, max_shared_memory_size=49152, max_workgroup_invocations=1024,
     )  # fmt: skip
-    features = frozenset(feature for names in cooperative.FEATURES.values() for feature in names)
+    features = frozenset(feature for names in cooperative.FEATURES.values() for feature in (*names, "shaderInt16"))
     return Described(limits, features, device.description)
 
 
@@ -113,7 +114,7 @@ def test_devices_without_what_the_kernel_needs_are_left_alone(able) -> None:
     shape = (4096, 4096)
     assert cooperative.choose_tile(able._replace(features=frozenset()), shape, vx.float16) is None
     for limits in (
-        {"cooperative_matrices": frozenset()}, {"min_subgroup_size": 8}, {"max_shared_memory_size": 16384},
+        {"cooperative_matrices": frozenset()}, {"min_subgroup_size": 8}, {"max_shared_memory_size": 8192},
         {"max_workgroup_invocations": 64}, {"is_cpu": True},
     ):  # fmt: skip
         assert cooperative.choose_tile(changed(able, **limits), shape, vx.float16) is None

@@ -11,16 +11,10 @@
 // the tile, which keeps the 8 rows of a fragment in different banks (2.4 times as fast on an NVIDIA H200).
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
-#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
-#ifdef BFLOAT16
-#extension GL_EXT_bfloat16 : require
-#define ELEMENT bfloat16_t
-#else
-#define ELEMENT float16_t
-#endif
+#include "lib/cooperative_packs.glsl"
 #include "lib/dtypes.glsl"
 
 const int SUBGROUPS = TILE_M / PART_M * (TILE_N / PART_N), SIZE = SUBGROUPS * SUBGROUP;
@@ -40,9 +34,6 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer R
 #include "lib/matmul_push.glsl"
 #include "lib/stack.glsl"
 
-#define LANES 8 // elements of a pack
-
-
 const int ROW_M = TILE_M / LANES + 1, ROW_N = TILE_N / LANES + 1;
 const int A_ROW = A_ALONG_K ? A_DEPTH / LANES + 1 : ROW_M, B_ROW = B_ALONG_K ? B_DEPTH / LANES + 1 : ROW_N;
 const int A_SIZE = (A_ALONG_K ? TILE_M : A_DEPTH) * A_ROW, B_SIZE = (B_ALONG_K ? TILE_N : B_DEPTH) * B_ROW;
@@ -51,7 +42,9 @@ const int A_PACKS = TILE_M * A_DEPTH / LANES / SIZE, B_PACKS = TILE_N * B_DEPTH 
 const int DOWN = PART_M / FRAGMENT_M, ACROSS = PART_N / FRAGMENT_N;
 
 shared uvec4 a_tile[BUFFERS * A_SIZE > STORE_SIZE ? BUFFERS * A_SIZE : STORE_SIZE];
+#if BUFFERS > 0
 shared uvec4 b_tile[BUFFERS * B_SIZE];
+#endif
 
 int local = int(gl_LocalInvocationIndex);
 Place place;
@@ -60,12 +53,6 @@ int part_row, part_column;   // where the subgroup's part begins in the tile
 coopmat<float, gl_ScopeSubgroup, FRAGMENT_M, FRAGMENT_N, gl_MatrixUseAccumulator> sums[DOWN * ACROSS];
 
 #include "lib/matmul_tile.glsl"
-
-// The pack without the elements from `count` on.
-uvec4 beginning(uvec4 pack, int count) {
-    ivec4 kept = clamp(count - ivec4(0, 2, 4, 6), 0, 2);
-    return pack & ((uvec4(1u) << 16 * uvec4(min(kept, 1))) - 1u | -uvec4(equal(kept, ivec4(2))));
-}
 
 // The row of a pack in a tile along k: packs with neighbouring numbers lie in different banks.
 int apart(int number, int in_a_row) {

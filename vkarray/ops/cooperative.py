@@ -17,7 +17,7 @@ from .. import layout, tuning
 from ..array import VkArray, empty
 from ..dtypes import DTYPES, DType
 from ..shaders import Variant
-from . import launch, product, tiles
+from . import fragments, launch, product, tiles
 
 if TYPE_CHECKING:
     from .launch import Device
@@ -30,7 +30,7 @@ class Tile(NamedTuple):
     """A row of the table: the tile of the result that a workgroup makes, the part of it that a subgroup keeps, and when
     that pays: from `least` tiles on, and where the result has at least half the rows and columns of a tile. `at_once` and
     `cost` are as in `tiles`. With `ahead`, fragments are loaded while others are multiplied, from two tiles of each operand
-    in shared memory, which are as deep as two fragments and one."""
+    in shared memory, which are as deep as two fragments and one. With `packed`, operands are copied first: see `fragments`."""
 
     shape: tuple[int, int]
     depth: int
@@ -41,11 +41,13 @@ class Tile(NamedTuple):
     at_once: int
     cost: float
     ahead: bool = False
+    packed: bool = False
 
     @property
     def label(self) -> str:
         """The row's name, by which a choice is remembered."""
-        return f"cooperative {self.shape[0]}x{self.shape[1]} by {self.part[0]}x{self.part[1]}, depth {self.depth}"
+        form = "packed" if self.packed else f"depth {self.depth}"
+        return f"cooperative {self.shape[0]}x{self.shape[1]} by {self.part[0]}x{self.part[1]}, {form}"
 
     @property
     def invocations(self) -> int:
@@ -55,6 +57,8 @@ class Tile(NamedTuple):
     @property
     def shared_bytes(self) -> int:
         """Shared memory of a workgroup: the tiles of a and b, with a pack more in every row."""
+        if self.packed:
+            return max(self.part) * (max(self.part) // LANES + 1) * 16
         depths = (2 * self.fragment[2], self.fragment[2]) if self.ahead else (self.depth, self.depth)
         packs = sum(
             max(length * (depth // LANES + 1), depth * (length // LANES + 1))
@@ -66,6 +70,7 @@ class Tile(NamedTuple):
 # In each table the row that fits and should take least time is taken. Figures of an NVIDIA H200.
 TILES = {
     "gpu": (
+        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 264, 264, 0.84, packed=True),
         Tile((128, 256), 32, (64, 64), (16, 16, 16), 32, 32, 132, 1.0, ahead=True),
         Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32, 264, 1.1),
         Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0, 264, 1.8),
@@ -76,6 +81,7 @@ _BUSY = 264 * 128  # invocations that keep a GPU busy; with fewer, sums are cut 
 # Rows of the result from which on a copy of b costs less than reading it along k, where tiles are one fragment deep.
 _TURN_FROM = 1024
 _SHORTEST_PART = 512
+_PACKING = 180.0  # the time of copying an element into the order of fragments, in units of a product
 # What a device needs for fragments of a type.
 FEATURES = {
     "float16": ("cooperativeMatrix", "vulkanMemoryModel", "storageBuffer16BitAccess", "shaderFloat16"),
@@ -97,10 +103,12 @@ def variant(tile: Tile, dtype: DType) -> Variant:
         "PART_N": tile.part[1], "FRAGMENT_M": tile.fragment[0], "FRAGMENT_N": tile.fragment[1],
         "FRAGMENT_K": tile.fragment[2], "SUBGROUP": tile.subgroup,
     }  # fmt: skip
-    template = "matmul_cooperative" + "_ahead" * tile.ahead
-    own = tuple((name, str(size)) for name, size in (sizes | ({} if tile.ahead else {"TILE_K": tile.depth})).items())
+    template = "matmul_cooperative" + "_ahead" * tile.ahead + "_packed" * tile.packed
+    if not (tile.ahead or tile.packed):
+        sizes["TILE_K"] = tile.depth
+    own = tuple((name, str(size)) for name, size in sizes.items())
     brain = (("BFLOAT16", "1"),) if dtype.name == "bfloat16" else ()
-    label = f"matmul {dtype} (cooperative, tiles of {tile.shape[0]} x {tile.shape[1]})"
+    label = f"matmul {dtype} (cooperative, {'packed ' * tile.packed}tiles of {tile.shape[0]} x {tile.shape[1]})"
     return Variant(template, (*brain, *own), label)
 
 
@@ -109,6 +117,9 @@ def variants(device: Any = None) -> Iterator[Variant]:
     for tile in TILES["gpu"]:
         for name in FEATURES:
             yield variant(tile, DTYPES[name])
+            if tile.packed:
+                for of_a in (True, False):
+                    yield fragments.pack_variant(tile, DTYPES[name], of_a)
 
 
 # -- which products ---------------------------------------------------------------------------------------------------
@@ -124,7 +135,12 @@ def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile | 
     rows = [tile for tile in TILES[device.limits.kind] if fits(tile, device, shape, dtype)]
     chosen = [tile for tile in rows if tile.label == preferred]
     rows = chosen or [tile for tile in rows if tiles.count(tile.shape, shape) >= tile.least]
-    return min(rows, key=lambda tile: tiles.time(tile, shape), default=None)
+    return min(rows, key=lambda tile: _time(tile, shape), default=None)
+
+
+def _time(tile: Tile, shape: tuple[int, ...]) -> float:
+    """How long a product should take, with the copies of its operands."""
+    return tiles.time(tile, shape) + tile.packed * _PACKING * math.prod(shape[:-2]) * sum(shape[-2:])
 
 
 def shape_class(shape: tuple[int, ...]) -> str:
@@ -137,6 +153,7 @@ def fits(tile: Tile, device: Device, shape: tuple[int, ...], dtype: DType) -> bo
     limits = device.limits
     return (
         (dtype.name, *tile.fragment) in limits.cooperative_matrices
+        and (not tile.packed or dtype.name != "bfloat16" or "shaderInt16" in device.features)
         and limits.min_subgroup_size == limits.max_subgroup_size == tile.subgroup
         and tile.shared_bytes <= limits.max_shared_memory_size
         and tile.invocations <= limits.max_workgroup_invocations
@@ -166,11 +183,14 @@ def by_fragments(a: VkArray, b: VkArray, result: VkArray, bias: VkArray | None =
     if bias is not None:
         row = bias._view((1, n), (0, *bias._strides))
         bias = row if _side_by_side(row) == -1 else _in_rows(row)
-    a, b = _in_packs(a), _in_packs(b)
+    a, b = (_in_reach(a), _in_reach(b)) if tile.packed else (_in_packs(a), _in_packs(b))
     if tile.ahead and m >= _TURN_FROM and _side_by_side(b) == -2:
         b = _in_rows(b)
     a = a._view((*batch, m, k), layout.broadcast_strides(a._shape, a._strides, (*batch, m, k)))
     b = b._view((*batch, k, n), layout.broadcast_strides(b._shape, b._strides, (*batch, k, n)))
+    if tile.packed:
+        fragments.multiply(a, b, result, tile, variant(tile, a._dtype), bias)
+        return True
     a, b, folded = _fold(a, b, result)
     for first, second, piece, busy in product.pieces(a, b, folded, tile, _BUSY):
         parallel = tiles.count(tile.shape, piece._shape) * tile.invocations
@@ -193,6 +213,13 @@ def _fold(a: VkArray, b: VkArray, result: VkArray) -> tuple[VkArray, VkArray, Vk
 
 def _reach(array: VkArray) -> int:
     return launch.index_limit(array._device, array._dtype) // 2
+
+
+def _in_reach(array: VkArray) -> VkArray:
+    """The array, copied where it is walked backwards or a matrix of it spans more than indices reach."""
+    array = launch.forward(array)
+    high = layout.offset_range(array._shape[-2:], array._strides[-2:])[1]
+    return array if high < _reach(array) else _in_rows(array)
 
 
 def _in_packs(array: VkArray) -> VkArray:

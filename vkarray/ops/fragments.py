@@ -1,0 +1,98 @@
+"""Large products of 16-bit matrices whose operands are copied into the order of fragments first.
+
+The copy costs a pass over both operands; after it, subgroups load fragments from memory, with no shared memory and no
+barriers between them.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import struct
+from typing import TYPE_CHECKING
+
+from .. import layout
+from ..array import VkArray, empty
+from ..dtypes import DType
+from ..shaders import Variant
+from . import launch, product, tiles
+
+if TYPE_CHECKING:
+    from .cooperative import Tile
+
+LANES = 8
+_BEYOND = 16  # steps past the last one that a product may load, though it needs none of them
+_SHORTEST_PART = 512
+_SUBGROUPS = 4  # that copy strips together, and steps that they copy
+
+
+@functools.cache
+def pack_variant(tile: Tile, dtype: DType, of_a: bool) -> Variant:
+    """Copies of an operand into the order of the fragments of a row of the table."""
+    part, fragment = (side[0 if of_a else 1] for side in (tile.part, tile.fragment))
+    sizes = {"PART": part, "FRAGMENT": fragment, "FRAGMENT_K": tile.fragment[2], "SUBGROUP": tile.subgroup}
+    flags = (("BFLOAT16", "1"),) * (dtype.name == "bfloat16") + (("OF_A", "1"),) * of_a
+    label = f"matmul {dtype} (strips of {part} {'rows of a' if of_a else 'columns of b'})"
+    return Variant("matmul_cooperative_pack", (*flags, *((name, str(size)) for name, size in sizes.items())), label)
+
+
+def multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, variant: Variant, bias: VkArray | None) -> None:
+    """result = a @ b + bias for arrays that broadcast to a stack, none of them empty and no stride negative."""
+    first, second, folded = product.fold(a, b, result)
+    reach = launch.index_limit(result._device, a._dtype) // 2
+    if all(layout.offset_range(x._shape[-2:], x._strides[-2:])[1] < reach for x in (first, folded)):
+        a, b, result = first, second, folded
+    for index in itertools.product(*(range(size) for size in result._shape[:-2])):
+        first, second, target = (_matrix(x, index) for x in (a, b, result))
+        _multiply(first, second, target, tile, variant, bias)
+
+
+def _matrix(array: VkArray, index: tuple[int, ...]) -> VkArray:
+    outer = array._strides[:-2]
+    offset = sum(i * step for i, step in zip(index[len(index) - len(outer) :], outer, strict=True))
+    return array._view(array._shape[-2:], array._strides[-2:], offset)
+
+
+def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, variant: Variant, bias: VkArray | None) -> None:
+    device, (m, k), n = result._device, a._shape, b._shape[-1]
+    whole = -(-k // tile.depth) * tile.depth
+    parts = max(1, min(tile.at_once // tiles.count(tile.shape, (m, n)), k // _SHORTEST_PART))
+    part = -(-whole // (parts * tile.depth)) * tile.depth
+    parts = -(-whole // part)
+    partial = product.partial_array(result, parts) if parts > 1 else result._view((1, m, n), (0, *result._strides))
+    steps = whole // tile.fragment[2]
+    operands = _strips(a, tile, steps, True), _strips(b.mT, tile, steps, False)
+    part_strides = part * tile.part[0], part * tile.part[1], partial._strides[0]
+    stack = product.Stack(*operands, partial, (), ((), (), ()), part_strides, whole, part)
+    r_m = partial._strides[-2]
+    for slice_ in stack.slices((), ((), (), ()), launch.index_limit(device, a._dtype) // 2):
+        packed = slice_.addresses[2] % 16 == 0 and not any(stride % LANES for stride in (r_m, *slice_.strides[2]))
+        own = bias if slice_.addresses[2] == partial._address else None
+        flags = (True, True, packed, partial._dtype.bits == 32, own is not None)
+        kernel = launch.kernel(variant, device, tile.invocations, tuple((i, int(x)) for i, x in enumerate(flags, 1)))
+        header = struct.pack(
+            "<3Q5I5iI", *slice_.addresses, slice_.count, m, n, slice_.k, part, steps, 0, 0, 0, r_m, slice_.rank
+        )
+        groups = launch.groups_for(slice_.count * tiles.count(tile.shape, (m, n)), device.limits, 1)
+        stack.dispatch(kernel, header, slice_, groups, own)
+    if parts > 1:
+        product.sum_partial(partial, result)
+
+
+def _strips(x: VkArray, tile: Tile, steps: int, of_a: bool) -> VkArray:
+    """The rows of a, or columns of b, of a matrix (..., k) in strips of fragments."""
+    device, (extent, k), (stride, stride_k) = x._device, x._shape, x._strides
+    length, part = (sizes[0 if of_a else 1] for sizes in (tile.shape, tile.part))
+    strips = -(-extent // length) * length // part
+    strip = part * tile.fragment[2]  # elements of a step
+    packed = empty(((strips * steps + _BEYOND) * strip,), x._dtype, device)
+    along_k = stride_k <= stride
+    along, across = (stride_k, stride) if along_k else (stride, stride_k)
+    whole = along == 1 and across % LANES == 0 and x._address % (2 * LANES) == 0
+    kernel = launch.kernel(
+        pack_variant(tile, x._dtype, of_a), device, _SUBGROUPS * tile.subgroup, ((1, int(along_k)), (2, int(whole)))
+    )
+    push = struct.pack("<2Q5I", x._address, packed._address, extent, k, steps, stride, stride_k)
+    groups = launch.groups_for(-(-extent // part) * -(-steps // _SUBGROUPS), device.limits, 1)
+    device.dispatch(kernel, push, groups, [x._buffer], (packed._buffer,))
+    return packed
