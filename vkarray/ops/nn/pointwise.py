@@ -64,13 +64,14 @@ def _ternary(name: str, expression: str | dict[str, str], **options: Any) -> For
 
 # -- activations and their gradients: the gradient of the result comes first --------------------------------------------
 
+cube = _unary("cube", "a * a * a")
 sigmoid = _unary("sigmoid")
 sigmoid_backward = _binary("sigmoid_backward", "a * (T(1) - b) * b")
 tanh_backward = _binary("tanh_backward", "a * (T(1) - b * b)")
 relu = _formula(1, "relu", "real numeric", {"integer": "max(a, T(0))", "else": "vx_relu(a)"}, library="/pointwise")
 threshold = _ternary("threshold", "a <= b ? c : a", category="real numeric")
 threshold_backward = _ternary("threshold_backward", "b <= c ? T(0) : a", category="real numeric")
-gelu = _unary("gelu")
+gelu = _unary("gelu", {"float16": "vx_gelu_short(a)", "bfloat16": "vx_gelu_short(a)", "else": "vx_gelu(a)"})
 gelu_tanh = _unary("gelu_tanh")
 gelu_backward = _binary("gelu_backward")
 gelu_tanh_backward = _binary("gelu_tanh_backward")
