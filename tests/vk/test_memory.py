@@ -66,6 +66,25 @@ def test_freed_memory_is_used_again_without_a_vulkan_call(own_device):
     assert not fault.calls, "taking cached memory calls Vulkan"
 
 
+def test_a_program_that_repeats_itself_finds_its_memory_in_the_bins(own_device, monkeypatch):
+    """Whose sizes, one after the other, do not fit into one block: that is not cut anew in every turn."""
+    monkeypatch.setattr(memory, "MOST_CACHED", 1)
+    misses = []
+    for _ in range(4):
+        for size in (20, 24, 28, 30):
+            own_device.allocate(size << 20)
+        misses.append(own_device.memory_statistics()["cache_misses"])
+    assert misses == [4] * 4
+    assert own_device.memory_statistics()["blocks"] == 2
+
+
+def test_little_memory_is_cut_anew(own_device, monkeypatch):
+    monkeypatch.setattr(memory, "MOST_CACHED", 0)
+    for size in (20, 24, 28, 30):
+        own_device.allocate(size << 20)
+    assert own_device.memory_statistics()["blocks"] == 1
+
+
 def test_new_buffer_in_used_memory_keeps_the_old_hazards(own_device):
     from vulkan_program import Combine
 

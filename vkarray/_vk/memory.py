@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 64 << 20
 SHARED_BYTES = BLOCK_BYTES // 2  # larger pieces get a block of their own
+# Programs repeat themselves: what waits in bins is wanted again, and a new block is better than to cut all anew in every turn.
+# So bins are flushed only so many allocations after the last time, unless a large part of the memory is cached.
+BETWEEN_FLUSHES, MOST_CACHED = 1024, 1 / 16
 ALIGNMENT = 256
 USAGE = (
     vk.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT
@@ -144,6 +147,7 @@ class Allocator:
         self.bin_of: dict[int, list[Piece]] = {}  # requested size -> the same lists
         self.bytes_in_use = self.bytes_peak = 0
         self.block_bytes = self.allocations = self.misses = self.retries = 0
+        self.next_flush = 0  # that many allocations from the first on
         physical = device.physical
         self.mapped = physical.limits.host_memory != "none"
         local, visible = vk.VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT
@@ -218,10 +222,13 @@ class Allocator:
                     del block.free[left + 1]
 
     def _new_block(self, size: int, nbytes: int) -> Piece:
-        self.flush()
-        piece = self._cut(size)
-        if piece:
-            return piece
+        cached = self.block_bytes - self.bytes_in_use
+        if self.allocations >= self.next_flush or cached > self.device.physical.heap_bytes * MOST_CACHED:
+            self.next_flush = self.allocations + BETWEEN_FLUSHES
+            self.flush()
+            piece = self._cut(size)
+            if piece:
+                return piece
         if self.block_bytes - self.bytes_in_use > self.device.physical.heap_bytes // 4:
             self.empty_cache()  # a CPU driver never says that memory is short; the system would end the process
         try:
