@@ -1,5 +1,6 @@
 // r = (x - mean) / sqrt(variance + epsilon) * weight + bias, with numbers of each channel, for x of (batch, channels, plane) in
-// C order: batch norm with statistics that are known. An invocation takes PACKS packs of VECTOR neighbours, a workgroup apart.
+// C order: batch norm with statistics that are known, or without NORMALIZED a bias alone. An invocation takes PACKS packs of
+// VECTOR neighbours, a workgroup apart.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
 #ifdef HARDWARE_HALF
@@ -9,9 +10,10 @@
 #include "lib/rows.glsl"
 
 layout(local_size_x_id = 0) in;
-layout(constant_id = 1) const bool WEIGHT = true;
-layout(constant_id = 2) const bool BIAS = true;
-layout(constant_id = 3) const bool PACKED = false;  // x and r begin at multiples of a pack
+layout(constant_id = 1) const bool NORMALIZED = true;
+layout(constant_id = 2) const bool WEIGHT = true;
+layout(constant_id = 3) const bool BIAS = true;
+layout(constant_id = 4) const bool PACKED = false;  // x and r begin at multiples of a pack
 
 #define EACH [[unroll]] for (uint k = 0u; k < uint(VECTOR); ++k)
 
@@ -47,15 +49,17 @@ layout(push_constant, scalar) uniform Push {
 #define EPSILON uintBitsToFloat(push.epsilon.x)
 #endif
 
-T mean, scale, shift;  // of the channel at hand
+T mean = T(0), scale = T(1), shift;  // of the channel at hand
 
 void take(uint channel) {
-    mean = B_LOAD(Numbers(push.mean).data[channel]);
-    precise T root = vx_reciprocal_root(B_LOAD(Numbers(push.variance).data[channel]) + EPSILON);
-    scale = root;
-    if (WEIGHT) {
-        precise T product = root * B_LOAD(Numbers(push.weight).data[channel]);
-        scale = product;
+    if (NORMALIZED) {
+        mean = B_LOAD(Numbers(push.mean).data[channel]);
+        precise T root = vx_reciprocal_root(B_LOAD(Numbers(push.variance).data[channel]) + EPSILON);
+        scale = root;
+        if (WEIGHT) {
+            precise T product = root * B_LOAD(Numbers(push.weight).data[channel]);
+            scale = product;
+        }
     }
     shift = BIAS ? B_LOAD(Numbers(push.bias).data[channel]) : T(0);
 }
@@ -81,7 +85,7 @@ void main() {
                 end += push.plane;
                 take(channel);
             }
-            precise T result = (values[k] - mean) * scale + shift;
+            precise T result = NORMALIZED ? (values[k] - mean) * scale + shift : values[k] + shift;
             values[k] = result;
         }
         if (whole) {

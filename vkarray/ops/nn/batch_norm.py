@@ -1,11 +1,12 @@
-"""Batch norm with statistics that are known, as models apply it after training: one pass over the array."""
+"""Numbers of each channel applied in one pass: batch norm with statistics that are known, as models have it after training, and
+the bias of a convolution."""
 
 from __future__ import annotations
 
 import functools
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ... import dtypes
@@ -60,21 +61,32 @@ def batch_norm_of_running(
     columns = [None if one is None else launch.contiguous(cast(one, numbers)) for one in (mean, variance, weight, bias)]
     x = launch.contiguous(x)
     result = empty(x._shape, x._dtype, x._device)
+    _run(x, result, columns, numbers, eps)
+    return result
+
+
+def add_to_channels(array: VkArray, numbers: VkArray) -> None:
+    """array += a number for each of its channels, for a contiguous array and a vector of one real floating type."""
+    _run(array, array, (None, None, None, launch.contiguous(numbers)), numbers._dtype, 0.0)
+
+
+def _run(x: VkArray, result: VkArray, columns: Sequence[VkArray | None], numbers: DType, eps: float) -> None:
+    """The kernel for means and variances (or neither), weights and biases of a type, where they are given."""
     if not result.size:
-        return result
+        return
     device, channels, plane = x._device, x._shape[1], math.prod(x._shape[2:])
     vector = _PACK_BYTES // storage_itemsize(x._dtype, device)
     half = x._dtype is dtypes.float16 and device.features >= HALF_FEATURES
-    epsilon = struct.pack("<d", eps) if real.bits == 64 else struct.pack("<f4x", eps)
+    epsilon = struct.pack("<d", eps) if x._dtype.bits == 64 else struct.pack("<f4x", eps)
     addresses = [result._address if one is None else one._address for one in columns]
+    given = [int(one is not None) for one in columns[1:]]
     for source, target in batches("batch_norm", (x, result)):
         count = math.prod(source._shape)
         push = struct.pack("<6Q8s3I", source._address, target._address, *addresses, epsilon, count, channels, plane)
         packed = source._address % _PACK_BYTES == 0 and target._address % _PACK_BYTES == 0
-        constants = ((1, int(weight is not None)), (2, int(bias is not None)), (3, int(packed)))
         launch.dispatch(
             _variant(x._dtype, numbers, device, half), device, push,
             launch.groups_for(-(-count // (_PACKS * vector)), device.limits),
-            [source, *(one for one in columns if one is not None)], [target], constants=constants,
+            [source, *(one for one in columns if one is not None)], [target],
+            constants=tuple(enumerate((*given, int(packed)), 1)),
         )  # fmt: skip
-    return result

@@ -24,8 +24,10 @@ from ...array import VkArray, check_supported, empty
 from ...dtypes import DType
 from .. import creation, launch, statistical
 from ..rows import ROWS, check_array
+from .batch_norm import add_to_channels
 from .convolution_direct import Problem, add_directly, add_weight_directly
 from .convolution_products import made_by_products, slid_by_products, uses_products, weight_by_products
+from .row_kernels import FLOATING
 from .windows import Triple, Windows, five, numbers, triple
 
 if TYPE_CHECKING:
@@ -38,6 +40,9 @@ _MOST_PHASES = 8
 
 
 def _add_bias(result: VkArray, bias: VkArray) -> None:
+    if result._contiguous and result._dtype in FLOATING:
+        add_to_channels(result, bias)
+        return
     column = bias._view((bias._shape[0], *(1,) * (result.ndim - 2)), (bias._strides[0], *(0,) * (result.ndim - 2)))
     launch.elementwise(ROWS["add"].operation(result._dtype), (result, column), result)
 
