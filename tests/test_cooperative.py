@@ -17,7 +17,7 @@ from test_matmul import check, values_of
 
 import vkarray as vx
 from vkarray import shaders, tuning
-from vkarray.ops import catalogue, cooperative, product, tuned
+from vkarray.ops import catalogue, cooperative, fragments, product, tuned
 from vkarray.ops.cooperative import TILES, Tile
 
 HALVES = supported([vx.float16, vx.bfloat16])
@@ -157,6 +157,12 @@ SHAPES = [
 ]  # fmt: skip
 
 
+def cut_sums(monkeypatch, shortest: int) -> None:
+    """Lets parts of sums be so short."""
+    for module in (cooperative, fragments):
+        monkeypatch.setattr(module, "_SHORTEST_PART", shortest)
+
+
 def multiply(dtype, first, second) -> None:
     got = vx.matmul(vx.asarray(first, dtype=dtype), vx.asarray(second, dtype=dtype))
     check(got, np.matmul, first, second, dtype, first.shape[-1])
@@ -192,7 +198,7 @@ def test_an_array_times_its_own_transpose(dtype, tile) -> None:
 
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 def test_parts_of_the_summed_dimension(dtype, tile, monkeypatch) -> None:
-    monkeypatch.setattr(cooperative, "_SHORTEST_PART", 64)
+    cut_sums(monkeypatch, 64)
     for first, second in [((64, 200), (200, 64)), ((65, 203), (203, 67)), ((2, 64, 200), (2, 200, 64))]:
         multiply(dtype, values_of(dtype, first, 6), values_of(dtype, second, 7))
 
@@ -232,7 +238,7 @@ def test_a_row_is_added_before_sums_are_rounded(dtype, tile, device, monkeypatch
         (512, None, ((), 65, 37, 129)), (512, None, ((3,), 64, 24, 72)), (64, None, ((), 70, 200, 64)),
         (64, 30000, ((2,), 64, 200, 64)),
     ]:  # fmt: skip
-        monkeypatch.setattr(cooperative, "_SHORTEST_PART", shortest)
+        cut_sums(monkeypatch, shortest)
         if reach is not None:
             monkeypatch.setattr(cooperative, "_reach", lambda array, reach=reach: reach)
         first, second, row = (values_of(dtype, shape, 11) for shape in ((*stack, m, k), (*stack, k, n), (n,)))
