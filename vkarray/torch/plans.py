@@ -16,7 +16,7 @@ import functools
 import math
 import struct
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -33,7 +33,8 @@ SIGNATURES = 2048  # of one operator, in each of two generations
 STEPS = 16  # longer sequences are worth their Python code
 ATTEMPTS = 3
 COPIED_BYTES = 512 << 20  # what tracing may copy; the device is busy for longer with larger arguments anyway
-_TENSORS = (Tensor, torch.nn.Parameter)
+_Parameter = torch.nn.Parameter
+_TENSORS = (Tensor, _Parameter)
 _VALUES = frozenset(
     (int, float, bool, str, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout)
 )  # fmt: skip
@@ -45,28 +46,29 @@ _set = torch.ops.aten.set_.source_Storage_storage_offset.redispatch
 # -- signatures -------------------------------------------------------------------------------------------------------
 
 
-def _note(value: Any, key: list[Any], buffers: list[_vk.Buffer]) -> bool:
-    """Add what an argument decides to the key, and its memory to the buffers; False for what no plan is made of."""
-    kind = type(value)
-    if kind is Tensor or kind is torch.nn.Parameter:
-        held = _allocations.get(value.untyped_storage().data_ptr())
-        if held is None or value.is_neg() or value.is_conj():
+def _note(values: Iterable[Any], key: list[Any], buffers: list[_vk.Buffer]) -> bool:
+    """Add what arguments decide to the key, and their memory to the buffers; False for what no plan is made of."""
+    for value in values:
+        kind = type(value)
+        if kind is Tensor or kind is _Parameter:
+            held = _allocations.get(value.untyped_storage().data_ptr())
+            if held is None or value.is_neg() or value.is_conj():
+                return False
+            buffer = held[0]
+            key += (value.dtype, value.shape, value.stride(), value.storage_offset(), held[2], buffer.device)
+            buffers.append(buffer)
+        elif kind in _VALUES:
+            key += (kind, value)
+            if kind is float and not value:
+                key.append(math.copysign(1, value))
+        elif kind is not list and kind is not tuple:
             return False
-        buffer = held[0]
-        key += (value.dtype, value.shape, value.stride(), value.storage_offset(), held[2], buffer.device)
-        buffers.append(buffer)
-        return True
-    if kind is list or kind is tuple:
-        if value and type(value[0]) is int:  # all of them are, then
+        elif value and type(value[0]) is int:  # all of them are, then
             key.append(tuple(value))
-            return True
-        key.append(len(value))
-        return all(_note(one, key, buffers) for one in value)
-    if kind not in _VALUES:
-        return False
-    key += (kind, value)
-    if kind is float and not value:
-        key.append(math.copysign(1, value))
+        else:
+            key.append(len(value))
+            if not _note(value, key, buffers):
+                return False
     return True
 
 
@@ -376,7 +378,7 @@ def _traced(
         copies: dict[int, torch.UntypedStorage] = {}
         others, named = [_elsewhere(one, copies) for one in args], {k: _elsewhere(v, copies) for k, v in kwargs.items()}
         again: list[_vk.Buffer] = []
-        if not (_note(others, [], again) and _note(list(named.values()), [], again)):
+        if not (_note(others, [], again) and _note(named.values(), [], again)):
             return found, None
         try:
             other_status = gather.renewed_check(device).array._buffer if checked else None
@@ -449,14 +451,11 @@ def planned(kernel: Kernel) -> Kernel:
             return kernel(*args, **kwargs)
         key: list[Any] = []
         buffers: list[_vk.Buffer] = []
-        for value in args:
-            if not _note(value, key, buffers):
-                return kernel(*args, **kwargs)
-        for name, value in kwargs.items():
-            key.append(name)
-            if not _note(value, key, buffers):
-                return kernel(*args, **kwargs)
-        if not buffers:
+        noted = _note(args, key, buffers)
+        if kwargs:
+            key.append(tuple(kwargs))
+            noted = noted and _note(kwargs.values(), key, buffers)
+        if not noted or not buffers:
             return kernel(*args, **kwargs)
         shared = _sharing(buffers)
         if shared is not None:
