@@ -18,13 +18,16 @@ from vkarray.ops.nn.attention_fragments import TILES, Tile
 HALVES = supported([vx.float16, vx.bfloat16])
 
 
-@pytest.fixture(params=range(len(TILES["gpu"])))
+@pytest.fixture(params=[(row, reductions) for row in range(len(TILES["gpu"])) for reductions in (False, True)], ids=str)
 def tile(request, device, monkeypatch):
-    """Makes a row of the table the only one; on a CPU a tile that its compiler takes little time for."""
-    row = TILES["gpu"][request.param]
+    """Makes a row of the table the only one, with and without reductions; on a CPU a tile that compiles soon."""
+    number, reductions = request.param
+    row = TILES["gpu"][number]
     monkeypatch.setitem(TILES, "gpu", (row,))
     if compiler_is_new():
-        monkeypatch.setitem(TILES, "cpu", (Tile(16, 16, 1 + request.param, 2, 8, 8),))
+        monkeypatch.setitem(TILES, "cpu", (Tile(16, 16, 1 + number, 2, 8, 8),))
+    if not reductions:
+        monkeypatch.setattr(attention_fragments, "has_reductions", lambda device: False)
     return row
 
 
@@ -176,4 +179,6 @@ def test_tiles_fit_what_they_are_for() -> None:
     for row in TILES["gpu"]:
         assert row.keys % row.fragment == row.width % row.fragment == row.subgroup % row.fragment == 0
         assert row.keys // 4 % (row.subgroup // row.fragment) == 0
-        assert row.shared_bytes(row.width) <= 49152
+        assert max(row.shared_bytes(row.width, reductions) for reductions in (False, True)) <= 49152
+        assert row.subgroup >= row.fragment * row.fragment // 8
+        assert row.subgroups == TILES["gpu"][0].subgroups  # which the variants hold

@@ -20,7 +20,9 @@ def test_gelu_of_every_number_of_16_bits(dtype) -> None:
     values = EVERY.astype(np.uint16).view(np.float16) if dtype is vx.float16 else (EVERY << 16).view(np.float32)
     with np.errstate(invalid="ignore"):  # NaN that signal
         x = values.astype(np.float32)
-        got = np.asarray(pointwise.gelu(vx.asarray(values if dtype is vx.float16 else x, dtype=dtype))).astype(np.float64)
+        got = np.asarray(pointwise.gelu(vx.asarray(values if dtype is vx.float16 else x, dtype=dtype))).astype(
+            np.float64
+        )
         wide = x.astype(np.float64)
         expected = wide * np.array([0.5 * math.erfc(-one * 0.5**0.5) for one in wide.tolist()])
     np.testing.assert_array_equal(np.isnan(got), np.isnan(expected))

@@ -31,6 +31,7 @@ from .cache import DiskCache
 from .errors import ShaderError
 
 TARGET = "vulkan1.2"
+_NEWER = {"GL_NV_cooperative_matrix2": "vulkan1.3"}  # targets of what such extensions are in
 COMPILER = "glslangValidator"
 CACHE = DiskCache("spirv")
 _PACKAGE = Path(__file__).parent
@@ -185,8 +186,9 @@ def compile_glsl(source: str, label: str, details: str = "") -> bytes:
     with tempfile.TemporaryDirectory(prefix="vkarray-") as folder:
         output_path = Path(folder, "shader.spv")
         Path(folder, "shader.comp").write_text(source, encoding="utf-8")
+        target = next((_NEWER[one] for one in _NEWER if f"#extension {one} " in source), TARGET)
         done = subprocess.run(
-            [path, "--target-env", TARGET, "-V", "-o", "shader.spv", "shader.comp"],
+            [path, "--target-env", target, "-V", "-o", "shader.spv", "shader.comp"],
             capture_output=True, text=True, check=False, cwd=folder,
         )  # fmt: skip
         if done.returncode != 0 or not output_path.exists():

@@ -24,7 +24,11 @@ from ..searching import where
 if TYPE_CHECKING:
     from ..launch import Device
 
+# What the kernel needs beside fragments, and what it needs to keep scores in fragments all the way.
 _SHUFFLES = frozenset({"subgroupBasic", "subgroupShuffle", "subgroupVote"})
+_REDUCTIONS = frozenset(
+    {"cooperativeMatrixReductions", "cooperativeMatrixConversions", "cooperativeMatrixPerElementOperations"}
+)
 _PUSH = struct.Struct("<5Q5i9i4ifI").pack
 
 
@@ -44,11 +48,11 @@ class Tile(NamedTuple):
         """Rows of the query that a workgroup works on."""
         return self.subgroups * self.rows * self.fragment
 
-    def shared_bytes(self, width: int) -> int:
+    def shared_bytes(self, width: int, reductions: bool) -> int:
         """Shared memory of a workgroup."""
         row, fragment = width // LANES + 1, self.fragment
-        own = fragment * max(self.keys // 4 + 2, row)
-        return 16 * (2 * self.keys * row + self.subgroups * own) + 4 * self.subgroups * fragment
+        own = fragment * max((fragment if reductions else self.keys + 4) // 4 + 1, row)
+        return 16 * (2 * self.keys * row + self.subgroups * own) + (0 if reductions else 4 * self.subgroups * fragment)
 
 
 # In each table the first row that fits is taken. Figures of an NVIDIA H200.
@@ -56,22 +60,26 @@ TILES: dict[str, tuple[Tile, ...]] = {"gpu": (Tile(64, 64, 1, 4), Tile(128, 32, 
 
 
 @functools.cache
-def variant(tile: Tile, dtype: DType) -> Variant:
+def variant(tile: Tile, dtype: DType, reductions: bool) -> Variant:
     """Attention of `dtype` by fragments."""
-    sizes = {
-        "SUBGROUP": tile.subgroup, "SUBGROUPS": tile.subgroups,
-        **{f"FRAGMENT_{name}": tile.fragment for name in "MNK"},
-    }  # fmt: skip
-    brain = (("BFLOAT16", "1"),) if dtype is dtypes.bfloat16 else ()
-    label = f"attention {dtype} (cooperative, {tile.subgroups} subgroups of {tile.subgroup})"
-    return Variant("nn_attention", (*brain, *((name, str(size)) for name, size in sizes.items())), label)
+    sizes = {"FRAGMENT": tile.fragment, "SUBGROUP": tile.subgroup, "SUBGROUPS": tile.subgroups}
+    defines = [(name, str(size)) for name, size in sizes.items()]
+    flags = {"BFLOAT16": dtype is dtypes.bfloat16, "REDUCTIONS": reductions}
+    defines += [(name, "1") for name, wanted in flags.items() if wanted]
+    how = "with reductions" if reductions else "without reductions"
+    return Variant("nn_attention", tuple(defines), f"attention {dtype} (cooperative, {how})")
 
 
 def variants(device: Any = None) -> Iterator[Variant]:
     """Every variant that some device may use; which ones it does is for its limits to say, not for its features."""
-    for tile in {tile.subgroups: tile for tile in TILES["gpu"]}.values():
-        for name in cooperative.FEATURES:
-            yield variant(tile, DTYPES[name])
+    for name in cooperative.FEATURES:
+        for reductions in (False, True):
+            yield variant(TILES["gpu"][0], DTYPES[name], reductions)
+
+
+def has_reductions(device: Device) -> bool:
+    """Whether scores stay in fragments."""
+    return device.features.issuperset(_REDUCTIONS)
 
 
 def choose_tile(device: Device, width: int, dtype: DType) -> Tile | None:
@@ -84,7 +92,7 @@ def choose_tile(device: Device, width: int, dtype: DType) -> Tile | None:
             width <= tile.width
             and (dtype.name, *(tile.fragment,) * 3) in limits.cooperative_matrices
             and limits.min_subgroup_size == limits.max_subgroup_size == tile.subgroup
-            and tile.shared_bytes(_whole(width, tile)) <= limits.max_shared_memory_size
+            and tile.shared_bytes(_whole(width, tile), has_reductions(device)) <= limits.max_shared_memory_size
             and tile.subgroups * tile.subgroup <= limits.max_workgroup_invocations
         ):
             return tile
@@ -129,7 +137,7 @@ def attend(
         return None
     constants = (int(mask is not None), int(causal), _whole(width, tile), tile.keys, tile.rows)
     kernel = launch.kernel(
-        variant(tile, dtype), device, tile.subgroups * tile.subgroup, tuple(enumerate(constants, 1))
+        variant(tile, dtype, has_reductions(device)), device, tile.subgroups * tile.subgroup, tuple(enumerate(constants, 1))
     )  # fmt: skip
     addresses = [one._address for one in operands] + [0] * (4 - len(operands))
     strides = [stride for one in operands[:3] for stride in _steps(one)[:3]]
