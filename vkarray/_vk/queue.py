@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FIRST_BATCH, LARGEST_BATCH = 8, 256  # commands per batch: small while the device may be idle, then doubling
 # Workgroups that are enough work to submit at once, and while the device has work, when it is the host's time that counts.
-BATCH_WORKGROUPS, LARGEST_WORKGROUPS = 1 << 14, 1 << 18
+BATCH_WORKGROUPS, LARGEST_WORKGROUPS = 1 << 14, 1 << 16
 POLL_SECONDS = 2e-3  # waking from a sleeping wait took 50 to 600 µs on a GPU; after this long it is little
 WAIT_NANOSECONDS = 100_000_000  # wake up this often so that Ctrl-C works
 PROBE_SECONDS = 1.0  # after so long a wait, and then this often, ask whether the device is lost
