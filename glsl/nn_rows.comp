@@ -22,7 +22,7 @@ layout(constant_id = 1) const uint MEMBERS = 1u;   // a power of two
 layout(constant_id = 2) const uint ITEMS = 0u;     // a multiple of VECTOR
 layout(constant_id = 3) const bool COLUMNS = false;
 layout(constant_id = 4) const uint PACKED = 0u;    // a bit for a, b, the result: aligned packs without gaps; 8: so are w and v, of whole packs
-layout(constant_id = 5) const uint PRESENT = 0u;   // a bit for b, w and v: what is given
+layout(constant_id = 5) const uint PRESENT = 0u;   // a bit for b, w and v: what is given; 8: w and v are of the type of a
 layout(constant_id = 6) const uint SUBGROUP = 1u;  // invocations of a subgroup
 layout(constant_id = 7) const bool OPTION = false; // what the expressions call so
 layout(constant_id = 8) const bool WHOLE = false;  // rows are made of whole packs
@@ -144,7 +144,12 @@ void load(out Element elements[VECTOR], uint place) {
     T NAME[VECTOR]; \
     EACH NAME[k] = T(MISSING); \
     if ((PRESENT & BIT) != 0u) { \
-        if ((PACKED & 8u) != 0u) { \
+        if ((PRESENT & 8u) != 0u && (PACKED & 8u) != 0u) { \
+            APack pack = APacks(ADDRESS).data[place / uint(VECTOR)]; \
+            EACH NAME[k] = T(A_OF(pack, k)); \
+        } else if ((PRESENT & 8u) != 0u) { \
+            EACH NAME[k] = T(A_LOAD(AElements(ADDRESS).data[element_of(place + k)])); \
+        } else if ((PACKED & 8u) != 0u) { \
             [[unroll]] for (uint q = 0u; q < uint(VECTOR) / 4u; ++q) { \
                 Quad quad = Quads(ADDRESS).data[place / 4u + q]; \
                 [[unroll]] for (uint k = 0u; k < 4u; ++k) NAME[q * 4u + k] = quad.element[k]; \

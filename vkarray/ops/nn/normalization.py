@@ -155,9 +155,13 @@ def _check_channels(function: str, x: VkArray, channels: int, **arrays: VkArray 
             )
 
 
-def _as_vector(x: VkArray | None, real: DType) -> VkArray | None:
-    """A weight in the type computed in, as a contiguous vector."""
-    return None if x is None else launch.contiguous(reshaped(cast(x, real), (x.size,)))
+def _as_vectors(x: VkArray, real: DType, *weights: VkArray | None) -> list[VkArray | None]:
+    """Weights as contiguous vectors, all of the type of x as they are, or all in the type computed in."""
+    own = all(one is None or one._dtype is x._dtype for one in weights)
+    return [
+        None if one is None else launch.contiguous(reshaped(one if own else cast(one, real), (one.size,)))
+        for one in weights
+    ]
 
 
 # -- layer and RMS norm ---------------------------------------------------------------------------------------------
@@ -196,9 +200,8 @@ def layer_norm(
     real = _checked("layer_norm", x, weight, bias)
     rows, outer = _as_rows("layer_norm", x, shape, weight, bias)
     mean, rstd = (empty((rows._shape[0],), real, x._device) for _ in range(2))
-    made = _LAYER_NORM(
-        rows, 1, w=_as_vector(weight, real), v=_as_vector(bias, real), rows=(mean, rstd), option=Option((eps, 0.0))
-    )
+    w, v = _as_vectors(x, real, weight, bias)
+    made = _LAYER_NORM(rows, 1, w=w, v=v, rows=(mean, rstd), option=Option((eps, 0.0)))
     rank = len(tuple(shape))
     return reshaped(made, x._shape), _statistics(outer, rank, mean), _statistics(outer, rank, rstd)
 
@@ -213,7 +216,8 @@ def rms_norm(
     real = _checked("rms_norm", x, weight)
     rows, outer = _as_rows("rms_norm", x, shape, weight)
     rstd = empty((rows._shape[0],), real, x._device)
-    made = _RMS_NORM(rows, 1, w=_as_vector(weight, real), rows=(None, rstd), option=Option((eps, 0.0), switch=True))
+    (w,) = _as_vectors(x, real, weight)
+    made = _RMS_NORM(rows, 1, w=w, rows=(None, rstd), option=Option((eps, 0.0), switch=True))
     return reshaped(made, x._shape), _statistics(outer, len(tuple(shape)), rstd)
 
 
@@ -237,7 +241,8 @@ def layer_norm_backward(
     own = None
     if wanted[0]:
         option = Option(switch=mean is None)
-        own = _NORM_BACKWARD(rows, 1, b=gradients, w=_as_vector(weight, real), rows=statistics, option=option)
+        (w,) = _as_vectors(x, real, weight)
+        own = _NORM_BACKWARD(rows, 1, b=gradients, w=w, rows=statistics, option=option)
         own = reshaped(own, x._shape)
     sums = _column_sums(gradients, rows, statistics) if wanted[1] or wanted[2] else None
     of_weight, of_bias = (

@@ -124,7 +124,8 @@ class RowKernel:
         """The layer over the rows of `a` along an axis, as a contiguous array of its shape.
 
         `b` broadcasts to that shape; `w` and `v` are contiguous and as long as the axis; `rows` are contiguous arrays of one
-        number for each row, in the order of the other axes, read or written. These four are of the type computed in.
+        number for each row, in the order of the other axes, read or written. These are of the type computed in, `w` and `v`
+        both of that or both of the type of `a`.
         """
         check_supported(a._dtype, a._device, self.name)
         axis %= a.ndim
@@ -228,7 +229,8 @@ def _run(
     other = a if b is None else launch.forward(b)
     first, second = row_arrays
     addresses = [0 if one is None else one._address for one in (a, other, w, v, first, second, result)]
-    present = tuple(one is not None for one in (b, w, v))
+    own = any(one is not None and one._dtype is a._dtype for one in (w, v))
+    present = (b is not None, w is not None, v is not None, own)
     aligned = tuple(address % _VECTOR_BYTES for address in addresses)
     parts = _parts(
         kernel, a._device, a._dtype, other._dtype, a._shape, a._strides, other._shape, other._strides, axis, present,
@@ -253,7 +255,7 @@ _ADDRESSES = struct.Struct("<7Q").pack
 @functools.lru_cache(maxsize=4096)
 def _parts(
     kernel: RowKernel, device: Device, dtype: DType, other: DType, shape: layout.Shape, a: layout.Strides,
-    b_shape: layout.Shape, b: layout.Strides, axis: int, present: tuple[bool, bool, bool], aligned: tuple[int, ...],
+    b_shape: layout.Shape, b: layout.Strides, axis: int, present: tuple[bool, bool, bool, bool], aligned: tuple[int, ...],
     option: Option,
 ) -> list[_Part]:  # fmt: skip
     """The dispatches for operands of these layouts, whose addresses (a, b, w, v, two of rows, result) have these remainders."""
