@@ -154,6 +154,26 @@ def test_optimizers_step_as_on_the_cpu(kind, options):
         torch.testing.assert_close(got, expected, rtol=1e-5, atol=2e-6)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("case", ["plain", "causal", "bool", "added", "grouped"])
+def test_attention_of_16_bits_without_gradients(dtype, case):
+    """By one kernel where the device has fragments: scores of float32, powers and results rounded to the type."""
+    torch.manual_seed(0)
+    heads = 2 if case == "grouped" else 4
+    q, k, v = (torch.randn(2, 20, count, 16, dtype=dtype).transpose(1, 2) for count in (4, heads, heads))
+    mask = {"bool": torch.rand(2, 1, 20, 20) < 0.7, "added": torch.randn(20, 20, dtype=dtype)}.get(case)
+    options = {"is_causal": case == "causal", "enable_gqa": case == "grouped"}
+    with torch.no_grad():
+        wide = mask.double() if case == "added" else mask
+        expected = functional.scaled_dot_product_attention(*(one.double() for one in (q, k, v)), wide, **options)
+        on_device = [one.to("vulkan") for one in (q, k, v)] + [None if mask is None else mask.to("vulkan")]
+        found = functional.scaled_dot_product_attention(*on_device, **options).cpu()
+    assert found.dtype is dtype
+    # Scores of about 4 and powers may be rounded to the type, and so is the result.
+    bound = 8 * torch.finfo(dtype).eps * v.abs().max()
+    assert (found.double() - expected).abs().max() < bound
+
+
 def test_dropout_in_attention_is_undone_by_none():
     q = torch.randn(1, 2, 5, 8).to("vulkan")
     torch.manual_seed(3)
