@@ -46,8 +46,8 @@ def test_page_has_a_row_for_each_entry():
     page = report.markdown(runs, TABLE)
     assert "with the first 4 samples of each" in page
     assert "with all samples of each" in report.markdown(runs[1:], TABLE)
-    for version in ("2.13.0", "2.11.0"):
-        assert f"| {version} | 4 | 3 | 1 | 1 | 1 | 1 | 2026-01-01, vkarray 1.0 (abc), llvmpipe |" in page
+    for version, samples in (("2.13.0", "the first 4 samples"), ("2.11.0", "all samples")):
+        assert f"| {version} | 4 | 3 | 1 | 1 | 1 | 1 | 2026-01-01, {samples}, vkarray 1.0 (abc), llvmpipe |" in page
     assert "| Elementwise | `add` | 1 of 1 |" in page
     assert "| `add` | native | float32 | float32 |  |" in page
     assert "| `elu` | decomposed | float32 | - |  |" in page

@@ -86,7 +86,8 @@ def summary(records: Mapping[str, Records]) -> str:
 _HEAD = """# PyTorch's operators on `vulkan`
 
 Written by `vkarray operators --markdown`: PyTorch's databases of operators (OpInfo) and optimisers, run on the device and
-compared with the CPU, forward for float32, float16, int64 and bool, backward for float32, with {samples} of each.
+compared with the CPU, forward for float32, float16, int64 and bool, backward for float32, with {samples} of each. An
+entry that cannot run on a device of this kind, such as those for sparse tensors, is not counted.
 
 {summary}.
 
@@ -110,7 +111,7 @@ These run in strict mode, which forbids the CPU: a test runs them so (`tests/pyt
 
 def _run_line(run: Run) -> str:
     about = run.about
-    made = f"{about['date']}, vkarray {about['vkarray']} ({about['commit']}), {about['device']}"
+    made = f"{about['date']}, {_samples(about)}, vkarray {about['vkarray']} ({about['commit']}), {about['device']}"
     return f"| {about['PyTorch']} | {' | '.join(map(str, counted(run.entries)))} | {made} |"
 
 
