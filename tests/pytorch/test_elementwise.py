@@ -132,3 +132,15 @@ def test_integer_division():
         assert torch.equal(torch.div(a, b, rounding_mode=mode).cpu(), torch.div(a.cpu(), b.cpu(), rounding_mode=mode))
     with pytest.raises(RuntimeError, match="negative integer powers"):
         a**-1
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_numbers_are_not_rounded_to_16_bits(dtype):
+    x, y = (torch.linspace(first, 5, 500).to(dtype) for first in (-3.0, 0.7))
+    for function in (
+        lambda a, b: a * 0.1, lambda a, b: 0.1 * a, lambda a, b: a + 0.1, lambda a, b: a - 0.1, lambda a, b: 0.1 - a,
+        lambda a, b: a / 0.3, lambda a, b: torch.add(a, b, alpha=0.1), lambda a, b: a.clone().mul_(0.1),
+        lambda a, b: a * torch.tensor(0.1), lambda a, b: a * 100_000,
+    ):  # fmt: skip
+        expected = function(x.float(), y.float()).to(dtype)  # as CUDA's; PyTorch's CPU rounds what is added
+        assert torch.equal(function(x.to(DEVICE), y.to(DEVICE)).cpu(), expected)
