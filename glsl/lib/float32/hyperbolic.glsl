@@ -79,12 +79,12 @@ float vx_tanh(float x) {
     precise float cube = x * z;
     vec2 sum = vx_fast_two_sum(x, -0.25 * cube);
     precise float result = sum.x + (sum.y + cube * p);
-    // Apart, so that there is no branch before the usual result.
-    if (bits - 0x38800000u >= 0x07000000u) {
+    // After the polynomial, so that there is no branch before it.
+    if (bits >= 0x3F800000u) {
         float above = vx_flip_sign(vx_tanh_above(uintBitsToFloat(bits)), vx_sign_bits(x));
-        result = bits < 0x38800000u ? x : (bits > 0x7F800000u ? VX_FLOAT32_NAN : above);
+        result = bits > 0x7F800000u ? VX_FLOAT32_NAN : above;
     }
-    return result;
+    return bits < 0x38800000u ? x : result;  // chosen in the branch above, it would be slower on a GPU
 }
 
 #endif
