@@ -38,7 +38,7 @@ def _variant(dtype: DType, numbers: DType, device: Device, half: bool = False) -
         defines += (("PER_WORD", "2"), ("A_UNPACK", macros[0]), ("A_BITS", macros[1]))
     if half:
         defines += (("HARDWARE_HALF", "1"),)
-    return Variant("nn_batch_norm", defines, f"batch norm {dtype} with numbers of {numbers}")
+    return Variant("nn_batch_norm", defines, f"batch norm or bias {dtype}, numbers of {numbers}")
 
 
 def variants(device: Device) -> Iterator[Variant]:
