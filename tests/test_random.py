@@ -126,9 +126,9 @@ CASES = [(name, dtype) for name in STANDARD for dtype in FLOATING] + [("integers
 RECORDED = {
     ("random", "float32"): "828f44d3e24ab8e1",
     ("random", "float64"): "f111deb13a1b2183",
-    ("standard_normal", "float32"): "57fd57c390297299",
+    ("standard_normal", "float32"): "770deecc65bdb8b9",
     ("standard_normal", "float64"): "bf29e987f5544c7c",
-    ("standard_exponential", "float32"): "a443e394fff209d3",
+    ("standard_exponential", "float32"): "b7ee599eca5f179f",
     ("standard_exponential", "float64"): "325762759ae446bb",
     ("integers", "uint32"): "93511fe793194912",
 }
