@@ -49,8 +49,8 @@ void main() {
         uint from = at_row * across + at * along;
         int count = at_row < rows ? clamp(int(columns) - int(at), 0, LANES) : 0;
         uvec4 pack = uvec4(0);
-        if (PACKED) {
-            if (count > 0) pack = beginning(Packs(uvec2(push.from)).data[from / LANES], count);
+        if (PACKED) { // without a condition, so that loads do not wait for one another
+            pack = beginning(Packs(uvec2(push.from)).data[count > 0 ? from / LANES : 0u], count);
         } else {
             [[unroll]] for (int l = 0; l < LANES; ++l) {
                 if (l < count) pack[l / 2] |= uint(push.from.data[from + l * along]) << l % 2 * 16;

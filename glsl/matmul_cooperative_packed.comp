@@ -6,9 +6,10 @@
 // the first-level cache: so the workgroup also loads a word of each of the 32 bytes that it needs TOUCHED steps later,
 // which nobody uses. Past the last step things are loaded that nobody needs; there is memory for them.
 //
-// Measured on an NVIDIA H200, in TFLOP/s for n = 8192 and tiles of 128 x 128, without the copies: 378, and 363, 383 and 391
-// with words of 2, 3 and 4 steps later; 330 with 8 subgroups instead of 4; with fragments loaded two steps ahead, 297 (in
-// place of those multiplied last) and 234 (in registers of their own), for registers do not suffice.
+// Measured on an NVIDIA H200, in TFLOP/s for n = 8192 and tiles of 128 x 128, without the copies: 378, and 363, 383, 392,
+// 378, 343 and 303 with words of 2, 3, 4, 5, 6 and 8 steps later; 358 with 8 subgroups instead of 4; with fragments loaded two
+// steps ahead, 297 (in place of those multiplied last) and 234 (in registers of their own), for registers do not suffice;
+// with one operand read as it lies in rows along k, by invocations that know which elements they keep, 297, with words 238.
 #pragma use_vulkan_memory_model
 #define A_DEPTH FRAGMENT_K
 #define B_DEPTH FRAGMENT_K

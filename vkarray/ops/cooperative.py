@@ -70,7 +70,7 @@ class Tile(NamedTuple):
 # In each table the row that fits and should take least time is taken. Figures of an NVIDIA H200.
 TILES = {
     "gpu": (
-        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 264, 264, 0.84, packed=True),
+        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 1024, 264, 0.84, packed=True),
         Tile((128, 256), 32, (64, 64), (16, 16, 16), 32, 32, 132, 1.0, ahead=True),
         Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32, 264, 1.1),
         Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0, 264, 1.8),
