@@ -260,3 +260,19 @@ def test_padding_that_does_not_fit(padding):
     with pytest.raises(RuntimeError) as got:
         F.pad(torch.zeros(2, 3, 5, 6, device=DEVICE), padding)
     assert str(got.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("size", [(1, 2, 4, 5), (1, 2, 3, 4, 5)])
+def test_gradients_where_a_grid_meets_the_elements(size, padding):
+    rank = len(size) - 2
+    x = torch.randn(size, generator=torch.Generator().manual_seed(0))
+    grid = F.affine_grid(torch.eye(rank, rank + 1)[None], size, align_corners=True)
+
+    def gradients(where):
+        inputs = [one.detach().to(where).requires_grad_() for one in (x, grid)]
+        result = F.grid_sample(*inputs, padding_mode=padding, align_corners=True)
+        return torch.autograd.grad(result.square().sum(), inputs)
+
+    for actual, expected in zip(gradients("vulkan"), gradients("cpu"), strict=True):
+        torch.testing.assert_close(actual.cpu(), expected, rtol=1e-5, atol=1e-5)

@@ -22,11 +22,14 @@ def _source(place: Tensor, size: int, padding: int, align_corners: bool) -> Tens
         low, span = (0.0, size - 1.0) if align_corners else (-0.5, float(size))
         if span == 0:
             return torch.zeros_like(place)
-        away = (place - low).abs()
+        away = torch.where(place < low, low - place, place - low)
         inside = away % span
         turns = torch.div(away, span, rounding_mode="floor")
         place = torch.where(turns % 2 == 0, inside, span - inside) + low
-    return place if padding == _ZEROS else place.clamp(0, size - 1)
+    if padding == _ZEROS:
+        return place
+    within = (place > 0) & (place < size - 1)  # on the border there is no gradient
+    return torch.where(within, place, place.detach().clamp(0, size - 1))
 
 
 def _sample(x: Tensor, grid: Tensor, interpolation: int, padding: int, align_corners: bool) -> Tensor:
@@ -45,11 +48,12 @@ def _sample(x: Tensor, grid: Tensor, interpolation: int, padding: int, align_cor
         index: Any = 0
         weight: Any = 1
         for place, n, step in zip(places, size, corner, strict=True):
-            below = place.round() if nearest else place.floor() + step
-            inside = (below >= 0) & (below < n)
-            index = index * n + torch.where(inside, below, 0).long()
-            # The nearest element has the gradient 0, not none.
-            near = place * 0 + 1 if nearest else 1 - (place - below).abs()
+            first = place.round() if nearest else place.floor()
+            taken = first + step
+            inside = (taken >= 0) & (taken < n)
+            index = index * n + torch.where(inside, taken, 0).long()
+            # The nearest element has the gradient 0, not none; a place on an element has that of the way to the next one.
+            near = place * 0 + 1 if nearest else place - first if step else 1 - (place - first)
             weight = weight * torch.where(inside, near, torch.zeros_like(place))
         index = index.flatten(1)[:, None].expand(-1, x.shape[1], -1)
         part = torch.gather(flat, 2, index) * weight.flatten(1)[:, None]
