@@ -98,8 +98,8 @@ def join_by_place(
             push = struct.pack("<5Q5I", *addresses, count, columns, first, own, _REACH**level)
             groups = launch.groups_for(own * columns, device.limits)
             launch.dispatch(
-                chosen, device, push, groups, [keys, order, values, pieces], [target if level == levels else pieces],
-                constants=constants,
+                chosen, device, push, groups, [keys, order, values, pieces, target],
+                [target if level == levels else pieces], constants=constants,
             )  # fmt: skip
 
 
