@@ -36,8 +36,8 @@
 #define First coopmat<ELEMENT, gl_ScopeSubgroup, FRAGMENT, FRAGMENT, gl_MatrixUseA>
 #define Second coopmat<ELEMENT, gl_ScopeSubgroup, FRAGMENT, FRAGMENT, gl_MatrixUseB>
 
-const int SIZE = SUBGROUPS * SUBGROUP;
-layout(local_size_x = SIZE) in;
+layout(local_size_x_id = 0) in;
+const int SIZE = int(gl_WorkGroupSize.x), SUBGROUPS = SIZE / SUBGROUP;
 layout(constant_id = 1) const bool MASKED = false; // numbers are added to the scores
 layout(constant_id = 2) const bool CAUSAL = false; // row l sees the keys 0 to l
 layout(constant_id = 3) const int HEAD = 64;       // elements of a row, rounded up to whole fragments

@@ -25,7 +25,7 @@ def tile(request, device, monkeypatch):
     row = TILES["gpu"][number]
     monkeypatch.setitem(TILES, "gpu", (row,))
     if compiler_is_new():
-        monkeypatch.setitem(TILES, "cpu", (Tile(16, 16, 1 + number, 2, 8, 8),))
+        monkeypatch.setitem(TILES, "cpu", (Tile(16, 16, 1 + number % 2, 2, 8, 8),))
     if not reductions:
         monkeypatch.setattr(attention_fragments, "has_reductions", lambda device: False)
     return row
@@ -181,4 +181,4 @@ def test_tiles_fit_what_they_are_for() -> None:
         assert row.keys // 4 % (row.subgroup // row.fragment) == 0
         assert max(row.shared_bytes(row.width, reductions) for reductions in (False, True)) <= 49152
         assert row.subgroup >= row.fragment * row.fragment // 8
-        assert row.subgroups == TILES["gpu"][0].subgroups  # which the variants hold
+        assert (row.fragment, row.subgroup) == (16, 32)  # which the variants hold
