@@ -92,7 +92,7 @@ void take_flat(int part) { EACH_FLAT value[n][part] = exchange[place / LENGTH * 
 
 // The parts of results k and LENGTH - k, for a half spectrum.
 #define EACH_PAIR [[unroll]] for (uint n = 0u, k = member; n <= LENGTH / 2u / MEMBERS; ++n, k += MEMBERS) if (k <= LENGTH / 2u)
-COMPLEX near[VALUES / 2 + 1], far[VALUES / 2 + 1];
+COMPLEX near[VALUES / 2 + 1], far[VALUES / 2 + 1], pair_root[VALUES / 2 + 1];
 
 void take_pairs(int part, uint member, uint own) {
     EACH_PAIR {
@@ -115,12 +115,21 @@ void take_pairs(int part, uint member, uint own) {
 #define TAKE_ELEMENTS(part) take(part, next, to_member, to_own)
 #define TAKE_PAIRS(part) take_pairs(part, member, own)
 
-void turn(uint radix, uint before, uint roots, uint member) {
+// The roots between radices.
+COMPLEX root[VALUES];
+
+void fetch_roots(uint radix, uint before, uint roots, uint member) {
     EACH_BUTTERFLY(radix) {
         // From an address of their own, the roots lie at constant distances.
         uvec2 own_roots = vx_address(push.line_roots, roots + (member + b * MEMBERS) % before, COMPLEX_BYTES);
+        [[unroll]] for (uint r = 1u; r < radix; ++r) root[b * radix + r] = Complexes(own_roots).data[r * before];
+    }
+}
+
+void turn(uint radix, uint member) {
+    EACH_BUTTERFLY(radix) {
         [[unroll]] for (uint r = 1u; r < radix; ++r) {
-            value[b * radix + r] = vx_product(value[b * radix + r], Complexes(own_roots).data[r * before]);
+            value[b * radix + r] = vx_product(value[b * radix + r], root[b * radix + r]);
         }
     }
 }
@@ -135,15 +144,26 @@ void convolve(uint radix, uint member) {
     }
 }
 
+// Lines of mixed lengths and doubles lack the registers to have roots fetched before they meet.
+#if !defined(MIXED) && !defined(DOUBLE)
+#define FETCH_EARLY(X) X
+#define FETCH_LATE(X)
+#else
+#define FETCH_EARLY(X)
+#define FETCH_LATE(X) X
+#endif
+
 // The results of one radix go to shared memory from where `member` and `own` say, then come as the next radix wants them.
 #define MEET(STAGE, RADIX, BEFORE, NEXT, ROOTS)                     \
     case STAGE:                                                     \
         if (NEXT > 1u) {                                            \
             const uint radix = RADIX, before = BEFORE, next = NEXT; \
+            FETCH_EARLY(fetch_roots(next, before * radix, ROOTS, to_member);) \
             EXCHANGE(PUT_RESULTS, TAKE_ELEMENTS)                    \
             member = to_member;                                     \
             own = to_own;                                           \
-            turn(next, before * radix, ROOTS, member);              \
+            FETCH_LATE(fetch_roots(next, before * radix, ROOTS, member);) \
+            turn(next, member);                                     \
         }                                                           \
         break;
 
@@ -185,6 +205,7 @@ void main() {
     }
     if (STORE == HALF_SPECTRUM) {
         EXCHANGE(PUT_RESULTS, TAKE_PAIRS)
+        EACH_PAIR pair_root[n] = Complexes(push.spectrum_roots).data[k];
     } else if ((COLUMNS & FLAT) != 0u) {
         EXCHANGE(PUT_RESULTS, take_flat)
         EACH_FLAT if (first + place / LENGTH < push.lines) store(find_line(first + place / LENGTH), place % LENGTH, value[n]);
@@ -193,7 +214,7 @@ void main() {
     if (first + own >= push.lines) return;
     Line line = find_line(first + own);
     if (STORE == HALF_SPECTRUM) {
-        EACH_PAIR store_half(line, k, near[n], far[n]);
+        EACH_PAIR store_half(line, k, near[n], far[n], pair_root[n]);
         return;
     }
     EACH_BUTTERFLY(radix) {

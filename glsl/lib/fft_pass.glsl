@@ -190,9 +190,9 @@ void store(Line line, uint j, COMPLEX z) {
 }
 
 // Results k and LENGTH - k of a half spectrum from elements k and LENGTH - k of the transform of pairs.
-void store_half(Line line, uint k, COMPLEX near, COMPLEX far) {
+void store_half(Line line, uint k, COMPLEX near, COMPLEX far, COMPLEX root) {
     COMPLEX both[2];
-    vx_unfold(near, far, Complexes(push.spectrum_roots).data[k], both[0], both[1]);
+    vx_unfold(near, far, root, both[0], both[1]);
     EACH(end, 0, 2) {
         COMPLEX z = both[end];
         if ((FACTORS & SCALED) != 0u) z = vx_scaled(z, push.scale);
