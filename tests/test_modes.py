@@ -28,7 +28,8 @@ MODES = {
     },
     "no mapped memory": {"VKARRAY_DISABLE": "hostVisibleDeviceMemory"},
 }
-# One part of every family of shaders: elementwise, copies, reductions, scans, products, gather and scatter, user kernels.
+# One part of every family of shaders: elementwise, copies, reductions, scans, products, gather and scatter, joins by place,
+# user kernels.
 SELECTION = {
     "test_array.py": "operators or pickling or scalars",
     "test_dlpack.py": "",
@@ -37,6 +38,7 @@ SELECTION = {
     "test_reductions.py": "rows_columns or test_empty or special_values",
     "test_scans.py": "rows_columns or infinities",
     "test_searching.py": "where or searchsorted",
+    "test_nn_indexing.py": "scatter_reduce and float32",
     "test_threads.py": "",
     "test_user_kernel.py": "",
 }
