@@ -84,13 +84,13 @@ FURTHER = {
 @needs_int64
 @pytest.mark.parametrize("chapter", [*layers.LAYERS, *FURTHER])
 def test_operators_do_without_the_cpu(chapter):
-    """In strict mode, which the fixture of these tests turns on."""
+    """The first sample of each entry in strict mode; docs/torch-ops.md records all samples."""
     pytest.importorskip("expecttest", reason="PyTorch's database of operators imports expecttest")
     known = {torch_checks.title(entry): entry for entry in torch_checks.entries()}
     checked = 0
     for entry in (known[name] for name in {**layers.LAYERS, **FURTHER}[chapter].split() if name in known):
         *_, (dtype, direction) = torch_checks.cases(entry, ["float32", "int64"])  # backward, where there is one
-        made = torch_checks.check(entry, dtype, direction, samples=2, strict=True)
+        made = torch_checks.check(entry, dtype, direction, samples=1, strict=True)
         assert made["status"] in ("pass", "skip"), (entry.name, made)
         checked += made["samples"]
     assert checked
