@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ... import torch as bridge
 from ...torch.storage import FROM_TORCH
 from ...torch.table import TABLE, full_name
-from . import optimizers
+from . import torch_optimizers
 
 FORWARD = ("float32", "float16", "int64", "bool")
 BACKWARD = ("float32",)
@@ -58,7 +58,7 @@ def entries() -> list[Any]:
     """PyTorch's databases of operators and optimisers."""
     from torch.testing._internal.common_methods_invocations import op_db
 
-    return [*op_db, *optimizers.entries()]
+    return [*op_db, *torch_optimizers.entries()]
 
 
 def title(entry: Any) -> str:
