@@ -126,7 +126,6 @@ layout(constant_id = 1) const uint MEMBERS = INVOCATIONS;  // a power of two; le
 layout(constant_id = 2) const bool COLUMNS = false;
 layout(constant_id = 3) const bool PACKED = false;  // rows without gaps in a and r
 layout(constant_id = 4) const uint PIECES = 1u;     // of the elements of a step, which share the memory
-layout(constant_id = 5) const bool STORES = true;   // without TOTALS in `mode`
 const uint UNITS = INVOCATIONS / MEMBERS;
 const uint LANES = MEMBERS < uint(BLOCK) ? MEMBERS : uint(BLOCK);  // blocks of a group
 const uint GROUPS = MEMBERS / LANES;                               // of a unit
@@ -140,8 +139,6 @@ shared T group_states[BLOCK];
 shared T before_group[BLOCK];
 shared Unit units[UNITS];
 
-// Whether a piece has the slot of an element that an invocation moves from or to memory, and that of its block.
-bool moves_in(uint piece, int k) { return PIECES == 1u || uint(k) / (uint(BLOCK) / PIECES) == piece; }
 bool is_in(uint piece, uint slot) { return PIECES == 1u || slot / PIECE == piece; }
 
 uint exchange_place(uint slot) {
@@ -174,117 +171,105 @@ void load(out T value[BLOCK], uint start) {
     }
 }
 
-const uint WIDTH = MEMBERS * uint(BLOCK);  // elements of a unit in a step
-
-uint own, number, member, group, end;  // the invocation's, its unit's, its own among the members, its group's; elements
-Unit unit;
-bool based;
-// The first invocation of a unit keeps what lies before the chunk and, in it, before the tiles and groups of a step.
-T base, tiles, groups;
-
-// The step that begins at the element `start`, and whose elements are here; `value` gets those of a later one.
-void take(inout T value[BLOCK], uint start) {
-    int r_stride = PACKED ? 1 : layout_at(1u);
-    T local[BLOCK];
-    for (uint piece = 0u; piece < PIECES; ++piece) {
-        if (piece > 0u) barrier();
-        EACH if (moves_in(piece, k)) exchange[exchange_place(slot_in_memory(k))] = value[k];
-        barrier();
-        EACH if (is_in(piece, slot_in_block(k))) local[k] = exchange[exchange_place(slot_in_block(k))];
-    }
-    uint next = start + 2u * WIDTH;
-    if (next < end) load(value, next);
-    [[unroll]] for (int k = 1; k < BLOCK; ++k) local[k] = combine(local[k - 1], local[k]);
-
-    // One invocation for each group finds what lies before its blocks, one for each unit what lies before its groups.
-    block_states[block_place(number, member)] = local[BLOCK - 1];
-    barrier();
-    if (own < INVOCATIONS / LANES) {
-        T state[BLOCK];
-        EACH if (uint(k) < LANES) state[k] = block_states[block_place(own / GROUPS, own % GROUPS * LANES + uint(k))];
-        [[unroll]] for (int k = 1; k < BLOCK; ++k) {
-            if (uint(k) < LANES) {
-                before_block[block_place(own / GROUPS, own % GROUPS * LANES + uint(k))] = state[k - 1];
-                state[k] = combine(state[k - 1], state[k]);
-            }
-        }
-        if (MEMBERS >= uint(BLOCK)) group_states[own] = state[BLOCK - 1];
-    }
-    barrier();
-    if (MEMBERS >= uint(BLOCK) && member == 0u) {
-        bool tile = MEMBERS == INVOCATIONS;
-        T outer = base;
-        bool any = based;
-        if (tile && start > 0u) join(outer, any, tiles);
-        bool some = !tile && start > 0u;
-        T before[BLOCK];
-        before[0] = groups;
-        join(groups, some, group_states[number * GROUPS]);
-        [[unroll]] for (int k = 1; k < BLOCK; ++k) {
-            if (uint(k) < GROUPS) {
-                before[k] = groups;
-                groups = combine(groups, group_states[number * GROUPS + uint(k)]);
-            }
-        }
-        if (any) {
-            EACH before[k] = combine(outer, before[k]);
-            if (tile || start == 0u) before[0] = outer;
-        }
-        EACH if (uint(k) < GROUPS) before_group[number * GROUPS + uint(k)] = before[k];
-        some = start > 0u;
-        if (tile) join(tiles, some, groups);
-    }
-    if (STORES) {
-        barrier();
-        T before;
-        bool preceded = based || start > 0u || group > 0u;
-        if (preceded) before = before_group[number * GROUPS + group];
-        if (member % LANES > 0u) join(before, preceded, before_block[block_place(number, member)]);
-        FINISH(local, before, preceded)
-        for (uint piece = 0u; piece < PIECES; ++piece) {
-            if (piece > 0u) barrier();
-            EACH if (is_in(piece, slot_in_block(k))) exchange[exchange_place(slot_in_block(k))] = local[k];
-            barrier();
-            EACH if (moves_in(piece, k)) {
-                uint other = unit_of_slot(slot_in_memory(k));
-                uint element = start + element_of_slot(slot_in_memory(k));
-                if (element < units[other].count) {
-                    int place = units[other].r_offset + int(element) * r_stride;
-                    push.r.data[place] = R_STORE(exchange[exchange_place(slot_in_memory(k))]);
-                }
-            }
-        }
-        barrier();
-    }
-}
-
 void main() {
-    own = gl_LocalInvocationIndex;
+    uint own = gl_LocalInvocationIndex;
     uint first_unit = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * UNITS;
-    number = COLUMNS ? own % UNITS : own / MEMBERS;
-    member = COLUMNS ? own / UNITS : own % MEMBERS;
-    group = member / LANES;
+    uint number = COLUMNS ? own % UNITS : own / MEMBERS;
+    uint member = COLUMNS ? own / UNITS : own % MEMBERS;
+    uint group = member / LANES;
     slot_step = COLUMNS ? UNITS : 1u;
     first_slot = COLUMNS ? member * uint(BLOCK) * UNITS + number : own * uint(BLOCK);
 
-    unit = unit_of(first_unit + number);
+    Unit unit = unit_of(first_unit + number);
     if (member == 0u) units[number] = unit;
     barrier();
-    based = is_set(BASE) && unit.chunk > 0u;
+    bool store = !is_set(TOTALS);
+    bool based = is_set(BASE) && unit.chunk > 0u;
+    // The first invocation of a unit keeps what lies before the chunk and, in it, before the tiles and groups of a step.
+    T base, tiles, groups;
     if (member == 0u) {
-        if (STORES) store_initial(unit);
+        if (store) store_initial(unit);
         if (based) base = P_LOAD(push.states.data[unit.place]);
     }
-    end = UNITS == 1u ? unit.count : min(push.count, push.chunk);
-    // The elements of two steps are under way while one is worked on.
-    T even[BLOCK], odd[BLOCK];
-    load(even, 0u);
-    if (WIDTH < end) load(odd, WIDTH);
-    for (uint start = 0u; start < end; start += 2u * WIDTH) {
-        take(even, start);
-        if (start + WIDTH < end) take(odd, start + WIDTH);
+    int r_stride = PACKED ? 1 : layout_at(1u);
+    uint end = UNITS == 1u ? unit.count : min(push.count, push.chunk);
+    uint next = 0u;
+    T value[BLOCK];  // of the next step, so that they are under way while this one is worked on
+    load(value, next);
+    for (uint start = 0u; start < end; start = next) {
+        T local[BLOCK];
+        for (uint piece = 0u; piece < PIECES; ++piece) {
+            if (piece > 0u) barrier();
+            EACH if (is_in(piece, slot_in_memory(k))) exchange[exchange_place(slot_in_memory(k))] = value[k];
+            barrier();
+            EACH if (is_in(piece, slot_in_block(k))) local[k] = exchange[exchange_place(slot_in_block(k))];
+        }
+        next = start + MEMBERS * uint(BLOCK);
+        if (next < end) load(value, next);
+        [[unroll]] for (int k = 1; k < BLOCK; ++k) local[k] = combine(local[k - 1], local[k]);
+
+        // One invocation for each group finds what lies before its blocks, one for each unit what lies before its groups.
+        block_states[block_place(number, member)] = local[BLOCK - 1];
+        barrier();
+        if (own < INVOCATIONS / LANES) {
+            T state[BLOCK];
+            EACH if (uint(k) < LANES) state[k] = block_states[block_place(own / GROUPS, own % GROUPS * LANES + uint(k))];
+            [[unroll]] for (int k = 1; k < BLOCK; ++k) {
+                if (uint(k) < LANES) {
+                    before_block[block_place(own / GROUPS, own % GROUPS * LANES + uint(k))] = state[k - 1];
+                    state[k] = combine(state[k - 1], state[k]);
+                }
+            }
+            if (MEMBERS >= uint(BLOCK)) group_states[own] = state[BLOCK - 1];
+        }
+        barrier();
+        if (MEMBERS >= uint(BLOCK) && member == 0u) {
+            bool tile = MEMBERS == INVOCATIONS;
+            T outer = base;
+            bool any = based;
+            if (tile && start > 0u) join(outer, any, tiles);
+            bool some = !tile && start > 0u;
+            T before[BLOCK];
+            before[0] = groups;
+            join(groups, some, group_states[number * GROUPS]);
+            [[unroll]] for (int k = 1; k < BLOCK; ++k) {
+                if (uint(k) < GROUPS) {
+                    before[k] = groups;
+                    groups = combine(groups, group_states[number * GROUPS + uint(k)]);
+                }
+            }
+            if (any) {
+                EACH before[k] = combine(outer, before[k]);
+                if (tile || start == 0u) before[0] = outer;
+            }
+            EACH if (uint(k) < GROUPS) before_group[number * GROUPS + uint(k)] = before[k];
+            some = start > 0u;
+            if (tile) join(tiles, some, groups);
+        }
+        if (store) {
+            barrier();
+            T before;
+            bool preceded = based || start > 0u || group > 0u;
+            if (preceded) before = before_group[number * GROUPS + group];
+            if (member % LANES > 0u) join(before, preceded, before_block[block_place(number, member)]);
+            FINISH(local, before, preceded)
+            for (uint piece = 0u; piece < PIECES; ++piece) {
+                if (piece > 0u) barrier();
+                EACH if (is_in(piece, slot_in_block(k))) exchange[exchange_place(slot_in_block(k))] = local[k];
+                barrier();
+                EACH if (is_in(piece, slot_in_memory(k))) {
+                    uint other = unit_of_slot(slot_in_memory(k));
+                    uint element = start + element_of_slot(slot_in_memory(k));
+                    if (element < units[other].count) {
+                        int place = units[other].r_offset + int(element) * r_stride;
+                        push.r.data[place] = R_STORE(exchange[exchange_place(slot_in_memory(k))]);
+                    }
+                }
+            }
+            barrier();
+        }
     }
-    if (!STORES && member == 0u && unit.count > 0u) {
+    if (!store && member == 0u && unit.count > 0u) {
         push.states.data[unit.place] = P_STORE(MEMBERS == INVOCATIONS ? tiles : groups);
     }
 }

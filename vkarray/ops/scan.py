@@ -195,8 +195,7 @@ def _dispatch(
     constants: tuple[tuple[int, int], ...] = ()
     if plan.shared:
         pieces = _pieces(device, result._dtype, plan.members)
-        values = (plan.members, plan.columns, steps == (1, 1), pieces, not mode & _TOTALS)
-        constants = tuple(enumerate(map(int, values), 1))
+        constants = ((1, plan.members), (2, int(plan.columns)), (3, int(steps == (1, 1))), (4, pieces))
     limit = launch.index_limit(device, x._dtype, result._dtype) - (abs(steps[1]) if mode & _INITIAL else 0)
     for row, part, taken, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, chunk, limit):
         x_offset, offset = (offset + first * chunk * step for offset, step in zip(offsets, steps, strict=True))
