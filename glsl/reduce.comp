@@ -316,7 +316,7 @@ uint first_of(uint lane) { return lane / LANES * push.block + lane % LANES * uin
 #define LOAD_LANE int place = offset / VECTOR + lane; LOAD_PACK(value[lane], place)
 #else
 #define STRIP 4
-#define STEPS (TURNS > 0u ? TURNS * uint(BATCH) : push.block / STEP)
+#define STEPS (push.block / STEP)
 #define STRIDE push.stride
 #define LOAD_LANE EACH value[lane][k] = LOAD_INPUT(Elements(push.a).data[offset + (lane * VECTOR + k) * STRIDE]);
 #endif
@@ -358,20 +358,18 @@ STATE strip_state(uint first) {
 
 #ifdef SHARED
 shared STATE exchange[gl_WorkGroupSize.x];
-// States that are joined at once: whole rows have so little else to do that their loads want the registers.
-const uint PARTS = PACKED ? 2u : 8u;
-#define EACH_PART(FIRST, STEP) [[unroll]] for (uint k = FIRST; k < 8u; k += STEP)
-#define JOIN_PARTS(WIDTH) EACH_PART(0u, 2u * WIDTH) if (WIDTH < PARTS && k + WIDTH < present) part[k] = combine(part[k], part[k + WIDTH]);
+#define JOIN_PARTS(WIDTH) \
+    [[unroll]] for (uint k = 0u; k < 8u; k += 2u * WIDTH) if (k + WIDTH < present) part[k] = combine(part[k], part[k + WIDTH]);
 #endif
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint units = gl_WorkGroupSize.x >> findLSB(push.members);
+    uint units = gl_WorkGroupSize.x / push.members;
     bool columns = (push.mode & COLUMNS) != 0u;
     uint member = columns ? gl_LocalInvocationIndex / units : gl_LocalInvocationIndex % push.members;
     uint unit = group * units + (columns ? gl_LocalInvocationIndex % units : gl_LocalInvocationIndex / push.members);
     bool inside = unit < push.rows * push.chunks;
-    uint chunk = push.chunks > 1u ? unit / push.rows : 0u;
+    uint chunk = unit / push.rows;
     uint row = unit - chunk * push.rows;
 
     uint chunk_size = CHUNK_LANES / LANES * push.block;
@@ -402,7 +400,7 @@ void main() {
 #ifdef TEXELS
         const bool strip = STRIP > 1 && TURNS > 0u;
 #else
-        bool strip = STRIP > 1 && !PACKED && !TWO_DIMENSIONAL && (TURNS > 0u || (share >= uint(STRIP) && end <= count));
+        bool strip = STRIP > 1 && !TWO_DIMENSIONAL && share >= uint(STRIP) && end <= count;
 #endif
 #if STRIP > 1
         if (strip) {
@@ -425,17 +423,18 @@ void main() {
     }
 
 #ifdef SHARED
+    // Three levels of the tree at a time.
     uint spacing = columns ? units : 1u;
-    for (uint width = 1u; width < push.members; width *= PARTS) {
+    for (uint width = 1u; width < push.members; width *= 8u) {
         exchange[gl_LocalInvocationIndex] = state;
         barrier();
-        if (member % (PARTS * width) == 0u) {
+        if (member % (8u * width) == 0u) {
             STATE part[8];
             part[0] = state;
             uint present = 1u;
-            EACH_PART(1u, 1u) {
+            [[unroll]] for (uint k = 1u; k < 8u; ++k) {
                 uint other = member + k * width;
-                if (k < PARTS && other < push.members && first_of(other * share) < count) {
+                if (other < push.members && first_of(other * share) < count) {
                     part[k] = exchange[gl_LocalInvocationIndex + k * width * spacing];
                     present = k + 1u;
                 }

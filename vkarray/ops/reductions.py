@@ -33,8 +33,6 @@ _CHUNK_LANES, _LANES = 256, 8
 # to the others.
 _STEPS, _SHIFTED_STEPS, _BATCH = 64, 16, 4
 _COLUMNS, _LAST = 1, 2
-_STRIP = 4  # lanes that an invocation takes together by columns
-_SUMS = ("sum", "floating")
 # With so many chunks a workgroup for columns is that large, without and with a shift, and so many neighbours are in it.
 _MANY_CHUNKS = 1 << 12
 _COLUMNS_GROUP, _NEIGHBOURS = {False: 512, True: 256}, 32
@@ -326,13 +324,7 @@ class _Run:
             share = blocks * _LANES // members
         last = target is self.result
         mode = columns * _COLUMNS | last * _LAST
-        # Drivers unroll loops whose length they know: that suits CPUs, and by columns all but sums, which lack the registers.
-        known = (
-            packed
-            if not shared
-            else not packed and row.types not in _SUMS and (share >= _STRIP or row.shift is not None)
-        )
-        turns = steps // _BATCH if known and len(self.sizes) == 1 and not self.length % block else 0
+        turns = 0 if shared or not packed or self.length % block else steps // _BATCH
         constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, turns))
         target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
         center_itemsize = 0 if self.center is None else storage_itemsize(self.center._dtype, device)
