@@ -81,18 +81,24 @@ T vx_normal_density(T x) {
     return result;
 }
 
-// The start is Winitzki's (2008, relative error 0.002); steps of Halley's method on the smaller of erf and erfc.
+// About the inverse error function of `magnitude` = 1 - rest, by Winitzki (2008, relative error 0.002).
+T vx_erfinv_start(T magnitude, T rest) {
+    precise T logarithm = vx_log(rest * (T(1) + magnitude));
+    precise T half_sum = VX_WINITZKI_SUM + T(0.5) * logarithm;
+    precise T inner = half_sum * half_sum - logarithm * VX_WINITZKI_FACTOR;
+    precise T x = vx_sqrt(max(vx_sqrt(inner) - half_sum, T(0)));
+    if (magnitude < T(0.001)) x = magnitude * VX_ROOT_PI_HALF;
+    return x;
+}
+
+// Steps of Halley's method on the smaller of erf and erfc.
 T vx_erfinv(T y) {
     T magnitude = vx_absolute(y);
     if (!(magnitude < T(1))) {
         return magnitude == T(1) ? vx_copysign(VX_INFINITY, y) : VX_NAN;
     }
     precise T rest = T(1) - magnitude;
-    precise T logarithm = vx_log(rest * (T(1) + magnitude));
-    precise T half_sum = VX_WINITZKI_SUM + T(0.5) * logarithm;
-    precise T inner = half_sum * half_sum - logarithm * VX_WINITZKI_FACTOR;
-    precise T x = vx_sqrt(max(vx_sqrt(inner) - half_sum, T(0)));
-    if (magnitude < T(0.001)) x = magnitude * VX_ROOT_PI_HALF;
+    precise T x = vx_erfinv_start(magnitude, rest);
     for (int step = 0; step < 3; ++step) {
         precise T error = x < T(0.5) ? vx_erf_small(x) - magnitude : rest - vx_erfc_large(x);
         precise T move = error / (VX_ERF_SLOPE * vx_exp(-x * x));

@@ -237,11 +237,7 @@ T vx_ndtri(T p) {
     if (!(p > T(0) && p < T(1))) return p == T(0) ? -VX_INFINITY : p == T(1) ? VX_INFINITY : VX_NAN;
     precise T rest = T(2) * min(p, T(1) - p);
     precise T magnitude = T(1) - rest;
-    precise T logarithm = vx_log(rest * (T(1) + magnitude));
-    precise T half_sum = VX_WINITZKI_SUM + T(0.5) * logarithm;
-    precise T inner = half_sum * half_sum - logarithm * VX_WINITZKI_FACTOR;
-    precise T x = vx_sqrt(max(vx_sqrt(inner) - half_sum, T(0)));
-    if (magnitude < T(0.001)) x = magnitude * VX_ROOT_PI_HALF;
+    precise T x = vx_erfinv_start(magnitude, rest);
     for (int step = 0; step < 4; ++step) {
         precise T error = x < T(0.5) ? vx_erf_small(x) - magnitude : rest - vx_erfc_large(x);
         precise T slope = VX_ERF_SLOPE * vx_exp(-x * x);

@@ -18,12 +18,12 @@ from ..array import VkArray, empty
 from ..dtypes import DTYPES, DType
 from ..shaders import Variant
 from . import fragments, launch, product, tiles
+from .fragments import LANES
 
 if TYPE_CHECKING:
     from .launch import Device
 
 FAMILY = "product of 16-bit numbers"  # for tuning
-LANES = 8  # elements of the packs that operands move in
 
 
 class Tile(NamedTuple):

@@ -20,7 +20,7 @@ from . import launch, product, tiles
 if TYPE_CHECKING:
     from .cooperative import Tile
 
-LANES = 8
+LANES = 8  # elements of the packs that operands move in
 _BEYOND = 16  # steps past the last one that a product may load, though it needs none of them
 _SHORTEST_PART = 512
 _SUBGROUPS = 4  # that copy strips together, and steps that they copy

@@ -14,7 +14,7 @@ from ..ops.rows import cast
 from . import table
 from .device import DEVICE
 from .fallback import Unsupported
-from .running import running_largest
+from .running import places_along, running_largest
 from .storage import array_of, wrap
 from .table import direct
 
@@ -66,12 +66,8 @@ def _histc(x: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     return _bincount(_bins(wide, low, high, bins).flatten(), minlength=bins + 1)[:bins].to(x.dtype)
 
 
-def _histc_out(x: Tensor, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Tensor) -> Tensor:
-    return table.resized(out, (bins,)).copy_(_histc(x, bins, min, max))
-
-
 direct("histc", _histc)
-direct("histc.out", _histc_out)
+direct("histc.out", table.with_out(_histc))
 
 
 def _within(x: Tensor, edges: Tensor, weight: Tensor | None, density: bool) -> Tensor:
@@ -187,9 +183,7 @@ def _mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tens
     dim %= x.ndim
     values, places = x.sort(dim=dim, stable=True)
     length = x.shape[dim]
-    shape = [1] * x.ndim
-    shape[dim] = length
-    numbers = torch.arange(length, dtype=torch.int32, device=DEVICE).view(shape)
+    numbers = places_along(x, dim, torch.int32)
     differs = values.narrow(dim, 1, length - 1) != values.narrow(dim, 0, length - 1)
     first = torch.ones_like(values.narrow(dim, 0, 1), dtype=torch.bool)
     starts = running_largest(torch.where(torch.cat([first, differs], dim), numbers, 0), dim)

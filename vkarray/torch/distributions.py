@@ -125,15 +125,8 @@ def _multinomial(p: Tensor, num_samples: int, replacement: bool = False, *, gene
     return quotients.argmax(-1, keepdim=True) if num_samples == 1 else quotients.topk(num_samples).indices
 
 
-def _multinomial_out(
-    p: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None, out: Tensor
-) -> Tensor:  # fmt: skip
-    made = _multinomial(p, num_samples, replacement, generator=generator)
-    return table.resized(out, made.shape).copy_(made)
-
-
 direct("multinomial", _multinomial)
-direct("multinomial.out", _multinomial_out)
+direct("multinomial.out", table.with_out(_multinomial))
 
 # -- leaky rectifiers with random slopes ------------------------------------------------------------------------------
 
@@ -153,11 +146,6 @@ def _rrelu_in_place(x: Tensor, *arguments: Any, **named: Any) -> Tensor:
     return x.copy_(_rrelu(x, *arguments, **named))
 
 
-def _rrelu_out(x: Tensor, *arguments: Any, out: Tensor, **named: Any) -> Tensor:
-    made = _rrelu(x, *arguments, **named)
-    return table.resized(out, made.shape).copy_(made)
-
-
 direct("rrelu_with_noise", _rrelu)
 direct("rrelu_with_noise_", _rrelu_in_place)
-direct("rrelu_with_noise.out", _rrelu_out)
+direct("rrelu_with_noise.out", table.with_out(_rrelu))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -306,11 +306,6 @@ def _nonzero(x: Tensor) -> Tensor:
     return wrap(cast(stack(list(nonzero.nonzero(array)), axis=1), dtypes.int64))
 
 
-def _nonzero_out(x: Tensor, *, out: Tensor) -> Tensor:
-    made = _nonzero(x)
-    return table.resized(out, made.shape).copy_(made)
-
-
 native("masked_scatter", _masked_scatter)
 direct("masked_select", _masked_select)
 direct("masked_select.out", _masked_select_out)
@@ -324,7 +319,7 @@ def _nonzero_of_size(x: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 
 direct("nonzero", _nonzero)
 direct("nonzero_static", _nonzero_of_size)
-direct("nonzero.out", _nonzero_out)
+direct("nonzero.out", table.with_out(_nonzero))
 
 # -- order ------------------------------------------------------------------------------------------------------------
 
@@ -443,18 +438,9 @@ def _bucketize(values: Any, edges: Tensor, *, out_int32: bool = False, right: bo
     return _search(edges, values, out_int32=out_int32, right=right)
 
 
-def _with_out(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    def kernel(*args: Any, out: Tensor, **kwargs: Any) -> Tensor:
-        made = function(*args, **kwargs)
-        return table.resized(out, made.shape).copy_(made)
-
-    kernel.__module__ = __name__
-    return kernel
-
-
 for _kind in ("Tensor", "Scalar"):
     direct(f"searchsorted.{_kind}", _search)
-    direct(f"searchsorted.{_kind}_out", _with_out(_search))
+    direct(f"searchsorted.{_kind}_out", table.with_out(_search))
     direct(f"bucketize.{_kind}", _bucketize)
-direct("bucketize.Tensor_out", _with_out(_bucketize))
+direct("bucketize.Tensor_out", table.with_out(_bucketize))
 native("flip", lambda x, dims: flip(x, axis=tuple(dims)) if dims else launch.copy(x))

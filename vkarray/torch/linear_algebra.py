@@ -181,9 +181,7 @@ native("linalg_solve_triangular", _solve_triangular)
 native("linalg_cholesky_ex", _cholesky)
 if hasattr(torch.ops.aten, "cholesky"):  # PyTorch 2.15 has `torch.linalg.cholesky` alone
     direct("cholesky", _checked_cholesky)
-    direct(
-        "cholesky.out", lambda x, upper=False, *, out: table.resized(out, x.shape).copy_(_checked_cholesky(x, upper))
-    )
+    direct("cholesky.out", table.with_out(_checked_cholesky))
 native("_cholesky_solve_helper", _cholesky_solved)
 native("cholesky_inverse", _cholesky_inverse)
 native("triangular_solve", _triangular_solved)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
@@ -11,7 +10,7 @@ from .. import dtypes
 from ..array import VkArray, is_supported
 from ..ops.nn import losses as nn
 from .storage import TO_TORCH
-from .table import SCALAR_NAMES, decomposed, direct, native, resized
+from .table import SCALAR_NAMES, decomposed, direct, native, with_out
 
 _MEAN = 1  # PyTorch's number of this reduction
 
@@ -65,18 +64,9 @@ def _multilabel_margin_backward(
     return (slope * _share(gradient, rows.shape[0], reduction)).reshape(x.shape)
 
 
-def _with_out(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    def kernel(*args: Any, grad_input: Tensor, **kwargs: Any) -> Tensor:
-        made = function(*args, **kwargs)
-        return resized(grad_input, made.shape).copy_(made)
-
-    kernel.__module__ = __name__
-    return kernel
-
-
 for _loss, _function in (("multi", _multi_margin_backward), ("multilabel", _multilabel_margin_backward)):
     direct(f"{_loss}_margin_loss_backward", _function)
-    direct(f"{_loss}_margin_loss_backward.grad_input", _with_out(_function))
+    direct(f"{_loss}_margin_loss_backward.grad_input", with_out(_function, "grad_input"))
 native("nll_loss_forward nll_loss2d_forward", _nll_loss)
 native("nll_loss_backward nll_loss2d_backward", _nll_loss_backward)
 for _name in ("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "soft_margin_loss"):

@@ -30,6 +30,13 @@ def scanned(join: Join, parts: tuple[Tensor, ...], dim: int) -> tuple[Tensor, ..
     return parts
 
 
+def places_along(x: Tensor, dim: int, dtype: torch.dtype = torch.int64) -> Tensor:
+    """The places along a dimension, with one element in each of the others."""
+    shape = [1] * x.ndim
+    shape[dim] = -1
+    return torch.arange(x.shape[dim], dtype=dtype, device=x.device).view(shape)
+
+
 def _extreme(wins: Callable[[Tensor, Tensor], Tensor]) -> Join:
     def join(first: Tensor, place: Tensor, second: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
         taken = wins(second, first)
@@ -46,10 +53,7 @@ def _running(join: Join) -> Callable[..., None]:
             values.copy_(x)
             indices.zero_()
             return
-        shape = [1] * x.ndim
-        shape[dim] = x.shape[dim]
-        places = torch.arange(x.shape[dim], device=x.device).view(shape).expand(x.shape)
-        largest, where = scanned(join, (x, places), dim)
+        largest, where = scanned(join, (x, places_along(x, dim).expand(x.shape)), dim)
         values.copy_(largest)
         indices.copy_(where)
 
@@ -76,6 +80,4 @@ def _log_cumulative(x: Tensor, dim: int) -> Tensor:
 
 
 direct("_logcumsumexp", _log_cumulative, refuses=True)
-direct(
-    "_logcumsumexp.out", lambda x, dim, *, out: table.resized(out, x.shape).copy_(_log_cumulative(x, dim)), refuses=True
-)
+direct("_logcumsumexp.out", table.with_out(_log_cumulative), refuses=True)

@@ -246,6 +246,18 @@ def resized(out: Tensor, shape: Sequence[int]) -> Tensor:
     return out
 
 
+def with_out(function: Callable[..., Tensor], name: str = "out") -> Kernel:
+    """The overload that writes the result of a function of tensors into the argument of this name."""
+
+    def kernel(*args: Any, **kwargs: Any) -> Tensor:
+        out = kwargs.pop(name)
+        made = function(*args, **kwargs)
+        return resized(out, made.shape).copy_(made)
+
+    kernel.__module__ = function.__module__
+    return kernel
+
+
 # -- native rows ------------------------------------------------------------------------------------------------------
 
 

@@ -17,9 +17,10 @@ from ...array import VkArray, empty
 from ...dtypes import DTYPES, DType
 from ...shaders import Variant
 from .. import cooperative, launch
-from ..cooperative import LANES
+from ..fragments import LANES
 from ..rows import cast
 from ..searching import where
+from .row_kernels import layout_of
 
 if TYPE_CHECKING:
     from ..launch import Device
@@ -126,13 +127,13 @@ def attend(
         [(own, heads), *((one, count * group) for one, count in others)], "attention"
     )
     operands = [
-        _in_packs(_spread(one, (batch, count, *one._shape[-2:])))
+        _in_packs(layout_of(one, (batch, count, *one._shape[-2:])))
         for one, count in zip((query, key, value), (heads, heads // group, heads // group), strict=True)
     ]
     if mask is not None:
         low, seen = (launch.constant(number, dtype, device) for number in (-math.inf, 0.0))
         added = where(mask, seen, low) if mask._dtype is dtypes.bool_ else cast(mask, dtype)
-        operands.append(_spread(launch.forward(added), (batch, heads, rows, keys)))
+        operands.append(layout_of(launch.forward(added), (batch, heads, rows, keys)))
     result = empty((batch, rows, heads, width), dtype, device)
     count = batch * heads * -(-rows // tile.block)
     if count >= 1 << 31 or not all(_in_reach(one) for one in (*operands, result)):
@@ -151,11 +152,6 @@ def attend(
     device.dispatch(kernel, push, groups, [one._buffer for one in operands], (result._buffer,))
     made = result._permuted((0, 2, 1, 3))
     return made._view(made._shape[4 - rank :], made._strides[4 - rank :])
-
-
-def _spread(x: VkArray, shape: layout.Shape) -> VkArray:
-    """The array broadcast to a shape, a view."""
-    return x._view(shape, layout.broadcast_strides(x._shape, x._strides, shape))
 
 
 def _steps(array: VkArray) -> tuple[int, ...]:
