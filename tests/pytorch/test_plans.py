@@ -73,6 +73,11 @@ OPERATORS = {
     "batch norm": (lambda x, m, v, w, b: F.batch_norm(x, m, v * v + 1, w, b), [(2, 3, 4, 4), *[(3,)] * 4], 64),
     "softmax": (lambda x: x.softmax(-1), [(4, 7)], 8),
     "attention": (F.scaled_dot_product_attention, [(1, 2, 4, 8), (1, 2, 5, 8), (1, 2, 5, 8)], 64),
+    "attention of groups": (
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True),
+        [(2, 4, 4, 8), (2, 2, 5, 8), (2, 2, 5, 8)],
+        64,
+    ),  # its stacks of products have more dimensions than fit into push constants
     "convolution": (lambda x, w, b: F.conv2d(x, w, b, padding=1), [(2, 3, 6, 6), (4, 3, 3, 3), (4,)], 0),
     "convolution of channels": (lambda x, w: F.conv2d(x, w, groups=3), [(2, 3, 6, 6), (3, 1, 3, 3)], 0),
     "cat": (lambda x, y: torch.cat([x, y], 1), [(3, 2), (3, 4)], 0),

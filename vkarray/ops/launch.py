@@ -18,7 +18,7 @@ from .. import _vk, configuration, dtypes, layout, walk
 from ..array import VkArray, empty, storage_itemsize
 from ..dtypes import CATEGORIES, DType
 from ..shaders import Variant, spirv
-from .scalars import constant, scalar_bytes  # noqa: F401 - other modules know them as this one's
+from .scalars import constant, scalar_bytes, table  # noqa: F401 - other modules know the first two as this one's
 
 if TYPE_CHECKING:
     from .._vk import Device, Kernel  # noqa: F401 - for the annotations of modules that do not know _vk
@@ -426,13 +426,11 @@ def index_limit(device: _vk.Device, *dtypes: DType) -> int:
 
 
 def with_metadata(device: _vk.Device, header: bytes, values: Sequence[int]) -> tuple[bytes, list[_vk.Buffer]]:
-    """Push constants of `header` and the 32-bit `values`, which go into a buffer when there are too many of them."""
+    """Push constants of `header` and the 32-bit `values`, in a buffer, kept for the next call, when there are many."""
     if len(header) + 4 * len(values) <= PUSH_CONSTANT_BYTES:
         return header + struct.pack(f"<{len(values)}i", *values), []
-    words = struct.pack(f"<{len(values)}i", *values)
-    buffer = device.allocate(len(words))
-    device.upload(buffer, 0, words)
-    return header + struct.pack("<Q", buffer.address), [buffer]
+    words = table(device, tuple(values))
+    return header + struct.pack("<Q", words._address), [words._buffer]
 
 
 def dispatch(

@@ -1,4 +1,4 @@
-"""Python scalars in the memory of a device."""
+"""Python numbers in the memory of a device, kept for the next call that needs the same."""
 
 from __future__ import annotations
 
@@ -43,6 +43,14 @@ def _clamped(values: tuple[float, ...], bits: int) -> tuple[float, ...]:
 def _constant(stored: bytes, dtype: DType, device: _vk.Device) -> VkArray:
     array = empty((), dtype, device)
     device.upload(array._buffer, 0, stored)
+    return array
+
+
+@functools.lru_cache(maxsize=4096)
+def table(device: _vk.Device, words: tuple[int, ...]) -> VkArray:
+    """Signed 32-bit words in device memory; shared between calls, so never to be written to."""
+    array = empty((len(words),), dtypes.int32, device)
+    device.upload(array._buffer, 0, struct.pack(f"<{len(words)}i", *words))
     return array
 
 

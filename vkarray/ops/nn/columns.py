@@ -15,7 +15,8 @@ from ...shaders import Variant
 from .. import launch
 from ..reductions import partial_dtype
 from ..rows import check_array
-from .windows import Windows, batches, five, numbers, side_by_side, table, taken, triple
+from ..scalars import table
+from .windows import Windows, batches, five, numbers, side_by_side, taken, triple
 
 if TYPE_CHECKING:
     from ..launch import Device

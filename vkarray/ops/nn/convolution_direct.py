@@ -15,8 +15,9 @@ from ...dtypes import CATEGORIES, DTYPES, DType
 from ...shaders import Variant
 from .. import launch, product
 from ..reductions import partial_dtype, uses_shared_memory
+from ..scalars import table
 from .row_kernels import HALF_FEATURES
-from .windows import Windows, batches, part, side_by_side, table, taken
+from .windows import Windows, batches, part, side_by_side, taken
 
 if TYPE_CHECKING:
     from ..launch import Defines, Device

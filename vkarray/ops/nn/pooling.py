@@ -17,7 +17,8 @@ from ...layout import Shape
 from ...shaders import Variant
 from .. import launch, statistical
 from ..rows import check_array
-from .windows import Triple, Windows, batches, five, numbers, table, taken, triple
+from ..scalars import table
+from .windows import Triple, Windows, batches, five, numbers, taken, triple
 
 if TYPE_CHECKING:
     from ..launch import Device

@@ -21,7 +21,8 @@ from ..indexing import take
 from ..linear_algebra import matmul
 from ..reductions import partial_dtype
 from ..rows import cast, check_array
-from .windows import Windows, batches, five, numbers, table, taken, triple
+from ..scalars import table
+from .windows import Windows, batches, five, numbers, taken, triple
 
 if TYPE_CHECKING:
     from ..launch import Device

@@ -7,18 +7,13 @@ which is kept for the next call of the same geometry.
 
 from __future__ import annotations
 
-import functools
 import math
-import struct
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from ... import dtypes, layout
-from ...array import VkArray, empty
+from ... import layout
+from ...array import VkArray
 from .. import launch
-
-if TYPE_CHECKING:
-    from ..launch import Device
 
 Triple = tuple[int, int, int]
 _BATCH_LIMIT = 1 << 15
@@ -113,14 +108,6 @@ def side_by_side(array: VkArray, windows: Windows) -> VkArray:
     dimension lie apart, as with channels last."""
     apart = windows.taps > 1 and array._strides[-1] != 1 and array._shape[-1] > 1
     return launch.copy(array) if apart else launch.forward(array)
-
-
-@functools.lru_cache(maxsize=4096)
-def table(device: Device, words: tuple[int, ...]) -> VkArray:
-    """The words in device memory; shared between calls, so never to be written to."""
-    array = empty((len(words),), dtypes.int32, device)
-    device.upload(array._buffer, 0, struct.pack(f"<{len(words)}i", *words))
-    return array
 
 
 def batches(function: str, arrays: Sequence[VkArray], most: int = _BATCH_LIMIT) -> Iterator[list[VkArray]]:
