@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -69,6 +70,27 @@ def test_devices_says_why_a_device_is_refused() -> None:
     assert "REFUSED" in done.stdout
     assert "bufferDeviceAddress" in done.stdout
     assert "* " not in done.stdout
+
+
+def test_devices_says_that_no_device_has_the_name() -> None:
+    done = vkarray("devices", VKARRAY_DEVICE="no such device")
+    assert done.returncode == 1
+    assert "* " not in done.stdout
+    assert "VKARRAY_DEVICE='no such device' names none" in done.stderr
+
+
+def test_operators_names_the_packages_it_lacks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert main(["operators"]) == 1
+    assert "not installed: torch, pytest, expecttest. Install them: pip install" in capsys.readouterr().err
+
+
+def test_a_missing_command_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([])
+    assert capsys.readouterr().err.endswith("the following arguments are required: COMMAND\n")
 
 
 def test_info_reports_versions_and_devices() -> None:

@@ -252,6 +252,15 @@ def test_operands():
             function(1.0)
 
 
+@pytest.mark.parametrize("name", ["pinv", "matrix_rank"])
+def test_tolerances(name):
+    function = getattr(vx.linalg, name)
+    with pytest.raises(TypeError, match=rf"^{name}: expected a real number as rtol, got 'small'"):
+        function(vx.eye(3), rtol="small")
+    with pytest.raises(TypeError, match=rf"^{name}: expected real numeric .*, got complex64"):
+        function(vx.eye(3), rtol=vx.asarray(1j))
+
+
 def test_integers_are_float64():
     a = np.arange(12).reshape(3, 4)
     x = vx.asarray(a.astype(np.int32))

@@ -34,7 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"vkarray {__version__}")
     parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="one of those below")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    rest = parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    rest.required = False  # or Python 3.11 asks for them where the command is missing
     choice = parser.parse_args(arguments)
 
     module = importlib.import_module(f"vkarray.command.{choice.command}")

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
 from typing import Any
 
 from . import dtypes, interchange
@@ -19,6 +25,20 @@ def _values(function: str, x: Any) -> Any:
     if x.dtype is dtypes.bfloat16:
         raise TypeError(f"{function}: NumPy's format has no bfloat16. Save vkarray.astype(x, vkarray.float32).")
     return interchange.to_numpy(x)
+
+
+@contextlib.contextmanager
+def _explaining(file: Any) -> Iterator[None]:
+    """One kind of error, which names the file, for all that damaged and foreign files make of the readers below."""
+    try:
+        yield
+    except (ValueError, EOFError, struct.error, zipfile.BadZipFile, zlib.error) as error:
+        # NumPy takes what has no header for pickled objects, and advises an argument that `load` does not have.
+        said = "it holds Python objects or something else" if "allow_pickle" in str(error) else f"{error}"
+        raise ValueError(
+            f"load: {getattr(file, 'name', file)!s:.200} is not a whole file of NumPy's formats .npy or .npz: "
+            f"{said.rstrip('.')}. Write it anew with numpy.save or numpy.savez, as an array of numbers."
+        ) from error
 
 
 def save(file: Any, x: VkArray) -> None:
@@ -52,13 +72,26 @@ def load(file: Any, *, device: Any = None) -> VkArray | dict[str, VkArray]:
     """Read what `save`, `savez` or NumPy wrote: an array from a file .npy, a dictionary of arrays by name from .npz.
 
     Parameters: file (a path, or a file open for reading bytes); device (of the arrays; the default device by default).
-    Raises OSError for a file that cannot be read, ValueError for other contents (pickled objects are never loaded),
-    TypeError for a dtype that vkarray lacks, FeatureError for one that the device lacks.
+    Raises OSError for a file that cannot be read, ValueError for damaged files and other contents (pickled objects are
+    never loaded), TypeError for a dtype that vkarray lacks, FeatureError for one that the device lacks.
     """
+    if hasattr(file, "read"):
+        return _load(file, device)
+    with open(os.fspath(file), "rb") as opened:  # NumPy would leave a damaged archive open
+        return _load(opened, device)
+
+
+def _load(file: Any, device: Any) -> VkArray | dict[str, VkArray]:
     import numpy as np
 
-    found = np.load(file, allow_pickle=False)
+    with _explaining(file):
+        found = np.load(file, allow_pickle=False)
     if isinstance(found, np.ndarray):
         return asarray(found, device=device)
+    arrays = {}
     with found:
-        return {name: asarray(found[name], device=device) for name in found.files}
+        for name in found.files:
+            with _explaining(file):
+                values = found[name]
+            arrays[name] = asarray(values, device=device)
+    return arrays

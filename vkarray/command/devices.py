@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
-from .. import _vk
+from .. import _vk, configuration
 
 # What decides the dtypes a device has and the kernels it can run fast; `vkarray info` lists every feature.
 FEATURES_THAT_MATTER = (
@@ -23,10 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(_arguments: argparse.Namespace) -> int:
-    """Print the list. Returns 1 when no device can be used."""
+    """Print the list. Returns 1 when there is no default device: none can be used, or VKARRAY_DEVICE names none."""
     devices = _vk.enumerate_devices()
     print("\n\n".join(describe(device) for device in devices))
-    return 0 if any(device.usable for device in devices) else 1
+    if any(device.usable for device in devices) and not any(device.is_default for device in devices):
+        print(f"\nVKARRAY_DEVICE={configuration.current().device!r} names none that can be used.", file=sys.stderr)
+    return 0 if any(device.is_default for device in devices) else 1
 
 
 def describe(device: _vk.DeviceDescription) -> str:

@@ -376,8 +376,10 @@ class Generator:
             raise ValueError(f"choice: expected {count} probabilities in one dimension, got shape {weights._shape}.")
         total = float(statistical.sum(weights)) if count else 1.0
         tolerance = math.sqrt(data_type.finfo(given._dtype if given._dtype in _FLOATING else widest).eps)
-        if count and not (float(statistical.min(weights)) >= 0 and abs(total - 1) <= tolerance):
-            raise ValueError(f"choice: expected probabilities of 0 or more and of sum 1, got a sum of {total}.")
+        least = float(statistical.min(weights)) if count else 0.0
+        if not (least >= 0 and abs(total - 1) <= tolerance):
+            got = f"a sum of {total}" if least >= 0 else f"{least} among them"
+            raise ValueError(f"choice: expected probabilities of 0 or more and of sum 1, got {got}.")
         return weights
 
 

@@ -68,7 +68,7 @@ def digests_in(file: Path) -> Digests:
     try:
         digests = json.loads(file.read_text(encoding="utf-8"))["digests"]
     except (OSError, ValueError, KeyError) as error:
-        raise VkArrayError(f"accuracy: no digests can be read from {file} ({type(error).__name__}: {error}).") from None
+        raise VkArrayError(f"no digests can be read from {file} ({type(error).__name__}: {error}).") from None
     return dict(digests)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import importlib.util
 import json
 import queue
 import subprocess
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import __version__
+from ...errors import VkArrayError
 from . import layers, report
 
 
@@ -129,6 +131,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _about(arguments: argparse.Namespace) -> dict[str, str]:
     """What is checked: versions, commit, device, date, and how many samples."""
+    missing = [name for name in ("torch", "pytest", "expecttest") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise VkArrayError(f"not installed: {', '.join(missing)}. Install them: pip install 'vkarray[pytorch]'.")
     import torch
 
     from ...torch import device

@@ -242,13 +242,15 @@ def _axes_and_lengths(
     name: str, x: VkArray, s: Sequence[int] | None, axes: Sequence[int] | None
 ) -> tuple[tuple[int, ...], list[int | None]]:
     """The axes, counted from the front, and the number of points along each (None for the function's default)."""
+    if s is not None:
+        s = layout.as_integers(s, name, "s")
     if s is not None and axes is None:
-        raise ValueError(f"{name}: s={tuple(s)} needs axes, the axes that it speaks of. Give both, or neither.")
+        raise ValueError(f"{name}: s={s} needs axes, the axes that it speaks of. Give both, or neither.")
     dimensions = layout.normalize_axes(axes, x.ndim, name)
     if s is None:
         return dimensions, [None] * len(dimensions)
     if len(s) != len(dimensions):
-        raise ValueError(f"{name}: expected as many lengths as axes, got s={tuple(s)} and axes={axes}.")
+        raise ValueError(f"{name}: expected as many lengths as axes, got s={s} and axes={axes}.")
     return dimensions, [x._shape[axis] if n == -1 else n for n, axis in zip(s, dimensions, strict=True)]
 
 

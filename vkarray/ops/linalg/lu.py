@@ -231,7 +231,7 @@ def solve(x1: VkArray, x2: VkArray, /) -> VkArray:
     if a._shape[-1] != b._shape[-2]:
         raise ValueError(
             f"solve: shapes {x1.shape} and {x2.shape} do not match: the matrices have {a._shape[-1]} rows, the right-hand "
-            f"sides {b._shape[-2]}. {'' if vector else 'A stack of vectors needs a last dimension: x2[..., None].'}"
+            f"sides {b._shape[-2]}.{'' if vector else ' A stack of vectors needs a last dimension: x2[..., None].'}"
         )
     stack = layout.broadcast_shapes([a._shape[:-2], b._shape[:-2]], "solve")
     n, columns = b._shape[-2:]

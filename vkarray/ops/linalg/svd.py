@@ -9,7 +9,7 @@ from array import array as host_array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ... import dtypes, layout
+from ... import dtypes, layout, promotion
 from ...array import VkArray, default_dtype, empty, is_supported
 from ...dtypes import REAL_OF, DType
 from ...errors import LinAlgError
@@ -109,7 +109,7 @@ def pinv(x: VkArray, /, *, rtol: float | VkArray | None = None) -> VkArray:
     if 0 in x._shape:
         return creation.zeros((*stack, n, m), dtype=x._dtype, device=x._device)
     u, s, vh = _factors("pinv", x, False)
-    large = s > _cutoff(x, s, rtol)
+    large = s > _cutoff("pinv", x, s, rtol)
     inverse = searching.where(large, 1 / searching.where(large, s, 1.0), 0.0)
     scaled = _conjugate(vh).mT * cast(inverse, x._dtype)[..., None, :]
     return scaled @ _conjugate(u).mT
@@ -126,15 +126,18 @@ def matrix_rank(x: VkArray, /, *, rtol: float | VkArray | None = None) -> VkArra
     s = singular_values("matrix_rank", x)
     if 0 in s._shape:
         return creation.zeros(s._shape[:-1], dtype=default_dtype("int", x._device), device=x._device)
-    return searching.count_nonzero(s > _cutoff(x, s, rtol), axis=-1)
+    return searching.count_nonzero(s > _cutoff("matrix_rank", x, s, rtol), axis=-1)
 
 
-def _cutoff(x: VkArray, s: VkArray, rtol: float | VkArray | None) -> VkArray:
+def _cutoff(function: str, x: VkArray, s: VkArray, rtol: float | VkArray | None) -> VkArray:
     """What singular values have to exceed, of a shape that broadcasts against s."""
     if rtol is None:
         rtol = max(x._shape[-2:]) * _eps(s._dtype)
     elif type(rtol) is VkArray:
+        promotion.check_category(function, rtol._dtype, "real numeric")
         rtol = cast(rtol, s._dtype)[..., None]
+    else:
+        rtol = promotion.as_float(rtol, function, "rtol")
     return s[..., :1] * rtol
 
 
