@@ -333,6 +333,28 @@ def test_scalars_on_the_cpu_mix():
 
 
 @needs_int64
+@pytest.mark.parametrize(
+    "args", [(5,), (2, 7), (7, 2, -2), (0.0, 1.0, 0.3), (1, 2, 0.5), (1.0, 2.0, 1.0), (3, 3)], ids=str
+)
+def test_ranges(args):
+    for _ in range(2):  # the length is remembered
+        expected = torch.arange(*args, dtype=torch.float32)
+        assert torch.equal(torch.arange(*args, dtype=torch.float32, device=DEVICE).cpu(), expected)
+    out = torch.empty(0, dtype=torch.float32, device=DEVICE)
+    torch.arange(*args, out=out)
+    assert torch.equal(out.cpu(), torch.arange(*args, out=torch.empty(0)))
+
+
+@pytest.mark.parametrize("args", [(0, 1, 0), (0, -1), (0, float("inf"))], ids=str)
+def test_ranges_that_cannot_be(args):
+    with pytest.raises(RuntimeError) as expected:
+        torch.arange(*args)
+    for _ in range(2):
+        with pytest.raises(RuntimeError) as found:
+            torch.arange(*args, device=DEVICE)
+        assert str(found.value).splitlines()[0] == str(expected.value).splitlines()[0]
+
+
 def test_resize():
     x = torch.arange(4, device=DEVICE)
     x.resize_(6)[4:] = 9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -83,12 +84,20 @@ def into(out: Tensor, array: VkArray) -> Tensor:
     return out
 
 
+@functools.lru_cache(maxsize=1024, typed=True)
+def _arange_length(start: Any, end: Any, step: Any, dtype: torch.dtype) -> int:
+    """How many elements `arange` has. Raises PyTorch's errors."""
+    out = torch.empty(0, dtype=dtype, device="meta")
+    length: int = torch.ops.aten.arange.start_out(start, end, step, out=out).numel()
+    return length
+
+
 def _arange(start: Any, end: Any, step: Any = 1, *, out: Tensor) -> Tensor:
-    meta = torch.ops.aten.arange.start_out(start, end, step, out=torch.empty(0, dtype=out.dtype, device="meta"))
+    length = _arange_length(start, end, step, out.dtype)
     dtype = FROM_TORCH[out.dtype]
     if dtype in CATEGORIES["integer"]:
         start, step = int(start), int(step)
-    array = vx.arithmetic_progression(start, step, meta.numel(), dtype, device.current())
+    array = vx.arithmetic_progression(start, step, length, dtype, device.current())
     return into(out, array)
 
 

@@ -242,7 +242,10 @@ def check_broadcast(shape: Sequence[int], target: Tensor) -> None:
 def resized(out: Tensor, shape: Sequence[int]) -> Tensor:
     """An argument `out` with the shape of the result, resized where it has another one, as PyTorch does."""
     if tuple(out.shape) != tuple(shape):
-        torch._prims_common.wrappers._maybe_resize_out(out, shape)
+        if out.numel():  # PyTorch warns of it
+            torch._prims_common.wrappers._maybe_resize_out(out, shape)
+        else:
+            out.resize_(shape)
     return out
 
 
