@@ -289,6 +289,13 @@ def test_dtypes_survive_pickling():
         assert copy.deepcopy(dtype) is dtype
 
 
+def test_devices_survive_copying_and_pickling():
+    device = vx.zeros(1).device
+    assert copy.copy(device) is device
+    assert copy.deepcopy({"device": device})["device"] is device
+    assert pickle.loads(pickle.dumps(device)) is device
+
+
 def test_array_namespace():
     x = vx.asarray(0)
     assert x.__array_namespace__() is vx

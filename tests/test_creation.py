@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array as python_array
 import functools
+import math
 
 import hypothesis.strategies as st
 import numpy as np
@@ -63,6 +64,13 @@ def test_integer_limits(dtype):
         ):  # fmt: skip
             with pytest.raises(OverflowError):
                 make(value)
+
+
+@pytest.mark.parametrize("values", [[2**63, -1], [-(2**63) - 1], [2**64], [[1], [2**64]], [2**63, -(2**63)]])
+def test_whole_numbers_that_no_type_holds_are_not_rounded(values):
+    with pytest.raises(OverflowError, match=r"^asarray: the Python integer -?\d+ does not fit any integer dtype"):
+        vx.asarray(values)
+    assert vx.asarray([2.0**64, -1]).tolist() == [2.0**64, -1]
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
@@ -198,10 +206,22 @@ def test_linspace(dtype, endpoint):
             assert got[-1] == stop
 
 
+@pytest.mark.parametrize("dtype", [dtype for dtype in FLOATS if dtype in CATEGORIES["real floating"]], ids=str)
+def test_linspace_whose_bounds_are_far_apart(dtype):
+    largest = vx.finfo(dtype).max
+    values = np.asarray(vx.linspace(-largest, largest, 5, dtype=dtype)).astype(np.float64)
+    expected = np.array([-1, -0.5, 0, 0.5, 1]) * largest
+    np.testing.assert_allclose(values, expected, rtol=2 * vx.finfo(dtype).eps, atol=0)
+    assert values[2] == 0
+    np.testing.assert_array_equal(np.asarray(vx.linspace(1, math.inf, 3, dtype=dtype))[1:], [np.inf, np.inf])
+
+
 def test_linspace_of_complex_numbers():
     got = vx.linspace(1j, 2 - 1j, 5)
     assert got.dtype is vx.complex64
     np.testing.assert_allclose(np.asarray(got), np.linspace(1j, 2 - 1j, 5), rtol=1e-6)
+    far = np.asarray(vx.linspace(-3e38 + 1j, 3e38, 5))
+    np.testing.assert_allclose(far, np.linspace(-3e38 + 1j, 3e38, 5), rtol=1e-6)
 
 
 # -- matrices and grids ----------------------------------------------------------------------------------------------------

@@ -201,6 +201,17 @@ class Device:
                 self._release()
         api.raise_messages(self.physical.instance.messages)
 
+    def __copy__(self) -> Device:
+        """The device itself: there is no second one to be had."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Device:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled, a device is its UUID; unpickling opens the device of that UUID, under the switches in force."""
+        return open_device, (self.uuid,)
+
     def __repr__(self) -> str:
         state = " (lost)" if self.lost else "" if self.open else " (closed)"
         return f"<Device {self.index}: {self.name}{state}>"

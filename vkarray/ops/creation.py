@@ -89,6 +89,9 @@ def asarray(
         values = _python_values(_host_values(obj), wanted)
     else:
         values = _as_numpy(_host_values(obj))
+    if python_numbers and wanted is None and values.dtype.kind == "f" and (np.abs(values) >= 2.0**63).any():
+        exact = np.asarray(obj, object)  # NumPy takes whole numbers beyond int64 for floating-point numbers or objects
+        values = exact if all(isinstance(one, int) for one in exact.reshape(-1)) else values
     if values.dtype.kind not in "biufc" and values.dtype.name != "bfloat16":
         if values.dtype == object and values.size and all(isinstance(one, int) for one in values.reshape(-1)):
             largest = promotion.shown(max(values.reshape(-1), key=abs))
@@ -266,7 +269,7 @@ def arithmetic_progression(start: Any, step: Any, count: int, dtype: DType, devi
     # The kernel counts from 0; what takes several dispatches is several progressions.
     for first in range(0, count, layout.INDEX_LIMIT):
         part = result._view((min(count - first, layout.INDEX_LIMIT),), (1,), first)
-        begin = start + first * step
+        begin = start + first * step if first else start  # 0 * inf is NaN
         if dtype in CATEGORIES["integer"]:
             begin, step = (_wrapped(value, dtype) for value in (begin, step))
         operands = (launch.constant(begin, dtype, device), launch.constant(step, dtype, device))
@@ -322,6 +325,9 @@ def _count_of_steps(first: float, last: float, step: float) -> int:
     return max(math.ceil(steps), 0)
 
 
+_DOUBLE = (dtypes.float64, dtypes.complex128)
+
+
 def linspace(
     start: complex, stop: complex, /, num: int, *, dtype: DType | None = None, device: Any = None, endpoint: bool = True
 ) -> VkArray:
@@ -346,8 +352,13 @@ def linspace(
     for value in (start, stop):
         promotion.check_scalar_range("linspace", value, wanted)
     intervals = num - 1 if endpoint else num
-    step = (stop - start) / intervals if intervals > 0 else 0.0
-    result = arithmetic_progression(start, step, num, wanted, target)
+    half = stop / 2 - start / 2
+    if intervals > 0 and max(abs(half.real), abs(half.imag)) >= (2.0**1022 if wanted in _DOUBLE else 2.0**126):
+        # The distance of the bounds overflows, though every value between them is finite.
+        result = arithmetic_progression(start / 2, half / intervals, num, wanted, target) * 2
+    else:
+        step = (stop - start) / intervals if intervals > 0 else 0.0
+        result = arithmetic_progression(start, step, num, wanted, target)
     if endpoint and num > 1:
         last = result._view((1,), (1,), num - 1)
         launch.elementwise(launch.copy_operation(wanted), (launch.constant(stop, wanted, target),), last)
