@@ -25,7 +25,7 @@ from torch import Tensor
 from .. import _vk, configuration, tuning
 from ..ops import gather
 from .device import CPU_KERNELS
-from .storage import _allocations, _tensor, copy_of
+from .storage import Look, _allocations, copy_of, look, tensor_over
 
 Kernel = Callable[..., Any]
 
@@ -176,11 +176,7 @@ class _New(NamedTuple):
     """A result in memory of its own: the number of its buffer, and what it looks like."""
 
     buffer: int
-    offset: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: torch.dtype
-    itemsize: int
+    look: Look
 
 
 class _Refused(Exception):
@@ -265,8 +261,10 @@ class _Plan:
         if not given <= number < given + len(self.sizes) or value.is_neg() or value.is_conj():
             raise _Refused
         return _New(
-            number, value.storage_offset(), tuple(value.shape), value.stride(), value.dtype,
-            stored or value.dtype.itemsize,
+            number, look(
+                buffer.nbytes, value.storage_offset(), tuple(value.shape), value.stride(), value.dtype,
+                stored or value.dtype.itemsize,
+            )
         )  # fmt: skip
 
     def run(self, buffers: list[Any], args: Sequence[Any]) -> Any:
@@ -291,9 +289,9 @@ class _Plan:
             gather.keep_check(device, check)
         only = self.only
         if type(only) is _New:
-            return _tensor(buffers[only[0]], *only[1:])
+            return tensor_over(buffers[only.buffer], only.look)
         made = [
-            _tensor(buffers[one[0]], *one[1:]) if type(one) is _New
+            tensor_over(buffers[one.buffer], one.look) if type(one) is _New
             else args[one.place] if type(one) is _Argument else one
             for one in self.outcome
         ]  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 
@@ -80,21 +81,42 @@ def _tensor(
     buffer: _vk.Buffer, offset: int, shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype, itemsize: int
 ) -> torch.Tensor:
     """A tensor over a whole buffer that no storage has yet. `itemsize` is what an element takes on the device."""
-    own, nbytes, stored = dtype.itemsize, buffer.nbytes, 0
+    return tensor_over(buffer, look(buffer.nbytes, offset, tuple(shape), tuple(strides), dtype, itemsize))
+
+
+class Look(NamedTuple):
+    """What tensors over whole buffers of one size look like, and how they are made: by a form, where they fill the buffer."""
+
+    form: dlpack.Form | None
+    nbytes: int  # of the storage, as PyTorch counts them
+    stored: int  # bytes of an element where those are more than on the host, else 0
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: torch.dtype
+
+
+@functools.lru_cache(maxsize=4096)
+def look(
+    size: int, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype, itemsize: int
+) -> Look:
+    """How to make tensors over buffers of `size` bytes. `itemsize` is what an element takes on the device."""
+    own, nbytes, stored = dtype.itemsize, size, 0
     if itemsize != own:
-        nbytes, stored = nbytes // itemsize * own, itemsize
-    form, spanned = _form(tuple(shape), tuple(strides), dtype)
-    if offset or spanned != nbytes:
+        nbytes, stored = size // itemsize * own, itemsize
+    whole = not offset and _span(shape, strides)[0] * own == nbytes
+    form = dlpack.form(shape, strides, FROM_TORCH[dtype]) if whole else None
+    return Look(form, nbytes, stored, offset, shape, strides, dtype)
+
+
+def tensor_over(buffer: _vk.Buffer, look: Look) -> torch.Tensor:
+    """A tensor over a whole buffer that no storage has yet."""
+    form, nbytes, stored, offset, shape, strides, dtype = look
+    if form is None:
         return _set(CPU_KERNELS, _make_tensor((0,), dtype), _storage(buffer, nbytes, stored), offset, shape, strides)
     tensor = dlpack.tensor_at(buffer.address, form)
     _remember(tensor.untyped_storage(), buffer, stored)
     return tensor
-
-
-@functools.lru_cache(maxsize=4096)
-def _form(shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype) -> tuple[dlpack.Form, int]:
-    """How tensors of this look are made, and the bytes that they span."""
-    return dlpack.form(shape, strides, FROM_TORCH[dtype]), _span(shape, strides)[0] * dtype.itemsize
 
 
 def empty(shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
