@@ -5,11 +5,14 @@ from __future__ import annotations
 import doctest
 import importlib
 import importlib.util
+import inspect
 import pkgutil
 import re
 import runpy
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from reference import supported
@@ -108,8 +111,33 @@ def test_links_between_files_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
-def test_every_public_function_is_documented() -> None:
-    public = [name for name in dir(vkarray) if not name.startswith("_") and callable(getattr(vkarray, name))]
-    assert len(public) > 100
-    bare = [name for name in public if not (getattr(vkarray, name).__doc__ or "").strip()]
-    assert not bare
+def public_functions() -> dict[str, Callable[..., Any]]:
+    """What users call: the functions of the namespaces, and the methods of arrays and generators."""
+    names = {None: [name for name in dir(vkarray) if name not in dir(vkarray.errors)]}
+    names |= {each: getattr(vkarray, each).__all__ for each in ("linalg", "fft", "random")}
+    found = {
+        f"{space or 'vkarray'}.{name}": getattr(getattr(vkarray, space) if space else vkarray, name)
+        for space, listed in names.items()
+        for name in listed
+        if not name.startswith("_")
+    }
+    for owner in (vkarray.VkArray, vkarray.random.Generator):
+        found |= {f"{owner.__name__}.{name}": getattr(owner, name) for name in dir(owner) if not name.startswith("_")}
+    return {name: function for name, function in found.items() if inspect.isroutine(function)}
+
+
+def test_every_public_function_is_documented_with_types() -> None:
+    public = public_functions()
+    assert len(public) > 200
+    assert not [name for name, function in public.items() if not (function.__doc__ or "").strip()]
+    for name, function in public.items():
+        signature = inspect.signature(function)
+        parameters = [each for each in signature.parameters.values() if each.name != "self"]
+        bare = [each.name for each in parameters if each.annotation is each.empty]
+        assert not bare, f"{name} has parameters without a type"
+        assert signature.return_annotation is not signature.empty, f"{name} has no type of its result"
+
+
+def test_docstrings_of_functions_tell_errors() -> None:
+    functions = {name: each for name, each in public_functions().items() if not name.startswith("VkArray.")}
+    assert not [name for name, each in functions.items() if not re.search("[Rr]aises|[Ee]rrors", each.__doc__ or "")]

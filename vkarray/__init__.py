@@ -178,7 +178,7 @@ newaxis = None
 
 
 def check_api_version(version: str | None) -> None:
-    """Raise ValueError unless `version` is None or one of the standard's that vkarray follows."""
+    """Check a version of the standard. Raises ValueError unless it is None or one that vkarray follows."""
     if version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
         raise ValueError(f"__array_namespace__: expected api_version up to {__array_api_version__}, got {version!r}.")
 

@@ -100,7 +100,7 @@ _kinds: dict[str, DiskCache] = {}
 
 
 def statistics() -> dict[str, dict[str, int]]:
-    """For each kind of entry: hits, misses and compiles of this process, and the bytes on disk."""
+    """For each kind of entry: hits, misses and compiles of this process, and the bytes on disk. Without errors."""
     return {kind: cache.statistics() for kind, cache in _kinds.items()}
 
 

@@ -34,7 +34,10 @@ _lock = threading.Lock()
 
 
 def seed(seed: int | Sequence[int] | None = None) -> None:
-    """Start the generator of this module's functions anew from a seed (None: one from the system, as at first)."""
+    """Start the generator of this module's functions anew from a seed (None: one from the system, as at first).
+
+    Errors as for `default_rng`.
+    """
     global _generator
     made = Generator(seed)
     with _lock:

@@ -211,23 +211,29 @@ def _filled(function: str, shape: int | Sequence[int], value: Any, dtype: DType 
 
 
 def zeros(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
-    """An array of zeros (dtype: float32 by default). Standard: creation functions, `zeros`."""
+    """An array of zeros (dtype: float32 by default). Errors as for `empty`. Standard: creation functions, `zeros`."""
     return _filled("zeros", shape, 0, dtypes.float32 if dtype is None else dtype, device)
 
 
 def ones(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
-    """An array of ones (dtype: float32 by default). Standard: creation functions, `ones`."""
+    """An array of ones (dtype: float32 by default). Errors as for `empty`. Standard: creation functions, `ones`."""
     return _filled("ones", shape, 1, dtypes.float32 if dtype is None else dtype, device)
 
 
 def empty_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:
-    """An array with the shape, dtype and device of x and undefined values. Standard: creation functions."""
+    """An array with the shape, dtype and device of x, where these are not given, and undefined values.
+
+    Raises TypeError for what is not an array; other errors as for `empty`. Standard: creation functions, `empty_like`.
+    """
     check_array("empty_like", x)
     return empty(x.shape, dtype=x.dtype if dtype is None else dtype, device=x.device if device is None else device)
 
 
 def full_like(x: VkArray, /, fill_value: Any, *, dtype: DType | None = None, device: Any = None) -> VkArray:
-    """An array with the shape, dtype and device of x filled with one value. Standard: creation functions."""
+    """An array with the shape, dtype and device of x, where these are not given, filled with one value.
+
+    Raises TypeError for what is not an array; other errors as for `full`. Standard: creation functions, `full_like`.
+    """
     return _filled_like("full_like", x, fill_value, dtype, device)
 
 
@@ -240,12 +246,12 @@ def _filled_like(function: str, x: VkArray, value: Any, dtype: DType | None, dev
 
 
 def zeros_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:
-    """Zeros with the shape, dtype and device of x. Standard: creation functions, `zeros_like`."""
+    """Zeros with the shape, dtype and device of x. Errors as for `empty_like`. Standard: `zeros_like`."""
     return _filled_like("zeros_like", x, 0, dtype, device)
 
 
 def ones_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:
-    """Ones with the shape, dtype and device of x. Standard: creation functions, `ones_like`."""
+    """Ones with the shape, dtype and device of x. Errors as for `empty_like`. Standard: `ones_like`."""
     return _filled_like("ones_like", x, 1, dtype, device)
 
 
@@ -378,7 +384,8 @@ def eye(
 ) -> VkArray:
     """A matrix with ones on diagonal k (above the main one when positive) and zeros elsewhere.
 
-    Parameters: n_rows, n_cols (n_rows by default); k; dtype (float32 by default). Standard: creation functions, `eye`.
+    Parameters: n_rows, n_cols (n_rows by default); k; dtype (float32 by default).
+    Raises TypeError for what is no integer; other errors as for `empty`. Standard: creation functions, `eye`.
     """
     rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
     k = layout.as_integer(k, "eye", "k")

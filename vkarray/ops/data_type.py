@@ -35,7 +35,10 @@ def _dtype_of(value: Any, function: str) -> DType:
 
 
 def can_cast(from_: DType | VkArray, to: DType, /) -> bool:
-    """Whether promotion leads from one type to the other: promote(from_, to) is to. Standard: `can_cast`."""
+    """Whether promotion leads from one type to the other: promote(from_, to) is to.
+
+    Raises TypeError for what has no dtype. Standard: data type functions, `can_cast`.
+    """
     source, target = _dtype_of(from_, "can_cast"), as_dtype(to, "can_cast")
     return promotion.promote(source, target) is target
 

@@ -8,16 +8,19 @@ from .. import layout, promotion
 from ..array import VkArray, operations
 from ..dtypes import CATEGORIES
 from . import launch
-from .rows import ROWS, as_operand, binary, cast, check_operands, common_dtype, ternary, unary
+from .rows import ROWS, Binary, Unary, as_operand, binary, cast, check_operands, common_dtype, ternary, unary
 
 _FLOAT = {"category": "floating-point", "integers": "by width"}
 _REAL_FLOAT = {"category": "real floating", "integers": "by width"}
 
 
-def _function(name: str, summary: str, library: str, operands: str = "a", **options: Any) -> Any:
+def _function(name: str, summary: str, library: str, **options: Any) -> Unary:
     """A row that calls the library function of its own name."""
-    make = unary if operands == "a" else binary
-    return make(name, expression=f"vx_{name}({operands})", library=library, summary=summary, **{**_FLOAT, **options})
+    return unary(name, expression=f"vx_{name}(a)", library=library, summary=summary, **{**_FLOAT, **options})
+
+
+def _function_of_two(name: str, summary: str, library: str) -> Binary:
+    return binary(name, expression=f"vx_{name}(a, b)", library=library, summary=summary, **_REAL_FLOAT)
 
 
 # -- arithmetic -------------------------------------------------------------------------------------------------
@@ -50,8 +53,7 @@ maximum = binary("maximum", "real numeric", "vx_maximum(a, b)", "The larger of e
                  library="arithmetic")  # fmt: skip
 minimum = binary("minimum", "real numeric", "vx_minimum(a, b)", "The smaller of each pair; NaN if either is.",
                  library="arithmetic")  # fmt: skip
-copysign = _function("copysign", "The magnitude of the first with the sign of the second.", "arithmetic", "a, b",
-                     **_REAL_FLOAT)  # fmt: skip
+copysign = _function_of_two("copysign", "The magnitude of the first with the sign of the second.", "arithmetic")
 nextafter = binary("nextafter", "real floating", {
     "float16": "vx_float16_from_bits(vx_nextafter16(vx_float16_to_bits(a), vx_float16_to_bits(b), 0x7C00u))",
     "bfloat16": "vx_bfloat16_from_bits(vx_nextafter16(vx_bfloat16_to_bits(a), vx_bfloat16_to_bits(b), 0x7F80u))",
@@ -126,23 +128,21 @@ imag = unary("imag", "complex floating", "a.y", "The imaginary part.", result="r
 # -- elementary functions ---------------------------------------------------------------------------------------
 
 sqrt = _function("sqrt", "The square root, correctly rounded.", "power")
-hypot = _function("hypot", "sqrt(x1**2 + x2**2) without overflow.", "power", "a, b", **_REAL_FLOAT)
+hypot = _function_of_two("hypot", "sqrt(x1**2 + x2**2) without overflow.", "power")
 exp = _function("exp", "e to the power of x.", "exponential")
 expm1 = _function("expm1", "exp(x) - 1, accurate near 0.", "exponential")
 log = _function("log", "The natural logarithm.", "logarithmic")
 log1p = _function("log1p", "log(1 + x), accurate near 0.", "logarithmic")
 log2 = _function("log2", "The logarithm to base 2.", "logarithmic")
 log10 = _function("log10", "The logarithm to base 10.", "logarithmic")
-logaddexp = _function("logaddexp", "log(exp(x1) + exp(x2)) without overflow.", "logarithmic", "a, b", **_REAL_FLOAT)
+logaddexp = _function_of_two("logaddexp", "log(exp(x1) + exp(x2)) without overflow.", "logarithmic")
 sin = _function("sin", "The sine of an angle in radians.", "trigonometric")
 cos = _function("cos", "The cosine of an angle in radians.", "trigonometric")
 tan = _function("tan", "The tangent of an angle in radians.", "trigonometric")
 asin = _function("asin", "The inverse sine in radians.", "inverse_trigonometric")
 acos = _function("acos", "The inverse cosine in radians.", "inverse_trigonometric")
 atan = _function("atan", "The inverse tangent in radians.", "inverse_trigonometric")
-atan2 = _function(
-    "atan2", "The angle in radians of the point (x2, x1).", "inverse_trigonometric", "a, b", **_REAL_FLOAT
-)
+atan2 = _function_of_two("atan2", "The angle in radians of the point (x2, x1).", "inverse_trigonometric")
 sinh = _function("sinh", "The hyperbolic sine.", "hyperbolic")
 cosh = _function("cosh", "The hyperbolic cosine.", "hyperbolic")
 tanh = _function("tanh", "The hyperbolic tangent.", "hyperbolic")

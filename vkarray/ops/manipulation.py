@@ -103,7 +103,10 @@ def unstack(x: VkArray, /, *, axis: int = 0) -> tuple[VkArray, ...]:
 
 
 def expand_dims(x: VkArray, /, axis: int | Sequence[int] = 0) -> VkArray:
-    """A view with new dimensions of length 1 at the places `axis` of the result. Standard: `expand_dims`."""
+    """A view with new dimensions of length 1 at the places `axis` of the result.
+
+    Raises IndexError for a place outside the result, ValueError for one given twice. Standard: `expand_dims`.
+    """
     check_array("expand_dims", x)
     listed = layout.as_integers(axis, "expand_dims", "axis")
     rank = range(x.ndim + len(listed))
@@ -115,7 +118,7 @@ def expand_dims(x: VkArray, /, axis: int | Sequence[int] = 0) -> VkArray:
 
 
 def squeeze(x: VkArray, /, axis: int | Sequence[int]) -> VkArray:
-    """A view without the dimensions `axis`, whose lengths must be 1 (ValueError otherwise). Standard: `squeeze`."""
+    """A view without the dimensions `axis`. Raises ValueError where a length is not 1. Standard: `squeeze`."""
     check_array("squeeze", x)
     axes = layout.normalize_axes(axis, x.ndim, "squeeze")
     for one in axes:
@@ -136,7 +139,11 @@ def permute_dims(x: VkArray, /, axes: Sequence[int]) -> VkArray:
 
 
 def moveaxis(x: VkArray, source: int | Sequence[int], destination: int | Sequence[int], /) -> VkArray:
-    """A view with the dimensions `source` moved to the places `destination`. Standard: `moveaxis`."""
+    """A view with the dimensions `source` moved to the places `destination`, the others in their order.
+
+    Raises ValueError for an axis given twice and where there are not as many of both, IndexError for an axis out of range.
+    Standard: `moveaxis`.
+    """
     check_array("moveaxis", x)
     sources, targets = (layout.normalize_axes(axes, x.ndim, "moveaxis") for axes in (source, destination))
     if len(sources) != len(targets):
@@ -148,7 +155,10 @@ def moveaxis(x: VkArray, source: int | Sequence[int], destination: int | Sequenc
 
 
 def flip(x: VkArray, /, *, axis: int | Sequence[int] | None = None) -> VkArray:
-    """A view with the elements along `axis` (all axes by default) in reverse order. Standard: `flip`."""
+    """A view with the elements along `axis` (all axes by default) in reverse order.
+
+    Raises IndexError for an axis out of range, ValueError for one given twice. Standard: `flip`.
+    """
     check_array("flip", x)
     axes = layout.normalize_axes(axis, x.ndim, "flip")
     offset = sum(x._strides[d] * (x._shape[d] - 1) for d in axes if x._shape[d])

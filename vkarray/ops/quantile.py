@@ -140,7 +140,7 @@ def quantile(
 def percentile(
     x: VkArray, q: Any, /, *, axis: int | tuple[int, ...] | None = None, method: str = "linear", keepdims: bool = False
 ) -> VkArray:
-    """The q-th percentiles over axes: `quantile` of q / 100, with q from 0 to 100."""
+    """The q-th percentiles over axes: `quantile` of q / 100, with q from 0 to 100. Errors as there."""
     return _quantile("percentile", x, q, 100.0, axis, method, keepdims)
 
 

@@ -215,13 +215,18 @@ class Generator:
     # -- distributions --------------------------------------------------------------------------------------------
 
     def random(self, size: Size = None, *, dtype: DType | None = None) -> VkArray:
-        """Numbers evenly distributed over [0, 1): multiples of 2**-24 in float32 (the default), of 2**-53 in float64."""
+        """Numbers evenly distributed over [0, 1): multiples of 2**-24 in float32 (the default), of 2**-53 in float64.
+
+        Parameters: size (an integer or a tuple; None for an array of 0 dimensions); dtype.
+        Raises TypeError for another dtype, ValueError for a negative size, FeatureError for float64 where the device lacks it.
+        """
         return self._floating("random", "vx_uniforms", size, dtype)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Size = None, *, dtype: DType | None = None) -> VkArray:
         """low + (high - low) * random: numbers evenly distributed over [low, high) (where rounding does not reach high).
 
         Parameters: low, high (real numbers, or arrays that broadcast); size (default: the shape of those); dtype.
+        Raises ValueError for a distance of the bounds that is not finite; other errors as for `random`.
         """
         if type(low) is VkArray or type(high) is VkArray:
             return self._scaled("uniform", "vx_uniforms", low, subtract(high, low), size, dtype)
@@ -233,6 +238,7 @@ class Generator:
     def standard_normal(self, size: Size = None, *, dtype: DType | None = None) -> VkArray:
         """Normally distributed numbers of mean 0 and standard deviation 1, in float32 (the default) or float64.
 
+        Parameters and errors as for `random`.
         Method: Box and Muller (1958): the logarithm and the sine are vkarray's own, so the bits are the same everywhere.
         """
         return self._floating("standard_normal", "vx_normals", size, dtype)
@@ -246,7 +252,10 @@ class Generator:
         return self._scaled("normal", "vx_normals", loc, _not_negative("normal", scale), size, dtype)
 
     def standard_exponential(self, size: Size = None, *, dtype: DType | None = None) -> VkArray:
-        """Exponentially distributed numbers of mean 1, in float32 (the default) or float64: -log of an even one."""
+        """Exponentially distributed numbers of mean 1, in float32 (the default) or float64: -log of an even one.
+
+        Parameters and errors as for `random`.
+        """
         return self._floating("standard_exponential", "vx_exponentials", size, dtype)
 
     def exponential(self, scale: Any = 1.0, size: Size = None, *, dtype: DType | None = None) -> VkArray:

@@ -19,6 +19,11 @@ from . import launch
 from .launch import Operation
 
 ROWS: dict[str, Row] = {}
+Expression = str | dict[str, str]
+Operand = VkArray | complex  # to type checkers, which count int and float in
+Unary = Callable[[VkArray], VkArray]
+Binary = Callable[[Operand, Operand], VkArray]
+Ternary = Callable[[Operand, Operand, Operand], VkArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +39,7 @@ class Row:
     name: str
     operands: int
     category: str
-    expression: str | dict[str, str]
+    expression: Expression
     summary: str
     library: str | None = None
     result: str = "same"
@@ -207,15 +212,16 @@ def cast_operation(source: DType, target: DType) -> Operation:
 
 _DOCUMENTATION = """{summary}
 
-Parameters: {parameters} ({accepted}); arrays on one device, broadcast against each other{scalars}.
+Parameters: {parameters} ({accepted}){several}.
 Returns an array of {returned}.
 Raises TypeError for other types{raises}.{method}
 Standard: elementwise functions, `{name}`.
 """
-_RETURNED = {"same": "the promoted type", "bool": "bool", "real": "the promoted type (its component type if complex)"}
+_RETURNED = {"same": "{}", "bool": "bool", "real": "{} (its component type if complex)"}
+_SEVERAL = "; arrays on one device, broadcast\nagainst each other; one of them may be a Python scalar"
 
 
-def _public(row: Row, parameters: tuple[str, ...]) -> Callable[..., VkArray]:
+def _public(row: Row, parameters: tuple[str, ...]) -> Any:
     """The function that users call: the row with a plain signature and a docstring made from the row."""
     function: Any
     if row.operands == 1:
@@ -227,25 +233,40 @@ def _public(row: Row, parameters: tuple[str, ...]) -> Callable[..., VkArray]:
     function.__name__ = function.__qualname__ = row.name
     function.__module__ = "vkarray"
     several = row.operands > 1
+    own = "the dtype of x" + (", of a floating type for integers" if row.integers != "keep" else "")
+    returned = _RETURNED[row.result].format("the promoted type" if several else own)
     function.__doc__ = _DOCUMENTATION.format(
         summary=row.summary, name=row.name, parameters=", ".join(parameters),
         accepted=row.category + (", integers as NumPy converts them" if row.integers != "keep" else ""),
-        scalars="; one of them may be a Python scalar" if several else "",
-        returned=_RETURNED[row.result], method=f"\n{row.method}" if row.method else "",
+        several=_SEVERAL if several else "",
+        returned=returned, method=f"\n{row.method}" if row.method else "",
         raises=", ValueError for shapes that do not broadcast or different devices" if several else "",
     )  # fmt: skip
     kind = inspect.Parameter.POSITIONAL_ONLY
-    function.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in parameters])
+    hint = "VkArray | complex" if several else "VkArray"
+    function.__signature__ = inspect.Signature(
+        [inspect.Parameter(name, kind, annotation=hint) for name in parameters], return_annotation="VkArray"
+    )
     function.row = row
     return function
 
 
-def _register(operands: int, parameters: tuple[str, ...], name: str, category: str, expression: str | dict[str, str],
-              summary: str, **options: Any) -> Callable[..., VkArray]:  # fmt: skip
-    row = ROWS[name] = Row(name, operands, category, expression, summary, **options)
+def _register(parameters: tuple[str, ...], name: str, category: str, expression: Expression, summary: str,
+              **options: Any) -> Any:  # fmt: skip
+    row = ROWS[name] = Row(name, len(parameters), category, expression, summary, **options)
     return _public(row, parameters)
 
 
-unary = functools.partial(_register, 1, ("x",))
-binary = functools.partial(_register, 2, ("x1", "x2"))
-ternary = functools.partial(_register, 3, ("x1", "x2", "x3"))
+def unary(name: str, category: str, expression: Expression, summary: str, **options: Any) -> Unary:
+    """A row of one operand. Parameters: the fields of `Row`. Returns the public function."""
+    return _register(("x",), name, category, expression, summary, **options)
+
+
+def binary(name: str, category: str, expression: Expression, summary: str, **options: Any) -> Binary:
+    """A row of two operands, as `unary`."""
+    return _register(("x1", "x2"), name, category, expression, summary, **options)
+
+
+def ternary(name: str, category: str, expression: Expression, summary: str, **options: Any) -> Ternary:
+    """A row of three operands, as `unary`."""
+    return _register(("x1", "x2", "x3"), name, category, expression, summary, **options)

@@ -108,7 +108,7 @@ def unique_all(x: VkArray, /) -> UniqueAll:
 def unique_counts(x: VkArray, /) -> UniqueCounts:
     """The distinct elements of x in ascending order and how often each occurs.
 
-    As `unique_all`, with the named tuple (values, counts). Standard: set functions, `unique_counts`.
+    As `unique_all`, errors too, with the named tuple (values, counts). Standard: set functions, `unique_counts`.
     """
     groups = _checked_groups("unique_counts", x)
     starts = groups.starts()
@@ -118,7 +118,7 @@ def unique_counts(x: VkArray, /) -> UniqueCounts:
 def unique_inverse(x: VkArray, /) -> UniqueInverse:
     """The distinct elements of x in ascending order and, in the shape of x, the place among them of each element.
 
-    As `unique_all`, with the named tuple (values, inverse_indices). Standard: set functions, `unique_inverse`.
+    As `unique_all`, errors too, with the named tuple (values, inverse_indices). Standard: set functions, `unique_inverse`.
     """
     groups = _checked_groups("unique_inverse", x)
     return UniqueInverse(take(groups.values, groups.starts()), reshape(groups.numbers(), x._shape))
@@ -127,7 +127,7 @@ def unique_inverse(x: VkArray, /) -> UniqueInverse:
 def unique_values(x: VkArray, /) -> VkArray:
     """The distinct elements of x in ascending order, in one dimension.
 
-    As `unique_all`, with the values alone. Standard: set functions, `unique_values`.
+    As `unique_all`, errors too, with the values alone. Standard: set functions, `unique_values`.
     """
     values, _ = sorted_rows("unique_values", reshape(check_array("unique_values", x), (-1,)), False, False)
     return compress(values, _is_first(values))
