@@ -27,14 +27,18 @@ layout(constant_id = 4) const uint ONE_FOR_ALL = 0u;  // the operands that are o
 layout(constant_id = 5) const bool APART = false;     // packs of an invocation are a workgroup apart, else side by side
 
 // A pack has the operand AS ELEMENTS, or, where these are no longer than a word, AS WORDS or PAIRS of words that hold PER_WORD
-// elements each: CPU drivers move each member of a structure in a loop of its own.
+// elements each: CPU drivers move each member of a structure in a loop of its own. AS TEXELS it is bound besides, and packs of
+// four elements of a word are read so, which these drivers do without a loop.
 #define JOIN_(FIRST, SECOND) FIRST##SECOND
 #define JOIN(FIRST, SECOND) JOIN_(FIRST, SECOND)
 #define ELEMENTS_FIELD(NAME) NAME##_STORAGE element[VECTOR];
-#define ELEMENTS_GET(NAME, PACK) NAME##_LOAD(PACK.element[k])
+#define ELEMENTS_BINDING(NUMBER, VARIABLE)
+#define ELEMENTS_GET(NAME, VARIABLE, PLACE) NAME##_LOAD(PACK(NAME, VARIABLE, PLACE).element[k])
 #define ELEMENTS_PUT(NAME, PACK, VALUES) EACH PACK.element[k] = NAME##_STORE(VALUES[k]);
 #define WORDS_FIELD(NAME) uint word[VECTOR / NAME##_PER_WORD];
-#define WORDS_GET(NAME, PACK) NAME##_UNPACK(PACK.word[k / NAME##_PER_WORD], k % NAME##_PER_WORD)
+#define WORDS_BINDING(NUMBER, VARIABLE)
+#define WORDS_GET(NAME, VARIABLE, PLACE)                                                         \
+    NAME##_UNPACK(PACK(NAME, VARIABLE, PLACE).word[k / NAME##_PER_WORD], k % NAME##_PER_WORD)
 #define WORDS_PUT(NAME, PACK, VALUES)                                                            \
     [[unroll]] for (int w = 0; w < VECTOR / NAME##_PER_WORD; ++w) {                              \
         uint bits = 0u;                                                                          \
@@ -44,8 +48,10 @@ layout(constant_id = 5) const bool APART = false;     // packs of an invocation 
         PACK.word[w] = bits;                                                                     \
     }
 #define PAIRS_FIELD(NAME) uint64_t pair[VECTOR / (2 * NAME##_PER_WORD)];
-#define PAIRS_GET(NAME, PACK)                                                                    \
-    NAME##_UNPACK(unpackUint2x32(PACK.pair[k / (2 * NAME##_PER_WORD)])[k / NAME##_PER_WORD % 2], k % NAME##_PER_WORD)
+#define PAIRS_BINDING(NUMBER, VARIABLE)
+#define PAIRS_GET(NAME, VARIABLE, PLACE)                                                         \
+    NAME##_UNPACK(unpackUint2x32(PACK(NAME, VARIABLE, PLACE).pair[k / (2 * NAME##_PER_WORD)])[k / NAME##_PER_WORD % 2], \
+                  k % NAME##_PER_WORD)
 #define PAIRS_PUT(NAME, PACK, VALUES)                                                            \
     [[unroll]] for (int w = 0; w < VECTOR / (2 * NAME##_PER_WORD); ++w) {                        \
         uvec2 bits = uvec2(0u);                                                                  \
@@ -55,11 +61,25 @@ layout(constant_id = 5) const bool APART = false;     // packs of an invocation 
         }                                                                                        \
         PACK.pair[w] = packUint2x32(bits);                                                       \
     }
+#define TEXELS_FIELD(NAME) uint word[VECTOR];
+#define TEXELS_BINDING(NUMBER, VARIABLE) layout(binding = NUMBER) uniform usamplerBuffer VARIABLE##_texels;
+#define TEXELS_GET(NAME, VARIABLE, PLACE) NAME##_UNPACK(texelFetch(VARIABLE##_texels, int(PLACE))[k], 0)
+#define PACK(NAME, VARIABLE, PLACE) NAME##Packs(push.VARIABLE).data[PLACE]
 
 #define BUFFER(NAME, ACCESS, ALIGN)                                                              \
     struct NAME##Pack { JOIN(NAME##_AS, _FIELD)(NAME) };                                         \
     layout(buffer_reference, scalar) ACCESS buffer NAME##Elements { NAME##_STORAGE data[]; };    \
     layout(buffer_reference, scalar, buffer_reference_align = ALIGN) ACCESS buffer NAME##Packs { NAME##Pack data[]; };
+
+#if INPUTS > 0
+JOIN(A_AS, _BINDING)(0, a)
+#endif
+#if INPUTS > 1
+JOIN(B_AS, _BINDING)(1, b)
+#endif
+#if INPUTS > 2
+JOIN(C_AS, _BINDING)(2, c)
+#endif
 
 #else
 
@@ -135,7 +155,7 @@ R_COMPUTE evaluate(uint index
         NAME##_COMPUTE value = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[0]);               \
         EACH_PACK EACH VARIABLE[p][k] = value;                                                   \
     } else if (WHOLE || whole) {                                                                 \
-        EACH_PACK EACH VARIABLE[p][k] = JOIN(NAME##_AS, _GET)(NAME, NAME##Packs(push.VARIABLE).data[pack + uint(p) * step]); \
+        EACH_PACK EACH VARIABLE[p][k] = JOIN(NAME##_AS, _GET)(NAME, VARIABLE, pack + uint(p) * step); \
     } else {                                                                                     \
         EACH_PACK EACH VARIABLE[p][k] = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[min(INDEX, push.count - 1u)]); \
     }

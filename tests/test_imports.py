@@ -60,6 +60,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "interchange": ({"_vk", "array", "checks", "configuration", "dtypes", "errors", "layout", "promotion"}, {"numpy"}),
     "printing": ({"array", "dtypes", "interchange", "layout"}, {"numpy"}),
     "ops.scalars": ({"_vk", "array", "dtypes"}, set()),
+    "ops.texels": ({"_vk", "array"}, set()),
     "ops.launch": (
         {
             "_vk",
@@ -69,6 +70,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
             "errors",
             "layout",
             "ops.scalars",
+            "ops.texels",
             "promotion",
             "shaders",
             "walk",

@@ -1,4 +1,4 @@
-"""Reductions that read their elements as texels, as they do on CPU drivers, give the bits of those that do not."""
+"""Kernels that read their elements as texels, as they do on CPU drivers, give the bits of those that do not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from reference import supported
 
 import vkarray as vx
 from vkarray.dtypes import DTYPES
-from vkarray.ops import launch, reductions
+from vkarray.ops import launch, reductions, texels
+from vkarray.ops.catalogue import elementwise_operations
+from vkarray.ops.searching import where_operation
 
 DTYPES_OF_A_WORD = [dtype for dtype in supported(DTYPES.values()) if dtype.itemsize <= 4]
 CASES = [
@@ -41,8 +43,92 @@ def test_texels_do_not_change_a_bit(name, dtype, monkeypatch):
 
     monkeypatch.setattr(launch, "dispatch", watched)
     for few in (0, 1 << 60):
-        monkeypatch.setattr(launch, "_FEW_BYTES", few)
+        monkeypatch.setattr(texels, "_FEW_BYTES", few)
         results.append([np.asarray(getattr(vx, name)(view, axis=axis)).tobytes() for view, axis in views])
         assert any(used) == (few == 0 and reductions.Reduction.has_words(array.device, dtype))
         used.clear()
     assert results[0] == results[1]
+
+
+@pytest.fixture
+def run(monkeypatch, device):
+    """A function that runs flat kernels as on a CPU driver, short arrays too; it returns the result's bytes and who read texels."""
+    monkeypatch.setattr(launch, "_FEW", 1024)
+    monkeypatch.setitem(launch._FLAT, "cpu", (128, 1, 2))
+    monkeypatch.setattr(type(device.limits), "kind", "cpu")
+    dispatch, names = device.dispatch, []
+    monkeypatch.setattr(device, "dispatch", lambda kernel, *rest: (names.append(kernel.name), dispatch(kernel, *rest)))
+
+    def call(operation, inputs, as_texels, result=None):
+        monkeypatch.setattr(texels, "_FEW_BYTES", 0 if as_texels else 1 << 60)
+        monkeypatch.setattr(operation, "kernels", {})
+        monkeypatch.setattr(operation, "plans", {})
+        shape = np.broadcast_shapes(*(x.shape for x in inputs))
+        result = vx.empty(shape, dtype=operation.result) if result is None else result
+        names.clear()
+        launch.elementwise(operation, inputs, result)
+        return np.asarray(result).tobytes(), [name for name in names if "(texels)" in name]
+
+    return call
+
+
+def operations_on_words(device) -> dict[str, launch.Operation]:
+    """Those whose inputs are read as texels, by label."""
+    operations = [*elementwise_operations(), *map(where_operation, (vx.float32, vx.int32))]
+    return {
+        operation.label: operation
+        for operation in operations
+        if all(dtype in supported([dtype]) for dtype in (*operation.inputs, operation.result, operation.compute))
+        and operation.as_texels(device)
+    }
+
+
+def bits_of(operation, count) -> list[vx.VkArray]:
+    """Inputs of random bits: NaN, infinities and subnormal numbers are among them."""
+    words = np.random.default_rng(2).integers(0, 1 << 32, (len(operation.inputs), count), np.uint32)
+    return [
+        vx.asarray(row > 1 << 31 if dtype is vx.bool else row.view(dtype.name))
+        for row, dtype in zip(words, operation.inputs, strict=True)
+    ]
+
+
+def test_operations_on_texels(device, run):
+    """Short expressions on float32, and some others: what differs between operations of the same inputs is the expression."""
+    operations = operations_on_words(device)
+    assert bool(operations) == all(feature in device.features for feature in launch._TEXEL_FEATURES)
+    others = "add int32", "less uint32", "less float32", "divide float32", "where float32", "where int32", "exp float32"
+    for label, operation in operations.items():
+        if (operation.library is None and operation.compute is vx.float32) or label in others:
+            inputs = bits_of(operation, 2565)
+            expected, plain = run(operation, inputs, False)
+            result, used = run(operation, inputs, True)
+            assert (result, plain, used) == (expected, [], [f"{label} (texels)"]), label
+
+
+@pytest.mark.parametrize("label", ["add float32", "where float32", "astype float32 to int16"])
+def test_layouts_on_texels(label, device, run):
+    operation = operations_on_words(device).get(label)
+    if operation is None:
+        return
+    inputs = bits_of(operation, 4096)
+    for offset, count, wanted in (
+        (0, 4096, True),
+        (64, 2048, True),
+        (4, 1500, None),
+        (3, 2048, False),
+        (0, 1000, False),
+    ):
+        views = [x[offset : offset + count] for x in inputs]
+        expected, _ = run(operation, views, False)
+        result, used = run(operation, views, True)
+        assert result == expected
+        assert wanted in (bool(used), None)  # some devices want texels to begin at multiples of more than 16 bytes
+        if operation.inputs[-1] is operation.result:  # in place
+            target = vx.asarray(views[-1], copy=True)
+            assert run(operation, [*views[:-1], target], True, target)[0] == expected
+    for places in range(1, 1 << len(inputs)):  # inputs of one element
+        views = [x[9] if places >> k & 1 else x for k, x in enumerate(inputs)]
+        expected, _ = run(operation, views, False)
+        result, used = run(operation, views, True)
+        assert result == expected
+        assert bool(used) == any(views[k].ndim for k in operation.as_texels(device))

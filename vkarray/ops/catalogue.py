@@ -72,11 +72,10 @@ def elementwise_operations() -> Iterator[launch.Operation]:
 
 
 def elementwise_variants(device: Any) -> Iterator[Variant]:
-    """Both access patterns of every elementwise operation whose types the device has."""
+    """All access patterns of every elementwise operation whose types the device has."""
     for operation in elementwise_operations():
         if all(is_supported(dtype, device) for dtype in (*operation.inputs, operation.result, operation.compute)):
-            for flat in (True, False):
-                yield operation.variant(device, flat)
+            yield from operation.variants(device)
 
 
 def scan_variants(device: Any) -> Iterator[Variant]:

@@ -31,9 +31,9 @@ def _operation(dtype: DType, equal_nan: bool) -> launch.Operation:
 
 def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all types, for the archive."""
-    for dtype, equal_nan, flat in itertools.product(dtypes.DTYPES.values(), (False, True), (False, True)):
+    for dtype, equal_nan in itertools.product(dtypes.DTYPES.values(), (False, True)):
         if dtype in CATEGORIES["floating-point"] and is_supported(dtype, device):
-            yield _operation(dtype, equal_nan).variant(device, flat)
+            yield from _operation(dtype, equal_nan).variants(device)
 
 
 def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> VkArray:

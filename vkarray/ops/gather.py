@@ -66,8 +66,7 @@ def variants(device: Device) -> Iterator[Variant]:
     for dtype in (dtypes.uint32, dtypes.uint64):
         target = dtypes.int64 if is_supported(dtypes.int64, device) else dtypes.int32
         if is_supported(dtype, device) and dtype.bits >= target.bits:
-            for flat in (False, True):
-                yield _saturating_cast(dtype, target).variant(device, flat)
+            yield from _saturating_cast(dtype, target).variants(device)
 
 
 def gather(function: str, source: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray]) -> VkArray:

@@ -353,8 +353,7 @@ def variants(device: Device) -> Iterator[Variant]:
     yield from nonzero.variants(device)
     for dtype in dtypes.DTYPES.values():
         if is_supported(dtype, device):
-            for flat in (False, True):
-                yield _masked_copy(launch.copy_operation(dtype).result).variant(device, flat)
+            yield from _masked_copy(launch.copy_operation(dtype).result).variants(device)
 
 
 operations.update(getitem=getitem, setitem=setitem)

@@ -18,6 +18,7 @@ from .. import _vk, configuration, dtypes, layout, walk
 from ..array import VkArray, empty, storage_itemsize
 from ..dtypes import CATEGORIES, DType
 from ..shaders import Variant, spirv
+from . import texels
 from .scalars import constant, scalar_bytes, table  # noqa: F401 - other modules know the first two as this one's
 
 if TYPE_CHECKING:
@@ -36,13 +37,12 @@ _FEW = 1 << 14
 _INVOCATIONS = {"gpu": 128, "cpu": WORKGROUP_SIZE}
 _ELEMENTS = {"gpu": (4, 2, 1), "cpu": (1,)}
 _TILE_BYTES = 16384 * 4 // 5
-# Arrays that are shorter are not read as texels, which takes a descriptor set.
-_FEW_BYTES = 1 << 16
+# What devices have whose flat kernels read texels. Without pairs of words stores take so long that reads count for little.
+_TEXEL_FEATURES = ("shaderInt64", "storageBuffer8BitAccess", "storageBuffer16BitAccess")
 _OPERAND_NAMES = ("A", "B", "C")
 _PLAN_LIMIT = 1024
 
 Defines = tuple[tuple[str, str], ...]
-Binding = tuple[int, "_vk.Buffer", int, int]  # number, and the part of a buffer: offset and bytes
 
 # The folder below glsl/lib that holds the library functions of a type, and the macros that those files expect.
 _KIND_FOLDER = {
@@ -107,7 +107,9 @@ def feature_defines(operands: Sequence[DType], device: _vk.Device) -> Defines:
     return tuple(defines)
 
 
-def _pack_defines(name: str, dtype: DType, vector: int, itemsize: int, device: _vk.Device) -> Defines:
+def _pack_defines(
+    name: str, dtype: DType, vector: int, itemsize: int, device: _vk.Device, as_texels: bool
+) -> Defines:  # fmt: skip
     """How the flat template moves `vector` elements at once: as pairs of words, or words, that hold several elements."""
     nbytes = vector * itemsize
     align = (f"{name}_ALIGN", str(nbytes))
@@ -115,7 +117,7 @@ def _pack_defines(name: str, dtype: DType, vector: int, itemsize: int, device: _
     if not pairs and (itemsize >= 4 or nbytes % 4):
         return align, (f"{name}_AS", "ELEMENTS")
     macros = {
-        "AS": "PAIRS" if pairs else "WORDS",
+        "AS": "TEXELS" if as_texels else "PAIRS" if pairs else "WORDS",
         "PER_WORD": str(4 // itemsize),
         "UNPACK": f"UNPACK_{dtype.name}",
         "BITS": f"BITS_{dtype.name}",
@@ -141,40 +143,50 @@ class Operation:
         self.kernels: dict[tuple[_vk.Device, bool], tuple] = {}
         self.plans: dict[tuple[layout.Shape, _vk.Device], tuple] = {}
 
-    def variant(self, device: _vk.Device, flat: bool) -> Variant:
-        """The shader variant of this operation for a device and access pattern."""
+    def variant(self, device: _vk.Device, flat: bool, as_texels: Sequence[int] = ()) -> Variant:
+        """The shader variant of this operation for a device and access pattern; inputs `as_texels` are read so."""
         operands = (*self.inputs, self.result)
         defines: list[tuple[str, str]] = [("INPUTS", str(len(self.inputs))), ("EXPRESSION", self.expression)]
         if flat:
             vector = max(1, _VECTOR_BYTES // max(storage_itemsize(dtype, device) for dtype in operands))
             defines += [("FLAT", "1"), ("VECTOR", str(vector))]
-        for name, dtype in zip((*_OPERAND_NAMES[: len(self.inputs)], "R"), operands, strict=True):
+        names = (*_OPERAND_NAMES[: len(self.inputs)], "R")
+        for number, (name, dtype) in enumerate(zip(names, operands, strict=True)):
             defines += operand_defines(name, dtype)
             if flat:
-                defines += _pack_defines(name, dtype, vector, storage_itemsize(dtype, device), device)
+                itemsize = storage_itemsize(dtype, device)
+                defines += _pack_defines(name, dtype, vector, itemsize, device, number in as_texels)
             elif name != "R":
                 # Drivers disagree about bool in shared memory.
                 defines.append((f"{name}_TILE", "uint" if dtype is dtypes.bool_ else f"COMPUTE_{dtype.name}"))
         defines += compute_defines(self.compute)
         defines += feature_defines((*operands, self.compute), device)
         defines.append(("LIBRARY", library_path(self.library, self.compute)))
-        access = "flat" if flat else "strided"
+        access = "texels" if as_texels else "flat" if flat else "strided"
         return Variant("elementwise", tuple(defines), f"{self.label} ({access})")
+
+    def variants(self, device: _vk.Device) -> Iterator[Variant]:
+        """All variants that a device with these features may ask for."""
+        yield from (self.variant(device, flat) for flat in (True, False))
+        if as_texels := self.as_texels(device):
+            yield self.variant(device, True, as_texels)
+
+    def as_texels(self, device: _vk.Device) -> tuple[int, ...]:
+        """The inputs that CPU drivers read as texels: those of words, where no other is longer than these or packed in them."""
+        if not all(feature in device.features for feature in _TEXEL_FEATURES) or self.result.itemsize > 4:
+            return ()
+        words = tuple(number for number, dtype in enumerate(self.inputs) if dtype.itemsize == 4)
+        return words if len(words) == sum(dtype is not dtypes.bool_ for dtype in self.inputs) else ()
 
     def prepare(self, device: _vk.Device, flat: bool) -> tuple:
         """The kernels, bytes per element of each operand, elements of a pack or the setting of walks, the packer."""
-        variant = self.variant(device, flat)
         itemsizes = tuple(storage_itemsize(dtype, device) for dtype in (*self.inputs, self.result))
         packer = struct.Struct(f"<{len(itemsizes)}QII").pack
         if flat:
-            entry: tuple = (
-                _Flat(variant, device, self.library is None),
-                itemsizes,
-                max(1, _VECTOR_BYTES // max(itemsizes)),
-                packer,
-            )
+            entry: tuple = (_Flat(self, device), itemsizes, max(1, _VECTOR_BYTES // max(itemsizes)), packer)
         else:
-            entry = (_Modes(variant, device, setting := self.walk_setting(device)), itemsizes, setting, packer)
+            setting = self.walk_setting(device)
+            entry = (_Modes(self.variant(device, flat), device, setting), itemsizes, setting, packer)
         self.kernels[device, flat] = entry
         return entry
 
@@ -197,18 +209,22 @@ class Operation:
 
 
 class _Flat(dict[tuple[str, int], "_vk.Kernel"]):
-    """The kernels of a flat variant by the part of an array and the operands that are one element, made at first use."""
+    """The flat kernels of an operation by the part of an array ("texels": whole and bound) and the inputs of one element."""
 
-    def __init__(self, variant: Variant, device: _vk.Device, short: bool) -> None:
+    def __init__(self, operation: Operation, device: _vk.Device) -> None:
         super().__init__()
-        self.variant, self.device = variant, device
+        self.operation, self.device = operation, device
         invocations, *packs = _FLAT[device.limits.kind]
-        self.invocations, self.packs = invocations_of_group(device.limits, invocations), packs[short]
+        self.invocations = invocations_of_group(device.limits, invocations)
+        self.packs = packs[operation.library is None]
+        self.as_texels = operation.as_texels(device) if device.limits.kind == "cpu" else ()
 
     def __missing__(self, key: tuple[str, int]) -> _vk.Kernel:
         part, broadcast = key
-        values = (self.packs, part == "whole", part == "single", broadcast, self.device.limits.kind == "gpu")
-        made = self[key] = kernel(self.variant, self.device, self.invocations, tuple(enumerate(map(int, values), 1)))
+        whole = part in ("whole", "texels")
+        values = (self.packs, whole, part == "single", broadcast, self.device.limits.kind == "gpu")
+        variant = self.operation.variant(self.device, True, self.as_texels if part == "texels" else ())
+        made = self[key] = kernel(variant, self.device, self.invocations, tuple(enumerate(map(int, values), 1)))
         return made
 
     def parts(self, count: int, vector: int) -> Iterator[tuple[str, tuple[int, int, int], int, int]]:
@@ -388,12 +404,15 @@ def _flat(operation: Operation, inputs: Sequence[VkArray], result: VkArray, broa
     address = result._buffer.address + result._offset * itemsizes[-1]
     if address % (vector * itemsizes[-1]):
         return False
+    bound = texels.bindings(inputs, kernels.as_texels, broadcast, count) if kernels.as_texels else None
     parts = tuple(
-        (kernels[part, broadcast], groups, first, end) for part, groups, first, end in kernels.parts(count, vector)
+        (kernels["texels" if bound and part == "whole" else part, broadcast], groups, first, end)
+        for part, groups, first, end in kernels.parts(count, vector)
     )
     for kernel_, groups, first, end in parts:
-        device.dispatch(kernel_, packer(*addresses, address, end, first), groups, buffers, (result._buffer,))
-    if not broadcast and inputs:
+        push = packer(*addresses, address, end, first)
+        device.dispatch(kernel_, push, groups, buffers, (result._buffer,), bound if kernel_.bindings else None)
+    if not broadcast and inputs and not bound:
         if len(operation.plans) >= _PLAN_LIMIT:
             operation.plans.clear()
         operation.plans[result._shape, device] = (
@@ -437,26 +456,13 @@ def dispatch(
     variant: Variant, device: _vk.Device, push: bytes, groups: tuple[int, int, int],
     reads: Sequence[VkArray], writes: Sequence[VkArray], workgroup_size: int = WORKGROUP_SIZE,
     buffers: Sequence[_vk.Buffer] = (), constants: tuple[tuple[int, int], ...] = (),
-    bindings: Sequence[Binding] | None = None,
+    bindings: Sequence[texels.Binding] | None = None,
 ) -> None:  # fmt: skip
     """Run a template of its own: `push` holds the addresses; `reads`, `writes` and `buffers` name the memory used."""
     device.dispatch(
         kernel(variant, device, workgroup_size, constants), push, groups,
         [*(array._buffer for array in reads), *buffers], [array._buffer for array in writes], bindings,
     )  # fmt: skip
-
-
-def texels(array: VkArray, number: int, first: int, count: int) -> Binding | None:
-    """The binding by which a kernel reads `count` elements of an array, in memory `first` after its first one, as texels.
-
-    None where they are too few for that to pay, too many, or do not begin where a texel does.
-    """
-    itemsize, limits = storage_itemsize(array._dtype, array._device), array._device.limits
-    offset, nbytes = (array._offset + first) * itemsize, count * itemsize
-    alignment = max(_vk.TEXEL_BYTES, limits.min_texel_buffer_offset_alignment)
-    if not _FEW_BYTES <= nbytes <= _vk.TEXEL_BYTES * limits.max_texel_buffer_elements or offset % alignment:
-        return None
-    return number, array._buffer, offset, nbytes
 
 
 @functools.cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -78,8 +77,8 @@ def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all types, for the archive."""
     for dtype in filter(CATEGORIES["real floating"].__contains__, dtypes.DTYPES.values()):
         if is_supported(dtype, device):
-            for operation, flat in itertools.product((_interpolation(dtype), _middle(dtype)), (False, True)):
-                yield operation.variant(device, flat)
+            for operation in (_interpolation(dtype), _middle(dtype)):
+                yield from operation.variants(device)
 
 
 def _sorted(function: str, x: VkArray, axes: Sequence[int], convert: bool) -> VkArray:

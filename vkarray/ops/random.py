@@ -64,8 +64,7 @@ def variants(device: Device) -> Iterator[Variant]:
         if is_supported(dtype, device):
             for distribution in _DISTRIBUTIONS:
                 yield _variant(distribution, dtype)
-            for flat in (False, True):
-                yield _affine(dtype).variant(device, flat)
+            yield from _affine(dtype).variants(device)
     for element_bytes in element_sizes(device):
         if element_bytes <= 8:
             yield _integer_variant(element_bytes, False)

@@ -18,7 +18,7 @@ from .. import dtypes, layout, promotion
 from ..array import VkArray, check_supported, default_dtype, empty, is_supported, storage_itemsize
 from ..dtypes import CATEGORIES, DTYPES, REAL_OF, DType, as_dtype
 from ..shaders import Variant
-from . import launch
+from . import launch, texels
 from .reduction_types import KEYS, TYPES, partial_dtype, widened
 from .rows import cast, check_array
 
@@ -347,9 +347,9 @@ class _Run:
             groups = launch.groups_for(part_rows * count * members, device.limits, size)
             # A packed row has no gaps, so what it spans is its length.
             span = layout.offset_range(part, taken[0])[1] + min(self.length - element, count * chunk)
-            texels = launch.texels(self.x, 0, offset + element, span) if words else None
-            variant = _variant(row, device, self.types, states, shared, texels is not None)
-            bindings = None if texels is None else [texels]
+            bound = texels.binding(self.x, 0, offset + element, span) if words else None
+            variant = _variant(row, device, self.types, states, shared, bound is not None)
+            bindings = None if bound is None else [bound]
             launch.dispatch(variant, device, push, groups, reads, [target], size, metadata, constants, bindings)
 
 

@@ -162,8 +162,7 @@ def variants(device: Device) -> Iterator[Variant]:
     """The shaders of `where` and `searchsorted`, for the archive."""
     for dtype in dtypes.DTYPES.values():
         if is_supported(dtype, device):
-            for flat in (True, False):
-                yield where_operation(dtype).variant(device, flat)
+            yield from where_operation(dtype).variants(device)
             if dtype in CATEGORIES["real numeric"]:
                 yield _sorted_variant(dtype, device)
 

@@ -35,8 +35,7 @@ def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all types that the device supports."""
     for dtype in _REALS:
         if is_supported(dtype, device):
-            for flat in (True, False):
-                yield _scale(dtype).variant(device, flat)
+            yield from _scale(dtype).variants(device)
             for made in (_LARGEST, _ROOT):
                 yield from made.variants_of(device, (dtype, dtype, dtype))
 

@@ -266,7 +266,7 @@ def variants(device: Device) -> Iterator[Variant]:
             yield from (_gram_variant(dtype, device, shared) for shared in (False, True))
             yield from (_apply_variant(dtype, device, size, shared) for size in _SIZES for shared in (False, True))
             for name in ("vx_reach", "vx_balanced", "vx_unbalanced"):
-                yield from (_balance_operation(name, dtype).variant(device, flat) for flat in (True, False))
+                yield from _balance_operation(name, dtype).variants(device)
 
 
 _SHARED = {True: (("SHARED", "1"),), False: ()}

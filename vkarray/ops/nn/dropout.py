@@ -39,8 +39,7 @@ def variants(device: Device) -> Iterator[Variant]:
     for dtype in FLOATING:
         if is_supported(dtype, device):
             yield _variant(dtype, device)
-            for flat in (False, True):
-                yield _masked(dtype).variant(device, flat)
+            yield from _masked(dtype).variants(device)
 
 
 def _scale(function: str, probability: float) -> float:

@@ -37,8 +37,7 @@ def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all types, for the archive."""
     for dtype in FLOATING:
         if is_supported(dtype, device):
-            for flat in (False, True):
-                yield _spread(dtype).variant(device, flat)
+            yield from _spread(dtype).variants(device)
 
 
 def _checked(

@@ -91,8 +91,7 @@ def variants(device: Device) -> Iterator[Variant]:
             yield _column_variant(dtype, device)
         names = _OF_ELEMENTS + (_OF_CHANNELS if partial_dtype(dtype) is dtype else ())
         for name in names if is_supported(dtype, device) else ():
-            for flat in (False, True):
-                yield _operation(name, dtype).variant(device, flat)
+            yield from _operation(name, dtype).variants(device)
 
 
 def _coefficients(shape: layout.Shape, like: VkArray, *columns: VkArray | float | None) -> VkArray:

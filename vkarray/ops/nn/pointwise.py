@@ -180,5 +180,4 @@ def variants_of(operations: Iterable[Operation], device: Any) -> Iterator[Varian
     """The shaders of those operations whose types a device supports."""
     for operation in operations:
         if all(is_supported(one, device) for one in (*operation.inputs, operation.result)):
-            for flat in (True, False):
-                yield operation.variant(device, flat)
+            yield from operation.variants(device)
