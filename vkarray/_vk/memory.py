@@ -99,6 +99,16 @@ class Block:
         self.buffer = self.memory = NULL
 
 
+def host_block(device: Device, nbytes: int) -> Block:
+    """Memory of the host that the device reaches, for what passes between the two."""
+    physical, cached = device.physical, vk.VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+    visible = vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
+    return Block(
+        device.functions, device.handle, nbytes,
+        lambda allowed: physical.memory_type(visible, cached, allowed, on_host=True), map_it=True, dedicated=True,
+    )  # fmt: skip
+
+
 class Piece:
     """A part of a block. ``written`` and ``read`` are the serials of the last commands that did so."""
 

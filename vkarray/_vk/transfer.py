@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from .api import ffi, struct, vk
-from .memory import Block, Buffer
+from .api import ffi, struct
+from .memory import Block, Buffer, host_block
 
 if TYPE_CHECKING:
     from .device import Device
@@ -146,16 +146,7 @@ class Transfer:
     def _segment(self) -> tuple[Block, Segment]:
         """The next part of the ring, when the device has done with it."""
         if self.ring is None:
-            visible = vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
-            physical, cached = self.device.physical, vk.VK_MEMORY_PROPERTY_HOST_CACHED_BIT
-            self.ring = Block(
-                self.device.functions,
-                self.device.handle,
-                SEGMENTS * SEGMENT_BYTES,
-                lambda allowed: physical.memory_type(visible, cached, allowed, on_host=True),
-                True,
-                True,
-            )
+            self.ring = host_block(self.device, SEGMENTS * SEGMENT_BYTES)
         segment = self.segments[self.next_segment]
         self.next_segment = (self.next_segment + 1) % SEGMENTS
         self.device.queue.wait(segment.serial)
