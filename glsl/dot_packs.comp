@@ -9,11 +9,13 @@
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const bool HAS_B = true;
 layout(constant_id = 2) const uint GROUPS = 1u; // invocations of a workgroup that share a sum, each a range of k
+layout(constant_id = 3) const uint AT_ONCE = 16u; // loads, MOST at most
 
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Packs { PACK data[]; };
 layout(buffer_reference, scalar) readonly buffer BElements { B_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer ResultPacks { PACK data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) writeonly buffer ResultPairs { uvec2 data[]; };
 
 layout(push_constant, scalar) uniform Push {
     Packs a;
@@ -25,7 +27,7 @@ layout(push_constant, scalar) uniform Push {
     int b_k;
 } push;
 
-const uint AT_ONCE = 16u; // loads
+const int MOST = 16;
 const uint COLUMNS = gl_WorkGroupSize.x / GROUPS;
 shared PACK shared_[gl_WorkGroupSize.x];
 
@@ -38,7 +40,7 @@ void main() {
     uint length = (push.part + GROUPS - 1u) / GROUPS, end = min(first + (share + 1u) * length, last);
     PACK total = PACK(0);
     for (uint k = first + share * length; k < end && index < push.count; k += AT_ONCE) {
-        PACK pack[AT_ONCE];
+        PACK pack[MOST];
         [[unroll]] for (uint u = 0u; u < AT_ONCE; ++u) {
             pack[u] = push.a.data[column + min(k + u, end - 1u) * push.a_k];
         }
@@ -57,6 +59,9 @@ void main() {
     if (index >= push.count) return;
 #ifdef R_PACKED
     ResultPacks(uvec2(push.r)).data[index] = total;
+#elif defined(R_BITS) && !defined(WIDE16) // two 16-bit numbers to a word
+    uvec4 bits = uvec4(R_BITS(total[0]), R_BITS(total[1]), R_BITS(total[2]), R_BITS(total[3]));
+    ResultPairs(uvec2(push.r)).data[index] = bits.xz | bits.yw << 16;
 #else
     [[unroll]] for (int l = 0; l < LANES; ++l) push.r.data[index * LANES + l] = R_STORE(total[l]);
 #endif

@@ -246,6 +246,23 @@ def test_parts_of_16_bit_sums_are_added_in_packs(dtype, only, device, monkeypatc
     multiply(dtype, values_of(dtype, (20, 100), 11), values_of(dtype, (100, 24), 12))
 
 
+@pytest.mark.parametrize("dtype", supported([vx.float32, vx.float16, vx.bfloat16]), ids=str)
+def test_any_number_of_parts_is_added_in_order_and_rounded_once(dtype, monkeypatch) -> None:
+    for kind in ("cpu", "gpu"):
+        monkeypatch.setitem(dot_packs.BUSY, kind, 64)
+    monkeypatch.setattr(dot_packs, "_FEW", 0)
+    for parts in (1, 2, 3, 4, 5, 9, 16, 17, 33):
+        host = values_of(vx.float32, (parts, 6, 20), 40 + parts)
+        host[0, 0, :5] = np.inf, -np.inf, np.nan, -0.0, 70000.0
+        result = vx.empty((6, 20), dtype=dtype)
+        product.sum_partial(vx.asarray(host), result)
+        expected = np.zeros((6, 20), np.float32)
+        for part in host:
+            expected += part
+        rounded = vx.astype(vx.asarray(expected), dtype)
+        np.testing.assert_array_equal(*(np.asarray(vx.astype(x, vx.float32)) for x in (result, rounded)))
+
+
 def test_dispatches_are_cut_where_32_bit_indices_end(monkeypatch) -> None:
     monkeypatch.setattr(layout, "INDEX_LIMIT", 250)
     for dtype in supported([vx.int32, vx.float16, vx.float32]):

@@ -28,7 +28,8 @@ SHORTEST_PART_OF_PARTS = 512
 _FEW = 1 << 14  # packs below which invocations share a sum, and how many of them do
 _SHARED_BY = 8
 _TYPES = {dtypes.float32: "vec4", dtypes.int32: "ivec4", dtypes.uint32: "uvec4"}
-_HAS_B, _GROUPS = 1, 2  # the specialization constants
+_AT_ONCE = (2, 16)  # loads of an invocation: the fewest and the most
+_HAS_B, _GROUPS, _LOADS = 1, 2, 3  # the specialization constants
 
 
 def targets(source: DType) -> tuple[DType, ...]:
@@ -41,7 +42,7 @@ def targets(source: DType) -> tuple[DType, ...]:
 def variant(defines: Defines, term: str, source: DType, target: DType) -> Variant:
     """Sums of `source` elements, stored as `target`: `defines` are the types of the operands, `term` as in `product`."""
     own = (("PACK", _TYPES[source]), ("LANES", str(LANES)), ("NEXT", term))
-    packed = (("R_PACKED", "1"),) if target is source else ()
+    packed = (("R_PACKED", "1"),) if target is source else (("R_BITS", f"BITS_{target.name}"),)
     return Variant("dot_packs", (*defines, *own, *packed), f"dot in packs {source} to {target}: {term}")
 
 
@@ -64,7 +65,9 @@ def sum_parts(kind: Variant, a: VkArray, b: VkArray, result: VkArray, part: int)
     device = result._device
     count, packs = math.prod(result._shape) // LANES, math.prod(result._shape[1:]) // LANES
     shared_by = _SHARED_BY if count < _FEW and part >= 2 * _SHARED_BY else 1
-    kernel = launch.kernel(kind, device, launch.WORKGROUP_SIZE, ((_HAS_B, int(a is not b)), (_GROUPS, shared_by)))
+    loads = min(max(1 << (part - 1).bit_length(), _AT_ONCE[0]), _AT_ONCE[1])
+    constants = (_HAS_B, int(a is not b)), (_GROUPS, shared_by), (_LOADS, loads)
+    kernel = launch.kernel(kind, device, launch.WORKGROUP_SIZE, constants)
     push = struct.pack(
         "<3Q5Ii", a._address, b._address, result._address, count, packs, a._shape[-1], part,
         a._strides[-1] // LANES, b._strides[-1],
