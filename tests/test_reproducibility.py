@@ -17,7 +17,7 @@ import vkarray as vx
 from vkarray import shaders
 from vkarray._vk import spirv
 from vkarray.command.accuracy.measure import is_device_arithmetic
-from vkarray.ops import catalogue, closeness, histogram, quantile, random, reductions
+from vkarray.ops import catalogue, closeness, histogram, launch, quantile, random, reductions
 from vkarray.ops.rows import ROWS
 
 RECORD = Path(__file__).parent / "bits.json"
@@ -28,6 +28,28 @@ CASES = [
 
 # A first guess that is corrected to the nearest number, whatever it is: glsl/lib/float32/power.glsl.
 SEEDS = {("sqrt", 32): "InverseSqrt", ("std", 32): "InverseSqrt"}
+
+# Functions that add products without rounding error by fma, which may then be fused or not: `vx_add_exact_product`.
+FMA = "GLSL.std.450 instruction 50"
+ADD_EXACT_PRODUCTS = {
+    *(
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atanh",
+        "cos",
+        "cosh",
+        "exp",
+        "expm1",
+        "log",
+        "log1p",
+        "logaddexp",
+        "pow",
+    ),
+    *("sin", "sinh", "sqrt", "std", "tan", "tanh"),
+}
 
 # Opcodes of SPIR-V 1.6.
 DECORATE, EXTENDED_INSTRUCTION, FUNCTION = 71, 12, 54
@@ -63,15 +85,18 @@ def freedoms(module: bytes) -> list[str]:
 def test_shader_leaves_no_freedom(name, dtype, device):
     variant = ROWS[name].operation(dtype).variant(device, flat=False)
     seeds = [f"GLSL.std.450 instruction {number}" for function, number in SEEDS if function == name]
-    found = set(freedoms(shaders.spirv(variant))) - set(seeds)
+    allowed = {*seeds, FMA} if name in ADD_EXACT_PRODUCTS else set(seeds)
+    found = set(freedoms(shaders.spirv(variant))) - allowed
     assert not found, f"{name} of {dtype}: {', '.join(sorted(found))}"
 
 
 @pytest.mark.parametrize("family", [closeness, histogram, quantile, random], ids=lambda module: module.__name__)
 def test_shaders_beyond_rows_leave_no_freedom(family, device):
-    seeds = {f"GLSL.std.450 instruction {number}" for _, number in SEEDS}  # normal numbers take a root
+    seeds = {f"GLSL.std.450 instruction {number}" for _, number in SEEDS}  # normal numbers take a root and a logarithm
     for variant in family.variants(device):
-        found = set(freedoms(shaders.spirv(variant))) - (seeds if "normals" in variant.label else set())
+        inverted = any(name in variant.label for name in ("normals", "exponentials"))
+        allowed = {*seeds, FMA} if inverted else set()
+        found = set(freedoms(shaders.spirv(variant))) - allowed
         assert not found, f"{variant.label}: {', '.join(sorted(found))}"
 
 
@@ -86,6 +111,8 @@ def sums_and_products() -> list[shaders.Variant]:
 @pytest.mark.parametrize("variant", sums_and_products(), ids=lambda variant: variant.label)
 def test_reduction_leaves_no_freedom(variant):
     seeds = {f"GLSL.std.450 instruction {number}" for function, number in SEEDS if variant.label.startswith(function)}
+    if variant.label.split()[0] in ADD_EXACT_PRODUCTS:
+        seeds.add(FMA)
     found = set(freedoms(shaders.spirv(variant))) - seeds
     assert not found, f"{variant.label}: {', '.join(sorted(found))}"
 
@@ -142,6 +169,39 @@ def test_results_are_the_recorded_bits(name, dtype):
     assert digest(name, dtype) == recorded[f"{name} {dtype}"], (
         f"{name} of {dtype} gives other bits than recorded. If the function was changed on purpose, run {__file__}."
     )
+
+
+@pytest.mark.parametrize("name", sorted(ADD_EXACT_PRODUCTS - {"std"}))
+def test_products_that_a_device_may_fuse_are_exact(name, monkeypatch):
+    """The same bits with each product added in float64: rounded once, as by a device that fuses."""
+    if not supported([vx.float64]):
+        return
+    row = ROWS[name]
+    dtype = vx.complex64 if name.removeprefix("a") in ("cosh", "sinh", "tanh") else vx.float32
+    count = 1 << (16 if dtype is vx.complex64 else 19)
+    operands = [vx.asarray(scattered(count, dtype, 10_000 * place), dtype=dtype) for place in range(row.operands)]
+    separate = np.asarray(row(*operands))
+
+    read, replaced = shaders._file, []
+
+    def file(path: str) -> str:
+        text = read(path)
+        fused = text.replace("fma(a, b, sum)", "float(double(a) * double(b) + double(sum))")
+        replaced.extend([path] * (text != fused))
+        return fused
+
+    operation = row.operation(dtype)
+    monkeypatch.setattr(shaders, "_file", file)
+    monkeypatch.setattr(shaders, "_body", shaders._body.__wrapped__)
+    monkeypatch.setattr(shaders, "_compiled", {})
+    monkeypatch.setattr(launch, "kernel", launch.kernel.__wrapped__)
+    monkeypatch.setattr(operation, "kernels", {})
+    monkeypatch.setattr(operation, "plans", {})
+    fused = np.asarray(row(*operands))
+    assert "lib/float32/error_free.glsl" in replaced
+    np.testing.assert_array_equal(fused, separate)  # as numbers; signs of zeros below
+    parts = [np.stack([x.real, x.imag]) if x.dtype.kind == "c" else x for x in (fused, separate)]
+    np.testing.assert_array_equal(*(np.signbit(np.where(np.isnan(x), 0, x)) for x in parts))
 
 
 def test_record_is_complete():

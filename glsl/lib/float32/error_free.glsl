@@ -3,6 +3,13 @@
 #ifndef LIB_FLOAT32_ERROR_FREE
 #define LIB_FLOAT32_ERROR_FREE
 
+// sum + a * b for a product that is exact (few bits, or a power of 2): the same whether the device fuses it or not. Some fuse in one
+// instruction, which takes subnormal numbers for zero, so none may matter.
+float vx_add_exact_product(float sum, float a, float b) {
+    precise float result = fma(a, b, sum);
+    return result;
+}
+
 // a + b exactly, for |a| >= |b| or a == 0 (Dekker's Fast2Sum).
 vec2 vx_fast_two_sum(float a, float b) {
     precise float sum = a + b;
@@ -17,6 +24,13 @@ vec2 vx_two_sum(float a, float b) {
     precise float a_part = sum - b_part;
     precise float error = (a - a_part) + (b - b_part);
     return vec2(sum, error);
+}
+
+// sum + a * b and its error exactly, for an exact product and |sum| >= |a * b| or sum == 0.
+vec2 vx_fast_two_sum_of_product(float sum, float a, float b) {
+    float total = vx_add_exact_product(sum, a, b);
+    precise float moved = total - sum;
+    return vec2(total, vx_add_exact_product(-moved, a, b));
 }
 
 // a as two halves of 12 bits whose products are exact. Truncating the bits is cheaper than Veltkamp's multiplication and cannot overflow.

@@ -9,7 +9,7 @@
 vec3 vx_exp_reduce(float x) {
     precise float shifted = x * 1.44269502 + 12582912.0;
     precise float n = shifted - 12582912.0;
-    precise float high = x - n * 0.693145752;  // 16 bits of log(2): both operations are exact
+    float high = vx_add_exact_product(x, n, -0.693145752);  // 16 bits of log(2): the difference is exact too
     precise float low = n * 1.42860677e-6;
     precise float reduced = high - low;
     precise float error = (high - reduced) - low;
@@ -58,7 +58,7 @@ float vx_exp(float x) {
     // As vx_exp_parts, in fewer instructions: one term less, and r needs no error, since what it is rounded from is added to 1 itself.
     precise float shifted = x * 1.44269502 + 12582912.0;
     precise float n = shifted - 12582912.0;
-    precise float high = x - n * 0.693145752;
+    precise float high = vx_add_exact_product(x, n, -0.693145752);
     precise float low = n * 1.42860677e-6;
     precise float r = high - low;
     vec2 sum = vx_fast_two_sum(1.0, high);

@@ -55,13 +55,15 @@ float vx_tanh_above(float x) {
     q = 0.66669226 + r * q;
     q = -1.3333217 + r * q;
     q = 1.9999998 + r * q;
-    precise float less = r * r * q - (r + r);
+    precise float square = r * r * q;
+    float less = vx_add_exact_product(square, r, -2.0);
     float scale = uintBitsToFloat((floatBitsToUint(shifted) << 23) + 0x40000000u);
-    precise float e = scale + scale * less;
+    float e = vx_add_exact_product(scale, scale, less);
     precise float h = 0.120568063 + e * -0.0441551283;
     h = -0.2495365 + e * h;
     h = 0.4999831 + e * h;
-    precise float result = (1.0 - scale) + (e * e * h - scale * less);
+    precise float rest = e * e * h;
+    precise float result = (1.0 - scale) + vx_add_exact_product(rest, -scale, less);
     return result;
 }
 
@@ -77,7 +79,7 @@ float vx_tanh(float x) {
     p = 0.1333321 + z * p;
     p = -0.0833333 + z * p;
     precise float cube = x * z;
-    vec2 sum = vx_fast_two_sum(x, -0.25 * cube);
+    vec2 sum = vx_fast_two_sum_of_product(x, cube, -0.25);
     precise float result = sum.x + (sum.y + cube * p);
     // After the polynomial, so that there is no branch before it.
     if (bits >= 0x3F800000u) {

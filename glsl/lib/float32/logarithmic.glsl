@@ -72,9 +72,10 @@ float vx_log_of_normal(uint bits, int scale) {
     p = -0.25000605 + f * p;
     p = 0.33333272 + f * p;
     precise float square = f * f;
-    vec2 sum = vx_fast_two_sum(e * 8.26294129e-8, f);  // 16 bits of log(2), times 2^-23
-    vec2 total = vx_fast_two_sum(sum.x, -0.5 * square);
-    precise float result = total.x + (total.y + (sum.y + (square * (f * p) + e * 1.70303198e-13)));
+    float sum = vx_add_exact_product(f, e, 8.26294129e-8);  // 16 bits of log(2), times 2^-23
+    precise float error = f - vx_add_exact_product(sum, e, -8.26294129e-8);
+    vec2 total = vx_fast_two_sum_of_product(sum, square, -0.5);
+    precise float result = total.x + (total.y + (error + (square * (f * p) + e * 1.70303198e-13)));
     return result;
 }
 

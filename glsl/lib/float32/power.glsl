@@ -19,7 +19,9 @@ uint vx_root_of_normal(uint bits) {
     y = y * (1.5 - half_m * y * y);
     precise float root = m * y;
     vec2 part = vx_split(root);
-    precise float remainder = ((m - part.x * part.x) - 2.0 * part.x * part.y) - part.y * part.y;
+    precise float twice = -2.0 * part.x;
+    float remainder = vx_add_exact_product(m, -part.x, part.x);
+    remainder = vx_add_exact_product(vx_add_exact_product(remainder, twice, part.y), -part.y, part.y);
     root = root + remainder * (0.5 * y);
     return floatBitsToUint(root) + uint(int(bits - m_bits) >> 1);
 }
@@ -63,7 +65,7 @@ float vx_hypot(float a, float b) {
 vec2 vx_log2_pair(uint bits, int scale) {
     uint exponent = (bits - 0x3F3504F3u) & 0xFF800000u;
     precise float f = uintBitsToFloat(bits - exponent) - 1.0;
-    precise float e = float(int(exponent) + scale * 0x00800000) * 1.1920928955078125e-7;
+    precise float e = float(int(exponent) + scale * 0x00800000);  // times 2^23
     precise float d = 2.0 + f;
     float d_high = vx_split(d).x;
     precise float d_low = f - (d_high - 2.0);
@@ -72,26 +74,25 @@ vec2 vx_log2_pair(uint bits, int scale) {
     precise float reciprocal = guess + guess * (error + error * error);
     precise float rounded = f * reciprocal;
     float s_high = vx_split(rounded).x;
-    precise float s_low = reciprocal * ((f - s_high * d_high) - s_high * d_low);
+    precise float s_low = reciprocal * (vx_add_exact_product(f, -s_high, d_high) - s_high * d_low);  // d_low may have 13 bits
     precise float s = s_high + s_low;
     precise float z = s * s;
     precise float p = 0.60000026 + z * (0.428428054 + z * 0.345876724);
     precise float rest = z * z * p + s_low * (s_high + s);
-    precise float square = s_high * s_high;
-    precise float factor = 3.0 + square + rest;
+    precise float factor = vx_add_exact_product(3.0, s_high, s_high) + rest;
     float factor_high = vx_split(factor).x;
-    precise float factor_low = rest - ((factor_high - 3.0) - square);
-    precise float u = s_high * factor_high;
+    precise float beyond = factor_high - 3.0;
+    precise float factor_low = rest - vx_add_exact_product(beyond, -s_high, s_high);
     precise float w = s_low * factor_high + s * factor_low;
-    precise float product = u + w;
+    float product = vx_add_exact_product(w, s_high, factor_high);
     float product_high = vx_split(product).x;
-    precise float product_low = w - (product_high - u);
+    precise float product_low = w - vx_add_exact_product(product_high, -s_high, factor_high);
     // Times 2 / (3 log(2)).
-    precise float high = product_high * 0.961669922;
     precise float low = product_high * 0.000126772051 + product_low * 0.961796701;
-    precise float sum = (high + low) + e;
+    float sum = vx_add_exact_product(vx_add_exact_product(low, product_high, 0.961669922), e, 1.1920928955078125e-7);
     float logarithm = vx_split(sum).x;
-    precise float logarithm_low = low - ((logarithm - e) - high);
+    float part = vx_add_exact_product(logarithm, e, -1.1920928955078125e-7);
+    precise float logarithm_low = low - vx_add_exact_product(part, product_high, -0.961669922);
     return vec2(logarithm, logarithm_low);
 }
 
@@ -148,19 +149,19 @@ float vx_pow_rare(float x, float y, float exponent, vec2 part, float shifted) {
 // of `shifted` tell.
 void vx_pow_parts(vec2 logarithm, float y, out float exponent, out vec2 part, out float shifted) {
     vec2 power = vx_split(y);
-    precise float high = power.x * logarithm.x;
-    precise float low = power.y * logarithm.x + y * logarithm.y;
-    vec2 product = vx_fast_two_sum(high, low);
-    exponent = product.x;
+    precise float rest = y * logarithm.y;
+    float low = vx_add_exact_product(rest, power.y, logarithm.x);
+    float product = vx_add_exact_product(low, power.x, logarithm.x);
+    precise float product_low = low - vx_add_exact_product(product, -power.x, logarithm.x);
+    exponent = product;
     // 2^n 2^r, r log(2) as a pair.
-    precise float far = product.x + 12582912.0;
+    precise float far = product + 12582912.0;
     precise float n = far - 12582912.0;
-    precise float r = product.x - n;
+    precise float r = product - n;
     vec2 halves = vx_split(r);
-    precise float r_high = halves.x * 0.693115234;
-    precise float r_low = (halves.y + product.y) * 0.693147182 + halves.x * 3.19461833e-5;
-    precise float reduced = r_high + r_low;
-    vec2 sum = vx_fast_two_sum(1.0, r_high);
+    precise float r_low = (halves.y + product_low) * 0.693147182 + halves.x * 3.19461833e-5;
+    float reduced = vx_add_exact_product(r_low, halves.x, 0.693115234);
+    vec2 sum = vx_fast_two_sum_of_product(1.0, halves.x, 0.693115234);
     precise float tail = sum.y + (reduced * reduced * vx_exp_short_polynomial(reduced) + r_low);
     part = vec2(sum.x, tail);
     shifted = far;

@@ -52,10 +52,10 @@ vec2 vx_reduce_moderate(float x, out uint turns) {
     precise float shifted = x * 0.636619747 + 12582912.0;
     turns = floatBitsToUint(shifted);
     precise float n = shifted - 12582912.0;
-    precise float first = x - n * 1.57080078;
-    precise float part = n * -4.45451587e-6;
-    precise float high = first - part;
-    precise float low = ((first - high) - part) - n * 6.07710059e-11;
+    float first = vx_add_exact_product(x, n, -1.57080078);
+    float high = vx_add_exact_product(first, n, 4.45451587e-6);
+    precise float moved = first - high;
+    precise float low = vx_add_exact_product(moved, n, 4.45451587e-6) - n * 6.07710059e-11;
     return vec2(high, low);
 }
 
@@ -99,9 +99,9 @@ float vx_sine_after(vec2 angle, uint turns) {
     bool odd = (turns & 1u) != 0u;
     float r = angle.x;
     precise float z = r * r;
-    precise float half_z = 0.5 * z;
-    precise float w = 1.0 - half_z;
-    precise float w_error = (1.0 - w) - half_z;
+    float w = vx_add_exact_product(1.0, z, -0.5);
+    precise float moved = 1.0 - w;
+    float w_error = vx_add_exact_product(moved, z, -0.5);
     precise float p = (odd ? -0.001388731 : 0.008332189) + z * (odd ? 2.4432327e-5 : -0.00019518283);
     p = (odd ? 0.041666646 : -0.16666655) + z * p;
     precise float factor = (odd ? z : r) * z;
