@@ -276,6 +276,24 @@ ERRORS = {
     "setattr(GENERATOR, 'state', {'key': 2**64, 'position': 0, 'children': 0})": (
         ValueError, "state: expected a key of 64 bits, got 0x10000000000000000.",
     ),
+    # linear algebra and Fourier transforms
+    "vx.linalg.cross(MATRIX, MATRIX, axis='last')": (TypeError, "cross: expected an integer as axis, got 'last'."),
+    "vx.linalg.matrix_power(MATRIX[:, :2], MATRIX[0, 0])": (
+        TypeError, "matrix_power: expected an integer as n, got array(1.).",
+    ),
+    "vx.linalg.diagonal(MATRIX, offset=1.0)": (TypeError, "diagonal: expected an integer as offset, got 1.0."),
+    "vx.linalg.solve(MATRIX[:, :2], vx.ones(3))": (
+        ValueError,
+        "solve: shapes (2, 2) and (3,) do not match: the matrices have 2 rows, the right-hand sides 3.",
+    ),
+    "vx.fft.fft(MATRIX, norm=['ortho'])": (
+        ValueError, "fft: expected norm 'backward', 'ortho' or 'forward', got ['ortho'].",
+    ),
+    "vx.fft.fftfreq(2.5)": (TypeError, "fftfreq: expected an integer as the number of points n, got 2.5."),
+    "vx.fft.fftfreq(VECTOR)": (
+        TypeError,
+        "fftfreq: expected an integer as the number of points n, got array([1, 2, 3], dtype=int32).",
+    ),
     # NumPy's functions
     "np.sum(MATRIX, out=np.zeros(2))": (
         TypeError, "sum: expected out=None, got array([0., 0.]). Write target[...] = result.",
@@ -354,6 +372,16 @@ def test_missing_features_are_named(device):
                 f"zeros: the device {narrow.name!r} has no {feature}, so {dtype} arrays do not exist on it. Ask for "
                 f"{instead} (dtype=vkarray.{instead}, or astype), or choose another device."
             )
+
+
+def test_missing_features_of_promoted_types_are_named(device):
+    """int32 and float32 promote to float64: the function says so, not one of its kernels."""
+    with vx.config(disable="shaderInt64,shaderFloat64"):
+        whole = vx.ones((2,), dtype=vx.int32, device=device.index)
+        real = vx.ones((2,), device=device.index)
+        for name in ("add", "equal", "maximum", "atan2", "matmul", "isin", "searchsorted", "isclose", "vecdot"):
+            with pytest.raises(vx.FeatureError, match=rf"^{name}: the device .* has no shaderFloat64"):
+                getattr(vx, name)(whole, real)
 
 
 def test_out_of_memory_gives_the_figures(device):

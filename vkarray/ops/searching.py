@@ -141,6 +141,7 @@ def searchsorted(
         x1 = take(x1, sorter)
     dtype = common_dtype("searchsorted", (x1, x2))
     promotion.check_category("searchsorted", dtype, "real numeric")
+    check_supported(dtype, x1._device, "searchsorted")
     keys, values = (launch.contiguous(as_operand("searchsorted", operand, dtype, x1)) for operand in (x1, x2))
     device = x1._device
     result = empty(values._shape, default_dtype("int", device), device)

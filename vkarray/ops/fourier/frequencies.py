@@ -16,7 +16,8 @@ from ..rows import cast, check_array
 
 def _spacing(name: str, n: Any, d: Any, dtype: DType | None) -> tuple[int, DType]:
     """n and the type of the result, all parameters checked."""
-    if not hasattr(n, "__index__") or n.__index__() < 1:
+    points = layout.as_integer(n, name, "the number of points n")
+    if points < 1:
         raise ValueError(f"{name}: expected a number of points n of 1 or more, got {n!r}.")
     if not promotion.is_real_scalar(d):
         raise TypeError(f"{name}: expected a real number for the sample spacing d, got {d!r}.")
@@ -25,7 +26,7 @@ def _spacing(name: str, n: Any, d: Any, dtype: DType | None) -> tuple[int, DType
     wanted = dtypes.float32 if dtype is None else as_dtype(dtype, name)
     if wanted not in CATEGORIES["real floating"]:
         raise TypeError(f"{name}: expected a real floating-point dtype, got {wanted}.")
-    return n.__index__(), wanted
+    return points, wanted
 
 
 def _frequencies(numbers: Callable[[DType, Any], VkArray], n: int, d: float, dtype: DType, device: Any) -> VkArray:

@@ -65,7 +65,7 @@ def _length(name: str, n: int | None, default: int) -> int:
 
 
 def _scale(name: str, norm: str, points: int, inverse: bool) -> float:
-    if norm not in _NORMS:
+    if norm not in tuple(_NORMS):  # which compares also what has no hash
         raise ValueError(f"{name}: expected norm 'backward', 'ortho' or 'forward', got {norm!r}.")
     return (1.0 / points) ** _NORMS[norm][inverse]
 

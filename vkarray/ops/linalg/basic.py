@@ -33,6 +33,7 @@ def cross(x1: VkArray, x2: VkArray, /, *, axis: int = -1) -> VkArray:
     rank = min(a.ndim, b.ndim)
     if rank == 0:
         raise ValueError(f"cross: expected arrays of at least 1 dimension, got shapes {a.shape} and {b.shape}.")
+    axis = layout.as_integer(axis, "cross", "axis")
     if not -rank <= axis <= -1:
         raise IndexError(
             f"cross: axis {axis} is out of range for shapes {a.shape} and {b.shape}; expected -{rank} to -1, counted from "
@@ -79,16 +80,11 @@ def diagonal(x: VkArray, /, *, offset: int = 0) -> VkArray:
     """
     x = _matrix("diagonal", x)
     (rows, columns), (row, column) = x._shape[-2:], x._strides[-2:]
-    down, right = max(-_integer("diagonal", "offset", offset), 0), max(_integer("diagonal", "offset", offset), 0)
+    offset = layout.as_integer(offset, "diagonal", "offset")
+    down, right = max(-offset, 0), max(offset, 0)
     length = max(min(rows - down, columns - right), 0)
     start = down * row + right * column if length else 0
     return x._view((*x._shape[:-2], length), (*x._strides[:-2], row + column), start)
-
-
-def _integer(name: str, parameter: str, value: Any) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name}: expected an integer as {parameter}, got {value!r}.")
-    return int(value.__index__())
 
 
 def trace(x: VkArray, /, *, offset: int = 0, dtype: DType | None = None) -> VkArray:
@@ -117,7 +113,7 @@ def matrix_power(x: VkArray, n: int, /) -> VkArray:
     promotion.check_category("matrix_power", x._dtype, "numeric")
     if x._shape[-1] != x._shape[-2]:
         raise ValueError(f"matrix_power: expected square matrices, shape (..., M, M); got shape {x.shape}.")
-    exponent = _integer("matrix_power", "n", n)
+    exponent = layout.as_integer(n, "matrix_power", "n")
     if exponent < 0:
         x = inv(x)
     if exponent == 0:
