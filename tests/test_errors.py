@@ -290,9 +290,8 @@ ERRORS = {
         ValueError, "fft: expected norm 'backward', 'ortho' or 'forward', got ['ortho'].",
     ),
     "vx.fft.fftfreq(2.5)": (TypeError, "fftfreq: expected an integer as the number of points n, got 2.5."),
-    "vx.fft.fftfreq(VECTOR)": (
-        TypeError,
-        "fftfreq: expected an integer as the number of points n, got array([1, 2, 3], dtype=int32).",
+    "vx.fft.fftfreq(BOOLS)": (
+        TypeError, "fftfreq: expected an integer as the number of points n, got array([ True, False,  True]).",
     ),
     # NumPy's functions
     "np.sum(MATRIX, out=np.zeros(2))": (
