@@ -15,16 +15,23 @@ layout(constant_id = 11) const uint RADIX_3 = 1u;
 layout(constant_id = 12) const uint RADIX_4 = 1u;
 const uint STAGES = 1u + uint(RADIX_1 > 1u) + uint(RADIX_2 > 1u) + uint(RADIX_3 > 1u) + uint(RADIX_4 > 1u);
 
-// Elements in shared memory, with a gap after each 32 so that strides of powers of two meet different banks. The gaps of
-// a sum are the sum of those of its terms where these have no bits in common, and one of them is a constant.
-uint padded(uint place) { return place + place / 32u; }
+// Elements in shared memory, with gaps so that neighbours meet different banks. Powers of two have one after each 32;
+// other lengths some after each block that a radix has transformed, for each exchange as many as are best. The gaps of a sum
+// are the sum of those of its terms where one of them has whole blocks, or no bits in common with the other. (As a macro,
+// since drivers take long for functions.)
 #ifdef MIXED
-#define PADDED_SUM(place, step) padded((place) + (step))
+#define SPACED(place, block, gap) ((place) + (place) / (block) * (gap))
 #else
-#define PADDED_SUM(place, step) (padded(place) + padded(step))
+#define SPACED(place, block, gap) ((place) + (place) / 32u)
 #endif
+layout(constant_id = 16) const uint PITCH = 1u;  // elements of a line, with all gaps
+layout(constant_id = 17) const uint GAP_0 = 0u;
+layout(constant_id = 18) const uint GAP_1 = 0u;
+layout(constant_id = 19) const uint GAP_2 = 0u;
+layout(constant_id = 20) const uint GAP_3 = 0u;
 
-#define PITCH (LENGTH + LENGTH / 32u | 1u)
+// A workgroup takes so many sets of LINES lines, one after the other, and fetches the next one while it transforms.
+layout(constant_id = 21) const uint SETS = 1u;
 shared REAL exchange[PITCH * LINES];
 
 #ifdef DOUBLE
@@ -65,19 +72,22 @@ void transform(uint stage, uint member) {
 }
 
 // The parts of the results of a radix, after `before` elements have been transformed.
-void put(int part, uint radix, uint before, uint member, uint own) {
+void put(int part, uint radix, uint before, uint gap, uint member, uint own) {
+    const uint block = before * radix;
     EACH_BUTTERFLY(radix) {
         uint j = member + b * MEMBERS;
-        uint place = j / before * (before * radix) + j % before;
-        EACH_VALUE(radix) exchange[own * PITCH + PADDED_SUM(place, r * before)] = value[b * radix + r][part];
+        uint place = j / before * block + j % before;
+        place = own * PITCH + SPACED(place, block, gap);
+        EACH_VALUE(radix) exchange[place + SPACED(r * before, block, gap)] = value[b * radix + r][part];
     }
 }
 
 // The parts of the elements of the next radix.
-void take(int part, uint radix, uint member, uint own) {
+void take(int part, uint radix, uint block, uint gap, uint member, uint own) {
     EACH_BUTTERFLY(radix) {
         uint place = member + b * MEMBERS;
-        EACH_VALUE(radix) value[b * radix + r][part] = exchange[own * PITCH + PADDED_SUM(place, r * (LENGTH / radix))];
+        place = own * PITCH + SPACED(place, block, gap);
+        EACH_VALUE(radix) value[b * radix + r][part] = exchange[place + SPACED(r * (LENGTH / radix), block, gap)];
     }
 }
 
@@ -87,8 +97,8 @@ void take(int part, uint radix, uint member, uint own) {
                     ++n, place += MEMBERS * LINES)                                                       \
         if (place < LENGTH * LINES)
 
-void put_flat(int part) { EACH_FLAT exchange[place / LENGTH * PITCH + padded(place % LENGTH)] = value[n][part]; }
-void take_flat(int part) { EACH_FLAT value[n][part] = exchange[place / LENGTH * PITCH + padded(place % LENGTH)]; }
+void put_flat(int part) { EACH_FLAT exchange[place / LENGTH * PITCH + SPACED(place % LENGTH, LENGTH, 0u)] = value[n][part]; }
+void take_flat(int part) { EACH_FLAT value[n][part] = exchange[place / LENGTH * PITCH + SPACED(place % LENGTH, LENGTH, 0u)]; }
 
 // The parts of results k and LENGTH - k, for a half spectrum.
 #define EACH_PAIR [[unroll]] for (uint n = 0u, k = member; n <= LENGTH / 2u / MEMBERS; ++n, k += MEMBERS) if (k <= LENGTH / 2u)
@@ -96,8 +106,8 @@ COMPLEX near[VALUES / 2 + 1], far[VALUES / 2 + 1], pair_root[VALUES / 2 + 1];
 
 void take_pairs(int part, uint member, uint own) {
     EACH_PAIR {
-        near[n][part] = exchange[own * PITCH + padded(k)];
-        far[n][part] = exchange[own * PITCH + padded((LENGTH - k) % LENGTH)];
+        near[n][part] = exchange[own * PITCH + SPACED(k, LENGTH, 0u)];
+        far[n][part] = exchange[own * PITCH + SPACED((LENGTH - k) % LENGTH, LENGTH, 0u)];
     }
 }
 
@@ -111,8 +121,9 @@ void take_pairs(int part, uint member, uint own) {
     barrier();              \
     TAKE(1);
 
-#define PUT_RESULTS(part) put(part, radix, before, member, own)
-#define TAKE_ELEMENTS(part) take(part, next, to_member, to_own)
+#define PUT_RESULTS(part) put(part, radix, before, gap, member, own)
+#define TAKE_ELEMENTS(part) take(part, next, before * radix, gap, to_member, to_own)
+#define TAKE_FIRST(part) take(part, RADIX_0, LENGTH, 0u, to_member, to_own)
 #define TAKE_PAIRS(part) take_pairs(part, member, own)
 
 // The roots between radices.
@@ -154,70 +165,83 @@ void convolve(uint radix, uint member) {
 #endif
 
 // The results of one radix go to shared memory from where `member` and `own` say, then come as the next radix wants them.
-#define MEET(STAGE, RADIX, BEFORE, NEXT, ROOTS)                     \
-    case STAGE:                                                     \
-        if (NEXT > 1u) {                                            \
-            const uint radix = RADIX, before = BEFORE, next = NEXT; \
-            FETCH_EARLY(fetch_roots(next, before * radix, ROOTS, to_member);) \
-            EXCHANGE(PUT_RESULTS, TAKE_ELEMENTS)                    \
-            member = to_member;                                     \
-            own = to_own;                                           \
-            FETCH_LATE(fetch_roots(next, before * radix, ROOTS, member);) \
-            turn(next, member);                                     \
-        }                                                           \
+#define MEET(STAGE, RADIX, BEFORE, GAP, NEXT, ROOTS)                           \
+    case STAGE:                                                                \
+        if (NEXT > 1u) {                                                       \
+            const uint radix = RADIX, before = BEFORE, gap = GAP, next = NEXT; \
+            FETCH_EARLY(fetch_roots(next, before * radix, ROOTS, to_member);)  \
+            EXCHANGE(PUT_RESULTS, TAKE_ELEMENTS)                               \
+            member = to_member;                                                \
+            own = to_own;                                                      \
+            FETCH_LATE(fetch_roots(next, before * radix, ROOTS, member);)      \
+            turn(next, member);                                                \
+        }                                                                      \
         break;
 
-void main() {
-    uint first = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * LINES;
-    uint member, own, to_member, to_own;
-    find_member(COLUMNS & COLUMNS_IN, member, own);
-    find_member(COLUMNS & COLUMNS_OUT, to_member, to_own);
+// The elements of the next set of lines.
+COMPLEX coming[VALUES];
+
+void fetch(uint first, uint member, uint own) {
     if ((COLUMNS & FLAT) != 0u) {
-        const uint next = RADIX_0;
-        EACH_FLAT if (first + place / LENGTH < push.lines) value[n] = load(find_line(first + place / LENGTH), place % LENGTH);
-        EXCHANGE(put_flat, TAKE_ELEMENTS)
+        EACH_FLAT if (first + place / LENGTH < push.lines) coming[n] = load(find_line(first + place / LENGTH), place % LENGTH);
     } else if (first + own < push.lines) {
         Line line = find_line(first + own);
         EACH_BUTTERFLY(RADIX_0) {
-            EACH_VALUE(RADIX_0) value[b * RADIX_0 + r] = load(line, member + b * MEMBERS + r * (LENGTH / RADIX_0));
+            EACH_VALUE(RADIX_0) coming[b * RADIX_0 + r] = load(line, member + b * MEMBERS + r * (LENGTH / RADIX_0));
         }
     }
+}
+
+void main() {
+    uint first = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * (LINES * SETS);
+    uint from_member, from_own, to_member, to_own;
+    find_member(COLUMNS & COLUMNS_IN, from_member, from_own);
+    find_member(COLUMNS & COLUMNS_OUT, to_member, to_own);
     const uint radix =
         RADIX_4 > 1u ? RADIX_4 : RADIX_3 > 1u ? RADIX_3 : RADIX_2 > 1u ? RADIX_2 : RADIX_1 > 1u ? RADIX_1 : RADIX_0;
-    const uint before = LENGTH / radix;
-    // A loop, so that a driver has each radix to compile once; where it is unrolled, as is better, only those that are used.
-    [[unroll]] for (uint step = 0u; step < STAGES * ROUNDS; ++step) {
-        uint stage = step % STAGES;
-        switch (stage) {
-            MEET(1u, RADIX_0, 1u, RADIX_1, 0u)
-            MEET(2u, RADIX_1, RADIX_0, RADIX_2, RADIX_0 * RADIX_1)
-            MEET(3u, RADIX_2, RADIX_0 * RADIX_1, RADIX_3, RADIX_0 * RADIX_1 * (1u + RADIX_2))
-            MEET(4u, RADIX_3, RADIX_0 * RADIX_1 * RADIX_2, RADIX_4, RADIX_0 * RADIX_1 * (1u + RADIX_2 * (1u + RADIX_3)))
+    const uint before = LENGTH / radix, gap = 0u;
+    fetch(first, from_member, from_own);
+    [[dont_unroll]] for (uint set = 0u; set < SETS; ++set, first += LINES) {
+        uint member = from_member, own = from_own;
+        EACH_VALUE(VALUES) value[r] = coming[r];
+        if ((COLUMNS & FLAT) != 0u) {
+            EXCHANGE(put_flat, TAKE_FIRST)
         }
-        if (ROUNDS > 1u && step == STAGES) {
-            const uint next = RADIX_0;
-            EXCHANGE(PUT_RESULTS, TAKE_ELEMENTS)
-            member = to_member;
-            own = to_own;
-            convolve(next, member);
+        // A loop, so that a driver has each radix to compile once; where it is unrolled, as is better, only those that are used.
+        [[unroll]] for (uint step = 0u; step < STAGES * ROUNDS; ++step) {
+            uint stage = step % STAGES;
+            switch (stage) {
+                MEET(1u, RADIX_0, 1u, GAP_0, RADIX_1, 0u)
+                MEET(2u, RADIX_1, RADIX_0, GAP_1, RADIX_2, RADIX_0 * RADIX_1)
+                MEET(3u, RADIX_2, RADIX_0 * RADIX_1, GAP_2, RADIX_3, RADIX_0 * RADIX_1 * (1u + RADIX_2))
+                MEET(4u, RADIX_3, RADIX_0 * RADIX_1 * RADIX_2, GAP_3, RADIX_4, RADIX_0 * RADIX_1 * (1u + RADIX_2 * (1u + RADIX_3)))
+            }
+            if (ROUNDS > 1u && step == STAGES) {
+                EXCHANGE(PUT_RESULTS, TAKE_FIRST)
+                member = to_member;
+                own = to_own;
+                convolve(RADIX_0, member);
+            }
+            // After the first meeting, since memory is busy with this set until then.
+            if (SETS > 1u && step == 1u && set + 1u < SETS) fetch(first + LINES, from_member, from_own);
+            transform(stage, member);
         }
-        transform(stage, member);
-    }
-    if (STORE == HALF_SPECTRUM) {
-        EXCHANGE(PUT_RESULTS, TAKE_PAIRS)
-        EACH_PAIR pair_root[n] = Complexes(push.spectrum_roots).data[k];
-    } else if ((COLUMNS & FLAT) != 0u) {
-        EXCHANGE(PUT_RESULTS, take_flat)
-        EACH_FLAT if (first + place / LENGTH < push.lines) store(find_line(first + place / LENGTH), place % LENGTH, value[n]);
-        return;
-    }
-    if (first + own >= push.lines) return;
-    Line line = find_line(first + own);
-    if (STORE == HALF_SPECTRUM) {
-        EACH_PAIR store_half(line, k, near[n], far[n], pair_root[n]);
-        return;
-    }
-    EACH_BUTTERFLY(radix) {
-        EACH_VALUE(radix) store(line, member + b * MEMBERS + r * (LENGTH / radix), value[b * radix + r]);
+        if (STORE == HALF_SPECTRUM) {
+            EXCHANGE(PUT_RESULTS, TAKE_PAIRS)
+            EACH_PAIR pair_root[n] = Complexes(push.spectrum_roots).data[k];
+        } else if ((COLUMNS & FLAT) != 0u) {
+            EXCHANGE(PUT_RESULTS, take_flat)
+            EACH_FLAT if (first + place / LENGTH < push.lines) store(find_line(first + place / LENGTH), place % LENGTH, value[n]);
+            continue;
+        }
+        if (first + own >= push.lines) continue;
+        Line line = find_line(first + own);
+        if (STORE == HALF_SPECTRUM) {
+            EACH_PAIR store_half(line, k, near[n], far[n], pair_root[n]);
+            continue;
+        }
+        EACH_BUTTERFLY(radix) {
+            EACH_VALUE(radix) store(line, member + b * MEMBERS + r * (LENGTH / radix), value[b * radix + r]);
+        }
     }
 }

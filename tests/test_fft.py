@@ -114,6 +114,20 @@ def test_four_radices(monkeypatch, kernels):
     transform._line.cache_clear()
 
 
+@pytest.mark.parametrize(("points", "load"), [(512, "fft"), (360, "fft"), (512, "rfft"), (90, "irfft"), (49, "rfft")])
+def test_sets_of_lines(points, load, monkeypatch):
+    """Workgroups that take sets of lines after each other, the last of which are not all there."""
+    for name, value in (("_LARGE_LINE", 1), ("_LARGE_MIXED_LINE", 1), ("_LINES_AHEAD", 3), ("_MANY_GROUPS", 0)):
+        monkeypatch.setattr(transform, name, value)
+    monkeypatch.setattr(transform, "uses_shared_memory", lambda device: True)
+    transform._passes.cache_clear()
+    for axis, shape in ((1, (13, points)), (0, (points, 53))):
+        values = random_numbers(shape, operand_dtype(load, vx.complex64))
+        expected = exact(load, values, axis=axis, n=points)
+        assert_accurate(getattr(vx.fft, load)(vx.asarray(values), axis=axis, n=points), expected, points, vx.complex64)
+    transform._passes.cache_clear()
+
+
 def test_shared_kernels_in_several_passes(kernels):
     values = random_numbers((2, 2**13), vx.complex64)
     assert_accurate(vx.fft.ifft(vx.asarray(values)), exact("ifft", values), 2**13, vx.complex64)

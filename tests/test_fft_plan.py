@@ -69,3 +69,37 @@ def test_workgroups_keep_to_the_limits(kibibytes, invocations, dtype):
         # Measured best: 16 lines side by side, and workgroups of 128 to 256.
         assert [transform._line(n, True, dtype, gpu).lines for n in (512, 256, 128, 64)] == [8, 16, 16, 32]
         assert [transform._line(n, False, dtype, gpu).lines for n in (8192, 2048, 1024)] == [1, 1, 2]
+
+
+def test_neighbours_meet_different_banks():
+    """The elements of a line have places of their own in shared memory, and with gaps 32 neighbours put theirs into 32 banks."""
+    smooth = [n for n in [*range(17, 2000), 2187, 2500, 3000, 5000, 6561] if lengths.prime_factors(n)]
+    gapped = 0
+    for length in (n for n in smooth if not lengths.is_power_of_two(n)):
+        radices = lengths.split(length, 16)
+        before = 1
+        for radix, gap in zip(radices[:-1], transform._gaps(radices), strict=True):
+            block = before * radix
+            results = np.arange(length // radix)
+            first = results // before * (block + gap) + results % before
+            places = first[:, None] + before * np.arange(radix)
+            assert len(np.unique(places)) == length
+            assert places.max() < transform._pitch(length)
+            if gap:
+                gapped += 1
+                assert np.array_equal(first % 32, results % 32)
+            before = block
+        assert length <= transform._pitch(length) <= length * 13 / 12 + 1
+        assert transform._pitch(length) % 2 == 1
+    assert gapped > 50
+
+
+def test_large_lines_are_fetched_ahead():
+    """Sets of lines: only of lines with so many invocations that few workgroups fit a multiprocessor, and only of many lines."""
+    gpu = Limited(48 * 1024, 1024)
+
+    def sets(length: int, lines: int) -> int:
+        return transform._sets(length, transform._line(length, False, vx.complex64, gpu), lines)
+
+    assert [sets(length, 2**20) for length in (1000, 2048, 2187, 4096, 5000, 6561, 8192)] == [1, 1, 1, 8, 1, 8, 8]
+    assert [sets(8192, lines) for lines in (1, 8191, 8192)] == [1, 1, 8]

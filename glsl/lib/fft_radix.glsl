@@ -60,8 +60,9 @@ void vx_dft_4(inout COMPLEX v[4]) {
         COMPLEX first = v[0];                                                              \
         EACH(k, 0, HALF) v[0] += sums[k];                                                  \
         EACH(j, 1, HALF + 1) {                                                             \
-            COMPLEX even = first, odd = COMPLEX(0.0);                                      \
-            EACH(k, 1, HALF + 1) {                                                         \
+            COMPLEX even = first + vx_scaled(sums[0], cosines[j - 1]);                     \
+            COMPLEX odd = vx_scaled(differences[0], sines[j - 1]);                         \
+            EACH(k, 2, HALF + 1) {                                                         \
                 int turn = j * k % N;                                                      \
                 bool back = turn > HALF;                                                   \
                 int place = (back ? N - turn : turn) - 1;                                  \

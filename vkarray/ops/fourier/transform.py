@@ -7,6 +7,8 @@ its result never changes between runs.
 from __future__ import annotations
 
 import functools
+import itertools
+import operator
 import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,13 +30,19 @@ COMPLEX, REAL, REAL_PAIRS, HALF_SPECTRUM, HERMITIAN, _ONE_SIDED, _CONJUGATES = r
 _TABLE_IN, _TABLES_IN, _TABLE_OUT, _PADDED, _CUT, _SCALED = 1, 2, 4, 8, 16, 32
 _SWAP_IN, _SWAP_OUT, CONJUGATE_IN, CONJUGATE_OUT, _CONJUGATE_TABLE = 1, 2, 4, 8, 16
 _COLUMNS_IN, _COLUMNS_OUT, _FLAT = 1, 2, 4
-_KNOWN_FLAGS, _ODD, _ROUNDS = 13, 14, 15  # the specialization constants of these names in glsl/lib/fft_pass.glsl
+# Specialization constants of these names, there and in glsl/fft_shared.comp.
+_KNOWN_FLAGS, _ODD, _ROUNDS, _PITCH, _SETS = 13, 14, 15, 16, 21
 
 _LONGEST_LINE = 8192
 _LONGEST_COLUMN = 512
 _GROUP, _LARGE_GROUP = 128, 256  # invocations of a workgroup that takes several lines, at least and at most
 # Lines that a workgroup takes where neighbours in memory belong to different lines: at least, and where it is not too large.
 _SIDE_BY_SIDE, _SIDE_BY_SIDE_AT_BEST = 8, 16
+_BANKS = 32  # of shared memory
+_GAP_SHARE = 12  # gaps take at most this part of it
+# Where so many invocations share a line that few workgroups fit a multiprocessor, one takes several sets of lines after each
+# other and fetches the next one ahead; other lengths hold less in registers than powers of two. If there are that many groups.
+_LARGE_LINE, _LARGE_MIXED_LINE, _LINES_AHEAD, _MANY_GROUPS = 256, 512, 8, 1 << 10
 _VALUES = 16  # elements that an invocation holds at most, as in glsl/fft_shared.comp
 _FEW_MEMBERS = 4  # below, lines that lie side by side are moved as one
 _LARGEST_TABLE = 1 << 20  # of the roots between passes; beyond, each is a product of two
@@ -253,7 +261,33 @@ def _largest_group(device: Device) -> int:
 
 def _shared_bytes(length: int, dtype: DType) -> int:
     """Shared memory that a line takes: see fft_shared.comp."""
-    return (length + length // 32 | 1) * dtype.itemsize // 2
+    return _pitch(length) * dtype.itemsize // 2
+
+
+@functools.lru_cache(maxsize=4096)
+def _gaps(radices: tuple[int, ...]) -> tuple[int, ...]:
+    """The elements left free in shared memory after each block that a radix has transformed, for all radices but the last.
+
+    Results of neighbours lie side by side as far as `before` goes, and then a block further. With a gap that makes a block as
+    long as `before`, modulo the number of banks, those of a subgroup meet different banks.
+    """
+    gaps, before = [], 1
+    for radix in radices[:-1]:
+        block = before * radix
+        gap = (before - block) % _BANKS
+        gaps.append(gap if before > 1 and gap * _GAP_SHARE <= block else 0)
+        before = block
+    return tuple(gaps)
+
+
+@functools.lru_cache(maxsize=4096)
+def _pitch(length: int) -> int:
+    """The elements of shared memory that a line takes, with its gaps: an odd number, for lines side by side."""
+    if is_power_of_two(length):
+        return length + length // _BANKS | 1
+    radices = split(length, LARGEST_RADIX)
+    blocks = itertools.accumulate(radices, operator.mul)
+    return length + max(length // block * gap for block, gap in zip(blocks, (*_gaps(radices), 0), strict=True)) | 1
 
 
 def _members(length: int) -> int:
@@ -293,18 +327,30 @@ def _register_kernel(length: int, lines: int, dtype: DType, device: Device) -> _
     return _Kernel(register_variant(dtype, length), (), size, launch.groups_for(lines, device.limits, size), None)
 
 
-def _shared_kernel(length: int, lines: int, columns: int, flags: int, dtype: DType, device: Device) -> _Kernel:
-    """A workgroup for some lines."""
+def _sets(length: int, line: Line, lines: int) -> int:
+    """How many sets of lines a workgroup takes."""
+    large = _LARGE_LINE if is_power_of_two(length) else _LARGE_MIXED_LINE
+    return _LINES_AHEAD if line.members >= large and lines >= _MANY_GROUPS * _LINES_AHEAD * line.lines else 1
+
+
+def _shared_kernel(
+    length: int, lines: int, columns: int, flags: int, plain: bool, dtype: DType, device: Device
+) -> _Kernel:
+    """A workgroup for some lines. `plain`: its elements are loaded as they are, so that this can be done ahead."""
     line = _line(length, bool(columns), dtype, device)
     if len(line.radices) == 1:  # nothing is exchanged: who loads an element stores it
         columns = _COLUMNS_IN | _COLUMNS_OUT if columns & _COLUMNS_IN else 0
     if not columns and line.members < _FEW_MEMBERS:
         columns = _FLAT
     values = (length, line.members, line.lines, columns, *line.radices)
-    constants = (*enumerate(values, 4), (_KNOWN_FLAGS, flags))
+    sets = _sets(length, line, lines) if plain else 1
+    constants = (
+        *enumerate(values, 4), (_KNOWN_FLAGS, flags), *enumerate((_pitch(length), *_gaps(line.radices)), _PITCH),
+        (_SETS, sets),
+    )  # fmt: skip
     return _Kernel(
         shared_variant(dtype, is_power_of_two(length)), constants, line.members * line.lines,
-        launch.groups_for(-(-lines // line.lines), device.limits, 1), tables.between_radices(line.radices, dtype, device),
+        launch.groups_for(-(-lines // (line.lines * sets)), device.limits, 1), tables.between_radices(line.radices, dtype, device),
     )  # fmt: skip
 
 
@@ -344,9 +390,11 @@ def _dispatch(
         constants += ((_ODD, counted.odd),)
     if job.rounds > 1:
         constants += ((_ROUNDS, job.rounds),)
+    plain = job.load in (COMPLEX, REAL, REAL_PAIRS) and not flags & (_TABLE_IN | _TABLES_IN) and job.rounds == 1
     for batch in batches(x, result, axis, inner, max(map(abs, steps)) * length):
         if uses_shared_memory(device):
-            kernel = _shared_kernel(factor, batch.lines, _columns(batch, a_step, r_step), job.mode, dtype, device)
+            columns = _columns(batch, a_step, r_step)
+            kernel = _shared_kernel(factor, batch.lines, columns, job.mode, plain, dtype, device)
         else:
             kernel = _register_kernel(factor, batch.lines, dtype, device)
         addressed = (kernel.roots, table_in, job.table_out, spectrum_roots)
