@@ -164,11 +164,6 @@ T vx_softplus(T x) {
     return x != x ? x : result;
 }
 
-T vx_logit(T x) {
-    precise T result = vx_log(x / (T(1) - x));
-    return result;
-}
-
 T vx_xlogy(T x, T y, T logarithm) {
     precise T result = x * logarithm;
     return y != y ? y : x == T(0) ? T(0) : result;

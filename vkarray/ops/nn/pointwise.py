@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...array import VkArray, empty, is_supported
+from ...array import is_supported
 from ...dtypes import CATEGORIES, DType, bfloat16, bool_, float16, float32
 from ...shaders import Variant
-from .. import launch
 from ..launch import Operation
 from ..rows import Row
 
@@ -118,7 +117,6 @@ frac = _unary("frac", "a - vx_trunc(a)")
 erf = _unary("erf")
 erfc = _unary("erfc")
 erfinv = _unary("erfinv")
-logit = _unary("logit")
 xlogy = _binary("xlogy", "vx_xlogy(a, b, vx_log(b))")
 xlog1py = _binary("xlog1py", "vx_xlogy(a, b, vx_log1p(b))")
 logaddexp2 = _binary("logaddexp2")
@@ -127,8 +125,6 @@ fmax = _binary("fmax", {"integer": "max(a, b)", "else": "a != a ? b : b != b ? a
 fmin = _binary("fmin", {"integer": "min(a, b)", "else": "a != a ? b : b != b ? a : vx_minimum(a, b)"},
                category="real numeric")  # fmt: skip
 heaviside = _binary("heaviside", "a == T(0) ? b : a < T(0) ? T(0) : T(1)", category="real numeric", library=None)
-nan_to_num = _binary("nan_to_num", "a != a ? b : a")
-replace_infinities = _ternary("replace_infinities", "vx_is_infinity(a, false) ? b : vx_is_infinity(a, true) ? c : a")
 _INFINITY = {"category": "real", "result": "bool"}
 is_positive_infinity = _unary(
     "is_positive_infinity", {"real floating": "vx_is_infinity(a, false)", "else": "false"}, **_INFINITY
@@ -151,13 +147,6 @@ angle = _formula(1, "angle", "floating-point", {
 def masked_scale_operation(dtype: DType) -> Operation:
     """a * c where b is true, 0 elsewhere (dropout and its gradient)."""
     return Operation(f"masked scale {dtype}", "b ? a * c : T(0)", (dtype, bool_, dtype), dtype, dtype)
-
-
-def masked_scale(x: VkArray, mask: VkArray, scale: float) -> VkArray:
-    """x * scale where the mask, of the same shape, is true, 0 elsewhere."""
-    factor = launch.constant(scale, x._dtype, x._device)
-    result = empty(x._shape, x._dtype, x._device)
-    return launch.elementwise(masked_scale_operation(x._dtype), (x, mask, factor), result)
 
 
 def _operations() -> Iterator[Operation]:
