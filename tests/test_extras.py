@@ -43,8 +43,9 @@ def test_pad_moves_bits(dtype) -> None:
         assert got.dtype is dtype
         expected = np.pad(values, ((1, 2), (3, 0), (4, 9)), mode)
         np.testing.assert_array_equal(np.asarray(got).astype(expected.dtype), expected)
-    got = vx.pad(vx.asarray(values, dtype=dtype), 2, constant_values=True)
-    np.testing.assert_array_equal(np.asarray(got), np.pad(values, 2, constant_values=1))
+    for constant in (0, 1, True):
+        got = vx.pad(vx.asarray(values, dtype=dtype), 2, constant_values=constant)
+        np.testing.assert_array_equal(np.asarray(got), np.pad(values, 2, constant_values=constant))
 
 
 @pytest.mark.parametrize("constants", [5, (1, 2), ((1, 2),), ((1, 2), (3, 4)), [[7], [8]]])
@@ -70,6 +71,16 @@ def test_linear_ramp(dtype, end_values) -> None:
         # Division, product and sum round once each, as in NumPy, whose steps are float64; then the dtype; twice for corners.
         bound = 8 * vx.finfo(dtype).eps * 30
         assert np.max(np.abs(got.astype(np.float64) - expected)) <= bound
+
+
+def test_pad_with_values_that_do_not_fit() -> None:
+    with pytest.raises(TypeError, match=r"^pad: the float 1\.5 does not fit int32\. Round it first"):
+        vx.pad(vx.ones(2, dtype=vx.int32), 1, constant_values=1.5)
+    with pytest.raises(OverflowError, match=r"^pad: the Python integer 300 is out of bounds for uint8"):
+        vx.pad(vx.ones(2, dtype=vx.uint8), 1, constant_values=300)
+    with pytest.raises(TypeError, match=r"^pad: expected numeric .*, got bool"):
+        vx.pad(vx.asarray([True]), 1, "linear_ramp")
+    assert vx.pad(vx.asarray([True]), 1, constant_values=vx.asarray(True)).tolist() == [True] * 3
 
 
 def test_pad_of_empty_and_large_arrays() -> None:

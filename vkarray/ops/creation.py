@@ -183,10 +183,10 @@ def full(shape: int | Sequence[int], fill_value: Any, *, dtype: DType | None = N
     Raises TypeError for a value of another kind than the dtype's, OverflowError for an integer out of range.
     Standard: creation functions, `full`.
     """
-    return _filled("full", shape, fill_value, dtype, device)
+    return filled("full", shape, fill_value, dtype, device)
 
 
-def _filled(function: str, shape: int | Sequence[int], value: Any, dtype: DType | None, device: Any) -> VkArray:
+def filled(function: str, shape: int | Sequence[int], value: Any, dtype: DType | None, device: Any) -> VkArray:
     """What `full` returns; errors name `function`."""
     target = as_device(device)
     if type(value) is VkArray and value.shape == ():
@@ -212,12 +212,12 @@ def _filled(function: str, shape: int | Sequence[int], value: Any, dtype: DType 
 
 def zeros(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array of zeros (dtype: float32 by default). Errors as for `empty`. Standard: creation functions, `zeros`."""
-    return _filled("zeros", shape, 0, dtypes.float32 if dtype is None else dtype, device)
+    return filled("zeros", shape, 0, dtypes.float32 if dtype is None else dtype, device)
 
 
 def ones(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array of ones (dtype: float32 by default). Errors as for `empty`. Standard: creation functions, `ones`."""
-    return _filled("ones", shape, 1, dtypes.float32 if dtype is None else dtype, device)
+    return filled("ones", shape, 1, dtypes.float32 if dtype is None else dtype, device)
 
 
 def empty_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:
@@ -240,9 +240,7 @@ def full_like(x: VkArray, /, fill_value: Any, *, dtype: DType | None = None, dev
 def _filled_like(function: str, x: VkArray, value: Any, dtype: DType | None, device: Any) -> VkArray:
     """What `full_like` returns; errors name `function`."""
     check_array(function, x)
-    return _filled(
-        function, x.shape, value, x.dtype if dtype is None else dtype, x.device if device is None else device
-    )
+    return filled(function, x.shape, value, x.dtype if dtype is None else dtype, x.device if device is None else device)
 
 
 def zeros_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import dtypes
+from .. import dtypes, promotion
 from ..array import VkArray, empty
 from ..dtypes import CATEGORIES
 from . import creation, launch
@@ -55,6 +55,8 @@ def pad(
     if mode not in _MODES:
         raise ValueError(f"pad: expected mode {', '.join(_MODES)}, got {mode!r}.")
     widths = [creation.as_shape(pair, "pad", "pad_width") for pair in _pairs("pad_width", pad_width, x.ndim)]
+    if mode == "linear_ramp":
+        promotion.check_category("pad", x._dtype, "numeric")
     if mode in _PLACES:
         return _repeated(x, widths, mode)
     shape = tuple(length + sum(pair) for length, pair in zip(x._shape, widths, strict=True))
@@ -105,7 +107,8 @@ def _fill_sides(x: VkArray, axis: int, widths: tuple[int, ...], values: tuple[An
             continue
         before = (slice(None),) * axis
         if not ramp or first == last:
-            x[(*before, side)] = value
+            given = type(value) is VkArray
+            x[(*before, side)] = value if given else creation.filled("pad", (), value, x._dtype, x._device)
             continue
         # As numpy.linspace from the end value on: steps of the difference.
         wide = dtypes.float32 if x._dtype in _RAMPED_IN_FLOAT32 else dtypes.float64
