@@ -21,6 +21,27 @@ layout(buffer_reference, scalar) buffer RElements { R_STORAGE data[]; };
 #define EACH_COLUMN [[unroll]] for (int j = 0; j < COLUMNS; ++j)
 #define EACH_STEP [[unroll]] for (int k = 0; k < DEPTH; ++k)
 
+#ifdef TEXELS
+// Both operands are bound, and lie in texels of four elements, along k (of four steps then) or along the rows and columns of
+// the result: CPU drivers load a texel at once, and through an address lane by lane.
+layout(constant_id = 1) const bool A_ALONG_K = false;
+layout(constant_id = 3) const bool B_ALONG_K = false;
+layout(binding = 0) uniform usamplerBuffer a_texels;
+layout(binding = 1) uniform usamplerBuffer b_texels;
+#define FETCH(NAME, COUNT, ALONG_K, STEP)                                                        \
+    if (ALONG_K) {                                                                               \
+        [[unroll]] for (int i = 0; i < COUNT; ++i) {                                             \
+            uvec4 texel = texelFetch(NAME##_texels, NAME##_offset[i] + first >> 2);              \
+            EACH_STEP NAME[k][i] = UNPACK(texel[k], 0);                                          \
+        }                                                                                        \
+    } else {                                                                                     \
+        EACH_STEP [[unroll]] for (int i = 0; i < COUNT; i += 4) {                                \
+            uvec4 texel = texelFetch(NAME##_texels, NAME##_offset[i] + (first + k) * STEP >> 2); \
+            [[unroll]] for (int j = 0; j < 4; ++j) NAME[k][i + j] = UNPACK(texel[j], 0);         \
+        }                                                                                        \
+    }
+#endif
+
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
     uint across = (push.n + uint(COLUMNS) - 1u) / uint(COLUMNS);
@@ -39,9 +60,13 @@ void main() {
     EACH_COLUMN b_offset[j] = place.b + min(column + j, int(push.n) - 1) * push.b_n;
     T total[ROWS][COLUMNS];
     EACH_ROW EACH_COLUMN total[i][j] = T(0);
-    // Past the end of k zeros are added.
+    // Past the end of k zeros are added; of texels there is a whole number.
     for (int first = 0; first < length; first += DEPTH) {
         T a[DEPTH][ROWS], b[DEPTH][COLUMNS];
+#ifdef TEXELS
+        FETCH(a, ROWS, A_ALONG_K, push.a_k)
+        FETCH(b, COLUMNS, B_ALONG_K, push.b_k)
+#else
         EACH_STEP {
             bool inside = first + k < length;
             int at = inside ? first + k : 0;
@@ -52,6 +77,7 @@ void main() {
                 EACH_COLUMN b[k][j] = T(0);
             }
         }
+#endif
         EACH_ROW EACH_COLUMN EACH_STEP total[i][j] = vx_multiply_add(a[k][i], b[k][j], total[i][j]);
     }
     EACH_ROW EACH_COLUMN {

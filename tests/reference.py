@@ -34,8 +34,8 @@ def roll(monkeypatch, device) -> None:
     """Let products in tiles leave their loops as they are on a CPU driver, which compiles them for minutes otherwise."""
     make = product.matmul_variant
 
-    def variant(tile, source, target, device):
-        made = make(tile, source, target, device)
+    def variant(tile, *options):
+        made = make(tile, *options)
         return made._replace(defines=(*made.defines, ("ROLLED", "1"))) if tile.template == "matmul_tiled" else made
 
     if device.limits.is_cpu:

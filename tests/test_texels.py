@@ -8,9 +8,10 @@ from reference import supported
 
 import vkarray as vx
 from vkarray.dtypes import DTYPES
-from vkarray.ops import launch, reductions, texels
+from vkarray.ops import launch, packs, product, reductions, texels
 from vkarray.ops.catalogue import elementwise_operations
 from vkarray.ops.searching import where_operation
+from vkarray.ops.tiles import CPU_TILES
 
 DTYPES_OF_A_WORD = [dtype for dtype in supported(DTYPES.values()) if dtype.itemsize <= 4]
 CASES = [
@@ -132,3 +133,95 @@ def test_layouts_on_texels(label, device, run):
         result, used = run(operation, views, True)
         assert result == expected
         assert bool(used) == any(views[k].ndim for k in operation.as_texels(device))
+
+
+@pytest.fixture
+def only(monkeypatch, device):
+    """A function that makes a row the only one of the tables of products, on a device that works like a CPU."""
+    monkeypatch.setattr(type(device.limits), "kind", "cpu")
+
+    def choose(tile):
+        for table in ("GPU_TILES", "CPU_TILES"):
+            monkeypatch.setattr(product, table, (tile,))
+        product.choose_tile.cache_clear()
+
+    yield choose
+    product.choose_tile.cache_clear()
+
+
+@pytest.fixture
+def both_ways(monkeypatch, device):
+    """A function that returns the bytes of what another makes without texels and with them, and whether any were read."""
+    dispatch, names = device.dispatch, []
+    monkeypatch.setattr(device, "dispatch", lambda kernel, *rest: (names.append(kernel.name), dispatch(kernel, *rest)))
+
+    def call(make):
+        results = []
+        for few in (1 << 60, 0):
+            monkeypatch.setattr(packs, "_FEW_PRODUCTS", few)
+            names.clear()
+            results.append(np.asarray(make()).tobytes())
+        return (*results, any("(texels)" in name for name in names))
+
+    return call
+
+
+# The shapes of two matrices, with stacks, and in which layouts they are read as texels: 1 for a matrix that is turned.
+EVERY = {(0, 0), (0, 1), (1, 0), (1, 1)}
+PRODUCTS = [
+    ((36, 20), (20, 52), EVERY),
+    ((35, 8), (8, 41), {(0, 1)}),
+    ((3, 40, 24), (3, 24, 16), EVERY),
+    ((20, 6), (6, 20), set()),
+]
+# The largest tile takes SwiftShader ten seconds to compile: one type and layout of it.
+TILES = [
+    (tile, dtype) for tile in CPU_TILES for dtype in (vx.float32, vx.int32, vx.uint32)[: 1 if tile.shape[0] > 8 else 3]
+]
+
+
+@pytest.mark.parametrize(("tile", "dtype"), TILES, ids=lambda one: getattr(one, "label", str(one)))
+def test_products_of_texels(tile, dtype, only, device, both_ways):
+    """Both operands along k or not; last tiles that are not full, stacks, one matrix for a stack, and lengths that do not do."""
+    only(tile)
+    aligned = device.limits.min_texel_buffer_offset_alignment <= 16
+    for a_shape, b_shape, wanted in PRODUCTS:
+        for turned in EVERY if tile.shape[0] <= 8 else [(0, 0)]:
+            a, b = (
+                vx.asarray(x.mT, copy=True).mT if turn else x
+                for x, turn in zip((values_of(dtype, a_shape), values_of(dtype, b_shape)), turned, strict=True)
+            )
+            plain, result, used = both_ways(lambda a=a, b=b: a @ b)
+            assert result == plain
+            assert used == (turned in wanted)
+    first, second = values_of(dtype, (4, 32, 48)), values_of(dtype, (48, 64))
+    for a, b in ((first[:, 8:, 16:], second[16:, 32:]), (first[1:, :, 4:44], second[8:, :48])):
+        plain, result, used = both_ways(lambda a=a, b=b: a @ b)
+        assert result == plain
+        assert used or not aligned
+
+
+@pytest.mark.parametrize("upper", [False, True])
+def test_products_of_texels_are_subtracted(upper, only, device, both_ways):
+    only(CPU_TILES[1])
+    matrix = values_of(vx.float32, (80, 80))
+
+    def subtracted():
+        target = vx.asarray(matrix, copy=True)
+        product.subtract_product(target[32:, :32], target[:32, 32:], target[32:, 32:], upper)
+        return vx.triu(target[32:, 32:]) if upper else target
+
+    plain, result, used = both_ways(subtracted)
+    assert result == plain
+    assert used or device.limits.min_texel_buffer_offset_alignment > 16
+
+
+def test_odd_matrices_are_copied_for_texels(only, monkeypatch, both_ways):
+    only(CPU_TILES[1])
+    first, second = values_of(vx.float32, (33, 37)), values_of(vx.float32, (37, 41))
+    plain, result, used = both_ways(lambda: first @ second)
+    assert not used
+    monkeypatch.setitem(packs._LEAST, "cpu", (32, 32, 32))
+    copied, result, used = both_ways(lambda: first @ second)
+    assert used
+    assert copied == result == plain

@@ -1,14 +1,87 @@
-"""Copies of matrices in packs of 16 bytes, for large products of matrices that do not lie so: of odd lengths, or sliced."""
+"""Matrices in packs of 16 bytes: how products read them, as texels on CPU drivers, and copies of those that do not lie so."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .. import layout
 from ..array import VkArray, empty
-from . import launch
+from ..dtypes import DType
+from . import launch, texels
+
+if TYPE_CHECKING:
+    from .product import Slice
+    from .texels import Binding
+
+# Packs of 16 bytes of the types computed in. 8-byte types move one by one: as dvec2 they took 30 times as long on NVIDIA,
+# and as uvec4 they are no faster.
+_PACKS = {"float": ("vec4", 4), "int": ("ivec4", 4), "uint": ("uvec4", 4)}
+_COMPUTE_TYPES = {
+    "signed integer": ("int", "int64_t"), "unsigned integer": ("uint", "uint64_t"),
+    "real floating": ("float", "double"), "complex floating": ("vec2", "dvec2"),
+}  # fmt: skip
 
 # Rows and columns of the result, and products of a sum, from which on copies cost less than moving elements one by one.
-_LEAST = (1024, 1024, 512)
+_LEAST = {"gpu": (1024, 1024, 512), "cpu": (256, 256, 256)}
 # Rows of the result from which on a copy costs less than reading b along k, in pieces of lines of the cache.
 _TURN_FROM = 4096
+_FEW_PRODUCTS = 1 << 15  # products, below which it does not pay to read texels, which takes a descriptor set
+
+
+def pack_of(dtype: DType) -> tuple[str, int]:
+    """The GLSL type of what tiles are moved in, and how many elements it has."""
+    compute = _COMPUTE_TYPES[dtype.kind][dtype.bits == 64]
+    return _PACKS.get(compute, (compute, 1))
+
+
+def access_constants(slice_: Slice, a: VkArray, b: VkArray, result: VkArray, r_m: int) -> tuple[tuple[int, int], ...]:
+    """The specialization constants of matmul_tiled for these layouts, and of matmul_blocked for texels."""
+    (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
+    a_along_k, b_along_k = abs(a_k) <= abs(a_m), abs(b_k) < abs(b_n)
+    columns = slice_.inner[1]
+    # The stride along which elements are moved, the one across, and the length that is to be of whole packs: what is
+    # read past the last row or column is not stored, and lies in the same 16 bytes.
+    along = [
+        (a_k, a_m, slice_.along_k) if a_along_k else (a_m, a_k, 0),
+        (b_k, b_n, slice_.along_k) if b_along_k else (b_n, b_k, 0),
+        (1, r_m, columns),
+    ]
+    packed = [
+        _packable(array, address, length, step, (other, *strides))
+        for array, address, (step, other, length), strides in zip(
+            (a, b, result), slice_.addresses, along, slice_.strides, strict=True
+        )
+    ]
+    values = (a_along_k, packed[0], b_along_k, packed[1], packed[2])
+    return tuple((number, int(value)) for number, value in enumerate(values, 1))
+
+
+def texel_bindings(
+    slice_: Slice, a: VkArray, b: VkArray, access: tuple[tuple[int, int], ...]
+) -> list[Binding]:  # fmt: skip
+    """The bindings by which matmul_blocked reads a and b as texels; none where they do not lie so."""
+    few = slice_.count * math.prod(slice_.inner) * slice_.k < _FEW_PRODUCTS
+    if few or not (access[1][1] and access[3][1]) or slice_.along_k % pack_of(a._dtype)[1]:
+        return []
+    made = []
+    operands = (0, a, slice_.inner[0], a._strides[-2:]), (1, b, slice_.inner[1], b._strides[:-3:-1])
+    for number, array, length, steps in operands:
+        shape = (*slice_.sizes[1:], length, slice_.k)
+        span = layout.offset_range(shape, (*slice_.strides[number][1:], *steps))[1] + 1
+        first = (slice_.addresses[number] - array._address) // array._dtype.itemsize
+        made.append(texels.binding(array, number, first, span, 0))
+    return [one for one in made if one is not None] if None not in made else []
+
+
+def _packable(array: VkArray, address: int, length: int, step: int, others: Sequence[int]) -> bool:
+    """Whether packs can be moved whole: side by side, aligned, and stored in the compute type."""
+    lanes = pack_of(array._dtype)[1]
+    return (
+        lanes > 1 and array._dtype.bits >= 32 and step == 1 and address % 16 == 0 and length % lanes == 0
+        and all(stride >= 0 and stride % lanes == 0 for stride in others)
+    )  # fmt: skip
 
 
 def in_packs(a: VkArray, b: VkArray, lanes: int) -> tuple[VkArray, VkArray]:
@@ -17,7 +90,8 @@ def in_packs(a: VkArray, b: VkArray, lanes: int) -> tuple[VkArray, VkArray]:
     Where k is no multiple of `lanes`, both are longer by zeros along it. Copies lie row by row of k, which is read fastest.
     """
     (m, k), n = a._shape, b._shape[1]
-    if lanes == 1 or any(length < least for length, least in zip((m, n, k), _LEAST, strict=True)):
+    least = _LEAST[a._device.limits.kind]
+    if lanes == 1 or any(length < limit for length, limit in zip((m, n, k), least, strict=True)):
         return a, b
     whole = -(-k // lanes) * lanes
     along_k = whole == k and _lies_in_packs(a, lanes), whole == k and _lies_in_packs(b.mT, lanes) and m < _TURN_FROM

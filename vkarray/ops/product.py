@@ -17,14 +17,15 @@ from .. import dtypes, layout, tuning
 from ..array import VkArray, empty, is_supported, storage_itemsize
 from ..dtypes import CATEGORIES, DType
 from ..shaders import Variant
-from . import dot_packs, launch
-from .packs import in_packs
+from . import dot_packs, launch, packs
+from .packs import pack_of
 from .reductions import partial_dtype
 from .rows import cast
 from .tiles import CPU_TILES, GPU_TILES, Row, Tile, count, rows_of_whole_waves, time
 
 if TYPE_CHECKING:
     from .launch import Defines, Device, Kernel
+    from .texels import Binding
 
 # For the kinds of device: invocations with tiles, and with sums of rows, that keep it busy; when there are fewer, the
 # summed dimension is cut into parts of at least this many products.
@@ -42,24 +43,10 @@ _CONVERT_FROM = 16
 # llvmpipe leaves a loop after 65,535 turns, whatever it still had to do.
 _LONGEST_PART = {"gpu": 1 << 30, "cpu": 1 << 15}
 
-# Packs of 16 bytes of the types computed in. 8-byte types move one by one: as dvec2 they took 30 times as long on NVIDIA,
-# and as uvec4 they are no faster.
-_PACKS = {"float": ("vec4", 4), "int": ("ivec4", 4), "uint": ("uvec4", 4)}
-_COMPUTE_TYPES = {
-    "signed integer": ("int", "int64_t"), "unsigned integer": ("uint", "uint64_t"),
-    "real floating": ("float", "double"), "complex floating": ("vec2", "dvec2"),
-}  # fmt: skip
-
 
 def compute_itemsize(dtype: DType) -> int:
     """Bytes of the type computed in (8- and 16-bit types compute in 32 bits)."""
     return max(4, dtype.itemsize)
-
-
-def pack_of(dtype: DType) -> tuple[str, int]:
-    """The GLSL type of what tiles are moved in, and how many elements it has."""
-    compute = _COMPUTE_TYPES[dtype.kind][dtype.bits == 64]
-    return _PACKS.get(compute, (compute, 1))
 
 
 # -- variants ---------------------------------------------------------------------------------------------------------
@@ -79,16 +66,19 @@ def dot_variant(term: str, source: DType, target: DType, device: Device) -> Vari
 
 
 @functools.cache
-def matmul_variant(tile: Tile, source: DType, target: DType, device: Device) -> Variant:
-    """Matrix products of `source` elements, stored as `target`."""
+def matmul_variant(tile: Tile, source: DType, target: DType, device: Device, as_texels: bool = False) -> Variant:
+    """Matrix products of `source` elements, read `as_texels` or not, stored as `target`."""
     (rows, columns), (pack, lanes) = tile.block, pack_of(source)
     if tile.template == "matmul_tiled":
         own = {"TILE_M": tile.shape[0], "TILE_N": tile.shape[1], "TILE_K": tile.depth, "BLOCK_M": rows,
                "BLOCK_N": columns, "PACK": pack, "LANES": lanes}  # fmt: skip
     else:
         own = {"ROWS": rows, "COLUMNS": columns, "DEPTH": tile.depth}
+        if as_texels:
+            own |= {"DEPTH": 4, "TEXELS": 1, "UNPACK": f"UNPACK_{source.name}"}
     defines = (*_defines(source, target, device), *((name, str(value)) for name, value in own.items()))
-    return Variant(tile.template, defines, f"{tile.label}, {source} to {target}")
+    label = f"{tile.label}, {source} to {target}{' (texels)' if as_texels else ''}"
+    return Variant(tile.template, defines, label)
 
 
 def variants(device: Device) -> Iterator[Variant]:
@@ -111,6 +101,8 @@ def _matmul_variants(source: DType, target: DType, device: Device) -> Iterator[V
         converted = source.bits == 16 and source.kind == "real floating" and tile.template == "matmul_tiled"
         if compute_itemsize(source) <= tile.itemsize and not converted:
             yield matmul_variant(tile, source, target, device)
+            if tile.template == "matmul_blocked" and pack_of(source)[1] == 4 == source.itemsize:
+                yield matmul_variant(tile, source, target, device, True)
 
 
 # What `dot` adds, as GLSL in the sum and in a and b.
@@ -252,8 +244,9 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
         return result
     a, b, folded = fold(a, b, result)
     tile = choose_tile(device, folded._shape, a._dtype)
-    if tile.template == "matmul_tiled" and a._dtype.bits >= 32 and len(folded._shape) == 2:
-        a, b = in_packs(a, b, pack_of(a._dtype)[1])
+    moved_in_packs = tile.template == "matmul_tiled" or device.limits.kind == "cpu"
+    if moved_in_packs and a._dtype.bits >= 32 and len(folded._shape) == 2:
+        a, b = packs.in_packs(a, b, pack_of(a._dtype)[1])
     k, shortest = a._shape[-1], _SHORTEST_PART[device.limits.kind]
     least = _BUSY_WITH_TILES[device.limits.kind]
     for first, second, piece, busy in pieces(a, b, folded, tile, least, tile.template == "matmul_tiled"):
@@ -366,53 +359,25 @@ def _multiply(
     m, n = result._shape[-2:]
     shape, strides = layout.collapse(result._shape[1:-2], [a._strides[:-2], b._strides[:-2], result._strides[1:-2]])
     stack = Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
-    variant = matmul_variant(tile, a._dtype, result._dtype, device)
-    inner = ((a_m, 0), (0, b_n), (result._strides[-2], 1))
+    inner, tiled = ((a_m, 0), (0, b_n), (result._strides[-2], 1)), tile.template == "matmul_tiled"
     for slice_ in stack.slices((m, n), inner, _limit(a, b, result, part, a_k, b_k)):
         rows, columns = slice_.inner
         r_m = result._strides[-2] if rows > 1 else 0
         constants = update if slice_.inner == (m, n) else update[:1]  # a part has no diagonal of its own
-        if tile.template == "matmul_tiled":
-            constants = (*_access_constants(slice_, a, b, result, r_m), *constants)
+        bound: list[Binding] = []
+        if tiled or device.limits.kind == "cpu":
+            access = packs.access_constants(slice_, a, b, result, r_m)
+            bound = [] if tiled else packs.texel_bindings(slice_, a, b, access)
+            constants = (*access, *constants) if tiled or bound else constants
+        variant = matmul_variant(tile, a._dtype, result._dtype, device, bool(bound))
         kernel = launch.kernel(variant, device, tile.workgroup_size, constants)
         steps = (*taken_steps(rows, a_m), *taken_steps(part, a_k, b_k), *taken_steps(columns, b_n), r_m)
         header = struct.pack(
             "<3Q5I5iI", *slice_.addresses, slice_.count, rows, columns, slice_.k, part, *steps, slice_.rank
         )
         tiles = slice_.count * tile.count(slice_.inner)
-        per_group = kernel.local_size[0] if tile.template == "matmul_blocked" else 1
-        stack.dispatch(kernel, header, slice_, launch.groups_for(tiles, device.limits, per_group))
-
-
-def _access_constants(slice_: _Slice, a: VkArray, b: VkArray, result: VkArray, r_m: int) -> tuple[tuple[int, int], ...]:
-    """The specialization constants of matmul_tiled for these layouts."""
-    (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
-    a_along_k, b_along_k = abs(a_k) <= abs(a_m), abs(b_k) < abs(b_n)
-    columns = slice_.inner[1]
-    # The stride along which elements are moved, the one across, and the length that is to be of whole packs: what is
-    # read past the last row or column is not stored, and lies in the same 16 bytes.
-    along = [
-        (a_k, a_m, slice_.along_k) if a_along_k else (a_m, a_k, 0),
-        (b_k, b_n, slice_.along_k) if b_along_k else (b_n, b_k, 0),
-        (1, r_m, columns),
-    ]
-    packed = [
-        _packable(array, address, length, step, (other, *strides))
-        for array, address, (step, other, length), strides in zip(
-            (a, b, result), slice_.addresses, along, slice_.strides, strict=True
-        )
-    ]
-    values = (a_along_k, packed[0], b_along_k, packed[1], packed[2])
-    return tuple((number, int(value)) for number, value in enumerate(values, 1))
-
-
-def _packable(array: VkArray, address: int, length: int, step: int, others: Sequence[int]) -> bool:
-    """Whether packs can be moved whole: side by side, aligned, and stored in the compute type."""
-    lanes = pack_of(array._dtype)[1]
-    return (
-        lanes > 1 and array._dtype.bits >= 32 and step == 1 and address % 16 == 0 and length % lanes == 0
-        and all(stride >= 0 and stride % lanes == 0 for stride in others)
-    )  # fmt: skip
+        per_group = 1 if tiled else kernel.local_size[0]
+        stack.dispatch(kernel, header, slice_, launch.groups_for(tiles, device.limits, per_group), bindings=bound)
 
 
 def taken_steps(length: int, *strides: int) -> tuple[int, ...]:
@@ -423,7 +388,7 @@ def taken_steps(length: int, *strides: int) -> tuple[int, ...]:
 # -- stacks -----------------------------------------------------------------------------------------------------------
 
 
-class _Slice(NamedTuple):
+class Slice(NamedTuple):
     """What one dispatch covers: as much of a stack as 32-bit indices reach."""
 
     inner: tuple[int, ...]
@@ -459,7 +424,7 @@ class Stack:
         self.shape = (-(-k // part), *shape)
         self.strides = [(step, *outer) for outer, step in zip(strides, part_strides, strict=True)]
 
-    def slices(self, inner: tuple[int, ...], inner_strides: Sequence[tuple[int, ...]], limit: int) -> Iterator[_Slice]:
+    def slices(self, inner: tuple[int, ...], inner_strides: Sequence[tuple[int, ...]], limit: int) -> Iterator[Slice]:
         """The slices, with `inner` dimensions (rows and columns of a tile) that are cut as well but not stacked."""
         rank = len(self.shape)
         strides = [(*outer, *own) for outer, own in zip(self.strides, inner_strides, strict=True)]
@@ -473,11 +438,12 @@ class Stack:
                 for array, offset in zip(self.operands, offsets, strict=True)
             ]
             k = min(self.k - first * self.part, sizes[0] * self.part)
-            yield _Slice(shape[rank:], sizes, own, addresses, k, self.part)
+            yield Slice(shape[rank:], sizes, own, addresses, k, self.part)
 
     def dispatch(
-        self, kernel: Kernel, header: bytes, slice_: _Slice, groups: tuple[int, int, int], bias: VkArray | None = None
-    ) -> None:
+        self, kernel: Kernel, header: bytes, slice_: Slice, groups: tuple[int, int, int], bias: VkArray | None = None,
+        bindings: Sequence[Binding] = (),
+    ) -> None:  # fmt: skip
         """Run a kernel whose push constants are `header`, the slice's dimensions and, as their last words, an address."""
         values = [*slice_.sizes, *(stride for outer in slice_.strides for stride in outer)]
         push, metadata = launch.with_metadata(self.device, header, values)
@@ -486,4 +452,4 @@ class Stack:
         if bias is not None:
             push = push.ljust(launch.PUSH_CONSTANT_BYTES - 8, b"\0") + struct.pack("<Q", bias._address)
             reads.append(bias._buffer)
-        self.device.dispatch(kernel, push, groups, reads, (result._buffer,))
+        self.device.dispatch(kernel, push, groups, reads, (result._buffer,), bindings)

@@ -13,15 +13,16 @@ _FEW_BYTES = 1 << 16
 Binding = tuple[int, "_vk.Buffer", int, int]  # number, and the part of a buffer: offset and bytes
 
 
-def binding(array: VkArray, number: int, first: int, count: int) -> Binding | None:
+def binding(array: VkArray, number: int, first: int, count: int, least: int | None = None) -> Binding | None:
     """The binding by which a kernel reads `count` elements of an array, in memory `first` after its first one.
 
-    None where they are too few for that to pay, too many, or do not begin where a texel does.
+    None where they are too few for that to pay (`least` bytes, if given), too many, or do not begin where a texel does.
     """
     itemsize, limits = storage_itemsize(array._dtype, array._device), array._device.limits
     offset, nbytes = (array._offset + first) * itemsize, count * itemsize
     alignment = max(_vk.TEXEL_BYTES, limits.min_texel_buffer_offset_alignment)
-    if not _FEW_BYTES <= nbytes <= _vk.TEXEL_BYTES * limits.max_texel_buffer_elements or offset % alignment:
+    least = _FEW_BYTES if least is None else least
+    if not least <= nbytes <= _vk.TEXEL_BYTES * limits.max_texel_buffer_elements or offset % alignment:
         return None
     return number, array._buffer, offset, nbytes
 
