@@ -107,7 +107,7 @@ def test_views_go_with_their_sets(own_device):
     with faults.inject(OUT_OF_DEVICE_MEMORY, "vkCreateBufferView"), pytest.raises(OutOfMemoryError):
         read_texels(own_device, kernel, source, 512, 256, 1)
     assert len(own_device.descriptors.sets) == 2
-    own_device.synchronize()
+    own_device.queue.wait_all()
     own_device.descriptors._trim(2)
     assert api.live_objects().get("BufferView", 0) == before
 

@@ -131,7 +131,7 @@ def test_batches_grow_and_are_submitted_without_waiting(own_device):
     for _ in range(1000):
         combine.run(a, b, own_device.allocate(256))
     assert queue.batches < 130
-    own_device.synchronize()
+    queue.wait_all()
     assert queue.batch_limit <= queue_module.FIRST_BATCH, "after an idle device the first batch is large"
     assert not queue.in_flight
     assert len(queue.free) <= 130
@@ -151,7 +151,7 @@ def test_command_buffers_are_used_again(own_device):
     a = own_device.allocate(256)
     for _ in range(50):
         combine.run(a, a, a)
-        own_device.synchronize()
+        own_device.queue.wait_all()
     queue = own_device.queue  # one runs while the next is begun
     assert len(queue.free) + (queue.begun is not None) <= 2, "each batch makes a command buffer of its own"
 
@@ -188,6 +188,7 @@ def test_kernel_dropped_in_flight_lives_until_the_work_is_done(own_device):
     del combine
     assert len(own_device.kernels) == 1, "a pipeline is destroyed while a command buffer uses it"
     assert (download(own_device, target) == 3 * words(64, 1) + words(64, 2)).all()
+    own_device.queue.wait_all()
     assert not own_device.kernels, "a dropped pipeline is never destroyed"
 
 

@@ -263,9 +263,9 @@ class Descriptors:
 
     def _trim(self, count: int) -> None:
         """Free the ``count`` least recently used sets, as far as the device has done with them."""
-        completed = self.device.queue.completed
+        released = self.device.queue.progress.released
         for key in [key for key, _ in zip(self.sets, range(count), strict=False)]:
-            if self.sets[key].serial <= completed:
+            if self.sets[key].serial <= released:
                 self._free(self.sets.pop(key))
 
     def forget(self, blocks: Sequence[Block]) -> None:

@@ -2,7 +2,7 @@
 
 Every command gets a serial, one more than the last. Each buffer carries the serials of its last write and last read;
 a barrier orders everything recorded so far before everything after it, so a command needs one exactly when it touches
-a buffer whose conflicting serial is newer than the last barrier. The timeline semaphore counts serials too.
+a buffer whose conflicting serial is newer than the last barrier. The device counts the serials that it has done, see `progress.py`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from .. import configuration
 from ..errors import DeviceLostError, FeatureError, OutOfMemoryError, VkArrayError
 from . import timing
 from .api import NULL, array, ffi, struct, vk
+from .progress import Progress
 
 if TYPE_CHECKING:
     from .barriers import Checker
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 FIRST_BATCH, LARGEST_BATCH = 8, 256  # commands per batch: small while the device may be idle, then doubling
 # Workgroups that are enough work to submit at once, and while the device has work, when it is the host's time that counts.
 BATCH_WORKGROUPS, LARGEST_WORKGROUPS = 1 << 14, 1 << 16
-POLL_SECONDS = 2e-3  # waking from a sleeping wait took 50 to 600 µs on a GPU; after this long it is little
-WAIT_NANOSECONDS = 100_000_000  # wake up this often so that Ctrl-C works
 PROBE_SECONDS = 1.0  # after so long a wait, and then this often, ask whether the device is lost
 
 _COMPUTE = vk.VK_SHADER_STAGE_COMPUTE_BIT
@@ -48,12 +47,17 @@ def _dependency(stages: int, accesses: int) -> Any:
 
 
 class Batch:
-    """A submitted command buffer: its last serial, what it runs (kept alive until it is done), its timestamps."""
+    """A submitted command buffer: its last serial, what it runs (kept alive until it is done), its timestamps.
 
-    __slots__ = ("commands", "serial", "steps", "timer")
+    One that is `silent` signals no semaphore.
+    """
 
-    def __init__(self, commands: Any, serial: int, steps: list[Kernel | str], timer: timing.Timer | None) -> None:
-        self.commands, self.serial, self.steps, self.timer = commands, serial, steps, timer
+    __slots__ = ("commands", "serial", "silent", "steps", "timer")
+
+    def __init__(
+        self, commands: Any, serial: int, steps: list[Kernel | str], timer: timing.Timer | None, silent: bool
+    ) -> None:
+        self.commands, self.serial, self.steps, self.timer, self.silent = commands, serial, steps, timer, silent
 
 
 class Queue:
@@ -63,7 +67,7 @@ class Queue:
         self.device, self.functions = device, device.functions
         self.lock = device.gate.lock
         self.waiting = 0  # threads that wait for the device outside the gate
-        self.serial = self.barrier = self.submitted = self.completed = 0
+        self.serial = self.barrier = self.submitted = 0
         self.commands: Any = None  # the command buffer being recorded
         self.begun: Any = None  # the next one, begun ahead of need
         self.bound: Kernel | None = None
@@ -77,7 +81,8 @@ class Queue:
         self.timer: timing.Timer | None = None  # timestamps of the batch being recorded
         self.timing_sinks: list[Any] = []
         self.traced = False  # a checker or a sink wants to hear of each command
-        self.pool, self.semaphore = ffi.new("VkCommandPool*"), ffi.new("VkSemaphore*")
+        self.progress = Progress(device)
+        self.pool = ffi.new("VkCommandPool*")
         stack.callback(self.close)
         self._create()
         self._prepare()
@@ -97,30 +102,18 @@ class Queue:
             NULL,
             self.pool,
         )
-        timeline = struct("VkSemaphoreTypeCreateInfo", semaphoreType=vk.VK_SEMAPHORE_TYPE_TIMELINE)
-        functions.vkCreateSemaphore(
-            device.handle, struct("VkSemaphoreCreateInfo", pNext=timeline), NULL, self.semaphore
-        )
 
     def _prepare(self) -> None:
         """Structures and functions that every call uses again."""
         self._begin_info = struct("VkCommandBufferBeginInfo", flags=vk.VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT)
         self._between = struct("VkMemoryBarrier", srcAccessMask=_WRITES, dstAccessMask=_WRITES | _READS)
         self._at_end = struct("VkMemoryBarrier", srcAccessMask=_WRITES, dstAccessMask=_WRITES | _READS | _HOST)
-        self._value, self._counter = ffi.new("uint64_t*"), ffi.new("uint64_t*")
         self._command_cell = ffi.new("VkCommandBuffer*")
-        self._timeline_info = struct(
-            "VkTimelineSemaphoreSubmitInfo", signalSemaphoreValueCount=1, pSignalSemaphoreValues=self._value
-        )
-        self._submit_info = struct(
-            "VkSubmitInfo",
-            pNext=self._timeline_info,
-            commandBufferCount=1,
-            pCommandBuffers=self._command_cell,
-            signalSemaphoreCount=1,
-            pSignalSemaphores=self.semaphore,
-        )
-        self._empty_submit_info = struct("VkSubmitInfo")
+        commands = {"commandBufferCount": 1, "pCommandBuffers": self._command_cell}
+        self._submit_info = self.progress.submit_info(signals=True, **commands)
+        self._silent_submit_info = self.progress.submit_info(signals=False, **commands)
+        self._signal_submit_info = self.progress.submit_info(signals=True)
+        self._empty_submit_info = self.progress.submit_info(signals=False)
         functions = self.functions
         self._push_constants, self._dispatch = functions.vkCmdPushConstants, functions.vkCmdDispatch
         self._bind_pipeline = functions.vkCmdBindPipeline
@@ -278,13 +271,13 @@ class Queue:
             self.serial == self.submitted
         ):  # begun, but its only command failed: the timeline has to advance all the same
             self.serial += 1
-        # Orders later batches, and makes results visible to the host.
-        if self._at_end_2 is not None:
-            self._pipeline_barrier_2(commands, self._at_end_2)
-        else:
-            stages = _STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT
-            self._pipeline_barrier(commands, _STAGES, stages, 0, 1, self._at_end, 0, NULL, 0, NULL)
-        batch = Batch(commands, self.serial, self.steps, self.timer)
+        # Who takes timestamps gets them when the driver is done with the batch, not only the device.
+        silent = self.timer is None and not self.traced and self.progress.may_be_silent(self.serial)
+        batch = Batch(commands, self.serial, self.steps, self.timer, silent)
+        self._record_end(commands)
+        if silent:
+            self.progress.record(commands, batch.serial)
+            self._record_end(commands)
         count = self.recorded
         self.in_flight.append(batch)
         self.commands, self.bound, self.steps, self.timer = None, None, [], None
@@ -307,8 +300,18 @@ class Queue:
             self._submitted(batch)
             raise
 
+    def _record_end(self, commands: Any) -> None:
+        """Order later batches, and make what was written visible to the host."""
+        if self._at_end_2 is not None:
+            self._pipeline_barrier_2(commands, self._at_end_2)
+        else:
+            stages = _STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT
+            self._pipeline_barrier(commands, _STAGES, stages, 0, 1, self._at_end, 0, NULL, 0, NULL)
+
     def _submitted(self, batch: Batch) -> None:
         self.barrier = self.submitted = batch.serial
+        if not batch.silent:
+            self.progress.signalled = batch.serial
         self.batches += 1
         self.batch_limit = min(max(self.batch_limit * 2, FIRST_BATCH), LARGEST_BATCH)
         self.workgroup_limit = min(self.workgroup_limit * 2, LARGEST_WORKGROUPS)
@@ -317,8 +320,7 @@ class Queue:
         """Whether the driver has the batch; to find out, it has to finish all that it has."""
         with suppress(VkArrayError):
             self.functions.vkQueueWaitIdle(self.handle)
-            self.functions.vkGetSemaphoreCounterValue(self.device.handle, self.semaphore[0], self._counter)
-            return bool(self._counter[0] == batch.serial)
+            return self.progress.arrived(batch.serial, batch.silent)
         return False
 
     def _give_up(self, reason: str, count: int) -> DeviceLostError:
@@ -332,38 +334,44 @@ class Queue:
         return lost
 
     def _submit(self, batch: Batch) -> None:
-        self._value[0] = batch.serial
-        self._command_cell[0] = batch.commands
+        info = self._silent_submit_info if batch.silent else self._submit_info
+        self.progress.value[0], self._command_cell[0] = batch.serial, batch.commands
         try:
-            self.functions.vkQueueSubmit(self.handle, 1, self._submit_info, NULL)
+            self.functions.vkQueueSubmit(self.handle, 1, info, NULL)
         except OutOfMemoryError:
             self.wait(self.submitted)  # what is in flight holds memory; once more when it is done
-            self.functions.vkQueueSubmit(self.handle, 1, self._submit_info, NULL)
+            self.progress.value[0] = batch.serial
+            self.functions.vkQueueSubmit(self.handle, 1, info, NULL)
 
     def retire(self) -> None:
-        """Note which batches are done, take back their command buffers, deliver their timestamps."""
-        if not self.in_flight:
+        """Note which batches are done, take back command buffers, deliver timestamps."""
+        progress = self.progress
+        busy = progress.completed < self.submitted
+        if not busy and progress.released >= progress.signalled:
             return
-        self.functions.vkGetSemaphoreCounterValue(self.device.handle, self.semaphore[0], self._counter)
-        if self._counter[0] > self.submitted:  # some drivers count to 2^64-1 when the device is lost
-            raise self.device._lost("vkGetSemaphoreCounterValue")
-        self.completed = completed = max(self.completed, self._counter[0])
+        progress.look(self.submitted)
         timers = []
-        while self.in_flight and self.in_flight[0].serial <= completed:
+        while self.in_flight and self.in_flight[0].serial <= progress.released:
             batch = self.in_flight.popleft()
             self.free.append(batch.commands)
             if batch.timer:
                 timers.append(batch.timer)
-        if not self.in_flight:
+        if busy and progress.completed >= self.submitted:
             self.batch_limit, self.workgroup_limit = FIRST_BATCH, BATCH_WORKGROUPS
         for timer in timers:
             timer.deliver()
 
     # --- waiting ---------------------------------------------------------------------------------------------------
 
+    @property
+    def completed(self) -> int:
+        """The serial up to which the device is known to have done all commands."""
+        return self.progress.completed
+
     def wait(self, serial: int) -> None:
         """Return when the device has done all commands up to ``serial``. Other threads may record meanwhile."""
-        if serial <= self.completed:
+        progress = self.progress
+        if serial <= progress.completed:
             return
         with self.device.gate:
             if serial > self.submitted:
@@ -372,15 +380,18 @@ class Queue:
                     serial, self.submitted
                 )  # the command of that number may have failed before it was recorded
             self.retire()
-            if serial <= self.completed:
+            if serial <= progress.completed:
                 self._waited()
                 return
-            # A batch signals its last serial; some validation layers wait in vain for one in between.
-            serial = next((batch.serial for batch in self.in_flight if batch.serial >= serial), serial)
+            batch = self.in_flight[-1]
+            for earlier in reversed(self.in_flight):  # most waits are for one of the last
+                if earlier.serial < serial:
+                    break
+                batch = earlier
             self._begin_ahead()
             self.waiting += 1
         try:
-            self._wait_outside(serial)
+            self._wait_outside(batch)
         finally:
             with self.lock:
                 self.waiting -= 1
@@ -391,31 +402,52 @@ class Queue:
         if not self.device.limits.is_cpu:
             self.batch_limit = 1
 
-    def _wait_outside(self, serial: int) -> None:
+    def _wait_outside(self, batch: Batch) -> None:
         """The part of `wait` that is not behind the gate."""
+        progress, serial = self.progress, batch.serial
         if not self.device.limits.is_cpu:
-            counter, end = ffi.new("uint64_t*"), time.perf_counter() + POLL_SECONDS
-            while counter[0] < serial and time.perf_counter() < end:
-                self.functions.vkGetSemaphoreCounterValue(self.device.handle, self.semaphore[0], counter)
+            progress.poll(serial, batch.silent)
             with self.device.gate:
                 self.retire()
-        if self.completed >= serial:
+        if progress.completed >= serial:
             return
-        info = struct(
-            "VkSemaphoreWaitInfo", semaphoreCount=1, pSemaphores=self.semaphore, pValues=ffi.new("uint64_t*", serial)
-        )
-        probe = time.perf_counter() + PROBE_SECONDS
-        while self.completed < serial:
-            self.functions.vkWaitSemaphores(self.device.handle, info, WAIT_NANOSECONDS)
+        with self.device.gate:
+            signalled = self._signalled(serial)
+        self._sleep(signalled)
+
+    def _sleep(self, signalled: int) -> None:
+        """Return when a serial has been signalled."""
+        progress, probe = self.progress, time.perf_counter() + PROBE_SECONDS
+        while progress.released < signalled:
+            progress.sleep(signalled)
             with self.device.gate:
                 self.retire()
-                if self.completed < serial and time.perf_counter() > probe:
+                if progress.released < signalled and time.perf_counter() > probe:
                     # NVIDIA's driver tells of a lost device only when something is submitted: its semaphores just stay.
                     self.functions.vkQueueSubmit(self.handle, 1, self._empty_submit_info, NULL)
                     probe = time.perf_counter() + PROBE_SECONDS
 
+    def _signalled(self, serial: int) -> int:
+        """A serial not before this one that is signalled: some validation layers wait in vain for any other."""
+        for batch in self.in_flight:
+            if batch.serial >= serial and not batch.silent:
+                return batch.serial
+        progress, before = self.progress, self.progress.signalled
+        if before < self.submitted:  # else a thread has asked for it already
+            progress.signalled = progress.value[0] = self.submitted  # first: Ctrl-C may strike when it is submitted
+            try:
+                self.functions.vkQueueSubmit(self.handle, 1, self._signal_submit_info, NULL)
+            except VkArrayError:
+                progress.signalled = before
+                raise
+        return self.submitted
+
     def wait_all(self) -> None:
+        """Return when the driver too has done with all that was given to it."""
         self.wait(self.serial)
+        with self.device.gate:
+            signalled = self._signalled(self.submitted)
+        self._sleep(signalled)
 
     def abandon(self) -> None:
         """Drop what is being recorded: the device takes no more work."""
@@ -431,7 +463,7 @@ class Queue:
 
     def names_in_flight(self) -> tuple[str, ...]:
         """What was recorded or submitted and is not known to be done, each name once."""
-        steps = [step for batch in self.in_flight for step in batch.steps] + self.steps
+        steps = [step for batch in self.in_flight if batch.serial > self.completed for step in batch.steps] + self.steps
         return tuple(dict.fromkeys(step if isinstance(step, str) else step.name for step in steps))
 
     def close(self) -> None:
@@ -446,7 +478,7 @@ class Queue:
         if buffers:
             functions.vkFreeCommandBuffers(handle, self.pool[0], len(buffers), array("VkCommandBuffer", buffers))
         functions.vkDestroyCommandPool(handle, self.pool[0], NULL)
-        functions.vkDestroySemaphore(handle, self.semaphore[0], NULL)
+        self.progress.close()
 
 
 def check_groups(kernel: str, groups: tuple[int, int, int], limits: tuple[int, int, int]) -> None:

@@ -95,11 +95,9 @@ class Transfer:
         target = ffi.from_buffer("char[]", out, require_writable=True)
         nbytes = len(target)
         _check("download", buffer, offset, nbytes)
-        with self.device.gate:
-            position, serial = buffer.block_offset + offset, buffer.written
-        host_memory = self.device.limits.host_memory
+        position, host_memory = buffer.block_offset + offset, self.device.limits.host_memory
         if host_memory == "cached" or (host_memory == "uncached" and nbytes <= DIRECT_BYTES):
-            self.device.queue.wait(serial)
+            self.device.queue.wait(buffer.written)
             with self.device.gate:  # so that no other thread closes the device meanwhile
                 ffi.memmove(target, buffer.piece.block.pointer + position, nbytes)
             return

@@ -1,0 +1,137 @@
+"""Silent batches: how the host sees what a GPU has done without signals."""
+
+import dataclasses
+import threading
+
+import numpy as np
+import pytest
+from vulkan_program import Combine, download, upload
+
+from vkarray import _vk, configuration
+from vkarray._vk import api, faults, progress, queue
+from vkarray._vk.physical_device import PhysicalDevice
+from vkarray.errors import OutOfMemoryError
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """A device of its own that is waited for as a GPU, whatever it is."""
+    _vk.enumerate_devices()
+    before = api.live_objects()
+    limits = PhysicalDevice._limits
+    monkeypatch.setattr(PhysicalDevice, "_limits", lambda self: dataclasses.replace(limits(self), is_cpu=False))
+    with configuration.config(disable="subgroupQuad,subgroupShuffle", guard=False, check_barriers=False):
+        opened = _vk.open_device()
+        yield opened
+    opened.close()
+    left = {kind: count for kind, count in api.live_objects().items() if count > before.get(kind, 0)}
+    assert not left, f"Vulkan objects were not released when the device closed: {left}"
+
+
+def words(count, seed=0):
+    return np.random.default_rng(seed).integers(0, 1000, count, dtype=np.uint32)
+
+
+def signals(device, monkeypatch):
+    """A list that gets an entry for each submission: whether it signals."""
+    seen, submit = [], device.functions.vkQueueSubmit
+
+    def listening(queue, count, info, fence):
+        seen.append(info.signalSemaphoreCount > 0)
+        return submit(queue, count, info, fence)
+
+    monkeypatch.setattr(device.functions, "vkQueueSubmit", listening)
+    return seen
+
+
+def test_values_read_in_a_row_seldom_signal(gpu, monkeypatch):
+    monkeypatch.setattr(progress, "POLL_SECONDS", 10)  # however busy the machine is
+    combine, a = Combine(gpu), upload(gpu, np.ones(64, np.uint32))
+    gpu.synchronize()
+    seen, count = signals(gpu, monkeypatch), 4 * progress.SILENT_COMMANDS
+    targets = [gpu.allocate(256) for _ in range(2)]
+    for step in range(count):
+        combine.run(a, a, targets[step % 2])
+        assert (download(gpu, targets[step % 2]) == 4).all()
+    assert 2 <= sum(seen) <= 4, "how often values signal"
+    kept = len(gpu.queue.in_flight) + len(gpu.queue.free)
+    assert kept <= 2 * progress.SILENT_COMMANDS, "command buffers are not used again"
+
+
+def test_work_that_nobody_waits_for_signals(gpu, monkeypatch):
+    combine, a = Combine(gpu), upload(gpu, words(64))
+    seen = signals(gpu, monkeypatch)
+    for _ in range(1000):
+        combine.run(a, a, gpu.allocate(256))
+    gpu.queue.wait_all()
+    assert sum(seen) >= 1000 // (progress.SILENT_COMMANDS + queue.LARGEST_BATCH)
+    assert gpu.queue.progress.released == gpu.queue.serial
+    assert not gpu.queue.in_flight
+
+
+@pytest.mark.parametrize("poll", [0.0, progress.POLL_SECONDS])
+def test_a_word_that_is_late_is_no_wrong_value(gpu, monkeypatch, poll):
+    """Work that takes long: the host gives up looking and sleeps until a signal."""
+    monkeypatch.setattr(progress, "POLL_SECONDS", poll)
+    monkeypatch.setattr(gpu.queue.progress, "record", lambda commands, serial: None)
+    combine, values = Combine(gpu), words(64)
+    a, b = upload(gpu, values), gpu.allocate(256)
+    for _ in range(3):
+        combine.run(a, a, b)
+        assert (download(gpu, b) == 4 * values).all()
+        assert gpu.queue.completed == gpu.queue.progress.released == gpu.queue.serial
+
+
+def test_a_signal_that_cannot_be_asked_for_is_asked_for_again(gpu, monkeypatch):
+    monkeypatch.setattr(progress, "POLL_SECONDS", 0)
+    monkeypatch.setattr(gpu.queue.progress, "record", lambda commands, serial: None)
+    combine, a = Combine(gpu), upload(gpu, words(64))
+    combine.run(a, a, a)
+    with faults.inject(api.vk.VK_ERROR_OUT_OF_HOST_MEMORY, "vkQueueSubmit", nth=2), pytest.raises(OutOfMemoryError):
+        download(gpu, a)
+    assert (download(gpu, a) == 4 * words(64)).all()
+
+
+def test_timestamps_of_all_batches_are_there(gpu):
+    if "timestamps" not in gpu.features:
+        return
+    combine, a = Combine(gpu), upload(gpu, words(64))
+    with gpu.timestamps() as times:
+        for _ in range(3):
+            combine.run(a, a, a)
+            gpu.queue.submit()
+            gpu.upload(a, 0, words(64))
+    assert len(times) == 3
+
+
+def test_what_the_driver_uses_is_kept(gpu):
+    combine, a = Combine(gpu), upload(gpu, words(64))
+    combine.run(a, a, a)
+    del combine
+    gpu.synchronize()
+    assert len(gpu.kernels) == 1, "a pipeline is destroyed before the driver has done with its commands"
+    gpu.queue.wait_all()
+    assert not gpu.kernels
+
+
+def test_threads_wait_for_values(gpu):
+    combine, failures = Combine(gpu), []
+
+    def work(seed):
+        try:
+            current, expected = upload(gpu, words(64, seed)), words(64, seed)
+            for step in range(40):
+                target = gpu.allocate(256)
+                combine.run(current, current, target)
+                current, expected = target, 4 * expected
+                if step % 4 == seed % 4:
+                    assert (download(gpu, current) == expected).all()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
