@@ -2,7 +2,8 @@
 
     import vkarray as vx
 
-This file is the index of the namespace: each group below is a chapter of the standard.
+This file is the index of the namespace: each group below is a chapter of the standard. `add as add` tells type checkers
+that the name is public.
 """
 
 from __future__ import annotations
@@ -10,167 +11,234 @@ from __future__ import annotations
 import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from . import fft, linalg, random
+from . import fft as fft, linalg as linalg, random as random
 from . import interchange as _interchange
 from . import other_names as _other_names
 from . import printing as _printing
-from .array import VkArray
-from .cache import statistics as cache_stats
-from .configuration import config
-from .dlpack import from_dlpack
+from .array import VkArray as VkArray
+from .cache import statistics as _cache_statistics
+from .configuration import config as config
+from .dlpack import from_dlpack as from_dlpack
 from .dtypes import (
-    bfloat16,
-    complex64,
-    complex128,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
+    bfloat16 as bfloat16,
+    complex64 as complex64,
+    complex128 as complex128,
+    float16 as float16,
+    float32 as float32,
+    float64 as float64,
+    int8 as int8,
+    int16 as int16,
+    int32 as int32,
+    int64 as int64,
+    uint8 as uint8,
+    uint16 as uint16,
+    uint32 as uint32,
+    uint64 as uint64,
 )
-from .dtypes import bool_ as bool
+from .dtypes import bool_ as _bool
 from .errors import (
-    ConfigurationError,
-    DeviceError,
-    DeviceLostError,
-    FeatureError,
-    ForkError,
-    LinAlgError,
-    OutOfMemoryError,
-    ShaderError,
-    ValidationError,
-    VkArrayError,
-    VulkanError,
-)  # fmt: skip
-from .files import load, save, savez
-from .inspection import __array_namespace_info__
-from .ops.closeness import allclose, array_equal, isclose
+    ConfigurationError as ConfigurationError,
+    DeviceError as DeviceError,
+    DeviceLostError as DeviceLostError,
+    FeatureError as FeatureError,
+    ForkError as ForkError,
+    LinAlgError as LinAlgError,
+    OutOfMemoryError as OutOfMemoryError,
+    ShaderError as ShaderError,
+    ValidationError as ValidationError,
+    VkArrayError as VkArrayError,
+    VulkanError as VulkanError,
+)
+from .files import (
+    load as load,
+    save as save,
+    savez as savez,
+)
+from .inspection import __array_namespace_info__ as __array_namespace_info__
+from .ops.closeness import (
+    allclose as allclose,
+    array_equal as array_equal,
+    isclose as isclose,
+)
 from .ops.creation import (
-    arange,
-    asarray,
-    empty,
-    empty_like,
-    eye,
-    full,
-    full_like,
-    linspace,
-    meshgrid,
-    ones,
-    ones_like,
-    tril,
-    triu,
-    zeros,
-    zeros_like,
-)  # fmt: skip
-from .ops.data_type import astype, can_cast, finfo, iinfo, isdtype, result_type
-from .ops.einsum import einsum
+    arange as arange,
+    asarray as asarray,
+    empty as empty,
+    empty_like as empty_like,
+    eye as eye,
+    full as full,
+    full_like as full_like,
+    linspace as linspace,
+    meshgrid as meshgrid,
+    ones as ones,
+    ones_like as ones_like,
+    tril as tril,
+    triu as triu,
+    zeros as zeros,
+    zeros_like as zeros_like,
+)
+from .ops.data_type import (
+    astype as astype,
+    can_cast as can_cast,
+    finfo as finfo,
+    iinfo as iinfo,
+    isdtype as isdtype,
+    result_type as result_type,
+)
+from .ops.einsum import einsum as einsum
 from .ops.elementwise import (
-    abs,
-    acos,
-    acosh,
-    add,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    bitwise_and,
-    bitwise_invert,
-    bitwise_left_shift,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    ceil,
-    clip,
-    conj,
-    copysign,
-    cos,
-    cosh,
-    divide,
-    equal,
-    exp,
-    expm1,
-    floor,
-    floor_divide,
-    greater,
-    greater_equal,
-    hypot,
-    imag,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    log,
-    log1p,
-    log2,
-    log10,
-    logaddexp,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    nextafter,
-    not_equal,
-    positive,
-    pow,
-    real,
-    reciprocal,
-    remainder,
-    round,
-    sign,
-    signbit,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    subtract,
-    tan,
-    tanh,
-    trunc,
-)  # fmt: skip
-from .ops.histogram import bincount, histogram
-from .ops.indexing import take, take_along_axis
-from .ops.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+    abs as abs,
+    acos as acos,
+    acosh as acosh,
+    add as add,
+    asin as asin,
+    asinh as asinh,
+    atan as atan,
+    atan2 as atan2,
+    atanh as atanh,
+    bitwise_and as bitwise_and,
+    bitwise_invert as bitwise_invert,
+    bitwise_left_shift as bitwise_left_shift,
+    bitwise_or as bitwise_or,
+    bitwise_right_shift as bitwise_right_shift,
+    bitwise_xor as bitwise_xor,
+    ceil as ceil,
+    clip as clip,
+    conj as conj,
+    copysign as copysign,
+    cos as cos,
+    cosh as cosh,
+    divide as divide,
+    equal as equal,
+    exp as exp,
+    expm1 as expm1,
+    floor as floor,
+    floor_divide as floor_divide,
+    greater as greater,
+    greater_equal as greater_equal,
+    hypot as hypot,
+    imag as imag,
+    isfinite as isfinite,
+    isinf as isinf,
+    isnan as isnan,
+    less as less,
+    less_equal as less_equal,
+    log as log,
+    log1p as log1p,
+    log2 as log2,
+    log10 as log10,
+    logaddexp as logaddexp,
+    logical_and as logical_and,
+    logical_not as logical_not,
+    logical_or as logical_or,
+    logical_xor as logical_xor,
+    maximum as maximum,
+    minimum as minimum,
+    multiply as multiply,
+    negative as negative,
+    nextafter as nextafter,
+    not_equal as not_equal,
+    positive as positive,
+    pow as pow,
+    real as real,
+    reciprocal as reciprocal,
+    remainder as remainder,
+    round as round,
+    sign as sign,
+    signbit as signbit,
+    sin as sin,
+    sinh as sinh,
+    sqrt as sqrt,
+    square as square,
+    subtract as subtract,
+    tan as tan,
+    tanh as tanh,
+    trunc as trunc,
+)
+from .ops.histogram import (
+    bincount as bincount,
+    histogram as histogram,
+)
+from .ops.indexing import (
+    take as take,
+    take_along_axis as take_along_axis,
+)
+from .ops.linear_algebra import (
+    matmul as matmul,
+    matrix_transpose as matrix_transpose,
+    tensordot as tensordot,
+    vecdot as vecdot,
+)
 from .ops.manipulation import (
-    broadcast_arrays,
-    broadcast_shapes,
-    broadcast_to,
-    concat,
-    expand_dims,
-    flip,
-    moveaxis,
-    permute_dims,
-    repeat,
-    reshape,
-    roll,
-    squeeze,
-    stack,
-    tile,
-    unstack,
-)  # fmt: skip
-from .ops.ndarray import dot
-from .ops.nonzero import nonzero
-from .ops.pad import pad
-from .ops.quantile import median, percentile, quantile
-from .ops.searching import argmax, argmin, count_nonzero, searchsorted, where
-from .ops.set import isin, unique_all, unique_counts, unique_inverse, unique_values
-from .ops.sorting import argsort, sort
-from .ops.statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
-from .ops.utility import all, any, diff
-from .user_kernel import kernel
+    broadcast_arrays as broadcast_arrays,
+    broadcast_shapes as broadcast_shapes,
+    broadcast_to as broadcast_to,
+    concat as concat,
+    expand_dims as expand_dims,
+    flip as flip,
+    moveaxis as moveaxis,
+    permute_dims as permute_dims,
+    repeat as repeat,
+    reshape as reshape,
+    roll as roll,
+    squeeze as squeeze,
+    stack as stack,
+    tile as tile,
+    unstack as unstack,
+)
+from .ops.ndarray import dot as dot
+from .ops.nonzero import nonzero as nonzero
+from .ops.pad import pad as pad
+from .ops.quantile import (
+    median as median,
+    percentile as percentile,
+    quantile as quantile,
+)
+from .ops.searching import (
+    argmax as argmax,
+    argmin as argmin,
+    count_nonzero as count_nonzero,
+    searchsorted as searchsorted,
+    where as where,
+)
+from .ops.set import (
+    isin as isin,
+    unique_all as unique_all,
+    unique_counts as unique_counts,
+    unique_inverse as unique_inverse,
+    unique_values as unique_values,
+)
+from .ops.sorting import (
+    argsort as argsort,
+    sort as sort,
+)
+from .ops.statistical import (
+    cumulative_prod as cumulative_prod,
+    cumulative_sum as cumulative_sum,
+    max as max,
+    mean as mean,
+    min as min,
+    prod as prod,
+    std as std,
+    sum as sum,
+    var as var,
+)
+from .ops.utility import (
+    all as all,
+    any as any,
+    diff as diff,
+)
+from .user_kernel import kernel as kernel
 
-from math import e, inf, nan, pi  # isort: skip
+from math import (
+    e as e,
+    inf as inf,
+    nan as nan,
+    pi as pi,
+)
+
+bool = _bool
+cache_stats = _cache_statistics
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
