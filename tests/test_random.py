@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import hashlib
+import inspect
 import itertools
 import math
 import pickle
@@ -340,6 +341,7 @@ def test_functions_of_the_module() -> None:
     vx.random.seed()
     assert vx.random.random(9).tolist() != vx.random.random(9).tolist()
     assert all(getattr(vx.random, name).__doc__ for name in vx.random.__all__)
+    assert list(inspect.signature(vx.random.normal).parameters) == ["loc", "scale", "size", "dtype"]
 
 
 def test_the_module_outlives_its_device(device) -> None:

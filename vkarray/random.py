@@ -8,9 +8,10 @@ array([...])
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .ops.random import Generator
 
@@ -18,6 +19,9 @@ __all__ = [
     "Generator", "choice", "default_rng", "exponential", "integers", "normal", "permutation", "random", "seed", "shuffle",
     "standard_exponential", "standard_normal", "uniform",
 ]  # fmt: skip
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
 
 
 def default_rng(seed: int | Sequence[int] | None = None, *, device: Any = None) -> Generator:
@@ -57,13 +61,16 @@ def _shared() -> Generator:
         return _generator
 
 
-def _of_module(method: Callable[..., Any]) -> Callable[..., Any]:
+def _of_module(method: Callable[Concatenate[Generator, _Parameters], _Result]) -> Callable[_Parameters, _Result]:
     """A method of the generator that this module's functions share, which is made at the first call."""
 
     @functools.wraps(method)
-    def function(*arguments: Any, **options: Any) -> Any:
+    def function(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> _Result:
         return method(_shared(), *arguments, **options)
 
+    signature = inspect.signature(method)
+    own = [parameter for parameter in signature.parameters.values() if parameter.name != "self"]
+    vars(function)["__signature__"] = signature.replace(parameters=own)
     return function
 
 
