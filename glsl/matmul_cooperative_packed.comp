@@ -15,13 +15,10 @@
 #define B_DEPTH FRAGMENT_K
 #define BUFFERS 0
 #include "lib/cooperative.glsl"
-#include "lib/fragment_words.glsl"
+#include "lib/cooperative_strips.glsl"
 
 #define TOUCHED 4 // steps
 #define SECTOR 32 // bytes that caches load
-
-layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer AStrips { uvec4 data[][DOWN][SUBGROUP]; };
-layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer BStrips { uvec4 data[][ACROSS][SUBGROUP]; };
 
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Words { uint data[]; };
 
@@ -29,47 +26,33 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Wo
 coopmat<ELEMENT, gl_ScopeSubgroup, FRAGMENT_M, FRAGMENT_K, gl_MatrixUseA> a[2][DOWN];
 coopmat<ELEMENT, gl_ScopeSubgroup, FRAGMENT_K, FRAGMENT_N, gl_MatrixUseB> b[2][ACROSS];
 
-void load_a(int set, int i, uint step) {
-    uvec4 pack = AStrips(uvec2(push.a)).data[step][i][gl_SubgroupInvocationID];
-    [[unroll]] for (int w = 0; w < 4; ++w) {
-        TWO two = two_of(pack[w]);
-        a[set][i][2 * w] = two.x;
-        a[set][i][2 * w + 1] = two.y;
-    }
-}
-
-void load_b(int set, int j, uint step) {
-    uvec4 pack = BStrips(uvec2(push.b)).data[step][j][gl_SubgroupInvocationID];
-    [[unroll]] for (int w = 0; w < 4; ++w) {
-        TWO two = two_of(pack[w]);
-        b[set][j][2 * w] = two.x;
-        b[set][j][2 * w + 1] = two.y;
-    }
-}
+STRIPS(a, DOWN, PART_M, push.a_m)
+STRIPS(b, ACROSS, PART_N, push.b_k)
 
 // For an operand: NAME_touch loads words of a step that nobody uses, of all strips of the workgroup.
-#define TOUCH(NAME, TILE, PART, START, ADDRESS)                                                          \
-    const int NAME##_SECTORS = TILE * FRAGMENT_K * 2 / SECTOR, NAME##_TOUCHES = (NAME##_SECTORS + SIZE - 1) / SIZE; \
-    uint NAME##_words[NAME##_TOUCHES], NAME##_at[NAME##_TOUCHES];                                        \
-    void NAME##_touch_begin(uint first) {                                                                \
-        const int OF_PART = PART * FRAGMENT_K * 2 / SECTOR;                                              \
-        [[unroll]] for (int p = 0; p < NAME##_TOUCHES; ++p) {                                            \
-            uint number = uint(p * SIZE + local) % NAME##_SECTORS;                                       \
-            uint strip = uint(START) / PART + number / OF_PART;                                          \
-            NAME##_at[p] = ((strip * uint(push.a_m) + first) * OF_PART + number % OF_PART) * (SECTOR / 4); \
-            NAME##_words[p] = 0u;                                                                        \
-        }                                                                                                \
-    }                                                                                                    \
-    void NAME##_touch(uint step) {                                                                       \
-        [[unroll]] for (int p = 0; p < NAME##_TOUCHES; ++p) {                                            \
-            unused ^= NAME##_words[p];                                                                   \
-            NAME##_words[p] = Words(uvec2(ADDRESS)).data[NAME##_at[p] + step * (PART * FRAGMENT_K / 2)]; \
-        }                                                                                                \
+#define TOUCH(NAME, TILE, PART, START, STRIDE)                                                                        \
+    const int NAME##_SECTORS = TILE * FRAGMENT_K * 2 / SECTOR, NAME##_TOUCHES = (NAME##_SECTORS + SIZE - 1) / SIZE;    \
+    uint NAME##_words[NAME##_TOUCHES], NAME##_at[NAME##_TOUCHES];                                                     \
+    void NAME##_touch_begin() {                                                                                       \
+        const int OF_PART = PART * FRAGMENT_K * 2 / SECTOR;                                                           \
+        uint first = LEAD + uint(place.NAME) / (PART * FRAGMENT_K);                                                   \
+        [[unroll]] for (int p = 0; p < NAME##_TOUCHES; ++p) {                                                         \
+            uint number = uint(p * SIZE + local) % NAME##_SECTORS;                                                    \
+            uint strip = uint(START) / PART + number / OF_PART;                                                       \
+            NAME##_at[p] = ((strip * uint(STRIDE) + first) * OF_PART + number % OF_PART) * (SECTOR / 4);              \
+            NAME##_words[p] = 0u;                                                                                     \
+        }                                                                                                             \
+    }                                                                                                                 \
+    void NAME##_touch(uint step) {                                                                                    \
+        [[unroll]] for (int p = 0; p < NAME##_TOUCHES; ++p) {                                                         \
+            unused ^= NAME##_words[p];                                                                                \
+            NAME##_words[p] = Words(uvec2(push.NAME)).data[NAME##_at[p] + step * (PART * FRAGMENT_K / 2)];            \
+        }                                                                                                             \
     }
 
 uint unused = 0u;
-TOUCH(a, TILE_M, PART_M, row, push.a)
-TOUCH(b, TILE_N, PART_N, column, push.b)
+TOUCH(a, TILE_M, PART_M, row, push.a_m)
+TOUCH(b, TILE_N, PART_N, column, push.b_k)
 
 void main() {
     if (!find_tile()) return;
@@ -79,21 +62,19 @@ void main() {
     [[unroll]] for (int i = 0; i < DOWN * ACROSS; ++i) {
         sums[i] = coopmat<float, gl_ScopeSubgroup, FRAGMENT_M, FRAGMENT_N, gl_MatrixUseAccumulator>(0.0);
     }
-    // The first steps of this part of k in the strips of the subgroup; a_m is how many steps a strip has.
-    uint first_a = uint(place.a) / (PART_M * FRAGMENT_K), first_b = uint(place.b) / (PART_N * FRAGMENT_K);
-    a_touch_begin(first_a);
-    b_touch_begin(first_b);
-    first_a += uint(row + part_row) / PART_M * uint(push.a_m);
-    first_b += uint(column + part_column) / PART_N * uint(push.a_m);
-    [[unroll]] for (int i = 0; i < DOWN; ++i) load_a(0, i, first_a);
-    [[unroll]] for (int j = 0; j < ACROSS; ++j) load_b(0, j, first_b);
-    uint steps = uint(length) / FRAGMENT_K;
-    [[dont_unroll]] for (uint step = 0; step < steps; step += 2) {
+    a_touch_begin();
+    b_touch_begin();
+    a_strip(row + part_row);
+    b_strip(column + part_column);
+    [[unroll]] for (int i = 0; i < DOWN; ++i) a_load(0, i, 0);
+    [[unroll]] for (int j = 0; j < ACROSS; ++j) b_load(0, j, 0);
+    int steps = length / FRAGMENT_K;
+    [[dont_unroll]] for (int step = 0; step < steps; step += 2) {
         [[unroll]] for (int set = 0; set < 2; ++set) {
-            a_touch(step + set + TOUCHED);
-            b_touch(step + set + TOUCHED);
-            [[unroll]] for (int i = 0; i < DOWN; ++i) load_a(1 - set, i, first_a + step + set + 1);
-            [[unroll]] for (int j = 0; j < ACROSS; ++j) load_b(1 - set, j, first_b + step + set + 1);
+            a_touch(uint(step + set) + TOUCHED);
+            b_touch(uint(step + set) + TOUCHED);
+            [[unroll]] for (int i = 0; i < DOWN; ++i) a_load(1 - set, i, step + set + 1);
+            [[unroll]] for (int j = 0; j < ACROSS; ++j) b_load(1 - set, j, step + set + 1);
             [[unroll]] for (int j = 0; j < ACROSS; ++j) {
                 [[unroll]] for (int i = 0; i < DOWN; ++i) {
                     sums[i * ACROSS + j] = coopMatMulAdd(a[set][i], b[set][j], sums[i * ACROSS + j]);

@@ -22,9 +22,10 @@ from vkarray.ops.cooperative import TILES, Tile
 
 HALVES = supported([vx.float16, vx.bfloat16])
 SMALL = {
-    "": Tile((32, 32), 16, (16, 16), (8, 8, 8), 8, 0, 264, 1.0),
-    "ahead": Tile((32, 64), 16, (16, 32), (8, 8, 8), 8, 0, 264, 1.0, ahead=True),
-    "packed": Tile((32, 64), 16, (16, 32), (8, 8, 8), 8, 0, 264, 1.0, packed=True),
+    "plain": Tile((32, 32), 16, (16, 16), (8, 8, 8), 8, 0, 264, 1.0),
+    "ahead": Tile((32, 64), 16, (16, 32), (8, 8, 8), 8, 0, 264, 1.0, "ahead"),
+    "packed": Tile((32, 64), 16, (16, 32), (8, 8, 8), 8, 0, 264, 1.0, "packed"),
+    "mixed": Tile((32, 64), 64, (16, 32), (8, 8, 8), 8, 0, 264, 1.0, "mixed"),
 }
 
 
@@ -47,7 +48,7 @@ def tile(request, device, monkeypatch):
     row = TILES["gpu"][request.param]._replace(least=0)
     monkeypatch.setitem(TILES, "gpu", (row,))
     if compiler_is_new():
-        monkeypatch.setitem(TILES, "cpu", (SMALL["ahead" * row.ahead + "packed" * row.packed],))
+        monkeypatch.setitem(TILES, "cpu", (SMALL[row.form],))
     cooperative.choose_tile.cache_clear()
     yield row
     cooperative.choose_tile.cache_clear()
@@ -91,7 +92,10 @@ def changed(able, **limits):
 
 def test_tiles_follow_the_shape(able) -> None:
     for dtype in (vx.float16, vx.bfloat16):
-        assert cooperative.choose_tile(able, (4096, 4096), dtype) == TILES["gpu"][0]
+        assert cooperative.choose_tile(able, (4096, 4096), dtype).form == "mixed"
+        assert cooperative.choose_tile(able, (4095, 4099), dtype).form == "packed"
+        assert cooperative.choose_tile(able, (8, 4096, 4096), dtype).form == "mixed"
+        assert cooperative.choose_tile(able, (256, 256, 256), dtype).form == "ahead"
         assert cooperative.choose_tile(able, (64, 64), dtype) == TILES["gpu"][-1]
         assert cooperative.choose_tile(able, (1, 4096), dtype) is None
     assert cooperative.choose_tile(able, (4096, 4096), vx.float32) is None
@@ -125,7 +129,7 @@ def test_every_row_of_the_table_divides_evenly() -> None:
         for length, part, fragment in zip((*row.shape, row.depth), (*row.part, row.depth), row.fragment, strict=True):
             assert length % part == part % fragment == 0
             assert length * row.depth // cooperative.LANES % row.invocations == 0 or length == row.depth
-        if row.ahead:  # half a tile of a, and a tile of b, are as deep as a fragment
+        if row.form == "ahead":  # half a tile of a, and a tile of b, are as deep as a fragment
             assert row.depth == 2 * row.fragment[2]
             assert all(length * row.fragment[2] // cooperative.LANES % row.invocations == 0 for length in row.shape)
         assert row.shared_bytes <= 49152
@@ -264,6 +268,14 @@ def test_a_device_with_fragments_uses_them(tile, device, monkeypatch) -> None:
         multiply(vx.float16, values_of(vx.float16, (size, size)), values_of(vx.float16, (size, size)))
     if not device.limits.is_cpu and ("float16", *tile.fragment) in device.limits.cooperative_matrices:
         assert device.limits.max_subgroup_size != tile.subgroup or chosen is not None
+
+
+def test_a_stack_times_one_matrix_counts_as_one_product(monkeypatch) -> None:
+    seen = []
+    monkeypatch.setattr(cooperative, "choose_tile", lambda device, shape, dtype: seen.append(shape))
+    for first, second in [((3, 64, 24), (24, 72)), ((2, 64, 24), (2, 24, 72)), ((64, 24), (2, 24, 72))]:
+        multiply(vx.float16, values_of(vx.float16, first), values_of(vx.float16, second))
+    assert seen == [(192, 72), (2, 64, 72), (2, 64, 72)]
 
 
 def test_the_same_bits_every_time(tile) -> None:

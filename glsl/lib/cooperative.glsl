@@ -4,7 +4,8 @@
 // What the kernels of cooperative matrices share: operands in packs of 8 elements, and the way of the sums to the result.
 //
 // They define the tile of a workgroup, TILE_M x TILE_N, and how many products it is deep in shared memory, A_DEPTH and
-// B_DEPTH; the part of a subgroup, PART_M x PART_N; the sizes of fragments; and how many tiles lie in shared memory, BUFFERS.
+// B_DEPTH; the part of a subgroup, PART_M x PART_N; the sizes of fragments; how many tiles lie in shared memory, BUFFERS; and
+// B_STRIPS if that is so of a alone.
 //
 // Operands move as packs of 8 elements: A_ALONG_K and B_ALONG_K say along which dimension elements lie side by side; the
 // strides of all others, and the addresses, are multiples of 8 elements. Rows in shared memory are one pack longer than
@@ -42,7 +43,7 @@ const int A_PACKS = TILE_M * A_DEPTH / LANES / SIZE, B_PACKS = TILE_N * B_DEPTH 
 const int DOWN = PART_M / FRAGMENT_M, ACROSS = PART_N / FRAGMENT_N;
 
 shared uvec4 a_tile[BUFFERS * A_SIZE > STORE_SIZE ? BUFFERS * A_SIZE : STORE_SIZE];
-#if BUFFERS > 0
+#if BUFFERS > 0 && !defined(B_STRIPS)
 shared uvec4 b_tile[BUFFERS * B_SIZE];
 #endif
 

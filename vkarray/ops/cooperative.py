@@ -29,8 +29,15 @@ FAMILY = "product of 16-bit numbers"  # for tuning
 class Tile(NamedTuple):
     """A row of the table: the tile of the result that a workgroup makes, the part of it that a subgroup keeps, and when
     that pays: from `least` tiles on, and where the result has at least half the rows and columns of a tile. `at_once` and
-    `cost` are as in `tiles`. With `ahead`, fragments are loaded while others are multiplied, from two tiles of each operand
-    in shared memory, which are as deep as two fragments and one. With `packed`, operands are copied first: see `fragments`."""
+    `cost` are as in `tiles`. The forms, which are templates of their own:
+
+    - plain: tiles of both operands in shared memory, as deep as the row says.
+    - ahead: fragments are loaded while others are multiplied, from two tiles of each operand in shared memory, which are as
+      deep as two fragments and one.
+    - packed: both operands are copied first, as `fragments` says, and fragments come from memory. Parts of sums are
+      multiples of the depth.
+    - mixed: so it is with b; fragments of a come from two tiles in shared memory, each half as deep as the row says.
+    """
 
     shape: tuple[int, int]
     depth: int
@@ -40,14 +47,18 @@ class Tile(NamedTuple):
     least: int
     at_once: int
     cost: float
-    ahead: bool = False
-    packed: bool = False
+    form: str = "plain"
 
     @property
     def label(self) -> str:
         """The row's name, by which a choice is remembered."""
-        form = "packed" if self.packed else f"depth {self.depth}"
+        form = self.form if self.strips else f"depth {self.depth}"
         return f"cooperative {self.shape[0]}x{self.shape[1]} by {self.part[0]}x{self.part[1]}, {form}"
+
+    @property
+    def strips(self) -> str:
+        """The operands that are copied into the order of fragments first."""
+        return {"packed": "ab", "mixed": "b"}.get(self.form, "")
 
     @property
     def invocations(self) -> int:
@@ -57,21 +68,23 @@ class Tile(NamedTuple):
     @property
     def shared_bytes(self) -> int:
         """Shared memory of a workgroup: the tiles of a and b, with a pack more in every row."""
-        if self.packed:
-            return max(self.part) * (max(self.part) // LANES + 1) * 16
-        depths = (2 * self.fragment[2], self.fragment[2]) if self.ahead else (self.depth, self.depth)
+        (m, n), step = self.shape, self.fragment[2]
+        shared = {
+            "plain": ((m, self.depth), (n, self.depth)), "ahead": 2 * ((m, 2 * step), (n, step)),
+            "packed": ((max(self.part), max(self.part)),), "mixed": 2 * ((m, self.depth // 2),),
+        }  # fmt: skip
         packs = sum(
-            max(length * (depth // LANES + 1), depth * (length // LANES + 1))
-            for length, depth in zip(self.shape, depths, strict=True)
+            max(length * (depth // LANES + 1), depth * (length // LANES + 1)) for length, depth in shared[self.form]
         )
-        return packs * 16 * (2 if self.ahead else 1)
+        return packs * 16
 
 
 # In each table the row that fits and should take least time is taken. Figures of an NVIDIA H200.
 TILES = {
     "gpu": (
-        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 1024, 264, 0.84, packed=True),
-        Tile((128, 256), 32, (64, 64), (16, 16, 16), 32, 32, 132, 1.0, ahead=True),
+        Tile((64, 256), 128, (64, 64), (16, 16, 16), 32, 64, 264, 0.82, "mixed"),
+        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 1024, 264, 0.84, "packed"),
+        Tile((128, 256), 32, (64, 64), (16, 16, 16), 32, 32, 132, 1.0, "ahead"),
         Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32, 264, 1.1),
         Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0, 264, 1.8),
     ),
@@ -103,13 +116,13 @@ def variant(tile: Tile, dtype: DType) -> Variant:
         "PART_N": tile.part[1], "FRAGMENT_M": tile.fragment[0], "FRAGMENT_N": tile.fragment[1],
         "FRAGMENT_K": tile.fragment[2], "SUBGROUP": tile.subgroup,
     }  # fmt: skip
-    template = "matmul_cooperative" + "_ahead" * tile.ahead + "_packed" * tile.packed
-    if not (tile.ahead or tile.packed):
+    form = "" if tile.form == "plain" else f"_{tile.form}"
+    if tile.form == "plain":
         sizes["TILE_K"] = tile.depth
     own = tuple((name, str(size)) for name, size in sizes.items())
     brain = (("BFLOAT16", "1"),) if dtype.name == "bfloat16" else ()
-    label = f"matmul {dtype} (cooperative, {'packed ' * tile.packed}tiles of {tile.shape[0]} x {tile.shape[1]})"
-    return Variant(template, (*brain, *own), label)
+    label = f"matmul {dtype} (cooperative, {f'{tile.form} ' if tile.strips else ''}tiles of {tile.shape[0]} x {tile.shape[1]})"
+    return Variant(f"matmul_cooperative{form}", (*brain, *own), label)
 
 
 def variants(device: Any = None) -> Iterator[Variant]:
@@ -117,9 +130,8 @@ def variants(device: Any = None) -> Iterator[Variant]:
     for tile in TILES["gpu"]:
         for name in FEATURES:
             yield variant(tile, DTYPES[name])
-            if tile.packed:
-                for of_a in (True, False):
-                    yield fragments.pack_variant(tile, DTYPES[name], of_a)
+            for operand in tile.strips:
+                yield fragments.pack_variant(tile, DTYPES[name], operand == "a")
 
 
 # -- which products ---------------------------------------------------------------------------------------------------
@@ -134,13 +146,20 @@ def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile | 
     preferred = tuning.choice(device, FAMILY, shape_class(shape))
     rows = [tile for tile in TILES[device.limits.kind] if fits(tile, device, shape, dtype)]
     chosen = [tile for tile in rows if tile.label == preferred]
-    rows = chosen or [tile for tile in rows if tiles.count(tile.shape, shape) >= tile.least]
+    rows = chosen or [tile for tile in rows if tiles.count(tile.shape, _at_once(tile, shape)) >= tile.least]
     return min(rows, key=lambda tile: _time(tile, shape), default=None)
+
+
+def _at_once(tile: Tile, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """What is multiplied in one dispatch: the matrices of a stack one by one where operands are copied first."""
+    return shape[-2:] if tile.strips else shape
 
 
 def _time(tile: Tile, shape: tuple[int, ...]) -> float:
     """How long a product should take, with the copies of its operands."""
-    return tiles.time(tile, shape) + tile.packed * _PACKING * math.prod(shape[:-2]) * sum(shape[-2:])
+    whole = _at_once(tile, shape)
+    copied = sum(length for operand, length in zip("ab", shape[-2:], strict=True) if operand in tile.strips)
+    return math.prod(shape[: len(shape) - len(whole)]) * (tiles.time(tile, whole) + _PACKING * copied)
 
 
 def shape_class(shape: tuple[int, ...]) -> str:
@@ -153,7 +172,7 @@ def fits(tile: Tile, device: Device, shape: tuple[int, ...], dtype: DType) -> bo
     limits = device.limits
     return (
         (dtype.name, *tile.fragment) in limits.cooperative_matrices
-        and (not tile.packed or dtype.name != "bfloat16" or "shaderInt16" in device.features)
+        and (not tile.strips or dtype.name != "bfloat16" or "shaderInt16" in device.features)
         and limits.min_subgroup_size == limits.max_subgroup_size == tile.subgroup
         and tile.shared_bytes <= limits.max_shared_memory_size
         and tile.invocations <= limits.max_workgroup_invocations
@@ -174,7 +193,8 @@ def by_fragments(a: VkArray, b: VkArray, result: VkArray, bias: VkArray | None =
 
     The bias is a row of the dtype of a, which is added to all rows.
     """
-    tile = choose_tile(result._device, result._shape, a._dtype)
+    as_one = product.fold(a, b, result)[2] if a._shape[:-1] == result._shape[:-1] else result
+    tile = choose_tile(result._device, as_one._shape, a._dtype)
     k, batch, (m, n) = a._shape[-1], result._shape[:-2], result._shape[-2:]
     # What one product spans is at most half of what indices reach; the rest is for the stack.
     spans = max(m, n) * (k + LANES), k * (n + LANES), m * max(n, abs(result._strides[-2]))
@@ -183,12 +203,12 @@ def by_fragments(a: VkArray, b: VkArray, result: VkArray, bias: VkArray | None =
     if bias is not None:
         row = bias._view((1, n), (0, *bias._strides))
         bias = row if _side_by_side(row) == -1 else _in_rows(row)
-    a, b = (_in_reach(a), _in_reach(b)) if tile.packed else (_in_packs(a), _in_packs(b))
-    if tile.ahead and m >= _TURN_FROM and _side_by_side(b) == -2:
+    a, b = (_in_reach(x) if operand in tile.strips else _in_packs(x) for operand, x in (("a", a), ("b", b)))
+    if tile.form == "ahead" and m >= _TURN_FROM and _side_by_side(b) == -2:
         b = _in_rows(b)
     a = a._view((*batch, m, k), layout.broadcast_strides(a._shape, a._strides, (*batch, m, k)))
     b = b._view((*batch, k, n), layout.broadcast_strides(b._shape, b._strides, (*batch, k, n)))
-    if tile.packed:
+    if tile.strips:
         fragments.multiply(a, b, result, tile, variant(tile, a._dtype), bias)
         return True
     a, b, folded = _fold(a, b, result)

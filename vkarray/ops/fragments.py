@@ -1,7 +1,6 @@
-"""Large products of 16-bit matrices whose operands are copied into the order of fragments first.
+"""Large products of 16-bit matrices of which one or both operands are copied into the order of fragments first.
 
-The copy costs a pass over both operands; after it, subgroups load fragments from memory, with no shared memory and no
-barriers between them.
+The copy costs a pass over an operand; after it, subgroups load its fragments from memory, without shared memory.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from .cooperative import Tile
 
 LANES = 8  # elements of the packs that operands move in
-_BEYOND = 16  # steps past the last one that a product may load, though it needs none of them
+_BEFORE, _BEYOND = 8, 16  # steps before the first and past the last one that are loaded, though nobody needs them
 _SHORTEST_PART = 512
 _SUBGROUPS = 4  # that copy strips together, and steps that they copy
 
@@ -61,17 +60,21 @@ def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, variant: Vari
     parts = -(-whole // part)
     partial = product.partial_array(result, parts) if parts > 1 else result._view((1, m, n), (0, *result._strides))
     steps = whole // tile.fragment[2]
-    operands = _strips(a, tile, steps, True), _strips(b.mT, tile, steps, False)
-    part_strides = part * tile.part[0], part * tile.part[1], partial._strides[0]
-    stack = product.Stack(*operands, partial, (), ((), (), ()), part_strides, whole, part)
+    if "a" in tile.strips:
+        a, a_m, a_k, along_k, k = _strips(a, tile, steps, True), steps, tile.part[0], True, whole
+    else:
+        along_k = a._strides[0] % LANES == 0 and (a._strides[1] == 1 or k == 1)  # else along m
+        a_m, (a_k,) = a._strides[0], product.taken_steps(k, a._strides[1])
+    part_strides = part * a_k, part * tile.part[1], partial._strides[0]
+    stack = product.Stack(a, _strips(b.mT, tile, steps, False), partial, (), ((), (), ()), part_strides, k, part)
     r_m = partial._strides[-2]
     for slice_ in stack.slices((), ((), (), ()), launch.index_limit(device, a._dtype) // 2):
         packed = slice_.addresses[2] % 16 == 0 and not any(stride % LANES for stride in (r_m, *slice_.strides[2]))
         own = bias if slice_.addresses[2] == partial._address else None
-        flags = (True, True, packed, partial._dtype.bits == 32, own is not None)
+        flags = (along_k, True, packed, partial._dtype.bits == 32, own is not None)
         kernel = launch.kernel(variant, device, tile.invocations, tuple((i, int(x)) for i, x in enumerate(flags, 1)))
         header = struct.pack(
-            "<3Q5I5iI", *slice_.addresses, slice_.count, m, n, slice_.k, part, steps, 0, 0, 0, r_m, slice_.rank
+            "<3Q5I5iI", *slice_.addresses, slice_.count, m, n, slice_.k, part, a_m, a_k, steps, 0, r_m, slice_.rank
         )
         groups = launch.groups_for(slice_.count * tiles.count(tile.shape, (m, n)), device.limits, 1)
         stack.dispatch(kernel, header, slice_, groups, own)
@@ -85,14 +88,15 @@ def _strips(x: VkArray, tile: Tile, steps: int, of_a: bool) -> VkArray:
     length, part = (sizes[0 if of_a else 1] for sizes in (tile.shape, tile.part))
     strips = -(-extent // length) * length // part
     strip = part * tile.fragment[2]  # elements of a step
-    packed = empty(((strips * steps + _BEYOND) * strip,), x._dtype, device)
+    packed = empty(((_BEFORE + strips * steps + _BEYOND) * strip,), x._dtype, device)
     along_k = stride_k <= stride
     along, across = (stride_k, stride) if along_k else (stride, stride_k)
     whole = along == 1 and across % LANES == 0 and x._address % (2 * LANES) == 0
     kernel = launch.kernel(
         pack_variant(tile, x._dtype, of_a), device, _SUBGROUPS * tile.subgroup, ((1, int(along_k)), (2, int(whole)))
     )
-    push = struct.pack("<2Q5I", x._address, packed._address, extent, k, steps, stride, stride_k)
+    first = packed._address + _BEFORE * strip * x._dtype.itemsize
+    push = struct.pack("<2Q5I", x._address, first, extent, k, steps, stride, stride_k)
     groups = launch.groups_for(-(-extent // part) * -(-steps // _SUBGROUPS), device.limits, 1)
     device.dispatch(kernel, push, groups, [x._buffer], (packed._buffer,))
     return packed
