@@ -138,6 +138,15 @@ def test_every_public_function_is_documented_with_types() -> None:
         assert signature.return_annotation is not signature.empty, f"{name} has no type of its result"
 
 
+def test_the_namespace_lists_what_is_public() -> None:
+    listed = {name for name in dir(vkarray) if not name.startswith("__")}
+    assert listed == set(vkarray.__all__)
+    assert {"add", "bool", "fft", "pi", "newaxis", "float32", "kernel", "FeatureError"} <= listed
+    modules = {name for name in listed if isinstance(getattr(vkarray, name), ModuleType)}
+    assert modules == {"fft", "linalg", "random"}
+    assert not {"annotations", "array"} & listed
+
+
 def test_docstrings_of_functions_tell_errors() -> None:
     functions = {name: each for name, each in public_functions().items() if not name.startswith("VkArray.")}
     assert not [name for name, each in functions.items() if not re.search("[Rr]aises|[Ee]rrors", each.__doc__ or "")]

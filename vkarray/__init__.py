@@ -253,6 +253,15 @@ def check_api_version(version: str | None) -> None:
 
 if not _TYPE_CHECKING:  # or type checkers would take every name for one that exists
     globals().pop("array", None)  # the module of that name, which someone who wants NumPy's function would find
+    globals().pop("annotations")
+    __all__ = [
+        name
+        for name, value in globals().items()
+        if not name.startswith("_") and (value in (fft, linalg, random) or type(value) is not type(_sys))
+    ]
+
+    def __dir__() -> list[str]:
+        return [*__all__, *(name for name in globals() if name.startswith("__"))]
 
     def __getattr__(name: str) -> None:
         raise _other_names.missing(_sys.modules[__name__], name)
