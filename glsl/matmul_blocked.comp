@@ -22,8 +22,9 @@ layout(buffer_reference, scalar) buffer RElements { R_STORAGE data[]; };
 #define EACH_STEP [[unroll]] for (int k = 0; k < DEPTH; ++k)
 
 #ifdef TEXELS
-// Both operands are bound, and lie in texels of four elements, along k (of four steps then) or along the rows and columns of
-// the result: CPU drivers load a texel at once, and through an address lane by lane.
+#include "lib/texels.glsl"
+// Both operands are bound, and lie in texels of DEPTH elements, along k or along the rows and columns of the result: CPU drivers
+// load a texel at once, and through an address lane by lane.
 layout(constant_id = 1) const bool A_ALONG_K = false;
 layout(constant_id = 3) const bool B_ALONG_K = false;
 layout(binding = 0) uniform usamplerBuffer a_texels;
@@ -31,13 +32,13 @@ layout(binding = 1) uniform usamplerBuffer b_texels;
 #define FETCH(NAME, COUNT, ALONG_K, STEP)                                                        \
     if (ALONG_K) {                                                                               \
         [[unroll]] for (int i = 0; i < COUNT; ++i) {                                             \
-            uvec4 texel = texelFetch(NAME##_texels, NAME##_offset[i] + first >> 2);              \
-            EACH_STEP NAME[k][i] = UNPACK(texel[k], 0);                                          \
+            uvec4 texel = texelFetch(NAME##_texels, (NAME##_offset[i] + first) / DEPTH);         \
+            EACH_STEP NAME[k][i] = TEXEL(texel, k);                                              \
         }                                                                                        \
     } else {                                                                                     \
-        EACH_STEP [[unroll]] for (int i = 0; i < COUNT; i += 4) {                                \
-            uvec4 texel = texelFetch(NAME##_texels, NAME##_offset[i] + (first + k) * STEP >> 2); \
-            [[unroll]] for (int j = 0; j < 4; ++j) NAME[k][i + j] = UNPACK(texel[j], 0);         \
+        EACH_STEP [[unroll]] for (int i = 0; i < COUNT; i += DEPTH) {                            \
+            uvec4 texel = texelFetch(NAME##_texels, (NAME##_offset[i] + (first + k) * STEP) / DEPTH); \
+            [[unroll]] for (int j = 0; j < DEPTH; ++j) NAME[k][i + j] = TEXEL(texel, j);         \
         }                                                                                        \
     }
 #endif

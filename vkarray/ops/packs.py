@@ -14,6 +14,7 @@ from . import launch, texels
 if TYPE_CHECKING:
     from .product import Slice
     from .texels import Binding
+    from .tiles import Tile
 
 # Packs of 16 bytes of the types computed in. 8-byte types move one by one: as dvec2 they took 30 times as long on NVIDIA,
 # and as uvec4 they are no faster.
@@ -36,7 +37,14 @@ def pack_of(dtype: DType) -> tuple[str, int]:
     return _PACKS.get(compute, (compute, 1))
 
 
-def access_constants(slice_: Slice, a: VkArray, b: VkArray, result: VkArray, r_m: int) -> tuple[tuple[int, int], ...]:
+def lanes_of(tile: Tile, dtype: DType) -> int:
+    """Elements of the packs in which a row of the tables moves elements: matmul_blocked does so in texels."""
+    return pack_of(dtype)[1] if tile.template == "matmul_tiled" else 16 // dtype.itemsize
+
+
+def access_constants(
+    slice_: Slice, a: VkArray, b: VkArray, result: VkArray, r_m: int, lanes: int
+) -> tuple[tuple[int, int], ...]:  # fmt: skip
     """The specialization constants of matmul_tiled for these layouts, and of matmul_blocked for texels."""
     (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
     a_along_k, b_along_k = abs(a_k) <= abs(a_m), abs(b_k) < abs(b_n)
@@ -49,7 +57,7 @@ def access_constants(slice_: Slice, a: VkArray, b: VkArray, result: VkArray, r_m
         (1, r_m, columns),
     ]
     packed = [
-        _packable(array, address, length, step, (other, *strides))
+        _packable(array, address, length, step, (other, *strides), lanes)
         for array, address, (step, other, length), strides in zip(
             (a, b, result), slice_.addresses, along, slice_.strides, strict=True
         )
@@ -59,11 +67,11 @@ def access_constants(slice_: Slice, a: VkArray, b: VkArray, result: VkArray, r_m
 
 
 def texel_bindings(
-    slice_: Slice, a: VkArray, b: VkArray, access: tuple[tuple[int, int], ...]
+    slice_: Slice, a: VkArray, b: VkArray, access: tuple[tuple[int, int], ...], lanes: int
 ) -> list[Binding]:  # fmt: skip
     """The bindings by which matmul_blocked reads a and b as texels; none where they do not lie so."""
     few = slice_.count * math.prod(slice_.inner) * slice_.k < _FEW_PRODUCTS
-    if few or not (access[1][1] and access[3][1]) or slice_.along_k % pack_of(a._dtype)[1]:
+    if few or not (access[1][1] and access[3][1]) or slice_.along_k % lanes:
         return []
     made = []
     operands = (0, a, slice_.inner[0], a._strides[-2:]), (1, b, slice_.inner[1], b._strides[:-3:-1])
@@ -75,9 +83,8 @@ def texel_bindings(
     return [one for one in made if one is not None] if None not in made else []
 
 
-def _packable(array: VkArray, address: int, length: int, step: int, others: Sequence[int]) -> bool:
+def _packable(array: VkArray, address: int, length: int, step: int, others: Sequence[int], lanes: int) -> bool:
     """Whether packs can be moved whole: side by side, aligned, and stored in the compute type."""
-    lanes = pack_of(array._dtype)[1]
     return (
         lanes > 1 and array._dtype.bits >= 32 and step == 1 and address % 16 == 0 and length % lanes == 0
         and all(stride >= 0 and stride % lanes == 0 for stride in others)

@@ -75,7 +75,7 @@ def matmul_variant(tile: Tile, source: DType, target: DType, device: Device, as_
     else:
         own = {"ROWS": rows, "COLUMNS": columns, "DEPTH": tile.depth}
         if as_texels:
-            own |= {"DEPTH": 4, "TEXELS": 1, "UNPACK": f"UNPACK_{source.name}"}
+            own |= {"DEPTH": 16 // source.itemsize, "TEXELS": 1, "TEXEL": f"TEXEL_{source.name}"}
     defines = (*_defines(source, target, device), *((name, str(value)) for name, value in own.items()))
     label = f"{tile.label}, {source} to {target}{' (texels)' if as_texels else ''}"
     return Variant(tile.template, defines, label)
@@ -101,7 +101,7 @@ def _matmul_variants(source: DType, target: DType, device: Device) -> Iterator[V
         converted = source.bits == 16 and source.kind == "real floating" and tile.template == "matmul_tiled"
         if compute_itemsize(source) <= tile.itemsize and not converted:
             yield matmul_variant(tile, source, target, device)
-            if tile.template == "matmul_blocked" and pack_of(source)[1] == 4 == source.itemsize:
+            if tile.template == "matmul_blocked" and source.bits >= 32 and source.itemsize <= 8:
                 yield matmul_variant(tile, source, target, device, True)
 
 
@@ -246,7 +246,7 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     tile = choose_tile(device, folded._shape, a._dtype)
     moved_in_packs = tile.template == "matmul_tiled" or device.limits.kind == "cpu"
     if moved_in_packs and a._dtype.bits >= 32 and len(folded._shape) == 2:
-        a, b = packs.in_packs(a, b, pack_of(a._dtype)[1])
+        a, b = packs.in_packs(a, b, packs.lanes_of(tile, a._dtype))
     k, shortest = a._shape[-1], _SHORTEST_PART[device.limits.kind]
     least = _BUSY_WITH_TILES[device.limits.kind]
     for first, second, piece, busy in pieces(a, b, folded, tile, least, tile.template == "matmul_tiled"):
@@ -366,8 +366,9 @@ def _multiply(
         constants = update if slice_.inner == (m, n) else update[:1]  # a part has no diagonal of its own
         bound: list[Binding] = []
         if tiled or device.limits.kind == "cpu":
-            access = packs.access_constants(slice_, a, b, result, r_m)
-            bound = [] if tiled else packs.texel_bindings(slice_, a, b, access)
+            lanes = packs.lanes_of(tile, a._dtype)
+            access = packs.access_constants(slice_, a, b, result, r_m, lanes)
+            bound = [] if tiled else packs.texel_bindings(slice_, a, b, access, lanes)
             constants = (*access, *constants) if tiled or bound else constants
         variant = matmul_variant(tile, a._dtype, result._dtype, device, bool(bound))
         kernel = launch.kernel(variant, device, tile.workgroup_size, constants)
