@@ -48,8 +48,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) buffer ResultPacks
 
 const int THREADS_M = TILE_M / BLOCK_M, THREADS_N = TILE_N / BLOCK_N, SIZE = THREADS_M * THREADS_N;
 const int BLOCKS_M = BLOCK_M / LANES, BLOCKS_N = BLOCK_N / LANES;
-// One pack more per row keeps invocations that scatter a pack along k out of each other's memory banks.
-const int A_ROW = TILE_M / LANES + 1, B_ROW = TILE_N / LANES + 1;
+// 16 bytes more per row keep invocations that scatter packs along k out of each other's memory banks.
+const int A_ROW = TILE_M / LANES + PAD, B_ROW = TILE_N / LANES + PAD;
 const int STEPS = TILE_K / LANES;
 const int A_PACKS = TILE_M * TILE_K / LANES / SIZE, B_PACKS = TILE_N * TILE_K / LANES / SIZE;
 
@@ -128,18 +128,20 @@ OPERAND(b, B_ALONG_K, B_PACKED, TILE_N, B_ROW, B_PACKS, column, push.n, push.b_n
 #define LEFT_OUT (UPPER && row >= column + TILE_N)
 #include "lib/matmul_tile.glsl"
 
-// Adds the products of the tiles in shared memory, so that neighbouring additions share an element of a or of b: two
-// columns of sums at a time, back and forth.
+// Adds the products of the tiles in shared memory, so that neighbouring additions share an element of a or of b: strips
+// of columns of sums, back and forth along their rows. What moves in packs takes two columns at a time, wide types all.
+const int STRIP = LANES == 1 ? BLOCK_N : 2;
+
 void add_tiles() {
     UNROLL for (int k = 0; k < TILE_K; ++k) {
         PACK a[BLOCKS_M], b[BLOCKS_N];
         UNROLL for (int i = 0; i < BLOCKS_M; ++i) a[i] = a_tile[k * A_ROW + m + i * GROUP_M];
         UNROLL for (int j = 0; j < BLOCKS_N; ++j) b[j] = b_tile[k * B_ROW + n + j * GROUP_N];
-        UNROLL for (int pair = 0; pair < BLOCK_N; pair += 2) {
+        UNROLL for (int strip = 0; strip < BLOCK_N; strip += STRIP) {
             UNROLL for (int s = 0; s < BLOCK_M; ++s) {
-                int i = pair / 2 % 2 == 0 ? s : BLOCK_M - 1 - s;
-                UNROLL for (int l = 0; l < 2; ++l) {
-                    int j = pair + (s + l) % 2;
+                int i = strip / STRIP % 2 == 0 ? s : BLOCK_M - 1 - s;
+                UNROLL for (int l = 0; l < STRIP; ++l) {
+                    int j = strip + (s % 2 == 0 ? l : STRIP - 1 - l);
                     T one = LANE(a[i / LANES], i % LANES), other = LANE(b[j / LANES], j % LANES);
                     total[i * BLOCK_N + j] = vx_multiply_add(one, other, total[i * BLOCK_N + j]);
                 }
