@@ -25,6 +25,7 @@ layout(constant_id = 2) const bool WHOLE = false;     // every invocation has PA
 layout(constant_id = 3) const bool SINGLE = false;    // an invocation handles one element instead
 layout(constant_id = 4) const uint ONE_FOR_ALL = 0u;  // the operands that are one element
 layout(constant_id = 5) const bool APART = false;     // packs of an invocation are a workgroup apart, else side by side
+layout(constant_id = 6) const bool DEFERS = false;    // rare operands come after the others: see lib/rare.glsl
 
 // A pack has the operand AS ELEMENTS, or, where these are no longer than a word, AS WORDS or PAIRS of words that hold PER_WORD
 // elements each: CPU drivers move each member of a structure in a loop of its own. AS TEXELS it is bound besides, and packs of
@@ -137,13 +138,18 @@ R_COMPUTE evaluate(uint index
     return result;
 }
 
+// READ_ALL(READ) is READ of each input: its name, its variable and its number.
 #if INPUTS == 0
+#define READ_ALL(READ)
 #define EVALUATE(INDEX, ELEMENT) evaluate(INDEX)
 #elif INPUTS == 1
+#define READ_ALL(READ) READ(A, a, 0)
 #define EVALUATE(INDEX, ELEMENT) evaluate(INDEX, ELEMENT(a, A))
 #elif INPUTS == 2
+#define READ_ALL(READ) READ(A, a, 0) READ(B, b, 1)
 #define EVALUATE(INDEX, ELEMENT) evaluate(INDEX, ELEMENT(a, A), ELEMENT(b, B))
 #else
+#define READ_ALL(READ) READ(A, a, 0) READ(B, b, 1) READ(C, c, 2)
 #define EVALUATE(INDEX, ELEMENT) evaluate(INDEX, ELEMENT(a, A), ELEMENT(b, B), ELEMENT(c, C))
 #endif
 
@@ -167,39 +173,40 @@ R_COMPUTE evaluate(uint index
 #define INDEX ((pack + uint(p) * step) * uint(VECTOR) + uint(k))
 #define ELEMENT(VARIABLE, NAME) VARIABLE[p][k]
 #define SINGLE_ELEMENT(VARIABLE, NAME) VARIABLE
+#define WORK_ON(PLACE)                                                                           \
+    uint index = PLACE;                                                                          \
+    READ_ALL(READ_SINGLE)                                                                        \
+    RElements(push.r).data[index] = R_STORE(EVALUATE(index, SINGLE_ELEMENT));
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (SINGLE) {
-        uint index = push.first + group * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-        if (index >= push.count) return;
-#if INPUTS > 0
-        READ_SINGLE(A, a, 0)
-#endif
-#if INPUTS > 1
-        READ_SINGLE(B, b, 1)
-#endif
-#if INPUTS > 2
-        READ_SINGLE(C, c, 2)
-#endif
-        RElements(push.r).data[index] = R_STORE(EVALUATE(index, SINGLE_ELEMENT));
+        uint place = push.first + group * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+        if (place >= push.count) return;
+        WORK_ON(place)
         return;
     }
     uint step = APART ? gl_WorkGroupSize.x : 1u;
     uint pack = push.first / uint(VECTOR) + group * gl_WorkGroupSize.x * uint(PACKS)
         + gl_LocalInvocationIndex * (APART ? 1u : uint(PACKS));
     bool whole = (pack + uint(PACKS - 1) * step + 1u) * uint(VECTOR) <= push.count;
-#if INPUTS > 0
-    READ(A, a, 0)
-#endif
-#if INPUTS > 1
-    READ(B, b, 1)
-#endif
-#if INPUTS > 2
-    READ(C, c, 2)
-#endif
+    READ_ALL(READ)
     R_COMPUTE result[PACKS][VECTOR];
+#ifdef LIB_RARE
+    vx_defers = DEFERS;
+#endif
     EACH_PACK EACH result[p][k] = EVALUATE(INDEX, ELEMENT);
+#ifdef LIB_RARE
+    if (vx_deferred) {
+        vx_defers = false;
+        [[dont_unroll]] for (uint i = 0u; i < uint(PACKS * VECTOR); ++i) {
+            uint place = (pack + i / uint(VECTOR) * step) * uint(VECTOR) + i % uint(VECTOR);
+            if (place >= push.count) return;
+            WORK_ON(place)
+        }
+        return;
+    }
+#endif
     if (WHOLE || whole) {
         EACH_PACK { JOIN(R_AS, _PUT)(R, RPacks(push.r).data[pack + uint(p) * step], result[p]) }
     } else {

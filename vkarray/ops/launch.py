@@ -213,16 +213,17 @@ class _Flat(dict[tuple[str, int], "_vk.Kernel"]):
 
     def __init__(self, operation: Operation, device: _vk.Device) -> None:
         super().__init__()
-        self.operation, self.device = operation, device
-        invocations, *packs = _FLAT[device.limits.kind]
+        self.operation, self.device, self.kind = operation, device, device.limits.kind
+        invocations, *packs = _FLAT[self.kind]
         self.invocations = invocations_of_group(device.limits, invocations)
         self.packs = packs[operation.library is None]
-        self.as_texels = operation.as_texels(device) if device.limits.kind == "cpu" else ()
+        self.as_texels = operation.as_texels(device) if self.kind == "cpu" else ()
 
     def __missing__(self, key: tuple[str, int]) -> _vk.Kernel:
         part, broadcast = key
         whole = part in ("whole", "texels")
-        values = (self.packs, whole, part == "single", broadcast, self.device.limits.kind == "gpu")
+        on_gpu = self.kind == "gpu"
+        values = (self.packs, whole, part == "single", broadcast, on_gpu, on_gpu)
         variant = self.operation.variant(self.device, True, self.as_texels if part == "texels" else ())
         made = self[key] = kernel(variant, self.device, self.invocations, tuple(enumerate(map(int, values), 1)))
         return made
@@ -231,7 +232,7 @@ class _Flat(dict[tuple[str, int], "_vk.Kernel"]):
         """(part, workgroups, first element, last one + 1) of the dispatches for `count` elements."""
         limits, group = self.device.limits, self.invocations
         block = group * self.packs * vector
-        if limits.kind == "gpu":
+        if self.kind == "gpu":
             yield "any", groups_for(-(-count // (self.packs * vector)), limits, group), 0, count
             return
         whole = count - count % block if count >= _FEW else 0

@@ -1,0 +1,74 @@
+"""Operands that take another way than most, in kernels that come back to them after the others, as those of GPUs do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import vkarray as vx
+from vkarray.ops import launch
+from vkarray.ops.rows import ROWS
+
+FUNCTIONS = ["cos", "divide", "exp", "log", "log10", "log2", "pow", "reciprocal", "sin", "sqrt"]
+RARE = np.array(
+    [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, -1e-45, 3e38, -3e38, 1e-38, 88.8, -103.5, 1e9, -7.0, 1.0], np.float32
+)
+
+
+@pytest.fixture(autouse=True)
+def kernels_of_a_gpu(monkeypatch):
+    """Flat kernels as a GPU has them, whatever the device under test is."""
+    make = launch._Flat.__init__
+
+    def made(self, operation, device):
+        make(self, operation, device)
+        self.kind, self.as_texels = "gpu", ()
+
+    monkeypatch.setattr(launch._Flat, "__init__", made)
+    for name in FUNCTIONS:
+        operation = ROWS[name].operation(vx.float32)
+        monkeypatch.setattr(operation, "kernels", {})
+        monkeypatch.setattr(operation, "plans", {})
+
+
+def operands(count: int, rare: int, number: int) -> list[np.ndarray]:
+    """Ordinary numbers, with `rare` others in between."""
+    generator = np.random.default_rng(count + rare)
+    found = []
+    for _ in range(number):
+        values = generator.uniform(0.5, 4.0, count).astype(np.float32)
+        values[generator.integers(0, count, rare)] = generator.choice(RARE, rare)
+        found.append(values)
+    return found
+
+
+def assert_same_bits(found: np.ndarray, expected: np.ndarray) -> None:
+    assert np.array_equal(np.isnan(found), np.isnan(expected))
+    numbers = ~np.isnan(expected)
+    assert np.array_equal(found[numbers].view(np.uint32), expected[numbers].view(np.uint32))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(("count", "rare"), [(1, 1), (7, 2), (1023, 0), (1024, 5), (5001, 700)])
+def test_rare_operands_among_others(name, count, rare):
+    function = getattr(vx, name)
+    values = operands(count, rare, ROWS[name].operands)
+    apart = [
+        vx.asarray(np.stack([x, x], axis=1))[:, 0] for x in values
+    ]  # the kernel of strided operands defers nothing
+    assert_same_bits(np.asarray(function(*map(vx.asarray, values))), np.asarray(function(*apart)))
+
+
+def test_rare_operands_of_an_operation_in_place():
+    base, power = operands(3000, 200, 2)
+    expected = np.asarray(vx.pow(vx.asarray(base), vx.asarray(power)))
+    x = vx.asarray(base)
+    x **= vx.asarray(power)
+    assert_same_bits(np.asarray(x), expected)
+
+
+def test_a_rare_operand_that_is_one_for_all():
+    (values,) = operands(2000, 0, 1)
+    for power in (np.inf, -3.0, 0.0, 300.0):
+        apart = vx.asarray(np.stack([values, values], axis=1))[:, 0]
+        assert_same_bits(np.asarray(vx.asarray(values) ** power), np.asarray(apart**power))
