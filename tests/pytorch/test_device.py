@@ -305,3 +305,13 @@ def test_threads_make_tensors_at_once():
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(made, range(8)))
     assert storage.live() == before
+
+
+def test_other_accelerators_are_reached_through_the_host():
+    for other in ["cuda"] if torch.cuda.is_available() else []:
+        x = values((3, 4))
+        there = x.to(other)
+        same(there.to(DEVICE), x)
+        assert torch.equal(x.to(DEVICE).to(other), there)
+        assert torch.equal(there.clone().copy_(x.to(DEVICE).T.contiguous().T + 1), there + 1)
+        assert torch.equal(torch.zeros(3, 4, device=DEVICE).copy_(there.T.contiguous().T).cpu(), x)

@@ -104,8 +104,15 @@ def _copy_raw_bytes(source: torch.Tensor, target: torch.Tensor) -> bool:
     return True
 
 
+_REACHED = ("cpu", "vulkan")
+
+
 def copy_from(source: torch.Tensor, target: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
-    """`target.copy_(source)`, where one or both are on the device."""
+    """`target.copy_(source)`, where one or both are on the device. Other accelerators are reached through the host."""
+    if target.device.type not in _REACHED:
+        return target.copy_(source.cpu())
+    if source.device.type not in _REACHED:
+        source = source.cpu()
     if source.shape != target.shape:
         source = source.expand(target.shape)
     if target.numel() == 0:
