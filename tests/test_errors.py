@@ -381,6 +381,13 @@ def test_missing_features_of_promoted_types_are_named(device):
         for name in ("add", "equal", "maximum", "atan2", "matmul", "isin", "searchsorted", "isclose", "vecdot"):
             with pytest.raises(vx.FeatureError, match=rf"^{name}: the device .* has no shaderFloat64"):
                 getattr(vx, name)(whole, real)
+        for call in (
+            lambda: vx.clip(real, whole),
+            lambda: vx.concat([whole, real]),
+            lambda: vx.where(whole > 0, whole, real),
+        ):
+            with pytest.raises(vx.FeatureError, match=r"^\w+: the device .* has no shaderFloat64"):
+                call()
 
 
 def test_out_of_memory_gives_the_figures(device):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import layout, promotion
-from ..array import VkArray, operations
+from ..array import VkArray, check_supported, operations
 from ..dtypes import CATEGORIES
 from . import launch
 from .rows import ROWS, Binary, Unary, as_operand, binary, cast, check_operands, common_dtype, ternary, unary
@@ -180,6 +180,7 @@ def clip(x: VkArray, /, min: VkArray | float | None = None, max: VkArray | float
     if len(present) == 1:
         return launch.copy(x)
     dtype = common_dtype("clip", present)
+    check_supported(dtype, x._device, "clip")
     bounds = [as_operand("clip", bound, dtype, x) for bound in present[1:]]
     function = minimum if min is None else maximum if max is None else _clip
     return cast(function(cast(x, dtype), *bounds), x._dtype)
