@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .device import Device
 
 SILENT_COMMANDS = 64  # between two signals, at most
-SPIN_SECONDS = 5e-5  # so long a thread that waits keeps other threads of the interpreter waiting too
+SPIN_SECONDS = 5e-5  # so long a thread that waits for a silent batch keeps the interpreter for itself
 POLL_SECONDS = 2e-3  # waking from a sleeping wait took 50 to 600 µs on a GPU; after this long it is little
 WAIT_NANOSECONDS = 100_000_000  # wake up this often so that Ctrl-C works
 
@@ -80,17 +80,12 @@ class Progress:
 
     def poll(self, serial: int, silent: bool) -> None:
         """Look for a while whether the device has done a batch."""
-        start = time.perf_counter()
-        end = start + POLL_SECONDS
-        if silent:
-            word, spun = self.word, start + SPIN_SECONDS
-            while word[0] < serial and (now := time.perf_counter()) < end:
-                if now > spun:
-                    time.sleep(0)
-            return
-        counter, get = ffi.new("uint64_t*"), self.functions.vkGetSemaphoreCounterValue  # other threads poll too
-        while counter[0] < serial and time.perf_counter() < end:
-            get(self.device.handle, self.semaphore[0], counter)
+        counter, ask = ffi.new("uint64_t*"), self.functions.vkGetSemaphoreCounterValue  # other threads poll too
+        seen, now = self.word if silent else counter, time.perf_counter()
+        asks, end = now + SPIN_SECONDS if silent else now, now + POLL_SECONDS
+        while seen[0] < serial and (now := time.perf_counter()) < end:
+            if now >= asks:  # a call of Vulkan's lets other threads run
+                ask(self.device.handle, self.semaphore[0], counter)
 
     def sleep(self, signalled: int) -> None:
         """Return when a serial is signalled, or after WAIT_NANOSECONDS."""
