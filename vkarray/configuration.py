@@ -146,7 +146,7 @@ SWITCHES: tuple[Switch, ...] = (
         _directory,
         _default_cache,
         "directory",
-        "Where compiled shaders and pipelines are kept; default `$XDG_CACHE_HOME/vkarray`.",
+        "Where compiled shaders and pipelines are kept; default `$XDG_CACHE_HOME/vkarray`, else `~/.cache/vkarray`.",
     ),
     _switch(
         "cpu_threads",
@@ -241,7 +241,7 @@ def reload() -> Configuration:
 def config(**values: Any) -> Iterator[Configuration]:
     """Override switches for a block: ``with vx.config(debug=2): ...``.
 
-    The names are those of the table (``VKARRAY_DEBUG`` is ``debug``). Raises ``ConfigurationError`` for an unknown
+    The names are those below (``VKARRAY_DEBUG`` is ``debug``). Raises ``ConfigurationError`` for an unknown
     name or a value out of range. Overrides are process-wide; blocks nest, and may end in any order.
     """
     unknown = sorted(set(values) - set(_BY_NAME))
@@ -260,6 +260,11 @@ def config(**values: Any) -> Iterator[Configuration]:
         with _lock:
             _overrides[:] = [other for other in _overrides if other is not override]
             _rebuild()
+
+
+config.__doc__ = "\n".join(
+    [f"{config.__doc__}", *(f"    {switch.name} ({switch.values}): {switch.text}" for switch in SWITCHES)]
+)
 
 
 def table() -> str:

@@ -142,7 +142,10 @@ class UserKernel:
                 f"Copy it first: vkarray.asarray(x, copy=True)."
             )
         if first is not None and array.device is not first.device:
-            raise ValueError(f"{self.name}: the arrays are on different devices, {first.device} and {array.device}.")
+            raise ValueError(
+                f"{self.name}: the arrays are on different devices, {first.device} and {array.device}. "
+                f"Move one with x.to_device(device)."
+            )
 
     def __repr__(self) -> str:
         return f"<vkarray kernel {self.name!r}, bindings {sorted(self.bindings)}>"

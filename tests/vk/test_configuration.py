@@ -83,3 +83,6 @@ def test_table_has_every_switch():
     assert len(lines) == 2 + len(configuration.SWITCHES)
     assert all(line.count("|") == 5 for line in lines)
     assert {switch.name for switch in configuration.SWITCHES} == set(configuration.current().as_dict())
+    assert all(
+        f"\n    {switch.name} ({switch.values}): " in configuration.config.__doc__ for switch in configuration.SWITCHES
+    )
