@@ -19,7 +19,7 @@ class ShaderBuildHook(BuildHookInterface):
         if version == "editable":
             return
         root = Path(self.root)
-        archive = Path(self.directory) / "spirv.zip"
+        archive = Path(self.directory) / "spirv.archive"
         archive.parent.mkdir(parents=True, exist_ok=True)
         # A process of its own: the build back end's process should not keep the package that it is building loaded.
         environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root), *filter(None, sys.path)])}
@@ -31,5 +31,5 @@ class ShaderBuildHook(BuildHookInterface):
             )
         build_data["force_include"] |= {
             str(root / "glsl"): "vkarray/_data/glsl",
-            str(archive): "vkarray/_data/spirv.zip",
+            str(archive): "vkarray/_data/spirv.archive",
         }

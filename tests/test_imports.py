@@ -39,7 +39,8 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "promotion": ({"dtypes", "errors"}, set()),
     "layout": ({"errors"}, set()),
     "walk": ({"layout"}, set()),
-    "shaders": ({"cache", "configuration", "dtypes", "errors"}, set()),
+    "archive": (set(), set()),
+    "shaders": ({"archive", "cache", "configuration", "dtypes", "errors"}, set()),
     "checks": (set(), set()),
     "methods": (set(), set()),
     "array": (

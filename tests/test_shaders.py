@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import zipfile
 
 import pytest
 
+from vkarray import archive as archive_of_shaders
 from vkarray import configuration, shaders
 from vkarray.errors import ShaderError
 from vkarray.ops import catalogue
@@ -71,12 +71,15 @@ def test_what_another_compiler_or_target_made_is_not_used(compiled, monkeypatch,
 
 def test_the_archive_comes_before_cache_and_compiler(compiled, monkeypatch, tmp_path):
     words()
-    with zipfile.ZipFile(tmp_path / "spirv.zip", "w") as archive:
-        archive.writestr(shaders._digest(SOURCE), b"from the archive")
-    with zipfile.ZipFile(tmp_path / "spirv.zip") as archive:
-        monkeypatch.setattr(shaders, "_archive", lambda: archive)
-        assert words() == b"from the archive"
-        assert words(SOURCE + "\n") == b"compiled 2", "a source that the archive lacks"
+    path = tmp_path / "spirv.archive"
+    written = {shaders._digest(f"{SOURCE}{number}"): f"{number}".encode() for number in range(50)}
+    archive_of_shaders.write(path, [*written.items(), (shaders._digest(SOURCE), b"from the archive")])
+    found = archive_of_shaders.Archive(path)
+    monkeypatch.setattr(shaders, "_archive", lambda: found)
+    assert words() == b"from the archive"
+    assert words(SOURCE + "\n") == b"compiled 2", "a source that the archive lacks"
+    assert {digest: found.get(digest) for digest in written} == written
+    assert [found.get(digit * 64) for digit in "0f"] == [None, None]
 
 
 def test_every_define_and_every_included_file_is_in_the_source():
@@ -104,33 +107,41 @@ def test_a_missing_file_is_named():
 @pytest.fixture
 def archive(monkeypatch, tmp_path):
     """An archive where the package has its own, with one entry: its path."""
-    path = tmp_path / "_data" / "spirv.zip"
+    path = tmp_path / "_data" / "spirv.archive"
     path.parent.mkdir()
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr(shaders._digest(SOURCE), bytes(range(256)) * 4)
+    archive_of_shaders.write(path, [(shaders._digest(SOURCE), bytes(range(256)) * 4)])
     monkeypatch.setattr(shaders, "_PACKAGE", tmp_path)
     shaders._archive.cache_clear()
     yield path
     shaders._archive.cache_clear()
 
 
-def test_a_forked_child_reads_the_archive_on_its_own(archive):
-    shaders._from_archive(shaders._digest(SOURCE))
-    file = shaders._archive().fp
-    position = os.lseek(file.fileno(), 0, os.SEEK_SET)
+def test_a_forked_child_reads_the_archive_as_well(archive):
+    expected = bytes(range(256)) * 4
+    assert shaders._from_archive(shaders._digest(SOURCE)) == expected
     child = os.fork()
     if not child:
-        os.lseek(shaders._archive().fp.fileno(), 11, os.SEEK_SET)
-        found = shaders._from_archive(shaders._digest(SOURCE))
-        os._exit(found != bytes(range(256)) * 4)
+        os._exit(shaders._from_archive(shaders._digest(SOURCE)) != expected)
     assert os.waitpid(child, 0)[1] == 0
-    assert os.lseek(file.fileno(), 0, os.SEEK_CUR) == position, "parent and child share the position in the file"
+    assert shaders._from_archive(shaders._digest(SOURCE)) == expected
 
 
-@pytest.mark.parametrize("damage", ["content", "everything"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"no archive of shaders",
+        lambda data: b"",
+        lambda data: data[:30],  # ends in the index
+        lambda data: data[:-20],  # ends in the content
+        lambda data: data[:70] + b"???" + data[73:],  # in the content
+        lambda data: data[:52] + b"\xff" * 12 + data[64:],  # the place and the length
+        lambda data: data[:60] + b"\xff" * 4 + data[64:],  # the length
+    ],
+)
 def test_a_damaged_archive_counts_as_none(archive, damage):
-    data = archive.read_bytes()
-    archive.write_bytes(b"no archive" if damage == "everything" else data[:100] + b"???" + data[103:])
+    assert shaders._from_archive(shaders._digest(SOURCE)) is not None
+    shaders._archive.cache_clear()
+    archive.write_bytes(damage(archive.read_bytes()))
     assert shaders._from_archive(shaders._digest(SOURCE)) is None
 
 

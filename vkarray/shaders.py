@@ -20,13 +20,11 @@ import sys
 import tempfile
 import threading
 import time
-import zipfile
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import configuration
+from . import archive, configuration
 from .cache import DiskCache
 from .errors import ShaderError
 
@@ -131,23 +129,22 @@ def compiler_version() -> str:
 
 
 @functools.cache
-def _archive() -> zipfile.ZipFile | None:
-    path = _PACKAGE / "_data" / "spirv.zip"
+def _archive() -> archive.Archive | None:
     try:
-        return zipfile.ZipFile(path) if path.is_file() else None
-    except zipfile.BadZipFile:
+        return archive.Archive(archive_path())
+    except (OSError, ValueError):  # in a checkout there is none
         return None
+
+
+def archive_path() -> Path:
+    """Where the wheel has its archive of compiled shaders."""
+    return _PACKAGE / "_data" / "spirv.archive"
 
 
 def _from_archive(digest: str) -> bytes | None:
     """The SPIR-V under that digest; None where it is missing or damaged."""
-    archive = _archive()
-    if archive is None:
-        return None
-    try:
-        return archive.read(digest)
-    except (KeyError, zipfile.BadZipFile, zlib.error):
-        return None
+    found = _archive()
+    return None if found is None else found.get(digest)
 
 
 @functools.cache
@@ -218,10 +215,9 @@ _compiled: dict[Variant, bytes] = {}
 
 
 def _after_fork() -> None:
-    """A child shares the position in the parent's files, and locks that nobody will release."""
+    """A child has locks that nobody will release."""
     global _lock
     _lock = threading.Lock()
-    _archive.cache_clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -284,10 +280,8 @@ def write_archive(variants: Iterable[Variant], path: Path, workers: int = 2) -> 
         return digest, spirv_of_source(source, variant.label)
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(workers) as pool, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for digest, words in pool.map(build, sorted(sources.items())):
-            # A fixed date keeps the archive the same for the same sources.
-            archive.writestr(zipfile.ZipInfo(digest, (2020, 1, 1, 0, 0, 0)), words, zipfile.ZIP_DEFLATED)
+    with ThreadPoolExecutor(workers) as pool:
+        archive.write(path, pool.map(build, sources.items()))
     return len(sources)
 
 

@@ -7,7 +7,6 @@ import importlib.metadata
 import os
 import platform
 from collections.abc import Iterator
-from pathlib import Path
 
 from .. import __version__, _vk, configuration, shaders
 from ..errors import DeviceError
@@ -69,5 +68,5 @@ def version_of(package: str) -> str:
 
 
 def packaged_archive() -> str:
-    path = Path(shaders.__file__).parent / "_data" / "spirv.zip"
+    path = shaders.archive_path()
     return f"packaged, {path.stat().st_size / 2**20:.1f} MiB" if path.is_file() else "none packaged: compiled on demand"
