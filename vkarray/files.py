@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
-import zipfile
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -30,6 +29,8 @@ def _values(function: str, x: Any) -> Any:
 @contextlib.contextmanager
 def _explaining(file: Any) -> Iterator[None]:
     """One kind of error, which names the file, for all that damaged and foreign files make of the readers below."""
+    import zipfile
+
     try:
         yield
     except (ValueError, EOFError, struct.error, zipfile.BadZipFile, zlib.error) as error:
