@@ -28,7 +28,7 @@ _COMPUTE_TYPES = {
 _LEAST = {"gpu": (1024, 1024, 512), "cpu": (256, 256, 256)}
 # Rows of the result from which on a copy costs less than reading b along k, in pieces of lines of the cache.
 _TURN_FROM = 4096
-_FEW_PRODUCTS = 1 << 15  # products, below which it does not pay to read texels, which takes a descriptor set
+_FEW_PRODUCTS = 1 << 18  # products, below which it does not pay to read texels, which takes a descriptor set
 
 
 def pack_of(dtype: DType) -> tuple[str, int]:
