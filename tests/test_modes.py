@@ -11,7 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from reference import supported
 
 import vkarray as vx
 from vkarray.configuration import SWITCHES
@@ -86,3 +88,14 @@ def test_comparison_finds_a_wrong_result():
             vx.ValidationError, match=r"^add of int32: 3 of 3 elements differ from NumPy's, the first at"
         ):
             row(x, 1)
+
+
+def test_the_comparison_allows_for_what_numpy_loses() -> None:
+    """exp(x1) + exp(x2) is near 1 here: NumPy's logaddexp is off by thousands of units."""
+    first = np.linspace(-3, -0.01, 1000).astype(np.float32)
+    second = (np.log(-np.expm1(first.astype(np.float64))) + 1e-6).astype(np.float32)
+    for dtype in supported([vx.float32, vx.float64]):
+        x1, x2 = (vx.asarray(values, dtype=dtype) for values in (first, second))
+        with vx.config(compare=True):
+            small = vx.logaddexp(x1, x2)
+        assert float(vx.max(vx.abs(small))) < 1e-5
