@@ -1,5 +1,5 @@
 // A pass of transforms whose lines are shared by the invocations of a workgroup: they transform a line in Stockham's pattern
-// again, with up to five radices up to 16, and meet in shared memory: with the real parts first and the imaginary parts then,
+// again, with up to five radices up to 25, and meet in shared memory: with the real parts first and the imaginary parts then,
 // since more workgroups find room that way. The radices are powers of two, or with MIXED any. The pass itself:
 // lib/fft_pass.glsl.
 #include "lib/extensions.glsl"
@@ -32,6 +32,12 @@ layout(constant_id = 20) const uint GAP_3 = 0u;
 
 // A workgroup takes so many sets of LINES lines, one after the other, and fetches the next one while it transforms.
 layout(constant_id = 21) const uint SETS = 1u;
+
+// Whether lines are rows: see row_element and store_in_row.
+layout(constant_id = 22) const uint ROWS = 0u;
+#define ROWS_IN 1u
+#define ROWS_OUT 2u
+
 shared REAL exchange[PITCH * LINES];
 
 #ifdef DOUBLE
@@ -42,7 +48,7 @@ shared REAL exchange[PITCH * LINES];
 
 // An invocation holds up to VALUES elements of its line (all of a shorter one). Butterfly number b has value[b radix ...],
 // which are the elements member + b MEMBERS + r LENGTH / radix, where there are so many.
-#define VALUES 16
+#define VALUES 25
 COMPLEX value[VALUES];
 
 #define EACH_BUTTERFLY(radix)                                                                \
@@ -66,7 +72,7 @@ void transform(uint stage, uint member) {
         IN_REGISTERS(2) IN_REGISTERS(4) IN_REGISTERS(8) IN_REGISTERS(16)
 #ifdef MIXED
         IN_REGISTERS(3) IN_REGISTERS(5) IN_REGISTERS(6) IN_REGISTERS(7) IN_REGISTERS(9) IN_REGISTERS(10)
-        IN_REGISTERS(11) IN_REGISTERS(12) IN_REGISTERS(13) IN_REGISTERS(14) IN_REGISTERS(15)
+        IN_REGISTERS(11) IN_REGISTERS(12) IN_REGISTERS(13) IN_REGISTERS(14) IN_REGISTERS(15) IN_REGISTERS(25)
 #endif
     }
 }
@@ -187,7 +193,13 @@ void fetch(uint first, uint member, uint own) {
     } else if (first + own < push.lines) {
         Line line = find_line(first + own);
         EACH_BUTTERFLY(RADIX_0) {
-            EACH_VALUE(RADIX_0) coming[b * RADIX_0 + r] = load(line, member + b * MEMBERS + r * (LENGTH / RADIX_0));
+            uint j = member + b * MEMBERS;
+            if ((ROWS & ROWS_IN) != 0u) {
+                uvec2 from = vx_address(push.a, line.a + int(j), COMPLEX_BYTES);
+                EACH_VALUE(RADIX_0) coming[b * RADIX_0 + r] = row_element(from, r * (LENGTH / RADIX_0));
+            } else {
+                EACH_VALUE(RADIX_0) coming[b * RADIX_0 + r] = load(line, j + r * (LENGTH / RADIX_0));
+            }
         }
     }
 }
@@ -241,7 +253,13 @@ void main() {
             continue;
         }
         EACH_BUTTERFLY(radix) {
-            EACH_VALUE(radix) store(line, member + b * MEMBERS + r * (LENGTH / radix), value[b * radix + r]);
+            uint k = member + b * MEMBERS;
+            if ((ROWS & ROWS_OUT) != 0u) {
+                uvec2 to = vx_address(push.r, line.r + int(k), COMPLEX_BYTES);
+                EACH_VALUE(radix) store_in_row(to, r * (LENGTH / radix), value[b * radix + r]);
+            } else {
+                EACH_VALUE(radix) store(line, k + r * (LENGTH / radix), value[b * radix + r]);
+            }
         }
     }
 }

@@ -98,7 +98,8 @@ def test_long_real_transforms(points):
 
 
 @pytest.mark.parametrize(
-    ("points", "dtype"), [(n, vx.complex64) for n in (1, 8, 15, 127, 128, 192, 1001, 1250, 4096)] + [(128, COMPLEX[-1])]
+    ("points", "dtype"),
+    [(n, vx.complex64) for n in (1, 8, 15, 127, 128, 192, 625, 1001, 1250, 4096)] + [(128, COMPLEX[-1])],
 )
 def test_kernels(points, dtype, kernels):
     for axis, shape in ((1, (5, points)), (0, (points, 11))):

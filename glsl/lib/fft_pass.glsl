@@ -165,6 +165,20 @@ COMPLEX load(Line line, uint j) {
     return mirrored ? vx_conjugate(z) : z;
 }
 
+// An element of a row: of complex elements side by side, all of which there are and which are loaded as they are. Several
+// of them at constant distances from one address take fewer registers than an offset for each.
+COMPLEX row_element(uvec2 from, uint distance) {
+    COMPLEX z = Complexes(from).data[distance];
+    if (is_set(CONJUGATE_IN)) z = vx_conjugate(z);
+    return is_set(SWAP_IN) ? z.yx : z;
+}
+
+void store_in_row(uvec2 to, uint distance, COMPLEX z) {
+    if ((FACTORS & SCALED) != 0u) z = vx_scaled(z, push.scale);
+    if (is_set(SWAP_OUT)) z = z.yx;
+    Complexes(to).data[distance] = is_set(CONJUGATE_OUT) ? vx_conjugate(z) : z;
+}
+
 void store(Line line, uint j, COMPLEX z) {
     uint k = line.place + j * push.places;
     if ((FACTORS & CUT) != 0u && (STORE == REAL_PAIRS ? 2u * k : k) >= push.r_count) return;

@@ -1,7 +1,7 @@
 #ifndef LIB_FFT_RADIX
 #define LIB_FFT_RADIX
 
-// Discrete Fourier transforms of 1 to 16 points in registers, v[k] = sum over j of v[j] exp(-2 pi i j k / n).
+// Discrete Fourier transforms of 1 to 16 and of 25 points in registers, v[k] = sum over j of v[j] exp(-2 pi i j k / n).
 #include "lib/fft_constants.glsl"
 
 #define EACH(k, first, end) [[unroll]] for (int k = first; k < end; ++k)
@@ -127,5 +127,6 @@ VX_DFT_COPRIME(15, 3, 5, 2, 2)
 VX_DFT_PRODUCT(8, 2, 4, VX_ROOTS_8)
 VX_DFT_PRODUCT(9, 3, 3, VX_ROOTS_9)
 VX_DFT_PRODUCT(16, 4, 4, VX_ROOTS_16)
+VX_DFT_PRODUCT(25, 5, 5, VX_ROOTS_25)
 
 #endif

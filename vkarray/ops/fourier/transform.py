@@ -31,7 +31,8 @@ _TABLE_IN, _TABLES_IN, _TABLE_OUT, _PADDED, _CUT, _SCALED = 1, 2, 4, 8, 16, 32
 _SWAP_IN, _SWAP_OUT, CONJUGATE_IN, CONJUGATE_OUT, _CONJUGATE_TABLE = 1, 2, 4, 8, 16
 _COLUMNS_IN, _COLUMNS_OUT, _FLAT = 1, 2, 4
 # Specialization constants of these names, there and in glsl/fft_shared.comp.
-_KNOWN_FLAGS, _ODD, _ROUNDS, _PITCH, _SETS = 13, 14, 15, 16, 21
+_KNOWN_FLAGS, _ODD, _ROUNDS, _PITCH, _SETS, _ROWS = 13, 14, 15, 16, 21, 22
+_ROWS_IN, _ROWS_OUT = 1, 2
 
 _LONGEST_LINE = 8192
 _LONGEST_COLUMN = 512
@@ -43,7 +44,9 @@ _GAP_SHARE = 12  # gaps take at most this part of it
 # Where so many invocations share a line that few workgroups fit a multiprocessor, one takes several sets of lines after each
 # other and fetches the next one ahead; other lengths hold less in registers than powers of two. If there are that many groups.
 _LARGE_LINE, _LARGE_MIXED_LINE, _LINES_AHEAD, _MANY_GROUPS = 256, 512, 8, 1 << 10
-_VALUES = 16  # elements that an invocation holds at most, as in glsl/fft_shared.comp
+_VALUES = 16  # elements that an invocation holds at most, but for larger radices: VALUES in glsl/fft_shared.comp
+# Lines that larger radices than those of other kernels save so many exchanges that they are faster.
+_RADICES = {625: (25, 25), 3125: (25, 25, 5)}
 _FEW_MEMBERS = 4  # below, lines that lie side by side are moved as one
 _LARGEST_TABLE = 1 << 20  # of the roots between passes; beyond, each is a product of two
 _FEW_LINES = 1 << 10
@@ -285,14 +288,21 @@ def _pitch(length: int) -> int:
     """The elements of shared memory that a line takes, with its gaps: an odd number, for lines side by side."""
     if is_power_of_two(length):
         return length + length // _BANKS | 1
-    radices = split(length, LARGEST_RADIX)
+    radices = _radices(length)
     blocks = itertools.accumulate(radices, operator.mul)
     return length + max(length // block * gap for block, gap in zip(blocks, (*_gaps(radices), 0), strict=True)) | 1
 
 
 def _members(length: int) -> int:
     """The invocations that share a line: so many that none holds more than _VALUES elements, with any of the radices."""
-    return max(-(-length // (_VALUES // radix * radix)) for radix in split(length, LARGEST_RADIX))
+    radices = _radices(length)
+    values = max(_VALUES, *radices)
+    return max(-(-length // (values // radix * radix)) for radix in radices)
+
+
+def _radices(length: int) -> tuple[int, ...]:
+    """The radices by which invocations that share a line transform it."""
+    return _RADICES.get(length) or split(length, LARGEST_RADIX)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -308,7 +318,7 @@ def _line(length: int, columns: bool, dtype: DType, device: Device) -> Line:
     else:  # a few more where that leaves less of a subgroup idle
         counts = range(wanted, max(wanted, min(most, _LARGE_GROUP // members)) + 1)
         wanted = max(counts, key=lambda count: count * members / -(-count * members // limits.subgroup_size))
-    return Line(split(length, LARGEST_RADIX), members, min(wanted, most))
+    return Line(_radices(length), members, min(wanted, most))
 
 
 class _Kernel(NamedTuple):
@@ -334,7 +344,7 @@ def _sets(length: int, line: Line, lines: int) -> int:
 
 
 def _shared_kernel(
-    length: int, lines: int, columns: int, flags: int, ahead: bool, dtype: DType, device: Device
+    length: int, lines: int, columns: int, flags: int, ahead: bool, rows: int, dtype: DType, device: Device
 ) -> _Kernel:
     """A workgroup for some lines, or for sets of them, of which the next is fetched ahead, if that is said to pay."""
     line = _line(length, bool(columns), dtype, device)
@@ -346,7 +356,7 @@ def _shared_kernel(
     sets = _sets(length, line, lines) if ahead else 1
     constants = (
         *enumerate(values, 4), (_KNOWN_FLAGS, flags), *enumerate((_pitch(length), *_gaps(line.radices)), _PITCH),
-        (_SETS, sets),
+        (_SETS, sets), (_ROWS, rows),
     )  # fmt: skip
     return _Kernel(
         shared_variant(dtype, is_power_of_two(length)), constants, line.members * line.lines,
@@ -395,10 +405,14 @@ def _dispatch(
         dtype is dtypes.complex64 and job.load in (COMPLEX, REAL, REAL_PAIRS) and job.store != HALF_SPECTRUM
         and job.rounds == 1 and not flags & (_TABLE_IN | _TABLES_IN)
     )  # fmt: skip
+    rows = (
+        _ROWS_IN * (job.load == COMPLEX and a_step == 1 and not flags & (_TABLE_IN | _TABLES_IN | _PADDED))
+        | _ROWS_OUT * (job.store == COMPLEX and r_step == 1 and not flags & (_TABLE_OUT | _CUT))
+    )  # fmt: skip
     for batch in batches(x, result, axis, inner, max(map(abs, steps)) * length):
         if uses_shared_memory(device):
             columns = _columns(batch, a_step, r_step)
-            kernel = _shared_kernel(factor, batch.lines, columns, job.mode, ahead, dtype, device)
+            kernel = _shared_kernel(factor, batch.lines, columns, job.mode, ahead, rows, dtype, device)
         else:
             kernel = _register_kernel(factor, batch.lines, dtype, device)
         addressed = (kernel.roots, table_in, job.table_out, spectrum_roots)
