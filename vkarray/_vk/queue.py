@@ -339,8 +339,7 @@ class Queue:
         try:
             self.functions.vkQueueSubmit(self.handle, 1, info, NULL)
         except OutOfMemoryError:
-            self.wait(self.submitted)  # what is in flight holds memory; once more when it is done
-            self.progress.value[0] = batch.serial
+            self.functions.vkQueueWaitIdle(self.handle)  # what is in flight holds memory; once more when it is done
             self.functions.vkQueueSubmit(self.handle, 1, info, NULL)
 
     def retire(self) -> None:
