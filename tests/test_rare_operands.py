@@ -1,4 +1,4 @@
-"""Operands that take another way than most, in kernels that come back to them after the others, as those of GPUs do."""
+"""Flat kernels of GPUs: operands that take another way than most come after the others, short expressions take one pack."""
 
 from __future__ import annotations
 
@@ -16,17 +16,11 @@ RARE = np.array(
 
 
 @pytest.fixture(autouse=True)
-def kernels_of_a_gpu(monkeypatch):
+def kernels_of_a_gpu(monkeypatch, device):
     """Flat kernels as a GPU has them, whatever the device under test is."""
-    make = launch._Flat.__init__
-
-    def made(self, operation, device):
-        make(self, operation, device)
-        self.kind, self.as_texels = "gpu", ()
-
-    monkeypatch.setattr(launch._Flat, "__init__", made)
-    for name in FUNCTIONS:
-        operation = ROWS[name].operation(vx.float32)
+    monkeypatch.setattr(type(device.limits), "kind", "gpu")
+    operations = [ROWS[name].operation(vx.float32) for name in (*FUNCTIONS, "add", "less")]
+    for operation in (*operations, launch.copy_operation(vx.float32)):
         monkeypatch.setattr(operation, "kernels", {})
         monkeypatch.setattr(operation, "plans", {})
 
@@ -72,3 +66,12 @@ def test_a_rare_operand_that_is_one_for_all():
     for power in (np.inf, -3.0, 0.0, 300.0):
         apart = vx.asarray(np.stack([values, values], axis=1))[:, 0]
         assert_same_bits(np.asarray(vx.asarray(values) ** power), np.asarray(apart**power))
+
+
+@pytest.mark.parametrize("count", [1, 511, 512, 1025, 5003])
+def test_one_pack_for_short_expressions(count):
+    x, y = operands(count, 0, 2)
+    a, b = vx.asarray(x), vx.asarray(y)
+    assert_same_bits(np.asarray(a + b), x + y)
+    assert np.array_equal(np.asarray(a < b), x < y)
+    assert_same_bits(np.asarray(vx.asarray(a, copy=True)), x)

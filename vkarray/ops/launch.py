@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 WORKGROUP_SIZE = 256
 PUSH_CONSTANT_BYTES = 128
 _VECTOR_BYTES = 16
-# The flat template: invocations of a workgroup, packs of an invocation, and more of them where the expression is short, calling
-# no library. CPU drivers run both sides of every branch, so there one dispatch handles what fills whole workgroups, and another
-# the rest, all of it below _FEW elements.
-_FLAT = {"gpu": (128, 2, 2), "cpu": (512, 2, 4)}
+# The flat template: invocations of a workgroup, packs of an invocation, packs where the expression is short, calling no library,
+# and where besides all elements have one size, of a word at least. CPU drivers run both sides of every branch, so there one
+# dispatch handles what fills whole workgroups, and another the rest, all of it below _FEW elements.
+_FLAT = {"gpu": (128, 2, 2, 1), "cpu": (512, 2, 4, 4)}
+_AS_SHORT = {"gpu": {("vx_exp(a)", dtypes.float32)}, "cpu": set()}  # calls that are, and their types
 _FEW = 1 << 14
 # The strided template: invocations of a workgroup, elements of an invocation, as many of these as fit into shared memory, of
 # which each device has 16 KiB at least and a tile takes 5 / 4 elements for one.
@@ -216,7 +217,9 @@ class _Flat(dict[tuple[str, int], "_vk.Kernel"]):
         self.operation, self.device, self.kind = operation, device, device.limits.kind
         invocations, *packs = _FLAT[self.kind]
         self.invocations = invocations_of_group(device.limits, invocations)
-        self.packs = packs[operation.library is None]
+        short = operation.library is None or (operation.expression, operation.compute) in _AS_SHORT[self.kind]
+        sizes = {storage_itemsize(dtype, device) for dtype in (*operation.inputs, operation.result)}
+        self.packs = packs[short + (short and len(sizes) == 1 and min(sizes) >= 4)]
         self.as_texels = operation.as_texels(device) if self.kind == "cpu" else ()
 
     def __missing__(self, key: tuple[str, int]) -> _vk.Kernel:

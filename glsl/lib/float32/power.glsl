@@ -179,7 +179,8 @@ float vx_pow(float x, float y) {
     // Whatever is special in y makes the exponent great or NaN, but for x = 1 and y = 0, where the result is 1 as it should be.
     // e tells x that are negative or not finite, and some others: those below 2^-125 or above 2^125.
     bool usual = abs(e) < 1052770304.0 && abs(exponent) < 85.9;
-    if (vx_now(!usual)) {
+    // At once: deferred, it took a GPU 1 % longer.
+    if (!usual) {
         // |log x| is 2^-25 at least, or 0: the result no longer changes with |y| beyond 2^40.
         uint bits = vx_magnitude_bits(x);
         float power = uintBitsToFloat(min(vx_magnitude_bits(y), 0x53800000u) | vx_sign_bits(y));
