@@ -22,12 +22,12 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const bool PACKED = false;           // an aligned row without gaps
 layout(constant_id = 2) const bool TWO_DIMENSIONAL = false;  // the elements of a row lie in two dimensions
 layout(constant_id = 3) const uint TURNS = 0u;               // batches of a lane, where all lanes have so many
+layout(constant_id = 4) const uint LEVELS = 9u;              // of the stack
 const uint LANES = 8u;
 const uint CHUNK_LANES = 256u;
 
 #define STEP (LANES * uint(VECTOR))
 #define BATCH 4
-#define LEVELS 9
 
 #define COLUMNS 1u
 #define LAST 2u
@@ -356,6 +356,23 @@ STATE strip_state(uint first) {
 }
 #endif
 
+// What is done with the stack of subtrees (see `main`). A GPU has registers for small states, if loops name all levels.
+#if defined(SHARED) && !defined(INDEXED) && !defined(SHIFT)
+#define EACH_LEVEL [[unroll]] for (int level = 0; level < int(LEVELS); ++level)
+#define PUT_STATE EACH_LEVEL if (level == findLSB(done)) stack[level] = state;
+#define JOIN_NEXT \
+    int unset = findLSB(~(done | (width - 1u))); \
+    EACH_LEVEL if (level >= findLSB(width) && level < unset) next = combine(stack[level], next);
+#define JOIN_REST EACH_LEVEL if (level > findLSB(done) && (done >> level & 1u) != 0u) state = combine(stack[level], state);
+#else
+#define PUT_STATE stack[findLSB(done)] = state;
+#define JOIN_NEXT for (int level = findLSB(width); (done >> level & 1u) != 0u; ++level) next = combine(stack[level], next);
+#define JOIN_REST \
+    for (int level = findLSB(done) + 1; done >> level != 0u; ++level) { \
+        if ((done >> level & 1u) != 0u) state = combine(stack[level], state); \
+    }
+#endif
+
 #ifdef SHARED
 shared STATE exchange[gl_WorkGroupSize.x];
 #define JOIN_PARTS(WIDTH) \
@@ -409,17 +426,14 @@ void main() {
         } else
 #endif
         next = lane_state(first_of(lane), min(end, count));
-        if (done > 0u) stack[findLSB(done)] = state;
-        for (uint digit = uint(findLSB(width)); (done >> digit & 1u) != 0u; ++digit) next = combine(stack[digit], next);
+        if (done > 0u) PUT_STATE
+        JOIN_NEXT
         state = next;
         lane += width;
         done += width;
     }
     if (done > 0u) {
-        uint digit = uint(findLSB(done)) + 1u;
-        for (; done >> digit != 0u; ++digit) {
-            if ((done >> digit & 1u) != 0u) state = combine(stack[digit], state);
-        }
+        JOIN_REST
     }
 
 #ifdef SHARED

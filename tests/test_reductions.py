@@ -175,15 +175,20 @@ def evaluate(dtype) -> list[bytes]:
 
 @pytest.mark.parametrize("dtype", [vx.float32, vx.float16, vx.complex64], ids=str)
 def test_shared_memory_does_not_change_a_bit(dtype, device, monkeypatch):
-    """The kernels for GPUs and those for CPU drivers combine in the same order."""
+    """The kernels for GPUs and those for CPU drivers combine in the same order, however many lanes an invocation takes."""
     if device.limits.max_workgroup_invocations < 256:
         pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
     results = []
-    for shared, many in ((False, reductions._MANY_CHUNKS), (True, reductions._MANY_CHUNKS), (True, 1)):
+    usual = reductions._MANY_CHUNKS, reductions._COLUMNS_GROUPS
+    cases = [(False, usual), (True, usual), (True, (1, usual[1]))]
+    if dtype is vx.float32:
+        cases.append((True, (1, dict.fromkeys(usual[1], (256, 256)))))
+    for shared, (many, groups) in cases:
         monkeypatch.setattr(reductions, "uses_shared_memory", lambda device, shared=shared: shared)
         monkeypatch.setattr(reductions, "_MANY_CHUNKS", many)
+        monkeypatch.setattr(reductions, "_COLUMNS_GROUPS", groups)
         results.append(evaluate(dtype))
-    assert results[1:] == results[:1] * 2
+    assert results[1:] == results[:1] * (len(cases) - 1)
 
 
 @pytest.mark.parametrize("dtype", supported([vx.float32, vx.bfloat16, vx.int8, vx.float64]), ids=str)

@@ -33,9 +33,11 @@ _CHUNK_LANES, _LANES = 256, 8
 # to the others.
 _STEPS, _SHIFTED_STEPS, _BATCH = 64, 16, 4
 _COLUMNS, _LAST = 1, 2
-# With so many chunks a workgroup for columns is that large, without and with a shift, and so many neighbours are in it.
+# With so many chunks, a workgroup for columns has so many invocations and neighbours, by the kind of its states.
 _MANY_CHUNKS = 1 << 12
-_COLUMNS_GROUP, _NEIGHBOURS = {False: 512, True: 256}, 32
+_COLUMNS_GROUPS = {"place": (512, 32), "moments": (256, 32), "value": (512, 64)}
+# Levels of the tree of an invocation's lanes that kernels are made for.
+_LEVELS = (1, 4, 6, 9)
 # The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
 _FEW_INVOCATIONS = 16
 
@@ -148,6 +150,11 @@ class Reduction:
             return storage_itemsize(source, device), min(8, 16 // source.itemsize)
         vector = 16 // state.itemsize if self.shift is None else 8 // state.itemsize
         return self.state_itemsize(device, state), 1 if self.indexed else max(1, min(8, vector))
+
+    @property
+    def state_kind(self) -> str:
+        """What a state is: a value, one and its place, or moments."""
+        return "place" if self.indexed else "value" if self.shift is None else "moments"
 
     def state_itemsize(self, device: Device, state: DType) -> int:
         """Bytes of a stored state. A place and a value are as long as the longer of them twice."""
@@ -317,15 +324,17 @@ class _Run:
             blocks = 1 << (min(-(-self.length // block), blocks_of_chunk) - 1).bit_length()
             members = blocks * _LANES
             if columns and many and blocks > 1:
-                size = launch.invocations_of_group(device.limits, _COLUMNS_GROUP[row.shift is not None])
-                members = min(members, size // _NEIGHBOURS)
+                wanted, neighbours = _COLUMNS_GROUPS[row.state_kind]
+                size = launch.invocations_of_group(device.limits, wanted)
+                members = min(members, size // neighbours)
             elif columns:
                 members = blocks
             share = blocks * _LANES // members
         last = target is self.result
         mode = columns * _COLUMNS | last * _LAST
         turns = 0 if shared or not packed or self.length % block else steps // _BATCH
-        constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, turns))
+        levels = next(levels for levels in _LEVELS if share < 1 << levels)
+        constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, turns), (4, levels))
         target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
         center_itemsize = 0 if self.center is None else storage_itemsize(self.center._dtype, device)
         center = 0 if self.center is None else self.center._address
