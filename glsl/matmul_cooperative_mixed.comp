@@ -9,6 +9,7 @@
 #define B_DEPTH FRAGMENT_K
 #define BUFFERS 2
 #define B_STRIPS
+#define BAND 32
 #include "lib/cooperative.glsl"
 #include "lib/cooperative_strips.glsl"
 
@@ -65,7 +66,7 @@ void main() {
                     int j = i % 2 == 0 ? turn : ACROSS - 1 - turn, number = i * ACROSS + j;
                     sums[number] = coopMatMulAdd(a[(next + 1) % 2], b[step % SETS][j], sums[number]);
                 }
-                if (step % STEPS == 0 && i == 1) {
+                if (step % STEPS == 0 && i == 0) {
                     a_put((step / STEPS + 1) % 2, 0, 0, A_PACKS);
                     a_fetch(first - (step / STEPS + 2) * A_DEPTH, 0, 0, A_PACKS, false);
                 }

@@ -1,6 +1,9 @@
-// Which tile of which product a workgroup makes. A shader may define LEFT_OUT, which tiles of the result are not made.
+// Which tile of which product a workgroup makes. A shader may define LEFT_OUT, which tiles of the result are not made, and
+// BAND, how many tile rows are worked on together, so that they find the tiles of b in the cache.
 
-#define BAND 8  // tile rows that are worked on together, so that they find the tiles of b in the cache
+#ifndef BAND
+#define BAND 8
+#endif
 
 // Sets `place`, `row`, `column` and `length` for this workgroup; false past the last one and for a tile left out.
 bool find_tile() {

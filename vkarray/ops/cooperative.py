@@ -94,7 +94,8 @@ _BUSY = 264 * 128  # invocations that keep a GPU busy; with fewer, sums are cut 
 # Rows of the result from which on a copy of b costs less than reading it along k, where tiles are one fragment deep.
 _TURN_FROM = 1024
 _SHORTEST_PART = 512
-_PACKING = 180.0  # the time of copying an element into the order of fragments, in units of a product
+_PACKING = 180.0  # the time of copying a row or column into the order of fragments, in units of a product
+_DISPATCH = 220_000.0  # the time of a dispatch alone, in the same units
 # What a device needs for fragments of a type.
 FEATURES = {
     "float16": ("cooperativeMatrix", "vulkanMemoryModel", "storageBuffer16BitAccess", "shaderFloat16"),
@@ -159,7 +160,8 @@ def _time(tile: Tile, shape: tuple[int, ...]) -> float:
     """How long a product should take, with the copies of its operands."""
     whole = _at_once(tile, shape)
     copied = sum(length for operand, length in zip("ab", shape[-2:], strict=True) if operand in tile.strips)
-    return math.prod(shape[: len(shape) - len(whole)]) * (tiles.time(tile, whole) + _PACKING * copied)
+    dispatches = _DISPATCH * (1 + len(tile.strips))
+    return math.prod(shape[: len(shape) - len(whole)]) * (tiles.time(tile, whole) + _PACKING * copied + dispatches)
 
 
 def shape_class(shape: tuple[int, ...]) -> str:
