@@ -12,7 +12,7 @@ import math
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import dtypes, layout, promotion
 from ..array import VkArray, check_supported, default_dtype, empty, is_supported, storage_itemsize
@@ -424,9 +424,26 @@ def apply(made: Reduction, x: VkArray, axis: int | Sequence[int] | None, keepdim
     return with_kept_axes(made.run(x, axes, parameters=(count, 0.0)), x, axes, keepdims)
 
 
+class Reducing(Protocol):
+    """The public function of a row."""
+
+    def __call__(
+        self, x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    ) -> VkArray: ...
+
+
+class Accumulating(Protocol):
+    """That of a sum or product."""
+
+    def __call__(
+        self, x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, dtype: DType | None = None,
+        keepdims: bool = False,
+    ) -> VkArray: ...  # fmt: skip
+
+
 def reduction(
     name: str, category: str, combine: str | dict[str, str], summary: str, chapter: str, **options: Any
-) -> Any:  # fmt: skip
+) -> Reducing:
     """Make a row and its public function of (x, axis, keepdims)."""
     made = row(name, category, combine, **options)
 
@@ -436,7 +453,7 @@ def reduction(
     return document(function, made, summary, chapter)
 
 
-def accumulation(name: str, combine: str | dict[str, str], summary: str, **options: Any) -> Any:
+def accumulation(name: str, combine: str | dict[str, str], summary: str, **options: Any) -> Accumulating:
     """Make a row of a sum or product and its public function of (x, axis, dtype, keepdims)."""
     made = row(name, "all", combine, types="sum", **options)
 
