@@ -10,10 +10,14 @@
 // of these, with EXCLUSIVE, says what lies before each chunk.
 //
 // SHARED: each of MEMBERS invocations takes one block in each step. Between memory and blocks the elements go through
-// shared memory, so that neighbours touch neighbouring elements; with COLUMNS these belong to neighbouring rows. Otherwise
-// an invocation takes a chunk, for CPU drivers and for many columns.
+// shared memory, so that neighbours touch neighbouring elements; with COLUMNS these belong to neighbouring rows. Only the
+// invocations of a TEAM, all or those of a subgroup, wait for one another there. Otherwise an invocation takes a chunk, for
+// CPU drivers and for many columns.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
+#ifdef SHARED
+#extension GL_KHR_shader_subgroup_basic : require
+#endif
 #include "lib/dtypes.glsl"
 #include LIBRARY
 
@@ -126,6 +130,7 @@ layout(constant_id = 1) const uint MEMBERS = INVOCATIONS;  // a power of two; le
 layout(constant_id = 2) const bool COLUMNS = false;
 layout(constant_id = 3) const bool PACKED = false;  // rows without gaps in a and r
 layout(constant_id = 4) const uint PIECES = 1u;     // of the elements of a step, which share the memory
+layout(constant_id = 5) const uint TEAM = INVOCATIONS;  // that exchange elements: all with COLUMNS or PIECES, or a subgroup
 const uint UNITS = INVOCATIONS / MEMBERS;
 const uint LANES = MEMBERS < uint(BLOCK) ? MEMBERS : uint(BLOCK);  // blocks of a group
 const uint GROUPS = MEMBERS / LANES;                               // of a unit
@@ -154,11 +159,16 @@ uint block_place(uint unit, uint member) {
 
 // Slots are the elements of a step in the order in which neighbours touch them: those that an invocation moves from or to
 // memory, and those of its block.
-uint slot_in_memory(int k) { return uint(k) * INVOCATIONS + gl_LocalInvocationIndex; }
-uint first_slot, slot_step;
+uint own, first_slot, slot_step;
+uint slot_in_memory(int k) { return own / TEAM * (TEAM * uint(BLOCK)) + uint(k) * TEAM + own % TEAM; }
 uint slot_in_block(int k) { return first_slot + uint(k) * slot_step; }
 uint unit_of_slot(uint slot) { return UNITS == 1u ? 0u : COLUMNS ? slot % UNITS : slot / (MEMBERS * uint(BLOCK)); }
 uint element_of_slot(uint slot) { return COLUMNS ? slot / UNITS : slot % (MEMBERS * uint(BLOCK)); }
+
+void meet() {
+    if (TEAM < INVOCATIONS) subgroupBarrier();
+    else barrier();
+}
 
 // What an invocation moves from memory in the step that begins at the element `start` of the chunks.
 void load(out T value[BLOCK], uint start) {
@@ -172,7 +182,7 @@ void load(out T value[BLOCK], uint start) {
 }
 
 void main() {
-    uint own = gl_LocalInvocationIndex;
+    own = TEAM < INVOCATIONS ? gl_SubgroupID * TEAM + gl_SubgroupInvocationID : gl_LocalInvocationIndex;
     uint first_unit = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * UNITS;
     uint number = COLUMNS ? own % UNITS : own / MEMBERS;
     uint member = COLUMNS ? own / UNITS : own % MEMBERS;
@@ -199,9 +209,9 @@ void main() {
     for (uint start = 0u; start < end; start = next) {
         T local[BLOCK];
         for (uint piece = 0u; piece < PIECES; ++piece) {
-            if (piece > 0u) barrier();
+            if (piece > 0u) meet();
             EACH if (is_in(piece, slot_in_memory(k))) exchange[exchange_place(slot_in_memory(k))] = value[k];
-            barrier();
+            meet();
             EACH if (is_in(piece, slot_in_block(k))) local[k] = exchange[exchange_place(slot_in_block(k))];
         }
         next = start + MEMBERS * uint(BLOCK);
@@ -254,9 +264,9 @@ void main() {
             if (member % LANES > 0u) join(before, preceded, before_block[block_place(number, member)]);
             FINISH(local, before, preceded)
             for (uint piece = 0u; piece < PIECES; ++piece) {
-                if (piece > 0u) barrier();
+                if (piece > 0u) meet();
                 EACH if (is_in(piece, slot_in_block(k))) exchange[exchange_place(slot_in_block(k))] = local[k];
-                barrier();
+                meet();
                 EACH if (is_in(piece, slot_in_memory(k))) {
                     uint other = unit_of_slot(slot_in_memory(k));
                     uint element = start + element_of_slot(slot_in_memory(k));
@@ -266,7 +276,7 @@ void main() {
                     }
                 }
             }
-            barrier();
+            meet();
         }
     }
     if (!store && member == 0u && unit.count > 0u) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -52,9 +53,14 @@ def check(name: str, dtype, values: np.ndarray, result: vx.VkArray, axis: int, i
     assert np.all((errors <= bound) | overflowed), f"{np.max(errors / bound)} times the bound"
 
 
-@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_layouts_and_axes(name, dtype):
+def share_memory(device, monkeypatch):
+    """Run the kernels for GPUs."""
+    if device.limits.max_workgroup_invocations < 256:
+        pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
+    monkeypatch.setattr(scan, "uses_shared_memory", lambda device: True)
+
+
+def check_layouts_and_axes(name, dtype):
     values = values_of(dtype, (4, 5, 40))
     if name == "cumulative_prod" and "integer" not in dtype.kind:
         values = np.where(values == 0, 1, values / 3).astype(values.dtype)
@@ -64,6 +70,25 @@ def test_layouts_and_axes(name, dtype):
             check(name, dtype, host, FUNCTIONS[name][0](array, axis=axis), axis)
     result = FUNCTIONS[name][0](vx.asarray(values, dtype=dtype), axis=1, include_initial=True)
     check(name, dtype, values, result, 1, initial=True)
+
+
+@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_layouts_and_axes(name, dtype):
+    check_layouts_and_axes(name, dtype)
+
+
+def test_layouts_and_axes_in_shared_memory(device, monkeypatch):
+    """Where invocations meet in shared memory, some of a subgroup have no row, and large elements come in pieces."""
+    share_memory(device, monkeypatch)
+    check_layouts_and_axes("cumulative_sum", supported([vx.complex64, vx.complex128])[-1])
+
+
+@pytest.mark.parametrize("basic", [False, True])
+def test_invocations_meet_where_subgroups_do(basic, device, monkeypatch):
+    share_memory(device, monkeypatch)
+    with_or_without = SimpleNamespace(features={"subgroupBasic"} if basic else set(), limits=device.limits)
+    assert scan._plan(with_or_without, vx.float32, 1, 1 << 20, False, 1 << 31).shared == basic
 
 
 @pytest.mark.parametrize("length", [0, 1, 7, 15, 16, 17, 1000, 4096, 4097, 10**6 + 3])
@@ -98,17 +123,20 @@ def evaluate(dtype) -> list[bytes]:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "enough", "neighbours", "kibibytes"),
-    [(vx.float32, 1, 16, 40), (vx.int8, 1 << 10, 4, 40), (vx.complex64, 1, 16, 20)], ids=str,
+    ("dtype", "enough", "neighbours", "kibibytes", "subgroups"),
+    [(vx.float32, 1, 16, 40, True), (vx.float32, 1 << 10, 16, 40, False), (vx.int8, 1 << 10, 4, 40, True),
+     (vx.complex64, 1, 16, 20, True)], ids=str,
 )  # fmt: skip
-def test_shared_memory_does_not_change_a_bit(dtype, enough, neighbours, kibibytes, device, monkeypatch):
+def test_shared_memory_does_not_change_a_bit(dtype, enough, neighbours, kibibytes, subgroups, device, monkeypatch):
     """The kernels for GPUs and those for CPU drivers combine in the same order, however the work is cut: chunks of 16 tiles
-    or of one, more or fewer rows read together along columns, much or little shared memory."""
-    if device.limits.max_workgroup_invocations < 256:
-        pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
+    or of one, more or fewer rows read together along columns, much or little shared memory, exchanges in a subgroup or not."""
     monkeypatch.setattr(scan, "uses_shared_memory", lambda device: False)
     serial = evaluate(dtype)
-    monkeypatch.setattr(scan, "uses_shared_memory", lambda device: True)
+    share_memory(device, monkeypatch)
+    limits = device.limits
+    monkeypatch.setattr(
+        device, "limits", dataclasses.replace(limits, min_subgroup_size=limits.subgroup_size >> (not subgroups))
+    )
     monkeypatch.setattr(scan, "_ENOUGH_CHUNKS", enough)
     monkeypatch.setattr(scan, "_NEIGHBOURS", neighbours)
     monkeypatch.setattr(scan, "_SHARED_BYTES", kibibytes << 10)
@@ -119,9 +147,8 @@ def test_shared_memory_does_not_change_a_bit(dtype, enough, neighbours, kibibyte
 @pytest.mark.parametrize("count", [1, 4097, 70_001])
 def test_running_sums(count, shared, device, monkeypatch):
     """Counts become the sums of those before them, where they lie."""
-    if shared and device.limits.max_workgroup_invocations < 256:
-        pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
-    monkeypatch.setattr(scan, "uses_shared_memory", lambda device: shared)
+    if shared:
+        share_memory(device, monkeypatch)
     counts = np.random.default_rng(count).integers(0, 1 << 20, count).astype(np.uint32)
     array = vx.asarray(counts)
     scan.running_sums(array)

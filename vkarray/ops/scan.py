@@ -109,7 +109,8 @@ def _power_of_two(count: int) -> int:
 def _plan(device: Device, dtype: DType, rows: int, length: int, columns: bool, limit: int) -> _Plan:
     """The plan for rows of `length` elements, with `limit` the length of a chunk that indices reach."""
     many = columns and rows * -(-length // _TILE) >= _ENOUGH_INVOCATIONS
-    if many or not uses_shared_memory(device) or _pieces(device, dtype) > _BLOCK:
+    shared = uses_shared_memory(device) and "subgroupBasic" in device.features
+    if many or not shared or _pieces(device, dtype) > _BLOCK:
         return _Plan(_TILE, 1, columns, False)
     members = min(_INVOCATIONS, _power_of_two(-(-length // _BLOCK)))
     if columns:
@@ -126,6 +127,12 @@ def _pieces(device: Device, dtype: DType, members: int = 1) -> int:
     others = 2 * itemsize * (slots // _BLOCK + _BLOCK) + _UNIT_BYTES * _INVOCATIONS // members
     limit = min(_SHARED_BYTES, device.limits.max_shared_memory_size) - others
     return _power_of_two(-(-slots * itemsize // limit)) if limit > 0 else 2 * _BLOCK
+
+
+def _team(device: Device) -> int:
+    """Invocations that exchange elements among themselves: those of a subgroup where all subgroups are of one size."""
+    limits = device.limits
+    return limits.subgroup_size if limits.min_subgroup_size == limits.max_subgroup_size else _INVOCATIONS
 
 
 def scan_into(
@@ -195,7 +202,8 @@ def _dispatch(
     constants: tuple[tuple[int, int], ...] = ()
     if plan.shared:
         pieces = _pieces(device, result._dtype, plan.members)
-        constants = ((1, plan.members), (2, int(plan.columns)), (3, int(steps == (1, 1))), (4, pieces))
+        team = _INVOCATIONS if plan.columns or pieces > 1 else _team(device)
+        constants = ((1, plan.members), (2, int(plan.columns)), (3, int(steps == (1, 1))), (4, pieces), (5, team))
     limit = launch.index_limit(device, x._dtype, result._dtype) - (abs(steps[1]) if mode & _INITIAL else 0)
     for row, part, taken, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, chunk, limit):
         x_offset, offset = (offset + first * chunk * step for offset, step in zip(offsets, steps, strict=True))
