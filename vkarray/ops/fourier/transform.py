@@ -344,16 +344,17 @@ def _sets(length: int, line: Line, lines: int) -> int:
 
 
 def _shared_kernel(
-    length: int, lines: int, columns: int, flags: int, ahead: bool, rows: int, dtype: DType, device: Device
+    length: int, lines: int, columns: int, flags: int, rows: int, dtype: DType, device: Device
 ) -> _Kernel:
-    """A workgroup for some lines, or for sets of them, of which the next is fetched ahead, if that is said to pay."""
+    """A workgroup for some lines, or for sets of them."""
     line = _line(length, bool(columns), dtype, device)
     if len(line.radices) == 1:  # nothing is exchanged: who loads an element stores it
         columns = _COLUMNS_IN | _COLUMNS_OUT if columns & _COLUMNS_IN else 0
     if not columns and line.members < _FEW_MEMBERS:
         columns = _FLAT
     values = (length, line.members, line.lines, columns, *line.radices)
-    sets = _sets(length, line, lines) if ahead else 1
+    # Doubles, half spectra and offsets of their own for elements leave no registers for those that are fetched ahead.
+    sets = _sets(length, line, lines) if rows == _ROWS_IN | _ROWS_OUT and dtype is dtypes.complex64 else 1
     constants = (
         *enumerate(values, 4), (_KNOWN_FLAGS, flags), *enumerate((_pitch(length), *_gaps(line.radices)), _PITCH),
         (_SETS, sets), (_ROWS, rows),
@@ -400,11 +401,6 @@ def _dispatch(
         constants += ((_ODD, counted.odd),)
     if job.rounds > 1:
         constants += ((_ROUNDS, job.rounds),)
-    # Half spectra and doubles leave no registers for elements that are fetched ahead, and products would wait for them.
-    ahead = (
-        dtype is dtypes.complex64 and job.load in (COMPLEX, REAL, REAL_PAIRS) and job.store != HALF_SPECTRUM
-        and job.rounds == 1 and not flags & (_TABLE_IN | _TABLES_IN)
-    )  # fmt: skip
     rows = (
         _ROWS_IN * (job.load == COMPLEX and a_step == 1 and not flags & (_TABLE_IN | _TABLES_IN | _PADDED))
         | _ROWS_OUT * (job.store == COMPLEX and r_step == 1 and not flags & (_TABLE_OUT | _CUT))
@@ -412,7 +408,7 @@ def _dispatch(
     for batch in batches(x, result, axis, inner, max(map(abs, steps)) * length):
         if uses_shared_memory(device):
             columns = _columns(batch, a_step, r_step)
-            kernel = _shared_kernel(factor, batch.lines, columns, job.mode, ahead, rows, dtype, device)
+            kernel = _shared_kernel(factor, batch.lines, columns, job.mode, rows, dtype, device)
         else:
             kernel = _register_kernel(factor, batch.lines, dtype, device)
         addressed = (kernel.roots, table_in, job.table_out, spectrum_roots)
