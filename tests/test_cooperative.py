@@ -208,6 +208,18 @@ def test_parts_of_the_summed_dimension(dtype, tile, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_tiles_that_are_left_are_cut_into_parts(dtype, tile, device, monkeypatch) -> None:
+    cut_sums(monkeypatch, 64)
+    monkeypatch.setattr(product, "_LEFT_PART", 64)
+    kind = device.limits.kind
+    monkeypatch.setitem(TILES, kind, tuple(row._replace(at_once=4) for row in TILES[kind]))
+    cooperative.choose_tile.cache_clear()
+    (rows, columns) = TILES[kind][0].shape if TILES[kind] else (32, 64)
+    for m, k in [(4 * rows + 3, 200), (9 * rows, 131)]:  # one or two waves, and a tile more
+        multiply(dtype, values_of(dtype, (m, k), 12), values_of(dtype, (k, columns), 13))
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
 def test_nan_and_infinity_stay_in_their_rows_and_columns(dtype, tile) -> None:
     first, second = values_of(dtype, (65, 37), 8), values_of(dtype, (37, 70), 9)
     first[3, 5], first[7, 36], second[4, 9] = np.inf, np.nan, -np.inf

@@ -53,20 +53,31 @@ def _matrix(array: VkArray, index: tuple[int, ...]) -> VkArray:
 
 
 def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, variant: Variant, bias: VkArray | None) -> None:
-    device, (m, k), n = result._device, a._shape, b._shape[-1]
-    whole = -(-k // tile.depth) * tile.depth
-    parts = max(1, min(tile.at_once // tiles.count(tile.shape, (m, n)), k // _SHORTEST_PART))
+    steps = -(-a._shape[-1] // tile.depth) * tile.depth // tile.fragment[2]
+    b_strips = _strips(b.mT, tile, steps, False)
+    for rows, _, piece, busy in product.pieces(a, b, result, tile, tile.at_once * tile.invocations):
+        parts = busy // (tiles.count(tile.shape, piece._shape) * tile.invocations)
+        _multiply_rows(rows, b_strips, steps, piece, parts, tile, variant, bias)
+
+
+def _multiply_rows(
+    a: VkArray, b_strips: VkArray, steps: int, result: VkArray, parts: int, tile: Tile, variant: Variant,
+    bias: VkArray | None,
+) -> None:  # fmt: skip
+    """result = a @ b + bias for some rows of a, with sums cut into so many parts at most."""
+    device, (m, k), n = result._device, a._shape, result._shape[-1]
+    whole = steps * tile.fragment[2]
+    parts = max(1, min(parts, k // _SHORTEST_PART))
     part = -(-whole // (parts * tile.depth)) * tile.depth
     parts = -(-whole // part)
     partial = product.partial_array(result, parts) if parts > 1 else result._view((1, m, n), (0, *result._strides))
-    steps = whole // tile.fragment[2]
     if "a" in tile.strips:
         a, a_m, a_k, along_k, k = _strips(a, tile, steps, True), steps, tile.part[0], True, whole
     else:
         along_k = a._strides[0] % LANES == 0 and (a._strides[1] == 1 or k == 1)  # else along m
         a_m, (a_k,) = a._strides[0], product.taken_steps(k, a._strides[1])
     part_strides = part * a_k, part * tile.part[1], partial._strides[0]
-    stack = product.Stack(a, _strips(b.mT, tile, steps, False), partial, (), ((), (), ()), part_strides, k, part)
+    stack = product.Stack(a, b_strips, partial, (), ((), (), ()), part_strides, k, part)
     r_m = partial._strides[-2]
     for slice_ in stack.slices((), ((), (), ()), launch.index_limit(device, a._dtype) // 2):
         packed = slice_.addresses[2] % 16 == 0 and not any(stride % LANES for stride in (r_m, *slice_.strides[2]))
