@@ -87,8 +87,8 @@ vec2 vx_pow_logarithm(uint bits, int scale, out float e) {
     precise float w = s_low * factor_high + s * factor_low;
     float product_high = vx_split(vx_add_exact_product(w, s_high, factor_high)).x;
     precise float product_low = w - vx_add_exact_product(product_high, -s_high, factor_high);
-    // Times 2/3; 15 and 16 bits of log(2), times 2^-23.
-    precise float share = product_high * 0.00016276042 + product_low * 0.6666667;
+    // Times 2/3, of which the first 12 bits are 2/3 (1 - 2^-12); 15 and 16 bits of log(2), times 2^-23.
+    precise float share = vx_add_exact_product(product_low, product_high, 0.000244140625) * 0.6666667;
     float low = vx_add_exact_product(share, e, 1.7030474e-13);
     float sum = vx_add_exact_product(vx_add_exact_product(low, product_high, 0.666503906), e, 8.26294129e-8);
     float logarithm = vx_split(sum).x;
