@@ -152,12 +152,15 @@ def test_large_tiles(tile, only, device) -> None:
     dtype = vx.float64 if tile.itemsize == 8 and vx.float64 in NUMERIC else vx.float32
     if fits(tile, dtype, device):
         only(tile)
-        multiply(dtype, values_of(dtype, (150, 37), 9), values_of(dtype, (37, 130), 10))
+        for m, k, n in [(150, 37, 130), (70, 5, 66)]:  # several steps, and the last one alone
+            multiply(dtype, values_of(dtype, (m, k), 9), values_of(dtype, (k, n), 10))
 
 
+@pytest.mark.parametrize(
+    "tile", [GPU_TILES[0], next(tile for tile in GPU_TILES if not tile.peeled)], ids=["peeled", "not"]
+)
 @pytest.mark.parametrize("view", [lambda x: x, lambda x: x.mT], ids=["rows", "columns"])
-def test_large_tiles_of_packs(view, only, device) -> None:
-    tile = GPU_TILES[0]
+def test_large_tiles_of_packs(tile, view, only, device) -> None:
     if fits(tile, vx.float32, device):
         only(tile)
         shapes = ((136, 40), (40, 132)) if view(np.ones((1, 2))).shape == (1, 2) else ((40, 136), (132, 40))

@@ -72,7 +72,7 @@ def matmul_variant(tile: Tile, source: DType, target: DType, device: Device, as_
     if tile.template == "matmul_tiled":
         own = {"TILE_M": tile.shape[0], "TILE_N": tile.shape[1], "TILE_K": tile.depth, "BLOCK_M": rows,
                "BLOCK_N": columns, "PACK": pack, "LANES": lanes,
-               "PAD": max(1, 16 // (lanes * compute_itemsize(source)))}  # fmt: skip
+               "PAD": max(1, 16 // (lanes * compute_itemsize(source))), "PEELED": int(tile.peeled)}  # fmt: skip
     else:
         own = {"ROWS": rows, "COLUMNS": columns, "DEPTH": tile.depth}
         if as_texels:
