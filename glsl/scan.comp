@@ -165,10 +165,7 @@ uint slot_in_block(int k) { return first_slot + uint(k) * slot_step; }
 uint unit_of_slot(uint slot) { return UNITS == 1u ? 0u : COLUMNS ? slot % UNITS : slot / (MEMBERS * uint(BLOCK)); }
 uint element_of_slot(uint slot) { return COLUMNS ? slot / UNITS : slot % (MEMBERS * uint(BLOCK)); }
 
-void meet() {
-    if (TEAM < INVOCATIONS) subgroupBarrier();
-    else barrier();
-}
+#define MEET { if (TEAM < INVOCATIONS) subgroupBarrier(); else barrier(); }
 
 // What an invocation moves from memory in the step that begins at the element `start` of the chunks.
 void load(out T value[BLOCK], uint start) {
@@ -209,9 +206,9 @@ void main() {
     for (uint start = 0u; start < end; start = next) {
         T local[BLOCK];
         for (uint piece = 0u; piece < PIECES; ++piece) {
-            if (piece > 0u) meet();
+            if (piece > 0u) MEET
             EACH if (is_in(piece, slot_in_memory(k))) exchange[exchange_place(slot_in_memory(k))] = value[k];
-            meet();
+            MEET
             EACH if (is_in(piece, slot_in_block(k))) local[k] = exchange[exchange_place(slot_in_block(k))];
         }
         next = start + MEMBERS * uint(BLOCK);
@@ -264,9 +261,9 @@ void main() {
             if (member % LANES > 0u) join(before, preceded, before_block[block_place(number, member)]);
             FINISH(local, before, preceded)
             for (uint piece = 0u; piece < PIECES; ++piece) {
-                if (piece > 0u) meet();
+                if (piece > 0u) MEET
                 EACH if (is_in(piece, slot_in_block(k))) exchange[exchange_place(slot_in_block(k))] = local[k];
-                meet();
+                MEET
                 EACH if (is_in(piece, slot_in_memory(k))) {
                     uint other = unit_of_slot(slot_in_memory(k));
                     uint element = start + element_of_slot(slot_in_memory(k));
@@ -276,7 +273,7 @@ void main() {
                     }
                 }
             }
-            meet();
+            MEET
         }
     }
     if (!store && member == 0u && unit.count > 0u) {

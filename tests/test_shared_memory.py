@@ -13,18 +13,22 @@ from vkarray import shaders
 from vkarray._vk import spirv
 from vkarray.ops import catalogue, reductions
 
-VARIABLE, LOAD, STORE, ACCESS, BARRIER, LABEL, LOOP = 59, 61, 62, 65, 224, 248, 246
-WORKGROUP = 4
+CONSTANT, VARIABLE, LOAD, STORE, ACCESS, BARRIER, LABEL, LOOP = 43, 59, 61, 62, 65, 224, 248, 246
+WORKGROUP, SUBGROUP_SCOPE = 4, 3
 
 
 def events(module: bytes) -> list[str]:
     """What a shader does to shared memory, in the order of its text: load and store of a variable (by its number), barrier,
-    and where loops begin and end."""
+    meet (a barrier of a subgroup, or else of the workgroup), and where loops begin and end."""
     words = spirv.words_of(module, "test")
     shared: dict[int, int] = {}
-    ends, found = [], []
+    constants: dict[int, int] = {}
+    ends: list[int] = []
+    found: list[str] = []
     for opcode, operands in spirv.instructions(words, "test"):
-        if opcode == VARIABLE and operands[2] == WORKGROUP:
+        if opcode == CONSTANT:
+            constants[operands[1]] = operands[2]
+        elif opcode == VARIABLE and operands[2] == WORKGROUP:
             shared[operands[1]] = operands[1]
         elif opcode == ACCESS and operands[2] in shared:
             shared[operands[1]] = shared[operands[2]]
@@ -32,7 +36,9 @@ def events(module: bytes) -> list[str]:
             found.append(f"load {shared[operands[2]]}")
         elif opcode == STORE and operands[0] in shared:
             found.append(f"store {shared[operands[0]]}")
-        elif opcode == BARRIER:
+        elif opcode == BARRIER and constants[operands[0]] == SUBGROUP_SCOPE:
+            found.append("meet")
+        elif opcode == BARRIER and found[-1:] != ["meet"]:
             found.append("barrier")
         elif opcode == LOOP:
             ends.append(operands[0])
@@ -43,7 +49,7 @@ def events(module: bytes) -> list[str]:
     return found
 
 
-def races(found: list[str]) -> list[str]:
+def races(found: list[str], between: tuple[str, ...] = ("barrier", "meet")) -> list[str]:
     """Pairs of accesses to a variable without a barrier in between; what stands in a loop follows itself."""
     wrong: list[str] = []
     rounds: list[str] = []
@@ -57,8 +63,9 @@ def races(found: list[str]) -> list[str]:
             rounds.append(event)
     last: dict[str, str] = {}
     for event in rounds:
-        if event == "barrier":
-            last.clear()
+        if event in ("barrier", "meet"):
+            if event in between:
+                last.clear()
             continue
         access, variable = event.split()
         before = last.setdefault(variable, access)
@@ -83,12 +90,16 @@ def test_a_barrier_stands_between_writing_and_reading(variant):
     found = events(shaders.spirv(variant))
     assert {"load", "store", "barrier"} <= {event.split()[0] for event in found}
     assert not races(found)
+    # Subgroups keep to themselves in one variable at most.
+    assert len({race.split()[1] for race in races(found, ("barrier",))}) <= ("meet" in found)
 
 
 def test_races_are_noticed():
     assert races(["store 1", "load 1"]) == ["load 1 after store"]
     assert races(["store 1", "barrier", "load 1", "store 1"]) == ["store 1 after load"]
     assert races(["begin", "store 1", "barrier", "load 1", "end"]) == ["store 1 after load"]
+    assert not races(["store 1", "meet", "load 1"])
+    assert races(["store 1", "meet", "load 1"], ("barrier",)) == ["load 1 after store"]
     assert races(["store 1", "store 2", "load 1"]) == ["load 1 after store"]
     assert not races(["store 1", "load 2", "barrier", "load 1", "store 2"])
     assert not races(["begin", "store 1", "barrier", "load 1", "barrier", "end", "store 1", "barrier", "load 1"])
