@@ -446,7 +446,12 @@ class Queue:
         self.wait(self.serial)
         with self.device.gate:
             signalled = self._signalled(self.submitted)
-        self._sleep(signalled)
+            self.waiting += 1
+        try:
+            self._sleep(signalled)
+        finally:
+            with self.lock:
+                self.waiting -= 1
 
     def abandon(self) -> None:
         """Drop what is being recorded: the device takes no more work."""
