@@ -25,7 +25,6 @@ layout(constant_id = 2) const bool WHOLE = false;     // every invocation has PA
 layout(constant_id = 3) const bool SINGLE = false;    // an invocation handles one element instead
 layout(constant_id = 4) const uint ONE_FOR_ALL = 0u;  // the operands that are one element
 layout(constant_id = 5) const bool APART = false;     // packs of an invocation are a workgroup apart, else side by side
-layout(constant_id = 6) const bool DEFERS = false;    // rare operands come after the others: see lib/rare.glsl
 
 // A pack has the operand AS ELEMENTS, or, where these are no longer than a word, AS WORDS or PAIRS of words that hold PER_WORD
 // elements each: CPU drivers move each member of a structure in a loop of its own. AS TEXELS it is bound besides, and packs of
@@ -173,17 +172,14 @@ R_COMPUTE evaluate(uint index
 #define INDEX ((pack + uint(p) * step) * uint(VECTOR) + uint(k))
 #define ELEMENT(VARIABLE, NAME) VARIABLE[p][k]
 #define SINGLE_ELEMENT(VARIABLE, NAME) VARIABLE
-#define WORK_ON(PLACE)                                                                           \
-    uint index = PLACE;                                                                          \
-    READ_ALL(READ_SINGLE)                                                                        \
-    RElements(push.r).data[index] = R_STORE(EVALUATE(index, SINGLE_ELEMENT));
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (SINGLE) {
-        uint place = push.first + group * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-        if (place >= push.count) return;
-        WORK_ON(place)
+        uint index = push.first + group * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+        if (index >= push.count) return;
+        READ_ALL(READ_SINGLE)
+        RElements(push.r).data[index] = R_STORE(EVALUATE(index, SINGLE_ELEMENT));
         return;
     }
     uint step = APART ? gl_WorkGroupSize.x : 1u;
@@ -192,21 +188,7 @@ void main() {
     bool whole = (pack + uint(PACKS - 1) * step + 1u) * uint(VECTOR) <= push.count;
     READ_ALL(READ)
     R_COMPUTE result[PACKS][VECTOR];
-#ifdef LIB_RARE
-    vx_defers = DEFERS;
-#endif
     EACH_PACK EACH result[p][k] = EVALUATE(INDEX, ELEMENT);
-#ifdef LIB_RARE
-    if (vx_deferred) {
-        vx_defers = false;
-        [[dont_unroll]] for (uint i = 0u; i < uint(PACKS * VECTOR); ++i) {
-            uint place = (pack + i / uint(VECTOR) * step) * uint(VECTOR) + i % uint(VECTOR);
-            if (place >= push.count) return;
-            WORK_ON(place)
-        }
-        return;
-    }
-#endif
     if (WHOLE || whole) {
         EACH_PACK { JOIN(R_AS, _PUT)(R, RPacks(push.r).data[pack + uint(p) * step], result[p]) }
     } else {

@@ -1,4 +1,4 @@
-"""Flat kernels of GPUs: operands that take another way than most come after the others, short expressions take one pack."""
+"""Flat kernels of GPUs: operands that take another way than most among others, and packs of short expressions."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ def assert_same_bits(found: np.ndarray, expected: np.ndarray) -> None:
 def test_rare_operands_among_others(name, count, rare):
     function = getattr(vx, name)
     values = operands(count, rare, ROWS[name].operands)
-    apart = [
-        vx.asarray(np.stack([x, x], axis=1))[:, 0] for x in values
-    ]  # the kernel of strided operands defers nothing
+    apart = [vx.asarray(np.stack([x, x], axis=1))[:, 0] for x in values]  # the kernel of strided operands
     assert_same_bits(np.asarray(function(*map(vx.asarray, values))), np.asarray(function(*apart)))
 
 

@@ -225,8 +225,7 @@ class _Flat(dict[tuple[str, int], "_vk.Kernel"]):
     def __missing__(self, key: tuple[str, int]) -> _vk.Kernel:
         part, broadcast = key
         whole = part in ("whole", "texels")
-        on_gpu = self.kind == "gpu"
-        values = (self.packs, whole, part == "single", broadcast, on_gpu, on_gpu)
+        values = (self.packs, whole, part == "single", broadcast, self.kind == "gpu")
         variant = self.operation.variant(self.device, True, self.as_texels if part == "texels" else ())
         made = self[key] = kernel(variant, self.device, self.invocations, tuple(enumerate(map(int, values), 1)))
         return made

@@ -155,7 +155,7 @@ float vx_divide(float a, float b) {
     // Apart, so that there is no branch before the usual result: operands that are not normal, or a result that may not be.
     bool rare = a_bits - 0x00800000u >= 0x7F000000u || b_bits - 0x00800000u >= 0x7F000000u
         || a_bits - b_bits + 0x3E800000u >= 0x7D000000u;
-    if (vx_now(rare)) {
+    if (rare) {
         result = vx_divide_rare(a, b);
     }
     return result;

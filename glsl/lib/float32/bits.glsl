@@ -1,7 +1,6 @@
 // float32 taken apart into bits, so that nothing here depends on how a device treats subnormal numbers.
 #ifndef LIB_FLOAT32_BITS
 #define LIB_FLOAT32_BITS
-#include "lib/rare.glsl"
 
 #define VX_FLOAT32_NAN uintBitsToFloat(0x7FC00000u)
 #define VX_FLOAT32_INFINITY uintBitsToFloat(0x7F800000u)

@@ -65,7 +65,7 @@ float vx_exp(float x) {
     precise float y = sum.x + (sum.y + (r * r * vx_exp_short_polynomial(r) - low));
     float result = uintBitsToFloat(floatBitsToUint(y) + (floatBitsToUint(shifted) << 23));
     // Below 87 the result is a normal number, and no exponent has to be looked at.
-    if (vx_now(vx_magnitude_bits(x) >= 0x42AE0000u)) {
+    if (vx_magnitude_bits(x) >= 0x42AE0000u) {
         precise float clamped = x > 89.0 ? 89.0 : (x < -104.0 ? -104.0 : x);
         vec2 parts = vx_exp_parts(clamped);
         result = vx_is_nan(x) ? VX_FLOAT32_NAN : vx_scale(parts.x, vx_exp_exponent(parts.y));

@@ -97,7 +97,7 @@ float vx_log10_from(vec2 reduced) {
 float vx_log(float x) {
     uint bits = floatBitsToUint(x);
     float result = vx_log_of_normal(bits, 0);
-    if (vx_now(bits - 0x00800000u >= 0x7F000000u)) {
+    if (bits - 0x00800000u >= 0x7F000000u) {
         result = vx_log_is_ordinary(x)
             ? vx_log_of_normal(floatBitsToUint(vx_scale_up_subnormal(x)), -24)
             : vx_log_special(x);
@@ -108,7 +108,7 @@ float vx_log(float x) {
 #define VX_LOGARITHM(NAME, FROM) \
     float NAME(float x) { \
         float result = FROM(vx_log_reduce_normal(x)); \
-        if (vx_now(floatBitsToUint(x) - 0x00800000u >= 0x7F000000u)) { \
+        if (floatBitsToUint(x) - 0x00800000u >= 0x7F000000u) { \
             result = vx_log_is_ordinary(x) ? FROM(vx_log_reduce(x)) : vx_log_special(x); \
         } \
         return result; \

@@ -30,7 +30,7 @@ uint vx_root_of_normal(uint bits) {
 float vx_sqrt(float x) {
     uint bits = floatBitsToUint(x);
     float result = uintBitsToFloat(vx_root_of_normal(bits));
-    if (vx_now(bits - 0x00800000u >= 0x7F000000u)) {
+    if (bits - 0x00800000u >= 0x7F000000u) {
         if (bits - 1u < 0x007FFFFFu) {
             result = uintBitsToFloat(vx_root_of_normal(floatBitsToUint(vx_scale_up_subnormal(x))) - (12u << 23));
         } else {
@@ -179,7 +179,6 @@ float vx_pow(float x, float y) {
     // Whatever is special in y makes the exponent great or NaN, but for x = 1 and y = 0, where the result is 1 as it should be.
     // e tells x that are negative or not finite, and some others: those below 2^-125 or above 2^125.
     bool usual = abs(e) < 1052770304.0 && abs(exponent) < 85.9;
-    // At once: deferred, it took a GPU 1 % longer.
     if (!usual) {
         // |log x| is 2^-25 at least, or 0: the result no longer changes with |y| beyond 2^40.
         uint bits = vx_magnitude_bits(x);

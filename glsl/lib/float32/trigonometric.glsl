@@ -127,7 +127,7 @@ float vx_sin(float x) {
     vec2 angle = vx_reduce_moderate(x, turns);
     float result = vx_sine_after(angle, turns);
     uint bits = vx_magnitude_bits(x);
-    if (vx_now(bits - 0x38800000u >= 0x0BC90000u)) {
+    if (bits - 0x38800000u >= 0x0BC90000u) {
         result = bits < 0x38800000u ? x : vx_sine_of_other(x, 0u);
     }
     return result;
@@ -138,7 +138,7 @@ float vx_cos(float x) {
     uint turns;
     vec2 angle = vx_reduce_moderate(x, turns);
     float result = vx_sine_after(angle, turns + 1u);
-    if (vx_now(vx_magnitude_bits(x) >= 0x44490000u)) {
+    if (vx_magnitude_bits(x) >= 0x44490000u) {
         result = vx_sine_of_other(x, 1u);
     }
     return result;
