@@ -144,3 +144,39 @@ def test_numbers_are_not_rounded_to_16_bits(dtype):
     ):  # fmt: skip
         expected = function(x.float(), y.float()).to(dtype)  # as CUDA's; PyTorch's CPU rounds what is added
         assert torch.equal(function(x.to(DEVICE), y.to(DEVICE)).cpu(), expected)
+
+
+# What is written and what is read share memory: without an element in common, with some, and with all.
+SHARING = {
+    "columns in turn": lambda x: x[:, ::2].add_(x[:, 1::2]),
+    "halves of rows": lambda x: x[:, :2].mul_(x[:, 2:]),
+    "halves of columns": lambda x: x[:2].sub_(x[2:]),
+    "out in turn": lambda x: torch.add(x[:, ::2], 1, out=x[:, 1::2]),
+    "copied in turn": lambda x: x[:, ::2].copy_(x[:, 1::2]),
+    "copied halves": lambda x: x[:, :2].copy_(x[:, 2:]),
+    "itself": lambda x: x.copy_(x).add_(x),
+    "moved blocks": lambda x: x[:2, :2].add_(x[1:3, 1:3]),
+    "moved rows": lambda x: x[:3].add_(x[1:]),
+    "copied rows": lambda x: x[1:].copy_(x[:-1]),
+    "assigned rows": lambda x: x.__setitem__(slice(1, None), x[:-1]),
+    "a row for all": lambda x: x.copy_(x[0]),
+    "transposed": lambda x: x.copy_(x.t()),
+    "added transposed": lambda x: x.add_(x.t()),
+    "expanded": lambda x: x[:1].expand(4, 4).copy_(torch.ones_like(x)),
+    "added expanded": lambda x: x[:1].expand(4, 4).add_(1),
+}
+
+
+@pytest.mark.parametrize("name", SHARING)
+def test_shared_memory_is_refused_where_pytorch_refuses_it(name):
+    found = []
+    for where in ("cpu", DEVICE):
+        for _ in range(4):  # from the third on a plan
+            x = torch.arange(16.0, device=where).reshape(4, 4)
+            try:
+                SHARING[name](x)
+            except RuntimeError as error:
+                found.append(str(error))
+            else:
+                found.append(x.cpu().tolist())
+    assert all(each == found[0] for each in found)

@@ -124,11 +124,16 @@ direct("set_", _set_nothing)
 # -- copies -----------------------------------------------------------------------------------------------------------
 
 
+def _copy(source: Tensor, target: Tensor, non_blocking: bool = False) -> Tensor:
+    table.check_target(target, [source])
+    return transfer.copy_from(source, target, non_blocking)
+
+
 def _copy_and_resize(source: Tensor, target: Tensor) -> Tensor:
     return transfer.copy_from(source, target.resize_(source.shape))
 
 
-direct("_copy_from", planned(transfer.copy_from))
+direct("_copy_from", planned(_copy))
 direct("_copy_from_and_resize", _copy_and_resize)
 direct("_local_scalar_dense", transfer.item)
 # Its schema hides that it writes, so PyTorch would make a copy of a conjugated target before it.

@@ -26,7 +26,7 @@ from ..ops.rows import cast
 from . import fallback
 from .fallback import Unsupported
 from .plans import planned
-from .storage import FROM_TORCH, array_of, extent, shares_storage, wrap
+from .storage import FROM_TORCH, array_of, extent, is_dense, shares_storage, wrap
 from .transfer import assign
 
 Kernel = Callable[..., Any]
@@ -215,7 +215,11 @@ def check_castable(source: torch.dtype, target: torch.dtype) -> None:
 
 
 def check_target(target: Tensor, inputs: Sequence[Any] = ()) -> None:
-    """Raise PyTorch's RuntimeErrors for a written tensor whose elements share memory, with each other or with an input's."""
+    """Raise PyTorch's RuntimeErrors for a written tensor whose elements share memory, with each other or with an input's.
+
+    Like PyTorch, this does not look for the latter where either tensor has gaps, such as every other column: kernels then
+    read everything before they write (`launch.elementwise` copies such inputs).
+    """
     if layout.has_internal_overlap(target.shape, target.stride()) and target.numel() > 1:
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
@@ -226,7 +230,8 @@ def check_target(target: Tensor, inputs: Sequence[Any] = ()) -> None:
             first, last = extent(one)
             low, high = extent(target)
             same = (first, last) == (low, high) and one.stride() == target.stride()
-            if not same and first < high and low < last:
+            whole = all(is_dense(each.shape, each.stride()) for each in (one, target))
+            if whole and not same and first < high and low < last:
                 raise RuntimeError(
                     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
                     "single memory location. Please clone() the tensor before performing the operation."
