@@ -110,6 +110,26 @@ def test_calls_of_one_signature(name, repeated):
     assert len(repeated) >= CALLS - 2
 
 
+# Large enough for kernels that read texels, on devices that have these.
+LARGE = {
+    "add": (torch.add, [(200, 400), (200, 400)]),
+    "mm": (torch.mm, [(128, 160), (160, 96)]),
+    "sum": (lambda x: x.sum(1), [(300, 400)]),
+    "views": (lambda x, y: x[1:] + y[1:], [(257, 512), (257, 512)]),
+    "of itself": (lambda x: x + x, [(200, 400)]),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_calls_of_large_tensors(name, repeated):
+    function, shapes = LARGE[name]
+    with torch.inference_mode():
+        for call in range(CALLS):
+            tensors = made(shapes, call)
+            assert torch.equal(function(*[one.to(DEVICE) for one in tensors]).cpu(), function(*tensors))
+    assert len(repeated) >= CALLS - 2
+
+
 @pytest.mark.parametrize("name", ["mm", "linear", "softmax", "layer norm", "attention", "cat", "sum"])
 def test_calls_in_16_bits(name):
     function, shapes, _ = OPERATORS[name]

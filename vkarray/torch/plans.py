@@ -89,6 +89,7 @@ class _Dispatch(NamedTuple):
     groups: tuple[int, int, int]
     reads: tuple[_vk.Buffer, ...]
     writes: tuple[_vk.Buffer, ...]
+    bindings: tuple[tuple[int, _vk.Buffer, int, int], ...]
 
 
 _tracing = threading.Lock()
@@ -120,8 +121,9 @@ class _Trace:
         ) -> None:  # fmt: skip
             dispatch(kernel, push, groups, reads, writes, bindings)
             if threading.get_ident() == self.thread:
-                self.dispatches.append(_Dispatch(kernel, bytes(push), groups, tuple(reads), tuple(writes)))
-                self.clean = self.clean and not bindings
+                self.dispatches.append(
+                    _Dispatch(kernel, bytes(push), groups, tuple(reads), tuple(writes), tuple(bindings or ()))
+                )
             else:
                 self.others += 1
 
@@ -170,6 +172,7 @@ class _Step(NamedTuple):
     groups: tuple[int, int, int]
     reads: tuple[int, ...]
     writes: tuple[int, ...]
+    bindings: tuple[tuple[int, int, int, int], ...]
 
 
 class _New(NamedTuple):
@@ -233,7 +236,14 @@ class _Plan:
             raise _Refused  # it writes into memory that calls share
         form, values, addresses = _pushed(first.push, second.push, [*pairs[0], *pairs[1]])
         reads, writes = (tuple(number for _, _, number in listed) for listed in pairs)
-        return _Step(first.kernel, struct.Struct(form).pack, values, addresses, first.groups, reads, writes)
+        bindings, others = (
+            tuple((place, numbers[id(one)], offset, nbytes) for place, one, offset, nbytes in step.bindings)
+            for numbers, step in zip(self.numbers, (first, second), strict=True)
+        )
+        if bindings != others:
+            raise _Refused
+        pack = struct.Struct(form).pack
+        return _Step(first.kernel, pack, values, addresses, first.groups, reads, writes, bindings)
 
     def results(self, found: Any, again: Any, args: Sequence[Any], given: int) -> None:
         """Note what the kernel returned."""
@@ -277,13 +287,14 @@ class _Plan:
             buffers.append(check.array._buffer)
         buffers += self.kept
         dispatch = device.dispatch
-        for kernel, pack, values, addresses, groups, reads, writes in self.steps:
+        for kernel, pack, values, addresses, groups, reads, writes, bindings in self.steps:
             filled = values.copy()
             for place, number, distance in addresses:
                 filled[place] = buffers[number].address + distance
             dispatch(
                 kernel, pack(*filled), groups, [buffers[number] for number in reads],
                 [buffers[number] for number in writes],
+                [(place, buffers[number], offset, nbytes) for place, number, offset, nbytes in bindings] if bindings else None,
             )  # fmt: skip
         if self.checked:
             gather.keep_check(device, check)
