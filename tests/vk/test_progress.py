@@ -53,7 +53,8 @@ def test_values_read_in_a_row_seldom_signal(gpu, monkeypatch):
     for step in range(count):
         combine.run(a, a, targets[step % 2])
         assert (download(gpu, targets[step % 2]) == 4).all()
-    assert 2 <= sum(seen) <= 4, "how often values signal"
+    # A device whose memory the host reads slowly copies the value first, in a batch of its own.
+    assert 2 <= sum(seen) <= len(seen) // progress.SILENT_COMMANDS <= 8, "how often values signal"
     kept = len(gpu.queue.in_flight) + len(gpu.queue.free)
     assert kept <= 2 * progress.SILENT_COMMANDS, "command buffers are not used again"
 

@@ -56,9 +56,11 @@ class Mismatch(Exception):
 
 def entries() -> list[Any]:
     """PyTorch's databases of operators and optimisers."""
-    from torch.testing._internal.common_methods_invocations import op_db
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of packages that PyTorch's tests import where they are installed, as numba
+        from torch.testing._internal.common_methods_invocations import op_db
 
-    return [*op_db, *torch_optimizers.entries()]
+        return [*op_db, *torch_optimizers.entries()]
 
 
 def title(entry: Any) -> str:
