@@ -44,6 +44,7 @@ void main() {
         (compile_glsl(COMBINE)[:400], "Kernel bad: the SPIR-V module"),
         (compile_glsl(COMBINE)[:20] + bytes(4) + compile_glsl(COMBINE)[24:], "is cut off or damaged at word 5"),
     ],
+    ids=["empty", "text", "not whole words", "cut off", "a word is zero"],
 )
 def test_damaged_spirv_never_reaches_the_driver(device, bad, message):
     with pytest.raises(ShaderError, match=message):
