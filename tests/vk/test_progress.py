@@ -1,13 +1,11 @@
 """Silent batches: how the host sees what a GPU has done without signals."""
 
 import dataclasses
-import threading
 
 import numpy as np
 import pytest
-from vulkan_program import Combine, download, upload
+from vulkan_program import Combine, combine_in_threads, device_of_its_own, download, upload, words
 
-from vkarray import _vk, configuration
 from vkarray._vk import api, faults, progress, queue
 from vkarray._vk.physical_device import PhysicalDevice
 from vkarray.errors import OutOfMemoryError
@@ -17,20 +15,10 @@ from vkarray.errors import OutOfMemoryError
 def gpu(monkeypatch):
     """A device of its own that is waited for as a GPU, whatever it is, and long enough however busy it is."""
     monkeypatch.setattr(progress, "POLL_SECONDS", 10)
-    _vk.enumerate_devices()
-    before = api.live_objects()
     limits = PhysicalDevice._limits
     monkeypatch.setattr(PhysicalDevice, "_limits", lambda self: dataclasses.replace(limits(self), is_cpu=False))
-    with configuration.config(disable="subgroupQuad,subgroupShuffle", guard=False, check_barriers=False):
-        opened = _vk.open_device()
+    with device_of_its_own("subgroupQuad,subgroupShuffle") as opened:
         yield opened
-    opened.close()
-    left = {kind: count for kind, count in api.live_objects().items() if count > before.get(kind, 0)}
-    assert not left, f"Vulkan objects were not released when the device closed: {left}"
-
-
-def words(count, seed=0):
-    return np.random.default_rng(seed).integers(0, 1000, count, dtype=np.uint32)
 
 
 def signals(device, monkeypatch):
@@ -116,23 +104,4 @@ def test_what_the_driver_uses_is_kept(gpu):
 
 
 def test_threads_wait_for_values(gpu):
-    combine, failures = Combine(gpu), []
-
-    def work(seed):
-        try:
-            current, expected = upload(gpu, words(64, seed)), words(64, seed)
-            for step in range(40):
-                target = gpu.allocate(256)
-                combine.run(current, current, target)
-                current, expected = target, 4 * expected
-                if step % 4 == seed % 4:
-                    assert (download(gpu, current) == expected).all()
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures, failures
+    combine_in_threads(gpu, 64, 40, lambda seed, step: step % 4 == seed % 4)

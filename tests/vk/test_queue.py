@@ -2,11 +2,9 @@
 
 import dataclasses
 import random
-import threading
 
-import numpy as np
 import pytest
-from vulkan_program import Combine, download, upload
+from vulkan_program import Combine, combine_in_threads, download, upload, words
 
 from vkarray import _vk, configuration
 from vkarray._vk import queue as queue_module
@@ -19,10 +17,6 @@ def checked_device():
     """A device whose every barrier is verified by the brute-force checker."""
     with configuration.config(check_barriers=True, guard=False):
         return _vk.open_device()
-
-
-def words(count, seed=0):
-    return np.random.default_rng(seed).integers(0, 1000, count, dtype=np.uint32)
 
 
 def test_dispatch_computes(device):
@@ -216,25 +210,4 @@ def test_timeline_advances_with_a_batch_whose_only_command_failed(own_device):
 
 
 def test_threads_work_on_one_device(own_device):
-    combine, failures = Combine(own_device), []
-
-    def work(seed):
-        try:
-            values = words(256, seed)
-            current, expected = upload(own_device, values), values
-            for step in range(60):
-                target = own_device.allocate(1024)
-                combine.run(current, current, target)
-                current, expected = target, 4 * expected
-                if step % 20 == 7:
-                    assert (download(own_device, current) == expected).all()
-            assert (download(own_device, current) == expected).all()
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures, failures
+    combine_in_threads(own_device, 256, 60, lambda seed, step: step % 20 == 7)

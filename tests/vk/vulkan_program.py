@@ -1,14 +1,19 @@
 """What the tests of the Vulkan layer share: a kernel, its compilation, and moving NumPy arrays to and fro."""
 
+import contextlib
 import functools
 import os
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import numpy as np
+
+from vkarray import _vk, configuration
+from vkarray._vk import api
 
 HEAD = """#version 460
 #extension GL_EXT_buffer_reference : require
@@ -70,6 +75,50 @@ def download(device, buffer, dtype=np.uint32):
     out = np.empty(buffer.nbytes // np.dtype(dtype).itemsize, dtype)
     device.download(buffer, 0, out)
     return out
+
+
+def words(count, seed=0):
+    return np.random.default_rng(seed).integers(0, 1000, count, dtype=np.uint32)
+
+
+@contextlib.contextmanager
+def device_of_its_own(disable):
+    """A device that no other test has opened, by what it does without; everything it made must be released when it closes."""
+    _vk.enumerate_devices()  # the instance is made once and stays
+    before = api.live_objects()
+    # Tests of guards and checks turn those on themselves.
+    with configuration.config(disable=disable, guard=False, check_barriers=False):
+        opened = _vk.open_device()
+        yield opened
+    opened.close()
+    left = {kind: count for kind, count in api.live_objects().items() if count > before.get(kind, 0)}
+    assert not left, f"Vulkan objects were not released when the device closed: {left}"
+
+
+def combine_in_threads(device, count, steps, looks):
+    """Six threads, each with a chain of steps on that many words, which looks at those for which `looks(seed, step)`."""
+    combine, failures = Combine(device), []
+
+    def work(seed):
+        try:
+            values = words(count, seed)
+            current, expected = upload(device, values), values
+            for step in range(steps):
+                target = device.allocate(4 * count)
+                combine.run(current, current, target)
+                current, expected = target, 4 * expected
+                if looks(seed, step):
+                    assert (download(device, current) == expected).all()
+            assert (download(device, current) == expected).all()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
 
 
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess:
