@@ -37,7 +37,7 @@ class Progress:
         self.functions.vkCreateSemaphore(
             device.handle, struct("VkSemaphoreCreateInfo", pNext=timeline), NULL, self.semaphore
         )
-        self.block: Block | None = None  # of the host's memory, for
+        self.block: Block | None = None  # memory of the host, where the word lies; None where no batch is silent
         self.word = NULL  # the serial of the last silent batch that is done
         try:
             if not device.limits.is_cpu:

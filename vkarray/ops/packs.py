@@ -79,8 +79,11 @@ def texel_bindings(
         shape = (*slice_.sizes[1:], length, slice_.k)
         span = layout.offset_range(shape, (*slice_.strides[number][1:], *steps))[1] + 1
         first = (slice_.addresses[number] - array._address) // array._dtype.itemsize
-        made.append(texels.binding(array, number, first, span, 0))
-    return [one for one in made if one is not None] if None not in made else []
+        bound = texels.binding(array, number, first, span, 0)
+        if bound is None:
+            return []
+        made.append(bound)
+    return made
 
 
 def _packable(array: VkArray, address: int, length: int, step: int, others: Sequence[int], lanes: int) -> bool:
