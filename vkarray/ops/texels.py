@@ -34,6 +34,10 @@ def bindings(inputs: Sequence[VkArray], numbers: Sequence[int], broadcast: int, 
     input in its place. None where an input cannot be read so.
     """
     read = [number for number in numbers if not broadcast >> number & 1]
-    made = [binding(inputs[number if number in read else read[0]], number, 0, count) for number in numbers if read]
-    found = [one for one in made if one is not None]
-    return found if found and len(found) == len(made) else None
+    made = []
+    for number in numbers if read else ():
+        bound = binding(inputs[number if number in read else read[0]], number, 0, count)
+        if bound is None:
+            return None
+        made.append(bound)
+    return made or None

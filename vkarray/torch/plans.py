@@ -24,6 +24,7 @@ from torch import Tensor
 
 from .. import _vk, configuration, tuning
 from ..ops import gather
+from ..ops.texels import Binding
 from .device import CPU_KERNELS
 from .storage import Look, _allocations, copy_of, look, tensor_over
 
@@ -89,7 +90,7 @@ class _Dispatch(NamedTuple):
     groups: tuple[int, int, int]
     reads: tuple[_vk.Buffer, ...]
     writes: tuple[_vk.Buffer, ...]
-    bindings: tuple[tuple[int, _vk.Buffer, int, int], ...]
+    bindings: tuple[Binding, ...]
 
 
 _tracing = threading.Lock()
