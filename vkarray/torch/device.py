@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import sys
+import threading
 import types
 from typing import Any
 
@@ -17,15 +18,72 @@ torch.utils.rename_privateuse1_backend("vulkan")
 DEVICE = torch.device("vulkan", 0)
 CPU_KERNELS = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 
-_device: _vk.Device | None = None
+
+# -- devices by index -------------------------------------------------------------------------------------------------
+
+
+class _Current(threading.local):
+    index = 0  # of a thread that has set none
+
+
+_current = _Current()
+_devices: list[_vk.Device | None] = []  # by index, those that were opened
+
+
+@functools.cache
+def _physical() -> tuple[int, ...]:
+    """Where vkarray lists the devices, by the index that PyTorch names them by: the first is the one of VKARRAY_DEVICE."""
+    first = _vk.open_device().index
+    return (first,)
+
+
+def at(index: int) -> _vk.Device:
+    """The Vulkan device with an index of PyTorch's, opened at first use. Raises ValueError where there is none of it."""
+    try:
+        found = _devices[index]
+    except IndexError:
+        found = None
+    if found is None or not found.open or found.lost is not None:
+        physical = _physical()
+        if not 0 <= index < len(physical):
+            raise ValueError(f"torch.vulkan: expected {_expected()}, got the index {index}.")
+        _devices.extend([None] * (len(physical) - len(_devices)))
+        found = _devices[index] = _vk.open_device(physical[index])
+    return found
+
+
+def _expected() -> str:
+    count = device_count()
+    return "device 0, for there is one device" if count == 1 else f"a device from 0 to {count - 1}"
+
+
+def index_of(device: Any = None) -> int:
+    """The index that anything names: None for the current device, a number, "vulkan:1", a torch.device.
+
+    Raises ValueError for a device that is not there, and for one of another kind.
+    """
+    if device is None:
+        return _current.index
+    if isinstance(device, int):
+        index = device
+    else:
+        named = torch.device(device)
+        if named.type != "vulkan":
+            raise ValueError(f"torch.vulkan: expected a device of the type vulkan, got {device!r}.")
+        index = _current.index if named.index is None else named.index
+    if not 0 <= index < device_count():
+        raise ValueError(f"torch.vulkan: expected {_expected()}, got {device!r}.")
+    return index
+
+
+def of(device: Any = None) -> _vk.Device:
+    """The Vulkan device that anything names, as in `index_of`."""
+    return at(index_of(device))
 
 
 def current() -> _vk.Device:
-    """The Vulkan device behind "vulkan": VKARRAY_DEVICE or the best one, opened at first use."""
-    global _device
-    if _device is None or not _device.open or _device.lost is not None:
-        _device = _vk.open_device()
-    return _device
+    """The current Vulkan device of this thread."""
+    return at(_current.index)
 
 
 class _Hook(torch._C._acc.PrivateUse1Hooks):
@@ -36,7 +94,7 @@ class _Hook(torch._C._acc.PrivateUse1Hooks):
         return True
 
     def has_primary_context(self, index: int) -> bool:
-        return _device is not None
+        return 0 <= index < len(_devices) and _devices[index] is not None
 
 
 class _Guard(torch._C._acc.DeviceGuard):
@@ -47,72 +105,84 @@ class _Guard(torch._C._acc.DeviceGuard):
 def is_available() -> bool:
     """Whether there is a Vulkan device."""
     try:
-        current()
+        at(0)
     except Exception:
         return False
     return True
 
 
 def is_initialized() -> bool:
-    """Whether the device was opened."""
-    return _device is not None
+    """Whether a device was opened."""
+    return any(one is not None for one in _devices)
 
 
 def device_count() -> int:
-    """How many devices PyTorch can name: one, the device that VKARRAY_DEVICE selects."""
-    return int(is_available())
+    """How many devices PyTorch can name; 0 where there is none."""
+    try:
+        return len(_physical())
+    except Exception:
+        return 0
 
 
 def current_device() -> int:
-    """The index of the device: 0."""
-    return 0
+    """The index of the current device of this thread."""
+    return _current.index
 
 
 def set_device(device: Any) -> None:
-    """Accept the only device there is. Raises ValueError for another index."""
-    index = device if isinstance(device, int) else torch.device(device).index
-    if index not in (None, 0):
-        raise ValueError(f"torch.vulkan.set_device: expected device 0, got {device!r}: there is one device.")
+    """Make a device the current one of this thread: an index, "vulkan:1" or a torch.device. Negative indices change nothing.
+
+    Raises ValueError for one that is not there.
+    """
+    if not (isinstance(device, int) and device < 0):
+        _current.index = index_of(device)
 
 
-class device(contextlib.nullcontext):
-    """Make a device the current one: with one device, a context that checks its index."""
+class device:
+    """Make a device the current one within a `with` block. None and negative indices change nothing."""
 
     def __init__(self, device: Any) -> None:
-        set_device(0 if device is None else device)
-        super().__init__()
+        self.idx = -1 if device is None or (isinstance(device, int) and device < 0) else index_of(device)
+        self.prev_idx = -1
+
+    def __enter__(self) -> None:
+        self.prev_idx = current_device()
+        set_device(self.idx)
+
+    def __exit__(self, *error: object) -> None:
+        _current.index = self.prev_idx
 
 
 def device_name(device: Any = None) -> str:
-    """The name that the driver gives the device."""
-    set_device(0 if device is None else device)
-    return current().name
+    """The name that the driver gives a device."""
+    return of(device).name
 
 
 def synchronize(device: Any = None) -> None:
-    """Return when the device has done all its work."""
-    set_device(0 if device is None else device)
-    current().synchronize()
+    """Return when a device has done all its work."""
+    of(device).synchronize()
 
 
 def memory_allocated(device: Any = None) -> int:
-    """The bytes of device memory that tensors and arrays hold."""
-    return current().memory.statistics()["bytes_in_use"]
+    """The bytes of a device's memory that tensors and arrays hold."""
+    return of(device).memory.statistics()["bytes_in_use"]
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes of device memory that tensors and arrays have held."""
-    return current().memory.statistics()["bytes_peak"]
+    """The most bytes of a device's memory that tensors and arrays have held."""
+    return of(device).memory.statistics()["bytes_peak"]
 
 
 def memory_reserved(device: Any = None) -> int:
     """The bytes taken from the driver, those kept for re-use included."""
-    return current().memory.statistics()["bytes_reserved"]
+    return of(device).memory.statistics()["bytes_reserved"]
 
 
 def empty_cache() -> None:
-    """Give unused memory back to the driver."""
-    current().empty_cache()
+    """Give unused memory of all devices back to the driver."""
+    for one in _devices:
+        if one is not None and one.open:
+            one.empty_cache()
 
 
 def get_amp_supported_dtype() -> list[torch.dtype]:
