@@ -15,7 +15,8 @@ from .plans import planned
 from .storage import array_of, wrap
 
 _fused = torch.ops.aten._scaled_dot_product_fused_attention_overrideable.default
-_composed = torch.ops.aten._scaled_dot_product_attention_math.default
+# PyTorch's own composition. It checks the arguments and turns masks of bools into numbers, which its parts take for granted.
+_composed = torch.ops.aten.scaled_dot_product_attention.default.decompose
 
 
 def _is_grouped(query: Any, key: Any) -> bool:
@@ -30,7 +31,7 @@ def _attention(
     if not _is_fused(query, key, value, attn_mask, is_causal, enable_gqa):
         made: Tensor = _composed(
             query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
-        )[0]  # fmt: skip
+        )  # fmt: skip
         return made
     result: Tensor = _fused(query, key, value, attn_mask, dropout_p, is_causal, False, scale=scale)[0]
     return result
@@ -41,7 +42,7 @@ def _is_fused(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, ca
     same = len({one.dtype for one in operands}) == 1 and query.is_floating_point()
     masked = mask is None or (not causal and mask.dtype in (torch.bool, query.dtype))
     heads = query.ndim == 4 and all(one.ndim == 4 and one.shape[0] == query.shape[0] for one in operands)
-    return same and masked and heads and _fits(query, key, value, grouped)
+    return same and masked and heads and _fits(query, key, value, mask, grouped)
 
 
 @planned
@@ -50,7 +51,7 @@ def _inferred(
 ) -> Tensor:  # fmt: skip
     """The result alone, without dropout."""
     if not _is_fused(query, key, value, mask, causal, grouped):
-        made: Tensor = _composed(query, key, value, mask, 0.0, causal, scale=scale, enable_gqa=grouped)[0]
+        made: Tensor = _composed(query, key, value, mask, 0.0, causal, scale=scale, enable_gqa=grouped)
         return made
     arrays = (array_of(query), array_of(key), array_of(value), None if mask is None else array_of(mask))
     return wrap(nn.attend(*arrays, causal=causal, scale=scale, grouped=_is_grouped(query, key)))
@@ -66,12 +67,17 @@ def _without_gradients(
     return _inferred(query, key, value, attn_mask, is_causal, scale, enable_gqa)
 
 
-def _fits(query: Tensor, key: Tensor, value: Tensor, grouped: bool) -> bool:
+def _fits(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, grouped: bool) -> bool:
     """Whether shapes agree: for all others the formula raises PyTorch's errors."""
     if query.shape[3] != key.shape[3] or key.shape[2] != value.shape[2] or key.shape[1] != value.shape[1]:
         return False
     if 0 in (*query.shape, *key.shape, *value.shape):
         return False
+    if mask is not None:
+        scores = (*query.shape[:3], key.shape[2])
+        broadcasts = all(own in (1, size) for own, size in zip(reversed(mask.shape), reversed(scores), strict=False))
+        if mask.ndim > 4 or not broadcasts:
+            return False
     return query.shape[1] == key.shape[1] or (grouped and query.shape[1] % key.shape[1] == 0)
 
 
