@@ -246,6 +246,23 @@ def test_sgd(momentum, dtype):
         assert_close(got, expected, dtype, 20 + 8 * rough, 4.0)
 
 
+@pytest.mark.parametrize("dtype", FLOATING, ids=str)
+def test_adagrad(dtype):
+    p, parameters = lists(dtype, 0)
+    sums, total = [vx.zeros(shape, dtype=dtype) for shape in SHAPES], [np.zeros(shape) for shape in SHAPES]
+    for step in range(1, 4):
+        g, gradients = lists(dtype, 100 * step)
+        steps = [vx.asarray(np.float32(step)) for _ in SHAPES]
+        optimizers.adagrad(parameters, gradients, sums, steps, rate=0.1, rate_decay=0.5, decay=0.01, eps=1e-3)
+        for place in range(len(SHAPES)):
+            own = g[place] + 0.01 * p[place]
+            total[place] = total[place] + own**2
+            p[place] = p[place] - 0.1 / (1 + 0.5 * (step - 1)) * own / (np.sqrt(total[place]) + 1e-3)
+    rough = vx.finfo(dtype).eps / vx.finfo(vx.float64 if dtype is vx.float64 else vx.float32).eps
+    for got, expected in zip(parameters, p, strict=True):
+        assert_close(got, expected, dtype, 200 + 8 * rough, 4.0)
+
+
 def test_a_scale_divides_gradients_and_a_flag_skips_the_step():
     parameters, gradients = [vx.ones(3)], [vx.full((3,), 4.0)]
     flag = vx.asarray(np.float32(1))

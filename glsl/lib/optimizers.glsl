@@ -70,4 +70,15 @@ void vx_sgd(inout T x[3], T rate, T decay, T momentum, T dampening, uint flags) 
     x[0] = moved;
 }
 
+// J. Duchi, E. Hazan, Y. Singer, "Adaptive subgradient methods", Journal of Machine Learning Research 12, 2011.
+// x: parameter, gradient and the sum of its squares.
+void vx_adagrad(inout T x[3], T rate, T decay, T epsilon, uint flags) {
+    precise T gradient = (flags & MAXIMIZE) != 0u ? vx_negative(x[1]) : x[1];
+    gradient += decay * x[0];
+    precise T sum = x[2] + gradient * gradient;
+    precise T moved = x[0] - rate * (gradient / (sqrt(sum) + epsilon));
+    x[0] = moved;
+    x[2] = sum;
+}
+
 #endif

@@ -141,6 +141,20 @@ def test_array_outlives_tensor():
     del others
 
 
+@pytest.mark.parametrize(
+    ("dtype", "instead"), [(torch.complex32, "torch.complex64"), (torch.float8_e4m3fn, "float16 or bfloat16")], ids=str
+)
+@pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
+def test_types_that_are_missing_are_named_with_what_to_use(dtype, instead):
+    for made in (
+        lambda: torch.zeros(2, dtype=dtype, device="vulkan"),
+        lambda: torch.zeros(2, dtype=dtype).to("vulkan"),
+        lambda: torch.zeros(2, device="vulkan").to(dtype),
+    ):
+        with pytest.raises(TypeError, match=f"no type {dtype}.*Use .*{instead}"):
+            made()
+
+
 def test_memory_is_freed():
     gc.collect()
     before = storage.live()

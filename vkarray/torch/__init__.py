@@ -43,6 +43,8 @@ from . import (
     running,
     serialization,
     significands,
+    transformer,
+    weight_norm,
 )
 from .fallback import Fallback, FallbackError, FallbackWarning, fallbacks, reset_fallbacks, strict
 from .storage import as_array

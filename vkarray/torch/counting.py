@@ -59,11 +59,27 @@ def _bounds(x: Tensor, low: float, high: float, margin: float) -> tuple[float, f
 def _histc(x: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     if bins <= 0:
         raise RuntimeError("histc: bins must be > 0")
-    if not x.is_floating_point():
+    if x.is_complex() or x.dtype is torch.bool:
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{table.SCALAR_NAMES[x.dtype]}'")
+    if not x.is_floating_point():
+        return _histc_of_integers(x, bins, int(min), int(max))
     low, high = _bounds(x, float(min), float(max), 1)
     wide = x.float() if x.itemsize < 4 else x
     return _bincount(_bins(wide, low, high, bins).flatten(), minlength=bins + 1)[:bins].to(x.dtype)
+
+
+def _histc_of_integers(x: Tensor, bins: int, low: int, high: int) -> Tensor:
+    """As PyTorch counts integers on CUDA, which the CPU refuses: bounds and places are integers, rounded down."""
+    if low == high and x.numel():
+        low, high = int(x.min()), int(x.max())
+    if low == high:
+        low, high = low - 1, high + 1
+    if low > high:
+        raise RuntimeError("histc: max must be larger than min")
+    wide = x.long()
+    places = ((wide - low) * bins).div(high - low, rounding_mode="floor").clamp(0, bins - 1)
+    places = torch.where((wide >= low) & (wide <= high), places, bins)
+    return _bincount(places.flatten(), minlength=bins + 1)[:bins].to(x.dtype)
 
 
 direct("histc", _histc)

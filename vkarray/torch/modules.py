@@ -25,12 +25,24 @@ def _moves(module: nn.Module, function: Callable[[Tensor], Tensor]) -> bool:
     return len(kinds) > 1 and "vulkan" in kinds
 
 
+def _release(module: nn.Module, function: Callable[[Tensor], Tensor]) -> None:
+    """Move attributes that were computed from parameters, as `weight_norm` keeps them, without their history.
+
+    It would hold the parameters, whose contents are then not exchanged. Hooks compute such attributes anew before each use.
+    """
+    for one in module.modules():
+        for name, value in one.__dict__.items():
+            if isinstance(value, Tensor) and value.grad_fn is not None:
+                one.__dict__[name] = function(value.detach())
+
+
 def _applied(self: nn.Module, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
     swaps = torch.__future__.get_swap_module_params_on_conversion()
     if swaps or not _moves(self, fn):
         return _apply(self, fn, recurse)
     torch.__future__.set_swap_module_params_on_conversion(True)
     try:
+        _release(self, fn)
         return _apply(self, fn, recurse)
     finally:
         torch.__future__.set_swap_module_params_on_conversion(False)

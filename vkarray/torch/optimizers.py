@@ -156,6 +156,22 @@ def _check_and_unscale(gradients: Tensors, found: Tensor, inverse: Tensor) -> No
 
 direct("_amp_foreach_non_finite_check_and_unscale_", _check_and_unscale)
 
+
+def _update_scale(
+    scale: Tensor, growth_tracker: Tensor, found_inf: Tensor, growth_factor: float, backoff_factor: float, interval: int
+) -> Tensor:
+    """Shrink the scale of a loss where gradients were not finite, grow it after `interval` steps where they were."""
+    overflow = found_inf != 0
+    steps = growth_tracker + 1
+    grows = steps == interval
+    grown = scale * growth_factor
+    kept = torch.where(grows & grown.isfinite(), grown, scale)
+    growth_tracker.copy_(torch.where(overflow | grows, 0, steps))
+    return scale.copy_(torch.where(overflow, scale * backoff_factor, kept))
+
+
+direct("_amp_update_scale_", _update_scale)
+
 # -- optimizers -------------------------------------------------------------------------------------------------------
 
 
@@ -223,6 +239,19 @@ def _sgd(
     _write_back(back, (0, 2))
 
 
+def _adagrad(
+    parameters: Tensors, gradients: Tensors, sums: Tensors, steps: Tensors, *, lr: Any, lr_decay: float,
+    weight_decay: float, eps: float, maximize: bool, grad_scale: Tensor | None = None, found_inf: Tensor | None = None,
+) -> None:  # fmt: skip
+    arrays, back = _lines([parameters, gradients, sums])
+    nn.adagrad(
+        *arrays, [array_of(one) for one in steps], rate=_number(lr), rate_decay=lr_decay, decay=weight_decay, eps=eps,
+        maximize=maximize, skip=_single(found_inf), scale=_single(grad_scale),
+    )  # fmt: skip
+    _write_back(back, (0, 2))
+
+
 direct("_fused_adam_ _fused_adam_.tensor_lr", _adam(False))
 direct("_fused_adamw_ _fused_adamw_.tensor_lr", _adam(True))
 direct("_fused_sgd_ _fused_sgd_.tensor_lr", _sgd)
+direct("_fused_adagrad_ _fused_adagrad_.tensor_lr", _adagrad)

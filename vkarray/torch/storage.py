@@ -25,7 +25,25 @@ from .fallback import different_devices
 TO_TORCH: dict[DType, torch.dtype] = {
     dtype: getattr(torch, "bool" if dtype is dtypes.bool_ else name) for name, dtype in dtypes.DTYPES.items()
 }
-FROM_TORCH: dict[torch.dtype, DType] = {theirs: ours for ours, theirs in TO_TORCH.items()}
+# What to use in place of types that vkarray lacks.
+_INSTEAD = {
+    torch.complex32: "complex64 (x.to(torch.complex64) before it moves to the device)",
+    **dict.fromkeys(
+        (getattr(torch, name) for name in dir(torch) if name.startswith("float8_")),
+        "float16 or bfloat16, such as x.half()",
+    ),
+}
+
+
+class _FromTorch(dict[torch.dtype, DType]):
+    """vkarray's types by PyTorch's. Raises TypeError, which says what to use instead, for those that have no counterpart."""
+
+    def __missing__(self, dtype: torch.dtype) -> DType:
+        instead = f" Use {_INSTEAD[dtype]}." if dtype in _INSTEAD else ""
+        raise TypeError(f"vulkan: vkarray has no type {dtype}; it has {', '.join(dtypes.DTYPES)}.{instead}")
+
+
+FROM_TORCH = _FromTorch((theirs, ours) for ours, theirs in TO_TORCH.items())
 
 
 class _Storage(weakref.ref):
@@ -53,14 +71,6 @@ def widened(on: _vk.Device) -> dict[DType, int]:
 
 def _forget(storage: _Storage) -> None:
     _allocations.pop(storage.address, None)
-
-
-def dtype_of(dtype: torch.dtype) -> DType:
-    """The vkarray type of the same name. Raises TypeError where there is none."""
-    found = FROM_TORCH.get(dtype)
-    if found is None:
-        raise TypeError(f"vulkan: vkarray has no type {dtype}; it has {', '.join(dtypes.DTYPES)}.")
-    return found
 
 
 def _storage(buffer: _vk.Buffer, nbytes: int, stored: int = 0) -> torch.UntypedStorage:
@@ -121,7 +131,7 @@ def tensor_over(buffer: _vk.Buffer, look: Look) -> torch.Tensor:
 
 def empty(shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
     """A new tensor on the device with undefined values. Raises FeatureError for a type that the device lacks."""
-    on, ours = device.current(), dtype_of(dtype)
+    on, ours = device.current(), FROM_TORCH[dtype]
     check_supported(ours, on, "torch.empty")
     itemsize = storage_itemsize(ours, on)
     spanned, _ = _span(tuple(shape), tuple(strides))

@@ -15,7 +15,7 @@ from ..dtypes import DType
 from ..ops import launch
 from ..ops.rows import cast_operation
 from . import storage
-from .storage import TO_TORCH, array_of, dtype_of, refuse_gradients
+from .storage import FROM_TORCH, TO_TORCH, array_of, refuse_gradients
 
 
 def _bytes(tensor: torch.Tensor) -> Any:
@@ -171,7 +171,7 @@ def to_vulkan(tensor: torch.Tensor, *, copy: bool | None = None) -> VkArray:
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"to_vulkan: expected a torch.Tensor, got {type(tensor).__name__}. Use vkarray.asarray.")
     refuse_gradients("to_vulkan", tensor)
-    dtype_of(tensor.dtype)
+    _ = FROM_TORCH[tensor.dtype]  # raises TypeError
     if tensor.device.type == "vulkan":
         return array_of(tensor.clone() if copy else tensor.resolve_conj().resolve_neg())
     if copy is False:

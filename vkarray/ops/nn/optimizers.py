@@ -64,6 +64,12 @@ _PLAIN_ADAM = Step("plain Adam", _ADAM.body, 5, 0b01111, 0b01101, _ADAM.prepare)
 _SGD_BODY = _UNSCALE + "vx_sgd(x, PARAMETER(0), PARAMETER(1), PARAMETER(2), PARAMETER(3), push.flags);"
 _SGD = Step("SGD", _SGD_BODY, 3, 0b111, 0b101)
 _PLAIN_SGD = Step("plain SGD", _SGD_BODY, 3, 0b011, 0b001)
+_ADAGRAD = Step(
+    "Adagrad",
+    _UNSCALE + "vx_adagrad(x, rate, PARAMETER(2), PARAMETER(3), push.flags);",
+    3, 0b111, 0b101,
+    "T rate = vx_divide(PARAMETER(0), vx_product_sum(step - T(1), PARAMETER(1), T(1)));",
+)  # fmt: skip
 
 
 def _listed(name: str, expression: str, operands: int) -> Step:
@@ -91,7 +97,7 @@ OF_LISTS = {
         "fill": ("p", 0),
     }.items()
 }
-_STEPS = (_ADAM, _PLAIN_ADAM, _SGD, _PLAIN_SGD, *OF_LISTS.values())
+_STEPS = (_ADAM, _PLAIN_ADAM, _SGD, _PLAIN_SGD, _ADAGRAD, *OF_LISTS.values())
 
 
 def variants(device: Device) -> Iterator[Variant]:
@@ -251,3 +257,21 @@ def sgd(
         skip=skip,
         scale=scale,
     )
+
+
+def adagrad(
+    parameters: Sequence[VkArray], gradients: Sequence[VkArray], sums: Sequence[VkArray], steps: Sequence[VkArray], /, *,
+    rate: float, rate_decay: float = 0.0, decay: float = 0.0, eps: float = 1e-10, maximize: bool = False,
+    skip: VkArray | None = None, scale: VkArray | None = None,
+) -> None:  # fmt: skip
+    """A step of Adagrad over all parameters, in place.
+
+    Parameters: parameters, gradients and sums of their squares (lists of contiguous real floating-point arrays); steps
+    (float32 arrays of one element: the number of this step, from 1 on); rate; rate_decay (the rate is divided by
+    1 + rate_decay (step - 1)); decay (of weights); eps; maximize; skip and scale as `adam`.
+    Raises TypeError for other types, ValueError for lists and arrays that do not fit together.
+    """
+    lists = (parameters, gradients, sums)
+    _check("adagrad", *lists)
+    values = (rate, rate_decay, decay, eps)
+    run(_ADAGRAD, lists, values, flags=maximize * _MAXIMIZE, steps=steps, skip=skip, scale=scale)
