@@ -245,8 +245,8 @@ def _adagrad(
 ) -> None:  # fmt: skip
     arrays, back = _lines([parameters, gradients, sums])
     nn.adagrad(
-        *arrays, [array_of(one) for one in steps], rate=_number(lr), rate_decay=lr_decay, decay=weight_decay, eps=eps,
-        maximize=maximize, skip=_single(found_inf), scale=_single(grad_scale),
+        arrays[0], arrays[1], arrays[2], [array_of(one) for one in steps], rate=_number(lr), rate_decay=lr_decay,
+        decay=weight_decay, eps=eps, maximize=maximize, skip=_single(found_inf), scale=_single(grad_scale),
     )  # fmt: skip
     _write_back(back, (0, 2))
 
