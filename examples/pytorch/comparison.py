@@ -24,7 +24,10 @@ def options(description: str | None, steps: int) -> argparse.Namespace:
     parser.add_argument(
         "--strict", action="store_true", help="raise an error where an operator would run on the CPU instead"
     )
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.device == "vulkan":
+        vkarray.torch.register_device()  # where there is CUDA too, it has to be asked for
+    return arguments
 
 
 def train(

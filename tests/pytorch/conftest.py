@@ -6,10 +6,19 @@ The folder is not called `torch`: where PyTorch is missing, `import torch` would
 from __future__ import annotations
 
 import importlib.util
+import warnings
 
 import pytest
 
 collect_ignore_glob = [] if importlib.util.find_spec("torch") else ["test_*.py"]
+
+if not collect_ignore_glob:
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore"
+        )  # of another accelerator on this machine, which keeps the device away until asked for
+        import vkarray.torch
+    vkarray.torch.register_device()
 
 
 @pytest.fixture(autouse=True)

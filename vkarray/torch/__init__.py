@@ -9,7 +9,7 @@ What has no shader yet runs on the CPU and is counted: `fallbacks`, `reset_fallb
 
 from __future__ import annotations
 
-from . import device, fallback, storage, transfer  # isort: skip - the device has its name first
+from . import device, fallback, storage, transfer  # isort: skip - what all chapters stand on
 from . import (
     alignment,
     attention,
@@ -46,11 +46,14 @@ from . import (
     transformer,
     weight_norm,
 )
+
+from . import registration  # isort: skip - the device gets its name last
 from .fallback import Fallback, FallbackError, FallbackWarning, fallbacks, reset_fallbacks, strict
+from .registration import register_device
 from .storage import as_array
 from .transfer import to_torch, to_vulkan
 
 __all__ = [
-    "Fallback", "FallbackError", "FallbackWarning", "as_array", "fallbacks", "reset_fallbacks", "strict", "to_torch",
-    "to_vulkan",
+    "Fallback", "FallbackError", "FallbackWarning", "as_array", "fallbacks", "register_device", "reset_fallbacks", "strict",
+    "to_torch", "to_vulkan",
 ]  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 import threading
 import types
 from typing import Any
@@ -13,9 +12,8 @@ import torch
 from .. import _vk
 from . import versions  # noqa: F401 - the first thing that may fail
 
-torch.utils.rename_privateuse1_backend("vulkan")
-
-DEVICE = torch.device("vulkan", 0)
+# By the name that it has now: it is the same device once `registration` has named it vulkan.
+DEVICE = torch.device(torch._C._get_privateuse1_backend_name(), 0)
 CPU_KERNELS = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 
 
@@ -86,7 +84,7 @@ def current() -> _vk.Device:
     return at(_current.index)
 
 
-class _Hook(torch._C._acc.PrivateUse1Hooks):
+class Hook(torch._C._acc.PrivateUse1Hooks):
     def is_available(self) -> bool:
         return is_available()
 
@@ -97,7 +95,7 @@ class _Hook(torch._C._acc.PrivateUse1Hooks):
         return 0 <= index < len(_devices) and _devices[index] is not None
 
 
-class _Guard(torch._C._acc.DeviceGuard):
+class Guard(torch._C._acc.DeviceGuard):
     def type_(self) -> Any:
         return torch._C._autograd.DeviceType.PrivateUse1
 
@@ -198,7 +196,7 @@ def _lazy_init() -> None:
     """Nothing is left to do. PyTorch asks for it until it is there, in every call that names the device."""
 
 
-_MODULE = types.ModuleType("torch.vulkan", "The Vulkan device of PyTorch, made by vkarray.torch.")
+MODULE = types.ModuleType("torch.vulkan", "The Vulkan device of PyTorch, made by vkarray.torch.")
 _FUNCTIONS = (
     is_available, is_initialized, device_count, current_device, set_device, device, device_name, synchronize, memory_allocated,
     max_memory_allocated, memory_reserved, empty_cache, get_amp_supported_dtype, _is_in_bad_fork,
@@ -209,7 +207,7 @@ _FUNCTIONS = (
 def publish(*functions: Any) -> None:
     """Enter functions in the module `torch.vulkan`."""
     for function in functions:
-        setattr(_MODULE, function.__name__, function)
+        setattr(MODULE, function.__name__, function)
 
 
 # The functions of `torch.accelerator` for this device that PyTorch leaves to C++.
@@ -227,9 +225,3 @@ def _synchronize_accelerator(device: Any = None, /) -> None:
 
 publish(*_FUNCTIONS)
 torch.accelerator.synchronize = _synchronize_accelerator
-torch._register_device_module("vulkan", _MODULE)
-sys.modules["torch.vulkan"] = _MODULE
-# PyTorch keeps plain pointers to both.
-_HOOK, _GUARD = _Hook(), _Guard()
-torch._C._acc.register_python_privateuseone_hook(_HOOK)
-torch._C._acc.register_python_privateuseone_device_guard(_GUARD)

@@ -15,6 +15,7 @@ def main() -> None:
     """Answer until there is no more to read."""
     from . import torch_checks as checks
 
+    checks.bridge.register_device()  # where there is CUDA too, it has to be asked for
     checks.torch.set_num_threads(1)  # the tensors are small: threads would wait for each other
     database = checks.entries()
     print(json.dumps([checks.title(entry) for entry in database]), file=_OUT, flush=True)
