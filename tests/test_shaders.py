@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
+import struct
 
 import pytest
 
 from vkarray import archive as archive_of_shaders
-from vkarray import configuration, shaders
+from vkarray import configuration, shaders, spirv_module
 from vkarray.errors import ShaderError
 from vkarray.ops import catalogue
 from vkarray.shaders import Variant
@@ -27,14 +27,30 @@ def test_every_variant_that_the_wheel_carries_compiles(family):
     assert not failures, f"{len(failures)} shaders of this family do not compile:\n{failures[0]}"
 
 
+def module(number):
+    """A whole module that says, as the number of its generator, which one it is."""
+    instructions = [
+        [14, 0, 1],  # OpMemoryModel Logical GLSL450
+        [15, 5, 1, int.from_bytes(b"main", "little"), 0],  # OpEntryPoint GLCompute
+        [19, 2],  # OpTypeVoid
+        [33, 3, 2],  # OpTypeFunction
+        [54, 2, 1, 0, 3],  # OpFunction
+        [248, 4],  # OpLabel
+        [253],  # OpReturn
+        [56],  # OpFunctionEnd
+    ]
+    words = [word for one in instructions for word in (len(one) << 16 | one[0], *one[1:])]
+    return struct.pack(f"<{5 + len(words)}I", spirv_module.MAGIC, 0x10500, number, 5, 0, *words)
+
+
 @pytest.fixture
 def compiled(monkeypatch):
-    """The sources that reach the compiler, which answers with a number; the cache is a dictionary."""
+    """The sources that reach the compiler, which answers with a numbered module; the cache is a dictionary."""
     sources, stored = [], {}
 
     def compile_glsl(source, label, details=""):
         sources.append(source)
-        return f"compiled {len(sources)}".encode()
+        return module(len(sources))
 
     monkeypatch.setattr(shaders, "compile_glsl", compile_glsl)
     monkeypatch.setattr(shaders.CACHE, "get", stored.get)
@@ -48,7 +64,7 @@ def words(source=SOURCE):
 
 
 def test_a_source_is_compiled_once(compiled):
-    assert words() == words() == b"compiled 1"
+    assert words() == words() == module(1)
     assert compiled == [SOURCE]
 
 
@@ -73,11 +89,11 @@ def test_the_archive_comes_before_cache_and_compiler(compiled, monkeypatch, tmp_
     words()
     path = tmp_path / "spirv.archive"
     written = {shaders._digest(f"{SOURCE}{number}"): f"{number}".encode() for number in range(50)}
-    archive_of_shaders.write(path, [*written.items(), (shaders._digest(SOURCE), b"from the archive")])
+    archive_of_shaders.write(path, [*written.items(), (shaders._digest(SOURCE), module(99))])
     found = archive_of_shaders.Archive(path)
     monkeypatch.setattr(shaders, "_archive", lambda: found)
-    assert words() == b"from the archive"
-    assert words(SOURCE + "\n") == b"compiled 2", "a source that the archive lacks"
+    assert words() == module(99)
+    assert words(SOURCE + "\n") == module(2), "a source that the archive lacks"
     assert {digest: found.get(digest) for digest in written} == written
     assert [found.get(digit * 64) for digit in "0f"] == [None, None]
 
@@ -102,47 +118,6 @@ def test_the_label_makes_no_shader_of_its_own(compiled):
 def test_a_missing_file_is_named():
     with pytest.raises(ShaderError, match=r"The shader file glsl/no_such\.comp cannot be read .*; reinstall vkarray"):
         shaders.resolve(Variant("no_such", (), "missing"))
-
-
-@pytest.fixture
-def archive(monkeypatch, tmp_path):
-    """An archive where the package has its own, with one entry: its path."""
-    path = tmp_path / "_data" / "spirv.archive"
-    path.parent.mkdir()
-    archive_of_shaders.write(path, [(shaders._digest(SOURCE), bytes(range(256)) * 4)])
-    monkeypatch.setattr(shaders, "_PACKAGE", tmp_path)
-    shaders._archive.cache_clear()
-    yield path
-    shaders._archive.cache_clear()
-
-
-def test_a_forked_child_reads_the_archive_as_well(archive):
-    expected = bytes(range(256)) * 4
-    assert shaders._from_archive(shaders._digest(SOURCE)) == expected
-    child = os.fork()
-    if not child:
-        os._exit(shaders._from_archive(shaders._digest(SOURCE)) != expected)
-    assert os.waitpid(child, 0)[1] == 0
-    assert shaders._from_archive(shaders._digest(SOURCE)) == expected
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda data: b"no archive of shaders",
-        lambda data: b"",
-        lambda data: data[:30],  # ends in the index
-        lambda data: data[:-20],  # ends in the content
-        lambda data: data[:70] + b"???" + data[73:],  # in the content
-        lambda data: data[:52] + b"\xff" * 12 + data[64:],  # the place and the length
-        lambda data: data[:60] + b"\xff" * 4 + data[64:],  # the length
-    ],
-)
-def test_a_damaged_archive_counts_as_none(archive, damage):
-    assert shaders._from_archive(shaders._digest(SOURCE)) is not None
-    shaders._archive.cache_clear()
-    archive.write_bytes(damage(archive.read_bytes()))
-    assert shaders._from_archive(shaders._digest(SOURCE)) is None
 
 
 def test_level_5_shows_the_spirv(monkeypatch, capsys):

@@ -1,8 +1,9 @@
 """The disk cache: private to the user, written atomically, checked by hash on load.
 
 An entry is a file named by the hash of its key that holds a SHA-256 over key and content, then the content. Whatever
-is damaged, truncated, renamed or owned by somebody else counts as absent; a cache that cannot be written, or for which
-there is no directory, is no error.
+is damaged, truncated, renamed, owned by somebody else or no regular file counts as absent, and so does content that its
+kind cannot read to the end; such content is not stored either. A cache that cannot be written, or for which there is no
+directory, is no error.
 """
 
 from __future__ import annotations
@@ -12,18 +13,26 @@ import hashlib
 import os
 import stat
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from . import configuration
 
 _DIGEST_BYTES = 32
+_LARGEST = 1 << 28  # bytes of content: many times the largest module or pipeline cache
+# A file that is no regular one must neither be followed nor wait for a writer. Windows has no such flags.
+_CAREFULLY = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FAILURES = (OSError, ValueError)  # the second one from paths with characters that no path can have
 
 
 class DiskCache:
-    """Entries of one kind, in a folder of that name below the cache directory, with counts of their use."""
+    """Entries of one kind, in a folder of that name below the cache directory, with counts of their use.
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    ``is_whole`` tells whether content reads to its end as what the kind holds.
+    """
+
+    def __init__(self, kind: str, is_whole: Callable[[bytes], bool]) -> None:
+        self.kind, self.is_whole = kind, is_whole
         self.hits = self.misses = self.compiles = 0
         _kinds[kind] = self
 
@@ -42,38 +51,42 @@ class DiskCache:
         return content
 
     def put(self, key: str, content: bytes) -> None:
-        """Store ``content`` under ``key``, replacing an older entry in one step."""
+        """Store ``content`` under ``key``, replacing an older entry in one step. Content that is not whole is left out."""
         directory = self.directory
-        with contextlib.suppress(OSError):
-            if directory is None or not _private(directory):
+        if directory is None or len(content) > _LARGEST or not self.is_whole(content):
+            return
+        with contextlib.suppress(*_FAILURES):
+            if not _private(directory):
                 return
             handle, temporary = tempfile.mkstemp(dir=directory, prefix=".new-")
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(_digest(key, content) + content)
+                    file.write(_digest(key, content))
+                    file.write(content)
                 os.replace(temporary, directory / _file_name(key))
             except BaseException:
                 os.unlink(temporary)
                 raise
 
     def clear(self) -> None:
-        """Remove every entry."""
-        for path in self._entries():
-            path.unlink(missing_ok=True)
+        """Remove every entry, and what processes that were killed have left unfinished."""
+        for path in self._files():
+            with contextlib.suppress(OSError):
+                path.unlink()
 
     def statistics(self) -> dict[str, int]:
         """Hits, misses and compiles of this process, and the bytes on disk."""
         size = 0
-        for path in self._entries():
+        for path in self._files():
             with contextlib.suppress(OSError):
-                size += path.stat().st_size
+                size += path.lstat().st_size
         return {"hits": self.hits, "misses": self.misses, "compiles": self.compiles, "bytes": size}
 
-    def _entries(self) -> list[Path]:
+    def _files(self) -> list[Path]:
         directory = self.directory
         try:
-            return [path for path in directory.iterdir() if not path.name.startswith(".")] if directory else []
-        except OSError:
+            return list(directory.iterdir()) if directory else []
+        except _FAILURES:
             return []
 
     def _read(self, key: str) -> bytes | None:
@@ -82,14 +95,15 @@ class DiskCache:
             return None
         path = directory / _file_name(key)
         try:
-            with path.open("rb") as file:
-                if not _own(os.fstat(file.fileno())):
+            with open(path, "rb", opener=_open) as file:
+                status = os.fstat(file.fileno())
+                if not stat.S_ISREG(status.st_mode) or not _own(status):
                     return None
-                stored = file.read()
-        except OSError:
+                stored = file.read(_DIGEST_BYTES + _LARGEST) if status.st_size <= _DIGEST_BYTES + _LARGEST else b""
+        except _FAILURES:
             return None
         content = stored[_DIGEST_BYTES:]
-        if stored[:_DIGEST_BYTES] == _digest(key, content):
+        if stored[:_DIGEST_BYTES] == _digest(key, content) and self.is_whole(content):
             return content
         with contextlib.suppress(OSError):
             path.unlink()
@@ -111,6 +125,10 @@ def _file_name(key: str) -> str:
 def _digest(key: str, content: bytes) -> bytes:
     name = key.encode()
     return hashlib.sha256(len(name).to_bytes(8, "little") + name + content).digest()
+
+
+def _open(path: str, flags: int) -> int:
+    return os.open(path, flags | _CAREFULLY)
 
 
 def _own(status: os.stat_result) -> bool:

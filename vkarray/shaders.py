@@ -4,7 +4,8 @@ A shader is plain GLSL, specialised by `#define` and `#include` alone. `spirv` l
 that travels inside the wheel, `glsl/compiled/`, the disk cache, and last the compiler (`glslangValidator`), whose result
 is cached. The key of the archive is a hash of the resolved source and the target; the disk cache adds the compiler's
 version. `glsl/compiled/` holds what needs a newer compiler than Debian 12 has; its manifest maps the same hash to a file,
-so a module whose source has changed since is never used.
+so a module whose source has changed since is never used. Each of them counts as absent where it is damaged: a module is
+used, and stored, only when it reads to its end.
 """
 
 from __future__ import annotations
@@ -27,14 +28,20 @@ from typing import Any, NamedTuple
 from . import archive, configuration
 from .cache import DiskCache
 from .errors import ShaderError
+from .spirv_module import is_whole
 
 TARGET = "vulkan1.2"
 _NEWER = {"GL_NV_cooperative_matrix2": "vulkan1.3"}  # targets of what such extensions are in
 COMPILER = "glslangValidator"
-CACHE = DiskCache("spirv")
+CACHE = DiskCache("spirv", is_whole)
 _PACKAGE = Path(__file__).parent
+_VERSIONS = DiskCache("compiler", lambda said: b"\n" in said)
 _INCLUDE = re.compile(r'[ \t]*#include[ \t]+(?:"([^"]+)"|(\w+))')
+_ANY_INCLUDE = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _INSTALL = "Install it (Debian and Ubuntu: apt install glslang-tools) and run again."
+_ROOM = "Make room there, or name another folder in the environment variable TMPDIR, and run again."
+_damaged: dict[str, None] = {}  # why some of what came with vkarray cannot be used, in order
 
 
 class Variant(NamedTuple):
@@ -52,11 +59,24 @@ def source_folder() -> Path:
     return checkout if checkout.is_dir() else _PACKAGE / "_data" / "glsl"
 
 
+def _inside(path: str) -> Path:
+    """The file of that path below the shader folder. Raises ShaderError for one that lies elsewhere."""
+    folder = source_folder()
+    installed = Path(os.path.realpath(__file__)).parent / "_data" / "glsl"  # elsewhere if installed as symbolic links
+    found = Path(os.path.realpath(folder / path))
+    if not any(found.is_relative_to(root) for root in (os.path.realpath(folder), installed)):
+        raise ShaderError(
+            f"The shader file {path} lies outside of the folder of the shaders, {folder}; include files below it alone, by "
+            "paths that are relative to it."
+        )
+    return found
+
+
 @functools.cache
 def _file(path: str) -> str:
     try:
-        return (source_folder() / path).read_text(encoding="utf-8")
-    except OSError as error:
+        return _inside(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:  # the second one from text that is not UTF-8
         raise ShaderError(f"The shader file glsl/{path} cannot be read ({error}); reinstall vkarray.") from error
 
 
@@ -83,7 +103,13 @@ def _included(path: str, values: dict[str, str]) -> str:
             include = _INCLUDE.match(line)
             if include is None:
                 lines.append(line)
-            elif name := include[1] or values[include[2]].strip('"'):
+                continue
+            name = include[1] or values.get(include[2])
+            if name is None:
+                raise ShaderError(
+                    f'The shader file glsl/{path} has {line.strip()}; define {include[2]} as a path in "".'
+                )
+            if name := name.strip('"'):
                 lines += expand(name, certain and depth == 0, (*open_files, path))
         return lines
 
@@ -108,31 +134,49 @@ def _digest(text: str) -> str:
 
 @functools.cache
 def compiler() -> str | None:
-    """The path of the shader compiler, or None where there is none."""
-    return shutil.which(COMPILER)
+    """The absolute path of the shader compiler, or None where there is none."""
+    path = shutil.which(COMPILER)
+    return None if path is None else os.path.abspath(path)  # it runs in another folder
 
 
 @functools.cache
 def compiler_version() -> str:
-    """What the compiler says of its version; part of the disk cache's key."""
+    """What the compiler says of its version; part of the disk cache's key. Raises ShaderError where it cannot be run."""
     path = compiler()
     if path is None:
         return "none"
-    marker = Path(path).stat()
+    try:
+        marker = Path(path).stat()
+    except OSError as error:
+        raise ShaderError(f"The shader compiler {path} cannot be read ({error}). {_INSTALL}") from error
     # Asking takes a process start, so the answer is kept under the program's path, size and time.
     key = f"version of {path} {marker.st_size} {marker.st_mtime_ns}"
-    known = CACHE.get(key)
+    known = _VERSIONS.get(key)
     if known is None:
-        known = subprocess.run([path, "--version"], capture_output=True, check=False).stdout
-        CACHE.put(key, known)
-    return known.decode(errors="replace").split("\n", 1)[0]
+        done = _run([path, "--version"])
+        if done.returncode != 0 or b"\n" not in done.stdout:
+            return key  # it says nothing, so only the program itself tells it from others
+        known = done.stdout
+        _VERSIONS.put(key, known)
+    return known.decode(errors="replace").split("\n", 1)[0].rstrip()
+
+
+def _run(command: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(command, capture_output=True, check=False, **options)
+    except OSError as error:
+        raise ShaderError(f"The program {command[0]} cannot be started ({error}). {_INSTALL}") from error
 
 
 @functools.cache
 def _archive() -> archive.Archive | None:
+    path = archive_path()
     try:
-        return archive.Archive(archive_path())
-    except (OSError, ValueError):  # in a checkout there is none
+        return archive.Archive(path)
+    except FileNotFoundError:  # in a checkout there is none
+        return None
+    except (OSError, ValueError) as error:
+        _damaged[str(error)] = None
         return None
 
 
@@ -142,22 +186,58 @@ def archive_path() -> Path:
 
 
 def _from_archive(digest: str) -> bytes | None:
-    """The SPIR-V under that digest; None where it is missing or damaged."""
     found = _archive()
     return None if found is None else found.get(digest)
 
 
 @functools.cache
 def shipped() -> dict[str, Any]:
-    """The manifest of `glsl/compiled/`: the compiler that made it, and the file of every source's digest."""
+    """The manifest of `glsl/compiled/`: the compiler that made it, the file of every source's digest, each file's SHA-256."""
     path = source_folder() / "compiled" / "manifest.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"compiler": "none", "files": {}}
+    empty: dict[str, Any] = {"compiler": "none", "files": {}, "sha256": {}}
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        texts = [manifest["compiler"], *manifest["files"].values(), *manifest["sha256"].values()]
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("something else than text")
+    except FileNotFoundError:
+        return empty
+    except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+        _damaged[f"{path} is damaged ({error!r})."] = None
+        return empty
+    return manifest
 
 
 def _from_shipped(digest: str) -> bytes | None:
-    """The SPIR-V beside the sources under that digest; None where there is none."""
-    name = shipped()["files"].get(digest)
-    return None if name is None else (source_folder() / "compiled" / name).read_bytes()
+    manifest = shipped()
+    name = manifest["files"].get(digest)
+    if name is None:
+        return None
+    path = _inside(f"compiled/{name}")
+    code = path.read_bytes()
+    if hashlib.sha256(code).hexdigest() != manifest["sha256"].get(name):
+        raise ValueError(f"{path} is damaged: it does not match its SHA-256 in manifest.json.")
+    return code
+
+
+def _that_came_with_vkarray(digest: str) -> bytes | None:
+    """The SPIR-V under that digest from the archive or from beside the sources; None where it is missing or damaged."""
+    for find in (_from_archive, _from_shipped):
+        try:
+            found = find(digest)
+            if found is not None and not is_whole(found):
+                raise ValueError(f"The module {digest} that came with vkarray does not read to its end.")
+        except (OSError, ValueError, ShaderError) as error:
+            _damaged[str(error)] = None
+        else:
+            if found is not None:
+                return found
+    return None
+
+
+def damage() -> str:
+    """What is damaged of the compiled shaders that came with vkarray, as far as they were asked for; empty for nothing."""
+    return " ".join(_damaged)
 
 
 def disassembly(code: bytes, label: str) -> str:
@@ -168,30 +248,46 @@ def disassembly(code: bytes, label: str) -> str:
             f"vkarray: {label}: {len(code)} bytes of SPIR-V. spirv-dis, which shows them as text, is not installed "
             "(Debian and Ubuntu: apt install spirv-tools)."
         )
-    done = subprocess.run([path, "-"], input=code, capture_output=True, check=False)
+    done = _run([path, "-"], input=code)
     return f"; vkarray: {label}\n{(done.stdout or done.stderr).decode(errors='replace')}"
 
 
 def compile_glsl(source: str, label: str, details: str = "") -> bytes:
     """Compile a complete GLSL compute shader. Raises ShaderError with the compiler's own words."""
+    if _ANY_INCLUDE.search(COMMENT.sub(" ", source.replace("\\\n", ""))):  # of files that the caches' keys do not know
+        raise ShaderError(f"{label}: a shader cannot #include files; put their text into the source.")
     path = compiler()
     if path is None:
+        reinstall = f"{damage()} Reinstall vkarray, or install the compiler." if damage() else _INSTALL
         raise ShaderError(
             f"{label}: this shader is not among those that come with vkarray, and there is no {COMPILER} on this "
-            f"machine to compile it. {_INSTALL}"
+            f"machine to compile it. {reinstall}"
         )
-    with tempfile.TemporaryDirectory(prefix="vkarray-") as folder:
-        output_path = Path(folder, "shader.spv")
-        Path(folder, "shader.comp").write_text(source, encoding="utf-8")
-        target = next((_NEWER[one] for one in _NEWER if f"#extension {one} " in source), TARGET)
-        done = subprocess.run(
-            [path, "--target-env", target, "-V", "-o", "shader.spv", "shader.comp"],
-            capture_output=True, text=True, check=False, cwd=folder,
-        )  # fmt: skip
-        if done.returncode != 0 or not output_path.exists():
-            said = done.stdout + done.stderr or f"{COMPILER} ended with status {done.returncode} and said nothing."
-            raise ShaderError(_compile_message(source, said, label, details))
-        return output_path.read_bytes()
+    try:
+        with tempfile.TemporaryDirectory(prefix="vkarray-") as folder:
+            return _compile_in(Path(folder), path, source, label, details)
+    except OSError as error:
+        raise ShaderError(
+            f"{label}: the shader cannot be compiled, because the folder for temporary files fails ({error}). {_ROOM}"
+        ) from error
+
+
+def _compile_in(folder: Path, path: str, source: str, label: str, details: str) -> bytes:
+    output_path = folder / "shader.spv"
+    (folder / "shader.comp").write_bytes(source.encode())
+    target = next((_NEWER[one] for one in _NEWER if f"#extension {one} " in source), TARGET)
+    done = _run([path, "--target-env", target, "-V", "-o", "shader.spv", "shader.comp"], cwd=folder)
+    if done.returncode != 0 or not output_path.exists():
+        said = (done.stdout + done.stderr).decode(errors="replace")
+        said = said or f"{COMPILER} ended with status {done.returncode} and said nothing."
+        raise ShaderError(_compile_message(source, said, label, details))
+    code = output_path.read_bytes()
+    if not is_whole(code):  # the compiler does not notice a full disk
+        raise ShaderError(
+            f"{label}: {path} ended without an error, but the {len(code)} bytes that it wrote are no whole SPIR-V module. "
+            f"The folder for temporary files, {folder.parent}, has {shutil.disk_usage(folder).free} bytes free. {_ROOM}"
+        )
+    return code
 
 
 def _compile_message(source: str, output: str, label: str, details: str) -> str:
@@ -239,6 +335,10 @@ def spirv(variant: Variant) -> bytes:
 
 def spirv_of_source(source: str, label: str, details: str = "") -> bytes:
     """The SPIR-V of a complete GLSL source, from the archive, the disk cache or the compiler."""
+    try:
+        source.encode()
+    except UnicodeEncodeError as error:
+        raise ShaderError(f"{label}: the source is not text that UTF-8 can hold ({error}); read it anew.") from error
     debug = configuration.current().debug
     if debug >= 4:
         print(source, file=sys.stderr)
@@ -250,7 +350,7 @@ def spirv_of_source(source: str, label: str, details: str = "") -> bytes:
 
 def _found_or_compiled(source: str, label: str, details: str, debug: int) -> bytes:
     digest = _digest(source)
-    found = _from_archive(digest) or _from_shipped(digest)
+    found = _that_came_with_vkarray(digest)
     if found is not None:
         CACHE.hits += 1
         return found
@@ -298,7 +398,8 @@ def write_shipped(variants: Iterable[Variant]) -> int:
         old.unlink()
     for name, code in compiled.items():
         (folder / name).write_bytes(code)
-    manifest = {"compiler": compiler_version(), "files": files}
+    sums = {name: hashlib.sha256(code).hexdigest() for name, code in compiled.items()}
+    manifest = {"compiler": compiler_version(), "files": files, "sha256": sums}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     shipped.cache_clear()
     return len(files)

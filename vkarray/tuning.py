@@ -2,7 +2,7 @@
 
 A family of kernels asks `choice(device, family, key)` and gets the label of a row that `vkarray tune` found best, or
 None; a label that it does not know counts as None as well. One entry of the cache holds the choices for a device and
-driver version. What is missing, damaged, foreign or of another form is ignored: then the defaults hold.
+driver version. What is missing, damaged, foreign or of another form counts as absent: then the defaults hold.
 
 The order in which sums are added, and so the last bits of a result, may depend on the row. Choices are read once per
 process and device, so they never change while a program runs, nor between runs unless somebody tunes in between.
@@ -22,7 +22,6 @@ from .cache import DiskCache
 Choices = dict[str, dict[str, str]]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-_disk = DiskCache("tuning")
 _forget: list[Callable[[], None]] = []
 _trying: dict[str, str] = {}
 
@@ -71,11 +70,7 @@ def choice(device: Any, family: str, key: str) -> str | None:
 def remembered(device: Any) -> Mapping[str, Mapping[str, str]]:
     """The choices on disk for a device, by family and key."""
     stored = _disk.get(_name(device))
-    try:
-        found = json.loads(stored or b"{}")
-    except (ValueError, RecursionError):
-        return {}
-    return found if _valid(found) else {}
+    return {} if stored is None else json.loads(stored)
 
 
 def remember(device: Any, choices: Choices) -> bool:
@@ -126,7 +121,14 @@ def _name(device: Any) -> str:
     return f"{description.uuid} {description.driver}"
 
 
-def _valid(found: Any) -> bool:
+def _are_choices(content: bytes) -> bool:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return False
     return isinstance(found, dict) and all(
         isinstance(table, dict) and all(isinstance(label, str) for label in table.values()) for table in found.values()
     )
+
+
+_disk = DiskCache("tuning", _are_choices)

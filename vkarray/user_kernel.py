@@ -14,7 +14,6 @@ from .array import VkArray, storage_itemsize
 from .errors import FeatureError
 
 _VERSION = "#version 460\n"
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _LOCAL_SIZE = re.compile(r"\blocal_size_[xyz]")
 _DEFAULT_LOCAL_SIZE = "layout(local_size_x_id = 0) in;\n"
 _WORKGROUP_SIZE = 256
@@ -37,7 +36,7 @@ class UserKernel:
             ) from None
         self.name = name
         text = source if source.lstrip().startswith("#version") else _VERSION + source
-        self.sized = _LOCAL_SIZE.search(_COMMENT.sub(" ", text)) is not None
+        self.sized = _LOCAL_SIZE.search(shaders.COMMENT.sub(" ", text)) is not None
         if not self.sized:
             version, _, rest = text.lstrip().partition("\n")
             text = f"{version}\n{_insert_after_extensions(rest)}"

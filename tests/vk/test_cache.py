@@ -1,7 +1,10 @@
 """The disk cache: private, atomic, checked on load."""
 
+import errno
 import hashlib
+import io
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -9,11 +12,13 @@ import pytest
 from vkarray import configuration
 from vkarray.cache import DiskCache
 
+UNREADABLE = b"no content of this kind"
+
 
 @pytest.fixture
 def cache(tmp_path):
     with configuration.config(cache=tmp_path / "cache"):
-        yield DiskCache("test-entries")
+        yield DiskCache("test-entries", lambda content: content != UNREADABLE)
 
 
 def entry(cache, key):
@@ -65,21 +70,89 @@ def test_cache_that_cannot_be_written_is_no_error(tmp_path):
     file = tmp_path / "file"
     file.write_bytes(b"")
     with configuration.config(cache=file):
-        cache = DiskCache("test-entries")
+        cache = DiskCache("test-entries", bool)
         cache.put("key", b"content")
         assert cache.get("key") is None, "a cache below a file returns something"
 
 
-def test_failed_write_leaves_nothing_behind(cache, monkeypatch):
+@pytest.mark.parametrize("path", ["\0", "\ud800", "x" * 5000, "loop/below"], ids=ascii)
+def test_cache_in_a_directory_that_cannot_be_is_no_error(tmp_path, path):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with configuration.config(cache=tmp_path / path):
+        cache = DiskCache("test-entries", bool)
+        cache.put("key", b"content")
+        assert cache.get("key") is None
+        cache.clear()
+        assert cache.statistics()["bytes"] == 0
+
+
+def a_socket(path):
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        os.mkfifo,
+        os.mkdir,
+        a_socket,
+        lambda path: path.symlink_to(path),
+        lambda path: path.symlink_to("/dev/zero"),
+        lambda path: path.symlink_to(path.parent / "nothing"),
+        lambda path: (path.touch(mode=0o600), os.truncate(path, 1 << 43)),
+        lambda path: path.touch(mode=0),
+    ],
+    ids=["pipe", "directory", "socket", "loop", "device", "nothing", "8 TiB without content", "unreadable"],
+)
+def test_what_is_no_entry_counts_as_absent(cache, make, monkeypatch):
+    cache.put("other", b"content")
+    monkeypatch.chdir(cache.directory)  # sockets have short names only
+    path = entry(cache, "key").relative_to(cache.directory)
+    make(Path(path.name).absolute() if make is not a_socket else path.name)
+    assert cache.get("key") is None
+    cache.statistics()
+    cache.put("key", b"content")
+    if not path.is_dir():
+        assert cache.get("key") == b"content", "the entry is not rebuilt"
+    cache.clear()
+    assert cache.get("other") is None, "one entry that cannot be removed keeps the others"
+
+
+def test_content_that_cannot_be_read_is_neither_kept_nor_used(cache, monkeypatch):
+    cache.put("key", UNREADABLE)
+    assert not cache.directory or not cache.directory.exists(), "content that cannot be read is stored"
+    with monkeypatch.context() as patch:
+        patch.setattr(cache, "is_whole", lambda content: True)
+        cache.put("key", UNREADABLE)  # as a version did that did not look
+    assert cache.get("key") is None, "content that cannot be read comes out of the cache"
+    assert not entry(cache, "key").exists(), "it stays in the cache"
+    cache.put("key", b"content")
+    assert cache.get("key") == b"content", "the entry is not rebuilt"
+
+
+@pytest.mark.parametrize("failing", ["fdopen", "replace"])
+def test_a_full_disk_leaves_nothing_behind(cache, monkeypatch, failing):
+    class Full(io.BytesIO):
+        def write(self, *_):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
     cache.put("key", b"old")
-
-    def refuse(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "replace", refuse)
-    cache.put("key", b"new")
-    assert cache.get("key") == b"old", "a write that failed changed the entry"
+    with monkeypatch.context() as patch:
+        if failing == "fdopen":
+            patch.setattr(os, "fdopen", lambda handle, mode: [os.close(handle), Full()][1])
+        else:
+            patch.setattr(os, "replace", Full().write)
+        cache.put("key", b"new")
     assert len(list(cache.directory.iterdir())) == 1, "a write that failed left a temporary file"
+    assert cache.get("key") == b"old", "a write that failed changed the entry"
+
+
+def test_clear_removes_what_a_killed_process_left(cache):
+    cache.put("key", b"content")
+    (cache.directory / ".new-1").write_bytes(b"unfinished")
+    cache.clear()
+    assert not list(cache.directory.iterdir())
 
 
 def test_without_a_home_nothing_is_kept(monkeypatch):
@@ -91,7 +164,7 @@ def test_without_a_home_nothing_is_kept(monkeypatch):
         for variable in ("VKARRAY_CACHE", "XDG_CACHE_HOME"):
             patch.delenv(variable, raising=False)
         assert configuration.reload().cache is None
-        cache = DiskCache("test-entries")
+        cache = DiskCache("test-entries", bool)
         cache.put("key", b"content")
         assert cache.get("key") is None
         cache.clear()

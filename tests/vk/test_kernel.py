@@ -343,6 +343,36 @@ def test_pipeline_cache_is_kept_on_disk(tmp_path):
     assert cache.statistics()["pipelines"]["hits"] == counts["hits"] + 1, "a damaged pipeline cache reaches the driver"
 
 
+@pytest.mark.parametrize(
+    "data",
+    [b"", bytes(32), struct.pack("<IIII8s", 32, 1, 0, 0, b""), struct.pack("<IIII16s", 99, 1, 0, 0, b"")],
+    ids=["nothing", "zeros", "half a header", "a header longer than all"],
+)
+def test_data_without_the_header_of_a_pipeline_cache_is_not_kept(tmp_path, data):
+    with configuration.config(cache=tmp_path):
+        pipeline_cache.disk.put("key", data)
+        assert pipeline_cache.disk.get("key") is None
+
+
+def test_pipelines_that_the_driver_gives_in_part_are_not_kept(own_device, tmp_path, monkeypatch):
+    Combine(own_device)
+    functions, whole = own_device.functions, own_device.functions.vkGetPipelineCacheData
+
+    def cut_off(device, handle, size, data):
+        whole(device, handle, size, data)
+        return 0 if data == _vk.api.NULL else 5  # VK_INCOMPLETE
+
+    with configuration.config(cache=tmp_path):
+        with monkeypatch.context() as patch:
+            patch.setattr(functions, "vkGetPipelineCacheData", cut_off)
+            own_device.pipeline_cache.added()
+            own_device.pipeline_cache.save()
+            assert not (tmp_path / "pipelines").exists(), "a part of the pipelines is stored"
+        own_device.pipeline_cache.added()
+        own_device.pipeline_cache.save()
+        assert len(list((tmp_path / "pipelines").iterdir())) == 1
+
+
 @pytest.mark.parametrize("changed", ["driverUUID", "pipelineCacheUUID", "driverVersion"])
 def test_pipelines_of_another_driver_are_not_loaded(device, tmp_path, changed):
     ids, properties = device.physical.ids, device.physical.properties
@@ -361,7 +391,8 @@ def test_pipelines_of_another_driver_are_not_loaded(device, tmp_path, changed):
         pipeline_cache.PipelineCache(made).close()
         return cache.statistics()["pipelines"]["hits"] - before
 
+    header = struct.pack("<IIII16s", 32, 1, properties.vendorID, properties.deviceID, same["pipelineCacheUUID"])
     with configuration.config(cache=tmp_path):
-        pipeline_cache.disk.put(device.pipeline_cache.key, b"")
+        pipeline_cache.disk.put(device.pipeline_cache.key, header)
         assert loaded(same) == 1
         assert loaded(other) == 0, f"a stored pipeline cache of a driver of another {changed} reaches the driver"

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+import struct as byte_layout
 from typing import TYPE_CHECKING
 
 from ..cache import DiskCache
 from ..errors import VkArrayError
-from .api import NULL, ffi, struct
+from .api import NULL, ffi, struct, vk
 
 if TYPE_CHECKING:
     from .device import Device
 
 SAVE_EVERY = 32  # new pipelines, so that a crash loses little
 
-disk = DiskCache("pipelines")
+_HEADER = byte_layout.Struct("<IIII16s")  # VkPipelineCacheHeaderVersionOne: size, version, vendor, device, UUID
+
+
+def _has_header(data: bytes) -> bool:
+    """Whether the data begins as Vulkan says; all that follows is known to the driver alone."""
+    if len(data) < _HEADER.size:
+        return False
+    size, version, *_ = _HEADER.unpack_from(data)
+    return _HEADER.size <= size <= len(data) and version == vk.VK_PIPELINE_CACHE_HEADER_VERSION_ONE
+
+
+disk = DiskCache("pipelines", _has_header)
 
 
 class PipelineCache:
@@ -61,8 +73,9 @@ class PipelineCache:
         with contextlib.suppress(VkArrayError):
             functions.vkGetPipelineCacheData(self.device.handle, self.handle, size, NULL)
             data = ffi.new("char[]", size[0])
-            functions.vkGetPipelineCacheData(self.device.handle, self.handle, size, data)
-            disk.put(self.key, bytes(ffi.buffer(data, size[0])))
+            # Another thread may have added a pipeline since: then the data is cut off, and the next one saves it all.
+            if functions.vkGetPipelineCacheData(self.device.handle, self.handle, size, data) == vk.VK_SUCCESS:
+                disk.put(self.key, bytes(ffi.buffer(data, size[0])))
 
     def close(self) -> None:
         self.device.functions.vkDestroyPipelineCache(self.device.handle, self.handle, NULL)

@@ -6,12 +6,11 @@ Numbers are those of the SPIR-V specification 1.6, section 3.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..errors import ShaderError
-
-MAGIC, HEADER_WORDS = 0x07230203, 5
+from ..spirv_module import HEADER_WORDS, instructions, words_of
 
 # Capability -> features of which one suffices. An empty tuple: every Vulkan 1.2 device has it.
 CAPABILITY_FEATURES: dict[int, tuple[str, ...]] = {
@@ -145,29 +144,6 @@ class Module:
         default_factory=dict
     )  # binding of descriptor set 0 -> "storage", "uniform" or "texel"
     accesses: dict[int, tuple[bool, bool]] = field(default_factory=dict)  # binding -> may be read, may be written
-
-
-def words_of(spirv: bytes, name: str) -> tuple[int, ...]:
-    """The words of a module; raises ShaderError when the bytes are not SPIR-V of this machine's byte order."""
-    if len(spirv) < 4 * HEADER_WORDS or len(spirv) % 4 or spirv[:4] != MAGIC.to_bytes(4, "little"):
-        raise ShaderError(
-            f"Kernel {name}: got {len(spirv)} bytes that are not a SPIR-V module (little-endian words "
-            f"that begin with {MAGIC:#x}); compile the source again."
-        )
-    return struct.unpack(f"<{len(spirv) // 4}I", spirv)
-
-
-def instructions(words: tuple[int, ...], name: str) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Opcode and operands of each instruction."""
-    position = HEADER_WORDS
-    while position < len(words):
-        count, opcode = words[position] >> 16, words[position] & 0xFFFF
-        if not count or position + count > len(words):
-            raise ShaderError(
-                f"Kernel {name}: the SPIR-V module is cut off or damaged at word {position}; compile the source again."
-            )
-        yield opcode, words[position + 1 : position + count]
-        position += count
 
 
 def _text(words: tuple[int, ...]) -> str:

@@ -69,4 +69,6 @@ def version_of(package: str) -> str:
 
 def packaged_archive() -> str:
     path = shaders.archive_path()
+    if shaders.damage():
+        return shaders.damage()
     return f"packaged, {path.stat().st_size / 2**20:.1f} MiB" if path.is_file() else "none packaged: compiled on demand"
