@@ -147,6 +147,11 @@ def get(validation: bool = False) -> Instance:
         return _instances[validation]
 
 
+def forked() -> bool:
+    """Whether this process was forked from one that had an instance, so that it can have none."""
+    return _forked
+
+
 def close_all() -> None:
     """Release the instances; devices must be closed before."""
     with _lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 import types
 from typing import Any
@@ -31,7 +32,8 @@ _devices: list[_vk.Device | None] = []  # by index, those that were opened
 @functools.cache
 def _physical() -> tuple[int, ...]:
     """Where vkarray lists the devices, by the index that PyTorch names them by: the first is the one of VKARRAY_DEVICE."""
-    first = _vk.open_device().index
+    default = [one.index for one in _vk.enumerate_devices() if one.is_default]
+    first = default[0] if default else _vk.open_device().index  # which says why there is none
     return (first,)
 
 
@@ -101,12 +103,8 @@ class Guard(torch._C._acc.DeviceGuard):
 
 
 def is_available() -> bool:
-    """Whether there is a Vulkan device."""
-    try:
-        at(0)
-    except Exception:
-        return False
-    return True
+    """Whether there is a Vulkan device that can be used. Opens none."""
+    return device_count() > 0
 
 
 def is_initialized() -> bool:
@@ -189,7 +187,9 @@ def get_amp_supported_dtype() -> list[torch.dtype]:
 
 
 def _is_in_bad_fork() -> bool:
-    return False
+    """Whether this process was forked from one that used Vulkan, so that it cannot."""
+    instance = sys.modules.get("vkarray._vk.instance")  # not there before Vulkan's first use
+    return instance is not None and instance.forked()
 
 
 def _lazy_init() -> None:
@@ -223,5 +223,13 @@ def _synchronize_accelerator(device: Any = None, /) -> None:
         _synchronize_others(device)
 
 
+def _attribute(name: str) -> Any:
+    """What changes, and is read as an attribute. `torch.utils.checkpoint` keeps random states where `_initialized` is true."""
+    if name == "_initialized":
+        return is_initialized()
+    raise AttributeError(f"module 'torch.vulkan' has no attribute {name!r}")
+
+
+MODULE.__dict__["__getattr__"] = _attribute
 publish(*_FUNCTIONS)
 torch.accelerator.synchronize = _synchronize_accelerator

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-import struct
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,83 +15,17 @@ from ..ops import elementwise as vx
 from ..ops import launch
 from ..ops.nn import pointwise as nn
 from ..ops.nn.dropout import dropout
-from ..ops.random import Generator
 from ..ops.rows import cast
-from . import creation, device, table
+from . import creation, table
 from .fallback import Unsupported
-from .generator import stream
 from .pointwise import elementwise
+from .seeds import current
 from .storage import FROM_TORCH, array_of
 from .table import direct, native
 from .transfer import assign
 
-_STATE = struct.Struct("<QQQ")
 # Bits of the numbers in [0, 1) of types that have fewer than float32: more would be rounded up to 1.
 _BITS = {dtypes.float16: 11, dtypes.bfloat16: 8}
-
-_generator: Generator | None = None
-_seed = 0
-
-
-def current(given: Any = None) -> Generator:
-    """The device's generator, or the numbers of the one that an operator was given."""
-    if given is not None:
-        return stream(given)
-    if _generator is None:
-        manual_seed(torch.initial_seed())
-    assert _generator is not None
-    if _generator.device is not device.current():
-        state = _generator.state
-        manual_seed(_seed)
-        _generator.state = state
-    return _generator
-
-
-def manual_seed(seed: int) -> None:
-    """Start the device's random numbers anew from a seed; `torch.manual_seed` does so too."""
-    global _generator, _seed
-    _seed = int(seed) & (1 << 64) - 1
-    if _generator is None or _generator.device is not device.current():
-        _generator = Generator(_seed, device=device.current())
-    else:
-        _generator.state = {"key": _seed, "position": 0, "children": 0}
-
-
-def manual_seed_all(seed: int) -> None:
-    """`manual_seed` of all devices, of which there is one. Does nothing where there is none: `torch.manual_seed` calls it."""
-    if device.is_available():
-        manual_seed(seed)
-
-
-def seed() -> int:
-    """Start the device's random numbers anew from a seed of the system's, which is returned."""
-    manual_seed(secrets.randbits(63))
-    return _seed
-
-
-def initial_seed() -> int:
-    """The seed that the device's random numbers started from."""
-    current()
-    return _seed
-
-
-def get_rng_state(device: Any = None) -> Tensor:
-    """The state of the device's generator, as bytes on the CPU."""
-    state = current().state
-    return torch.frombuffer(bytearray(_STATE.pack(_seed, state["key"], state["position"])), dtype=torch.uint8)
-
-
-def set_rng_state(state: Tensor, device: Any = None) -> None:
-    """Go back to a state of the device's generator. Raises ValueError for bytes that are none."""
-    global _seed
-    data = bytes(state.tolist())
-    if len(data) != _STATE.size:
-        raise ValueError(f"set_rng_state: expected the {_STATE.size} bytes of get_rng_state, got {len(data)}.")
-    _seed, key, position = _STATE.unpack(data)
-    current().state = {"key": key, "position": position, "children": 0}
-
-
-device.publish(manual_seed, manual_seed_all, seed, initial_seed, get_rng_state, set_rng_state)
 
 # -- numbers ----------------------------------------------------------------------------------------------------------
 
