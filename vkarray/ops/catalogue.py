@@ -37,9 +37,11 @@ from .nn import (
     optimizers,
     pointwise,
     pooling,
+    regions,
     resample,
     softmax,
     special,
+    suppression,
 )
 from .nn import indexing as nn_indexing
 from .rows import ROWS, cast_operation
@@ -89,7 +91,8 @@ FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     searching.variants, sorting.variants, random.variants, closeness.variants,
     quantile.variants, histogram.variants, transform.variants,
     batch_norm.variants, columns.variants, convolution_direct.variants, normalization.variants, pointwise.variants,
-    special.variants, pooling.variants, resample.variants, softmax.variants, attention_fragments.variants,
+    special.variants, pooling.variants, regions.variants, suppression.variants, resample.variants, softmax.variants,
+    attention_fragments.variants,
     nn_indexing.variants,
     losses.variants, dropout.variants, optimizers.variants,
     cholesky.variants, eig.variants, eigh.variants, lu.variants, norm.variants, qr.variants, svd.variants, triangular.variants,

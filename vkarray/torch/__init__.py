@@ -44,6 +44,7 @@ from . import (
     serialization,
     significands,
     transformer,
+    vision,
     weight_norm,
 )
 

@@ -64,6 +64,17 @@ def _widest(args: Any, kwargs: dict[str, Any]) -> torch.dtype | None:
     return torch.float32 if torch.float32 in types or len(set(types)) > 1 else types[0]
 
 
+def in_float32(find: Callable[[], Any]) -> Callable[..., Any]:
+    """A kernel for autocast of the operator that `find` finds: in float32, its results in the type of the first argument."""
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        with torch._C._ExcludeDispatchKeyGuard(_KEYS):
+            result = find()(*_cast(list(args), torch.float32), **kwargs)
+            return mapped(lambda one: one.to(args[0].dtype) if one.is_floating_point() else one, result)
+
+    return kernel
+
+
 def _register(names: str, choose: Callable[[Any, dict[str, Any]], torch.dtype | None]) -> None:
     for name in names.split():
         packet, _, overload = name.partition(".")
