@@ -314,6 +314,36 @@ def test_to_device(device):
         x.to_device("no device of that name")
 
 
+@pytest.mark.parametrize("narrow", [True, False], ids=["same storage", "8 and 16 bits in 32"])
+def test_to_another_device(device, narrow):
+    without = "subgroupQuad" if narrow else "storageBuffer8BitAccess,storageBuffer16BitAccess"
+    with vx.config(disable=without):
+        other = vx.zeros(0, device=device.index).device
+    assert other is not device
+    for dtype in DTYPES:
+        values = example(dtype, (6, 5))
+        x = vx.asarray(values, dtype=dtype, device=device)
+        for view, expected in (
+            (x, values),
+            (x.T, values.T),
+            (x[1:, ::2], values[1:, ::2]),
+            (x[::-1], values[::-1]),
+            (x[:0], values[:0]),
+        ):
+            there = view.to_device(other)
+            assert there.device is other
+            assert np.array_equal(np.asarray(there), expected), f"{dtype} arrived wrong"
+            assert np.array_equal(np.asarray(there.to_device(device)), expected), f"{dtype} came back wrong"
+
+
+def test_to_another_device_raises_what_a_deferred_check_finds(device):
+    with vx.config(disable="subgroupQuad"):
+        other = vx.zeros(0, device=device.index).device
+    taken = vx.take(vx.zeros(4), vx.asarray([9]))
+    with pytest.raises(IndexError):
+        taken.to_device(other)
+
+
 # -- operators -----------------------------------------------------------------------------------------------------------
 
 INT, REAL, BOOL = [5, -3, 7], [5.5, -3.0, 0.5], [True, False, True]

@@ -106,6 +106,18 @@ def to_numpy(array: VkArray) -> numpy.ndarray:
     return _from_storage(bits, dtype)
 
 
+def moved(x: VkArray, target: _vk.Device) -> VkArray:
+    """The values of a contiguous array on another device that has its dtype. Raises what a deferred check finds."""
+    dtype = x._dtype
+    itemsize = storage_itemsize(dtype, target)
+    if itemsize != storage_itemsize(dtype, x._device):  # one of both keeps elements of 8 and 16 bits in 32
+        return from_numpy(to_numpy(x), dtype, target, "to_device")
+    made = empty(x._shape, dtype, target)
+    _vk.copy_between(x._buffer, x._offset * itemsize, made._buffer, 0, x.size * itemsize)
+    checks.run(x._device)
+    return made
+
+
 def item(array: VkArray) -> Any:
     """The only element as a Python scalar."""
     form, device = _SCALARS.get(array._dtype.name), array._device

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .between import copy_between
     from .device import Device, open_device
     from .kernel import Kernel
     from .memory import Buffer
@@ -19,6 +20,7 @@ _HOME = {
     "DeviceDescription": "physical_device",
     "Kernel": "kernel",
     "Limits": "physical_device",
+    "copy_between": "between",
     "enumerate_devices": "physical_device",
     "open_device": "device",
 }
@@ -30,6 +32,7 @@ __all__ = [
     "DeviceDescription",
     "Kernel",
     "Limits",
+    "copy_between",
     "enumerate_devices",
     "open_device",
 ]

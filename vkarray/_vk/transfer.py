@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .api import ffi, struct
@@ -31,19 +32,21 @@ class Transfer:
         self.device = device
         self.mappable = device.limits.host_memory != "none"
         self.ring: Block | None = None
+        self.imported: Block | None = None  # memory of the host that is shared with other devices, see between.py
+        self.refuses_import = False
         self.segments = [Segment(index * SEGMENT_BYTES) for index in range(SEGMENTS)]
         self.next_segment = 0
         self._region = struct("VkBufferCopy")
 
     def copy(self, source: Buffer, source_offset: int, target: Buffer, target_offset: int, nbytes: int) -> None:
         """Record a copy on the device. Ranges of the same buffer must not overlap."""
-        _check("copy", source, source_offset, nbytes)
-        _check("copy", target, target_offset, nbytes)
+        check_range("copy", source, source_offset, nbytes)
+        check_range("copy", target, target_offset, nbytes)
         if source is target and abs(source_offset - target_offset) < nbytes:
             raise ValueError(f"copy: the ranges at {source_offset} and {target_offset} of {nbytes} bytes overlap.")
         if nbytes:
             with self.device.gate:
-                self._record(
+                self.record(
                     "copy",
                     source.piece.block,
                     source.block_offset + source_offset,
@@ -58,7 +61,7 @@ class Transfer:
         """Write host bytes; the caller may change them as soon as this returns. Ordered like a dispatch."""
         source = ffi.from_buffer("char[]", data)
         nbytes = len(source)
-        _check("upload", buffer, offset, nbytes)
+        check_range("upload", buffer, offset, nbytes)
         if not nbytes:
             return
         with self.device.gate:
@@ -87,7 +90,7 @@ class Transfer:
             ring, segment = self._segment()
             ffi.memmove(ring.pointer + segment.offset, source + start, count)
             segment.serial = self.device.queue.serial + 1  # first: Ctrl-C may strike when the command is recorded
-            self._record("upload", ring, segment.offset, buffer.piece.block, position + start, count, (), (buffer,))
+            self.record("upload", ring, segment.offset, buffer.piece.block, position + start, count, (), (buffer,))
             if nbytes > SEGMENT_BYTES:
                 self.device.queue.submit()  # copies while the host fills the next segment
 
@@ -95,7 +98,7 @@ class Transfer:
         """Wait for what writes the buffer, then copy its bytes into ``out``, a writable buffer."""
         target = ffi.from_buffer("char[]", out, require_writable=True)
         nbytes = len(target)
-        _check("download", buffer, offset, nbytes)
+        check_range("download", buffer, offset, nbytes)
         position, host_memory = buffer.block_offset + offset, self.device.limits.host_memory
         if host_memory == "cached" or (host_memory == "uncached" and nbytes <= DIRECT_BYTES):
             self.device.queue.wait(buffer.written)
@@ -108,27 +111,34 @@ class Transfer:
             return
         # Reading much uncached device memory through the bus is slow: the device copies into host memory instead.
         with self.device.gate:
-            pending: deque[tuple[int, Any, int]] = deque()
-            for start in range(0, nbytes, SEGMENT_BYTES):
-                count = min(SEGMENT_BYTES, nbytes - start)
-                if len(pending) == SEGMENTS:
-                    self._fetch(*pending.popleft())
-                ring, segment = self._segment()
-                segment.serial = self.device.queue.serial + 1
-                self._record(
-                    "download", buffer.piece.block, position + start, ring, segment.offset, count, (buffer,), ()
-                )
-                self.device.queue.submit()
-                pending.append((self.segments.index(segment), target + start, count))
-            for fetch in pending:
-                self._fetch(*fetch)
+            for pointer, start, count in self.staged(buffer, position, nbytes):
+                ffi.memmove(target + start, pointer, count)
 
-    def _fetch(self, index: int, target: Any, count: int) -> None:
-        assert self.ring is not None
-        self.device.queue.wait(self.segments[index].serial)
-        ffi.memmove(target, self.ring.pointer + self.segments[index].offset, count)
+    def staged(self, buffer: Buffer, position: int, nbytes: int) -> Iterator[tuple[Any, int, int]]:
+        """Bytes of a buffer's block part by part: (where the host reads them, the first one, how many).
 
-    def _record(
+        A part stays until the next is asked for. The caller holds the gate.
+        """
+        pending: deque[tuple[Segment, Any, int, int]] = deque()
+
+        def fetched() -> tuple[Any, int, int]:
+            segment, *part = pending.popleft()
+            self.device.queue.wait(segment.serial)
+            return tuple(part)
+
+        for start in range(0, nbytes, SEGMENT_BYTES):
+            if len(pending) == SEGMENTS:
+                yield fetched()
+            count = min(SEGMENT_BYTES, nbytes - start)
+            ring, segment = self._segment()
+            segment.serial = self.device.queue.serial + 1
+            self.record("download", buffer.piece.block, position + start, ring, segment.offset, count, (buffer,), ())
+            self.device.queue.submit()
+            pending.append((segment, ring.pointer + segment.offset, start, count))
+        while pending:
+            yield fetched()
+
+    def record(
         self,
         name: str,
         source: Block,
@@ -164,11 +174,12 @@ class Transfer:
             return memoryview(ffi.buffer(ffi.gc(pointer, lambda _, kept=buffer: None), buffer.nbytes))
 
     def close(self) -> None:
-        if self.ring is not None:
-            self.ring.destroy(self.device.functions, self.device.handle)
-            self.ring = None
+        for block in (self.ring, self.imported):
+            if block is not None:
+                block.destroy(self.device.functions, self.device.handle)
+        self.ring = self.imported = None
 
 
-def _check(operation: str, buffer: Buffer, offset: int, nbytes: int) -> None:
+def check_range(operation: str, buffer: Buffer, offset: int, nbytes: int) -> None:
     if offset < 0 or nbytes < 0 or offset + nbytes > buffer.nbytes:
         raise ValueError(f"{operation}: bytes {offset} to {offset + nbytes} of a buffer of {buffer.nbytes} bytes.")

@@ -25,13 +25,14 @@ def as_shape(shape: int | Sequence[int], function: str, name: str = "shape") -> 
 
 
 def to_device(x: VkArray, device: Any, /, *, stream: None = None) -> VkArray:
-    """The array on another device, through the host; the array itself when it is there already."""
+    """The array on another device, contiguous, through memory of the host; the array itself when it is there already."""
     if stream is not None:
         raise ValueError(f"to_device: vkarray has no streams; expected stream=None, got {stream!r}.")
     target = as_device(device)
     if target is x._device:
         return x
-    return interchange.from_numpy(interchange.to_numpy(x), x._dtype, target, "to_device")
+    check_supported(x._dtype, target, "to_device")
+    return interchange.moved(x if x._contiguous else launch.copy(x), target)
 
 
 def _leaf(value: Any) -> Any:
