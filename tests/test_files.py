@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import random
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -88,7 +91,9 @@ def test_errors(tmp_path: Path) -> None:
     ):
         vx.load(path)
     np.save(path, np.array(["text"]))
-    with pytest.raises(TypeError, match=r"^asarray: expected numbers"):
+    with pytest.raises(
+        TypeError, match=r"^load: .*x\.npy holds values of NumPy's dtype\('<U4'\); expected one of bool, "
+    ):
         vx.load(path)
     np.save(path, np.array([{}], dtype=object))
     with pytest.raises(ValueError, match=r"^load: .* it holds Python objects or something"):
@@ -115,3 +120,194 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
         vx.load(archive)
     with pytest.raises(ValueError, match=r"^load: .*BytesIO.* is not a whole file"):
         vx.load(io.BytesIO(whole[path][:300]))
+
+
+# --- what damage makes of files --------------------------------------------------------------------------------------
+
+
+def originals() -> dict[str, bytes]:
+    """Whole files of every kind, small ones, so that damage meets every part of them."""
+    made = {}
+    for dtype in STORED[:: max(len(STORED) // 5, 1)]:
+        file = io.BytesIO()
+        vx.save(file, vx.asarray(random_values(dtype, 12).reshape(3, 4)))
+        made[f"{dtype}.npy"] = file.getvalue()
+    for version in ((2, 0), (3, 0)):
+        file = io.BytesIO()
+        np.lib.format.write_array(file, np.asfortranarray(np.arange(6.0, dtype=np.float32).reshape(2, 3)), version)
+        made[f"version {version[0]}.npy"] = file.getvalue()
+    for compressed in (False, True):
+        file = io.BytesIO()
+        vx.savez(file, vx.arange(20), vx.zeros((2, 2)), compressed=compressed, z=vx.asarray(True))
+        made[f"{'compressed' if compressed else 'plain'}.npz"] = file.getvalue()
+    return made
+
+
+ORIGINALS = originals()
+
+
+def mutations(content: bytes, count: int):
+    """The content cut off, with bits flipped, and with bytes removed, added, repeated or set to what readers trip over."""
+    generator = random.Random(14)
+    for _ in range(count):
+        data = bytearray(content)
+        for _ in range(generator.choice([1, 1, 1, 3])):
+            start = generator.randrange(len(data) + 1)
+            end = min(len(data), start + generator.choice([1, 1, 2, 4, 8, 40]))
+            match generator.randrange(7):
+                case 0:
+                    data[start : start + 1] = bytes([generator.randrange(256)])
+                case 1:
+                    del data[start:end]
+                case 2:
+                    data[start:end] = generator.choice([b"\0", b"\xff", b"9", b"-", b"(", b"'", b"L"]) * (end - start)
+                case 3:
+                    data[start:start] = data[start:end]
+                case 4:
+                    data[start:start] = generator.randbytes(end - start)
+                case 5:
+                    for place in range(start, end):
+                        data[place] ^= 1 << generator.randrange(8)
+                case 6:
+                    del data[start:]
+        yield bytes(data)
+
+
+def bits(loaded) -> dict[str, tuple]:
+    arrays = loaded if isinstance(loaded, dict) else {"": loaded}
+    return {name: (array.dtype, array.shape, np.asarray(array).tobytes()) for name, array in arrays.items()}
+
+
+@pytest.mark.parametrize("name", ORIGINALS)
+def test_damage_is_a_value_error_or_no_damage(name: str, tmp_path: Path) -> None:
+    content = ORIGINALS[name]
+    path = tmp_path / name
+    path.write_bytes(content)
+    whole, refused = bits(vx.load(path)), 0
+    for number, damaged in enumerate(mutations(content, 300)):
+        path.write_bytes(damaged)
+        try:
+            loaded = vx.load(path)
+        except ValueError as error:
+            assert str(error).startswith(f"load: {path} is not a whole file"), f"case {number}: {error}"  # noqa: PT017
+            refused += 1
+            continue
+        except (TypeError, FeatureError):  # the header names another type, of as many bytes
+            assert name.endswith(".npy"), f"case {number}"
+            np.load(path)
+            continue
+        if name.endswith(".npz"):  # has checksums
+            assert bits(loaded) == whole, f"case {number}: other values than were saved"
+        else:
+            np.testing.assert_array_equal(np.asarray(loaded), np.load(path), f"case {number}")
+    assert refused > 150, "hardly any damage is seen"
+
+
+def header(text: str | bytes, length: int | None = None, version: bytes = b"\2\0") -> bytes:
+    content = text.encode() if isinstance(text, str) else text
+    size = len(content) if length is None else length
+    return b"\x93NUMPY" + version + size.to_bytes(4 if version[0] > 1 else 2, "little") + content
+
+
+def of_shape(shape: str, descr: str = "'<f4'") -> bytes:
+    return header(f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n")
+
+
+def zipped(content: bytes, method: int = zipfile.ZIP_STORED, names: tuple[str, ...] = ("x.npy",)) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for name in names:
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def encrypted(content: bytes) -> bytes:
+    """With the flag of a password in both headers of the first member."""
+    data = bytearray(content)
+    data[6] |= 1
+    data[data.index(b"PK\1\2") + 8] |= 1
+    return bytes(data)
+
+
+GOOD = of_shape("(3,)") + bytes(12)
+DAMAGED = {
+    "8 TiB": of_shape(f"({1 << 41},)") + bytes(64),
+    "more than there are addresses": of_shape(f"({1 << 61}, {1 << 61})"),
+    "a number of a thousand digits": of_shape(f"({'9' * 1000},)"),
+    "a header of 4 GiB": header("{}", (1 << 32) - 1),
+    "open brackets": header("(" * 9000),
+    "nested brackets": header("[" * 150 + "]" * 150),
+    "many signs": header("-" * 9000 + "1"),
+    "no dictionary": header("3"),
+    "a call": header("__import__('os').abort()"),
+    "text without an end": header('{"descr": """'),
+    "a backslash": header("{\\"),
+    "a zero byte": header("{\0}"),
+    "no UTF-8": header(b"{'descr': '\xff'}", version=b"\3\0"),
+    "another version": header("{}", version=b"\x09\x09"),
+    "keys that are missing": header("{'descr': '<f4'}"),
+    "keys that are too many": header("{'descr': '<f4', 'fortran_order': False, 'shape': (), 'x': 1}") + bytes(4),
+    "a negative length": of_shape("(-3,)"),
+    "a length that is no whole number": of_shape("(3.0,)") + bytes(12),
+    "a shape that is a list": of_shape("[3]") + bytes(12),
+    "65 dimensions": of_shape(str((1,) * 65)) + bytes(4),
+    "a type that is none": of_shape("(3,)", "'<q9'") + bytes(99),
+    "a type of 8 EiB": of_shape("(3,)", "'V9223372036854775807'"),
+    "a type of types": of_shape("(3,)", "[" * 90 + "]" * 90),
+    "objects": of_shape("(3,)", "'|O'") + bytes(24),
+    "objects in a structure": of_shape("(1,)", "[('x', '|O')]") + bytes(8),
+    "too few bytes": GOOD[:-1],
+    "too many bytes": GOOD + b"\0",
+    "booleans of 7": of_shape("(3,)", "'|b1'") + b"\0\1\7",
+    "the beginning": b"\x93NUMPY",
+    "a pickle": b"\x80\4N.",
+    "a script": b"#!/bin/sh\n",
+    "compressed by LZMA": zipped(GOOD, zipfile.ZIP_LZMA),
+    "compressed by bzip2": zipped(GOOD, zipfile.ZIP_BZIP2),
+    "compressed by LZMA, cut off": zipped(GOOD, zipfile.ZIP_LZMA)[:50],
+    "with a password": encrypted(zipped(GOOD)),
+    "8 TiB in an archive": zipped(of_shape(f"({1 << 41},)"), zipfile.ZIP_DEFLATED),
+    "text in an archive": zipped(b"text", names=("x.txt",)),
+    "a folder in an archive": zipped(b"", names=("folder/",)),
+    "one name twice": zipped(GOOD, names=("x", "x.npy")),
+    "too many bytes in an archive": zipped(GOOD + b"\0"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_damaged_files_are_refused_and_take_no_memory(case: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.np"
+    path.write_bytes(DAMAGED[case])
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=rf"^load: .*{path.name} is not a whole file of NumPy's formats"):
+            vx.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 23, "a file of a few bytes takes megabytes of memory"
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_archive_of_no_arrays(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz")
+    assert vx.load(tmp_path / "x.npz") == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'shape':(3,),'fortran_order':False,'descr':'<f4'}",
+        '{"descr": "<f4", "fortran_order": False, "shape": (3L,)}   \n',
+        "{'descr': '=f4', 'fortran_order': True, 'shape': (3,), }\n",
+    ],
+)
+def test_headers_of_other_writers(text: str) -> None:
+    assert vx.load(io.BytesIO(header(text) + bytes(12))).shape == (3,)
+
+
+def test_what_is_no_file_of_bytes(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"^load: expected a file open for bytes, .* gives str"):
+        vx.load(io.StringIO("text"))
+    with pytest.raises(TypeError):
+        vx.load(3.5)
+    with pytest.raises(IsADirectoryError):
+        vx.load(tmp_path)

@@ -59,12 +59,17 @@ def source_folder() -> Path:
     return checkout if checkout.is_dir() else _PACKAGE / "_data" / "glsl"
 
 
+@functools.cache
+def _real_folders(folder: Path) -> tuple[str, str]:
+    """Where the files of the shader folder lie: there, or where the package lies that is installed as symbolic links."""
+    return os.path.realpath(folder), os.path.join(os.path.dirname(os.path.realpath(__file__)), "_data", "glsl")
+
+
 def _inside(path: str) -> Path:
     """The file of that path below the shader folder. Raises ShaderError for one that lies elsewhere."""
     folder = source_folder()
-    installed = Path(os.path.realpath(__file__)).parent / "_data" / "glsl"  # elsewhere if installed as symbolic links
     found = Path(os.path.realpath(folder / path))
-    if not any(found.is_relative_to(root) for root in (os.path.realpath(folder), installed)):
+    if not any(found.is_relative_to(root) for root in _real_folders(folder)):
         raise ShaderError(
             f"The shader file {path} lies outside of the folder of the shaders, {folder}; include files below it alone, by "
             "paths that are relative to it."
