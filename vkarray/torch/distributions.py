@@ -8,8 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .. import dtypes
+from ..array import VkArray, is_supported
+from ..ops.nn import distributions as nn
+from ..ops.nn import sampling
+from ..ops.rows import cast
 from . import random, table
 from .device import DEVICE
+from .storage import array_of, wrap
 from .table import direct
 
 # -- normal numbers around given ones ---------------------------------------------------------------------------------
@@ -149,3 +155,61 @@ def _rrelu_in_place(x: Tensor, *arguments: Any, **named: Any) -> Tensor:
 direct("rrelu_with_noise", _rrelu)
 direct("rrelu_with_noise_", _rrelu_in_place)
 direct("rrelu_with_noise.out", table.with_out(_rrelu))
+
+# -- numbers drawn until they fit -------------------------------------------------------------------------------------
+
+
+def _parameter(name: str, x: Tensor) -> VkArray:
+    random._check_floating(name, x)
+    return array_of(x if x.dtype in (torch.float32, torch.float64) else x.float())
+
+
+def _poisson(mean: Tensor, generator: Any = None) -> Tensor:
+    """Counts with these means. Raises PyTorch's RuntimeError for a negative one, for which it waits for the device."""
+    made = nn.poisson(random.current(generator), _parameter("poisson", mean))
+    if mean.numel() and not bool((mean >= 0).all()):
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    return wrap(made).to(mean.dtype)
+
+
+def _binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
+    if count.dtype is not prob.dtype:
+        raise RuntimeError(
+            f"Binomial: expected parameters of one floating-point type, got {count.dtype} and {prob.dtype}"
+        )
+    made = nn.binomial(random.current(generator), _parameter("binomial", count), _parameter("binomial", prob))
+    return wrap(made).to(count.dtype)
+
+
+def _standard_gamma(shape: Tensor, generator: Any = None) -> Tensor:
+    made = wrap(nn.gamma(random.current(generator), _parameter("gamma", shape)))
+    return made.clamp_min_(torch.finfo(made.dtype).tiny).to(shape.dtype)
+
+
+def _sample_dirichlet(alpha: Tensor, generator: Any = None) -> Tensor:
+    """Gamma-distributed numbers over their sum, none of them 0 or 1."""
+    made = wrap(nn.gamma(random.current(generator), _parameter("dirichlet", alpha)))
+    limits = torch.finfo(made.dtype)
+    shares = made / made.sum(-1, keepdim=True)
+    return shares.clamp_(limits.tiny, 1 - limits.eps / 2).to(alpha.dtype)
+
+
+def _in_double(formula: Any) -> Any:
+    """A formula that loses digits: computed in float64, where the device has it."""
+
+    def kernel(*operands: Tensor) -> Tensor:
+        arrays = [array_of(one) for one in operands]
+        wide = dtypes.float64 if is_supported(dtypes.float64, arrays[0]._device) else dtypes.float32
+        return wrap(cast(formula(*(cast(one, wide) for one in arrays)), arrays[0]._dtype))
+
+    kernel.__module__ = __name__
+    return kernel
+
+
+_DRAWN: dict[str, Any] = {
+    "poisson": _poisson, "binomial": _binomial, "_standard_gamma": _standard_gamma, "_sample_dirichlet": _sample_dirichlet,
+    "_standard_gamma_grad": _in_double(sampling.gamma_sample_gradient),
+    "_dirichlet_grad": _in_double(sampling.beta_sample_gradient),
+}  # fmt: skip
+for _name, _function in _DRAWN.items():
+    direct(_name, _function)

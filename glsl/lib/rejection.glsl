@@ -1,0 +1,164 @@
+// Random numbers that are drawn again until one fits: of gamma, Poisson and binomial distributions.
+// An attempt takes two blocks of words. What is drawn the last time is taken: all attempts before it fail in fewer than one of
+// 10^20 draws.
+#ifndef LIB_REJECTION
+#define LIB_REJECTION
+
+#include "lib/philox.glsl"
+#include "lib/distributions.glsl"
+#include "lib/special.glsl"
+
+const uint VX_ATTEMPTS = 64u;
+
+// The words of a draw: its block, and the key of the stream.
+struct Draw {
+    uvec2 block;
+    uint number;
+    uvec2 key;
+};
+
+uvec4 vx_words(Draw draw, uint attempt) { return vx_block(draw.block, draw.number, attempt, draw.key); }
+
+#ifdef DOUBLE
+#define WORD(words) (words).xy
+#define OTHER_WORD(words) (words).zw
+#else
+#define WORD(words) (words).x
+#define OTHER_WORD(words) (words).y
+#endif
+
+// The error of Stirling's formula for log n!.
+T vx_stirling_error(T n) {
+    if (n == T(0)) return T(0);
+    if (n < T(16)) {
+        precise T exact = vx_lgamma_positive(n + T(1)) - (n + T(0.5)) * vx_log(n) + n - VX_HALF_LOG_2_PI;
+        return exact;
+    }
+    precise T square = T(1) / (n * n);
+    precise T series = (T(1) / T(12) - square * (T(1) / T(360) - square / T(1260))) / n;
+    return series;
+}
+
+// x log(x / mean) + mean - x without cancellation.
+T vx_deviance(T x, T mean) {
+    precise T distance = x - mean, sum = x + mean;
+    if (vx_absolute(distance) < T(0.1) * sum) {
+        precise T ratio = distance / sum, square = ratio * ratio, result = distance * ratio, power = T(2) * x * ratio;
+        for (int j = 1; j < 20; ++j) {
+            power *= square;
+            precise T next = result + power / T(2 * j + 1);
+            if (next == result) break;
+            result = next;
+        }
+        return result;
+    }
+    precise T far = x * vx_log(x / mean) + mean - x;
+    return x == T(0) ? mean : far;
+}
+
+// G. Marsaglia, W. W. Tsang, "A simple method for generating gamma variables", ACM TOMS 26, 2000.
+T vx_draw_gamma(T alpha, T unused, Draw draw) {
+    if (!(alpha > T(0))) return alpha == T(0) ? T(0) : VX_NAN;
+    precise T scale = T(1), shape = alpha;
+    if (alpha < T(1)) {
+        scale = vx_pow(vx_positive_unit(OTHER_WORD(vx_words(draw, 1u))), T(1) / alpha);
+        shape = alpha + T(1);
+    }
+    precise T d = shape - T(1) / T(3), c = T(1) / vx_sqrt(T(9) * d), v = T(1);
+    for (uint attempt = 0u; attempt < VX_ATTEMPTS; attempt += 2u) {
+        precise T x = vx_normals(vx_words(draw, attempt))[0], y = T(1) + c * x;
+        if (y <= T(0)) continue;
+        v = y * y * y;
+        precise T u = vx_positive_unit(WORD(vx_words(draw, attempt + 1u))), square = x * x;
+        precise T bound = T(0.5) * square + d * (T(1) - v + vx_log(v));
+        if (u < T(1) - T(0.0331lf) * square * square || vx_log(u) < bound) break;
+    }
+    precise T result = scale * d * v;
+    return result;
+}
+
+// How many uniform numbers are multiplied before they are below exp(-mean): D. E. Knuth, "Seminumerical algorithms", 3.4.1.
+T vx_draw_small_poisson(T mean, Draw draw) {
+    precise T limit = vx_exp(-mean), product = T(1);
+    for (uint drawn = 0u; drawn < VX_ATTEMPTS * SAMPLES_OF_BLOCK; ++drawn) {
+        product *= vx_uniforms(vx_words(draw, drawn / SAMPLES_OF_BLOCK))[drawn % SAMPLES_OF_BLOCK];
+        if (product <= limit) return T(drawn);
+    }
+    return mean;
+}
+
+// W. Hörmann, "The transformed rejection method for generating Poisson random variables", Insurance 12, 1993 (PTRS), with the
+// deviance in place of differences of large numbers.
+T vx_draw_poisson(T mean, T unused, Draw draw) {
+    if (!(mean >= T(0))) return VX_NAN;
+    if (mean == T(0) || mean == VX_INFINITY) return mean;
+    if (mean < T(10)) return vx_draw_small_poisson(mean, draw);
+    precise T b = T(0.931lf) + T(2.53lf) * vx_sqrt(mean), a = T(-0.059lf) + T(0.02483lf) * b;
+    precise T inverse = T(1.1239lf) + T(1.1328lf) / (b - T(3.4lf)), limit = T(0.9277lf) - T(3.6224lf) / (b - T(2));
+    precise T k = vx_floor(mean);
+    for (uint attempt = 0u; attempt < VX_ATTEMPTS; ++attempt) {
+        uvec4 words = vx_words(draw, attempt);
+        precise T u = vx_unit(WORD(words)) - T(0.5), v = vx_positive_unit(OTHER_WORD(words)), us = T(0.5) - vx_absolute(u);
+        if (us <= T(0)) continue;
+        k = vx_floor((T(2) * a / us + b) * u + mean + T(0.43lf));
+        if (us >= T(0.07lf) && v <= limit) break;
+        if (k < T(0) || (us < T(0.013lf) && v > us)) continue;
+        precise T density = -vx_stirling_error(k) - vx_deviance(k, mean)
+            - (k == T(0) ? T(0) : T(0.5) * vx_log(T(2) * VX_PI * k));
+        if (vx_log(v * inverse / (a / (us * us) + b)) <= density) break;
+    }
+    return max(k, T(0));
+}
+
+// Trials until the count is used up, in steps of geometric lengths.
+T vx_draw_small_binomial(T count, T p, Draw draw) {
+    precise T scale = vx_log1p(-p), trials = T(0);
+    for (uint drawn = 0u; drawn < VX_ATTEMPTS * SAMPLES_OF_BLOCK; ++drawn) {
+        SAMPLES units = vx_uniforms(vx_words(draw, drawn / SAMPLES_OF_BLOCK));
+        trials += vx_ceil(vx_log(T(1) - units[drawn % SAMPLES_OF_BLOCK]) / scale);
+        if (trials > count) return T(drawn);
+    }
+    return count * p;
+}
+
+// The logarithm of the probability of k, by C. Loader, "Fast and accurate computation of binomial probabilities", 2000.
+T vx_binomial_density(T count, T p, T k) {
+    precise T rest = count - k;
+    if (k == T(0)) return count * vx_log1p(-p);
+    if (rest == T(0)) return count * vx_log(p);
+    precise T result = vx_stirling_error(count) - vx_stirling_error(k) - vx_stirling_error(rest) - vx_deviance(k, count * p)
+        - vx_deviance(rest, count * (T(1) - p)) - T(0.5) * vx_log(T(2) * VX_PI * (k / count) * rest);
+    return result;
+}
+
+// W. Hörmann, "The generation of binomial random variates", Journal of Statistical Computation 46, 1993 (BTRS).
+T vx_draw_large_binomial(T count, T p, Draw draw) {
+    precise T deviation = vx_sqrt(count * p * (T(1) - p)), b = T(1.15lf) + T(2.53lf) * deviation;
+    precise T a = T(-0.0873lf) + T(0.0248lf) * b + T(0.01lf) * p, c = count * p + T(0.5), limit = T(0.92lf) - T(4.2lf) / b;
+    precise T alpha = (T(2.83lf) + T(5.1lf) / b) * deviation, mode = vx_floor((count + T(1)) * p), k = mode;
+    precise T peak = vx_binomial_density(count, p, mode);
+    for (uint attempt = 0u; attempt < VX_ATTEMPTS; ++attempt) {
+        uvec4 words = vx_words(draw, attempt);
+        precise T u = vx_unit(WORD(words)) - T(0.5), v = vx_positive_unit(OTHER_WORD(words)), us = T(0.5) - vx_absolute(u);
+        if (us <= T(0)) continue;
+        k = vx_floor((T(2) * a / us + b) * u + c);
+        if (us >= T(0.07lf) && v <= limit) break;
+        if (k < T(0) || k > count) continue;
+        precise T height = vx_log(v * alpha / (a / (us * us) + b));
+        if (height <= vx_binomial_density(count, p, k) - peak) break;
+    }
+    return clamp(k, T(0), count);
+}
+
+T vx_draw_binomial(T count, T p, Draw draw) {
+    if (count != count || p != p) return VX_NAN;
+    if (count <= T(0) || p <= T(0)) return T(0);
+    if (p >= T(1)) return count;
+    bool turned = p > T(0.5);
+    precise T rarer = turned ? T(1) - p : p;
+    precise T result = count * rarer >= T(10) ? vx_draw_large_binomial(count, rarer, draw)
+                                              : vx_draw_small_binomial(count, rarer, draw);
+    return turned ? count - result : result;
+}
+
+#endif
