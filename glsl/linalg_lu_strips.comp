@@ -9,8 +9,10 @@
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
+#extension GL_KHR_shader_subgroup_ballot : require
 #include "lib/dtypes.glsl"
 #include "lib/elimination.glsl"
+#include "lib/lanes.glsl"
 #include "lib/pivot.glsl"
 
 layout(local_size_x_id = 0) in;
@@ -140,7 +142,7 @@ int find_pivot(int diagonal) {
     barrier();
     best = NO_KEY;
     place = NOWHERE;
-    for (uint k = gl_SubgroupInvocationID; k < gl_NumSubgroups; k += gl_SubgroupSize) vx_take_larger(best, place, keys[k], places[k]);
+    for (uint k = gl_SubgroupInvocationID; k < gl_NumSubgroups; k += vx_lanes()) vx_take_larger(best, place, keys[k], places[k]);
     subgroup_largest(best, place);
     return place;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import struct
 
@@ -41,6 +42,16 @@ def module(number):
     ]
     words = [word for one in instructions for word in (len(one) << 16 | one[0], *one[1:])]
     return struct.pack(f"<{5 + len(words)}I", spirv_module.MAGIC, 0x10500, number, 5, 0, *words)
+
+
+SOURCES = [path for path in sorted(shaders.source_folder().rglob("*")) if path.suffix in (".comp", ".glsl")]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_no_shader_asks_for_the_size_of_its_subgroup(path):
+    """A compiler may answer with a constant that is not how many invocations of the subgroup run; `vx_lanes` counts them."""
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert "gl_SubgroupSize" not in code, f"{path.name} reads gl_SubgroupSize: include lib/lanes.glsl, call vx_lanes()"
 
 
 @pytest.fixture

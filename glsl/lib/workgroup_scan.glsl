@@ -3,14 +3,12 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_ballot : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
+#include "lib/lanes.glsl"
 
-// Running sums over the invocations of a workgroup, in the order of their subgroups. A subgroup may have fewer invocations
-// than gl_SubgroupSize says, but all of a workgroup have the same number of them.
+// Running sums over the invocations of a workgroup, in the order of their subgroups: all of a workgroup have as many invocations.
 layout(constant_id = 7) const uint SUBGROUPS = 1u;  // of a workgroup, at most
 
 shared uvec2 subgroup_sums[SUBGROUPS];
-
-uint vx_lanes() { return subgroupBallotBitCount(subgroupBallot(true)); }
 
 // The number of an invocation in its workgroup.
 uint vx_member() { return gl_SubgroupID * vx_lanes() + gl_SubgroupInvocationID; }

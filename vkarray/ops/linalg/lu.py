@@ -27,6 +27,7 @@ _SIZES = {"cpu": (8, 64, 128), "gpu": (32, 128, 512, 1024)}
 # has, and how many columns a strip; the first that reaches all rows is taken.
 _STRIPS_FROM = {"gpu": 65, "cpu": 1 << 30}
 _STRIPS = {4: ((4, 16), (8, 8)), 8: ((4, 8), (8, 4)), 16: ((4, 4), (8, 2))}
+_STRIP_FEATURES = {"subgroupArithmetic", "subgroupBallot"}
 _STRIP_SIZES = (64, 256, 512)  # of workgroups: with more invocations there are too few registers
 _SINGULAR = (
     "is singular: the pivot of column {} of its LU factorisation, counted from 1, is zero. Check vkarray.linalg.det, or "
@@ -109,7 +110,7 @@ def factor(a: VkArray) -> Factors:
 def _strip_of(n: int, dtype: DType, device: Device) -> Strip | None:
     """The strips in which a matrix of order n is factored; None where it is not."""
     limits = device.limits
-    if n < _STRIPS_FROM[limits.kind] or "subgroupArithmetic" not in device.features:
+    if n < _STRIPS_FROM[limits.kind] or not _STRIP_FEATURES <= device.features:
         return None
     for strip in (Strip(*own) for own in _STRIPS[dtype.itemsize]):
         size = next((size for size in _STRIP_SIZES if size * strip.rows >= n), math.inf)
