@@ -179,6 +179,19 @@ def test_result_type_is_that_of_numpy(first):
         assert vx.can_cast(first, second) == (expected == second.name)
 
 
+@pytest.mark.parametrize("first", [dtype for dtype in DTYPES if dtype is not vx.bfloat16], ids=str)
+def test_result_type_of_three_is_that_of_numpy_in_any_order(first):
+    for others in itertools.combinations_with_replacement([dtype for dtype in DTYPES if dtype is not vx.bfloat16], 2):
+        given = (first, *others)
+        assert vx.result_type(*given).name == np.result_type(*(dtype.name for dtype in given)).name, given
+
+
+def test_result_type_does_not_depend_on_the_order():
+    for given in itertools.combinations_with_replacement(DTYPES, 3):
+        found = {vx.result_type(*order) for order in itertools.permutations(given)}
+        assert len(found) == 1, f"{given} give {found} in different orders"
+
+
 def test_result_type_with_scalars():
     assert vx.result_type(vx.float32, 1) is vx.float32
     assert vx.result_type(vx.asarray([1], dtype=vx.int8), 1000) is vx.int8

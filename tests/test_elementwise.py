@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import ml_dtypes
 import mpmath
@@ -143,6 +144,23 @@ def check_values(name: str, dtype, host: list[np.ndarray]) -> None:
 @pytest.mark.parametrize(("name", "dtype"), CASES, ids=lambda value: str(value))
 def test_values(name, dtype):
     check_values(name, dtype, operands(ROWS[name], dtype))
+
+
+NUMPY_NAMES = {"atan2": "arctan2"}
+OF_TWO_FLOATS = [name for name, row in ROWS.items() if row.operands == 2 and row.integers == "by width"]
+
+
+@pytest.mark.parametrize("name", OF_TWO_FLOATS)
+def test_integers_of_different_types_compute_in_the_type_that_numpy_takes(name):
+    function = getattr(np, NUMPY_NAMES.get(name, name))
+    integers = supported(CATEGORIES["integer or boolean"])
+    for first, second in itertools.product(integers, integers):
+        with np.errstate(all="ignore"):
+            expected = vx.dtypes.DTYPES[function(np.ones(1, first.name), np.ones(1, second.name)).dtype.name]
+        found = function_of(name)(vx.ones((1,), dtype=first), vx.ones((1,), dtype=second)).dtype
+        assert found is (expected if supported([expected]) else vx.float32), (
+            f"{name} of {first} and {second} gives {found}, NumPy {expected}"
+        )
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -371,10 +371,7 @@ def test_does_not_change_its_operand():
 def test_result_types(dtype, device):
     wide = dtype is vx.float64 or "floating" not in dtype.kind
     x = vx.asarray([1, 0, 1, 1, 0, 1, 1, 0], dtype=dtype)
-    if wide and "shaderFloat64" not in device.features:
-        with pytest.raises(vx.FeatureError, match="fft: the device"):
-            vx.fft.fft(x)
-        return
+    wide = wide and "shaderFloat64" in device.features
     expected = np.fft.fft([1, 0, 1, 1, 0, 1, 1, 0])
     result = vx.complex128 if wide else vx.complex64
     for name in ("fft", "ifft", "rfft", "ihfft"):

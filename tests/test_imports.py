@@ -89,7 +89,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "random": ({"ops"}, set()),
     "other_names": (set(), set()),
     "files": ({"array", "dtypes", "interchange", "ops"}, {"numpy"}),
-    "user_kernel": ({"_vk", "array", "errors", "shaders"}, set()),
+    "user_kernel": ({"_vk", "array", "dtypes", "errors", "shaders"}, set()),
     "command": ({"*"}, {"*"}),
     "torch": ({"*"}, {"torch"}),
     "__main__": ({"*"}, set()),

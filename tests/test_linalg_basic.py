@@ -269,12 +269,8 @@ def test_norms_of_views_and_long_vectors() -> None:
 
 def test_norms_of_integers(device) -> None:
     x = vx.asarray([3, -4], dtype=vx.int32)
-    if is_supported(vx.float64, device):
-        assert vx.linalg.vector_norm(x).dtype is vx.float64
-        assert float(vx.linalg.vector_norm(x)) == 5
-    else:
-        with pytest.raises(vx.FeatureError, match=r"^vector_norm: "):
-            vx.linalg.vector_norm(x)
+    assert vx.linalg.vector_norm(x).dtype is (vx.float64 if is_supported(vx.float64, device) else vx.float32)
+    assert float(vx.linalg.vector_norm(x)) == 5
 
 
 def test_errors_of_norms() -> None:

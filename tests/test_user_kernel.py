@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shutil
 import struct
 
 import numpy as np
 import pytest
+from reference import supported
 
 import vkarray as vx
+from vkarray.array import storage_itemsize
 
 pytestmark = pytest.mark.skipif(shutil.which("glslangValidator") is None, reason="there is no glslangValidator here")
 
@@ -229,6 +232,74 @@ def test_more_buffers_than_the_device_binds(device, monkeypatch):
         vx.FeatureError, match=r"many uses 17 storage buffers.* allows 16 \(maxPerStageDescriptorStorage"
     ):
         many(*(vx.zeros((1,)) for _ in names), invocations=1)
+
+
+GLSL_TYPES = {
+    "float": {"float32", "complex64"}, "double": {"float64", "complex128"}, "int": {"int32"}, "uint": {"uint32"},
+    "int64_t": {"int64"}, "uint64_t": {"uint64"}, "int16_t": {"int16"}, "uint16_t": {"uint16", "bfloat16"},
+    "int8_t": {"int8"}, "uint8_t": {"uint8", "bool"}, "float16_t": {"float16"}, "vec2": {"float32", "complex64"},
+    "uvec4": {"uint32"}, "mat3": {"float32", "complex64"},
+}  # fmt: skip
+IN_WORDS = {"int": {"int8", "int16"}, "uint": {"uint8", "uint16", "bool", "float16", "bfloat16"}}
+EXTENSIONS = "".join(
+    f"#extension GL_EXT_shader_{name} : require\n"
+    for name in ("explicit_arithmetic_types", "8bit_storage", "16bit_storage")
+)
+
+
+@pytest.mark.parametrize("declared", GLSL_TYPES)
+def test_an_array_of_another_type_than_the_block_is_refused(device, declared):
+    # What a block is declared as is read and written as that: its bits would be other numbers.
+    store = "x[0] = x[1];"
+    look = vx.kernel(
+        f"#version 460\n{EXTENSIONS}layout(binding = 0) buffer X {{ {declared} x[]; }};\nvoid main() {{ {store} }}",
+        name="look",
+    )
+    for dtype in supported(vx.dtypes.DTYPES.values()):
+        x = vx.ones((64,), dtype=dtype)
+        words = storage_itemsize(dtype, device) > dtype.itemsize
+        fits = dtype.name in (IN_WORDS.get(declared, set()) if words else GLSL_TYPES[declared])
+        said = ""
+        try:
+            look(x, invocations=1)
+        except vx.FeatureError:
+            return  # the device lacks the declared type
+        except TypeError as error:
+            said = str(error)
+        assert bool(said) != fits, f"{declared} {'refuses' if said else 'takes'} {dtype}. {said}"
+        assert fits or re.search(rf"^look: binding 0 declares \w+, .* {dtype.name} array .* Declare \w+.* astype", said)
+
+
+def test_blocks_of_several_types_are_bytes():
+    pairs = vx.kernel("""
+        struct Pair { uint first; float second; };
+        layout(binding = 0) buffer Pairs { Pair pairs[]; };
+        void main() { pairs[gl_GlobalInvocationID.x].second = 1.0; }
+    """)
+    x = vx.zeros((2,), dtype=vx.float32)
+    pairs(x, invocations=1)
+    assert x[1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    {
+        "nothing": ("void main() { wrong = 1; }", 1),
+        "lines before": ("// one\n\nvoid main() {\n    wrong = 1;\n}", 4),
+        "a version": ("#version 450\nvoid main() {\n    wrong = 1;\n}", 3),
+        "a comment before the version": ("/* one\ntwo */\n#version 450\nvoid main() { wrong = 1; }", 4),
+        "extensions": (f"{EXTENSIONS}void main() {{ wrong = 1; }}", 4),
+        "a version and extensions": (f"\n#version 460\n{EXTENSIONS}\nvoid main() {{ wrong = 1; }}", 7),
+        "a workgroup size": ("layout(local_size_x = 64) in;\nvoid main() {\n    wrong = 1; }", 3),
+        "an error before the extensions": (
+            "wrong x;\n#extension GL_EXT_shader_8bit_storage : require\nvoid main() {}",
+            1,
+        ),
+    }.values(),
+)
+def test_errors_are_reported_with_the_line_that_the_user_wrote(source, line):
+    with pytest.raises(vx.ShaderError, match=rf"line {line}: .*\n +.*wrong"):
+        vx.kernel(source)
 
 
 def test_sources_that_do_not_compile():

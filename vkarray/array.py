@@ -27,6 +27,9 @@ _NEEDED_FEATURES = {
 _SMALL_STORAGE = {8: "storageBuffer8BitAccess", 16: "storageBuffer16BitAccess"}
 
 
+_DEFAULT_FLOATING = {dtypes.float64: dtypes.float32, dtypes.complex128: dtypes.complex64}
+
+
 def is_supported(dtype: DType, device: _vk.Device) -> bool:
     """Whether the device has the features that the dtype needs."""
     needed = _NEEDED_FEATURES.get(dtype)
@@ -55,6 +58,21 @@ def default_dtype(kind: str, device: _vk.Device) -> DType:
     if kind == "int":
         return dtypes.int64 if "shaderInt64" in device.features else dtypes.int32
     return {"bool": dtypes.bool_, "float": dtypes.float32, "complex": dtypes.complex64}[kind]
+
+
+def available(dtype: DType, device: _vk.Device) -> DType:
+    """What promotion gives on a device: `dtype`, or the default type of its kind where the device lacks 64-bit floating point.
+
+    Only for types that integers lead to: what a user names is never replaced (`check_supported` refuses it).
+    """
+    if dtype in _DEFAULT_FLOATING and not is_supported(dtype, device):
+        return _DEFAULT_FLOATING[dtype]
+    return dtype
+
+
+def floating(x: VkArray) -> DType:
+    """The floating-point type that a function of x computes in: its own, for integers and bool float64 or what stands for it."""
+    return x._dtype if x._dtype in dtypes.CATEGORIES["floating-point"] else available(dtypes.float64, x._device)
 
 
 class VkArray(Methods):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from . import dtypes
@@ -53,6 +54,11 @@ def promote(first: DType, second: DType) -> DType:
         )
         return dtypes.complex128 if bits == 64 else dtypes.complex64
     return _promote_reals(first, second)
+
+
+def promote_all(given: Iterable[DType]) -> DType:
+    """The common type of several types, whatever their order: floating-point types first, then each of the others, as NumPy."""
+    return functools.reduce(promote, sorted(given, key=lambda dtype: dtype not in CATEGORIES["floating-point"]))
 
 
 KIND_NAMES = ("bool", "int", "float", "complex")

@@ -295,16 +295,27 @@ def _compile_in(folder: Path, path: str, source: str, label: str, details: str) 
     return code
 
 
+def _numbered(source: str) -> dict[int, str]:
+    """The lines of a source by the numbers that the compiler gives them: `#line n` says that of the next one."""
+    numbered, number = {}, 1
+    for line in source.splitlines():
+        directive = re.match(r"\s*#\s*line\s+(\d+)", line)
+        if directive:
+            number = int(directive[1])
+        else:
+            numbered[number] = line
+            number += 1
+    return numbered
+
+
 def _compile_message(source: str, output: str, label: str, details: str) -> str:
     """The compiler's errors, each with the line of source it speaks of."""
-    lines = source.splitlines()
-    shown = []
+    lines, shown = _numbered(source), []
     for line in output.splitlines():
         found = re.match(r"ERROR: (?:.*?:(\d+): )?(.*)", line)
         if found and found[1]:
             number = int(found[1])
-            code = lines[number - 1].strip() if 0 < number <= len(lines) else ""
-            shown.append(f"  line {number}: {found[2]}\n    {code}")
+            shown.append(f"  line {number}: {found[2]}\n    {lines.get(number, '').strip()}")
         elif found and not shown:  # of the shader as a whole, such as a missing main
             shown.append(f"  {found[2]}")
     body = "\n".join(shown) or output.strip()

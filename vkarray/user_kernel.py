@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-from . import _vk, shaders
+from . import _vk, dtypes, shaders
 from ._vk import spirv
 from .array import VkArray, storage_itemsize
+from .dtypes import DType
 from .errors import FeatureError
 
-_VERSION = "#version 460\n"
+_VERSION = "#version 460"
 _LOCAL_SIZE = re.compile(r"\blocal_size_[xyz]")
-_DEFAULT_LOCAL_SIZE = "layout(local_size_x_id = 0) in;\n"
+_DEFAULT_LOCAL_SIZE = "layout(local_size_x_id = 0) in;"
 _WORKGROUP_SIZE = 256
 _PUSH_CONSTANTS = "letters of Python's struct module, such as 'If' for a uint and a float"
 
@@ -35,15 +36,13 @@ class UserKernel:
                 f"kernel: push_constants={push_constants!r} is wrong ({error}); expected {_PUSH_CONSTANTS}."
             ) from None
         self.name = name
-        text = source if source.lstrip().startswith("#version") else _VERSION + source
-        self.sized = _LOCAL_SIZE.search(shaders.COMMENT.sub(" ", text)) is not None
-        if not self.sized:
-            version, _, rest = text.lstrip().partition("\n")
-            text = f"{version}\n{_insert_after_extensions(rest)}"
-        self.source = text
-        self.spirv = shaders.spirv_of_source(text, name)
+        code = shaders.COMMENT.sub(lambda comment: "\n" * comment[0].count("\n") or " ", source)
+        self.sized = _LOCAL_SIZE.search(code) is not None
+        self.source = _completed(source, code, self.sized)
+        self.spirv = shaders.spirv_of_source(self.source, name)
         module = spirv.read(self.spirv, name, {})
         self.bindings = module.accesses  # binding -> (is read, is written), from the qualifiers readonly and writeonly
+        self.numbers = module.numbers  # binding -> the types of the numbers in its block
         if self.packer.size != module.push_constant_bytes:
             raise ValueError(
                 f"{name}: the push-constant block of the shader has {module.push_constant_bytes} bytes, but "
@@ -68,7 +67,7 @@ class UserKernel:
         if len(arrays) != len(numbers):
             raise ValueError(f"{self.name}: the shader declares bindings {numbers}, got {len(arrays)} arrays.")
         for array in arrays:
-            self._check(array, arrays[0] if arrays else None)
+            self._check(array, arrays[0])
         packed = self._packed(push)
         device = arrays[0].device if arrays else _vk.open_device()
         width = min(_WORKGROUP_SIZE, device.limits.max_workgroup_invocations, device.limits.max_workgroup_size[0])
@@ -79,6 +78,9 @@ class UserKernel:
             kernel = self._kernels[device] = device.kernel(self.spirv, self.name, specialization)
         bindings, reads, writes = [], [], []
         for number, array in zip(numbers, arrays, strict=True):
+            self._check_type(
+                number, array
+            )  # the device has the shader's types: else the kernel would not have been made
             itemsize = storage_itemsize(array.dtype, device)
             bindings.append((number, array._buffer, array._offset * itemsize, array.size * itemsize))
             is_read, is_written = self.bindings[number]
@@ -146,15 +148,54 @@ class UserKernel:
                 f"Move one with x.to_device(device)."
             )
 
+    def _check_type(self, number: int, array: VkArray) -> None:
+        """Raise TypeError where a block is of numbers of one type and the array has another. Texels have none: 16 bytes each."""
+        declared = self.numbers.get(number, frozenset())
+        if len(declared) != 1 or ("other", 0) in declared or declared & _numbers_of(array.dtype, array.device):
+            return
+        ((name, bits),) = declared
+        own = " or ".join(map(_written, sorted(_numbers_of(array.dtype, array.device))))
+        raise TypeError(
+            f"{self.name}: binding {number} declares {_written((name, bits))}, which takes the bits of the {array.dtype} array "
+            f"for other numbers. Declare {own} in the shader, or convert the array with astype."
+        )
+
     def __repr__(self) -> str:
         return f"<vkarray kernel {self.name!r}, bindings {sorted(self.bindings)}>"
 
 
-def _insert_after_extensions(text: str) -> str:
-    """The text with the default workgroup size declared after its last #extension line."""
-    lines = text.split("\n")
-    last = max((place for place, line in enumerate(lines) if line.lstrip().startswith("#extension")), default=-1)
-    return "\n".join([*lines[: last + 1], _DEFAULT_LOCAL_SIZE.rstrip(), *lines[last + 1 :]])
+def _completed(source: str, code: str, sized: bool) -> str:
+    """The source with the version and the workgroup size that it leaves out; `code` is the source with its comments blank.
+
+    A #line directive after what is added keeps the numbers of the lines.
+    """
+    lines = source.split("\n")
+    directives = [line.lstrip() for line in code.split("\n")]
+    version = next((place for place, line in enumerate(directives) if line.startswith("#version")), None)
+    extensions = [place for place, line in enumerate(directives) if line.startswith("#extension")]
+    before = max([-1 if version is None else version, *extensions]) + 1
+    if not sized:
+        lines[before:before] = [_DEFAULT_LOCAL_SIZE, f"#line {before + 1}"]
+    if version is None:
+        lines[:0] = [_VERSION, "#line 1"]
+    return "\n".join(lines)
+
+
+def _numbers_of(dtype: DType, device: _vk.Device) -> frozenset[tuple[str, int]]:
+    """The types, in a block of a shader, that the numbers of an array's type may be declared as."""
+    signed = dtype.kind == "signed integer"
+    if storage_itemsize(dtype, device) > dtype.itemsize:  # kept in words: bits, or a whole number
+        return frozenset({("int" if signed else "uint", 32)})
+    if dtype is dtypes.bfloat16:  # few compilers know it
+        return frozenset({("bfloat16", 16), ("uint", 16)})
+    return frozenset({("float" if dtype.kind.endswith("floating") else "int" if signed else "uint", dtype.bits)})
+
+
+def _written(number: tuple[str, int]) -> str:
+    """A type of numbers as GLSL has it."""
+    name, bits = number
+    plain = {("float", 32): "float", ("float", 64): "double", ("int", 32): "int", ("uint", 32): "uint"}
+    return plain.get(number, f"{name}{bits}_t" if name != "bfloat16" else "bfloat16_t")
 
 
 def kernel(source: str, *, name: str = "user kernel", push_constants: str = "") -> UserKernel:

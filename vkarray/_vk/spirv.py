@@ -144,6 +144,8 @@ class Module:
         default_factory=dict
     )  # binding of descriptor set 0 -> "storage", "uniform" or "texel"
     accesses: dict[int, tuple[bool, bool]] = field(default_factory=dict)  # binding -> may be read, may be written
+    # Binding of a buffer -> the types of the numbers in it: a name ("float", "bfloat16", "int", "uint") and bits each.
+    numbers: dict[int, frozenset[tuple[str, int]]] = field(default_factory=dict)
 
 
 def _text(words: tuple[int, ...]) -> str:
@@ -273,10 +275,26 @@ class _Reader:
         x, y, z = self.modes.get(17, (1, 1, 1))
         return x, y, z
 
-    def bindings(self) -> tuple[dict[int, str], dict[int, tuple[bool, bool]]]:
-        """Kind and access of each binding. Raises ShaderError for all but single buffers in descriptor set 0."""
+    def numbers_in(self, kind: int) -> frozenset[tuple[str, int]]:
+        """The types of the numbers that a type is made of: a name and bits each; ("other", 0) for pointers and the like."""
+        opcode, o = self.types[kind]
+        if opcode == 21:
+            return frozenset({("int" if o[1] else "uint", o[0])})
+        if opcode == 22:
+            return frozenset({("bfloat16" if len(o) > 1 else "float", o[0])})
+        if opcode in (23, 24, 28, 29):  # vectors, matrices, arrays
+            return self.numbers_in(o[0])
+        if opcode == _STRUCTURE:
+            return frozenset().union(*map(self.numbers_in, o))
+        return frozenset({("other", 0)})
+
+    def bindings(
+        self,
+    ) -> tuple[dict[int, str], dict[int, tuple[bool, bool]], dict[int, frozenset[tuple[str, int]]]]:
+        """Kind, access and numbers of each binding. Raises ShaderError for all but single buffers in descriptor set 0."""
         kinds: dict[int, str] = {}
         accesses: dict[int, tuple[bool, bool]] = {}
+        numbers: dict[int, frozenset[tuple[str, int]]] = {}
         for pointer, variable, storage in self.variables:
             binding = self.decorations.get((variable, _BINDING))
             if binding is None and storage not in (_STORAGE_BUFFER, _UNIFORM):
@@ -298,12 +316,13 @@ class _Reader:
             kind = "storage" if storage_buffer else "uniform"
             if kinds.setdefault(number, kind) != kind:
                 raise ShaderError(f"Kernel {self.name}: binding {number} is both a storage and a uniform buffer.")
+            numbers[number] = numbers.get(number, frozenset()) | self.numbers_in(structure)
             read, written = accesses.get(number, (False, False))
             accesses[number] = (
                 read or not self._all_members(structure, variable, _NON_READABLE),
                 written or (storage_buffer and not self._all_members(structure, variable, _NON_WRITABLE)),
             )
-        return dict(sorted(kinds.items())), dict(sorted(accesses.items()))
+        return dict(sorted(kinds.items())), dict(sorted(accesses.items())), numbers
 
     def _is_texel_buffer(self, kind: int) -> bool:
         """Whether a type is a `usamplerBuffer`."""
@@ -341,6 +360,7 @@ def read(spirv: bytes, name: str, specialization: dict[int, int]) -> Module:
             ),
             default=0,
         )
+        kinds, accesses, numbers = reader.bindings()
         return Module(
             words,
             (words[1] >> 16 & 0xFF, words[1] >> 8 & 0xFF),
@@ -350,7 +370,9 @@ def read(spirv: bytes, name: str, specialization: dict[int, int]) -> Module:
             reader.local_size(),
             shared,
             push,
-            *reader.bindings(),
+            kinds,
+            accesses,
+            numbers,
         )
     except (IndexError, KeyError, ValueError) as error:
         raise ShaderError(f"Kernel {name}: the SPIR-V module is damaged ({error!r}); compile it again.") from error

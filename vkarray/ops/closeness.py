@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import dtypes, layout, promotion
-from ..array import VkArray, check_supported, empty, is_supported
+from ..array import VkArray, available, empty, is_supported
 from ..dtypes import CATEGORIES, COMPLEX_OF, DType
 from ..shaders import Variant
 from . import launch
@@ -42,8 +42,7 @@ def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equa
     Parameters: x1, x2 (arrays of any dtype on one device, broadcast against each other; one may be a Python scalar; integers
     and bool are compared as float64); rtol, atol (numbers of 0 or more); equal_nan (whether NaN equals NaN).
     Returns an array of bool. Infinities are close to themselves alone.
-    Raises TypeError for other operands, ValueError for shapes that do not broadcast and other tolerances, FeatureError for
-    integers where the device has no float64.
+    Raises TypeError for other operands, ValueError for shapes that do not broadcast and other tolerances.
     """
     return _isclose("isclose", x1, x2, rtol, atol, equal_nan)
 
@@ -56,8 +55,7 @@ def _isclose(function: str, x1: Any, x2: Any, rtol: float, atol: float, equal_na
             raise ValueError(f"{function}: expected a number of 0 or more as {name}, got {value:g}.")
     dtype = common_dtype(function, (x1, x2))
     if dtype in CATEGORIES["integer or boolean"]:
-        dtype = dtypes.float64
-    check_supported(dtype, like._device, function)
+        dtype = available(dtypes.float64, like._device)
     operation = _operation(dtype, equal_nan)
     tolerance = launch.constant(complex(rtol, atol), operation.inputs[2], like._device)
     operands = [as_operand(function, operand, dtype, like) for operand in (x1, x2)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import dtypes, promotion
-from ..array import VkArray, check_supported
+from ..array import VkArray, available, check_supported
 from ..dtypes import CATEGORIES, REAL_OF, DType, as_dtype
 from . import creation, launch
 from .rows import cast, check_operands
@@ -121,5 +121,7 @@ def result_type(*arrays_and_dtypes: VkArray | DType | bool | int | float | compl
     strong = [_dtype_of(value, "result_type") for value in arrays_and_dtypes if not promotion.is_scalar(value)]
     if not strong:
         raise TypeError("result_type: expected at least one array or dtype.")
-    dtype = functools.reduce(promotion.promote, strong)
-    return functools.reduce(promotion.promote_scalar_kind, map(promotion.scalar_kind, scalars), dtype)
+    dtype = promotion.promote_all(strong)
+    dtype = functools.reduce(promotion.promote_scalar_kind, map(promotion.scalar_kind, scalars), dtype)
+    devices = [value._device for value in arrays_and_dtypes if type(value) is VkArray]
+    return available(dtype, devices[0]) if devices and dtype not in strong else dtype

@@ -200,7 +200,7 @@ def in_place(name: str, target: VkArray, other: Any) -> VkArray:
         shape = other._shape if type(other) is VkArray else ()
         if layout.broadcast_shapes([target._shape, shape], f"in-place {name}") != target._shape:
             raise ValueError(f"in-place {name}: an array of shape {shape} does not broadcast into {target._shape}.")
-        compute = row.compute_dtype(common_dtype(name, [target, other]))
+        compute = row.compute_dtype(common_dtype(name, [target, other]), [target, other])
         if compute is not target._dtype or row.result_dtype(compute) is not target._dtype:
             raise TypeError(
                 f"in-place {name}: the result would be {row.result_dtype(compute)}, which does not fit into "

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import dtypes, layout, promotion
-from ..array import VkArray, check_supported, default_dtype, empty, is_supported
-from ..dtypes import CATEGORIES, COMPLEX_OF, REAL_OF, DType
+from ..array import VkArray, default_dtype, empty, floating, is_supported
+from ..dtypes import CATEGORIES, COMPLEX_OF, REAL_OF
 from ..shaders import Variant
 from . import creation, launch, statistical
 from .elementwise import divide, equal, maximum, not_equal, subtract
@@ -22,7 +22,7 @@ from .indexing import take
 from .manipulation import reshape
 from .ndarray import imag_view, real_view
 from .reductions import checked, partial_dtype, uses_shared_memory
-from .rows import cast, check_operands
+from .rows import cast, check_operands, common_dtype
 from .scan import Scan, scan_into
 from .searching import searchsorted, where
 from .sorting import argsort
@@ -123,7 +123,7 @@ def bincount(x: VkArray, /, weights: VkArray | None = None, *, minlength: int = 
     Returns an array of max(largest + 1, minlength) elements of the default integer type; with weights of their floating-point
     type, float64 for integers. Waits for the device, because the length depends on the values.
     Raises ValueError for negative integers, another rank, a negative minlength or weights of another shape, TypeError for
-    other types, FeatureError for integer weights where the device has no float64.
+    other types.
     Method: atomic additions of integers; weights are sorted by integer and summed in a fixed order.
     """
     checked("bincount", x, None)
@@ -142,10 +142,7 @@ def bincount(x: VkArray, /, weights: VkArray | None = None, *, minlength: int = 
     if weights is None:
         return _counts(places, bins)
     weights = _checked_weights("bincount", x, weights)
-    if weights._dtype not in CATEGORIES["floating-point"]:
-        check_supported(dtypes.float64, x._device, "bincount")
-        weights = cast(weights, dtypes.float64)
-    return _sums(places, bins, weights)
+    return _sums(places, bins, cast(weights, floating(weights)))
 
 
 def histogram(
@@ -158,17 +155,16 @@ def histogram(
     ascending order); range (of a number of intervals: (lowest, highest), default those of x); weights (of the shape of x: the
     sum of the weights instead of the number); density (divide by the sum and by the widths, so that the integral is 1).
     Returns (counts, edges): counts of the default integer type, or the type of the weights, or with density that of the
-    edges; edges one longer, of the dtype of x, for integers float64 (float32 for short integers where the device lacks it).
+    edges; edges one longer, of the dtype of x, for integers float64.
     The intervals contain their lower edges, the last one both; elements outside and NaN count nowhere. Waits for the device.
     Raises ValueError for edges that do not ascend, a range that is not finite, or weights of another shape, TypeError for
-    other types, FeatureError for 32-bit integers and longer ones where the device has no float64.
+    other types.
     Method: binary search in the edges, then as `bincount`.
     """
     checked("histogram", x, None)
     promotion.check_category("histogram", x._dtype, "real")
     edges = _edges(x, bins, range)
-    dtype = promotion.promote(x._dtype, edges._dtype)
-    check_supported(dtype, x._device, "histogram")
+    dtype = common_dtype("histogram", (x, edges))
     values, limits = cast(reshape(x, (-1,) if x.size else (0,)), dtype), cast(edges, dtype)
     count = edges.size - 1
     # Interval 0 is what lies below, and interval count + 1 what lies above; the last edge belongs to the interval before.
@@ -188,12 +184,11 @@ def histogram(
 
 def _edges(x: VkArray, bins: Any, range: Sequence[float] | None) -> VkArray:
     """The edges of the intervals."""
-    dtype = _edge_dtype(x._dtype, x._device)
+    dtype = partial_dtype(floating(x))
     if hasattr(bins, "__index__") and not isinstance(bins, (bool, VkArray)):
         number = bins.__index__()
         if number < 1:
             raise ValueError(f"histogram: expected 1 interval or more, got bins={bins}.")
-        check_supported(dtype, x._device, "histogram")
         return creation.linspace(*_bounds(x, range), number + 1, dtype=dtype, device=x._device)
     if not isinstance(bins, (list, tuple, VkArray)):
         raise TypeError(f"histogram: expected bins as an integer, a list or an array of edges, got {bins!r}.")
@@ -204,12 +199,6 @@ def _edges(x: VkArray, bins: Any, range: Sequence[float] | None) -> VkArray:
     if not all_true(edges[1:] >= edges[:-1]):
         raise ValueError("histogram: expected edges in ascending order.")
     return edges
-
-
-def _edge_dtype(dtype: DType, device: Device) -> DType:
-    if dtype in CATEGORIES["real floating"]:
-        return partial_dtype(dtype)
-    return dtypes.float32 if dtype.bits < 32 and not is_supported(dtypes.float64, device) else dtypes.float64
 
 
 def _bounds(x: VkArray, range: Sequence[float] | None) -> tuple[float, float]:

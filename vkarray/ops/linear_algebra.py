@@ -9,7 +9,7 @@ from .. import layout, promotion
 from ..array import VkArray, check_supported, empty
 from . import cooperative, launch, product
 from .manipulation import reshape
-from .rows import cast, check_array, check_operands
+from .rows import cast, check_array, check_operands, common_dtype
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
@@ -20,7 +20,7 @@ def common_operands(name: str, x1: VkArray, x2: VkArray) -> tuple[VkArray, VkArr
     for value in (x1, x2):
         if type(value) is not VkArray:
             raise TypeError(f"{name}: expected two arrays, got the Python scalar {value!r}. Use * to scale an array.")
-    dtype = promotion.promote(x1._dtype, x2._dtype)
+    dtype = common_dtype(name, (x1, x2))
     promotion.check_category(name, dtype, "numeric")
     check_supported(dtype, x1._device, name)
     return cast(x1, dtype), cast(x2, dtype)

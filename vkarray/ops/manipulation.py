@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Sequence
 
-from .. import layout, promotion
+from .. import layout
 from ..array import VkArray, check_supported, empty
 from ..dtypes import CATEGORIES, DType
 from . import creation, launch
 from .launch import copy_operation
-from .rows import cast, check_array, check_operands
+from .rows import cast, check_array, common_dtype
 
 
 def _arrays(arrays: Sequence[VkArray], function: str) -> list[VkArray]:
@@ -22,8 +21,7 @@ def _arrays(arrays: Sequence[VkArray], function: str) -> list[VkArray]:
     listed = [check_array(function, array) for array in arrays]
     if not listed:
         raise ValueError(f"{function}: expected at least one array, got none.")
-    check_operands(function, listed)
-    dtype = functools.reduce(promotion.promote, (array._dtype for array in listed))
+    dtype = common_dtype(function, listed)
     check_supported(dtype, listed[0]._device, function)
     return [cast(array, dtype) for array in listed]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import dtypes, promotion
-from ..array import VkArray, empty
+from ..array import VkArray, available, empty
 from ..dtypes import CATEGORIES
 from . import creation, launch
 from .elementwise import clip, floor, minimum, remainder
@@ -111,7 +111,7 @@ def _fill_sides(x: VkArray, axis: int, widths: tuple[int, ...], values: tuple[An
             x[(*before, side)] = value if given else creation.filled("pad", (), value, x._dtype, x._device)
             continue
         # As numpy.linspace from the end value on: steps of the difference.
-        wide = dtypes.float32 if x._dtype in _RAMPED_IN_FLOAT32 else dtypes.float64
+        wide = dtypes.float32 if x._dtype in _RAMPED_IN_FLOAT32 else available(dtypes.float64, x._device)
         numbers = creation.arange(width, dtype=wide, device=x._device)
         numbers = (numbers[::-1] if after else numbers)[(slice(None),) + (None,) * (x.ndim - axis - 1)]
         edges = cast(x[(*before, edge)], wide if x._dtype in CATEGORIES["integer"] else x._dtype)

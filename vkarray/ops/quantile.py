@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import dtypes, promotion
-from ..array import VkArray, check_supported, default_dtype, empty, is_supported
+from ..array import VkArray, default_dtype, empty, floating, is_supported
 from ..dtypes import CATEGORIES, DType
 from ..shaders import Variant
 from . import creation, launch
@@ -84,9 +84,8 @@ def variants(device: Device) -> Iterator[Variant]:
 def _sorted(function: str, x: VkArray, axes: Sequence[int], convert: bool) -> VkArray:
     """The elements over `axes` sorted along a new last dimension; integers converted to float64 with `convert`."""
     promotion.check_category(function, x._dtype, "real numeric")
-    if convert and x._dtype in CATEGORIES["integer"]:
-        check_supported(dtypes.float64, x._device, function)
-        x = cast(x, dtypes.float64)
+    if convert:
+        x = cast(x, floating(x))
     kept = [axis for axis in range(x.ndim) if axis not in axes]
     count = math.prod(x._shape[axis] for axis in axes)
     if count == 0:
@@ -107,8 +106,8 @@ def median(x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, keepdims
 
     Parameters: x (real numeric); axis (None for all, an integer or a tuple); keepdims (keep the reduced axes, of length 1).
     Returns an array of the dtype of x, float64 for integers; NaN where there is a NaN.
-    Raises TypeError for other types, ValueError for no elements, IndexError for an axis out of range, FeatureError for
-    integers where the device has no float64. Method: radix sort.
+    Raises TypeError for other types, ValueError for no elements, IndexError for an axis out of range.
+    Method: radix sort.
     """
     axes = checked("median", x, axis)
     ordered = _sorted("median", x, axes, True)
@@ -131,7 +130,7 @@ def quantile(
     Returns an array of shape q.shape + the other axes and the dtype of x; of float64 for integers, unless the method takes
     elements as they are. NaN where there is a NaN.
     Raises TypeError for other types, ValueError for no elements, another method and a q outside of [0, 1], IndexError for an
-    axis out of range, FeatureError for integers where the device has no float64. Method: radix sort.
+    axis out of range. Method: radix sort.
     """
     return _quantile("quantile", x, q, 1.0, axis, method, keepdims)
 

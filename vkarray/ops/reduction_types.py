@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import dtypes
-from ..array import default_dtype
+from ..array import available, default_dtype
 from ..dtypes import CATEGORIES, COMPLEX_OF, DTYPES, DType
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _sum(dtype: DType, device: Device) -> tuple[DType, DType]:
 
 
 def _floating(dtype: DType, device: Device) -> tuple[DType, DType]:
-    return _same(dtype if dtype in CATEGORIES["floating-point"] else dtypes.float64, device)
+    return _same(dtype if dtype in CATEGORIES["floating-point"] else available(dtypes.float64, device), device)
 
 
 def _pair(dtype: DType, device: Device) -> tuple[DType, DType]:

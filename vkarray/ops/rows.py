@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import configuration, dtypes, layout, promotion
-from ..array import VkArray, check_supported, empty
+from ..array import VkArray, available, check_supported, empty
 from ..dtypes import CATEGORIES, REAL_OF, DType
 from . import launch
 from .launch import Operation
@@ -47,12 +47,19 @@ class Row:
     method: str = ""
     operations: dict[DType, Operation] = field(default_factory=dict, repr=False)
 
-    def compute_dtype(self, dtype: DType) -> DType:
-        """The type computed in for operands promoted to `dtype`. Raises TypeError outside the row's category."""
-        if self.integers != "keep" and dtype in CATEGORIES["integer or boolean"]:
-            return dtypes.float64 if self.integers == "float64" else promotion.float_for(dtype)
-        promotion.check_category(self.name, dtype, self.category)
-        return dtype
+    def compute_dtype(self, dtype: DType, operands: Sequence[Any]) -> DType:
+        """The type computed in for operands whose common type is `dtype`. Raises TypeError outside the row's category."""
+        if self.integers == "keep" or dtype not in CATEGORIES["integer or boolean"]:
+            promotion.check_category(self.name, dtype, self.category)
+            return dtype
+        arrays = [operand for operand in operands if type(operand) is VkArray]
+        floating = dtypes.float64
+        if (
+            self.integers == "by width"
+        ):  # of each array: int8 with uint8 are float16 here, as in NumPy, though int16 in a sum
+            own = {array._dtype for array in arrays}
+            floating = promotion.promote_all(map(promotion.float_for, {dtype} if own == {dtypes.bool_} else own))
+        return available(floating, arrays[0]._device)
 
     def accepted(self) -> Iterator[DType]:
         """The types computed in, for tests, reports and the archive."""
@@ -155,13 +162,12 @@ def _remedy(value: Any) -> str:
 
 def common_dtype(name: str, operands: Sequence[Any]) -> DType:
     """The promoted type of arrays and Python scalars (arrays first, then the scalars, which are weak)."""
-    check_operands(name, operands)
-    arrays = [operand._dtype for operand in operands if type(operand) is VkArray]
-    dtype = functools.reduce(promotion.promote, arrays)
+    like = check_operands(name, operands)
+    dtype = promotion.promote_all(operand._dtype for operand in operands if type(operand) is VkArray)
     for operand in operands:
         if type(operand) is not VkArray:
             dtype = promotion.promote_scalar_kind(dtype, promotion.scalar_kind(operand))
-    return dtype
+    return available(dtype, like._device)
 
 
 def as_operand(name: str, operand: Any, dtype: DType, like: VkArray) -> VkArray:
@@ -185,7 +191,7 @@ def _common(row: Row, operands: Sequence[Any]) -> Sequence[VkArray]:
             return operands
     like = check_operands(row.name, operands)
     dtype = common_dtype(row.name, operands)
-    compute = row.compute_dtype(dtype)
+    compute = row.compute_dtype(dtype, operands)
     check_supported(compute, like._device, row.name)
     if compute is not dtype and dtype in CATEGORIES["integer"]:
         for operand in operands:

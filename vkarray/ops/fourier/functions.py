@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
 from ... import dtypes, layout
-from ...array import VkArray, check_supported, empty
+from ...array import VkArray, empty, floating
 from ...dtypes import CATEGORIES, REAL_OF, DType
 from .. import launch
 from ..rows import cast, check_array
@@ -45,12 +45,8 @@ def _operand(name: str, x: Any) -> VkArray:
         raise TypeError(
             f"{name}: expected real numbers, got {dtype}. Use vkarray.fft.{_FOR_COMPLEX[name]}, or take vkarray.real(x)."
         )
-    if dtype in CATEGORIES["integer or boolean"]:
-        dtype = dtypes.float64
-    elif dtype.bits == 16:
-        dtype = dtypes.float32
-    check_supported(dtype, x._device, name)
-    return cast(x, dtype)
+    dtype = floating(x)
+    return cast(x, dtypes.float32 if dtype.bits == 16 else dtype)
 
 
 def _length(name: str, n: int | None, default: int) -> int:
@@ -175,8 +171,7 @@ def fft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     Parameters: x (any numeric type); n, the number of points: x is cut or padded with zeros (default: the length of the
     axis); axis; norm, "backward" (no scale), "ortho" (results divided by sqrt(n)) or "forward" (divided by n).
     Returns an array of complex64 for 16- and 32-bit floating-point x, of complex128 for float64, complex128 and integers.
-    Raises ValueError for n < 1 and an unknown norm, IndexError for an axis out of range, FeatureError for complex128 on a
-    device without float64.
+    Raises ValueError for n < 1 and an unknown norm, IndexError for an axis out of range.
     Method: Stockham's passes with radices up to 16, for other primes Bluestein's algorithm. The relative error in the root
     mean square stays below eps log2(n). Standard: `fft.fft`.
     """

@@ -36,7 +36,7 @@ def cholesky(x: VkArray, /, *, upper: bool = False) -> VkArray:
     and read the upper triangle instead).
     Returns an array of the shape and type of x, float64 for integers, zero in the other triangle.
     Raises LinAlgError for a matrix that is not positive definite (one with NaN gives NaN), ValueError for other shapes,
-    TypeError for 16-bit types, FeatureError where the device lacks float64 and it is needed.
+    TypeError for 16-bit types.
     Method: blocks of rows from the top (LAPACK's potrf): ||x - L conj(L)^T|| is a small multiple of N eps ||x||.
     Standard: linear algebra functions, `cholesky`.
     """

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ... import dtypes, layout
-from ...array import VkArray, check_supported, is_supported
-from ...dtypes import CATEGORIES, DType
+from ...array import VkArray, floating, is_supported
+from ...dtypes import DType
 from ...errors import LinAlgError
 from ...shaders import Variant
 from .. import launch
@@ -36,21 +36,20 @@ def variants_of(template: str, device: Device) -> Iterator[Variant]:
 
 
 def matrices(name: str, x: Any, *, square: bool = False) -> VkArray:
-    """x in the type to compute in: its own, or float64 for integers and bool, as in NumPy.
+    """x in the type to compute in: its own, or float64 for integers and bool, as in NumPy (float32 where that is missing).
 
     Raises TypeError unless x is an array, and for the 16-bit floating-point types, ValueError for fewer than 2 dimensions
-    and, with `square`, for other matrices, FeatureError where the device lacks the type.
+    and, with `square`, for other matrices.
     """
     if check_array(name, x).ndim < 2:
         raise ValueError(f"{name}: expected a matrix or a stack of matrices, shape (..., M, N); got shape {x._shape}.")
     if square and x._shape[-1] != x._shape[-2]:
         raise ValueError(f"{name}: expected square matrices, shape (..., N, N); got shape {x._shape}.")
-    dtype = dtypes.float64 if x._dtype in CATEGORIES["integer or boolean"] else x._dtype
+    dtype = floating(x)
     if dtype.bits == 16:
         raise TypeError(
             f"{name}: {dtype} is too short for factorisations. Convert it: vkarray.astype(x, vkarray.float32)."
         )
-    check_supported(dtype, x._device, name)
     limit = layout.index_limit(dtype.itemsize)
     if math.prod(x._shape[-2:]) > limit:
         raise ValueError(

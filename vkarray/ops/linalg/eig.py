@@ -66,7 +66,7 @@ def eig(x: VkArray, /) -> EigResult:
     stands beside its conjugate, and real eigenvalues have real eigenvectors; those of a Hermitian matrix are
     orthonormal. A defective matrix has fewer independent eigenvectors than columns.
     Raises LinAlgError for infinities and NaN, and where the iteration does not converge, ValueError for matrices that
-    are not square, TypeError for other types, FeatureError where the device lacks the type. Waits for the device.
+    are not square, TypeError for other types. Waits for the device.
     Method: Householder reduction to Hessenberg form; Francis's double-shift QR algorithm in windows (Braman, Byers and
     Mathias, SIAM J. Matrix Anal. Appl. 23, 2002) to Schur form; back substitution. It is backward stable: with
     |v| = 1, |x v - w v| is a small multiple of M eps |x|.
@@ -84,7 +84,7 @@ def eigvals(x: VkArray, /) -> VkArray:
     Returns a complex array of shape (..., M) with the precision of x. The order is unspecified; of a real matrix, an
     eigenvalue stands beside its conjugate.
     Raises LinAlgError for infinities and NaN, and where the iteration does not converge, ValueError for matrices that
-    are not square, TypeError for other types, FeatureError where the device lacks the type. Waits for the device.
+    are not square, TypeError for other types. Waits for the device.
     Method: as `eig`, without eigenvectors. Standard: linear algebra extension, `eigvals`.
     """
     return _solve("eigvals", matrices("eigvals", x, square=True), vectors=False)[0]

@@ -52,7 +52,7 @@ def eigh(x: VkArray, /) -> EighResult:
     Returns a named tuple: eigenvalues of shape (..., M), real and ascending, and eigenvectors of shape (..., M, M), whose
     columns are orthonormal.
     Raises LinAlgError for NaN and infinities and where the method does not converge, ValueError for matrices that are not
-    square, TypeError for other types, FeatureError where the device lacks the type.
+    square, TypeError for other types.
     Method: Householder reduction to tridiagonal form, divide and conquer (Cuppen 1981, Gu and Eisenstat 1995), blocked
     back transformation; |x - V diag(w) V^H| and |V^H V - I| are small multiples of M eps.
     Standard: linear algebra extension, `eigh`.
@@ -81,8 +81,7 @@ def eigvalsh(x: VkArray, /) -> VkArray:
     Parameters: x (floating-point of 32 bits or more; integers and bool are converted to float64) of shape (..., M, M), of
     which the lower triangle alone is read, and the real parts of the diagonal.
     Returns a real array of shape (..., M), ascending.
-    Raises LinAlgError for NaN and infinities, ValueError for matrices that are not square, TypeError for other types,
-    FeatureError where the device lacks the type.
+    Raises LinAlgError for NaN and infinities, ValueError for matrices that are not square, TypeError for other types.
     Method: Householder reduction to tridiagonal form, bisection with Sturm sequences; errors are small multiples of
     M eps of the largest eigenvalue.
     Standard: linear algebra extension, `eigvalsh`.

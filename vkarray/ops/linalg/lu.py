@@ -110,7 +110,7 @@ def factor(a: VkArray) -> Factors:
 def _strip_of(n: int, dtype: DType, device: Device) -> Strip | None:
     """The strips in which a matrix of order n is factored; None where it is not."""
     limits = device.limits
-    if n < _STRIPS_FROM[limits.kind] or not _STRIP_FEATURES <= device.features:
+    if n < _STRIPS_FROM[limits.kind] or not device.features >= _STRIP_FEATURES:
         return None
     for strip in (Strip(*own) for own in _STRIPS[dtype.itemsize]):
         size = next((size for size in _STRIP_SIZES if size * strip.rows >= n), math.inf)
@@ -218,7 +218,7 @@ def solve(x1: VkArray, x2: VkArray, /) -> VkArray:
     Parameters: x1 of shape (..., N, N); x2 of shape (N,), one vector, or (..., N, K), columns; the stacks broadcast.
     Returns an array of shape (..., N) or (..., N, K) and the promoted type; float64 where that is an integer type.
     Raises LinAlgError for a singular matrix (a pivot that is exactly zero), ValueError for shapes that do not match,
-    TypeError for other types and 16-bit ones, FeatureError where the device lacks float64 and it is needed.
+    TypeError for other types and 16-bit ones.
     Method: LU with partial pivoting and substitution, in blocks (LAPACK's gesv): the residual is a small multiple of
     N eps ||x1|| ||x||.
     Standard: linear algebra functions, `solve`.
@@ -227,7 +227,7 @@ def solve(x1: VkArray, x2: VkArray, /) -> VkArray:
     vector = type(x2) is VkArray and x2.ndim == 1
     a = matrices("solve", x1, square=True)
     b = matrices("solve", x2._view((*x2._shape, 1), (*x2._strides, 0)) if vector else x2)
-    dtype = promotion.promote(a._dtype, b._dtype)
+    dtype = promotion.promote(a._dtype, b._dtype)  # both are floating-point types by now
     a, b = cast(a, dtype), cast(b, dtype)
     if a._shape[-1] != b._shape[-2]:
         raise ValueError(
@@ -290,7 +290,7 @@ def inv(x: VkArray, /) -> VkArray:
 
     Parameters: x of shape (..., N, N). Returns an array of the shape and type of x; float64 for integers.
     Raises LinAlgError for a singular matrix (a pivot that is exactly zero), ValueError for other shapes, TypeError for
-    16-bit types, FeatureError where the device lacks float64 and it is needed.
+    16-bit types.
     Method: LU with partial pivoting, then x @ inv(x) = I column by column. Standard: linear algebra functions, `inv`.
     """
     a = matrices("inv", x, square=True)
@@ -345,8 +345,7 @@ def det(x: VkArray, /) -> VkArray:
     """The determinant of each square matrix; 0 for a singular one, 1 for one without elements.
 
     Parameters: x of shape (..., N, N). Returns an array of shape (...) and the type of x; float64 for integers.
-    Raises ValueError for other shapes, TypeError for 16-bit types, FeatureError where the device lacks float64 and it is
-    needed.
+    Raises ValueError for other shapes, TypeError for 16-bit types.
     Method: the product of the pivots of an LU factorisation, kept in range by powers of 2; the relative error of the
     product is at most N eps. Standard: linear algebra functions, `det`.
     """

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import dtypes
-from ...array import VkArray, check_supported, empty, is_supported
-from ...dtypes import CATEGORIES, REAL_OF, DType
+from ...array import VkArray, empty, floating, is_supported
+from ...dtypes import REAL_OF, DType
 from ...shaders import Variant
 from .. import elementwise, launch, searching, statistical
 from ..reductions import Reduction, checked, with_kept_axes
@@ -43,8 +43,7 @@ def variants(device: Device) -> Iterator[Variant]:
 def _floating(name: str, x: Any) -> tuple[VkArray, DType]:
     """x in the type to compute in (float32 for 16-bit types, float64 for integers), and the real type of the norm."""
     check_array(name, x)
-    dtype = dtypes.float64 if x._dtype in CATEGORIES["integer or boolean"] else x._dtype
-    check_supported(dtype, x._device, name)
+    dtype = floating(x)
     return cast(x, dtypes.float32 if dtype.bits == 16 else dtype), REAL_OF.get(dtype, dtype)
 
 

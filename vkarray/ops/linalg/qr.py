@@ -127,8 +127,8 @@ def qr(x: VkArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR
     mode, "reduced" or "complete".
     Returns a named tuple: Q of shape (..., M, K) and R of shape (..., K, N), with K = min(M, N) for "reduced" and K = M
     for "complete". The diagonal of R has any sign (of complex matrices: any phase where a column is 0 below it).
-    Raises ValueError for fewer than 2 dimensions and other modes, TypeError for other types, FeatureError where the
-    device lacks the type. NaN and infinities give NaN in Q and R.
+    Raises ValueError for fewer than 2 dimensions and other modes, TypeError for other types.
+    NaN and infinities give NaN in Q and R.
     Method: Householder reflections in blocks (Schreiber and Van Loan, SIAM J. Sci. Stat. Comput. 10,
     1989), columns scaled by powers of two; |x - Q R| and |Q^H Q - I| are small multiples of max(M, N) eps.
     Standard: linear algebra extension, `qr`.

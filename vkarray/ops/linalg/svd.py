@@ -55,7 +55,7 @@ def svd(x: VkArray, /, *, full_matrices: bool = True) -> SVDResult:
     singular values in descending order; Vh of shape (..., N, N) or (..., K, N) with orthonormal rows. The signs of
     singular vectors, and the vectors of singular values that are equal or zero, are not those of other libraries.
     Raises LinAlgError for matrices with NaN or infinities, ValueError for fewer than 2 dimensions, TypeError for
-    what is not an array and 16-bit types, FeatureError where the device lacks float64 and it is needed.
+    what is not an array and 16-bit types.
     Method: a QR decomposition, then one-sided Jacobi rotations (Hestenes 1958) of the columns of R^H (Drmac and Veselic,
     SIAM J. Matrix Anal. Appl. 29, 2008), in blocks; the residual, the orthogonality and the singular values are within
     a small multiple of max(M, N) eps, relative to the largest singular value.
