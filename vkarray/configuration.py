@@ -72,9 +72,9 @@ def _directory(value: Any) -> Path:
 
 
 def _default_cache() -> Path | None:
-    base = os.environ.get("XDG_CACHE_HOME")
-    try:
-        return (Path(base) if base else Path.home() / ".cache") / "vkarray"
+    base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME", "")
+    try:  # a relative path says nothing: XDG Base Directory Specification
+        return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "vkarray"
     except RuntimeError:  # no HOME, and a user without a line in passwd, as in containers: nothing is kept
         return None
 
@@ -146,7 +146,8 @@ SWITCHES: tuple[Switch, ...] = (
         _directory,
         _default_cache,
         "directory",
-        "Where compiled shaders and pipelines are kept; default `$XDG_CACHE_HOME/vkarray`, else `~/.cache/vkarray`.",
+        "Where compiled shaders and pipelines are kept; default `$XDG_CACHE_HOME/vkarray`, else `~/.cache/vkarray`; "
+        "on Windows `%LOCALAPPDATA%\\vkarray`.",
     ),
     _switch(
         "cpu_threads",

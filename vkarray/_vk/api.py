@@ -19,7 +19,8 @@ from . import faults
 NO_LOADER = (
     "vkarray: the Vulkan loader (libvulkan.so.1) was not found. On Debian or Ubuntu run "
     "`apt install libvulkan1 mesa-vulkan-drivers`; mesa-vulkan-drivers brings drivers for AMD and Intel GPUs and "
-    "llvmpipe for machines without a GPU. NVIDIA's driver package brings its own."
+    "llvmpipe for machines without a GPU. NVIDIA's driver package brings its own, and so do drivers for Windows "
+    "(vulkan-1.dll)."
 )
 
 try:

@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import os
+import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,7 +113,7 @@ class Tinygrad(Few):
     def __init__(self) -> None:
         dawn = importlib.util.find_spec("pydawn")
         if "WEBGPU_PATH" not in os.environ and dawn is not None and dawn.origin is not None:
-            found = sorted((Path(dawn.origin).parent / "lib").glob(f"libwebgpu_dawn_{os.uname().machine}.so"))
+            found = sorted((Path(dawn.origin).parent / "lib").glob(f"libwebgpu_dawn_{platform.machine()}.so"))
             os.environ.update({"WEBGPU_PATH": str(found[0])} if found else {})
         os.environ.setdefault("WEBGPU_BACKEND", "WGPUBackendType_Vulkan")
         module = importlib.import_module("tinygrad")
