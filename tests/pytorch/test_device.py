@@ -329,3 +329,20 @@ def test_other_accelerators_are_reached_through_the_host():
         assert torch.equal(x.to(DEVICE).to(other), there)
         assert torch.equal(there.clone().copy_(x.to(DEVICE).T.contiguous().T + 1), there + 1)
         assert torch.equal(torch.zeros(3, 4, device=DEVICE).copy_(there.T.contiguous().T).cpu(), x)
+
+
+class Named(torch.Tensor):
+    """A tensor of a class of one's own."""
+
+
+@pytest.mark.parametrize("make", [
+    lambda x: x.as_subclass(Named), lambda x: Named(x), lambda x: x.view(3, 2).as_subclass(Named),
+    lambda x: x.data.as_subclass(Named), lambda x: torch.Tensor._make_subclass(Named, x),
+    lambda x: x.cpu().as_subclass(Named).to(DEVICE), lambda x: x.cpu().as_subclass(Named).to(DEVICE).cpu().to(DEVICE) + 1,
+])  # fmt: skip
+def test_tensors_of_other_classes(make):
+    made = make(torch.arange(6.0, device=DEVICE))
+    assert type(made) is Named
+    assert type(made + 1) is Named
+    assert made.device.type == DEVICE
+    assert made.flatten().tolist()[-1] >= 5

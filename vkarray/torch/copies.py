@@ -109,7 +109,7 @@ def _metadata(name: str) -> None:
 
 for _name in (
     "as_strided", "view", "_reshape_alias", "unfold", "set_.source_Storage_storage_offset", "set_.source_Tensor",
-    "set_.source_Storage", "view_as_real", "view_as_complex", "alias",
+    "set_.source_Storage", "view_as_real", "view_as_complex",
 ):  # fmt: skip
     _metadata(_name)
 
