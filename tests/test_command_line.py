@@ -100,6 +100,13 @@ def test_info_reports_versions_and_devices() -> None:
         assert word in done.stdout
 
 
+def test_info_prints_what_the_terminal_cannot(tmp_path: os.PathLike[str]) -> None:
+    cache = os.path.join(os.fsencode(tmp_path), b"\xff\xe2\x82\xac")  # no UTF-8, then a sign that few encodings have
+    done = vkarray("info", VKARRAY_CACHE=os.fsdecode(cache), PYTHONIOENCODING="latin-1")
+    assert done.returncode == 0, done.stderr
+    assert r"\udcff\u20ac" in done.stdout
+
+
 @pytest.mark.parametrize("command", ["devices", "info"])
 def test_without_a_driver_the_remedy_is_named(command: str, tmp_path: os.PathLike[str]) -> None:
     nowhere = os.path.join(tmp_path, "no-driver.json")

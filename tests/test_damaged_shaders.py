@@ -14,6 +14,7 @@ import pytest
 import vkarray as vx
 from vkarray import archive as archive_of_shaders
 from vkarray import cache, configuration, shaders, spirv_module
+from vkarray.command import info
 from vkarray.errors import ShaderError
 from vkarray.shaders import Variant
 
@@ -126,6 +127,7 @@ def test_a_damaged_archive_is_named_where_there_is_no_compiler(package, monkeypa
         shaders.CACHE.clear()
         monkeypatch.setattr(shaders, "compiler", lambda: None)
         shaders.compiler_version.cache_clear()
+        assert "spirv.archive is damaged" in dict(info.facts())["compiled shaders"]
         with pytest.raises(
             ShaderError, match=r"^example: .*spirv\.archive is damaged: it should have .* Reinstall vkarray"
         ):
@@ -196,7 +198,7 @@ def test_a_short_file_of_the_compiler_is_an_error_and_is_not_kept(pretended, len
         ("os.kill(os.getpid(), 9)", "ended with status -9 and said nothing"),
         ("os.write(1, b'ERROR: \\xff\\xfe\\n'); sys.exit(1)", "does not compile.\n  \ufffd\ufffd"),
         ("os.write(2, b'\\x80'); sys.exit(1)", "does not compile.\n\ufffd"),
-        ("os.mkdir('shader.spv')", "the folder for temporary files fails"),
+        ("os.mkdir('shader.spv')", "Is a directory"),
     ],
     ids=["nothing", "killed", "other text", "other bytes", "a folder"],
 )
@@ -222,6 +224,7 @@ def test_a_compiler_that_cannot_be_started_is_named(pretended, tmp_path):
     (tmp_path / "bin" / shaders.COMPILER).write_bytes(b"\x7fELF, but no program")
     with pytest.raises(ShaderError, match=rf"{shaders.COMPILER} cannot be started .* Install it"):
         shaders.spirv_of_source(SOURCE, "example")
+    assert "cannot be started" in dict(info.facts())["shader compiler"]
     (tmp_path / "bin" / shaders.COMPILER).unlink()
     with pytest.raises(ShaderError, match=rf"{shaders.COMPILER} cannot be read .* Install it"):
         shaders.spirv_of_source(SOURCE, "example")
@@ -236,7 +239,7 @@ def test_a_compiler_in_a_relative_folder_is_found(pretended, tmp_path, monkeypat
 
 def test_without_a_folder_for_temporary_files(monkeypatch, tmp_path):
     monkeypatch.setattr(shaders.tempfile, "tempdir", str(tmp_path / "missing"))
-    with pytest.raises(ShaderError, match=r"^example: .* the folder for temporary files fails .*missing.* TMPDIR"):
+    with pytest.raises(ShaderError, match=r"^example: .* temporary files in .*missing fail .* TMPDIR"):
         shaders.compile_glsl(SOURCE, "example")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 
@@ -39,6 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
     choice = parser.parse_args(arguments)
 
     module = importlib.import_module(f"vkarray.command.{choice.command}")
+    if isinstance(sys.stdout, io.TextIOWrapper):  # whose encoding, or whose paths, may be of another kind
+        sys.stdout.reconfigure(errors="backslashreplace")
     options = argparse.ArgumentParser(f"vkarray {choice.command}", description=module.__doc__)
     module.add_arguments(options)
     try:

@@ -154,8 +154,8 @@ def compiler_version() -> str:
         marker = Path(path).stat()
     except OSError as error:
         raise ShaderError(f"The shader compiler {path} cannot be read ({error}). {_INSTALL}") from error
-    # Asking takes a process start, so the answer is kept under the program's path, size and time.
-    key = f"version of {path} {marker.st_size} {marker.st_mtime_ns}"
+    # Asking takes a process start, so the answer is kept under what changes with the program, also if clocks jump.
+    key = f"version of {path} {marker.st_size} {marker.st_mtime_ns} {marker.st_ctime_ns} {marker.st_ino}"
     known = _VERSIONS.get(key)
     if known is None:
         done = _run([path, "--version"])
@@ -241,7 +241,9 @@ def _that_came_with_vkarray(digest: str) -> bytes | None:
 
 
 def damage() -> str:
-    """What is damaged of the compiled shaders that came with vkarray, as far as they were asked for; empty for nothing."""
+    """What is damaged of the compiled shaders that came with vkarray: of their lists, and of those asked for so far."""
+    _archive()
+    shipped()
     return " ".join(_damaged)
 
 
@@ -263,17 +265,18 @@ def compile_glsl(source: str, label: str, details: str = "") -> bytes:
         raise ShaderError(f"{label}: a shader cannot #include files; put their text into the source.")
     path = compiler()
     if path is None:
-        reinstall = f"{damage()} Reinstall vkarray, or install the compiler." if damage() else _INSTALL
+        damaged = damage()
+        advice = f"{damaged} Reinstall vkarray, or install the compiler." if damaged else _INSTALL
         raise ShaderError(
             f"{label}: this shader is not among those that come with vkarray, and there is no {COMPILER} on this "
-            f"machine to compile it. {reinstall}"
+            f"machine to compile it. {advice}"
         )
     try:
-        with tempfile.TemporaryDirectory(prefix="vkarray-") as folder:
+        with tempfile.TemporaryDirectory(prefix="vkarray-", ignore_cleanup_errors=True) as folder:
             return _compile_in(Path(folder), path, source, label, details)
     except OSError as error:
         raise ShaderError(
-            f"{label}: the shader cannot be compiled, because the folder for temporary files fails ({error}). {_ROOM}"
+            f"{label}: the shader cannot be compiled: temporary files in {tempfile.tempdir} fail ({error}). {_ROOM}"
         ) from error
 
 

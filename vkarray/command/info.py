@@ -9,7 +9,7 @@ import platform
 from collections.abc import Iterator
 
 from .. import __version__, _vk, configuration, shaders
-from ..errors import DeviceError
+from ..errors import DeviceError, ShaderError
 from . import devices
 
 PACKAGES = ("numpy", "vulkan", "cffi", "torch")
@@ -48,7 +48,7 @@ def facts() -> Iterator[tuple[str, str]]:
     yield "system", f"{platform.platform()}, {os.cpu_count()} processors"
     for package in PACKAGES:
         yield package, version_of(package)
-    yield "shader compiler", shaders.compiler_version() if shaders.compiler() else "none"
+    yield "shader compiler", compiler()
     yield "compiled shaders", packaged_archive()
     settings = configuration.current()
     yield "cache", str(settings.cache or "none, as there is no home directory")
@@ -67,8 +67,15 @@ def version_of(package: str) -> str:
         return "not installed"
 
 
+def compiler() -> str:
+    try:
+        return shaders.compiler_version()
+    except ShaderError as error:
+        return str(error)
+
+
 def packaged_archive() -> str:
     path = shaders.archive_path()
-    if shaders.damage():
-        return shaders.damage()
+    if damage := shaders.damage():
+        return f"{damage} Reinstall vkarray."
     return f"packaged, {path.stat().st_size / 2**20:.1f} MiB" if path.is_file() else "none packaged: compiled on demand"
