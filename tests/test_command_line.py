@@ -100,6 +100,26 @@ def test_info_reports_versions_and_devices() -> None:
         assert word in done.stdout
 
 
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"null", b"[]", b"{}", b'{"rows": [3]}', b"[" * 99999, b"\xff", None],
+    ids=lambda content: repr(content)[:20],
+)
+@pytest.mark.parametrize(
+    "command", [["bench", "--draw"], ["operators", "--read"], ["accuracy", "sqrt", "--digests", "--compare"]], ids=str
+)
+def test_a_report_that_is_damaged_is_named(
+    command: list[str], content: bytes | None, tmp_path: os.PathLike[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = os.path.join(tmp_path, "report.json")
+    if content is not None:
+        with open(file, "wb") as opened:
+            opened.write(content)
+    assert main([*command, file]) == 1
+    said = "is not a whole report of this command" if content is not None else "cannot be read"
+    assert f"{file} {said}" in capsys.readouterr().err
+
+
 def test_info_prints_what_the_terminal_cannot(tmp_path: os.PathLike[str]) -> None:
     cache = os.path.join(os.fsencode(tmp_path), b"\xff\xe2\x82\xac")  # no UTF-8, then a sign that few encodings have
     done = vkarray("info", VKARRAY_CACHE=os.fsdecode(cache), PYTHONIOENCODING="latin-1")

@@ -15,7 +15,7 @@ import numpy as np
 
 from ... import __version__, _vk
 from ...dtypes import DTYPES
-from ...errors import VkArrayError
+from .. import reports
 from . import engine, exhaustive, peers
 from .measure import Measurement
 
@@ -65,11 +65,8 @@ def digest_line(name: str, digest: str, earlier: Digests | None) -> str:
 
 def digests_in(file: Path) -> Digests:
     """The digests in a JSON report. Raises VkArrayError when it has none or cannot be read."""
-    try:
-        digests = json.loads(file.read_text(encoding="utf-8"))["digests"]
-    except (OSError, ValueError, KeyError) as error:
-        raise VkArrayError(f"no digests can be read from {file} ({type(error).__name__}: {error}).") from None
-    return dict(digests)
+    with reports.opened(file) as report:
+        return dict(report["digests"])
 
 
 def differing(digests: Digests, earlier: Digests) -> list[str]:

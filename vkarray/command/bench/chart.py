@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from pathlib import Path
 from typing import Any
+
+from .. import reports
 
 _MISSED, _GOAL = "#c0392b", "#222222"
 _PEERS = ("#1f77b4", "#9dc3e6", "#2ca02c", "#a6d8a0", "#7f7f7f", "#c7c7c7", "#9467bd", "#c5b0d5")
@@ -24,15 +25,15 @@ def _pyplot() -> Any:
 
 def picture(path: Path) -> str | None:
     """Draw the report in a file of JSON beside it. Returns what that lacks: matplotlib, or something to draw."""
-    report = json.loads(path.read_text(encoding="utf-8"))
-    drawing, found = draw_growth, report.get("points")
-    if found is None:
-        drawing, found = draw, [row for row in report["rows"] if row["ratios"]]
-    if not found:
-        return "it has no figures beside those of vkarray"
-    if importlib.util.find_spec("matplotlib") is None:
-        return "matplotlib is not installed"
-    drawing(report, path.with_suffix(".png"))
+    with reports.opened(path) as report:
+        drawing, found = draw_growth, report.get("points")
+        if found is None:
+            drawing, found = draw, [row for row in report["rows"] if row["ratios"]]
+        if not found:
+            return "it has no figures beside those of vkarray"
+        if importlib.util.find_spec("matplotlib") is None:
+            return "matplotlib is not installed"
+        drawing(report, path.with_suffix(".png"))
     print(f"Wrote {path.with_suffix('.png')}")
     return None
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from ... import __version__
 from ...errors import VkArrayError
+from .. import reports
 from . import layers, report
 
 
@@ -115,7 +116,7 @@ class Worker:
 def run(arguments: argparse.Namespace) -> int:
     """Check the entries chosen, print the failures and a summary; 1 when an entry failed."""
     if arguments.read:
-        made = report.Run(**json.loads(arguments.read.read_text(encoding="utf-8")))
+        made = _earlier(arguments.read)
     else:
         made = report.Run(_about(arguments), _records(arguments))
     if arguments.json:
@@ -123,10 +124,17 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.markdown:
         from ...torch.table import TABLE
 
-        others = [report.Run(**json.loads(file.read_text(encoding="utf-8"))) for file in arguments.beside]
+        others = [_earlier(file) for file in arguments.beside]
         arguments.markdown.write_text(report.markdown([made, *others], TABLE), encoding="utf-8")
     print(report.summary(made.entries))
     return int(any(report.failed(each) for each in made.entries.values()))
+
+
+def _earlier(file: Path) -> report.Run:
+    with reports.opened(file) as found:
+        run = report.Run(**found)
+        report.summary(run.entries)  # reads all of them
+        return run
 
 
 def _about(arguments: argparse.Namespace) -> dict[str, str]:
