@@ -16,7 +16,7 @@ import torch
 import vkarray as vx
 import vkarray.torch as vt
 from vkarray.array import is_supported
-from vkarray.torch import storage, versions
+from vkarray.torch import copies, storage, versions
 from vkarray.torch.storage import FROM_TORCH
 
 DEVICE = "vulkan"
@@ -275,6 +275,17 @@ def test_storages():
     assert second.tolist() == [2.5, 2.5]
     with pytest.raises(TypeError, match="UntypedStorage"):
         torch.UntypedStorage(size=4, device=DEVICE)
+
+
+def test_memory_for_another_accelerator_is_pinned_by_pytorch(monkeypatch):
+    asked = []
+    monkeypatch.setattr(copies, "_pin_for_others", lambda keys, tensor, device: asked.append(device) or tensor)
+    x = torch.ones(3)
+    assert x.pin_memory() is not x
+    assert not asked
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda *_: torch.device("cuda"))
+    x.pin_memory()
+    assert asked == [torch.device("cuda")]
 
 
 def test_loaders_that_pin_memory():

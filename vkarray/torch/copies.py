@@ -79,7 +79,11 @@ _WITHOUT_DEVICE = torch._C.DispatchKeySet(torch._C.DispatchKey.CompositeExplicit
 
 
 def _pin_memory(tensor: Tensor, device: Any = None) -> Tensor:
-    """An ordinary copy, which moves to the device as fast: loaders of data pin what they give to any accelerator."""
+    """An ordinary copy, which moves to the device as fast: loaders of data pin what they give to any accelerator.
+
+    Memory for another accelerator, which is PyTorch's own where `vulkan` was not asked for, is pinned by PyTorch.
+    """
+    device = device or torch.accelerator.current_accelerator()
     if device is not None and device.type != "vulkan":
         pinned: Tensor = _pin_for_others(_WITHOUT_DEVICE, tensor, device)
         return pinned
