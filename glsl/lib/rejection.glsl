@@ -6,7 +6,7 @@
 
 #include "lib/philox.glsl"
 #include "lib/distributions.glsl"
-#include "lib/special.glsl"
+#include "lib/incomplete_gamma.glsl"
 
 const uint VX_ATTEMPTS = 64u;
 
@@ -26,35 +26,6 @@ uvec4 vx_words(Draw draw, uint attempt) { return vx_block(draw.block, draw.numbe
 #define WORD(words) (words).x
 #define OTHER_WORD(words) (words).y
 #endif
-
-// The error of Stirling's formula for log n!.
-T vx_stirling_error(T n) {
-    if (n == T(0)) return T(0);
-    if (n < T(16)) {
-        precise T exact = vx_lgamma_positive(n + T(1)) - (n + T(0.5)) * vx_log(n) + n - VX_HALF_LOG_2_PI;
-        return exact;
-    }
-    precise T square = T(1) / (n * n);
-    precise T series = (T(1) / T(12) - square * (T(1) / T(360) - square / T(1260))) / n;
-    return series;
-}
-
-// x log(x / mean) + mean - x without cancellation.
-T vx_deviance(T x, T mean) {
-    precise T distance = x - mean, sum = x + mean;
-    if (vx_absolute(distance) < T(0.1) * sum) {
-        precise T ratio = distance / sum, square = ratio * ratio, result = distance * ratio, power = T(2) * x * ratio;
-        for (int j = 1; j < 20; ++j) {
-            power *= square;
-            precise T next = result + power / T(2 * j + 1);
-            if (next == result) break;
-            result = next;
-        }
-        return result;
-    }
-    precise T far = x * vx_log(x / mean) + mean - x;
-    return x == T(0) ? mean : far;
-}
 
 // G. Marsaglia, W. W. Tsang, "A simple method for generating gamma variables", ACM TOMS 26, 2000.
 T vx_draw_gamma(T alpha, T unused, Draw draw) {

@@ -248,7 +248,14 @@ for _name, _formula in {
     "lgamma": special.lgamma, "digamma": special.digamma, "polygamma": special.polygamma, "i0": special.i0,
     "special_i0e": special.i0e, "special_i1": special.i1, "special_i1e": special.i1e, "special_zeta": special.zeta,
     "special_erfcx": special.erfcx, "special_log_ndtr": special.log_ndtr, "special_ndtri": special.ndtri,
-    "special_entr": special.entr,
+    "special_entr": special.entr, "special_bessel_j0": special.bessel_j0, "special_bessel_j1": special.bessel_j1,
+    "special_bessel_y0": special.bessel_y0, "special_bessel_y1": special.bessel_y1,
+    "special_modified_bessel_i0": special.i0, "special_modified_bessel_i1": special.i1,
+    "special_modified_bessel_k0": special.k0, "special_modified_bessel_k1": special.k1,
+    "special_scaled_modified_bessel_k0": special.k0e, "special_scaled_modified_bessel_k1": special.k1e,
+    "special_spherical_bessel_j0": special.spherical_bessel_j0, "special_airy_ai": special.airy_ai,
+    "igamma": special.gammainc, "igammac": special.gammaincc,
+    **{f"special_{name}": row for name, row in special.POLYNOMIALS.items()},
 }.items():  # fmt: skip
     elementwise(_name, _formula)
 elementwise("isposinf", nn.is_positive_infinity)

@@ -12,13 +12,13 @@ _FORMULAS: list[Formula] = []
 
 
 def _row(operands: int, name: str, expression: str, **options: Any) -> Formula:
-    row = Formula(name, operands, "real floating", expression, "", "/special", **options)
+    row = Formula(name, operands, "real floating", expression, "", **{"library": "/special", **options})
     _FORMULAS.append(row)
     return row
 
 
-def _unary(name: str, expression: str = "") -> Formula:
-    return _row(1, name, expression or f"vx_{name}(a)")
+def _unary(name: str, expression: str = "", **options: Any) -> Formula:
+    return _row(1, name, expression or f"vx_{name}(a)", **options)
 
 
 def _binary(name: str, **options: Any) -> Formula:
@@ -37,6 +37,45 @@ erfcx = _unary("erfcx")
 log_ndtr = _unary("log_ndtr")
 ndtri = _unary("ndtri")
 entr = _unary("entr")
+
+_BESSEL = {"library": "/bessel"}
+bessel_j0 = _unary("bessel_j0", **_BESSEL)
+bessel_j1 = _unary("bessel_j1", **_BESSEL)
+bessel_y0 = _unary("bessel_y0", **_BESSEL)
+bessel_y1 = _unary("bessel_y1", **_BESSEL)
+k0 = _unary("k0", "vx_bessel_k(a, 0, false)", **_BESSEL)
+k1 = _unary("k1", "vx_bessel_k(a, 1, false)", **_BESSEL)
+k0e = _unary("k0e", "vx_bessel_k(a, 0, true)", **_BESSEL)
+k1e = _unary("k1e", "vx_bessel_k(a, 1, true)", **_BESSEL)
+spherical_bessel_j0 = _unary("spherical_bessel_j0", **_BESSEL)
+airy_ai = _unary("airy_ai", **_BESSEL)
+
+_INCOMPLETE = {"library": "/incomplete_gamma"}
+gammainc = _row(2, "gammainc", "vx_incomplete_gamma(a, b, false)", **_INCOMPLETE)
+gammaincc = _row(2, "gammaincc", "vx_incomplete_gamma(a, b, true)", **_INCOMPLETE)
+
+
+def _polynomials(name: str, expression: str) -> Formula:
+    return _row(2, name, expression, library="/polynomials")
+
+
+# Of x and the order.
+POLYNOMIALS = {
+    **{
+        f"chebyshev_polynomial_{name}": _polynomials(f"chebyshev {name}", f"vx_chebyshev(a, b, {kind})")
+        for kind, name in enumerate("tuvw")
+    },
+    **{
+        f"shifted_chebyshev_polynomial_{name}": _polynomials(
+            f"shifted chebyshev {name}", f"vx_shifted_chebyshev(a, b, {kind})"
+        )
+        for kind, name in enumerate("tuvw")
+    },
+    "hermite_polynomial_h": _polynomials("hermite h", "vx_hermite(a, b, T(2))"),
+    "hermite_polynomial_he": _polynomials("hermite he", "vx_hermite(a, b, T(1))"),
+    "laguerre_polynomial_l": _polynomials("laguerre l", "vx_laguerre(a, b)"),
+    "legendre_polynomial_p": _polynomials("legendre p", "vx_legendre(a, b)"),
+}
 
 
 def variants(device: Any) -> Iterator[Variant]:
