@@ -155,7 +155,7 @@ class Allocator:
         self.blocks: list[Block] = []
         self.bins: dict[int, list[Piece]] = {}  # rounded size -> free pieces
         self.bin_of: dict[int, list[Piece]] = {}  # requested size -> the same lists
-        self.bytes_in_use = self.bytes_peak = 0
+        self.bytes_in_use = self.bytes_peak = self.block_bytes_peak = 0
         self.block_bytes = self.allocations = self.misses = self.retries = 0
         self.next_flush = 0  # that many allocations from the first on
         physical = device.physical
@@ -264,6 +264,7 @@ class Allocator:
         block = Block(self.device.functions, self.device.handle, nbytes, self.memory_type, self.mapped, dedicated)
         self.blocks.append(block)
         self.block_bytes += nbytes
+        self.block_bytes_peak = max(self.block_bytes_peak, self.block_bytes)
         block.free.append(Piece(self, block, 0, nbytes, 0, 0))
 
     def _figures(self, nbytes: int, error: Exception) -> str:
@@ -305,12 +306,17 @@ class Allocator:
             "bytes_cached": self.block_bytes - self.bytes_in_use,
             "bytes_reserved": self.block_bytes,
             "bytes_peak": self.bytes_peak,
+            "bytes_reserved_peak": self.block_bytes_peak,
             "bytes_total": self.device.physical.heap_bytes,
             "allocations": self.allocations,
             "cache_misses": self.misses,
             "blocks": len(self.blocks),
             "out_of_memory_retries": self.retries,
         }
+
+    def reset_peaks(self) -> None:
+        """Let both peaks begin anew."""
+        self.bytes_peak, self.block_bytes_peak = self.bytes_in_use, self.block_bytes
 
     def check(self) -> None:
         """Nothing to check here; see guard.py."""

@@ -28,6 +28,7 @@ from . import (
     fractional,
     grid,
     indexing,
+    layouts,
     least_squares,
     linear_algebra,
     losses,

@@ -52,6 +52,12 @@ def at(index: int) -> _vk.Device:
     return found
 
 
+def opened(index: int) -> _vk.Device | None:
+    """The Vulkan device with an index of PyTorch's, if it was opened."""
+    found = _devices[index] if index < len(_devices) else None
+    return found if found is not None and found.open else None
+
+
 def _expected() -> str:
     count = device_count()
     return "device 0, for there is one device" if count == 1 else f"a device from 0 to {count - 1}"
@@ -159,28 +165,6 @@ def synchronize(device: Any = None) -> None:
     of(device).synchronize()
 
 
-def memory_allocated(device: Any = None) -> int:
-    """The bytes of a device's memory that tensors and arrays hold."""
-    return of(device).memory.statistics()["bytes_in_use"]
-
-
-def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes of a device's memory that tensors and arrays have held."""
-    return of(device).memory.statistics()["bytes_peak"]
-
-
-def memory_reserved(device: Any = None) -> int:
-    """The bytes taken from the driver, those kept for re-use included."""
-    return of(device).memory.statistics()["bytes_reserved"]
-
-
-def empty_cache() -> None:
-    """Give unused memory of all devices back to the driver."""
-    for one in _devices:
-        if one is not None and one.open:
-            one.empty_cache()
-
-
 def get_amp_supported_dtype() -> list[torch.dtype]:
     """The types that `torch.autocast("vulkan")` can compute in."""
     return [torch.float16, torch.bfloat16]
@@ -196,11 +180,15 @@ def _lazy_init() -> None:
     """Nothing is left to do. PyTorch asks for it until it is there, in every call that names the device."""
 
 
+def init() -> None:
+    """Open the current device, which else happens at first use. Raises DeviceError where there is none."""
+    current()
+
+
 MODULE = types.ModuleType("torch.vulkan", "The Vulkan device of PyTorch, made by vkarray.torch.")
 _FUNCTIONS = (
-    is_available, is_initialized, device_count, current_device, set_device, device, device_name, synchronize, memory_allocated,
-    max_memory_allocated, memory_reserved, empty_cache, get_amp_supported_dtype, _is_in_bad_fork,
-    _lazy_init,
+    is_available, is_initialized, device_count, current_device, set_device, device, device_name, synchronize,
+    get_amp_supported_dtype, _is_in_bad_fork, _lazy_init, init,
 )  # fmt: skip
 
 
@@ -208,19 +196,6 @@ def publish(*functions: Any) -> None:
     """Enter functions in the module `torch.vulkan`."""
     for function in functions:
         setattr(MODULE, function.__name__, function)
-
-
-# The functions of `torch.accelerator` for this device that PyTorch leaves to C++.
-_synchronize_others = torch.accelerator.synchronize
-
-
-def _synchronize_accelerator(device: Any = None, /) -> None:
-    """Return when the accelerator has done all its work."""
-    accelerator = torch.accelerator.current_accelerator()
-    if accelerator is not None and accelerator.type == "vulkan":
-        synchronize(device)
-    else:
-        _synchronize_others(device)
 
 
 def _attribute(name: str) -> Any:
@@ -232,4 +207,3 @@ def _attribute(name: str) -> Any:
 
 MODULE.__dict__["__getattr__"] = _attribute
 publish(*_FUNCTIONS)
-torch.accelerator.synchronize = _synchronize_accelerator

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from ..errors import VkArrayError
+from . import layouts
 
 
 class FallbackError(VkArrayError, NotImplementedError):
@@ -137,6 +138,7 @@ def run(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any
             for original, host in hosts.values():
                 if host is value:  # an argument that was written to
                     return original
+            layouts.check(op, value)
             moved[0] += value.nbytes
             return value.to("vulkan")
 

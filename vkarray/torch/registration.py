@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from . import device
+from . import accelerator, conversions, device
 
 _kept: list[Any] = []  # PyTorch keeps plain pointers to what it is given
 
@@ -35,6 +35,8 @@ def register_device() -> None:
     _kept.extend((device.Hook(), device.Guard()))
     torch._C._acc.register_python_privateuseone_hook(_kept[0])
     torch._C._acc.register_python_privateuseone_device_guard(_kept[1])
+    accelerator.install()
+    conversions.install()
     torch.autograd._engine_run_backward = _run_backward
 
 
