@@ -243,6 +243,17 @@ def test_without_a_folder_for_temporary_files(monkeypatch, tmp_path):
         shaders.compile_glsl(SOURCE, "example")
 
 
+def test_a_compiler_that_may_not_write_all(pretended, tmp_path):
+    """The real one, with a limit of bytes in a file, which it notices as little as a full disk."""
+    real = shaders.compiler()
+    pretended("pass")
+    script = f'#!/bin/sh\ntrap "" XFSZ\nulimit -f 1\nexec {real} "$@"\n'
+    (tmp_path / "bin" / shaders.COMPILER).write_text(script)
+    with pytest.raises(ShaderError, match=r"^example: .*ended without an error, but the (512|1024) bytes .* TMPDIR"):
+        shaders.spirv_of_source(SOURCE, "example")
+    assert shaders.CACHE.statistics()["bytes"] == 0
+
+
 def test_on_a_full_disk(tmp_path, monkeypatch):
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=40k", "none", tmp_path], capture_output=True, check=False

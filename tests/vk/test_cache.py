@@ -2,8 +2,8 @@
 
 import errno
 import hashlib
-import io
 import os
+import resource
 import socket
 from pathlib import Path
 
@@ -131,19 +131,20 @@ def test_content_that_cannot_be_read_is_neither_kept_nor_used(cache, monkeypatch
     assert cache.get("key") == b"content", "the entry is not rebuilt"
 
 
-@pytest.mark.parametrize("failing", ["fdopen", "replace"])
-def test_a_full_disk_leaves_nothing_behind(cache, monkeypatch, failing):
-    class Full(io.BytesIO):
-        def write(self, *_):
-            raise OSError(errno.ENOSPC, "No space left on device")
+def test_a_write_that_fails_leaves_nothing_behind(cache, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     cache.put("key", b"old")
     with monkeypatch.context() as patch:
-        if failing == "fdopen":
-            patch.setattr(os, "fdopen", lambda handle, mode: [os.close(handle), Full()][1])
-        else:
-            patch.setattr(os, "replace", Full().write)
+        patch.setattr(os, "replace", refuse)
         cache.put("key", b"new")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        cache.put("key", b"new" * 100)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert len(list(cache.directory.iterdir())) == 1, "a write that failed left a temporary file"
     assert cache.get("key") == b"old", "a write that failed changed the entry"
 
