@@ -58,23 +58,23 @@ def test_every_single_barrier_is_needed(checked_device, monkeypatch):
     program(checked_device)
     count = queue.barriers - start
     assert count >= 4, "the program has fewer hazards than it should"
-    name = "_pipeline_barrier_2" if queue._between_2 is not None else "_pipeline_barrier"
-    listening = getattr(queue, name)
+    name = "pipeline_barrier_2" if queue.recorder.pipeline_barrier_2 is not None else "pipeline_barrier"
+    listening, checker = getattr(queue.recorder, name), queue.recorder.checker
     for deleted in range(count):
         checked_device.synchronize()
-        queue.checker.unordered.clear()
+        checker.unordered.clear()
         calls = iter(range(10**6))
 
         def without_one(*arguments, deleted=deleted, calls=calls):
             if next(calls) != deleted:
                 listening(*arguments)
 
-        monkeypatch.setattr(queue, name, without_one)
+        monkeypatch.setattr(queue.recorder, name, without_one)
         with pytest.raises(ValidationError, match=r"Barrier missing between .* and .*: (read|write) after"):
             program(checked_device)
-        monkeypatch.setattr(queue, name, listening)
+        monkeypatch.setattr(queue.recorder, name, listening)
     checked_device.synchronize()
-    queue.checker.unordered.clear()
+    checker.unordered.clear()
     assert (program(checked_device) == expected).all()
 
 
@@ -82,11 +82,12 @@ def test_missing_barrier_between_batches_is_found(checked_device, monkeypatch):
     combine, queue = Combine(checked_device), checked_device.queue
     a = upload(checked_device, np.arange(64, dtype=np.uint32))
     combine.run(a, a, a)
-    which = "_pipeline_barrier_2" if "synchronization2" in checked_device.features else "_pipeline_barrier"
-    monkeypatch.setattr(queue, which, lambda *_: None)
+    which = "pipeline_barrier_2" if "synchronization2" in checked_device.features else "pipeline_barrier"
+    monkeypatch.setattr(queue.recorder, which, lambda *_: None)
     checked_device.synchronize()
+    combine.run(a, a, a)
     with pytest.raises(ValidationError, match="Barrier missing between combine and combine"):
-        combine.run(a, a, a)
+        queue.submit()
 
 
 def test_undeclared_buffer_is_found(checked_device):
@@ -100,18 +101,32 @@ def test_undeclared_buffer_is_found(checked_device):
 
 
 def test_brute_force_checker_on_ranges():
-    class Range:
-        def __init__(self, begin, end):
-            self.address, self.nbytes = begin, end - begin
-
     checker = barriers.Checker(None)
-    checker.command("one", [Range(0, 10)], [Range(10, 20)])
-    checker.command("reads the same", [Range(5, 10)], [Range(20, 30)])
-    checker.command("neighbour", [Range(30, 31)], [Range(31, 40)])
+    checker.begin("commands")
+    checker.command("commands", "one", [(0, 10)], [(10, 20)])
+    checker.command("commands", "reads the same", [(5, 10)], [(20, 30)])
+    checker.command("commands", "neighbour", [(30, 31)], [(31, 40)])
+    checker.raise_problems()
+    checker.command("commands", "late", [], [(9, 10)])
     with pytest.raises(ValidationError, match="between one and late: write after read of 0x9 to 0xa"):
-        checker.command("late", [], [Range(9, 10)])
-    checker.barrier()
-    checker.command("late", [], [Range(9, 10)])
+        checker.raise_problems()
+    checker.barrier("commands")
+    checker.command("commands", "late", [], [(9, 10)])
+    checker.raise_problems()
+
+
+def test_brute_force_checker_follows_what_is_submitted():
+    checker = barriers.Checker(None)
+    checker.begin("first")
+    checker.command("first", "one", [], [(0, 10)])
+    checker.begin("interrupted")
+    checker.command("interrupted", "two", [], [(0, 10)])
+    checker.raise_problems()
+    checker.submitted("first")
+    checker.begin("second")
+    checker.command("second", "two", [], [(0, 10)])
+    with pytest.raises(ValidationError, match="between one and two: write after write"):
+        checker.raise_problems()
 
 
 def test_guard_bytes_stay_whole_in_a_correct_program(guarded_device, device):

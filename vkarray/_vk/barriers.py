@@ -33,18 +33,29 @@ class Checker:
 
     def __init__(self, allocator: Allocator) -> None:
         self.allocator = allocator
-        self.unordered: list[Command] = []
+        self.unordered: list[Command] = []  # of what was submitted
+        self.recorded: dict[Any, list[Command]] = {}  # the same after each command buffer that is not submitted yet
+        self.problems: list[str] = []
         self.commands = self.barriers = 0
 
-    def barrier(self) -> None:
-        self.barriers += 1
-        self.unordered.clear()
+    def begin(self, commands: Any) -> None:
+        """A command buffer begins."""
+        self.recorded[commands] = list(self.unordered)
 
-    def command(self, name: str, reads: Sequence[Buffer], writes: Sequence[Buffer]) -> None:
-        """Check one command; raises ValidationError naming both commands and the range."""
-        new = Command(name, _ranges(reads), _ranges(writes))
+    def submitted(self, commands: Any) -> None:
+        """A command buffer is submitted."""
+        self.unordered = self.recorded.pop(commands, self.unordered)
+
+    def barrier(self, commands: Any) -> None:
+        """A barrier is recorded."""
+        self.barriers += 1
+        self.recorded[commands].clear()
+
+    def command(self, commands: Any, name: str, reads: list[Range], writes: list[Range]) -> None:
+        """Check one command that is recorded; a problem names both commands and the range."""
+        new, unordered = Command(name, reads, writes), self.recorded[commands]
         self.commands += 1
-        for old in self.unordered:
+        for old in unordered:
             for kind, first, second in (
                 ("write after write", old.writes, new.writes),
                 ("read after write", old.writes, new.reads),
@@ -52,10 +63,16 @@ class Checker:
             ):
                 overlap = _overlap(first, second)
                 if overlap:
-                    raise ValidationError(
+                    self.problems.append(
                         f"Barrier missing between {old.name} and {name}: {kind} of {overlap[0]:#x} to {overlap[1]:#x}."
                     )
-        self.unordered.append(new)
+        unordered.append(new)
+
+    def raise_problems(self) -> None:
+        """Raise ValidationError with the problems found since the last call, if any."""
+        problems, self.problems = self.problems, []
+        if problems:
+            raise ValidationError("\n".join(dict.fromkeys(problems)))
 
     def check_addresses(self, name: str, push_constants: bytes, buffers: Sequence[Buffer]) -> None:
         """Every device address among the push constants must lie in a buffer declared as read or written."""
@@ -69,10 +86,6 @@ class Checker:
                 )
 
 
-def _ranges(buffers: Sequence[Buffer]) -> list[Range]:
-    return [(buffer.address, buffer.address + buffer.nbytes) for buffer in buffers]
-
-
 def _overlap(first: list[Range], second: list[Range]) -> Range | None:
     for a, b in first:
         for c, d in second:
@@ -83,17 +96,17 @@ def _overlap(first: list[Range], second: list[Range]) -> Range | None:
 
 def attach(queue: Queue, allocator: Allocator) -> Checker:
     """Start checking a queue: its barrier functions report to the checker from now on."""
-    checker = queue.checker = Checker(allocator)
-    queue.traced = True
+    recorder, checker = queue.recorder, Checker(allocator)
 
     def listen(function: Any) -> Any:
-        def call(*arguments: Any) -> None:
-            checker.barrier()
-            function(*arguments)
+        def call(commands: Any, *arguments: Any) -> None:
+            checker.barrier(commands)
+            function(commands, *arguments)
 
         return call
 
-    queue._pipeline_barrier = listen(queue._pipeline_barrier)
-    if queue._between_2 is not None:
-        queue._pipeline_barrier_2 = listen(queue._pipeline_barrier_2)
+    recorder.checker = checker
+    recorder.pipeline_barrier = listen(recorder.pipeline_barrier)
+    if recorder.pipeline_barrier_2 is not None:
+        recorder.pipeline_barrier_2 = listen(recorder.pipeline_barrier_2)
     return checker

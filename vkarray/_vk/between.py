@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import mmap
 import threading
+import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from ..errors import OutOfMemoryError, VulkanError
 from .api import NULL, ffi, struct, vk
+from .lease import Lease
 from .memory import Block, Buffer
 from .transfer import check_range
 
@@ -62,19 +64,38 @@ class ImportedBlock(Block):
             raise
 
 
+class _Use:
+    """A command that uses a segment: the device, and its serial as of a buffer that it reads or writes."""
+
+    address = nbytes = 0  # each device knows its own of the segment's
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.written = self.read = 0
+
+    def wait(self) -> None:
+        """Return when it is done."""
+        self.device.queue.wait(max(self.written, self.read))
+
+
 class _Segment:
-    """A part of the ring, and the serials of the commands that use it on either device."""
+    """A part of the ring, and the commands that use it on either device."""
 
     def __init__(self, offset: int) -> None:
         self.offset = offset
-        self.uses: list[tuple[Device, int]] = []
+        self.uses: list[_Use] = []
+
+    def used_on(self, device: Device) -> _Use:
+        """Note a use before it begins: Ctrl-C may strike when the command is taken."""
+        self.uses.append(_Use(device))
+        return self.uses[-1]
 
     def wait(self) -> None:
         """Return when no device uses it. A device that is closed or lost does not."""
         while self.uses:
-            device, serial = self.uses[-1]
-            if device.open and device.lost is None:
-                device.queue.wait(serial)
+            use = self.uses[-1]
+            if use.device.open and use.device.lost is None:
+                use.wait()
             self.uses.pop()
 
 
@@ -87,6 +108,7 @@ class _Ring:
         start = int(ffi.cast("uintptr_t", ffi.from_buffer(self._memory)))
         self.pointer, self.nbytes = ffi.cast("char*", (start + alignment - 1) & -alignment), nbytes
         self.segments = deque(_Segment(index * SEGMENT_BYTES) for index in range(SEGMENTS))
+        self.holder: weakref.ref[Lease] | None = None  # of the copy that uses it
 
     def next(self) -> _Segment:
         """The segment that was used longest ago, when nothing uses it any more."""
@@ -114,6 +136,7 @@ def _imported(device: Device) -> Block | None:
             if _ring.alignment % limits.minImportedHostPointerAlignment:
                 raise OutOfMemoryError("The ring is not aligned as the device needs it.")
             with device.gate:
+                device.gate.check()
                 transfer.imported = ImportedBlock(device, _ring.pointer, _ring.nbytes)
         except (VulkanError, OutOfMemoryError):
             transfer.refuses_import = True
@@ -172,16 +195,20 @@ def through_imported_memory(
     assert ring is not None
     assert sent is not None
     assert received is not None
+    lease = Lease()
+    if not lease.take(ring):  # in the middle of a copy, by a signal handler
+        through_staging_rings(source, source_offset, target, target_offset, nbytes)
+        return
     filled: deque[tuple[_Segment, int, int]] = deque()
 
     def read_first() -> None:
         segment, start, count = filled.popleft()
-        source.device.queue.wait(segment.uses[0][1])
+        segment.uses[0].wait()
         with target.device.gate:
-            segment.uses.append((target.device, target.device.queue.serial + 1))
+            use = segment.used_on(target.device)
             target.device.transfer.record(
                 "receive", received, segment.offset,
-                target.piece.block, target.block_offset + target_offset + start, count, (), (target,),
+                target.piece.block, target.block_offset + target_offset + start, count, (use,), (target,),
             )  # fmt: skip
             target.device.queue.submit()
 
@@ -189,10 +216,10 @@ def through_imported_memory(
         count = min(SEGMENT_BYTES, nbytes - start)
         segment = ring.next()
         with source.device.gate:
-            segment.uses.append((source.device, source.device.queue.serial + 1))
+            use = segment.used_on(source.device)
             source.device.transfer.record(
                 "send", source.piece.block, source.block_offset + source_offset + start,
-                sent, segment.offset, count, (source,), (),
+                sent, segment.offset, count, (source,), (use,),
             )  # fmt: skip
             source.device.queue.submit()
         filled.append((segment, start, count))

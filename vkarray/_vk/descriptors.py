@@ -1,12 +1,13 @@
 """Descriptor sets for kernels that declare `layout(binding = n) buffer` or `usamplerBuffer`, cached by layout and buffers.
 
-A set is written once and never changed, so it may be used by any number of commands in flight. Sets that were not used
-for long are freed when the device has done with them.
+A set is written once and never changed, so it may be used by any number of commands in flight, whose batches keep it.
+Sets that were not used for long are dropped, and freed when nothing refers to them any more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FeatureError, VulkanError
@@ -28,79 +29,83 @@ _TEXEL_FORMAT = vk.VK_FORMAT_R32G32B32A32_UINT
 
 
 class DescriptorSet:
-    """A set, its pool, the blocks it points into, the views of texel buffers it owns, and the serial of its last use."""
+    """A set in use, and the blocks it points into."""
 
-    __slots__ = ("blocks", "handle", "pool", "serial", "views")
+    __slots__ = ("__weakref__", "blocks", "cell")
 
-    def __init__(self, handle: Any, pool: Any, blocks: set[Block]) -> None:
-        self.handle, self.pool, self.blocks, self.serial = handle, pool, blocks, 0
+    def __init__(self, blocks: set[Block]) -> None:
+        self.blocks = blocks
+        self.cell = ffi.new("VkDescriptorSet*")  # NULL until it is allocated
+
+
+class Owned(weakref.ref[DescriptorSet]):
+    """What is freed when a set is dropped: itself, from its pool, and its views of texel buffers."""
+
+    __slots__ = ("cell", "pool", "views")
+
+    def __init__(self, made: DescriptorSet, dropped: Callable[[Any], None]) -> None:
+        self.cell, self.pool = made.cell, NULL
         self.views: list[Any] = []
 
 
 class Descriptors:
-    """Layouts, pools and cached sets of one device."""
+    """Layouts, pools and cached sets of one device. Handles are in cells, which Vulkan fills: Ctrl-C loses none of them."""
 
     def __init__(self, device: Device) -> None:
         self.device, self.functions = device, device.functions
         self._layouts: dict[tuple[tuple[int, str], ...], tuple[Any, Any]] = {}
         self.pools: list[Any] = []
         self.sets: dict[tuple[Any, ...], DescriptorSet] = {}  # least recently used first
+        self.owned: dict[Any, Owned] = {}  # by the cell
+        self.dropped: list[Owned] = []  # in any thread, at any time, by no code of Python's: one append
         self.hits = self.misses = 0
-        self._cell = ffi.new("VkDescriptorSet*")
-        self._bind = device.functions.vkCmdBindDescriptorSets
 
     def layouts(self, bindings: dict[int, str]) -> tuple[Any, Any]:
         """The pipeline layout and descriptor set layout for a kernel's bindings; shared between kernels."""
-        key = tuple(bindings.items())
-        if key not in self._layouts:
-            set_layout, handle = ffi.new("VkDescriptorSetLayout*"), self.device.handle
-            if bindings:
-                entries = array(
-                    "VkDescriptorSetLayoutBinding",
-                    [
-                        {
-                            "binding": number,
-                            "descriptorType": _TYPES[kind],
-                            "descriptorCount": 1,
-                            "stageFlags": vk.VK_SHADER_STAGE_COMPUTE_BIT,
-                        }
-                        for number, kind in key
-                    ],
-                )
-                self.functions.vkCreateDescriptorSetLayout(
-                    handle,
-                    struct("VkDescriptorSetLayoutCreateInfo", bindingCount=len(key), pBindings=entries),
-                    NULL,
-                    set_layout,
-                )
+        key, handle = tuple(bindings.items()), self.device.handle
+        new = ffi.new("VkPipelineLayout*"), ffi.new("VkDescriptorSetLayout*")
+        layout, set_layout = self._layouts.setdefault(key, new)
+        if bindings and set_layout[0] == NULL:
+            entries = array(
+                "VkDescriptorSetLayoutBinding",
+                [
+                    {
+                        "binding": number,
+                        "descriptorType": _TYPES[kind],
+                        "descriptorCount": 1,
+                        "stageFlags": vk.VK_SHADER_STAGE_COMPUTE_BIT,
+                    }
+                    for number, kind in key
+                ],
+            )
+            self.functions.vkCreateDescriptorSetLayout(
+                handle,
+                struct("VkDescriptorSetLayoutCreateInfo", bindingCount=len(key), pBindings=entries),
+                NULL,
+                set_layout,
+            )
+        if layout[0] == NULL:
             push = struct(
                 "VkPushConstantRange",
                 stageFlags=vk.VK_SHADER_STAGE_COMPUTE_BIT,
                 size=self.device.limits.max_push_constants_size,
             )
-            layout = ffi.new("VkPipelineLayout*")
-            try:
-                self.functions.vkCreatePipelineLayout(
-                    handle,
-                    struct(
-                        "VkPipelineLayoutCreateInfo",
-                        setLayoutCount=1 if bindings else 0,
-                        pSetLayouts=set_layout,
-                        pushConstantRangeCount=1,
-                        pPushConstantRanges=push,
-                    ),
-                    NULL,
-                    layout,
-                )
-            except Exception:
-                if bindings:
-                    self.functions.vkDestroyDescriptorSetLayout(handle, set_layout[0], NULL)
-                raise
-            self._layouts[key] = layout[0], set_layout[0]
-        return self._layouts[key]
+            self.functions.vkCreatePipelineLayout(
+                handle,
+                struct(
+                    "VkPipelineLayoutCreateInfo",
+                    setLayoutCount=1 if bindings else 0,
+                    pSetLayouts=set_layout,
+                    pushConstantRangeCount=1,
+                    pPushConstantRanges=push,
+                ),
+                NULL,
+                layout,
+            )
+        return layout[0], set_layout[0]
 
-    def bind(self, commands: Any, kernel: Kernel, bindings: Sequence[tuple[int, Buffer, int, int]]) -> None:
-        """Bind ``bindings``: (binding, buffer, offset, bytes). Raises ValueError when they do not fit the kernel."""
+    def bound(self, kernel: Kernel, bindings: Sequence[tuple[int, Buffer, int, int]]) -> DescriptorSet:
+        """The set for ``bindings``: (binding, buffer, offset, bytes). Raises ValueError when they do not fit the kernel."""
         key = (
             kernel.set_layout,
             *(
@@ -108,32 +113,29 @@ class Descriptors:
                 for number, buffer, offset, nbytes in bindings
             ),
         )
-        entry = self.sets.pop(key, None)
-        if entry is None:
+        found = self.sets.pop(key, None)
+        if found is None:
             self.misses += 1
-            entry = self._make(kernel, bindings)
+            found = self._make(kernel, bindings)
         else:
             self.hits += 1
-        self.sets[key] = entry
-        entry.serial = self.device.queue.serial + 1
-        self._cell[0] = entry.handle
-        self._bind(commands, vk.VK_PIPELINE_BIND_POINT_COMPUTE, kernel.layout, 0, 1, self._cell, 0, NULL)
+        self.sets[key] = found
+        return found
 
     def _make(self, kernel: Kernel, bindings: Sequence[tuple[int, Buffer, int, int]]) -> DescriptorSet:
         self._check(kernel, bindings)
         if len(self.sets) >= KEPT_SETS:
             self._trim(KEPT_SETS // 2)
-        handle, pool = self._allocate(kernel.set_layout)
-        made = DescriptorSet(handle, pool, {buffer.piece.block for _, buffer, *_ in bindings})
+        self._free()
+        made = DescriptorSet({buffer.piece.block for _, buffer, *_ in bindings})
+        owned = self.owned[made.cell] = Owned(made, self.dropped.append)
+        self._allocate(kernel.set_layout, owned)
         views = ffi.new("VkBufferView[]", len(bindings))
-        try:
-            for position, (number, buffer, offset, nbytes) in enumerate(bindings):
-                if kernel.bindings[number] == "texel":
-                    views[position] = self._view(buffer, offset, nbytes)
-                    made.views.append(views[position])
-        except BaseException:
-            self._free(made)
-            raise
+        for position, (number, buffer, offset, nbytes) in enumerate(bindings):
+            if kernel.bindings[number] == "texel":
+                owned.views.append(ffi.new("VkBufferView*"))
+                self._view(buffer, offset, nbytes, owned.views[-1])
+                views[position] = owned.views[-1][0]
         infos = array(
             "VkDescriptorBufferInfo",
             [
@@ -146,7 +148,7 @@ class Descriptors:
             [
                 struct(
                     "VkWriteDescriptorSet",
-                    dstSet=handle,
+                    dstSet=made.cell[0],
                     dstBinding=number,
                     descriptorCount=1,
                     descriptorType=_TYPES[kernel.bindings[number]],
@@ -159,9 +161,8 @@ class Descriptors:
         self.functions.vkUpdateDescriptorSets(self.device.handle, len(bindings), writes, 0, NULL)
         return made
 
-    def _view(self, buffer: Buffer, offset: int, nbytes: int) -> Any:
+    def _view(self, buffer: Buffer, offset: int, nbytes: int, view: Any) -> None:
         """A view of a part of a buffer as texels, the last of them whole: memory comes in steps of 256 bytes."""
-        view = ffi.new("VkBufferView*")
         self.functions.vkCreateBufferView(
             self.device.handle,
             struct(
@@ -174,7 +175,6 @@ class Descriptors:
             NULL,
             view,
         )
-        return view[0]
 
     def _check(self, kernel: Kernel, bindings: Sequence[tuple[int, Buffer, int, int]]) -> None:
         if {number for number, *_ in bindings} != set(kernel.bindings) or len(bindings) != len(kernel.bindings):
@@ -218,35 +218,33 @@ class Descriptors:
                     (limit,),
                 )
 
-    def _allocate(self, set_layout: Any) -> tuple[Any, Any]:
-        layout, handle = ffi.new("VkDescriptorSetLayout*", set_layout), ffi.new("VkDescriptorSet*")
-        for pool in reversed(self.pools):
+    def _allocate(self, set_layout: Any, made: Owned) -> None:
+        layout = ffi.new("VkDescriptorSetLayout*", set_layout)
+        for pool in [*(pool[0] for pool in reversed(self.pools) if pool[0] != NULL), None]:
+            made.pool = self._add_pool() if pool is None else pool
             try:
                 self.functions.vkAllocateDescriptorSets(
                     self.device.handle,
                     struct(
-                        "VkDescriptorSetAllocateInfo", descriptorPool=pool, descriptorSetCount=1, pSetLayouts=layout
+                        "VkDescriptorSetAllocateInfo",
+                        descriptorPool=made.pool,
+                        descriptorSetCount=1,
+                        pSetLayouts=layout,
                     ),
-                    handle,
+                    made.cell,
                 )
-                return handle[0], pool
+                return
             except VulkanError as error:
-                if error.result not in ("VK_ERROR_OUT_OF_POOL_MEMORY", "VK_ERROR_FRAGMENTED_POOL"):
+                full = error.result in ("VK_ERROR_OUT_OF_POOL_MEMORY", "VK_ERROR_FRAGMENTED_POOL")
+                if pool is None or not full:
                     raise
-        self._add_pool()
-        pool = self.pools[-1]
-        self.functions.vkAllocateDescriptorSets(
-            self.device.handle,
-            struct("VkDescriptorSetAllocateInfo", descriptorPool=pool, descriptorSetCount=1, pSetLayouts=layout),
-            handle,
-        )
-        return handle[0], pool
 
-    def _add_pool(self) -> None:
+    def _add_pool(self) -> Any:
         sizes = array(
             "VkDescriptorPoolSize", [{"type": kind, "descriptorCount": POOL_DESCRIPTORS} for kind in _TYPES.values()]
         )
         pool = ffi.new("VkDescriptorPool*")
+        self.pools.append(pool)
         self.functions.vkCreateDescriptorPool(
             self.device.handle,
             struct(
@@ -259,38 +257,43 @@ class Descriptors:
             NULL,
             pool,
         )
-        self.pools.append(pool[0])
+        return pool[0]
 
     def _trim(self, count: int) -> None:
-        """Free the ``count`` least recently used sets, as far as the device has done with them."""
-        released = self.device.queue.progress.released
-        for key in [key for key, _ in zip(self.sets, range(count), strict=False)]:
-            if self.sets[key].serial <= released:
-                self._free(self.sets.pop(key))
+        """Drop the ``count`` least recently used sets; batches keep those that are in use."""
+        for key in list(self.sets)[:count]:
+            self.sets.pop(key, None)
+        self._free()
 
     def forget(self, blocks: Sequence[Block]) -> None:
         """Free the sets that point into blocks about to be destroyed (the device is done with them)."""
         gone = set(blocks)
-        for key in [key for key, entry in self.sets.items() if entry.blocks & gone]:
-            self._free(self.sets.pop(key))
+        for key in list(self.sets):
+            entry = self.sets.get(key)
+            if entry is not None and entry.blocks & gone:
+                self.sets.pop(key, None)
+        entry = None  # a reference would keep the last of them
+        self._free()
 
-    def _free(self, entry: DescriptorSet) -> None:
-        self.functions.vkFreeDescriptorSets(
-            self.device.handle, entry.pool, 1, ffi.new("VkDescriptorSet*", entry.handle)
-        )
-        for view in entry.views:
-            self.functions.vkDestroyBufferView(self.device.handle, view, NULL)
+    def _free(self) -> None:
+        """Free the sets that were dropped."""
+        while self.dropped:
+            owned = self.dropped.pop()
+            self.owned.pop(owned.cell, None)
+            if owned.cell[0] != NULL:
+                self.functions.vkFreeDescriptorSets(self.device.handle, owned.pool, 1, owned.cell)
+            for view in owned.views:
+                self.functions.vkDestroyBufferView(self.device.handle, view[0], NULL)
 
     def close(self) -> None:
         handle = self.device.handle
-        for entry in self.sets.values():
-            self._free(entry)
         self.sets.clear()
+        self.dropped[:] = self.owned.values()
+        self._free()
         for pool in self.pools:
-            self.functions.vkDestroyDescriptorPool(handle, pool, NULL)
+            self.functions.vkDestroyDescriptorPool(handle, pool[0], NULL)
         for layout, set_layout in self._layouts.values():
-            self.functions.vkDestroyPipelineLayout(handle, layout, NULL)
-            if set_layout != NULL:
-                self.functions.vkDestroyDescriptorSetLayout(handle, set_layout, NULL)
+            self.functions.vkDestroyPipelineLayout(handle, layout[0], NULL)
+            self.functions.vkDestroyDescriptorSetLayout(handle, set_layout[0], NULL)
         self.pools.clear()
         self._layouts.clear()

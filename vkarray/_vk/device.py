@@ -27,26 +27,18 @@ from .timing import timestamps
 from .transfer import Transfer
 
 
-class Gate:
-    """Lets one thread at a time use a device, until it is shut: whoever enters then gets the reason."""
+class Gate(type(threading.RLock())):  # type: ignore[misc]
+    """Lets one thread at a time use a device, until it is shut: whoever enters has to check, and then gets the reason.
 
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
-        self.reason: Callable[[], VkArrayError] | None = None
+    It enters and leaves as the lock that it is, in C: Ctrl-C would strike inside methods of Python, with the lock held.
+    """
+
+    reason: Callable[[], VkArrayError] | None = None
 
     def check(self) -> None:
+        """Raise the reason when the gate is shut."""
         if self.reason is not None:
             raise self.reason()
-
-    def __enter__(self) -> None:
-        self.check()
-        self.lock.acquire()
-        if self.reason is not None:  # shut while this thread waited
-            self.lock.release()
-            raise self.reason()
-
-    def __exit__(self, *_: object) -> None:
-        self.lock.release()
 
 
 class Device:
@@ -68,9 +60,9 @@ class Device:
             stack.callback(self.memory.close)
             self.pipeline_cache = PipelineCache(self)
             stack.callback(self.pipeline_cache.close)
-            self.queue = Queue(self, stack)
             self.descriptors = Descriptors(self)
             stack.callback(self.descriptors.close)
+            self.queue = Queue(self, stack)  # closes first: its batches keep descriptors
             self.transfer = Transfer(self)
             stack.callback(self.transfer.close)
             if settings.check_barriers:
@@ -120,6 +112,7 @@ class Device:
         Raises ShaderError for damaged SPIR-V and FeatureError when the device lacks what the kernel needs.
         """
         with self.gate:
+            self.gate.check()
             begin = time.perf_counter()
             kernel = Kernel(self, spirv, name, specialization)
             self.kernels.add(kernel)
@@ -134,6 +127,7 @@ class Device:
     def synchronize(self) -> None:
         """Return when the device has done all work given to it so far."""
         with self.gate:
+            self.gate.check()
             serial = self.queue.serial
         self.queue.wait(serial)
         self.memory.check()
@@ -170,7 +164,7 @@ class Device:
 
     def _refuse(self, reason: Callable[[], VkArrayError]) -> None:
         """Shut the gate when no thread is behind it. The first reason stays."""
-        with self.gate.lock:
+        with self.gate:
             self.gate.reason = self.gate.reason or reason
             self.memory.bin_of.clear()  # the way to memory that does not pass the gate
             if hasattr(self, "queue"):
@@ -260,7 +254,7 @@ def _after_fork() -> None:
     _lock = threading.RLock()
     for device in list(_opened):
         device.open = False
-        device.gate.lock = device.queue.lock = threading.RLock()  # a thread of the parent may have held the old one
+        device.gate = device.queue.gate = Gate()  # a thread of the parent may have held the old one
         device._refuse(lambda: ForkError(instance.FORKED))
     _opened.clear()
     _devices.clear()

@@ -40,6 +40,7 @@ class GuardedAllocator(Allocator):
             self.check()
         buffer = super().allocate(nbytes + 2 * GUARD_BYTES if nbytes >= 0 else nbytes)
         with self.device.gate:
+            self.device.gate.check()
             piece = buffer.piece
             piece.home = self.released
             self.sizes[piece] = nbytes
@@ -62,6 +63,7 @@ class GuardedAllocator(Allocator):
     def check(self) -> None:
         """Look at the guards of all live and all released buffers; raises ValidationError when one was written."""
         with self.device.gate:
+            self.device.gate.check()
             self.device.queue.wait_all()
             damage = [self._damage(buffer.piece, "live") for buffer in list(self.live)]
             while self.released:

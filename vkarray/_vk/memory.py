@@ -187,6 +187,7 @@ class Allocator:
         if nbytes < 0:
             raise ValueError(f"allocate: got {nbytes} bytes, expected 0 or more.")
         with self.device.gate:
+            self.device.gate.check()
             self.misses += 1
             size = rounded(nbytes)
             home = self.bins.setdefault(size, [])
@@ -288,6 +289,7 @@ class Allocator:
     def empty_cache(self) -> None:
         """Give blocks without any buffer back to the driver, once the device has done with them."""
         with self.device.gate:
+            self.device.gate.check()
             self.flush()
             empty = [block for block in self.blocks if block.free and block.free[0].size == block.nbytes]
             if not empty:

@@ -23,14 +23,13 @@ WAIT_NANOSECONDS = 100_000_000  # wake up this often so that Ctrl-C works
 
 
 class Progress:
-    """Which serials the device has done. Written to behind the device's gate."""
+    """Which serials the device has done. Written to behind the device's gate, by statements that are one step (`lease.py`)."""
 
     def __init__(self, device: Device) -> None:
         self.device, self.functions = device, device.functions
         self.completed = 0  # all up to this serial is done
         self.released = 0  # and the driver has done with all that was submitted for it
         self.signalled = 0  # the last serial that a submission signals
-        self.value = ffi.new("uint64_t*")  # what the next submission signals
         self._counter = ffi.new("uint64_t*")
         self.semaphore = ffi.new("VkSemaphore*")
         timeline = struct("VkSemaphoreTypeCreateInfo", semaphoreType=vk.VK_SEMAPHORE_TYPE_TIMELINE)
@@ -48,11 +47,11 @@ class Progress:
             self.close()
             raise
 
-    def submit_info(self, signals: bool, **fields: Any) -> Any:
-        """What a submission is, which signals `value` or does not."""
-        if signals:
+    def submit_info(self, value: Any, **fields: Any) -> Any:
+        """What a submission is, which signals what the cell `value` holds, or nothing where that is None."""
+        if value is not None:
             timeline = struct(
-                "VkTimelineSemaphoreSubmitInfo", signalSemaphoreValueCount=1, pSignalSemaphoreValues=self.value
+                "VkTimelineSemaphoreSubmitInfo", signalSemaphoreValueCount=1, pSignalSemaphoreValues=value
             )
             fields |= {"pNext": timeline, "signalSemaphoreCount": 1, "pSignalSemaphores": self.semaphore}
         return struct("VkSubmitInfo", **fields)
@@ -61,22 +60,24 @@ class Progress:
         """Whether a batch need not signal."""
         return self.block is not None and serial - self.signalled <= SILENT_COMMANDS
 
-    def record(self, commands: Any, serial: int) -> None:
-        """The last command of a silent batch."""
-        self.value[0] = serial
+    def record(self, commands: Any, value: Any, serial: int) -> None:
+        """The last command of a silent batch; `value` is the cell of its command buffer."""
+        value[0] = serial
         assert self.block is not None, "no batch is silent without a word to write to"
-        self.functions.vkCmdUpdateBuffer(commands, self.block.buffer, 0, 8, self.value)
+        self.functions.vkCmdUpdateBuffer(commands, self.block.buffer, 0, 8, value)
 
-    def look(self, last: int) -> None:
-        """See how far the device is. Raises DeviceLostError when it has passed the last serial that was submitted."""
+    def look(self) -> None:
+        """See how far the device is. Raises DeviceLostError when it has passed the last serial there is."""
         if self.block is not None:
-            self.completed = max(self.completed, self.word[0])
+            seen = self.word[0]
+            self.completed = seen if seen > self.completed else self.completed
         if self.signalled > self.released:
             self.functions.vkGetSemaphoreCounterValue(self.device.handle, self.semaphore[0], self._counter)
-            if self._counter[0] > last:  # some drivers count to 2^64-1 when the device is lost
+            seen = self._counter[0]
+            if seen > self.device.queue.serial:  # some drivers count to 2^64-1 when the device is lost
                 raise self.device._lost("vkGetSemaphoreCounterValue")
-            self.released = max(self.released, self._counter[0])
-            self.completed = max(self.completed, self.released)
+            self.completed = seen if seen > self.completed else self.completed
+            self.released = seen if seen > self.released else self.released  # last: what is released is completed
 
     def poll(self, serial: int, silent: bool) -> None:
         """Look for a while whether the device has done a batch."""
@@ -96,9 +97,9 @@ class Progress:
     def arrived(self, serial: int, silent: bool) -> bool:
         """Whether the batch of this serial is done, when the queue is idle."""
         if silent:
-            return bool(self.word[0] == serial)
+            return bool(self.word[0] >= serial)
         self.functions.vkGetSemaphoreCounterValue(self.device.handle, self.semaphore[0], self._counter)
-        return bool(self._counter[0] == serial)
+        return bool(self._counter[0] >= serial)
 
     def close(self) -> None:
         self.functions.vkDestroySemaphore(self.device.handle, self.semaphore[0], NULL)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import configuration
 from ..errors import FeatureError
@@ -15,86 +15,70 @@ if TYPE_CHECKING:
     from .device import Device
     from .memory import Buffer
     from .queue import Queue
+    from .recorder import Recording
 
+MOST_TIMED = 512  # dispatches of a recording; batches are half as long
 _AT_END = vk.VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT
+_RESULTS = vk.VK_QUERY_RESULT_64_BIT | vk.VK_QUERY_RESULT_WAIT_BIT
+
+Sink = dict[int, tuple[str, float]]  # kernel names and seconds by the serials of the dispatches
 
 
-class Timer:
-    """The timestamps of one batch: two per dispatch, in a query pool of its own."""
+class Note:
+    """What the checker and timers want to know of a command: address ranges [begin, end) and who asks for its time."""
 
-    def __init__(self, queue: Queue, capacity: int) -> None:
-        self.queue, self.device = queue, queue.device
-        self.capacity = capacity
-        self.entries: list[tuple[str, tuple[int, int, int], int, bool, list[list[tuple[str, float]]]]] = []
-        pool = ffi.new("VkQueryPool*")
-        self.device.functions.vkCreateQueryPool(
-            self.device.handle,
-            struct("VkQueryPoolCreateInfo", queryType=vk.VK_QUERY_TYPE_TIMESTAMP, queryCount=2 * capacity),
-            NULL,
-            pool,
+    def __init__(
+        self, queue: Queue, name: str, groups: tuple[int, int, int] | None, reads: Sequence[Buffer], writes: Sequence[Buffer]
+    ) -> None:  # fmt: skip
+        self.name, self.groups = name, groups
+        self.reads, self.writes = (
+            [(buffer.address, buffer.address + buffer.nbytes) for buffer in buffers] for buffers in (reads, writes)
         )
-        self.pool = pool[0]
-        self.device.functions.vkCmdResetQueryPool(queue.commands, self.pool, 0, 2 * capacity)
-
-    def deliver(self) -> None:
-        """Read the timestamps of the finished batch, hand them to whoever asked, and release the pool."""
-        count = 2 * len(self.entries)
-        stamps = ffi.new("uint64_t[]", count)
-        device = self.device
-        try:
-            device.functions.vkGetQueryPoolResults(
-                device.handle,
-                self.pool,
-                0,
-                count,
-                8 * count,
-                stamps,
-                8,
-                vk.VK_QUERY_RESULT_64_BIT | vk.VK_QUERY_RESULT_WAIT_BIT,
-            )
-        finally:
-            self.release()
-        mask = (1 << device.limits.timestamp_valid_bits) - 1
-        for position, (name, groups, nbytes, show, sinks) in enumerate(self.entries):
-            ticks = (stamps[2 * position + 1] - stamps[2 * position]) & mask
-            seconds = ticks * device.limits.timestamp_period * 1e-9
-            for sink in sinks:
-                sink.append((name, seconds))
-            if show:
-                rate = f"{nbytes / seconds * 1e-9:8.1f} GB/s" if seconds else ""
-                print(f"vkarray: {name} {groups} {seconds * 1e6:.1f} µs {rate}", file=sys.stderr)
-
-    def release(self) -> None:
-        self.device.functions.vkDestroyQueryPool(self.device.handle, self.pool, NULL)
-
-
-def record_timed(
-    queue: Queue, name: str, groups: tuple[int, int, int], reads: Sequence[Buffer], writes: Sequence[Buffer]
-) -> None:
-    """Record a dispatch between two timestamps, alone on the device so that its time is its own."""
-    show = configuration.current().debug > 1
-    if "timestamps" not in queue.device.features:
-        queue._dispatch(queue.commands, *groups)
-        if show:
+        self.sinks: list[Sink] = [] if groups is None else list(queue.timing_sinks)
+        self.show = groups is not None and configuration.current().debug > 1
+        self.timed = bool(self.sinks or self.show)
+        if self.timed and "timestamps" not in queue.device.features:
+            self.timed = False
             print(f"vkarray: {name} {groups} (the device has no timestamps)", file=sys.stderr)
-        return
-    if queue.timer is None:
-        queue.timer = Timer(queue, 256)
-    timer, stamp = queue.timer, queue.functions.vkCmdWriteTimestamp
-    if queue.recorded:
-        queue.record_barrier()
-        queue.barrier -= 1  # the dispatch has its number already, and comes after the barrier
-    query = 2 * len(timer.entries)
-    stamp(queue.commands, _AT_END, timer.pool, query)
-    queue._dispatch(queue.commands, *groups)
-    stamp(queue.commands, _AT_END, timer.pool, query + 1)
-    nbytes = sum(buffer.nbytes for buffer in (*reads, *writes))
-    timer.entries.append((name, groups, nbytes, show, list(queue.timing_sinks)))
+
+
+def record(device: Device, recording: Recording, serial: int, note: Note, dispatch: Callable[..., None]) -> None:
+    """Record a dispatch with a timestamp before and one after it."""
+    commands, pool, functions = recording.handle, recording.thing.queries, device.functions
+    if not recording.timed:
+        if pool[0] == NULL:
+            create = struct("VkQueryPoolCreateInfo", queryType=vk.VK_QUERY_TYPE_TIMESTAMP, queryCount=2 * MOST_TIMED)
+            functions.vkCreateQueryPool(device.handle, create, NULL, pool)
+        functions.vkCmdResetQueryPool(commands, pool[0], 0, 2 * MOST_TIMED)
+    query = 2 * len(recording.timed)
+    functions.vkCmdWriteTimestamp(commands, _AT_END, pool[0], query)
+    dispatch(commands, *(note.groups or ()))
+    functions.vkCmdWriteTimestamp(commands, _AT_END, pool[0], query + 1)
+    recording.timed.append((serial, note))
+
+
+def deliver(device: Device, recording: Recording) -> None:
+    """Hand the timestamps of a recording that is done to whoever asked; once more does no harm."""
+    count = 2 * len(recording.timed)
+    stamps = ffi.new("uint64_t[]", count)
+    device.functions.vkGetQueryPoolResults(
+        device.handle, recording.thing.queries[0], 0, count, 8 * count, stamps, 8, _RESULTS
+    )
+    mask = (1 << device.limits.timestamp_valid_bits) - 1
+    for position, (serial, note) in enumerate(recording.timed):
+        ticks = (stamps[2 * position + 1] - stamps[2 * position]) & mask
+        seconds = ticks * device.limits.timestamp_period * 1e-9
+        for sink in note.sinks:
+            sink[serial] = (note.name, seconds)
+        if note.show:
+            nbytes = sum(end - begin for begin, end in (*note.reads, *note.writes))
+            rate = f"{nbytes / seconds * 1e-9:8.1f} GB/s" if seconds else ""
+            print(f"vkarray: {note.name} {note.groups} {seconds * 1e6:.1f} µs {rate}", file=sys.stderr)
 
 
 @contextmanager
 def timestamps(device: Device) -> Iterator[list[tuple[str, float]]]:
-    """``with timestamps(device) as times:`` fills ``times`` with (kernel name, seconds), complete at the end.
+    """``with timestamps(device) as times:`` fills ``times`` with (kernel name, seconds) at the end of the block.
 
     Each dispatch inside the block runs alone, so that its time is its own. Raises FeatureError when the device cannot
     take timestamps.
@@ -106,14 +90,13 @@ def timestamps(device: Device) -> Iterator[list[tuple[str, float]]]:
             ("timestamps",),
         )
     times: list[tuple[str, float]] = []
-    queue: Any = device.queue
-    with device.gate:
-        queue.timing_sinks.append(times)
-        queue.traced = True
+    sink: Sink = {}
+    queue: Queue = device.queue
+    device.gate.check()
     try:
+        queue.timing_sinks.append(sink)
         yield times
         device.synchronize()
+        times += [sink[serial] for serial in sorted(sink)]
     finally:
-        with device.gate:
-            queue.timing_sinks[:] = [sink for sink in queue.timing_sinks if sink is not times]
-            queue.traced = bool(queue.timing_sinks or queue.checker)
+        queue.timing_sinks[:] = [other for other in queue.timing_sinks if other is not sink]

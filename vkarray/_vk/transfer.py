@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .api import ffi, struct
+from .api import ffi
+from .lease import Lease
 from .memory import Block, Buffer, host_block
 
 if TYPE_CHECKING:
@@ -19,10 +21,13 @@ INLINE_BYTES = 1 << 16  # the most that vkCmdUpdateBuffer takes
 
 
 class Segment:
-    """A part of the staging ring and the serial of the last command that uses it."""
+    """A part of the staging ring, lent to one transfer at a time, with the serials of the last commands that used it."""
 
-    def __init__(self, offset: int) -> None:
-        self.offset, self.serial = offset, 0
+    def __init__(self, block: Block, offset: int) -> None:
+        self.block, self.offset = block, offset
+        self.address, self.nbytes, self.pointer = block.address + offset, SEGMENT_BYTES, block.pointer + offset
+        self.written = self.read = 0
+        self.holder: weakref.ref[Lease] | None = None
 
 
 class Transfer:
@@ -31,12 +36,11 @@ class Transfer:
     def __init__(self, device: Device) -> None:
         self.device = device
         self.mappable = device.limits.host_memory != "none"
-        self.ring: Block | None = None
         self.imported: Block | None = None  # memory of the host that is shared with other devices, see between.py
         self.refuses_import = False
-        self.segments = [Segment(index * SEGMENT_BYTES) for index in range(SEGMENTS)]
+        self.rings: list[Block] = []  # a second one is for signal handlers that transfer in the middle of transfers
+        self.segments: list[Segment] = []
         self.next_segment = 0
-        self._region = struct("VkBufferCopy")
 
     def copy(self, source: Buffer, source_offset: int, target: Buffer, target_offset: int, nbytes: int) -> None:
         """Record a copy on the device. Ranges of the same buffer must not overlap."""
@@ -65,13 +69,14 @@ class Transfer:
         if not nbytes:
             return
         with self.device.gate:
+            self.device.gate.check()
             queue, position = self.device.queue, buffer.block_offset + offset
             if self.mappable and self._idle(buffer):
                 ffi.memmove(buffer.piece.block.pointer + position, source, nbytes)
             elif nbytes <= INLINE_BYTES and not (position | nbytes) & 3:
-                commands = queue.begin_command("upload", (), (buffer,))
-                self.device.functions.vkCmdUpdateBuffer(commands, buffer.piece.block.buffer, position, nbytes, source)
-                queue.finish_command(1)
+                update, kept = self.device.functions.vkCmdUpdateBuffer, bytes(ffi.buffer(source, nbytes))
+                arguments = (buffer.piece.block.buffer, position, nbytes, ffi.from_buffer(kept))
+                queue.transfer("upload", (), (buffer,), update, arguments, 1 + (nbytes >> 12))
             else:
                 self._upload_staged(buffer, position, source, nbytes)
 
@@ -87,10 +92,13 @@ class Transfer:
     def _upload_staged(self, buffer: Buffer, position: int, source: Any, nbytes: int) -> None:
         for start in range(0, nbytes, SEGMENT_BYTES):
             count = min(SEGMENT_BYTES, nbytes - start)
-            ring, segment = self._segment()
-            ffi.memmove(ring.pointer + segment.offset, source + start, count)
-            segment.serial = self.device.queue.serial + 1  # first: Ctrl-C may strike when the command is recorded
-            self.record("upload", ring, segment.offset, buffer.piece.block, position + start, count, (), (buffer,))
+            lease = self._segment()
+            segment = lease.thing
+            ffi.memmove(segment.pointer, source + start, count)
+            self.record(
+                "upload", segment.block, segment.offset, buffer.piece.block, position + start, count,
+                (segment,), (buffer,),
+            )  # fmt: skip
             if nbytes > SEGMENT_BYTES:
                 self.device.queue.submit()  # copies while the host fills the next segment
 
@@ -103,6 +111,7 @@ class Transfer:
         if host_memory == "cached" or (host_memory == "uncached" and nbytes <= DIRECT_BYTES):
             self.device.queue.wait(buffer.written)
             with self.device.gate:  # so that no other thread closes the device meanwhile
+                self.device.gate.check()
                 source = buffer.piece.block.pointer + position
                 if nbytes == 4 and not position & 3:
                     ffi.cast(_WORD, target)[0] = ffi.cast(_WORD, source)[0]
@@ -119,24 +128,25 @@ class Transfer:
 
         A part stays until the next is asked for. The caller holds the gate.
         """
-        pending: deque[tuple[Segment, Any, int, int]] = deque()
-
-        def fetched() -> tuple[Any, int, int]:
-            segment, *part = pending.popleft()
-            self.device.queue.wait(segment.serial)
-            return tuple(part)
-
+        self.device.gate.check()
+        pending: deque[tuple[Lease, int, int]] = deque()
         for start in range(0, nbytes, SEGMENT_BYTES):
             if len(pending) == SEGMENTS:
-                yield fetched()
-            count = min(SEGMENT_BYTES, nbytes - start)
-            ring, segment = self._segment()
-            segment.serial = self.device.queue.serial + 1
-            self.record("download", buffer.piece.block, position + start, ring, segment.offset, count, (buffer,), ())
+                yield from self._fetched(*pending.popleft())
+            count, lease = min(SEGMENT_BYTES, nbytes - start), self._segment()
+            segment = lease.thing
+            self.record(
+                "download", buffer.piece.block, position + start, segment.block, segment.offset, count,
+                (buffer,), (segment,),
+            )  # fmt: skip
             self.device.queue.submit()
-            pending.append((segment, ring.pointer + segment.offset, start, count))
+            pending.append((lease, start, count))
         while pending:
-            yield fetched()
+            yield from self._fetched(*pending.popleft())
+
+    def _fetched(self, lease: Lease, start: int, count: int) -> Iterator[tuple[Any, int, int]]:
+        self.device.queue.wait(lease.thing.written)
+        yield lease.thing.pointer, start, count
 
     def record(
         self,
@@ -146,38 +156,43 @@ class Transfer:
         target: Block,
         target_offset: int,
         nbytes: int,
-        reads: tuple[Buffer, ...],
-        writes: tuple[Buffer, ...],
+        reads: tuple[Any, ...],
+        writes: tuple[Any, ...],
     ) -> None:
-        queue = self.device.queue
-        commands = queue.begin_command(name, reads, writes)
-        region = self._region
-        region.srcOffset, region.dstOffset, region.size = source_offset, target_offset, nbytes
-        self.device.functions.vkCmdCopyBuffer(commands, source.buffer, target.buffer, 1, region)
-        queue.finish_command(nbytes >> 12)
+        region = ffi.new("VkBufferCopy*", (source_offset, target_offset, nbytes))
+        arguments = (source.buffer, target.buffer, 1, region)
+        record = self.device.functions.vkCmdCopyBuffer
+        self.device.queue.transfer(name, reads, writes, record, arguments, nbytes >> 12)
 
-    def _segment(self) -> tuple[Block, Segment]:
-        """The next part of the ring, when the device has done with it."""
-        if self.ring is None:
-            self.ring = host_block(self.device, SEGMENTS * SEGMENT_BYTES)
-        segment = self.segments[self.next_segment]
-        self.next_segment = (self.next_segment + 1) % SEGMENTS
-        self.device.queue.wait(segment.serial)
-        return self.ring, segment
+    def _segment(self) -> Lease:
+        """The next part of the ring that nobody uses, when the device has done with it."""
+        lease, start = Lease(), self.next_segment
+        for position in range(start, start + len(self.segments)):
+            if lease.take(self.segments[position % len(self.segments)]):
+                self.next_segment = position + 1
+                self.device.queue.wait(max(lease.thing.written, lease.thing.read))
+                return lease
+        ring = host_block(self.device, SEGMENTS * SEGMENT_BYTES)
+        self.rings.append(ring)
+        self.segments += [Segment(ring, index * SEGMENT_BYTES) for index in range(SEGMENTS)]
+        return self._segment()
 
     def mapped(self, buffer: Buffer) -> memoryview | None:
         """The buffer's memory as the host sees it, or None; the caller must synchronize. It keeps the buffer alive."""
         with self.device.gate:
+            self.device.gate.check()
             if not self.mappable:
                 return None
             pointer = buffer.piece.block.pointer + buffer.block_offset
             return memoryview(ffi.buffer(ffi.gc(pointer, lambda _, kept=buffer: None), buffer.nbytes))
 
     def close(self) -> None:
-        for block in (self.ring, self.imported):
-            if block is not None:
-                block.destroy(self.device.functions, self.device.handle)
-        self.ring = self.imported = None
+        self.segments = []
+        while self.rings:
+            self.rings.pop().destroy(self.device.functions, self.device.handle)
+        if self.imported is not None:
+            self.imported.destroy(self.device.functions, self.device.handle)
+        self.imported = None
 
 
 def check_range(operation: str, buffer: Buffer, offset: int, nbytes: int) -> None:

@@ -1,0 +1,221 @@
+"""From the steps of a batch to a command buffer, as often as it takes.
+
+Steps are kept until the device has done them. So when Ctrl-C strikes while they are recorded, that command buffer is
+dropped and the next who comes records them again; and a signal handler that wants a value in the middle records them
+into a command buffer of its own.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import timing
+from .api import NULL, array, ffi, struct, vk
+from .lease import Lease
+
+if TYPE_CHECKING:
+    from .barriers import Checker
+    from .descriptors import DescriptorSet
+    from .device import Device
+    from .kernel import Kernel
+    from .progress import Progress
+
+_COMPUTE = vk.VK_SHADER_STAGE_COMPUTE_BIT
+_BIND_POINT = vk.VK_PIPELINE_BIND_POINT_COMPUTE
+_STAGES = vk.VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | vk.VK_PIPELINE_STAGE_TRANSFER_BIT
+_WRITES = vk.VK_ACCESS_SHADER_WRITE_BIT | vk.VK_ACCESS_TRANSFER_WRITE_BIT
+_READS = vk.VK_ACCESS_SHADER_READ_BIT | vk.VK_ACCESS_TRANSFER_READ_BIT | vk.VK_ACCESS_UNIFORM_READ_BIT
+_HOST = vk.VK_ACCESS_HOST_READ_BIT | vk.VK_ACCESS_HOST_WRITE_BIT
+
+# The serial of a command, whether a barrier comes before it, and what it is: a kernel, its push constants, workgroups along
+# x, y and z, and descriptors; or the name of a transfer, the function that records it, and its arguments. Last what a
+# checker or a timer wants to know.
+Step = tuple[int, bool, "Kernel | str", Any, Any, int, int, "DescriptorSet | None", "timing.Note | None"]
+
+
+def _dependency(stages: int, accesses: int) -> Any:
+    """A barrier of `synchronization2` between all writes of this queue and what comes after them."""
+    barrier = struct(
+        "VkMemoryBarrier2", srcStageMask=_STAGES, srcAccessMask=_WRITES, dstStageMask=stages, dstAccessMask=accesses
+    )
+    return struct("VkDependencyInfo", memoryBarrierCount=1, pMemoryBarriers=barrier)
+
+
+class CommandBuffer:
+    """A command buffer and its submission; there for good, and lent to one recording at a time."""
+
+    __slots__ = ("begun", "cell", "holder", "queries", "submission", "timeline", "value")
+
+    def __init__(self, progress: Progress) -> None:
+        self.holder: weakref.ref[Lease] | None = None
+        self.cell = ffi.new("VkCommandBuffer*")  # NULL until it is allocated
+        self.queries = ffi.new("VkQueryPool*")  # for timestamps; NULL until somebody asks for them
+        self.begun = False  # and perhaps not ended
+        self.value = ffi.new("uint64_t*")
+        self.submission = progress.submit_info(self.value, commandBufferCount=1, pCommandBuffers=self.cell)
+        self.timeline = self.submission.pNext
+
+
+class Recording(Lease):
+    """A command buffer in use: being recorded, or in flight. One that is `silent` signals no semaphore."""
+
+    __slots__ = ("serial", "silent", "timed")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.serial, self.silent = 0, False
+        self.timed: list[tuple[int, timing.Note]] = []  # the serials of dispatches between timestamps
+
+    @property
+    def handle(self) -> Any:
+        """Vulkan's command buffer."""
+        return self.thing.cell[0]
+
+    @property
+    def submission(self) -> Any:
+        """What vkQueueSubmit takes."""
+        return self.thing.submission
+
+    def arm(self, serial: int, silent: bool) -> None:
+        """Let the submission submit the commands up to `serial`."""
+        self.serial, self.silent, self.thing.value[0] = serial, silent, serial
+        info = self.submission
+        info.commandBufferCount, info.signalSemaphoreCount = 1, 0 if silent else 1
+        info.pNext = NULL if silent else self.thing.timeline
+
+    def disarm(self) -> None:
+        """Let the submission submit nothing, also where the call of it is under way in a frame below."""
+        info = self.submission
+        info.commandBufferCount = info.signalSemaphoreCount = 0
+        info.pNext = NULL
+
+
+class Recorder:
+    """The command buffers of a queue. Called behind the device's gate."""
+
+    def __init__(self, device: Device, progress: Progress) -> None:
+        self.device, self.functions, self.progress = device, device.functions, progress
+        self.buffers: list[CommandBuffer] = []
+        self.next = 0  # where to look first: they get free in the order of their use
+        self.checker: Checker | None = None
+        self.pool = ffi.new("VkCommandPool*")
+        functions = self.functions
+        functions.vkCreateCommandPool(
+            device.handle,
+            struct(
+                "VkCommandPoolCreateInfo",
+                flags=vk.VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                queueFamilyIndex=device.physical.queue_family,
+            ),
+            NULL,
+            self.pool,
+        )
+        self._begin_info = struct("VkCommandBufferBeginInfo", flags=vk.VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT)
+        self._between = struct("VkMemoryBarrier", srcAccessMask=_WRITES, dstAccessMask=_WRITES | _READS)
+        self._at_end = struct("VkMemoryBarrier", srcAccessMask=_WRITES, dstAccessMask=_WRITES | _READS | _HOST)
+        self.dispatch = functions.vkCmdDispatch
+        self.pipeline_barrier = functions.vkCmdPipelineBarrier
+        self.pipeline_barrier_2: Any = None
+        if "synchronization2" in device.features:  # two arguments instead of ten: a third of the time
+            self._between_2 = _dependency(_STAGES, _WRITES | _READS)
+            self._at_end_2 = _dependency(_STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT, _WRITES | _READS | _HOST)
+            self.pipeline_barrier_2 = functions.vkCmdPipelineBarrier2
+
+    def begin(self) -> Recording:
+        """A command buffer that takes commands."""
+        recording = Recording()
+        buffers, start = self.buffers, self.next
+        for position in range(start, start + len(buffers)):
+            if recording.take(buffers[position % len(buffers)]):
+                self.next = position + 1
+                break
+        else:
+            made = CommandBuffer(self.progress)
+            recording.take(made)
+            buffers.append(made)
+        commands = recording.thing
+        if commands.cell[0] == NULL:
+            self.functions.vkAllocateCommandBuffers(
+                self.device.handle,
+                struct(
+                    "VkCommandBufferAllocateInfo",
+                    commandPool=self.pool[0],
+                    level=vk.VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                    commandBufferCount=1,
+                ),
+                commands.cell,
+            )
+        elif commands.begun:  # by one who was interrupted
+            self.functions.vkResetCommandBuffer(commands.cell[0], 0)
+        commands.begun = True
+        self.functions.vkBeginCommandBuffer(commands.cell[0], self._begin_info)
+        return recording
+
+    def record(self, recording: Recording, steps: Sequence[Step], silent: bool) -> None:
+        """Record the steps, and order what comes later behind them."""
+        commands, functions, checker, bound = recording.handle, self.functions, self.checker, None
+        dispatch, push_constants, bind = self.dispatch, functions.vkCmdPushConstants, functions.vkCmdBindPipeline
+        if checker:
+            checker.begin(commands)
+        serial = 0
+        for serial, ordered, step, pushed, x, y, z, descriptors, note in steps:
+            if ordered:
+                self._order(commands)
+            if note and checker:
+                checker.command(commands, step if isinstance(step, str) else step.name, note.reads, note.writes)
+            if step is not bound:
+                if isinstance(step, str):
+                    pushed(commands, *x)
+                    continue
+                bind(commands, _BIND_POINT, step.pipeline)
+                bound = step
+            if pushed:
+                push_constants(commands, step.layout, _COMPUTE, 0, len(pushed), pushed)
+            if descriptors:
+                functions.vkCmdBindDescriptorSets(commands, _BIND_POINT, step.layout, 0, 1, descriptors.cell, 0, NULL)
+            if note and note.timed:
+                self._timed(recording, steps, serial, note)
+            else:
+                dispatch(commands, x, y, z)
+        self._order_later(commands)
+        # Who takes timestamps gets them when the driver is done with the batch, not only the device.
+        silent = silent and not recording.timed and checker is None
+        if silent:
+            self.progress.record(commands, recording.thing.value, serial)
+            self._order_later(commands)
+        functions.vkEndCommandBuffer(commands)
+        recording.thing.begun = False
+        recording.arm(serial, silent)
+
+    def _timed(self, recording: Recording, steps: Sequence[Step], serial: int, note: timing.Note) -> None:
+        """A dispatch between two timestamps, alone on the device so that its time is its own."""
+        if serial != steps[0][0]:
+            self._order(recording.handle)
+        timing.record(self.device, recording, serial, note, self.dispatch)
+
+    def _order(self, commands: Any) -> None:
+        """Order everything recorded so far before everything that follows."""
+        if self.pipeline_barrier_2 is not None:
+            self.pipeline_barrier_2(commands, self._between_2)
+        else:
+            self.pipeline_barrier(commands, _STAGES, _STAGES, 0, 1, self._between, 0, NULL, 0, NULL)
+
+    def _order_later(self, commands: Any) -> None:
+        """Order later batches, and make what was written visible to the host."""
+        if self.pipeline_barrier_2 is not None:
+            self.pipeline_barrier_2(commands, self._at_end_2)
+        else:
+            stages = _STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT
+            self.pipeline_barrier(commands, _STAGES, stages, 0, 1, self._at_end, 0, NULL, 0, NULL)
+
+    def close(self) -> None:
+        """Release all; nothing is in flight any more."""
+        handle, functions = self.device.handle, self.functions
+        for buffer in self.buffers:
+            functions.vkDestroyQueryPool(handle, buffer.queries[0], NULL)
+        buffers, self.buffers = [buffer.cell[0] for buffer in self.buffers if buffer.cell[0] != NULL], []
+        if buffers:
+            functions.vkFreeCommandBuffers(handle, self.pool[0], len(buffers), array("VkCommandBuffer", buffers))
+        functions.vkDestroyCommandPool(handle, self.pool[0], NULL)
