@@ -6,8 +6,10 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -322,6 +324,25 @@ def test_links_inside_the_shader_folder_are_followed(sources):
     shaders._body.cache_clear()
     (sources / "example.comp").write_text('#include "inner.glsl"\n#include "lib/../lib/good.glsl"\n')
     assert shaders.resolve(Variant("example", (), "example")).count("good") == 2
+
+
+def test_an_installation_of_symbolic_links_has_its_sources(tmp_path):
+    """As package managers make it that keep one copy of each package."""
+    package = Path(shaders.__file__).parent
+    stored, linked = tmp_path / "stored" / "vkarray", tmp_path / "linked" / "vkarray"
+    shutil.copytree(package, stored, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(shaders.source_folder(), stored / "_data" / "glsl", dirs_exist_ok=True)
+    shutil.copytree(stored, linked, copy_function=lambda source, target: Path(target).symlink_to(source))
+    program = (
+        "from vkarray import shaders\n"
+        "assert str(shaders._PACKAGE) == __import__('sys').argv[1], shaders._PACKAGE\n"
+        "assert 'main' in shaders.resolve(shaders.Variant('gather', (('ELEMENT_BYTES', '4'),), 'example'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, linked], env={**os.environ, "PYTHONPATH": str(linked.parent)},
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_library_that_is_not_defined_is_named(sources):
