@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import random
+import resource
 import tracemalloc
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +71,39 @@ def test_a_million_numbers(tmp_path: Path) -> None:
     vx.save(tmp_path / "x.npy", vx.asarray(values))
     assert (tmp_path / "x.npy").stat().st_size == values.nbytes + 128
     np.testing.assert_array_equal(np.asarray(vx.load(tmp_path / "x.npy")), values)
+
+
+@contextlib.contextmanager
+def no_more_than(nbytes: int) -> Iterator[None]:
+    """Files of this process end there, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (nbytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("size", [10, 100, 100_000])
+@pytest.mark.parametrize("save", [vx.save, vx.savez])
+def test_a_file_that_cannot_be_written_to_its_end_is_an_error(save, size: int, tmp_path: Path) -> None:
+    x = vx.arange(size, dtype=vx.int32)
+    with no_more_than(100), pytest.raises(OSError, match="File too large"):
+        save(tmp_path / "x", x)
+    with no_more_than(100), pytest.raises(OSError, match="File too large"), open(tmp_path / "open", "wb") as opened:
+        save(opened, x)
+    with no_more_than(100), pytest.raises(OSError, match="File too large"), open(tmp_path / "raw", "wb", 0) as opened:
+        save(opened, x)
+
+
+def test_files_that_take_a_part_at_once(tmp_path: Path) -> None:
+    class Slow(io.BytesIO):
+        def write(self, data):
+            return super().write(data[:7])
+
+    file = Slow()
+    vx.save(file, vx.arange(50))
+    np.testing.assert_array_equal(np.load(io.BytesIO(file.getvalue())), np.arange(50))
 
 
 def test_errors(tmp_path: Path) -> None:

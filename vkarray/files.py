@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import math
 import os
 import re
@@ -67,11 +68,27 @@ def save(file: Any, x: VkArray) -> None:
     """Write an array to a file of NumPy's format .npy.
 
     Parameters: file (a path, to which .npy is added where it lacks it, or a file open for writing bytes); x.
-    Raises TypeError for what is not an array and for bfloat16, OSError for a file that cannot be written.
+    Raises TypeError for what is not an array and for bfloat16, OSError for a file that cannot be written to its end.
     """
+    values = _values("save", x)
+    if hasattr(file, "write"):
+        _write_array(file, values)
+        return
+    path = os.fsdecode(file)
+    with open(path if path.endswith(".npy") else f"{path}.npy", "wb") as opened:
+        _write_array(opened, values)
+
+
+def _write_array(file: Any, values: Any) -> None:
+    """Write a contiguous NumPy array in the format .npy. NumPy's own writer does not notice a full disk at the end."""
     import numpy as np
 
-    np.save(file, _values("save", x), allow_pickle=False)
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(values))
+    for content in (header.getbuffer(), memoryview(values.reshape(-1).view(np.uint8))):
+        while content:
+            written = file.write(content)  # a file without a buffer may take a part
+            content = content[written:] if isinstance(written, int) else content[:0]
 
 
 def savez(file: Any, *arrays: VkArray, compressed: bool = False, **named: VkArray) -> None:
