@@ -1,9 +1,8 @@
-"""Occurrences: histograms, runs of equal elements, unique rows, the most frequent elements, places in sorted sequences."""
+"""Occurrences: counts of integers, runs, unique rows, the most frequent elements, places in sorted sequences."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,17 +10,17 @@ from torch import Tensor
 from .. import dtypes
 from ..ops import histogram
 from ..ops.rows import cast
-from . import table
 from .device import DEVICE
 from .fallback import Unsupported
 from .running import places_along, running_largest
 from .storage import array_of, wrap
 from .table import direct
 
-# -- histograms -------------------------------------------------------------------------------------------------------
+# -- counts -----------------------------------------------------------------------------------------------------------
 
 
-def _bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each integer occurs, or the sum of its weights. Raises PyTorch's RuntimeErrors; waits for the device."""
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     if x.ndim != 1 or (x.numel() and bool(x.min() < 0)):
@@ -34,87 +33,7 @@ def _bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> T
     return wrap(histogram.bincount(array_of(x), array_of(wide), minlength=minlength))
 
 
-direct("bincount", _bincount)
-
-
-def _bins(x: Tensor, low: float, high: float, bins: int) -> Tensor:
-    """The number of the bin of each element, `bins` for those outside; the last one takes its upper edge."""
-    places = ((x - low) * (bins / (high - low))).floor().clamp(0, bins - 1)
-    return torch.where((x >= low) & (x <= high), places, bins).long()
-
-
-def _bounds(x: Tensor, low: float, high: float, margin: float) -> tuple[float, float]:
-    """The lowest and the highest edge: those of the elements where both are the same. Waits for the device."""
-    if low == high and x.numel():
-        low, high = float(x.min()), float(x.max())
-    if low == high:
-        low, high = low - margin, high + margin
-    if not abs(low) + abs(high) < float("inf"):
-        raise RuntimeError(f"histc: range of [{low:g}, {high:g}] is not finite")
-    if low > high:
-        raise RuntimeError("histc: max must be larger than min")
-    return low, high
-
-
-def _histc(x: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
-    if bins <= 0:
-        raise RuntimeError("histc: bins must be > 0")
-    if x.is_complex() or x.dtype is torch.bool:
-        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{table.SCALAR_NAMES[x.dtype]}'")
-    if not x.is_floating_point():
-        return _histc_of_integers(x, bins, int(min), int(max))
-    low, high = _bounds(x, float(min), float(max), 1)
-    wide = x.float() if x.itemsize < 4 else x
-    return _bincount(_bins(wide, low, high, bins).flatten(), minlength=bins + 1)[:bins].to(x.dtype)
-
-
-def _histc_of_integers(x: Tensor, bins: int, low: int, high: int) -> Tensor:
-    """As PyTorch counts integers on CUDA, which the CPU refuses: bounds and places are integers, rounded down."""
-    if low == high and x.numel():
-        low, high = int(x.min()), int(x.max())
-    if low == high:
-        low, high = low - 1, high + 1
-    if low > high:
-        raise RuntimeError("histc: max must be larger than min")
-    wide = x.long()
-    places = ((wide - low) * bins).div(high - low, rounding_mode="floor").clamp(0, bins - 1)
-    places = torch.where((wide >= low) & (wide <= high), places, bins)
-    return _bincount(places.flatten(), minlength=bins + 1)[:bins].to(x.dtype)
-
-
-direct("histc", _histc)
-direct("histc.out", table.with_out(_histc))
-
-
-def _within(x: Tensor, edges: Tensor, weight: Tensor | None, density: bool) -> Tensor:
-    """The sums of weights between edges, as densities where these are wanted."""
-    bins = edges.numel() - 1
-    flat = x.reshape(-1)
-    places = torch.searchsorted(edges, flat, right=True) - 1
-    places = torch.where(flat == edges[-1], bins - 1, places)
-    places = torch.where((places < 0) | (places >= bins) | flat.isnan(), bins, places)
-    weights = None if weight is None else weight.reshape(-1)
-    sums = _bincount(places, weights, minlength=bins + 1)[:bins].to(x.dtype)
-    return sums / (sums.sum() * edges.diff()) if density else sums
-
-
-def _histogram_of_edges(
-    x: Tensor, bins: Tensor, *, weight: Tensor | None = None, density: bool = False
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    return _within(x, bins, weight, density), bins.clone()
-
-
-def _histogram(
-    x: Tensor, bins: int = 100, *, range: Any = None, weight: Tensor | None = None, density: bool = False
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    low, high = range or (0, 0)
-    low, high = _bounds(x, low, high, 0.5) if x.numel() else (low, high if range else low + 1)
-    edges = torch.linspace(low, high, bins + 1, dtype=x.dtype, device=DEVICE)
-    return _within(x, edges, weight, density), edges
-
-
-direct("histogram.bins_tensor", _histogram_of_edges)
-direct("histogram.bin_ct", _histogram)
+direct("bincount", bincount)
 
 
 def _repeats(repeats: Tensor, *, output_size: int | None = None) -> Tensor:

@@ -19,6 +19,7 @@ from ..ops.pad import pad
 from ..ops.rows import cast
 from . import table
 from .fallback import Unsupported
+from .storage import array_of, wrap
 from .table import direct, native
 
 
@@ -27,6 +28,21 @@ def _qr(x: VkArray, mode: str = "reduced") -> tuple[VkArray, VkArray]:
         return empty((0,), x._dtype, x._device), qr.qr(x).R
     found = qr.qr(x, mode=mode)  # type: ignore[arg-type]
     return found.Q, found.R
+
+
+def _packed_qr(x: Tensor) -> tuple[Tensor, Tensor]:
+    """R and the reflectors in one matrix, and the factors of these: PyTorch's `meta` device does not know them."""
+    if x.dtype not in (torch.float32, torch.float64, torch.complex64, torch.complex128):
+        raise NotImplementedError(f"\"geqrf_cpu\" not implemented for '{table.SCALAR_NAMES[x.dtype]}'")
+    if x.ndim < 2:
+        raise RuntimeError(f"torch.geqrf: input must have at least 2 dimensions, got {x.ndim}.")
+    factors, tau = qr.packed(array_of(x))
+    return wrap(factors), wrap(tau)
+
+
+def _packed_qr_into(x: Tensor, *, a: Tensor, tau: Tensor) -> tuple[Tensor, Tensor]:
+    made = _packed_qr(x)
+    return table.resized(a, made[0].shape).copy_(made[0]), table.resized(tau, made[1].shape).copy_(made[1])
 
 
 def _solve_triangular(
@@ -177,6 +193,8 @@ def _cross(a: VkArray, b: VkArray, *, dim: int = -1) -> VkArray:
 
 
 native("linalg_qr", _qr)
+direct("geqrf", _packed_qr)
+direct("geqrf.a", _packed_qr_into)
 native("linalg_solve_triangular", _solve_triangular)
 native("linalg_cholesky_ex", _cholesky)
 if hasattr(torch.ops.aten, "cholesky"):  # PyTorch 2.15 has `torch.linalg.cholesky` alone

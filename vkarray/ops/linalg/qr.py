@@ -140,15 +140,42 @@ def qr(x: VkArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR
     stack = x._shape[:-2]
     k = min(m, n)
     columns = k if mode == "reduced" else m
-    a = working_copy(x)
-    panel = panel_of(m, k, a._device)
-    exponents = _prepare(a, panel)
-    strip = strip_of(m, n, a._dtype, a._device)
-    v, tau = _factor(a, panel) if strip is None else _factor_by_strips(a, strip)
+    a, exponents, v, tau = _reflections(x)
     r = _upper_triangle(a, exponents, columns)
     q = identity(a._shape[0], m, columns, a)
     reflectors.apply(v, tau, q, 0, identity=True)
     return QRResult(_stacked(q, stack), _stacked(r, stack))
+
+
+def _reflections(x: VkArray) -> tuple[VkArray, VkArray, VkArray, VkArray]:
+    """(matrices whose triangle is R, the exponents they are scaled by, reflectors, tau), all of them (batch, ...)."""
+    m, n = x._shape[-2:]
+    a = working_copy(x)
+    panel = panel_of(m, min(m, n), a._device)
+    exponents = _prepare(a, panel)
+    strip = strip_of(m, n, a._dtype, a._device)
+    v, tau = _factor(a, panel) if strip is None else _factor_by_strips(a, strip)
+    return a, exponents, v, tau
+
+
+def packed(x: VkArray) -> tuple[VkArray, VkArray]:
+    """The factors of `qr` in one matrix, as LAPACK's geqrf gives them.
+
+    Parameters: x (floating-point of 32 bits or more) of shape (..., M, N).
+    Returns (array (..., M, N): R, and below the diagonal the reflectors, whose first element, 1, is left out; tau
+    (..., min(M, N))). Raises ValueError for fewer than 2 dimensions, TypeError for other types.
+    """
+    x = matrices("packed", x)
+    *stack, m, n = x._shape
+    k = min(m, n)
+    if 0 in x._shape:
+        return launch.copy(x), creation.zeros((*stack, k), dtype=x._dtype, device=x._device)
+    a, exponents, v, tau = _reflections(x)
+    result = creation.zeros(a._shape, dtype=x._dtype, device=x._device)
+    result[:, :k, :] = _upper_triangle(a, exponents, k)
+    result[:, :, :k] += creation.tril(v[:, :, :k], k=-1)
+    own = launch.copy(tau[:, :k])
+    return _stacked(result, tuple(stack)), own._view((*stack, k), layout.contiguous_strides((*stack, k)))
 
 
 def _stacked(matrix: VkArray, stack: tuple[int, ...]) -> VkArray:
