@@ -91,6 +91,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "files": ({"array", "dtypes", "interchange", "ops"}, {"numpy"}),
     "user_kernel": ({"_vk", "array", "dtypes", "errors", "shaders"}, set()),
     "command": ({"*"}, {"*"}),
+    "torch.guard": ({"*"}, {"cffi", "torch"}),  # it calls into PyTorch's C++
     "torch": ({"*"}, {"torch"}),
     "__main__": ({"*"}, set()),
     "__init__": ({"*"}, set()),

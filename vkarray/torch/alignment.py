@@ -8,7 +8,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .device import DEVICE
 from .table import direct
 
 
@@ -22,18 +21,18 @@ class _Paths(NamedTuple):
 
 
 def _paths(targets: Tensor, input_lengths: Sequence[int], target_lengths: Sequence[int], blank: int) -> _Paths:
-    count, longest = len(target_lengths), max(target_lengths, default=0)
-    lengths = torch.tensor(target_lengths, dtype=torch.int64).to(DEVICE).unsqueeze(1)
-    places = torch.arange(longest, device=DEVICE).expand(count, longest)
+    on, count, longest = targets.device, len(target_lengths), max(target_lengths, default=0)
+    lengths = torch.tensor(target_lengths, dtype=torch.int64).to(on).unsqueeze(1)
+    places = torch.arange(longest, device=on).expand(count, longest)
     if targets.ndim == 1:
         begins = lengths.cumsum(0) - lengths
         targets = targets[(places + begins).clamp(0, max(targets.numel() - 1, 0))] if targets.numel() else places
     own = torch.where(places < lengths, targets[:, :longest].long(), blank)
-    labels = torch.full((count, 2 * longest + 1), blank, dtype=torch.int64, device=DEVICE)
+    labels = torch.full((count, 2 * longest + 1), blank, dtype=torch.int64, device=on)
     labels[:, 1::2] = own
-    skips = torch.zeros(labels.shape, dtype=torch.bool, device=DEVICE)
+    skips = torch.zeros(labels.shape, dtype=torch.bool, device=on)
     skips[:, 3::2] = own[:, 1:] != own[:, :-1]
-    steps = torch.tensor(input_lengths, dtype=torch.int64).to(DEVICE).unsqueeze(1)
+    steps = torch.tensor(input_lengths, dtype=torch.int64).to(on).unsqueeze(1)
     return _Paths(labels, skips, steps, 2 * lengths)
 
 
@@ -49,7 +48,7 @@ def _joined(*logarithms: Tensor) -> Tensor:
 
 def _is_end(paths: _Paths) -> Tensor:
     """The labels where a path may end: the last one, and the blank after it."""
-    places = torch.arange(paths.labels.shape[1], device=DEVICE)
+    places = torch.arange(paths.labels.shape[1], device=paths.labels.device)
     return (places == paths.last) | (places == paths.last - 1)
 
 
@@ -68,7 +67,7 @@ def _loss(
     """
     paths = _paths(targets, input_lengths, target_lengths, blank)
     own = _at_labels(log_probs, paths)
-    places = torch.arange(paths.labels.shape[1], device=DEVICE)
+    places = torch.arange(paths.labels.shape[1], device=paths.labels.device)
     begins = (places < 2) & (places <= paths.last)
     rows = []
     row = torch.where(begins, own[0], -torch.inf) if len(own) else own.new_empty(0)
@@ -108,7 +107,7 @@ def _loss_backward(
         through = begun.transpose(0, 1) + torch.stack(rows[::-1])
         shares = torch.where(through == -torch.inf, 0, (through + loss.unsqueeze(1) - own).exp())
         result.scatter_add_(2, paths.labels.expand(own.shape), -shares)
-    counted = torch.arange(len(own), device=DEVICE).view(-1, 1, 1) < paths.steps
+    counted = torch.arange(len(own), device=own.device).view(-1, 1, 1) < paths.steps
     result = torch.where(counted, result * gradient.unsqueeze(1), 0)
     return torch.where((loss == torch.inf).unsqueeze(1), 0, result) if zero_infinity else result
 

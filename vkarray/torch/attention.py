@@ -11,6 +11,7 @@ from torch import Tensor
 from ..ops.nn import attention as nn
 from . import random, table
 from .composites import without_gradients
+from .device import chosen
 from .plans import planned
 from .storage import array_of, wrap
 
@@ -86,9 +87,10 @@ def _forward(
     is_causal: bool = False, return_debug_mask: bool = False, *, scale: float | None = None,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The result; in place of the logarithms of sums, the probabilities, and in place of the seed, what dropout kept."""
+    drawn = random.current(chosen(query.device)) if dropout_p else None
     found = nn.attention(
         array_of(query), array_of(key), array_of(value), None if attn_bias is None else array_of(attn_bias),
-        causal=is_causal, scale=scale, probability=dropout_p, generator=random.current() if dropout_p else None,
+        causal=is_causal, scale=scale, probability=dropout_p, generator=drawn,
         grouped=_is_grouped(query, key),
     )  # fmt: skip
     nothing = [torch.empty(0, dtype=torch.int64, device=query.device) for _ in range(3)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .device import DEVICE
 from .fallback import Unsupported
 from .table import direct
 
@@ -14,7 +13,7 @@ _SUM, _MEAN, _LARGEST = range(3)
 
 def _bag_of(indices: Tensor, offsets: Tensor) -> Tensor:
     """Which bag each index is in, for the places where bags begin."""
-    places = torch.arange(indices.numel(), dtype=offsets.dtype, device=DEVICE)
+    places = torch.arange(indices.numel(), dtype=offsets.dtype, device=offsets.device)
     return torch.searchsorted(offsets, places, right=True) - 1
 
 
@@ -38,9 +37,9 @@ def _embedding_bag(
     count, width = begins.shape[0], weight.shape[1]
     bags = _bag_of(indices, begins)
     counted = torch.ones_like(bags) if padding_idx < 0 else (indices != padding_idx).to(bags.dtype)
-    sizes = torch.zeros(count, dtype=bags.dtype, device=DEVICE).index_add_(0, bags, counted)
-    largest = torch.zeros((count, width) if mode == _LARGEST else 0, dtype=bags.dtype, device=DEVICE)
-    made = torch.zeros(count, width, dtype=weight.dtype, device=DEVICE)
+    sizes = bags.new_zeros(count).index_add_(0, bags, counted)
+    largest = bags.new_zeros((count, width) if mode == _LARGEST else 0)
+    made = weight.new_zeros(count, width)
     if mode == _LARGEST:
         rows = torch.nn.functional.embedding(indices, weight)
         if padding_idx >= 0:
@@ -48,14 +47,14 @@ def _embedding_bag(
         made.index_reduce_(0, bags, rows, "amax", include_self=False)
         made.masked_fill_((sizes == 0).unsqueeze(1), 0)
         # The first of the rows that are as large: the smallest place, whose number is looked up.
-        places = torch.arange(indices.numel(), device=DEVICE).unsqueeze(1)
+        places = torch.arange(indices.numel(), device=indices.device).unsqueeze(1)
         places = torch.where(rows == made[bags], places, indices.numel())
         first = largest.index_reduce(0, bags, places, "amin", include_self=False)
         known = indices.to(bags.dtype)[first.clamp_max(max(indices.numel() - 1, 0))] if indices.numel() else first
         largest = known.masked_fill((sizes == 0).unsqueeze(1), -1)
     else:
         rows = _weighted(weight, indices, per_sample_weights, padding_idx)
-        sums = torch.zeros(made.shape, dtype=rows.dtype, device=DEVICE).index_add_(0, bags, rows)
+        sums = rows.new_zeros(made.shape).index_add_(0, bags, rows)
         made = (sums / sizes.clamp_min(1).unsqueeze(1) if mode == _MEAN else sums).to(weight.dtype)
     return made, bags.to(indices.dtype), sizes.to(indices.dtype), largest.to(indices.dtype)
 
@@ -66,7 +65,7 @@ def _backward(
 ) -> Tensor:  # fmt: skip
     if sparse:
         raise Unsupported("sparse gradients")
-    result = torch.zeros(num_weights, grad.shape[1], dtype=grad.dtype, device=DEVICE)
+    result = grad.new_zeros(num_weights, grad.shape[1])
     if mode == _LARGEST:
         given = grad.masked_fill(largest < 0, 0)
         return result.scatter_add_(0, largest.long().clamp_min(0), given)

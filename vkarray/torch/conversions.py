@@ -13,6 +13,8 @@ from torch.nn.utils.rnn import PackedSequence
 
 from . import device, storage
 
+_on = device.of
+
 
 def _named(named: Any) -> torch.device:
     return torch.device("vulkan", device.index_of(named))
@@ -40,7 +42,7 @@ def _untyped(self: torch.UntypedStorage, device: Any = None, non_blocking: bool 
     if self.device == where:
         return self
     host = self if self.device.type == "cpu" else self.cpu()
-    return storage.of_bytes(torch.empty(0, dtype=torch.uint8).set_(host))
+    return storage.of_bytes(torch.empty(0, dtype=torch.uint8).set_(host), _on(where))
 
 
 def _typed(self: torch.TypedStorage, device: Any = None, non_blocking: bool = False) -> torch.TypedStorage:

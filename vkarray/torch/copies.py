@@ -14,7 +14,7 @@ from ..dtypes import COMPLEX_OF
 from ..ops import creation, elementwise, launch, manipulation, utility
 from ..ops.linalg import basic
 from . import storage, table, transfer
-from .device import CPU_KERNELS
+from .device import CPU_KERNELS, chosen
 from .plans import planned
 from .storage import FROM_TORCH, array_of, new_array, wrap
 from .table import direct, native
@@ -26,23 +26,21 @@ def _type(dtype: torch.dtype | None) -> torch.dtype:
     return torch.get_default_dtype() if dtype is None else dtype
 
 
-def _check_options(layout: torch.layout | None, on: Any, pin_memory: bool | None) -> None:
+def _check_options(layout: torch.layout | None, pin_memory: bool | None) -> None:
     if layout not in (None, torch.strided):
         raise NotImplementedError(f"vulkan: expected a strided tensor, got layout={layout}. Use tensor.to_dense().")
     if pin_memory:
         raise RuntimeError("Only dense CPU tensors can be pinned")
-    if on is not None and on.index:
-        raise RuntimeError(f"vulkan: expected the device vulkan or vulkan:0, got {on}: there is one device.")
 
 
 def _empty(
     size: Sequence[int], dtype: torch.dtype | None = None, layout: torch.layout | None = None, device: Any = None,
     pin_memory: bool | None = None, memory_format: torch.memory_format | None = None,
 ) -> Tensor:  # fmt: skip
-    _check_options(layout, device, pin_memory)
+    _check_options(layout, pin_memory)
     if size and min(size) < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
-    return storage.empty(size, _strides(size, memory_format), _type(dtype))
+    return storage.empty(size, _strides(size, memory_format), _type(dtype), chosen(device))
 
 
 def _strides(size: Sequence[int], memory_format: torch.memory_format | None) -> tuple[int, ...]:
@@ -55,8 +53,8 @@ def _empty_strided(
     size: Sequence[int], stride: Sequence[int], dtype: torch.dtype | None = None, layout: torch.layout | None = None,
     device: Any = None, pin_memory: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    _check_options(layout, device, pin_memory)
-    return storage.empty(size, stride, _type(dtype))
+    _check_options(layout, pin_memory)
+    return storage.empty(size, stride, _type(dtype), chosen(device))
 
 
 def _resize(tensor: Tensor, size: Sequence[int], memory_format: torch.memory_format | None = None) -> Tensor:
@@ -64,7 +62,7 @@ def _resize(tensor: Tensor, size: Sequence[int], memory_format: torch.memory_for
     needed = tensor.storage_offset() + (0 if 0 in size else 1 + layout.offset_range(tuple(size), strides)[1])
     held = tensor.untyped_storage()
     if needed * tensor.itemsize > held.nbytes():
-        grown = storage.empty((needed,), (1,), tensor.dtype)
+        grown = storage.empty((needed,), (1,), tensor.dtype, chosen(tensor.device))
         kept = held.nbytes() // tensor.itemsize
         if kept:
             grown[:kept].copy_(tensor.as_strided((kept,), (1,), 0))
@@ -119,7 +117,7 @@ for _name in (
 
 
 def _set_nothing(tensor: Tensor) -> Tensor:
-    held = storage.empty((0,), (1,), tensor.dtype).untyped_storage()
+    held = storage.empty((0,), (1,), tensor.dtype, chosen(tensor.device)).untyped_storage()
     return _set(CPU_KERNELS, tensor, held, 0, (0,), (1,))
 
 
@@ -137,7 +135,7 @@ def _copy_and_resize(source: Tensor, target: Tensor) -> Tensor:
     return transfer.copy_from(source, target.resize_(source.shape))
 
 
-direct("_copy_from", planned(_copy))
+direct("_copy_from", planned(_copy, across=True))
 direct("_copy_from_and_resize", _copy_and_resize)
 direct("_local_scalar_dense", transfer.item)
 # Its schema hides that it writes, so PyTorch would make a copy of a conjugated target before it.
@@ -158,7 +156,7 @@ def _clone(tensor: Tensor, memory_format: torch.memory_format | None = None) -> 
         shape, strides = source._shape, _strides(source._shape, memory_format)
     if source._contiguous and strides == source._strides:
         return wrap(launch.copy(source))
-    target = new_array(shape, strides, source._dtype)
+    target = new_array(shape, strides, source._dtype, source._device)
     return wrap(launch.elementwise(launch.copy_operation(source._dtype), (source,), target))
 
 
@@ -182,7 +180,7 @@ def _concatenate(arrays: list[VkArray], dim: int = 0) -> VkArray:
             break
     shape = list(counted[0]._shape)
     shape[axis] = sum(one._shape[axis] for one in counted)
-    result = new_array(tuple(shape), layout.contiguous_strides(tuple(shape)), dtype)
+    result = new_array(tuple(shape), layout.contiguous_strides(tuple(shape)), dtype, arrays[0]._device)
     start = 0
     for one in counted:
         transfer.assign(result._view(one._shape, result._strides, start * result._strides[axis]), one)
@@ -212,7 +210,7 @@ def _roll(x: VkArray, shifts: Sequence[int], dims: Sequence[int] = ()) -> VkArra
 def _complex(real: VkArray, imaginary: VkArray) -> VkArray:
     """The two parts side by side, each written where it belongs."""
     shape = layout.broadcast_shapes([real._shape, imaginary._shape], "complex")
-    result = new_array(shape, layout.contiguous_strides(shape), COMPLEX_OF[real._dtype])
+    result = new_array(shape, layout.contiguous_strides(shape), COMPLEX_OF[real._dtype], real._device)
     part_strides = tuple(2 * stride for stride in result._strides)
     for place, part in enumerate((real, imaginary)):
         target = VkArray(result._buffer, place, shape, part_strides, real._dtype, real._device)

@@ -10,7 +10,6 @@ from torch import Tensor
 from .. import dtypes
 from ..ops import histogram
 from ..ops.rows import cast
-from .device import DEVICE
 from .fallback import Unsupported
 from .running import places_along, running_largest
 from .storage import array_of, wrap
@@ -42,7 +41,7 @@ def _repeats(repeats: Tensor, *, output_size: int | None = None) -> Tensor:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     ends = repeats.cumsum(0)
     total = output_size if output_size is not None else int(ends[-1]) if ends.numel() else 0
-    places = torch.arange(total, dtype=ends.dtype, device=DEVICE)
+    places = torch.arange(total, dtype=ends.dtype, device=ends.device)
     return torch.searchsorted(ends, places, right=True).to(repeats.dtype)
 
 
@@ -77,7 +76,7 @@ def _consecutive(
     rows = x.reshape(-1) if dim is None else x.movedim(dim, 0)
     begins = _begins(rows)
     numbers, counts = _runs(begins)
-    nothing = torch.empty(0, dtype=torch.int64, device=DEVICE)
+    nothing = numbers[:0]
     found = rows[begins]
     return (
         found if dim is None else found.movedim(0, dim).contiguous(),
@@ -103,7 +102,7 @@ def _unique_along(
     columns = _as_matrix(rows)
     if columns.shape[1] > _MOST_COLUMNS:
         raise Unsupported(f"unique rows of more than {_MOST_COLUMNS} elements")
-    order = torch.arange(rows.shape[0], device=DEVICE)
+    order = torch.arange(rows.shape[0], device=rows.device)
     for column in reversed(columns.unbind(1)):
         order = order[column[order].argsort(stable=True)]
     found, numbers, counts = _consecutive_along(rows[order], 0, True, return_counts)
@@ -114,7 +113,7 @@ def _unique_along(
 def _mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """The smallest of the most frequent elements along a dimension, and its last place in their order."""
     if not x.ndim:
-        return x.clone(), torch.zeros((), dtype=torch.int64, device=DEVICE)
+        return x.clone(), x.new_zeros((), dtype=torch.int64)
     dim %= x.ndim
     values, places = x.sort(dim=dim, stable=True)
     length = x.shape[dim]

@@ -16,8 +16,8 @@ from ..dtypes import CATEGORIES, DType
 from ..ops import creation as vx
 from ..ops import launch
 from ..ops.elementwise import pow as power
-from . import device, table
-from .device import DEVICE
+from . import table
+from .device import chosen
 from .pointwise import number
 from .storage import FROM_TORCH, array_of
 from .table import direct
@@ -97,7 +97,7 @@ def _arange(start: Any, end: Any, step: Any = 1, *, out: Tensor) -> Tensor:
     dtype = FROM_TORCH[out.dtype]
     if dtype in CATEGORIES["integer"]:
         start, step = int(start), int(step)
-    array = vx.arithmetic_progression(start, step, length, dtype, device.current())
+    array = vx.arithmetic_progression(start, step, length, dtype, chosen(out.device))
     return into(out, array)
 
 
@@ -106,14 +106,14 @@ def _linspace(start: Any, end: Any, steps: int, *, out: Tensor) -> Tensor:
         raise RuntimeError("number of steps must be non-negative")
     if FROM_TORCH[out.dtype] in CATEGORIES["integer"]:
         start, end = int(start), int(end)
-    return into(out, vx.linspace(start, end, steps, dtype=_spacing_dtype(out), device=device.current()))
+    return into(out, vx.linspace(start, end, steps, dtype=_spacing_dtype(out), device=chosen(out.device)))
 
 
 def _eye(n: int, m: int | None = None, *, out: Tensor) -> Tensor:
     for length in (n, n if m is None else m):
         if length < 0:
             raise RuntimeError(f"n must be greater or equal to 0, got {length}")
-    return into(out, vx.eye(n, n if m is None else m, dtype=FROM_TORCH[out.dtype], device=device.current()))
+    return into(out, vx.eye(n, n if m is None else m, dtype=FROM_TORCH[out.dtype], device=chosen(out.device)))
 
 
 def _logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor) -> Tensor:
@@ -121,7 +121,7 @@ def _logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tens
         raise RuntimeError("number of steps must be non-negative")
     if FROM_TORCH[out.dtype] in CATEGORIES["integer"]:
         start, end = int(start), int(end)
-    exponents = vx.linspace(start, end, steps, dtype=_spacing_dtype(out), device=device.current())
+    exponents = vx.linspace(start, end, steps, dtype=_spacing_dtype(out), device=chosen(out.device))
     return into(out, power(base, exponents))
 
 
@@ -130,7 +130,7 @@ def _spacing_dtype(out: Tensor) -> DType:
     dtype = FROM_TORCH[out.dtype]
     if dtype in CATEGORIES["floating-point"] and dtype.bits > 16:
         return dtype
-    wide = dtype in CATEGORIES["integer"] and is_supported(dtypes.float64, device.current())
+    wide = dtype in CATEGORIES["integer"] and is_supported(dtypes.float64, chosen(out.device))
     return dtypes.float64 if wide else dtypes.float32
 
 
@@ -139,7 +139,7 @@ def _zeros(
     pin_memory: bool | None = None,
 ) -> Tensor:  # fmt: skip
     """PyTorch's zeros without memory, for derivatives that are 0: here they have some."""
-    return torch.zeros(size, dtype=dtype, device=DEVICE)
+    return torch.zeros(size, dtype=dtype, device=device or "vulkan")
 
 
 direct("_efficientzerotensor", _zeros)

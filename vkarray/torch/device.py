@@ -6,19 +6,38 @@ import functools
 import sys
 import threading
 import types
-from typing import Any
+import warnings
+from typing import Any, NamedTuple
 
 import torch
 
 from .. import _vk
+from ..errors import DeviceError
 from . import versions  # noqa: F401 - the first thing that may fail
 
-# By the name that it has now: it is the same device once `registration` has named it vulkan.
-DEVICE = torch.device(torch._C._get_privateuse1_backend_name(), 0)
+from . import guard  # isort: skip
+
 CPU_KERNELS = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 
 
 # -- devices by index -------------------------------------------------------------------------------------------------
+
+
+_MOST = 64  # what `Place.tag` has room for
+_TAG_BIT = 57  # device addresses have fewer bits, or all of those above are copies of the highest
+
+
+class Place(NamedTuple):
+    """Where PyTorch finds a Vulkan device."""
+
+    number: int
+    name: torch.device
+    tag: int  # xor a device address: what is unique among all devices
+
+
+# By the name that the devices have now: they are the same once `registration` has named them vulkan.
+_NAME = torch._C._get_privateuse1_backend_name()
+PLACES = [Place(index, torch.device(_NAME, index), index << _TAG_BIT) for index in range(_MOST)]
 
 
 class _Current(threading.local):
@@ -27,18 +46,45 @@ class _Current(threading.local):
 
 _current = _Current()
 _devices: list[_vk.Device | None] = []  # by index, those that were opened
+_refusal: str | None = None  # why PyTorch can have one device alone
+
+
+def count_in_cpp() -> None:
+    """Let PyTorch's C++ count the devices, and know the current one of each thread. To be called when it has the guard."""
+    global _refusal
+    _refusal = guard.install(device_count, current_device, functools.partial(setattr, _current, "index"))
+    _physical.cache_clear()
 
 
 @functools.cache
 def _physical() -> tuple[int, ...]:
     """Where vkarray lists the devices, by the index that PyTorch names them by: the first is the one of VKARRAY_DEVICE."""
-    default = [one.index for one in _vk.enumerate_devices() if one.is_default]
+    devices = _vk.enumerate_devices()
+    default = [one.index for one in devices if one.is_default]
     first = default[0] if default else _vk.open_device().index  # which says why there is none
-    return (first,)
+    others = [one.index for one in devices if one.usable and one.index != first]
+    if others and _refusal is not None:
+        warnings.warn(f"{_refusal} torch.vulkan has one of {1 + len(others)} devices.", RuntimeWarning, stacklevel=2)
+        return (first,)
+    return (first, *others[: _MOST - 1])
+
+
+_place_of: dict[int, Place] = {}  # by where vkarray lists a device
+
+
+def place(on: _vk.Device) -> Place:
+    """Where PyTorch finds a Vulkan device. Raises ValueError for one that it does not know."""
+    found = _place_of.get(on.index)
+    if found is None:
+        _place_of.update(zip(_physical(), PLACES, strict=False))
+        found = _place_of.get(on.index)
+    if found is None:
+        raise ValueError(f"torch.vulkan: PyTorch has no index for {on}, only for {at(0)}. {_refusal or ''}".rstrip())
+    return found
 
 
 def at(index: int) -> _vk.Device:
-    """The Vulkan device with an index of PyTorch's, opened at first use. Raises ValueError where there is none of it."""
+    """The Vulkan device with an index of PyTorch's, opened at first use. Raises DeviceError where there is none of it."""
     try:
         found = _devices[index]
     except IndexError:
@@ -46,7 +92,7 @@ def at(index: int) -> _vk.Device:
     if found is None or not found.open or found.lost is not None:
         physical = _physical()
         if not 0 <= index < len(physical):
-            raise ValueError(f"torch.vulkan: expected {_expected()}, got the index {index}.")
+            raise DeviceError(f"torch.vulkan: expected {_expected()}, got vulkan:{index}.")
         _devices.extend([None] * (len(physical) - len(_devices)))
         found = _devices[index] = _vk.open_device(physical[index])
     return found
@@ -61,6 +107,11 @@ def opened(index: int) -> _vk.Device | None:
 def _expected() -> str:
     count = device_count()
     return "device 0, for there is one device" if count == 1 else f"a device from 0 to {count - 1}"
+
+
+def chosen(named: torch.device | None) -> _vk.Device:
+    """The Vulkan device of an operator's argument `device`: the current one where that has no index."""
+    return at(_current.index if named is None or named.index is None else named.index)
 
 
 def index_of(device: Any = None) -> int:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from .device import DEVICE
 from .table import decomposed, direct
 
 # Elements of the differences that are in memory at a time.
@@ -59,7 +58,7 @@ def _slope(p: float) -> Callable[[Tensor, Tensor], Tensor]:
 
 def _distances_backward(gradient: Tensor, x1: Tensor, x2: Tensor, p: float, distances: Tensor) -> Tensor:
     x1, x2 = _of_one_stack(x1, x2)
-    result = torch.zeros(x1.shape, dtype=x1.dtype, device=DEVICE)
+    result = x1.new_zeros(x1.shape)
     if p == 0 or not gradient.numel() or not x1.numel():
         return result
     slope = _slope(p)
@@ -70,19 +69,19 @@ def _distances_backward(gradient: Tensor, x1: Tensor, x2: Tensor, p: float, dist
     return result
 
 
-def _pairs(count: int) -> Tensor:
+def _pairs(rows: Tensor) -> Tensor:
     """The numbers of the pairs of rows, those of the first above those of the second."""
-    return torch.triu_indices(count, count, 1, device=DEVICE)
+    return torch.triu_indices(len(rows), len(rows), 1, device=rows.device)
 
 
 def _distances_of_pairs(x: Tensor, p: float = 2.0) -> Tensor:
-    first, second = _pairs(x.shape[0])
+    first, second = _pairs(x)
     return _distances(x, x, p, 2)[first, second]
 
 
 def _distances_of_pairs_backward(gradient: Tensor, x: Tensor, p: float, distances: Tensor) -> Tensor:
-    first, second = _pairs(x.shape[0])
-    square = torch.zeros(x.shape[0], x.shape[0], dtype=x.dtype, device=DEVICE)
+    first, second = _pairs(x)
+    square = x.new_zeros(x.shape[0], x.shape[0])
     weights, sizes = square.clone(), square
     for full, given in ((weights, gradient), (sizes, distances)):
         full[first, second] = given

@@ -14,7 +14,6 @@ from ..ops.nn import distributions as nn
 from ..ops.nn import sampling
 from ..ops.rows import cast
 from . import random, table
-from .device import DEVICE
 from .storage import array_of, wrap
 from .table import direct
 
@@ -32,8 +31,10 @@ def _around(mean: Any, std: Any, generator: Any, out: Tensor | None = None) -> T
     elif std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     shape = torch.broadcast_shapes(*(one.shape for one in given))
-    made = torch.empty(shape, dtype=given[0].dtype, device=DEVICE) if out is None else table.resized(out, shape)
-    numbers = torch.empty(shape, dtype=made.dtype, device=DEVICE).normal_(generator=generator)
+    made = (
+        torch.empty(shape, dtype=given[0].dtype, device=given[0].device) if out is None else table.resized(out, shape)
+    )
+    numbers = torch.empty(shape, dtype=made.dtype, device=made.device).normal_(generator=generator)
     return made.copy_(numbers.mul_(std).add_(mean))
 
 
@@ -60,7 +61,7 @@ def _in_place(tensor: Tensor, numbers: Tensor) -> Tensor:
 def _drawn(tensor: Tensor, generator: Any) -> Tensor:
     """Numbers in (0, 1] of a shape, wide enough to compute with."""
     wide = tensor.dtype if tensor.dtype in (torch.float32, torch.float64) else torch.float32
-    return 1 - torch.empty(tensor.shape, dtype=wide, device=DEVICE).uniform_(generator=generator)
+    return 1 - torch.empty(tensor.shape, dtype=wide, device=tensor.device).uniform_(generator=generator)
 
 
 def _cauchy(tensor: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Tensor:
@@ -124,7 +125,7 @@ def _multinomial(p: Tensor, num_samples: int, replacement: bool = False, *, gene
     races = replacement and num_samples > 1
     if races:
         wide = wide.unsqueeze(-2).expand(*p.shape[:-1], num_samples, p.shape[-1])
-    times = torch.empty(wide.shape, dtype=wide.dtype, device=DEVICE).exponential_(generator=generator)
+    times = torch.empty(wide.shape, dtype=wide.dtype, device=wide.device).exponential_(generator=generator)
     quotients = wide / times.clamp_min_(torch.finfo(wide.dtype).tiny)  # what has no probability never wins
     if races:
         return quotients.argmax(-1)
@@ -142,7 +143,7 @@ def _rrelu(
 ) -> Tensor:  # fmt: skip
     if not training:
         return torch.nn.functional.leaky_relu(x, (lower + upper) / 2)
-    slopes = torch.empty(x.shape, dtype=x.dtype, device=DEVICE).uniform_(lower, upper, generator=generator)
+    slopes = torch.empty(x.shape, dtype=x.dtype, device=x.device).uniform_(lower, upper, generator=generator)
     noise.copy_(torch.where(x <= 0, slopes, 1))
     return x * noise
 
@@ -166,7 +167,7 @@ def _parameter(name: str, x: Tensor) -> VkArray:
 
 def _poisson(mean: Tensor, generator: Any = None) -> Tensor:
     """Counts with these means. Raises PyTorch's RuntimeError for a negative one, for which it waits for the device."""
-    made = nn.poisson(random.current(generator), _parameter("poisson", mean))
+    made = nn.poisson(random.generator_of(mean, generator), _parameter("poisson", mean))
     if mean.numel() and not bool((mean >= 0).all()):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     return wrap(made).to(mean.dtype)
@@ -177,18 +178,20 @@ def _binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
         raise RuntimeError(
             f"Binomial: expected parameters of one floating-point type, got {count.dtype} and {prob.dtype}"
         )
-    made = nn.binomial(random.current(generator), _parameter("binomial", count), _parameter("binomial", prob))
+    made = nn.binomial(
+        random.generator_of(count, generator), _parameter("binomial", count), _parameter("binomial", prob)
+    )
     return wrap(made).to(count.dtype)
 
 
 def _standard_gamma(shape: Tensor, generator: Any = None) -> Tensor:
-    made = wrap(nn.gamma(random.current(generator), _parameter("gamma", shape)))
+    made = wrap(nn.gamma(random.generator_of(shape, generator), _parameter("gamma", shape)))
     return made.clamp_min_(torch.finfo(made.dtype).tiny).to(shape.dtype)
 
 
 def _sample_dirichlet(alpha: Tensor, generator: Any = None) -> Tensor:
     """Gamma-distributed numbers over their sum, none of them 0 or 1."""
-    made = wrap(nn.gamma(random.current(generator), _parameter("dirichlet", alpha)))
+    made = wrap(nn.gamma(random.generator_of(alpha, generator), _parameter("dirichlet", alpha)))
     limits = torch.finfo(made.dtype)
     shares = made / made.sum(-1, keepdim=True)
     return shares.clamp_(limits.tiny, 1 - limits.eps / 2).to(alpha.dtype)

@@ -41,16 +41,16 @@ class Form(NamedTuple):
     lengths: Any
 
 
-def form(shape: Sequence[int], strides: Sequence[int], dtype: DType) -> Form:
-    """The form of tensors of this look."""
+def form(shape: Sequence[int], strides: Sequence[int], dtype: DType, index: int) -> Form:
+    """The form of tensors of this look on the device of an index."""
     lengths = (ctypes.c_int64 * (2 * len(shape) + 1))(*shape, *strides)
     place, kind = ctypes.addressof(lengths), _KIND_OF_BFLOAT16 if dtype is dtypes.bfloat16 else _KINDS[dtype.kind]
     places = (place, place + 8 * len(shape))
-    return Form(_fields.pack(_EXTENSION, 0, len(shape), kind, 8 * dtype.itemsize, 1, *places, 0, 0, 0), lengths)
+    return Form(_fields.pack(_EXTENSION, index, len(shape), kind, 8 * dtype.itemsize, 1, *places, 0, 0, 0), lengths)
 
 
 def tensor_at(address: int, form: Form) -> torch.Tensor:
-    """A tensor over memory at an address of the device, which has to stay valid as long as the tensor's storage."""
+    """A tensor whose storage begins at an address, which has to stay valid as long as the storage."""
     try:
         memory = _free.pop()  # for itself: other threads, and what the garbage collector runs, make tensors meanwhile
     except IndexError:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -134,13 +135,15 @@ def run(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any
                 hosts[id(value)] = value, value.cpu()
             return hosts[id(value)][1]
 
+        here = device_of((*args, *kwargs.values()))
+
         def up(value: Tensor) -> Tensor:
             for original, host in hosts.values():
                 if host is value:  # an argument that was written to
                     return original
             layouts.check(op, value)
             moved[0] += value.nbytes
-            return value.to("vulkan")
+            return value.to(here)
 
         written = [one.name for one in schema.arguments if one.alias_info is not None and one.alias_info.is_write]
         named = {one.name: value for one, value in zip(schema.arguments, args, strict=False)} | kwargs
@@ -170,23 +173,53 @@ _TAKES_HOST_TENSORS = {
 
 def _check_devices(op: Any, values: Sequence[Any]) -> None:
     """Raise PyTorch's RuntimeError where tensors of several devices meet; one without dimensions may be on the host."""
-    met: dict[str, Tensor] = {}
-
-    def note(tensor: Tensor) -> Tensor:
-        if tensor.ndim or not tensor.is_cpu:
-            met.setdefault(tensor.device.type, tensor)
-        return tensor
-
-    mapped(note, list(values))
-    others = [tensor.device for kind, tensor in met.items() if kind != "vulkan"]
-    if len(met) > 1 and others and op._schema.name not in _TAKES_HOST_TENSORS:
-        raise different_devices(others[0])
+    check_one_device(values)
+    met = {tensor.device for tensor in _tensors(values) if tensor.ndim or not tensor.is_cpu}
+    ours = [device for device in met if device.type == "vulkan"]
+    if len(met) > 1 and op._schema.name not in _TAKES_HOST_TENSORS:
+        raise different_devices(*ours, *met.difference(ours))
 
 
-def different_devices(other: torch.device) -> RuntimeError:
-    """PyTorch's error for tensors that are not all on this device."""
+def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
+    """The tensors among values, and in lists and tuples among them."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors(value)
+
+
+def device_of(values: Iterable[Any]) -> torch.device:
+    """The device of the first tensor on a Vulkan device, else the one that is named among the values, else the current one."""
+    values = list(values)
+    named = next((one for one in values if isinstance(one, torch.device)), torch.device("vulkan"))
+    return next((one.device for one in _tensors(values) if one.device.type == "vulkan"), named)
+
+
+def check_one_device(values: Iterable[Any]) -> None:
+    """Raise PyTorch's RuntimeError where tensors of several Vulkan devices meet. Other devices do not count."""
+    found = {tensor.get_device(): tensor.device for tensor in _tensors(values) if not tensor.is_cpu}
+    if len(found) > 1:
+        ours = [device for device in found.values() if device.type == "vulkan"]
+        if len(ours) > 1:
+            raise different_devices(*ours)
+
+
+def on_one_device(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that refuses tensors of several Vulkan devices: their addresses mean nothing on another one."""
+
+    @functools.wraps(kernel)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        check_one_device((*args, *kwargs.values()))
+        return kernel(*args, **kwargs)
+
+    return checked
+
+
+def different_devices(first: torch.device, second: torch.device, *_: torch.device) -> RuntimeError:
+    """PyTorch's error for tensors that are not all on one device."""
     return RuntimeError(
-        f"Expected all tensors to be on the same device, but found at least two devices, vulkan:0 and {other}! Move one of "
+        f"Expected all tensors to be on the same device, but found at least two devices, {first} and {second}! Move one of "
         f"them with tensor.to."
     )
 

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from . import table
 from .counting import bincount
-from .device import DEVICE
 from .table import direct
 
 
@@ -103,7 +102,7 @@ def _histogram(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     low, high = range or (0, 0)
     low, high = _bounds(x, low, high, 0.5) if x.numel() else (low, high if range else low + 1)
-    edges = torch.linspace(low, high, bins + 1, dtype=x.dtype, device=DEVICE)
+    edges = torch.linspace(low, high, bins + 1, dtype=x.dtype, device=x.device)
     return _within(x.reshape(-1, 1), [edges], weight, density), edges
 
 
@@ -150,7 +149,7 @@ def _edges_of_columns(
         elif range is None:
             high = 1.0
         low, high = _bounds(column[:0], low, high, 0.5)
-        made.append(torch.linspace(low, high, count + 1, dtype=x.dtype, device=DEVICE))
+        made.append(torch.linspace(low, high, count + 1, dtype=x.dtype, device=x.device))
     return made
 
 

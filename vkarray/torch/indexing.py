@@ -125,8 +125,8 @@ def _index_put(
             return target.masked_fill_(mask.reshape(shape), values.reshape(()))
     made = _without_masks(target, indices)
     _check_values(target, made, values)
-    array, source = array_of(target), table.argument(values)
-    keys = _arrays([table.argument(one) for one in made])
+    array, source = array_of(target), table.argument(values, (target,))
+    keys = _arrays([table.argument(one, (target,)) for one in made])
     if accumulate:
         assign(array, nn.index_put(array, keys, source, accumulate=True))
     elif any(one is not None for one in keys):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .device import DEVICE
 from .fallback import Unsupported
 from .table import check_castable, direct, resized
 
@@ -27,7 +26,7 @@ def _least_squares(
     x = vh.mH @ (inverse * (u.mH @ columns))
     ranks = kept.sum(-1)
     by_values = driver in ("gelsd", "gelss")
-    nothing = torch.empty(0, dtype=s.dtype, device=DEVICE)
+    nothing = s.new_empty(0)
     left = nothing
     if rows > unknowns and driver not in (None, "gelsy") and bool((ranks == unknowns).all()):
         left = (a @ x - columns).abs().square().sum(-2)

@@ -23,7 +23,9 @@ _FLOATING = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 def _alike(lists: Sequence[Tensors]) -> bool:
-    """Whether the tensors of each place have one shape, type and dense layout, so that elements meet in memory."""
+    """Whether the tensors of each place have one shape, type and dense layout, and all one device, so that elements meet."""
+    if len({one.get_device() for tensors in lists for one in tensors}) > 1:
+        return False
     for tensors in zip(*lists, strict=True):
         first = tensors[0]
         if first.dtype not in _FLOATING or not storage.is_dense(first.shape, first.stride()):

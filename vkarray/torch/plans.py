@@ -25,7 +25,9 @@ from torch import Tensor
 from .. import _vk, configuration, tuning
 from ..ops import gather
 from ..ops.texels import Binding
+from . import device as devices
 from .device import CPU_KERNELS
+from .fallback import on_one_device
 from .storage import Look, _allocations, copy_of, look, tensor_over
 
 Kernel = Callable[..., Any]
@@ -56,12 +58,16 @@ def _note(values: Iterable[Any], key: list[Any], buffers: list[_vk.Buffer]) -> b
             if held is None or value.is_neg() or value.is_conj():
                 return False
             buffer = held[0]
+            if buffers and buffer.device is not buffers[0].device:
+                return False
             key += (value.dtype, value.shape, value.stride(), value.storage_offset(), held[2], buffer.device)
             buffers.append(buffer)
         elif kind in _VALUES:
             key += (kind, value)
             if kind is float and not value:
                 key.append(math.copysign(1, value))
+            elif kind is torch.device and value.index is None:  # the current one, whichever that is
+                return False
         elif kind is not list and kind is not tuple:
             return False
         elif value and type(value[0]) is int:  # all of them are, then
@@ -273,7 +279,8 @@ class _Plan:
             raise _Refused
         return _New(
             number, look(
-                buffer.nbytes, value.storage_offset(), tuple(value.shape), value.stride(), value.dtype,
+                devices.place(buffer.device).number, buffer.nbytes, value.storage_offset(), tuple(value.shape),
+                value.stride(), value.dtype,
                 stored or value.dtype.itemsize,
             )
         )  # fmt: skip
@@ -450,15 +457,19 @@ def forget() -> None:
 tuning.on_change(forget)
 
 
-def planned(kernel: Kernel) -> Kernel:
-    """The kernel of an operator, with plans for signatures that come again."""
+def planned(kernel: Kernel, *, across: bool = False) -> Kernel:
+    """The kernel of an operator, with plans for signatures that come again.
+
+    Tensors of several Vulkan devices are refused with PyTorch's RuntimeError, but where the kernel copies `across` devices.
+    """
+    unplanned = kernel if across else on_one_device(kernel)
     cache = _Cache()
     _caches.append(cache)
 
     @functools.wraps(kernel)
     def run(*args: Any, **kwargs: Any) -> Any:
         if configuration.current().compare:  # that is done where a plan does not pass
-            return kernel(*args, **kwargs)
+            return unplanned(*args, **kwargs)
         key: list[Any] = []
         buffers: list[_vk.Buffer] = []
         noted = _note(args, key, buffers)
@@ -466,7 +477,7 @@ def planned(kernel: Kernel) -> Kernel:
             key.append(tuple(kwargs))
             noted = noted and _note(kwargs.values(), key, buffers)
         if not noted or not buffers:
-            return kernel(*args, **kwargs)
+            return unplanned(*args, **kwargs)
         shared = _sharing(buffers)
         if shared is not None:
             key.append(shared)
@@ -486,4 +497,5 @@ def planned(kernel: Kernel) -> Kernel:
         cache[whole] = made or (plan + 1 if plan < ATTEMPTS else None)
         return found
 
+    run.is_planned = True  # type: ignore[attr-defined]
     return run

@@ -100,6 +100,14 @@ def _converted(value: Any, dtype: DType | None, on: Any) -> VkArray:
     return launch.constant(number(value, dtype), dtype, on)
 
 
+def _device_of(operands: Sequence[Any]) -> Any:
+    """The Vulkan device of the first tensor that is on one."""
+    for one in operands:
+        if isinstance(one, Tensor) and not one.is_cpu:
+            return device.chosen(one.device)
+    return device.current()
+
+
 def promoted(operands: Sequence[Any]) -> torch.dtype:
     """The type that operands promote to."""
     _, dtype = torch._prims_common.elementwise_dtypes(
@@ -139,7 +147,7 @@ class Pointwise:
             compute = FROM_TORCH[promoted([table.as_meta(one) for one in free])]
             if formula.result == "real" and compute in CATEGORIES["integer or boolean"]:
                 compute = FROM_TORCH[meta.dtype]
-        check_supported(FROM_TORCH[meta.dtype], device.current(), self.op._schema.name)
+        check_supported(FROM_TORCH[meta.dtype], _device_of(operands), self.op._schema.name)
         operation = of_row(formula, compute)
         inputs = tuple(typed[place] or compute for place in range(len(operands))) if typed else operation.inputs
         moves = getattr(formula, "moves", False)
@@ -155,7 +163,7 @@ class Pointwise:
         if target._dtype is result or (plan.moves and target._dtype is plan.dtype):
             launch.elementwise(plan.operation, arrays, target)
         else:
-            made = new_array(target._shape, target._strides, plan.dtype if plan.moves else result)
+            made = new_array(target._shape, target._strides, plan.dtype if plan.moves else result, target._device)
             assign(target, launch.elementwise(plan.operation, arrays, made))
 
     def new(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -179,7 +187,8 @@ class Pointwise:
         compute = plan.usual
         if compute is not None and all(type(value) is VkArray and value._dtype is compute for value in values):
             self.usual[formula, compute] = plan.operation
-        target = new_array(plan.shape, plan.strides, plan.dtype)
+        on = next(value._device for value in values if type(value) is VkArray)
+        target = new_array(plan.shape, plan.strides, plan.dtype, on)
         self.run(plan, values, target)
         return wrap(target)
 

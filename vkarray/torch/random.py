@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -15,8 +14,10 @@ from ..ops import elementwise as vx
 from ..ops import launch
 from ..ops.nn import pointwise as nn
 from ..ops.nn.dropout import dropout
+from ..ops.random import Generator
 from ..ops.rows import cast
 from . import creation, table
+from . import device as devices
 from .fallback import Unsupported
 from .pointwise import elementwise
 from .seeds import current
@@ -34,18 +35,18 @@ def _drawn_in(dtype: DType) -> DType:
     return dtype if dtype in (dtypes.float32, dtypes.float64) else dtypes.float32
 
 
-def uniforms(shape: Sequence[int], dtype: DType, given: Any = None) -> VkArray:
-    """Numbers in [0, 1) of a real floating type."""
-    bits, drawn = _BITS.get(dtype), current(given)
+def generator_of(tensor: Tensor, given: Any) -> Generator:
+    """What draws the numbers of a tensor."""
+    return current(devices.chosen(tensor.device), given)
+
+
+def _uniforms(tensor: Tensor, dtype: DType, given: Any) -> VkArray:
+    """Numbers in [0, 1) of a real floating type, as many as a tensor has elements."""
+    bits, drawn, shape = _BITS.get(dtype), generator_of(tensor, given), tuple(tensor.shape)
     if bits is None:
-        return drawn.random(tuple(shape), dtype=dtype)
-    numbers = cast(drawn.integers(0, 1 << bits, size=tuple(shape), dtype=dtypes.int32), dtypes.float32)
+        return drawn.random(shape, dtype=dtype)
+    numbers = cast(drawn.integers(0, 1 << bits, size=shape, dtype=dtypes.int32), dtypes.float32)
     return cast(vx.multiply(numbers, 2.0**-bits), dtype)
-
-
-def chances(shape: Sequence[int], probability: float, given: Any = None) -> VkArray:
-    """Bools that are true with a probability."""
-    return vx.less(current(given).random(tuple(shape)), probability)
 
 
 def _filled(tensor: Tensor, numbers: VkArray) -> Tensor:
@@ -68,7 +69,7 @@ def _uniform(tensor: Tensor, low: float = 0.0, high: float = 1.0, *, generator: 
     if tensor.is_complex():
         _uniform(torch.view_as_real(tensor), low, high, generator=generator)
         return tensor
-    numbers = uniforms(tensor.shape, dtype, generator)
+    numbers = _uniforms(tensor, dtype, generator)
     if (low, high) != (0, 1):
         numbers = vx.add(vx.multiply(numbers, float(high - low)), float(low))
     return _filled(tensor, numbers)
@@ -82,7 +83,8 @@ def _normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: A
         _normal(torch.view_as_real(tensor), mean, std * 0.5**0.5, generator=generator)
         return tensor
     return _filled(
-        tensor, current(generator).normal(float(mean), float(std), tuple(tensor.shape), dtype=_drawn_in(dtype))
+        tensor,
+        generator_of(tensor, generator).normal(float(mean), float(std), tuple(tensor.shape), dtype=_drawn_in(dtype)),
     )
 
 
@@ -90,7 +92,9 @@ def _exponential(tensor: Tensor, lambd: float = 1.0, *, generator: Any = None) -
     dtype = _check_floating("exponential_", tensor)
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
-    return _filled(tensor, current(generator).exponential(1 / lambd, tuple(tensor.shape), dtype=_drawn_in(dtype)))
+    return _filled(
+        tensor, generator_of(tensor, generator).exponential(1 / lambd, tuple(tensor.shape), dtype=_drawn_in(dtype))
+    )
 
 
 def _integers(tensor: Tensor, low: int, high: int, given: Any) -> Tensor:
@@ -98,7 +102,9 @@ def _integers(tensor: Tensor, low: int, high: int, given: Any) -> Tensor:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     wide = dtypes.uint64 if high > 1 << 63 else dtypes.int64
     narrow = low >= -(1 << 31) and high <= 1 << 31
-    numbers = current(given).integers(low, high, size=tuple(tensor.shape), dtype=dtypes.int32 if narrow else wide)
+    numbers = generator_of(tensor, given).integers(
+        low, high, size=tuple(tensor.shape), dtype=dtypes.int32 if narrow else wide
+    )
     return _filled(tensor, numbers)
 
 
@@ -128,13 +134,13 @@ def _check_probability(p: float) -> None:
 
 def _bernoulli_number(tensor: Tensor, p: float = 0.5, *, generator: Any = None) -> Tensor:
     _check_probability(p)
-    return _filled(tensor, chances(tensor.shape, p, generator))
+    return _filled(tensor, vx.less(generator_of(tensor, generator).random(tuple(tensor.shape)), p))
 
 
 def _bernoulli_into(tensor: Tensor, p: Tensor, *, generator: Any = None) -> Tensor:
     probabilities = array_of(p)
     dtype = _drawn_in(probabilities._dtype)
-    numbers = current(generator).random(tuple(tensor.shape), dtype=dtype)
+    numbers = generator_of(tensor, generator).random(tuple(tensor.shape), dtype=dtype)
     return _filled(tensor, vx.less(numbers, cast(probabilities, dtype)))
 
 
@@ -149,7 +155,7 @@ def _bernoulli_out(p: Tensor, *, generator: Any = None, out: Tensor) -> Tensor:
 def _permutation(n: int, *, generator: Any = None, out: Tensor) -> Tensor:
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got{n}")
-    return creation.into(out, current(generator).permutation(n))
+    return creation.into(out, generator_of(out, generator).permutation(n))
 
 
 direct("uniform_", _uniform)
@@ -186,7 +192,7 @@ def _dropout(x: VkArray, p: float, train: bool | None) -> tuple[VkArray, VkArray
         return launch.copy(x), creation.fill(empty(x._shape, dtypes.bool_, x._device), True)
     if x._dtype.kind != "real floating":
         raise Unsupported(f"dropout of {x._dtype}")
-    return dropout(x, p, current())
+    return dropout(x, p, current(x._device))
 
 
 native("native_dropout", _dropout, state=True)

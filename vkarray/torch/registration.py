@@ -37,6 +37,7 @@ def register_device() -> None:
     torch._C._acc.register_python_privateuseone_device_guard(_kept[1])
     accelerator.install()
     conversions.install()
+    device.count_in_cpp()
     torch.autograd._engine_run_backward = _run_backward
 
 
@@ -54,7 +55,7 @@ def _run_backward(*args: Any, **kwargs: Any) -> Any:
 def _other_accelerator() -> str | None:
     """The type of an accelerator that PyTorch has and finds on this machine."""
     found = torch.accelerator.current_accelerator()
-    if found is None or found == torch.device(device.DEVICE.type) or not torch.accelerator.device_count():
+    if found is None or found == torch.device(device.PLACES[0].name.type) or not torch.accelerator.device_count():
         return None
     kind: str = found.type
     return kind

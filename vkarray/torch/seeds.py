@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .. import _vk
 from ..ops.random import Generator
 from . import device
 from .generator import stream
@@ -56,11 +57,11 @@ def _default(index: int) -> _Default:
     return found
 
 
-def current(given: Any = None) -> Generator:
-    """The current device's generator, or the numbers of the one that an operator was given."""
+def current(on: _vk.Device, given: Any = None) -> Generator:
+    """The generator of a device, or the numbers on it of the one that an operator was given."""
     if given is not None:
-        return stream(given)
-    index = device.current_device()
+        return stream(given, on)
+    index = device.place(on).number
     return _default(index).numbers(index)
 
 

@@ -6,27 +6,35 @@ from typing import Any
 
 import torch
 
-from . import device, storage
+from . import device as devices
+from . import storage
 
 _PRIORITY = 9  # before PyTorch's own way for devices like this one, which makes storages of no kernel here
 
 
 def _tag(held: Any) -> str | None:
-    return "vulkan:0" if held.device.type == "vulkan" else None
+    return f"vulkan:{held.get_device()}" if held.device.type == "vulkan" else None
 
 
 def _restore(held: Any, location: str) -> Any:
     """The storage that `torch.load` has read, on the device when it was saved there. None for other devices."""
     if not location.startswith("vulkan"):
         return None
-    if not device.is_available():
+    named = torch.device(location).index
+    index = devices.current_device() if named is None else named
+    if not devices.is_available():
         raise RuntimeError(
             f"torch.load: the tensors were saved on {location}, and there is no Vulkan device here. "
             f'Load them elsewhere: torch.load(file, map_location="cpu").'
         )
+    if index >= devices.device_count():
+        raise RuntimeError(
+            f"torch.load: the tensors were saved on vulkan:{index}, and there are {devices.device_count()} devices here. Load "
+            f'them elsewhere: torch.load(file, map_location="vulkan:0").'
+        )
     read = held if isinstance(held, torch.UntypedStorage) else held._untyped_storage
     flat = torch.empty(0, dtype=torch.uint8).set_(read)
-    return storage.of_bytes(flat)
+    return storage.of_bytes(flat, devices.at(index))
 
 
 torch.serialization.register_package(_PRIORITY, _tag, _restore)
@@ -61,8 +69,8 @@ def _new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> torch.Untyp
         )
     given = args[0] if args else 0
     if isinstance(given, int):
-        return storage.of_size(given)
-    return storage.of_bytes(torch.tensor(list(given), dtype=torch.uint8))
+        return storage.of_size(given, devices.of(device))
+    return storage.of_bytes(torch.tensor(list(given), dtype=torch.uint8), devices.of(device))
 
 
 torch.UntypedStorage.__new__ = _new

@@ -1,7 +1,8 @@
 """Memory that PyTorch's tensors and vkarray's arrays share.
 
-A tensor's storage is made from a device address, which finds the vkarray buffer in a table. The buffer lives as long as
-the storage or an array does, and its memory is used again only when the device is done with it.
+A tensor's storage is made from a device address, which finds the vkarray buffer in a table. Addresses of several devices may
+be equal, so those of devices after the first carry the device's index in their highest bits. The buffer lives as long as the
+storage or an array does, and its memory is used again only when the device is done with it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..dtypes import DType
 from ..errors import FeatureError
 from ..ops import launch
 from . import device, dlpack
-from .device import CPU_KERNELS, DEVICE
+from .device import CPU_KERNELS, PLACES, place
 from .fallback import different_devices
 
 TO_TORCH: dict[DType, torch.dtype] = {
@@ -47,18 +48,17 @@ FROM_TORCH = _FromTorch((theirs, ours) for ours, theirs in TO_TORCH.items())
 
 
 class _Storage(weakref.ref):
-    """A weak reference to a storage, which knows its address."""
+    """A weak reference to a storage, which knows its address (that of PyTorch, of all devices)."""
 
     __slots__ = ("address",)
     address: int
 
 
-# By device address: the buffer, the storage over it, and the bytes that an element takes where those are more than on the
-# host, else 0.
+# By the address that PyTorch knows: the buffer, the storage over it, and the bytes that an element takes where those are more
+# than on the host, else 0.
 _allocations: dict[int, tuple[_vk.Buffer, _Storage, int]] = {}
 
 _make_storage = torch._C._construct_storage_from_data_pointer
-_make_tensor = torch._C._acc.create_empty_tensor
 _set = torch.ops.aten.set_.source_Storage_storage_offset.redispatch
 
 
@@ -75,67 +75,74 @@ def _forget(storage: _Storage) -> None:
 
 def _storage(buffer: _vk.Buffer, nbytes: int, stored: int = 0) -> torch.UntypedStorage:
     """A storage over a whole buffer that has none yet, of `nbytes` as PyTorch counts them."""
-    storage = _make_storage(buffer.address, DEVICE, nbytes)
-    _remember(storage, buffer, stored)
+    _, name, tag = place(buffer.device)
+    address = buffer.address ^ tag
+    storage = _make_storage(address, name, nbytes)
+    _remember(storage, buffer, address, stored)
     return storage
 
 
-def _remember(storage: torch.UntypedStorage, buffer: _vk.Buffer, stored: int) -> None:
+def _remember(storage: torch.UntypedStorage, buffer: _vk.Buffer, address: int, stored: int) -> None:
     """Note that a storage lies over a whole buffer, until it dies."""
     reference = _Storage(storage, _forget)
-    reference.address = address = buffer.address
+    reference.address = address
     _allocations[address] = (buffer, reference, stored)
 
 
-def _tensor(
-    buffer: _vk.Buffer, offset: int, shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype, itemsize: int
-) -> torch.Tensor:
-    """A tensor over a whole buffer that no storage has yet. `itemsize` is what an element takes on the device."""
-    return tensor_over(buffer, look(buffer.nbytes, offset, tuple(shape), tuple(strides), dtype, itemsize))
-
-
 class Look(NamedTuple):
-    """What tensors over whole buffers of one size look like, and how they are made: by a form, where they fill the buffer."""
+    """What tensors over whole buffers of one size on a device look like.
 
-    form: dlpack.Form | None
+    They are made by a form: their own where they fill the buffer, else that of one without elements which gets their storage.
+    """
+
+    form: dlpack.Form
+    whole: bool
+    tag: int  # of the device
     nbytes: int  # of the storage, as PyTorch counts them
     stored: int  # bytes of an element where those are more than on the host, else 0
     offset: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-    dtype: torch.dtype
 
 
 @functools.lru_cache(maxsize=4096)
 def look(
-    size: int, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype, itemsize: int
+    index: int,
+    size: int,
+    offset: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    dtype: torch.dtype,
+    itemsize: int,
 ) -> Look:
-    """How to make tensors over buffers of `size` bytes. `itemsize` is what an element takes on the device."""
+    """How to make tensors over buffers of `size` bytes of a device. `itemsize` is what an element takes there."""
     own, nbytes, stored = dtype.itemsize, size, 0
     if itemsize != own:
         nbytes, stored = size // itemsize * own, itemsize
     whole = not offset and _span(shape, strides)[0] * own == nbytes
-    form = dlpack.form(shape, strides, FROM_TORCH[dtype]) if whole else None
-    return Look(form, nbytes, stored, offset, shape, strides, dtype)
+    form = dlpack.form(*((shape, strides) if whole else ((0,), (1,))), FROM_TORCH[dtype], index)
+    return Look(form, whole, PLACES[index].tag, nbytes, stored, offset, shape, strides)
 
 
 def tensor_over(buffer: _vk.Buffer, look: Look) -> torch.Tensor:
     """A tensor over a whole buffer that no storage has yet."""
-    form, nbytes, stored, offset, shape, strides, dtype = look
-    if form is None:
-        return _set(CPU_KERNELS, _make_tensor((0,), dtype), _storage(buffer, nbytes, stored), offset, shape, strides)
-    tensor = dlpack.tensor_at(buffer.address, form)
-    _remember(tensor.untyped_storage(), buffer, stored)
+    form, whole, tag, nbytes, stored, offset, shape, strides = look
+    address = buffer.address ^ tag
+    tensor = dlpack.tensor_at(address, form)
+    if not whole:
+        return _set(CPU_KERNELS, tensor, _storage(buffer, nbytes, stored), offset, shape, strides)
+    _remember(tensor.untyped_storage(), buffer, address, stored)
     return tensor
 
 
-def empty(shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
-    """A new tensor on the device with undefined values. Raises FeatureError for a type that the device lacks."""
-    on, ours = device.current(), FROM_TORCH[dtype]
+def empty(shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype, on: _vk.Device) -> torch.Tensor:
+    """A new tensor on a device with undefined values. Raises FeatureError for a type that the device lacks."""
+    ours = FROM_TORCH[dtype]
     check_supported(ours, on, "torch.empty")
     itemsize = storage_itemsize(ours, on)
-    spanned, _ = _span(tuple(shape), tuple(strides))
-    return _tensor(on.allocate(spanned * itemsize), 0, shape, strides, dtype, itemsize)
+    shape, strides = tuple(shape), tuple(strides)
+    buffer = on.allocate(_span(shape, strides)[0] * itemsize)
+    return tensor_over(buffer, look(place(on).number, buffer.nbytes, 0, shape, strides, dtype, itemsize))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -145,9 +152,8 @@ def _span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, bool]:
     return spanned, layout.is_contiguous(shape, strides)
 
 
-def new_array(shape: tuple[int, ...], strides: tuple[int, ...], dtype: DType) -> VkArray:
+def new_array(shape: tuple[int, ...], strides: tuple[int, ...], dtype: DType, on: _vk.Device) -> VkArray:
     """An array with undefined values in memory of its own, for `wrap` to make a tensor of."""
-    on = device.current()
     spanned, contiguous = _span(shape, strides)
     return VkArray(on.allocate(spanned * storage_itemsize(dtype, on)), 0, shape, strides, dtype, on, contiguous)
 
@@ -173,7 +179,7 @@ def array_of(tensor: torch.Tensor) -> VkArray:
 
 def _not_ours(tensor: torch.Tensor) -> Exception:
     if tensor.device.type != "vulkan":
-        return different_devices(tensor.device)
+        return different_devices(torch.device("vulkan", device.current_device()), tensor.device)
     if tensor.dtype not in FROM_TORCH:
         return TypeError(f"vulkan: vkarray has no type {tensor.dtype}; it has {', '.join(dtypes.DTYPES)}.")
     return RuntimeError("vulkan: the tensor's memory is not vkarray's, or was freed (a storage of another library?).")
@@ -207,13 +213,15 @@ def refuse_gradients(function: str, tensor: torch.Tensor) -> None:
 
 def wrap(array: VkArray) -> torch.Tensor:
     """A tensor of an array: over its memory where no tensor has that yet and strides allow it, else over a copy's."""
-    if array._buffer.address in _allocations or min(array._strides, default=0) < 0:
+    on = array._device
+    index, _, tag = place(on)
+    if array._buffer.address ^ tag in _allocations or min(array._strides, default=0) < 0:
         array = launch.copy(array)
-    dtype = array._dtype
-    return _tensor(
-        array._buffer, array._offset, array._shape, array._strides, TO_TORCH[dtype],
-        storage_itemsize(dtype, array._device),
-    )  # fmt: skip
+    buffer, dtype = array._buffer, array._dtype
+    itemsize = storage_itemsize(dtype, on)
+    return tensor_over(
+        buffer, look(index, buffer.nbytes, array._offset, array._shape, array._strides, TO_TORCH[dtype], itemsize)
+    )
 
 
 def raw_bytes(tensor: torch.Tensor) -> tuple[_vk.Buffer, int] | None:
@@ -227,18 +235,17 @@ def raw_bytes(tensor: torch.Tensor) -> tuple[_vk.Buffer, int] | None:
     return buffer, tensor.storage_offset()
 
 
-def of_bytes(flat: torch.Tensor) -> torch.UntypedStorage:
+def of_bytes(flat: torch.Tensor, on: _vk.Device) -> torch.UntypedStorage:
     """A new storage with the bytes of a tensor on the host, of elements that the device stores as the host does."""
-    on = device.current()
     buffer = on.allocate(flat.numel())
     if flat.numel():
         on.upload(buffer, 0, memoryview(flat.numpy()))
     return _storage(buffer, flat.numel())
 
 
-def of_size(nbytes: int) -> torch.UntypedStorage:
+def of_size(nbytes: int, on: _vk.Device) -> torch.UntypedStorage:
     """A new storage of so many bytes with undefined values."""
-    return _storage(device.current().allocate(nbytes), nbytes)
+    return _storage(on.allocate(nbytes), nbytes)
 
 
 def copy_of(held: torch.UntypedStorage) -> torch.UntypedStorage:

@@ -140,8 +140,20 @@ def register(op: Any, kernel: Kernel, kind: str, chapter: str) -> None:
         raise ValueError(
             f"aten.{full_name(op)} is composed of other operators, and differentiated through them: no row."
         )
+    if kind != "metadata" and _takes_several(op) and not hasattr(kernel, "is_planned"):
+        kernel = fallback.on_one_device(kernel)
     library.impl(op, kernel, "PrivateUse1")
     TABLE[full_name(op)] = Entry(kind, chapter)
+
+
+_OF_SEVERAL_DEVICES = ("aten::_copy_from", "aten::_foreach_")  # these copy, or take each tensor by itself
+
+
+def _takes_several(op: Any) -> bool:
+    """Whether an overload takes several tensors, and all of them on one device. (Plans look at that by themselves.)"""
+    types = [str(one.type) for one in op._schema.arguments]
+    count = sum(("Tensor" in name) + ("List" in name and "Tensor" in name) for name in types)
+    return count > 1 and not op._schema.name.startswith(_OF_SEVERAL_DEVICES)
 
 
 def _chapter(function: Any) -> str:
@@ -154,7 +166,7 @@ def _chapter(function: Any) -> str:
 def signature(value: Any) -> Any:
     """What of an argument decides how the result looks: not the values of tensors and floating-point numbers."""
     if isinstance(value, Tensor):
-        return value.dtype, value.shape, value.stride(), value.is_cpu
+        return value.dtype, value.shape, value.stride(), value.get_device()
     kind = type(value)
     if kind is float or kind is complex:
         return kind
@@ -269,17 +281,20 @@ def with_out(function: Callable[..., Tensor], name: str = "out") -> Kernel:
 # -- native rows ------------------------------------------------------------------------------------------------------
 
 
-def argument(value: Any) -> Any:
-    """An argument as functions on arrays take it: arrays for tensors, vkarray's types for PyTorch's."""
+def argument(value: Any, beside: Sequence[Any] = ()) -> Any:
+    """An argument as functions on arrays take it: arrays for tensors, vkarray's types for PyTorch's.
+
+    Tensors without dimensions on the CPU move to the device of those `beside` them.
+    """
     if isinstance(value, Tensor):
         if value.is_cpu and value.ndim == 0:
-            value = value.to("vulkan")
+            value = value.to(fallback.device_of(beside))
         elif value.is_conj() or value.is_neg():  # PyTorch leaves it to the kernels of products to see that
             value = value.clone()
         return array_of(value)
     kind = type(value)
     if kind is list or kind is tuple:
-        return [argument(one) for one in value]
+        return [argument(one, beside) for one in value]
     return FROM_TORCH[value] if kind is torch.dtype else value
 
 
@@ -302,8 +317,9 @@ class _Native:
         return found
 
     def __call__(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[VkArray | None]:
-        arrays = [argument(value) for value in args]
-        named = {name: argument(value) for name, value in kwargs.items()}
+        beside = (*args, *kwargs.values()) if kwargs else args
+        arrays = [argument(value, beside) for value in args]
+        named = {name: argument(value, beside) for name, value in kwargs.items()}
         wanted = self.results(args, kwargs)
         values = self.function(*arrays, **named)
         listed = list(values) if isinstance(values, (tuple, list)) else [values]

@@ -9,11 +9,12 @@ from typing import Any
 
 import torch
 
-from .. import checks, dtypes, interchange, layout
-from ..array import VkArray, empty, storage_itemsize
+from .. import _vk, checks, dtypes, interchange, layout
+from ..array import VkArray, empty, is_supported, storage_itemsize
 from ..dtypes import DType
 from ..ops import launch
 from ..ops.rows import cast_operation
+from . import device as devices
 from . import storage
 from .storage import FROM_TORCH, TO_TORCH, array_of, refuse_gradients
 
@@ -104,6 +105,23 @@ def _copy_raw_bytes(source: torch.Tensor, target: torch.Tensor) -> bool:
     return True
 
 
+def _copy_between(source: torch.Tensor, target: torch.Tensor) -> None:
+    """`target.copy_(source)` from one Vulkan device to another; converts where that makes fewer bytes, or can be done."""
+    array = array_of(target)
+    if source.itemsize > target.itemsize or not is_supported(FROM_TORCH[source.dtype], array._device):
+        source = source.to(target.dtype)
+    moved = array_of(source)
+    itemsize = storage_itemsize(moved._dtype, moved._device)
+    if _same_order(source, target) and itemsize == storage_itemsize(array._dtype, array._device):
+        _vk.copy_between(
+            moved._buffer, moved._offset * itemsize, array._buffer, array._offset * itemsize, array.size * itemsize
+        )
+        checks.run(moved._device)
+    else:
+        moved = moved if moved._contiguous else launch.copy(moved)
+        assign(array, interchange.moved(moved, array._device))
+
+
 _REACHED = ("cpu", "vulkan")
 
 
@@ -127,7 +145,10 @@ def copy_from(source: torch.Tensor, target: torch.Tensor, non_blocking: bool = F
     if not target.is_cpu:
         array = array_of(target)
         if not source.is_cpu:
-            assign(array, array_of(source))
+            if source.device != target.device:
+                _copy_between(source, target)
+            else:
+                assign(array, array_of(source))
             return target
         source = source.to(target.dtype)
         if _same_order(source, target):
@@ -184,7 +205,8 @@ def to_vulkan(tensor: torch.Tensor, *, copy: bool | None = None) -> VkArray:
 def to_torch(array: VkArray, *, device: Any = "cpu", copy: bool | None = None) -> torch.Tensor:
     """The tensor with the values of an array.
 
-    Parameters: array; device ("cpu", or "vulkan" for a tensor there); copy (True always copies; None only where needed,
+    Parameters: array; device ("cpu", or "vulkan" for a tensor where the array is, "vulkan:1" for one on
+    that device); copy (True always copies; None only where needed,
     which on the CPU is always; False never: a view of the memory that both share).
     Returns a tensor of the same shape and type. A view on the host (copy=False) sees what the device has written when
     this function is called; call `torch.vulkan.synchronize()` before reading what later operations write.
@@ -196,7 +218,8 @@ def to_torch(array: VkArray, *, device: Any = "cpu", copy: bool | None = None) -
     if where.type == "vulkan":
         if copy is False:
             raise ValueError("to_torch: copy=False, but a tensor on vulkan gets memory of its own. Use copy=None.")
-        return storage.wrap(launch.copy(array))
+        there = array._device if where.index is None else devices.at(where.index)
+        return storage.wrap(launch.copy(array) if there is array._device else array.to_device(there))
     if copy is False:
         return _mapped(array)
     dense = storage.is_dense(array._shape, array._strides) and array.size > 0

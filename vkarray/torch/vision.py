@@ -15,6 +15,7 @@ from torch import Tensor
 from ..ops.nn import suppression
 from ..ops.nn.regions import Bins, pool, pool_backward
 from .autocast import in_float32
+from .fallback import on_one_device
 from .storage import array_of, wrap
 
 _library = torch.library.Library("torchvision", "IMPL")
@@ -214,9 +215,9 @@ _BACKWARD: dict[str, Callable[..., Any]] = {
     "_roi_pool_backward": _roi_pool_backward, "_ps_roi_pool_backward": _ps_roi_pool_backward,
 }  # fmt: skip
 for _name, _kernel in _OPERATORS.items():
-    _library.impl(_name, _kernel, "PrivateUse1")
+    _library.impl(_name, on_one_device(_kernel), "PrivateUse1")
     _library.impl(_name, in_float32(functools.partial(getattr, torch.ops.torchvision, _name)), "AutocastPrivateUse1")
 for _name, _kernel in _BACKWARD.items():
-    _library.impl(_name, _kernel, "PrivateUse1")
+    _library.impl(_name, on_one_device(_kernel), "PrivateUse1")
 # Before torchvision's own gradient, which calls an operator for it: that of the formula is made of others.
 _library.impl("deform_conv2d", _deform_conv2d, "AutogradPrivateUse1")
