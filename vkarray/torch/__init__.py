@@ -39,6 +39,7 @@ from . import (
     optimizers,
     pooling,
     printing,
+    quantization,
     random,
     recurrent,
     reductions,
@@ -50,6 +51,8 @@ from . import (
     vision,
     weight_norm,
 )
+
+from . import variants  # isort: skip - it looks for what the others left out
 
 from . import registration  # isort: skip - the device gets its name last
 from .fallback import Fallback, FallbackError, FallbackWarning, fallbacks, reset_fallbacks, strict

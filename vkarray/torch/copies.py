@@ -137,7 +137,26 @@ def _copy_and_resize(source: Tensor, target: Tensor) -> Tensor:
 
 direct("_copy_from", planned(_copy, across=True))
 direct("_copy_from_and_resize", _copy_and_resize)
+
+
+def _assert(tensor: Tensor, message: str = "Expected Tensor with single nonzero value, but got zero") -> None:
+    """Raise RuntimeError for a zero. Waits for the device, as on the CPU."""
+    if tensor.numel() != 1:
+        raise RuntimeError(f"Boolean value of Tensor with {tensor.numel()} values is ambiguous")
+    if not tensor.item():
+        raise RuntimeError(message)
+
+
+def _is_set_to(tensor: Tensor, other: Tensor) -> bool:
+    """Whether both show the same elements of the same memory."""
+    alike = tensor.shape == other.shape and tensor.stride() == other.stride()
+    same = tensor.untyped_storage().data_ptr() == other.untyped_storage().data_ptr()
+    return alike and same and tensor.storage_offset() == other.storage_offset()
+
+
 direct("_local_scalar_dense", transfer.item)
+direct("_assert_async _assert_async.msg", _assert)
+direct("is_set_to", _is_set_to)
 # Its schema hides that it writes, so PyTorch would make a copy of a conjugated target before it.
 for _key in ("Conjugate", "Negative"):
     table.library.impl("_copy_from", torch.library.fallthrough_kernel, _key)

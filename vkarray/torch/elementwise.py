@@ -18,7 +18,7 @@ from ..ops.rows import Row
 from ..ops.searching import where_operation
 from .fallback import Unsupported
 from .pointwise import ByInteger, ByType, elementwise
-from .table import decomposed, native
+from .table import decomposed, direct, native, with_out
 
 _SHORT = (torch.float16, torch.bfloat16)
 
@@ -271,5 +271,31 @@ def _prelu_backward(grad: VkArray, x: VkArray, weight: VkArray) -> tuple[VkArray
     return nn.leaky_relu_backward(grad, x, weight), nn.prelu_weight_backward(grad, x)
 
 
+def _add_relu(x: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    return torch.add(x, other, alpha=alpha).relu_()
+
+
+def _glu_jvp(result: Tensor, x: Tensor, dx: Tensor, dim: int) -> Tensor:
+    """The derivative of a sigmoid(b) along dx, for the halves a and b of x."""
+    (_, b), (da, db) = x.chunk(2, dim), dx.chunk(2, dim)
+    share = b.sigmoid()
+    return da * share + result * (1 - share) * db
+
+
+def _glu_backward_jvp(
+    grad_x: Tensor, grad: Tensor, x: Tensor, dgrad: Tensor, dx: Tensor, dim: int
+) -> Tensor:  # fmt: skip
+    """That of the gradient."""
+    (a, b), (da, db) = x.chunk(2, dim), dx.chunk(2, dim)
+    share = b.sigmoid()
+    slope = share * (1 - share)
+    of_b = (dgrad * a + grad * da) * slope + grad * a * slope * (1 - 2 * share) * db
+    return torch.cat([dgrad * share + grad * slope * db, of_b], dim)
+
+
+direct("_add_relu.Tensor _add_relu.Scalar", _add_relu)
+direct("mvlgamma.out", with_out(torch.mvlgamma))
+direct("glu_jvp", _glu_jvp)
+direct("glu_backward_jvp", _glu_backward_jvp)
 native("log_sigmoid_forward", _log_sigmoid)
 native("_prelu_kernel_backward", _prelu_backward)

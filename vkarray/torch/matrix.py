@@ -17,7 +17,7 @@ from ..ops.rows import cast
 from .fallback import Unsupported
 from .pointwise import number
 from .storage import TO_TORCH
-from .table import SCALAR_NAMES, native
+from .table import SCALAR_NAMES, decomposed, native
 
 
 def _scaled(x: VkArray, factor: Any) -> VkArray:
@@ -107,3 +107,4 @@ def _add_products(x: VkArray, a: VkArray, b: VkArray, *, beta: Any = 1, alpha: A
 
 
 native("addbmm", _add_products)
+decomposed("_addmm_activation", "matrix")
