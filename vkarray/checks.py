@@ -20,7 +20,7 @@ class Checks:
     def __init__(self) -> None:
         self.waiting: dict[threading.Thread, Any] = {}  # callables that raise what they find
         self._missed: dict[threading.Thread, IndexError] = {}  # found by a read of another thread
-        self._lock = threading.Lock()  # a thread's read waits until another one that runs its check is through
+        self._lock = threading.RLock()  # a thread's read waits until another one that runs its check is through
 
     def run(self) -> None:
         """Run and forget the checks. Raises the first error that one of them finds, and leaves the others waiting."""
@@ -30,9 +30,10 @@ class Checks:
             if missed is not None:
                 raise missed
             for thread in sorted(self.waiting, key=lambda thread: thread is not reader):  # its own first
-                check = self.waiting.pop(thread)
+                check = self.waiting.pop(thread, None)
                 try:
-                    check()
+                    if check is not None:  # else a signal handler or a finalizer has read meanwhile
+                        check()
                 except IndexError as error:
                     if thread is not reader and thread.is_alive():
                         self._missed[thread] = IndexError(*error.args)

@@ -185,7 +185,7 @@ class Configuration:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # a signal handler may change a switch, too
 _environment: dict[str, Any] | None = None
 _overrides: list[dict[str, Any]] = []
 _active: Configuration | None = None

@@ -34,7 +34,7 @@ def default_rng(seed: int | Sequence[int] | None = None, *, device: Any = None) 
 
 
 _generator: Generator | None = None
-_lock = threading.Lock()
+_lock = threading.RLock()  # a signal handler may draw, too
 
 
 def seed(seed: int | Sequence[int] | None = None) -> None:

@@ -325,30 +325,46 @@ def _compile_message(source: str, output: str, label: str, details: str) -> str:
     return f"{label}: the shader does not compile.\n{body}" + (f"\n{details}" if details else "")
 
 
-_lock = threading.Lock()
+# So long a thread waits for another one that makes the same shader. Not for ever: that one may have ended in Ctrl-C, or a
+# signal handler in it may wait for a lock that this one holds.
+PATIENCE_SECONDS = 10.0
+
+
+class _Making(threading.Event):
+    """The making of a variant's SPIR-V by a thread; set when it is over."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.thread = threading.get_ident()
+
+
 _compiled: dict[Variant, bytes] = {}
-
-
-def _after_fork() -> None:
-    """A child has locks that nobody will release."""
-    global _lock
-    _lock = threading.Lock()
-
-
+_making: dict[Variant, _Making] = {}
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=_making.clear)  # a child has no thread but one
 
 
 def spirv(variant: Variant) -> bytes:
-    """The SPIR-V of a variant, compiled at most once. Raises ShaderError naming the variant and its defines."""
+    """The SPIR-V of a variant, which threads that need it at once make once.
+
+    A signal handler or finalizer that needs the variant which its own thread is making makes it too. Raises ShaderError
+    naming the variant and its defines.
+    """
     found = _compiled.get(variant)
     if found is not None:
         return found
-    with _lock:
+    mine = _Making()
+    first = _making.setdefault(variant, mine)
+    if first.thread != mine.thread:
+        first.wait(PATIENCE_SECONDS)
+    try:
         found = _compiled.get(variant)
         if found is None:
             details = "Defines: " + ", ".join(f"{name}={value}" for name, value in variant.defines)
             found = _compiled[variant] = spirv_of_source(resolve(variant), variant.label, details)
+    finally:
+        _making.pop(variant, None)
+        mine.set()
     return found
 
 

@@ -17,14 +17,14 @@ TIMES = 2
 
 
 class Strike:
-    """While it is on, ``hit()`` is called once, at place number ``nth`` of those files; ``where`` says where that was.
+    """While it is on, ``hit()`` is called once, at place number ``nth`` of the files; ``where`` says where that was.
 
     A place is the begin of a line, or the return from a call within a line, the first times that it is passed. The end of
     a `with` block is none: CPython lets nothing in between its last call and that of `__exit__`.
     """
 
-    def __init__(self, nth, hit):
-        self.left, self.hit, self.where = nth, hit, None
+    def __init__(self, nth, hit, files=FILES):
+        self.left, self.hit, self.files, self.where = nth, hit, files, None
         self.called = {}
         self.passed = collections.Counter()
 
@@ -37,7 +37,7 @@ class Strike:
         sys.settrace(self.before)
 
     def frame(self, frame, event, argument):
-        if self.where is not None or frame.f_code.co_filename not in FILES:
+        if self.where is not None or frame.f_code.co_filename not in self.files:
             return None
         frame.f_trace_opcodes = True
         return self.place

@@ -96,7 +96,7 @@ class Generator:
         self._position = 0  # words taken from the stream
         self._children = 0
         self._device = launch.as_device(device)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may draw, too
 
     @property
     def device(self) -> Device:

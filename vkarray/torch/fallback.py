@@ -44,7 +44,7 @@ class _State:
 _counts: dict[str, Fallback] = {}
 _warned: set[str] = set()
 _state = _State()
-_lock = threading.Lock()
+_lock = threading.RLock()  # a signal handler may run an operator, too
 
 
 def fallbacks() -> dict[str, Fallback]:

@@ -1,0 +1,209 @@
+"""Code that computes with arrays in the middle of code that does: signal handlers, finalizers, the garbage collector."""
+
+from __future__ import annotations
+
+import gc
+import random
+import signal
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from strikes import FILES, Strike
+
+import vkarray as vx
+from vkarray import checks, shaders
+from vkarray.ops import gather, launch
+
+HOST = np.arange(1000, dtype=np.int32)
+ABOVE = {module.__file__ for module in (checks, shaders, gather, launch)} | {
+    str(Path(vx.__file__).with_name("array.py"))
+}
+
+
+def outer(x: vx.VkArray, step: int) -> None:
+    """Kernels, an upload, a deferred check and reads."""
+    y = x * step + vx.asarray(HOST)
+    z = vx.take(y[::-1], vx.asarray([0, 999]))
+    y += 1
+    assert z.tolist() == [999 * step + 999, 0]
+    assert int(vx.sum(y, dtype=vx.int32)) == int((HOST * (step + 1) + 1).sum())
+    np.testing.assert_array_equal(np.asarray(y), HOST * (step + 1) + 1)
+
+
+def inner(x: vx.VkArray, step: int) -> None:
+    """Other kernels and constants on the same memory; what is read is right, and most is not read."""
+    y = (x - step) * 3
+    assert vx.take(y, vx.asarray([1])).tolist() == [3 - 3 * step]
+    vx.asarray(HOST) ^ x
+    assert vx.max(y).tolist() == 3 * (999 - step)
+
+
+def test_other_code_at_every_place() -> None:
+    x, place, failures = vx.asarray(HOST), 0, []
+    outer(x, 1)
+    inner(x, 1)
+
+    def strike() -> None:
+        try:
+            inner(x, place)
+        except BaseException as error:
+            failures.append(error)
+
+    while True:
+        place += 1
+        try:
+            with Strike(place, strike, FILES | ABOVE) as striking:
+                outer(x, place)
+        except AssertionError as error:
+            raise AssertionError(f"with other code at {striking.where}") from error
+        assert not failures, f"at {striking.where}: {failures}"
+        if striking.where is None:
+            break
+    assert place > 300, "the sweep is over before it has begun"
+
+
+def busy(x: vx.VkArray, until) -> None:
+    """Compute until then, with a thread beside."""
+    stop, failures = threading.Event(), []
+
+    def beside() -> None:
+        try:
+            while not stop.is_set():
+                outer(x, 5)
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=beside)
+    thread.start()
+    try:
+        for step in range(5000):
+            outer(x, step % 100)
+            if until():
+                break
+    finally:
+        stop.set()
+        thread.join()
+    assert not failures, failures
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
+def test_signal_handler_that_computes() -> None:
+    x, failures, generator = vx.asarray(HOST), [], random.Random(1)
+    calls = 0
+
+    def handler(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+        try:
+            inner(x, calls)
+        except BaseException as error:
+            failures.append(error)
+        signal.setitimer(signal.ITIMER_REAL, generator.uniform(1e-4, 3e-3))
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1e-3)
+        busy(x, lambda: calls >= 150 or failures)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not failures, failures
+    assert calls >= 50
+
+
+class Cycle:
+    """What the garbage collector alone finds, with a finalizer that computes."""
+
+    calls = 0
+    failures: list[BaseException] = []  # noqa: RUF012 - of the class
+
+    def __init__(self, x: vx.VkArray) -> None:
+        self.x, self.me = x, self
+
+    def __del__(self) -> None:
+        Cycle.calls += 1
+        try:
+            inner(self.x, Cycle.calls)
+        except BaseException as error:
+            Cycle.failures.append(error)
+
+
+def test_finalizers_that_compute() -> None:
+    x, before, generator = vx.asarray(HOST), gc.get_threshold(), random.Random(1)
+    Cycle.calls, Cycle.failures = 0, []
+
+    def found(phase: str, _: dict[str, int]) -> None:
+        if phase == "start" and not Cycle.failures:
+            Cycle(x)  # for the next turn
+            gc.set_threshold(generator.randrange(1, 60), 1, 1)
+
+    gc.callbacks.append(found)
+    try:
+        gc.freeze()  # so that it looks at little
+        gc.set_threshold(37, 1, 1)
+        busy(x, lambda: Cycle.calls >= 150 or Cycle.failures)
+    finally:
+        gc.callbacks.remove(found)
+        gc.set_threshold(*before)
+        gc.unfreeze()
+        gc.collect()
+    assert not Cycle.failures, Cycle.failures
+    assert Cycle.calls >= 150
+
+
+def new_variant(number: int) -> shaders.Variant:
+    """A shader that nobody has compiled yet."""
+    x = vx.asarray([1], dtype=vx.int32)
+    operation = launch.Operation("new", f"a + {number}", (vx.int32,), vx.int32, vx.int32)
+    return operation.variant(x.device, flat=True)
+
+
+def test_signal_handler_that_needs_the_shader_which_is_being_made(monkeypatch) -> None:
+    variant, other, make, made = new_variant(71), new_variant(72), shaders.spirv_of_source, []
+
+    def struck(*arguments):
+        if len(made) < 2:
+            made.append(None)
+            made.extend([shaders.spirv(variant), shaders.spirv(other)])
+        return make(*arguments)
+
+    monkeypatch.setattr(shaders, "spirv_of_source", struck)
+    assert shaders.spirv(variant) == made[-2]
+    assert shaders.spirv(other) == made[-1]
+    assert not shaders._making
+
+
+def test_thread_does_not_wait_for_ever_for_the_shader_that_another_makes(device, monkeypatch) -> None:
+    """One makes it and needs the device on the way, in a signal handler; the other has the device."""
+    variant, make, started, ended = new_variant(73), shaders.spirv_of_source, threading.Event(), []
+    monkeypatch.setattr(shaders, "PATIENCE_SECONDS", 0.1)
+
+    def struck(*arguments):
+        if threading.current_thread() is maker:
+            started.set()
+            vx.asarray(HOST, device=device).tolist()
+        return make(*arguments)
+
+    monkeypatch.setattr(shaders, "spirv_of_source", struck)
+    maker = threading.Thread(target=lambda: ended.append(shaders.spirv(variant)), daemon=True)
+    with device.gate:
+        maker.start()
+        started.wait(10)
+        code = shaders.spirv(variant)
+    maker.join(10)
+    assert ended == [code]
+
+
+def test_shader_that_did_not_compile_is_tried_again(monkeypatch) -> None:
+    variant, make = new_variant(74), shaders.spirv_of_source
+
+    def struck(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shaders, "spirv_of_source", struck)
+    with pytest.raises(KeyboardInterrupt):
+        shaders.spirv(variant)
+    monkeypatch.setattr(shaders, "spirv_of_source", make)
+    assert shaders.spirv(variant)
