@@ -1,0 +1,50 @@
+"""Runs chains, here or in a process of its own."""
+
+from __future__ import annotations
+
+import importlib
+import time
+import traceback
+from typing import Any
+
+from chain import Difference
+
+STEPS = 100  # operations of a chain
+
+
+def run_chain(kind: str, seed: int) -> tuple[int, dict[str, int], str]:
+    """Operations run, how often each, and the difference that ended the chain ("" for none)."""
+    module = importlib.import_module(kind)
+    chain = module.Chain(seed)
+    operations = [operation for _, operation in module.OPERATIONS]
+    shares = [weight / sum(weight for weight, _ in module.OPERATIONS) for weight, _ in module.OPERATIONS]
+    done, counts = 0, {}
+    try:
+        while done < STEPS:
+            operation = chain.random.choice(operations, p=shares)
+            step = operation(chain)
+            if step is None:
+                continue
+            chain.take(step)
+            done += 1
+            counts[operation.__name__] = counts.get(operation.__name__, 0) + 1
+            if done % 10 == 0:
+                chain.check()
+    except Difference as error:
+        return done, counts, f"seed {seed}, operation {done}: {error}"
+    except Exception:
+        return (
+            done,
+            counts,
+            f"seed {seed}, operation {done}, after {chain.last.text()[:300] if chain.last else None}:\n{traceback.format_exc()}",
+        )
+    return done, counts, ""
+
+
+def work(kind: str, first: int, stride: int, chains: int, deadline: float, results: Any) -> None:
+    """Run chains of every `stride`-th seed and send what they give."""
+    for number in range(chains):
+        if time.time() > deadline:
+            break
+        results.put(run_chain(kind, first + number * stride))
+    results.put(None)
