@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from chain import Chain, Entry, Step, host_dtype, rounded, wider
-from registry import operation, shown, tolerance
+from registry import operation, scalar, shown, tolerance
 
 import vkarray as vx
 from vkarray.dtypes import CATEGORIES, DTYPES, DType
