@@ -191,7 +191,7 @@ def through_imported_memory(
     source: Buffer, source_offset: int, target: Buffer, target_offset: int, nbytes: int
 ) -> None:
     """`copy_between` through the ring that both devices have imported."""
-    ring, sent, received = _ring, _imported(source.device), _imported(target.device)
+    sent, received, ring = _imported(source.device), _imported(target.device), _ring
     assert ring is not None
     assert sent is not None
     assert received is not None
