@@ -25,7 +25,7 @@ from . import (
     statistical,
 )  # fmt: skip
 from .fourier import transform
-from .linalg import cholesky, eig, eigh, lu, norm, qr, svd, triangular
+from .linalg import cholesky, eig, eigh, ldl, lu, norm, qr, svd, triangular
 from .nn import (
     attention_fragments,
     batch_norm,
@@ -97,7 +97,8 @@ FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     attention_fragments.variants, distributions.variants, sampling.variants,
     nn_indexing.variants,
     losses.variants, dropout.variants, optimizers.variants,
-    cholesky.variants, eig.variants, eigh.variants, lu.variants, norm.variants, qr.variants, svd.variants, triangular.variants,
+    cholesky.variants, eig.variants, eigh.variants, ldl.variants, lu.variants, norm.variants, qr.variants, svd.variants,
+    triangular.variants,
 )  # fmt: skip
 
 

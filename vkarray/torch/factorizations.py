@@ -8,7 +8,7 @@ from .. import dtypes, layout
 from ..array import VkArray, empty
 from ..ops import creation, launch
 from ..ops.elementwise import equal, less_equal
-from ..ops.linalg import lu, triangular
+from ..ops.linalg import ldl, lu, triangular
 from ..ops.linalg.common import working_copy
 from ..ops.linalg.reflectors import conjugate
 from ..ops.manipulation import broadcast_to
@@ -192,3 +192,18 @@ native("_linalg_solve_ex", _solved)
 native("linalg_inv_ex", _inverse)
 native("_linalg_det", _determinant)
 native("_linalg_slogdet", _log_determinant)
+
+
+# -- symmetric matrices -----------------------------------------------------------------------------------------------
+
+
+def _ldl(x: VkArray, *, hermitian: bool = False, check_errors: bool = False) -> tuple[VkArray, VkArray, VkArray]:
+    return ldl.factor(x, hermitian=hermitian)
+
+
+def _ldl_solved(factors: VkArray, pivots: VkArray, b: VkArray, *, hermitian: bool = False) -> VkArray:
+    return ldl.solve(factors, pivots, b, hermitian=hermitian)
+
+
+native("linalg_ldl_factor_ex", _ldl)
+native("linalg_ldl_solve", _ldl_solved)
