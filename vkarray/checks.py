@@ -18,8 +18,8 @@ class Checks:
     """The deferred checks of one device."""
 
     def __init__(self) -> None:
-        self.waiting: dict[threading.Thread, Any] = {}  # callables that raise what they find
-        self._missed: dict[threading.Thread, IndexError] = {}  # found by a read of another thread
+        self.waiting: dict[threading.Thread, Any] = {}  # callables that return the error that they find, or None
+        self._missed: dict[threading.Thread, Exception] = {}  # found by a read of another thread
         self._lock = threading.RLock()  # a thread's read waits until another one that runs its check is through
 
     def run(self) -> None:
@@ -32,15 +32,15 @@ class Checks:
             for thread in sorted(self.waiting, key=lambda thread: thread is not reader):  # its own first
                 check = self.waiting.pop(thread, None)
                 try:
-                    if check is not None:  # else a signal handler or a finalizer has read meanwhile
-                        check()
-                except IndexError as error:
-                    if thread is not reader and thread.is_alive():
-                        self._missed[thread] = IndexError(*error.args)
-                    raise
-                except BaseException:  # an interrupt: it has found out nothing
+                    # None: a signal handler or a finalizer has read meanwhile
+                    found = None if check is None else check()
+                except BaseException:  # an interrupt, or a device that is lost: it has found out nothing
                     self.waiting.setdefault(thread, check)
                     raise
+                if found is not None:
+                    if thread is not reader and thread.is_alive():
+                        self._missed[thread] = type(found)(*found.args)
+                    raise found
 
 
 _checks: dict[Device, Checks] = {}

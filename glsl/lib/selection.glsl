@@ -3,6 +3,7 @@
 
 #include "lib/address.glsl"
 #include "lib/element.glsl"
+#include "lib/status.glsl"
 
 // Where the elements of an indexed array lie: what gather reads and scatter writes. The other side is "dense": an array
 // of the shape of the selection.
@@ -24,14 +25,13 @@
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Table { int data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Indices { INDEX data[]; };
-layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Status { int data[6]; };
 
 layout(push_constant, scalar) uniform Push {
     uvec2 indexed;
     uvec2 dense;
     Status status;
     uint count;
-    uint packed;  // rank, number of index arrays, code of the function for errors: 8 bits each
+    uint packed;  // rank and number of index arrays, 8 bits each; 15 bits of code for errors; whether negative indices are errors
     int table[TABLE_WORDS];
 } push;
 
@@ -54,21 +54,14 @@ INDEX vx_wide_word(uint place) {
 #endif
 }
 
-// Notes the first index that is out of range, for the host to raise an error when it next reads a value.
+// Notes an index that is out of range, for the host to raise an error when it next reads a value.
 void vx_note_out_of_range(INDEX index, INDEX length, int axis) {
-    int code = int(push.packed >> 16);
-    if (atomicCompSwap(push.status.data[0], 0, code) == 0) {
-        push.status.data[1] = axis;
-        push.status.data[2] = int(index);
-        push.status.data[4] = int(length);
 #ifdef INDEX64
-        push.status.data[3] = int(index >> 32);
-        push.status.data[5] = int(length >> 32);
+    ivec2 high = ivec2(int(index >> 32), int(length >> 32));
 #else
-        push.status.data[3] = index >> 31;
-        push.status.data[5] = 0;
+    ivec2 high = ivec2(index >> 31, 0);
 #endif
-    }
+    vx_note(push.status, int(push.packed >> 16 & 0x7FFFu), axis, ivec2(int(index), high.x), ivec2(int(length), high.y));
 }
 
 // The offsets of one element of the selection in both arrays; false when an index is out of range.
@@ -96,7 +89,8 @@ bool vx_locate(uint element, out INDEX indexed, out int dense) {
         }
         INDEX index = Indices(vx_address(uvec2(vx_word(header), vx_word(header + 1u)), place, INDEX_BYTES)).data[0];
         INDEX length = vx_wide_word(header + 2u);
-        if (index < -length || index >= length) {
+        INDEX lowest = (push.packed & 0x80000000u) != 0u ? INDEX(0) : -length;
+        if (index < lowest || index >= length) {
             vx_note_out_of_range(index, length, vx_word(header + 6u));
             return false;
         }

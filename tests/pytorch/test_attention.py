@@ -214,7 +214,11 @@ def test_attention_inside_transforms_and_compiled(rank, dtype):
         "compiled": torch.compile(attend, backend="aot_eager"),
     }
     for name, call in calls.items():
-        expected = call(*given, mask)
+        if name == "grad inside vmap":  # on the CPU PyTorch's own kernel may look for the memory of such tensors
+            each = [slope(*(one[place] for one in given), mask) for place in range(given[0].shape[0])]
+            expected = tuple(torch.stack(one) for one in zip(*each, strict=True))
+        else:
+            expected = call(*given, mask)
         got = call(*(one.to(DEVICE) for one in given), mask.to(DEVICE))
         found = [one.cpu() for one in got] if isinstance(got, tuple) else got.cpu()
         torch.testing.assert_close(

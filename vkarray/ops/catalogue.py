@@ -13,6 +13,7 @@ from . import (
     closeness,
     cooperative,
     creation,
+    faults,
     histogram,
     indexing,
     launch,
@@ -90,7 +91,7 @@ def scan_variants(device: Any) -> Iterator[Variant]:
 
 FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     elementwise_variants, reductions.variants, scan_variants, product.variants, cooperative.variants, indexing.variants,
-    searching.variants, sorting.variants, random.variants, closeness.variants,
+    searching.variants, sorting.variants, random.variants, closeness.variants, faults.variants,
     quantile.variants, histogram.variants, transform.variants,
     batch_norm.variants, columns.variants, convolution_direct.variants, normalization.variants, pointwise.variants,
     special.variants, pooling.variants, regions.variants, suppression.variants, resample.variants, softmax.variants,

@@ -1,7 +1,7 @@
 """Moving elements through index arrays: the host side of `gather.comp` and `scatter.comp`.
 
 The values of an index array are known to the device alone. A kernel skips one that is out of range and notes it; a
-deferred check raises IndexError when the host next reads a value.
+deferred check raises the error when the host next reads a value (`faults`).
 """
 
 from __future__ import annotations
@@ -9,17 +9,16 @@ from __future__ import annotations
 import functools
 import math
 import struct
-import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import checks, dtypes, layout
+from .. import dtypes, layout
 from ..array import VkArray, empty, is_supported, storage_itemsize
 from ..dtypes import DType
 from ..errors import FeatureError
 from ..layout import Shape, Strides
 from ..shaders import Variant
-from . import launch
+from . import faults, launch
 from .key import out_of_bounds
 from .launch import Operation
 from .rows import cast
@@ -27,11 +26,21 @@ from .rows import cast
 if TYPE_CHECKING:
     from .launch import Device
 
-# A function's code in the note of an index out of range is its place here, counted from 1.
-_FUNCTIONS = ("getitem", "setitem", "take", "take_along_axis")
-
 # One index array over up to so many dimensions (after collapse) has a pipeline with the rank built in.
 _COMMON_RANK = 3
+
+
+class IndexRule(NamedTuple):
+    """Which indices a function takes, and the error for one out of range: a `faults.Fault`."""
+
+    function: str
+    wraps: bool = True  # negative ones count from the end
+    error: type[Exception] = IndexError
+    place: str = "axis {axis} of length {length}"
+
+    def describe(self, value: int, axis: int, length: int) -> str:
+        """The text of the error, from what the kernel noted."""
+        return out_of_bounds(self.function, value, axis, length, wraps=self.wraps, place=self.place)
 
 
 class IndexArray(NamedTuple):
@@ -69,15 +78,15 @@ def variants(device: Device) -> Iterator[Variant]:
             yield from _saturating_cast(dtype, target).variants(device)
 
 
-def gather(function: str, source: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray]) -> VkArray:
+def gather(rule: IndexRule, source: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray]) -> VkArray:
     """A new array of `shape`: elements of `source`, walked by `strides` from its first, plus the steps of `indices`."""
     result = empty(shape, source._dtype, source._device)
-    _move("gather", function, source, shape, strides, result, indices)
+    _move("gather", rule, source, shape, strides, result, indices)
     return result
 
 
 def scatter(
-    function: str, target: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray], values: VkArray
+    rule: IndexRule, target: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray], values: VkArray
 ) -> None:
     """Write `values`, broadcast to `shape`, to the elements of `target` that `gather` would read."""
 
@@ -85,11 +94,11 @@ def scatter(
         return launch.copy(array) if array._buffer is target._buffer else array
 
     indices = [index._replace(array=apart(index.array)) for index in indices]
-    _move("scatter", function, target, shape, strides, apart(values), indices)
+    _move("scatter", rule, target, shape, strides, apart(values), indices)
 
 
 def _move(
-    template: str, function: str, indexed: VkArray, shape: Shape, strides: Strides, dense: VkArray,
+    template: str, rule: IndexRule, indexed: VkArray, shape: Shape, strides: Strides, dense: VkArray,
     indices: Sequence[IndexArray],
 ) -> None:  # fmt: skip
     if math.prod(shape) == 0:
@@ -100,7 +109,7 @@ def _move(
     reach = high - low + sum(abs(index.step) * max(index.length - 1, 0) for index in indices)
     wide = _needs_64_bits([index.array._dtype for index in indices], reach, device)
     arrays = [_as_index(index.array, dtypes.int64 if wide else dtypes.int32) for index in indices]
-    check = pending_check(device)
+    check = faults.pending_check(device)
     status = check.array
     operands = [strides, *(layout.broadcast_strides(one._shape, one._strides, shape) for one in (dense, *arrays))]
     shape, rows = layout.collapse(shape, operands)
@@ -112,7 +121,7 @@ def _move(
         rows[:2] = [(*(stride // factor for stride in row[:-1]), 1) for row in rows[:2]]
         steps = [step // factor for step in steps]
     chosen = variant(template, itemsize, wide)
-    code = _FUNCTIONS.index(function) + 1
+    noted = faults.code_of(rule) | (not rule.wraps) << 15
     for part, taken, offsets in layout.index_slices(shape, rows, layout.OFFSET_LIMIT):
         count = math.prod(part)
         values = [*part, *taken[0], *taken[1]]
@@ -121,7 +130,7 @@ def _move(
             values += [*_words(address), *_words(index.length), *_words(step), index.axis, *row]
         header = struct.pack(
             "<3Q2I", indexed._address + offsets[0] * itemsize, dense._address + offsets[1] * itemsize,
-            status._address, count, len(part) | len(indices) << 8 | code << 16,
+            status._address, count, len(part) | len(indices) << 8 | noted << 16,
         )  # fmt: skip
         push, metadata = launch.with_metadata(device, header, values)
         reads, writes = (
@@ -130,7 +139,7 @@ def _move(
         groups = launch.groups_for(count, device.limits)
         common = len(part) | len(indices) << 8 if len(part) <= _COMMON_RANK and len(indices) == 1 else 0
         launch.dispatch(chosen, device, push, groups, reads, writes, buffers=metadata, constants=((1, common),))
-    keep_check(device, check)  # also where another thread's read has checked the words before they were written
+    faults.keep_check(device, check)  # also where another thread's read has checked the words before they were written
 
 
 def _words(value: int) -> tuple[int, int]:
@@ -179,48 +188,3 @@ def _widening(
     while addresses % (itemsize * together) or itemsize * together not in sizes:
         together //= 2
     return together
-
-
-# -- the deferred check -----------------------------------------------------------------------------------------
-
-
-class _Status:
-    """The words in which kernels that a thread starts note the first index out of range, until they are checked."""
-
-    def __init__(self, device: Device) -> None:
-        self.array = empty((6,), dtypes.int32, device)
-        device.upload(self.array._buffer, 0, bytes(24))
-
-    def __call__(self) -> None:
-        """Raise IndexError when a kernel noted an index out of range."""
-        words = bytearray(24)
-        self.array._device.download(self.array._buffer, 0, words)
-        code, axis, index, length = struct.unpack("<iiqq", words)
-        if code:
-            raise IndexError(out_of_bounds(_FUNCTIONS[code - 1], index, axis, length))
-
-
-def kept_check(device: Device) -> _Status | None:
-    """The check that this thread has left with the device."""
-    return checks.of(device).waiting.get(threading.current_thread())
-
-
-def keep_check(device: Device, check: _Status | None) -> None:
-    """Leave a check with the device, in place of the one that this thread had left, or none."""
-    waiting, thread = checks.of(device).waiting, threading.current_thread()
-    if check is None:
-        waiting.pop(thread, None)
-    else:
-        waiting[thread] = check
-
-
-def renewed_check(device: Device) -> _Status:
-    """A new check, left with the device in place of the one that this thread had left."""
-    check = _Status(device)
-    keep_check(device, check)
-    return check
-
-
-def pending_check(device: Device) -> _Status:
-    """The check in which kernels that this thread starts now note what they find."""
-    return kept_check(device) or renewed_check(device)

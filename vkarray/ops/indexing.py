@@ -12,7 +12,7 @@ from ..dtypes import CATEGORIES, DType, as_dtype
 from ..layout import Shape
 from ..shaders import Variant
 from . import creation, launch, nonzero
-from .gather import IndexArray, gather, scatter
+from .gather import IndexArray, IndexRule, gather, scatter
 from .gather import variants as gather_variants
 from .key import Advanced, Selection, expand, select
 from .launch import Operation
@@ -25,6 +25,9 @@ _KIND_ORDER = {
     "bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3,
 }  # fmt: skip
 _ALL = slice(None)
+
+GETITEM, SETITEM = IndexRule("getitem"), IndexRule("setitem")
+_TAKE, _TAKE_ALONG_AXIS = IndexRule("take"), IndexRule("take_along_axis")
 
 
 # -- keys -------------------------------------------------------------------------------------------------------
@@ -161,14 +164,15 @@ def _is_basic(entries: Sequence[Any]) -> bool:
 # -- reading and writing ----------------------------------------------------------------------------------------
 
 
-def getitem(x: VkArray, key: Any, /) -> VkArray:
+def getitem(x: VkArray, key: Any, /, *, rule: IndexRule = GETITEM) -> VkArray:
     """`x[key]`: a view of x for integers, slices, `...` and None, a copy when the key has index arrays or masks.
 
     Index arrays (integer arrays, lists) broadcast against each other and select element by element; a mask (bool array)
     stands for the indices of its true elements. Their dimensions come where they stand in the key, or first when a
     slice, `...` or None separates them, as in NumPy. A mask makes the host wait for the number of its true elements.
     Raises IndexError for too many indices, a mask of another shape and an index out of range (for index arrays at the
-    next read of a value), TypeError for any other key. Standard: array object, `__getitem__`.
+    next read of a value), TypeError for any other key. `rule` is for those who index in the name of another function.
+    Standard: array object, `__getitem__`.
     """
     entries = _entries(key, x, "getitem")
     if _is_basic(entries):
@@ -178,7 +182,7 @@ def getitem(x: VkArray, key: Any, /) -> VkArray:
     if _single_mask(entries) is not None and len(entries) == 1:
         return nonzero.compress(x, entries[0].array)
     selection, shape, indices = _indices(entries, x, "getitem")
-    return gather("getitem", *_walk(x, selection, shape), indices)
+    return gather(rule, *_walk(x, selection, shape), indices)
 
 
 def _walk(x: VkArray, selection: Selection, shape: Shape) -> tuple[VkArray, Shape, layout.Strides]:
@@ -189,7 +193,7 @@ def _walk(x: VkArray, selection: Selection, shape: Shape) -> tuple[VkArray, Shap
     return x._view(x._shape, x._strides, selection.offset), shape, strides
 
 
-def setitem(x: VkArray, key: Any, value: Any, /) -> None:
+def setitem(x: VkArray, key: Any, value: Any, /, *, rule: IndexRule = SETITEM) -> None:
     """`x[key] = value`: value (an array or a Python scalar) is broadcast into the selection and cast to x's dtype.
 
     The keys are those of `getitem`. An element that is selected twice takes one of its values.
@@ -214,7 +218,7 @@ def setitem(x: VkArray, key: Any, value: Any, /) -> None:
         _set_where(x, entries, position, value)
         return
     selection, shape, indices = _indices(entries, x, "setitem")
-    scatter("setitem", *_walk(x, selection, shape), indices, _broadcastable(value, shape))
+    scatter(rule, *_walk(x, selection, shape), indices, _broadcastable(value, shape))
 
 
 def _set_where(x: VkArray, entries: Sequence[Any], position: int, value: VkArray) -> None:
@@ -307,6 +311,11 @@ def take(x: VkArray, indices: VkArray, /, *, axis: int | None = None) -> VkArray
     Raises TypeError for indices that are no integers, ValueError for a missing axis, IndexError for an axis out of range
     and, at the next read of a value, for an index out of range. Standard: indexing functions, `take`.
     """
+    return take_by(_TAKE, x, indices, axis)
+
+
+def take_by(rule: IndexRule, x: VkArray, indices: VkArray, axis: int | None = None) -> VkArray:
+    """`take`, in the name of a function with a rule of its own for indices out of range."""
     _check_arrays("take", x, indices)
     if axis is None:
         if x.ndim != 1:
@@ -317,7 +326,7 @@ def take(x: VkArray, indices: VkArray, /, *, axis: int | None = None) -> VkArray
     trailing = x.ndim - axis - 1
     array = indices._view(indices._shape + (1,) * trailing, indices._strides + (0,) * trailing)
     return gather(
-        "take", x, x._shape[before] + indices._shape + x._shape[after],
+        rule, x, x._shape[before] + indices._shape + x._shape[after],
         x._strides[before] + (0,) * indices.ndim + x._strides[after],
         [IndexArray(array, axis, x._shape[axis], x._strides[axis])],
     )  # fmt: skip
@@ -332,6 +341,11 @@ def take_along_axis(x: VkArray, indices: VkArray, /, *, axis: int = -1) -> VkArr
     IndexError for an axis out of range and, at the next read of a value, for an index out of range.
     Standard: indexing functions, `take_along_axis`.
     """
+    return take_along_axis_by(_TAKE_ALONG_AXIS, x, indices, axis)
+
+
+def take_along_axis_by(rule: IndexRule, x: VkArray, indices: VkArray, axis: int) -> VkArray:
+    """`take_along_axis`, in the name of a function with a rule of its own for indices out of range."""
     _check_arrays("take_along_axis", x, indices)
     axis = layout.normalize_axis(axis, x.ndim, "take_along_axis")
     if indices.ndim != x.ndim:
@@ -344,7 +358,7 @@ def take_along_axis(x: VkArray, indices: VkArray, /, *, axis: int = -1) -> VkArr
     shape = layout.broadcast_shapes([own, (*indices._shape[:axis], 1, *indices._shape[axis + 1 :])], "take_along_axis")
     shape = (*shape[:axis], indices._shape[axis], *shape[axis + 1 :])
     strides = layout.broadcast_strides(own, (*x._strides[:axis], 0, *x._strides[axis + 1 :]), shape)
-    return gather("take_along_axis", x, shape, strides, [IndexArray(indices, axis, x._shape[axis], x._strides[axis])])
+    return gather(rule, x, shape, strides, [IndexArray(indices, axis, x._shape[axis], x._strides[axis])])
 
 
 def variants(device: Device) -> Iterator[Variant]:

@@ -132,7 +132,15 @@ def check_index(index: int, axis: int, length: int, function: str) -> int:
     return index + length if index < 0 else index
 
 
-def out_of_bounds(function: str, index: int, axis: int, length: int) -> str:
-    """The text of the error for an index outside of its axis."""
-    expected = f"expected {-length} to {length - 1}" if length else "the axis is empty"
-    return f"{function}: index {index} is out of bounds for axis {axis} of length {length}; {expected}."
+def out_of_bounds(
+    function: str,
+    index: int,
+    axis: int,
+    length: int,
+    *,
+    wraps: bool = True,
+    place: str = "axis {axis} of length {length}",
+) -> str:
+    """The text of the error for an index outside of its axis; `wraps`: negative ones count from the end."""
+    expected = f"expected {-length if wraps else 0} to {length - 1}" if length else f"the {place.split()[0]} is empty"
+    return f"{function}: index {index} is out of bounds for {place.format(axis=axis, length=length)}; {expected}."

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import dtypes, layout
+from .. import checks, dtypes, layout
 from ..array import VkArray, default_dtype, empty, is_supported, operations, storage_itemsize
 from ..shaders import Variant
 from . import launch
@@ -91,6 +91,7 @@ def _parts(mask: VkArray, part: int) -> tuple[list[_Part], list[int]]:
         word = bytearray(4)
         device.download(one.prefix._buffer, 4 * (one.prefix.size - 1), word)
         totals.append(struct.unpack("<I", word)[0])
+    checks.run(device)  # lengths that the host learns are values too
     return parts, totals
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ..ops.nn import indexing as nn
+from . import limits
 from .fallback import Unsupported
+from .storage import array_of, wrap
 from .table import direct
 
 _SUM, _MEAN, _LARGEST = range(3)
+_BAG = limits.indices("embedding_bag")
 
 
 def _bag_of(indices: Tensor, offsets: Tensor) -> Tensor:
@@ -17,9 +21,30 @@ def _bag_of(indices: Tensor, offsets: Tensor) -> Tensor:
     return torch.searchsorted(offsets, places, right=True) - 1
 
 
+def _rows(weight: Tensor, indices: Tensor) -> Tensor:
+    return wrap(nn.embedding(array_of(weight), array_of(indices), rule=_BAG))
+
+
+def _check_offsets(indices: Tensor, offsets: Tensor) -> None:
+    """Refuse bags that do not begin at the first index, that end before they begin, or beyond the last index."""
+    if not offsets.numel():
+        return
+    count = indices.numel()
+    for text, one, high in (
+        ("the first bag has to begin at 0, but offsets[0] is {value}", offsets[:1], 0),
+        (
+            "offsets must not exceed the number of indices, {length}, nor be negative, but one is {value}",
+            offsets,
+            count,
+        ),
+        ("offsets must not decrease, but one is {value} from the one before", offsets.diff(), count),
+    ):
+        limits.check_within(f"embedding_bag: {text}.", one, 0, high, count)
+
+
 def _weighted(weight: Tensor, indices: Tensor, per_sample: Tensor | None, padding: int) -> Tensor:
     """The rows, times their weights, in float32 for types of 16 bits; 0 for the padding's."""
-    rows = torch.nn.functional.embedding(indices, weight)
+    rows = _rows(weight, indices)
     rows = rows.float() if rows.itemsize < 4 else rows
     if per_sample is not None:
         rows = rows * per_sample.unsqueeze(1)
@@ -35,13 +60,14 @@ def _embedding_bag(
         raise Unsupported("indices of two dimensions")
     begins = offsets[:-1] if include_last_offset else offsets
     count, width = begins.shape[0], weight.shape[1]
+    _check_offsets(indices, offsets)
     bags = _bag_of(indices, begins)
     counted = torch.ones_like(bags) if padding_idx < 0 else (indices != padding_idx).to(bags.dtype)
     sizes = bags.new_zeros(count).index_add_(0, bags, counted)
     largest = bags.new_zeros((count, width) if mode == _LARGEST else 0)
     made = weight.new_zeros(count, width)
     if mode == _LARGEST:
-        rows = torch.nn.functional.embedding(indices, weight)
+        rows = _rows(weight, indices)
         if padding_idx >= 0:
             rows = rows.masked_fill((indices == padding_idx).unsqueeze(1), -torch.inf)
         made.index_reduce_(0, bags, rows, "amax", include_self=False)

@@ -10,6 +10,7 @@ from torch import Tensor
 from .. import dtypes
 from ..ops import histogram
 from ..ops.rows import cast
+from . import limits, table
 from .fallback import Unsupported
 from .running import places_along, running_largest
 from .storage import array_of, wrap
@@ -22,6 +23,8 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Te
     """How often each integer occurs, or the sum of its weights. Raises PyTorch's RuntimeErrors; waits for the device."""
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
+    if x.is_floating_point():
+        raise NotImplementedError(f"\"bincount\" not implemented for '{table.SCALAR_NAMES[x.dtype]}'")
     if x.ndim != 1 or (x.numel() and bool(x.min() < 0)):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and (weights.ndim != 1 or weights.shape != x.shape):
@@ -39,8 +42,13 @@ def _repeats(repeats: Tensor, *, output_size: int | None = None) -> Tensor:
     """Each place as often as an integer says. Waits for the device where the sum is not given."""
     if repeats.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    text = "repeat_interleave: repeats can not be negative, got {value}."
+    limits.check_within(text, repeats, 0, torch.iinfo(repeats.dtype).max)
     ends = repeats.cumsum(0)
     total = output_size if output_size is not None else int(ends[-1]) if ends.numel() else 0
+    if output_size is not None and ends.numel():
+        text = "repeat_interleave: the sum of repeats, {value}, does not match the output_size {length}."
+        limits.check_within(text, ends[-1:], total, total, total)
     places = torch.arange(total, dtype=ends.dtype, device=ends.device)
     return torch.searchsorted(ends, places, right=True).to(repeats.dtype)
 

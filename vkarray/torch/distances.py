@@ -25,6 +25,8 @@ def _pieces(x1: Tensor, x2: Tensor) -> Iterator[tuple[int, int, Tensor]]:
 
 def _distances(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None = None) -> Tensor:
     """The p-norms of the differences of the rows of x1 (..., P, M) from those of x2 (..., R, M)."""
+    if not p >= 0:
+        raise RuntimeError("cdist only supports non-negative p values")
     x1, x2 = _of_one_stack(x1, x2)
     shape = (*x1.shape[:-1], x2.shape[-2])
     if 0 in shape or not x1.shape[-1]:

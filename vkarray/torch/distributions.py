@@ -28,7 +28,7 @@ def _around(mean: Any, std: Any, generator: Any, out: Tensor | None = None) -> T
             raise RuntimeError("normal expects standard deviation to be non-complex")
         if std.numel() and not bool(std.min() >= 0):
             raise RuntimeError("normal expects all elements of std >= 0.0")
-    elif std < 0:
+    elif not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     shape = torch.broadcast_shapes(*(one.shape for one in given))
     made = (
@@ -65,14 +65,14 @@ def _drawn(tensor: Tensor, generator: Any) -> Tensor:
 
 
 def _cauchy(tensor: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Tensor:
-    if sigma <= 0:
+    if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
     random._check_floating("cauchy", tensor)
     return _in_place(tensor, (_drawn(tensor, generator) - 0.5).mul_(math.pi).tan_().mul_(sigma).add_(median))
 
 
 def _log_normal(tensor: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Tensor:
-    if std <= 0:
+    if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     random._check_floating("log_normal", tensor)
     numbers = torch.empty_like(_drawn(tensor, generator))

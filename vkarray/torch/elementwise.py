@@ -17,7 +17,7 @@ from ..ops.rows import ROWS as VX
 from ..ops.rows import Row
 from ..ops.searching import where_operation
 from .fallback import Unsupported
-from .pointwise import ByInteger, ByType, elementwise
+from .pointwise import ByInteger, ByType, Divided, elementwise
 from .table import decomposed, direct, native, with_out
 
 _SHORT = (torch.float16, torch.bfloat16)
@@ -63,15 +63,20 @@ def _multiply(a: Any, b: Any) -> tuple[Any, ...]:
     return (nn.multiply_number, b, a) if _beside_number(b, a) else (MULTIPLY, a, b)
 
 
+_ROUNDED = {"trunc": Divided("div", nn.truncated_divide), "floor": Divided("div", VX["floor_divide"])}
+
+
 def _divide(a: Any, b: Any, rounding_mode: str | None = None) -> tuple[Any, ...]:
-    if rounding_mode is None and _beside_number(a, b):
-        return nn.divide_number, a, b
-    return {None: VX["divide"], "trunc": nn.truncated_divide, "floor": VX["floor_divide"]}[rounding_mode], a, b
+    if rounding_mode is not None:
+        return _ROUNDED[rounding_mode], a, b
+    return nn.divide_number if _beside_number(a, b) else VX["divide"], a, b
 
 
 def _power(a: Any, b: Any) -> tuple[Any, ...]:
     if isinstance(b, int) and b < 0 and isinstance(a, Tensor) and not (a.is_floating_point() or a.is_complex()):
         raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if all(one.dtype is torch.bool if isinstance(one, Tensor) else isinstance(one, bool) for one in (a, b)):
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     if not isinstance(b, Tensor) and b == 2 and a.dtype is not torch.bool:
         return VX["square"], a
     if not isinstance(b, Tensor) and b == 3 and a.is_floating_point():
@@ -94,9 +99,9 @@ decomposed("round.decimals")
 elementwise("sub", _subtract)
 elementwise("mul", _multiply)
 elementwise("div", _divide)
-elementwise("floor_divide", VX["floor_divide"])
-elementwise("remainder.Tensor remainder.Scalar_Tensor", VX["remainder"])
-elementwise("fmod.Tensor", nn.fmod)
+elementwise("floor_divide", Divided("floor_divide", VX["floor_divide"]))
+elementwise("remainder.Tensor remainder.Scalar_Tensor", Divided("remainder", VX["remainder"]))
+elementwise("fmod.Tensor", Divided("fmod", nn.fmod))
 elementwise("pow", _power)
 for _name, _row in {
     "neg": "negative", "abs": "abs", "reciprocal": "reciprocal", "copysign.Tensor": "copysign",

@@ -29,7 +29,8 @@ def _source(place: Tensor, size: int, padding: int, align_corners: bool) -> Tens
     if padding == _ZEROS:
         return place
     within = (place > 0) & (place < size - 1)  # on the border there is no gradient
-    return torch.where(within, place, place.detach().clamp(0, size - 1))
+    at_border = place.detach().clamp(0, size - 1)
+    return torch.where(within, place, torch.where(at_border.isnan(), 0, at_border))
 
 
 def _sample(x: Tensor, grid: Tensor, interpolation: int, padding: int, align_corners: bool) -> Tensor:
@@ -54,7 +55,9 @@ def _sample(x: Tensor, grid: Tensor, interpolation: int, padding: int, align_cor
             index = index * n + torch.where(inside, taken, 0).long()
             # The nearest element has the gradient 0, not none; a place on an element has that of the way to the next one.
             near = place * 0 + 1 if nearest else place - first if step else 1 - (place - first)
-            weight = weight * torch.where(inside, near, torch.zeros_like(place))
+            # A place that is no finite number is outside as well, and its weight is no number.
+            away = torch.zeros_like(place) if nearest else place.detach() * 0
+            weight = weight * torch.where(inside, near, away)
         index = index.flatten(1)[:, None].expand(-1, x.shape[1], -1)
         part = torch.gather(flat, 2, index) * weight.flatten(1)[:, None]
         result = part if result is None else result + part

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -14,12 +14,13 @@ from ..ops import creation, indexing, launch, nonzero, searching, utility
 from ..ops import set as set_functions
 from ..ops.elementwise import floor_divide, isnan, logical_not, maximum
 from ..ops.elementwise import multiply as times
+from ..ops.gather import IndexRule
 from ..ops.manipulation import broadcast_arrays, expand_dims, flip, reshape, squeeze, stack
 from ..ops.nn import indexing as nn
 from ..ops.rows import cast
 from ..ops.searching import count_nonzero
 from ..ops.statistical import cumulative_sum
-from . import table
+from . import limits, table
 from .counting import places_in_rows
 from .fallback import Unsupported
 from .plans import planned
@@ -29,6 +30,21 @@ from .table import direct, native
 from .transfer import assign
 
 Indices = Sequence[Tensor | None]
+
+# Where PyTorch counts negative indices from the end, and what it raises for those out of range.
+_INDEX, _INDEX_PUT, _INDEX_FILL, _TAKE, _PUT = (
+    limits.indices(name, IndexError, wraps=True) for name in ("index", "index_put", "index_fill", "take", "put")
+)
+_INDEX_SELECT, _INDEX_COPY, _INDEX_REDUCE, _EMBEDDING = (
+    limits.indices(name, IndexError) for name in ("index_select", "index_copy", "index_reduce", "embedding")
+)
+_GATHER, _SCATTER, _SCATTER_ADD, _SCATTER_REDUCE, _INDEX_ADD = (
+    limits.indices(name) for name in ("gather", "scatter", "scatter_add", "scatter_reduce", "index_add")
+)
+_MASKED_SCATTER = IndexRule(
+    "masked_scatter", False, RuntimeError,
+    "source of size {length} (number of elements of source < number of ones in mask)",
+)  # fmt: skip
 
 # -- x[indices] -------------------------------------------------------------------------------------------------------
 
@@ -64,7 +80,7 @@ def _indexed(x: VkArray, indices: Sequence[VkArray | None]) -> VkArray:
     if not arrays:
         return launch.copy(x)
     lone = all(not one.ndim for one in arrays)
-    result = indexing.getitem(x, _key(indices))
+    result = indexing.getitem(x, _key(indices), rule=_INDEX)
     if lone:
         places = [axis for axis, one in enumerate(indices) if one is not None]
         axis = places[0] if places == list(range(places[0], places[-1] + 1)) else 0
@@ -108,6 +124,10 @@ def _check_values(target: Tensor, indices: Indices, values: Tensor) -> None:
 def _index_put(
     target: Tensor, indices: Indices, values: Tensor, accumulate: bool = False, unsafe: bool = False
 ) -> Tensor:
+    return _put(_INDEX_PUT, target, indices, values, accumulate)
+
+
+def _put(rule: IndexRule, target: Tensor, indices: Indices, values: Tensor, accumulate: bool) -> Tensor:
     table.check_target(target)
     if values.dtype is not target.dtype:
         raise RuntimeError(
@@ -128,9 +148,9 @@ def _index_put(
     array, source = array_of(target), table.argument(values, (target,))
     keys = _arrays([table.argument(one, (target,)) for one in made])
     if accumulate:
-        assign(array, nn.index_put(array, keys, source, accumulate=True))
+        assign(array, nn.index_put(array, keys, source, accumulate=True, rule=rule))
     elif any(one is not None for one in keys):
-        indexing.setitem(array, _key(keys), source)
+        indexing.setitem(array, _key(keys), source, rule=rule)
     else:
         assign(array, source)
     return target
@@ -148,11 +168,11 @@ def _as_vector(x: VkArray) -> VkArray:
 
 
 def _gather(x: VkArray, dim: int, index: VkArray, *, sparse_grad: bool = False) -> VkArray:
-    return nn.gather(x, dim, index)
+    return nn.gather(x, dim, index, rule=_GATHER)
 
 
 def _scatter(x: VkArray, dim: int, index: VkArray, source: Any) -> VkArray:
-    return nn.scatter(x, dim, index, source if type(source) is VkArray else number(source, x._dtype))
+    return nn.scatter(x, dim, index, source if type(source) is VkArray else number(source, x._dtype), rule=_SCATTER)
 
 
 _REDUCES = {"add": "sum", "multiply": "prod"}
@@ -162,23 +182,23 @@ def _scatter_reduced(x: VkArray, dim: int, index: VkArray, source: Any, *, reduc
     if type(source) is not VkArray:
         constant = launch.constant(number(source, x._dtype), x._dtype, x._device)
         source = constant._view(index._shape, (0,) * index.ndim)
-    return nn.scatter_reduce(x, dim, index, source, _REDUCES.get(reduce, reduce))
+    return nn.scatter_reduce(x, dim, index, source, _REDUCES.get(reduce, reduce), rule=_SCATTER)
 
 
 def _scatter_add(x: VkArray, dim: int, index: VkArray, source: VkArray) -> VkArray:
-    return nn.scatter_reduce(x, dim, index, source, "sum")
+    return nn.scatter_reduce(x, dim, index, source, "sum", rule=_SCATTER_ADD)
 
 
 def _scatter_reduce(
     x: VkArray, dim: int, index: VkArray, source: VkArray, reduce: str, *, include_self: bool = True
 ) -> VkArray:
-    return nn.scatter_reduce(x, dim, index, source, reduce, include_self=include_self)
+    return nn.scatter_reduce(x, dim, index, source, reduce, include_self=include_self, rule=_SCATTER_REDUCE)
 
 
 def _select(x: VkArray, dim: int, index: VkArray) -> VkArray:
     if not x.ndim:
         return launch.copy(x)
-    return indexing.take(x, _as_vector(index), axis=dim)
+    return indexing.take_by(_INDEX_SELECT, x, _as_vector(index), dim)
 
 
 def _sliced(x: VkArray, source: VkArray) -> VkArray:
@@ -192,25 +212,32 @@ def _add_slices(x: VkArray, dim: int, index: VkArray, source: VkArray, *, alpha:
         source = source if alpha else creation.zeros_like(source)
     elif alpha != 1:
         source = times(source, launch.constant(number(alpha, x._dtype), x._dtype, x._device))
-    return nn.index_reduce(x, dim, _as_vector(index), _sliced(x, source), "sum")
+    return nn.index_reduce(x, dim, _as_vector(index), _sliced(x, source), "sum", rule=_INDEX_ADD)
 
 
 def _reduce_slices(
     x: VkArray, dim: int, index: VkArray, source: VkArray, reduce: str, *, include_self: bool = True
 ) -> VkArray:
-    return nn.index_reduce(x, dim, _as_vector(index), _sliced(x, source), reduce, include_self=include_self)
+    source = _sliced(x, source)
+    return nn.index_reduce(x, dim, _as_vector(index), source, reduce, include_self=include_self, rule=_INDEX_REDUCE)
 
 
-def _put_slices(x: VkArray, dim: int, index: VkArray, source: Any) -> VkArray:
-    result = launch.copy(x)
-    view = _as_vector(result)
-    key = (*(slice(None),) * (dim % view.ndim), _as_vector(index))
-    if type(source) is not VkArray:
-        source = number(source, x._dtype)
-    elif source.ndim or x.ndim == 1:
-        source = _sliced(view, source)
-    indexing.setitem(view, key, cast(source, x._dtype) if type(source) is VkArray else source)
-    return result
+def _put_slices(rule: IndexRule) -> Callable[..., VkArray]:
+    """The function that writes slices, or one number, where indices say."""
+
+    def put(x: VkArray, dim: int, index: VkArray, source: Any) -> VkArray:
+        result = launch.copy(x)
+        view = _as_vector(result)
+        key = (*(slice(None),) * (dim % view.ndim), _as_vector(index))
+        if type(source) is not VkArray:
+            source = number(source, x._dtype)
+        elif source.ndim or x.ndim == 1:
+            source = _sliced(view, source)
+        source = cast(source, x._dtype) if type(source) is VkArray else source
+        indexing.setitem(view, key, source, rule=rule)
+        return result
+
+    return put
 
 
 native("gather", _gather)
@@ -221,11 +248,12 @@ native("scatter_reduce.two", _scatter_reduce)
 native("index_select", _select)
 native("index_add", _add_slices)
 native("index_reduce", _reduce_slices)
-native("index_copy index_fill.int_Scalar index_fill.int_Tensor", _put_slices)
+native("index_copy", _put_slices(_INDEX_COPY))
+native("index_fill.int_Scalar index_fill.int_Tensor", _put_slices(_INDEX_FILL))
 
 
 def _take(x: VkArray, index: VkArray) -> VkArray:
-    return indexing.take(reshape(x, (x.size,)), index)
+    return indexing.take_by(_TAKE, reshape(x, (x.size,)), index)
 
 
 def _put_flat(target: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
@@ -236,7 +264,7 @@ def _put_flat(target: Tensor, index: Tensor, source: Tensor, accumulate: bool = 
         )
     table.check_target(target, [index, source])
     flat = target.reshape(-1)
-    _index_put(flat, [index.reshape(-1)], source.reshape(-1), accumulate)
+    _put(_PUT, flat, [index.reshape(-1)], source.reshape(-1), accumulate)
     if not target.is_contiguous():
         target.copy_(flat.reshape(target.shape))
     return target
@@ -251,7 +279,7 @@ direct("put_", _put_flat)
 def _embedding(
     weight: VkArray, indices: VkArray, padding: int = -1, by_frequency: bool = False, sparse: bool = False
 ) -> VkArray:
-    return nn.embedding(weight, indices)
+    return nn.embedding(weight, indices, rule=_EMBEDDING)
 
 
 def _embedding_backward(
@@ -280,7 +308,7 @@ def _masked_scatter(x: VkArray, mask: VkArray, source: VkArray) -> VkArray:
     spread = reshape(mask, (x.size,))
     places = cumulative_sum(cast(spread, dtypes.int32), dtype=dtypes.int32) - 1
     kept = searching.where(spread, places, 0)
-    found = indexing.take(reshape(source, (source.size,)), kept)
+    found = indexing.take_by(_MASKED_SCATTER, reshape(source, (source.size,)), kept)
     return searching.where(mask, reshape(found, x._shape), x)
 
 
@@ -416,8 +444,14 @@ def _search(
         torch.ops.aten.searchsorted.Tensor, (edges, _as_tensor(values, edges)), {"sorter": sorter, "right": right}
     )
     values = _as_tensor(values, edges)
+    if side == "left" and right:
+        raise RuntimeError(
+            "searchsorted: side and right can't be set to opposites, got side of left while right was True"
+        )
     right = right if side is None else side == "right"
     if sorter is not None:
+        text = "searchsorted: sorter index {value} is out of range for a sequence of {length} elements."
+        limits.check_within(text, sorter, 0, edges.shape[-1] - 1, edges.shape[-1])
         edges = edges.gather(-1, sorter)
     if edges.ndim == 1:
         keys, wanted = array_of(edges), _as_vector(array_of(values))

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from .. import _vk, configuration, tuning
-from ..ops import gather
+from ..ops import faults
 from ..ops.texels import Binding
 from . import device as devices
 from .device import CPU_KERNELS
@@ -291,7 +291,7 @@ class _Plan:
         for nbytes in self.sizes:
             buffers.append(None if nbytes is None else device.allocate(nbytes))
         if self.checked:
-            check = gather.pending_check(device)
+            check = faults.pending_check(device)
             buffers.append(check.array._buffer)
         buffers += self.kept
         dispatch = device.dispatch
@@ -305,7 +305,7 @@ class _Plan:
                 [(place, buffers[number], offset, nbytes) for place, number, offset, nbytes in bindings] if bindings else None,
             )  # fmt: skip
         if self.checked:
-            gather.keep_check(device, check)
+            faults.keep_check(device, check)
         only = self.only
         if type(only) is _New:
             return tensor_over(buffers[only.buffer], only.look)
@@ -378,8 +378,8 @@ def _traced(
 ) -> tuple[Any, Any]:
     """The results of the kernel, and the plan to get them again, or None. Called with the lock of traces."""
     device = buffers[0].device
-    before = gather.kept_check(device)
-    check = before or gather.renewed_check(device)
+    before = faults.kept_check(device)
+    check = before or faults.renewed_check(device)
     try:
         with _Trace(device) as first:
             found = kernel(*args, **kwargs)
@@ -387,7 +387,7 @@ def _traced(
         status = check.array._buffer
         checked = any(status in each.writes for each in first.dispatches)
         if not checked and before is None:
-            gather.keep_check(device, None)
+            faults.keep_check(device, None)
     copied = sum({id(one): one.nbytes for one in buffers}.values())
     if not (first.clean and first.dispatches) or copied > COPIED_BYTES:
         return found, None
@@ -398,12 +398,12 @@ def _traced(
         if not (_note(others, [], again) and _note(named.values(), [], again)):
             return found, None
         try:
-            other_status = gather.renewed_check(device).array._buffer if checked else None
+            other_status = faults.renewed_check(device).array._buffer if checked else None
             with _Trace(device) as second:
                 found_again = kernel(*others, **named)
         finally:
             if checked:
-                gather.keep_check(device, check)
+                faults.keep_check(device, check)
         if not second.clean or len(first.dispatches) != len(second.dispatches):
             return found, None
         if len(first.made) != len(second.made):

@@ -15,7 +15,7 @@ from ..errors import FeatureError
 from ..ops import launch
 from ..ops.launch import Operation
 from ..ops.rows import Row, cast
-from . import device, fallback, table
+from . import device, fallback, limits, table
 from .fallback import Unsupported
 from .plans import planned
 from .storage import FROM_TORCH, array_of, new_array, wrap
@@ -56,6 +56,24 @@ class ByInteger:
         return of_row(self.integers if compute in CATEGORIES["integer or boolean"] else self.otherwise, compute)
 
 
+class Divided:
+    """A row of division, which refuses 0 as a divisor of integers, and bools."""
+
+    def __init__(self, function: str, row: Row) -> None:
+        self.function, self.row = function, row
+        self.result = row.result
+
+    def operation(self, compute: DType) -> Operation:
+        """The operation of the row for the type. Raises PyTorch's NotImplementedError for bools."""
+        if compute is dtypes.bool_:
+            raise NotImplementedError(f"\"{self.function}\" not implemented for 'Bool'")
+        return of_row(self.row, compute)
+
+    def check(self, values: Sequence[Any]) -> None:
+        """Refuse 0 among the divisors of integers."""
+        limits.check_divisor(self.function, values[1])
+
+
 def of_row(row: Any, compute: DType) -> Operation:
     """The operation of a row. Raises Unsupported where the row does not take the type."""
     if isinstance(row, Row) and compute not in CATEGORIES[row.category]:
@@ -75,6 +93,7 @@ class _Plan(NamedTuple):
     operation: Operation
     moves: bool  # the operation moves bits, of a type of its own
     usual: DType | None  # the type of all operands, where the result is of the operation's own
+    check: Callable[[Sequence[Any]], None] | None  # refuses integers
 
 
 def number(value: Any, dtype: DType) -> Any:
@@ -122,7 +141,7 @@ class Pointwise:
     def __init__(self, op: Any, body: Callable[..., Any]) -> None:
         self.op, self.body = op, body
         self.plans: dict[Any, _Plan] = {}
-        self.usual: dict[tuple[Any, DType], Operation] = {}  # formulas whose operands and result have one type
+        self.usual: dict[tuple[Any, DType], _Plan] = {}  # of formulas whose operands and result have one type
 
     def plan(self, formula: Any, operands: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> _Plan:
         """How these arguments are computed. Raises what PyTorch raises for them, and Unsupported."""
@@ -152,12 +171,15 @@ class Pointwise:
         inputs = tuple(typed[place] or compute for place in range(len(operands))) if typed else operation.inputs
         moves = getattr(formula, "moves", False)
         alike = operation.result is FROM_TORCH[meta.dtype] and set(inputs) == {operation.compute}
+        check = getattr(formula, "check", None) if compute in CATEGORIES["integer"] else None
         usual = operation.compute if alike else None
         dtype = FROM_TORCH[meta.dtype]
-        return _Plan(tuple(meta.shape), meta.stride(), meta.dtype, dtype, inputs, operation, moves, usual)
+        return _Plan(tuple(meta.shape), meta.stride(), meta.dtype, dtype, inputs, operation, moves, usual, check)
 
     def run(self, plan: _Plan, values: Sequence[Any], target: VkArray) -> None:
         """Compute into an array of any layout, of the shape of the plan."""
+        if plan.check is not None and target.size:
+            plan.check(values)
         arrays = [_converted(value, dtype, target._device) for value, dtype in zip(values, plan.inputs, strict=True)]
         result = plan.operation.result
         if target._dtype is result or (plan.moves and target._dtype is plan.dtype):
@@ -175,10 +197,12 @@ class Pointwise:
         values = [_value(operand) for operand in operands]
         first = values[0]
         if type(first) is VkArray:
-            operation = self.usual.get((formula, first._dtype))
-            if operation is not None:
-                result = launch.repeat(operation, values)
+            usual = self.usual.get((formula, first._dtype))
+            if usual is not None:
+                result = launch.repeat(usual.operation, values)
                 if result is not None:
+                    if usual.check is not None and result.size:
+                        usual.check(values)
                     return wrap(result)
         try:
             plan = self.plan(formula, operands, args, kwargs)
@@ -186,7 +210,7 @@ class Pointwise:
             return fallback.run(self.op, args, kwargs, table.reason(error))
         compute = plan.usual
         if compute is not None and all(type(value) is VkArray and value._dtype is compute for value in values):
-            self.usual[formula, compute] = plan.operation
+            self.usual[formula, compute] = plan
         on = next(value._device for value in values if type(value) is VkArray)
         target = new_array(plan.shape, plan.strides, plan.dtype, on)
         self.run(plan, values, target)

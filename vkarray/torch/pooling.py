@@ -15,6 +15,7 @@ from ..ops.nn import pooling
 from ..ops.nn.columns import pad_with_zeros
 from ..ops.nn.resample import filtered, interpolate, interpolate_backward, pad_repeated, pad_repeated_backward
 from .convolution import batched, with_batch
+from .limits import check_within
 from .plans import planned
 from .storage import array_of, wrap
 from .table import decomposed, direct, native
@@ -86,7 +87,14 @@ for _rank in (2, 3):
     native(f"adaptive_max_pool{_rank}d", batched(_rank, pooling.adaptive_max_pool))
     native(f"adaptive_max_pool{_rank}d_backward", _backward(_rank, pooling.adaptive_max_pool_backward))
 
-decomposed("max_unpool2d max_unpool3d", "pooling")
+
+def _check_places(x: Tensor, places: Tensor, size: Sizes, *rest: Any) -> None:
+    """Refuse places outside of the result of `max_unpool`."""
+    text = "max_unpool: found an invalid max index {value} for an output of {length} elements."
+    check_within(text, places, 0, math.prod(size) - 1, math.prod(size))
+
+
+decomposed("max_unpool2d max_unpool3d", "pooling", _check_places)
 
 
 # -- interpolation ----------------------------------------------------------------------------------------------------

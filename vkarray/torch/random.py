@@ -16,7 +16,7 @@ from ..ops.nn import pointwise as nn
 from ..ops.nn.dropout import dropout
 from ..ops.random import Generator
 from ..ops.rows import cast
-from . import creation, table
+from . import creation, limits, table
 from . import device as devices
 from .fallback import Unsupported
 from .pointwise import elementwise
@@ -77,7 +77,7 @@ def _uniform(tensor: Tensor, low: float = 0.0, high: float = 1.0, *, generator: 
 
 def _normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
     dtype = _check_floating("normal_kernel_cpu", tensor)
-    if std < 0:
+    if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if tensor.is_complex():
         _normal(torch.view_as_real(tensor), mean, std * 0.5**0.5, generator=generator)
@@ -90,7 +90,7 @@ def _normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: A
 
 def _exponential(tensor: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
     dtype = _check_floating("exponential_", tensor)
-    if lambd <= 0:
+    if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
     return _filled(
         tensor, generator_of(tensor, generator).exponential(1 / lambd, tuple(tensor.shape), dtype=_drawn_in(dtype))
@@ -100,6 +100,12 @@ def _exponential(tensor: Tensor, lambd: float = 1.0, *, generator: Any = None) -
 def _integers(tensor: Tensor, low: int, high: int, given: Any) -> Tensor:
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    dtype = FROM_TORCH[tensor.dtype]
+    info = torch.finfo(tensor.dtype) if tensor.is_floating_point() else None
+    least, most = (info.min, info.max) if info else (0, 1) if dtype is dtypes.bool_ else promotion.integer_range(dtype)
+    for name, bound in (("from", low), ("to - 1", high - 1)):
+        if not least <= bound <= most:
+            raise RuntimeError(f"random_: {name} is out of bounds for {dtype}, got {bound}")
     wide = dtypes.uint64 if high > 1 << 63 else dtypes.int64
     narrow = low >= -(1 << 31) and high <= 1 << 31
     numbers = generator_of(tensor, given).integers(
@@ -138,7 +144,9 @@ def _bernoulli_number(tensor: Tensor, p: float = 0.5, *, generator: Any = None) 
 
 
 def _bernoulli_into(tensor: Tensor, p: Tensor, *, generator: Any = None) -> Tensor:
+    text = "bernoulli: expected probabilities in [0, 1], got {value}."
     probabilities = array_of(p)
+    limits.check_within(text, p, 0, 1)
     dtype = _drawn_in(probabilities._dtype)
     numbers = generator_of(tensor, generator).random(tuple(tensor.shape), dtype=dtype)
     return _filled(tensor, vx.less(numbers, cast(probabilities, dtype)))
@@ -190,6 +198,8 @@ MASKED_SCALE = _MaskedScale()
 def _dropout(x: VkArray, p: float, train: bool | None) -> tuple[VkArray, VkArray]:
     if train is False or p == 0:
         return launch.copy(x), creation.fill(empty(x._shape, dtypes.bool_, x._device), True)
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"native_dropout expects p to be in [0, 1], but got p={p}")
     if x._dtype.kind != "real floating":
         raise Unsupported(f"dropout of {x._dtype}")
     return dropout(x, p, current(x._device))

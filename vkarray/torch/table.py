@@ -433,9 +433,10 @@ def _or_on_cpu(op: Any, kernel: Kernel) -> Kernel:
     return tried
 
 
-def decomposed(names: str, chapter: str = "decompositions") -> None:
+def decomposed(names: str, chapter: str = "decompositions", check: Callable[..., None] | None = None) -> None:
     """Rows for operators that PyTorch's own formula computes in terms of others.
 
+    `check` gets the arguments before, and refuses values that the formula takes, but PyTorch's kernels do not.
     Raises LookupError for an operator that PyTorch has no formula for.
     """
     from torch._decomp import decomposition_table
@@ -445,10 +446,19 @@ def decomposed(names: str, chapter: str = "decompositions") -> None:
             formula = decomposition_table.get(op)
             if formula is None:
                 raise LookupError(f"decomposed: PyTorch has no decomposition of aten.{full_name(op)}.")
+            formula = formula if check is None else _after(check, formula)
             register(op, formula, "decomposed", chapter)
             for other in (*in_place_variants(op), *out_variants(op)):
                 if full_name(other) not in TABLE:
                     register(other, _from_functional(other, op), "decomposed", chapter)
+
+
+def _after(check: Callable[..., None], formula: Kernel) -> Kernel:
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        check(*args, **kwargs)
+        return formula(*args, **kwargs)
+
+    return kernel
 
 
 def _from_functional(other: Any, op: Any) -> Kernel:

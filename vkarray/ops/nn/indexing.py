@@ -20,7 +20,8 @@ from ...shaders import Variant
 from .. import creation, launch
 from .. import gather as moving
 from ..elementwise import divide, equal, floor_divide, maximum
-from ..indexing import getitem, setitem, take, take_along_axis
+from ..gather import IndexArray, IndexRule
+from ..indexing import getitem, setitem, take_along_axis_by, take_by
 from ..manipulation import broadcast_to, reshape
 from ..nonzero import coordinates
 from ..reductions import partial_dtype
@@ -39,6 +40,11 @@ REDUCES: dict[str, dict[str, str]] = {
     "amin": {"bool": "a && b", "real floating": "vx_minimum(a, b)", "else": "min(a, b)"},
 }  # fmt: skip
 _REACH = 32
+
+# Functions named as PyTorch names them take negative indices from the end by default, as the standard's do.
+_EMBEDDING, _EMBEDDING_BACKWARD = IndexRule("embedding"), IndexRule("embedding_backward")
+_GATHER, _SCATTER = IndexRule("gather"), IndexRule("scatter")
+_SCATTER_REDUCE, _INDEX_REDUCE, _INDEX_PUT = map(IndexRule, ("scatter_reduce", "index_reduce", "index_put"))
 
 
 @functools.cache
@@ -115,15 +121,15 @@ def _flat(x: VkArray) -> VkArray:
 # -- embedding ------------------------------------------------------------------------------------------------------
 
 
-def embedding(weight: VkArray, indices: VkArray, /) -> VkArray:
+def embedding(weight: VkArray, indices: VkArray, /, *, rule: IndexRule = _EMBEDDING) -> VkArray:
     """The rows of a table at indices.
 
-    Parameters: weight (of shape (rows, columns)); indices (integers of any shape). Returns an array of shape
-    indices.shape + (columns,). Raises TypeError for indices that are no integers, ValueError for a table of another rank,
-    IndexError, at the next read of a value, for an index out of range.
+    Parameters: weight (of shape (rows, columns)); indices (integers of any shape); rule (which indices it takes).
+    Returns an array of shape indices.shape + (columns,). Raises TypeError for indices that are no integers, ValueError for a
+    table of another rank and, at the next read of a value, the rule's error (IndexError) for an index out of range.
     """
     _check_rank("embedding", weight, 2, "weight")
-    return take(weight, indices, axis=0)
+    return take_by(rule, weight, indices, 0)
 
 
 def embedding_backward(
@@ -143,7 +149,7 @@ def embedding_backward(
     columns = gradient._shape[-1]
     device, dtype = gradient._device, gradient._dtype
     result = creation.zeros((rows, columns), dtype=dtype, device=device)
-    places = _flat(take(_numbers(rows, device), indices))
+    places = _flat(take_by(_EMBEDDING_BACKWARD, _numbers(rows, device), indices))
     join_by_place("embedding_backward", result, places, reshape(gradient, (places.size, columns)))
     if by_frequency and places.size:
         counts = creation.zeros((rows, 1), dtype=dtypes.int32, device=device)
@@ -202,24 +208,25 @@ def _cut(x: VkArray, axis: int, shape: layout.Shape) -> VkArray:
     return x._view((*shape[:axis], x._shape[axis], *shape[axis + 1 :]), x._strides)
 
 
-def gather(x: VkArray, axis: int, indices: VkArray, /) -> VkArray:
+def gather(x: VkArray, axis: int, indices: VkArray, /, *, rule: IndexRule = _GATHER) -> VkArray:
     """The elements of x at the places of `indices`, but for the index along the axis, which they give.
 
-    Parameters: x; axis; indices (integers of the rank of x, no larger than x but along the axis). Returns an array of the
-    shape of the indices. Raises TypeError for indices that are no integers, ValueError for shapes that do not fit,
-    IndexError, at the next read of a value, for an index out of range.
+    Parameters: x; axis; indices (integers of the rank of x, no larger than x but along the axis); rule (which indices it
+    takes). Returns an array of the shape of the indices.
+    Raises TypeError for indices that are no integers, ValueError for shapes that do not fit and, at the next read of a value,
+    the rule's error (IndexError) for an index out of range.
     """
     shape = check_array("gather", indices)._shape
     x, indices, _, axis = _aligned("gather", x, axis, indices, None)
     if not indices.size:
         return empty(shape, x._dtype, x._device)
-    return reshape(take_along_axis(_cut(x, axis, indices._shape), indices, axis=axis), shape)
+    return reshape(take_along_axis_by(rule, _cut(x, axis, indices._shape), indices, axis), shape)
 
 
-def scatter(x: VkArray, axis: int, indices: VkArray, source: Any, /) -> VkArray:
+def scatter(x: VkArray, axis: int, indices: VkArray, source: Any, /, *, rule: IndexRule = _SCATTER) -> VkArray:
     """A copy of x in which the elements of `source` stand where `gather` would read; of several at one place, one of them.
 
-    Parameters: x; axis; indices as `gather`; source (of the dtype of x and no smaller than the indices, or a number).
+    Parameters: x; axis; indices, rule as `gather`; source (of the dtype of x and no smaller than the indices, or a number).
     Errors as `gather`.
     """
     result = launch.copy(check_array("scatter", x))
@@ -229,17 +236,18 @@ def scatter(x: VkArray, axis: int, indices: VkArray, source: Any, /) -> VkArray:
             own = launch.constant(source, x._dtype, x._device)
         part = _cut(view, axis, indices._shape)
         strides = (*part._strides[:axis], 0, *part._strides[axis + 1 :])
-        index = moving.IndexArray(indices, axis, part._shape[axis], part._strides[axis])
-        moving.scatter("setitem", part, indices._shape, strides, [index], cast(own, x._dtype))
+        index = IndexArray(indices, axis, part._shape[axis], part._strides[axis])
+        moving.scatter(rule, part, indices._shape, strides, [index], cast(own, x._dtype))
     return result
 
 
 def scatter_reduce(
-    x: VkArray, axis: int, indices: VkArray, source: VkArray, /, reduce: str = "sum", *, include_self: bool = True
-) -> VkArray:
+    x: VkArray, axis: int, indices: VkArray, source: VkArray, /, reduce: str = "sum", *, include_self: bool = True,
+    rule: IndexRule = _SCATTER_REDUCE,
+) -> VkArray:  # fmt: skip
     """A copy of x in which the elements of `source` are joined where `gather` would read.
 
-    Parameters: x; axis; indices as `gather`; source (of the dtype of x, no smaller than the indices); reduce ("sum", "prod",
+    Parameters: x; axis; indices, rule as `gather`; source (of the dtype of x, no smaller than the indices); reduce ("sum", "prod",
     "mean", "amax" or "amin"); include_self (the element of x is joined too). Errors as `gather`, ValueError for another reduce.
     """
     result = launch.copy(check_array("scatter_reduce", x))
@@ -247,7 +255,7 @@ def scatter_reduce(
     if indices.size:
         assert own is not None
         numbers = reshape(_numbers(view.size, view._device), view._shape)
-        places = _flat(take_along_axis(_cut(numbers, axis, indices._shape), indices, axis=axis))
+        places = _flat(take_along_axis_by(rule, _cut(numbers, axis, indices._shape), indices, axis))
         target, values = reshape(view, (view.size, 1)), reshape(cast(own, x._dtype), (own.size, 1))
         _reduce_into("scatter_reduce", target, places, values, reduce, include_self)
     return result
@@ -274,12 +282,13 @@ def _reduce_into(
 
 
 def index_reduce(
-    x: VkArray, axis: int, indices: VkArray, source: VkArray, /, reduce: str = "sum", *, include_self: bool = True
-) -> VkArray:
+    x: VkArray, axis: int, indices: VkArray, source: VkArray, /, reduce: str = "sum", *, include_self: bool = True,
+    rule: IndexRule = _INDEX_REDUCE,
+) -> VkArray:  # fmt: skip
     """A copy of x in which slices of `source` are joined into those along the axis that the indices name.
 
     Parameters: x; axis; indices (integers, 1 dimension); source (of the dtype of x; as many slices as indices, else of the
-    shape of x); reduce and include_self as `scatter_reduce`. Errors as there.
+    shape of x); reduce, include_self and rule as `scatter_reduce`. Errors as there.
     """
     function = "index_reduce"
     shape = check_array(function, x)._shape
@@ -295,7 +304,9 @@ def index_reduce(
     order = (axis, *range(axis), *range(axis + 1, x.ndim))
     moved = launch.copy(x._permuted(order))
     columns = math.prod(moved._shape[1:])
-    places = _flat(take(_numbers(x._shape[axis], x._device), indices))
+    length = x._shape[axis]
+    numbers = _numbers(length, x._device)
+    places = _flat(moving.gather(rule, numbers, indices._shape, (0,), [IndexArray(indices, axis, length, 1)]))
     target = moved._view((moved._shape[0], columns), (columns, 1))
     values = reshape(cast(source, x._dtype)._permuted(order), (indices.size, columns))
     _reduce_into(function, target, places, values, reduce, include_self)
@@ -304,17 +315,18 @@ def index_reduce(
 
 
 def index_put(
-    x: VkArray, indices: Sequence[VkArray | None], values: VkArray, /, *, accumulate: bool = False
-) -> VkArray:
+    x: VkArray, indices: Sequence[VkArray | None], values: VkArray, /, *, accumulate: bool = False,
+    rule: IndexRule = _INDEX_PUT,
+) -> VkArray:  # fmt: skip
     """A copy of x with x[indices] = values, or with the values added where they go.
 
     Parameters: x; indices (integer arrays or masks, None for a whole dimension, as a key of `x[...]`); values (that broadcast to
-    the selection); accumulate. Errors as `x[key] = values`.
+    the selection); accumulate; rule (which indices it takes). Errors as `x[key] = values`.
     """
     result = launch.copy(check_array("index_put", x))
     key = tuple(slice(None) if one is None else one for one in indices)
     if not accumulate:
-        setitem(result, key, cast(values, x._dtype))
+        setitem(result, key, cast(values, x._dtype), rule=rule)
         return result
     arrays: list[VkArray | None] = []
     for one in indices:
@@ -324,7 +336,7 @@ def index_put(
     moved = launch.copy(x._permuted((*own, *others)))
     sizes = moved._shape[: len(own)]
     numbers = reshape(_numbers(math.prod(sizes), x._device), sizes)
-    places = getitem(numbers, tuple(one for one in arrays if one is not None))
+    places = getitem(numbers, tuple(one for one in arrays if one is not None), rule=rule)
     adjacent = own == list(range(own[0], own[-1] + 1))
     before = own[0] if adjacent else 0
     kept = [x._shape[axis] for axis in others]

@@ -12,7 +12,8 @@ from ...dtypes import DType
 from ...shaders import Variant
 from .. import creation, launch, statistical
 from ..elementwise import divide, multiply, negative, not_equal
-from ..indexing import take, take_along_axis
+from ..gather import IndexRule
+from ..indexing import take_along_axis_by, take_by
 from ..launch import Operation
 from ..reductions import partial_dtype
 from ..rows import cast, check_operands
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from ..launch import Device
 
 REDUCTIONS = ("none", "mean", "sum")
+
+_TARGET = IndexRule("nll_loss", wraps=False, place="dimension of classes with size {length}")
 
 
 @functools.cache
@@ -66,7 +69,7 @@ def _weights(x: VkArray, target: VkArray, weight: VkArray | None, ignore: int) -
     real = partial_dtype(x._dtype)
     counts = not_equal(target, _within(ignore, target._dtype))
     known = where(counts, target, 0)
-    own = cast(counts, real) if weight is None else where(counts, take(cast(weight, real), known), 0.0)
+    own = cast(counts, real) if weight is None else where(counts, take_by(_TARGET, cast(weight, real), known), 0.0)
     return counts, known, own
 
 
@@ -91,7 +94,7 @@ def nll_loss(
     x, target = _checked("nll_loss", x, target, weight, reduction)
     real, dtype = partial_dtype(x._dtype), x._dtype
     counts, known, own = _weights(x, target, weight, ignore)
-    picked = take_along_axis(x, known._view((known._shape[0], 1, *known._shape[1:]), _with_axis(known)), axis=1)
+    picked = take_along_axis_by(_TARGET, x, known._view((known._shape[0], 1, *known._shape[1:]), _with_axis(known)), 1)
     picked = picked._view(target._shape, (picked._strides[0], *picked._strides[2:]))
     losses = where(counts, negative(multiply(cast(picked, real), own)), 0.0)
     total = statistical.sum(own)
