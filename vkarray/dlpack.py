@@ -97,12 +97,12 @@ def _device_capsule(array: VkArray) -> Any:
 
 
 class _Memory:
-    """The memory of an array as NumPy describes memory; keeps the array alive."""
+    """The memory of an array as NumPy describes memory; keeps the array alive, and the view of its memory on the host."""
 
-    def __init__(self, array: VkArray, address: int) -> None:
+    def __init__(self, array: VkArray, address: int, view: memoryview | None = None) -> None:
         itemsize = array.dtype.itemsize
         typestr = "<u2" if array.dtype is bfloat16 else interchange.numpy_dtype(array.dtype).str
-        self.array = array
+        self.array, self.view = array, view
         self.__array_interface__ = {
             "shape": array.shape, "strides": tuple(stride * itemsize for stride in array.strides), "version": 3,
             "typestr": typestr, "data": (address, False),
@@ -110,7 +110,10 @@ class _Memory:
 
 
 def _mapped_view(array: VkArray) -> Any:
-    """A NumPy view of the array's own memory. Raises BufferError where that is not possible."""
+    """A NumPy view of the array's own memory, which stays until the view is gone, also when the device has closed.
+
+    Raises BufferError where that is not possible.
+    """
     import numpy as np
 
     device, dtype = array._device, array._dtype
@@ -125,7 +128,7 @@ def _mapped_view(array: VkArray) -> Any:
     device.synchronize()
     checks.run(device)
     start = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + array._offset * dtype.itemsize
-    return np.asarray(_Memory(array, start))
+    return np.asarray(_Memory(array, start, memory))
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> VkArray:

@@ -35,10 +35,8 @@ def test_buffers_never_overlap_and_are_aligned(own_device):
     assert own_device.memory_statistics()["bytes_in_use"] == in_use
     live.clear()
     own_device.memory.flush()
-    for block in own_device.memory.blocks:
-        assert [(piece.offset, piece.size) for piece in block.free] == [(0, block.nbytes)], (
-            "free neighbours did not merge"
-        )
+    free = [(piece.block, piece.size) for piece in own_device.memory.shared.pieces()]
+    assert free == [(block, block.nbytes) for block in own_device.memory.blocks], "free neighbours did not merge"
 
 
 def test_statistics_and_empty_cache(own_device):

@@ -7,6 +7,7 @@ nothing, vkCmd* among them, are the driver's own entry points, without a wrapper
 
 from __future__ import annotations
 
+import os
 import re
 import weakref
 from collections import Counter
@@ -165,6 +166,36 @@ def _releasing(name: str, function: Any) -> Callable[..., None]:
             released[kind] += 1
 
     return call
+
+
+def owned(
+    kind: str,
+    create: Callable[[Any], object],
+    release: Callable[..., None],
+    owner: Any = None,
+    takes_owner: bool = True,
+) -> Any:
+    """A cell with a new handle of this kind, which goes back to the driver with the last reference to the cell.
+
+    `create` has the driver write the handle into the cell, so there is no moment at which Ctrl-C could lose it. `owner` is
+    the cell of the handle that it is made from, which stays as long; `release` destroys it, and gets the owner's handle too
+    where it takes that. A process that was forked later releases nothing: its handles are its parent's.
+    """
+
+    def give_back(
+        cell: Any, null: Any = NULL, process: int = os.getpid(), current: Callable[[], int] = os.getpid
+    ) -> None:
+        if cell[0] != null and current() == process:
+            release(*((owner[0],) if takes_owner and owner is not None else ()), cell[0], null)
+
+    cell = ffi.gc(ffi.new(kind + "*"), give_back)
+    try:
+        create(cell)
+    except BaseException:  # neither stays as long as the error and its traceback
+        ffi.release(cell)
+        owner = None
+        raise
+    return cell
 
 
 def raise_messages(messages: list[str]) -> None:

@@ -78,7 +78,7 @@ class Checker:
         """Every device address among the push constants must lie in a buffer declared as read or written."""
         count = len(push_constants) // 8
         for value in bytes_struct.unpack_from(f"<{count}Q", push_constants):
-            inside = any(block.address <= value < block.address + block.nbytes for block in self.allocator.blocks)
+            inside = any(block.address <= value < block.address + block.nbytes for block in list(self.allocator.blocks))
             if inside and not any(b.address <= value < b.address + max(b.nbytes, 1) for b in buffers):
                 raise ValidationError(
                     f"{name}: the push constants hold the address {value:#x}, which lies in none of "

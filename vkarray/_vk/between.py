@@ -14,7 +14,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from ..errors import OutOfMemoryError, VulkanError
-from .api import NULL, ffi, struct, vk
+from .api import ffi, struct, vk
 from .lease import Lease
 from .memory import Block, Buffer
 from .transfer import check_range
@@ -37,31 +37,23 @@ class ImportedBlock(Block):
 
     def __init__(self, device: Device, pointer: Any, nbytes: int) -> None:
         functions, handle = device.functions, device.handle
-        self.nbytes, self.dedicated, self.free = nbytes, True, []
-        self.buffer, self.memory, self.pointer, self.address = NULL, NULL, pointer, 0
-        usage = vk.VK_BUFFER_USAGE_TRANSFER_SRC_BIT | vk.VK_BUFFER_USAGE_TRANSFER_DST_BIT
-        external = struct("VkExternalMemoryBufferCreateInfo", handleTypes=_HANDLE)
-        buffer, memory = ffi.new("VkBuffer*"), ffi.new("VkDeviceMemory*")
-        functions.vkCreateBuffer(
-            handle, struct("VkBufferCreateInfo", pNext=external, size=nbytes, usage=usage), NULL, buffer
-        )
-        self.buffer = buffer[0]
-        try:
-            needs, offered = ffi.new("VkMemoryRequirements*"), struct("VkMemoryHostPointerPropertiesEXT")
-            functions.vkGetBufferMemoryRequirements(handle, self.buffer, needs)
+        self.nbytes, self.dedicated, self.ranges = nbytes, True, {}
+        self.pointer, self.address = pointer, 0
+
+        def wanted(needs: Any) -> Any:
+            offered = struct("VkMemoryHostPointerPropertiesEXT")
             functions.vkGetMemoryHostPointerPropertiesEXT(handle, _HANDLE, pointer, offered)
             visible = vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
             kind = device.physical.memory_type(visible, 0, needs.memoryTypeBits & offered.memoryTypeBits)
             if kind is None or needs.size > nbytes:
                 raise OutOfMemoryError("No memory type of the device suits memory of the host.")
             given = struct("VkImportMemoryHostPointerInfoEXT", handleType=_HANDLE, pHostPointer=pointer)
-            wanted = struct("VkMemoryAllocateInfo", pNext=given, allocationSize=nbytes, memoryTypeIndex=kind)
-            functions.vkAllocateMemory(handle, wanted, NULL, memory)
-            self.memory = memory[0]
-            functions.vkBindBufferMemory(handle, self.buffer, self.memory, 0)
-        except BaseException:
-            self.destroy(functions, handle)
-            raise
+            return struct("VkMemoryAllocateInfo", pNext=given, allocationSize=nbytes, memoryTypeIndex=kind)
+
+        usage = vk.VK_BUFFER_USAGE_TRANSFER_SRC_BIT | vk.VK_BUFFER_USAGE_TRANSFER_DST_BIT
+        external = struct("VkExternalMemoryBufferCreateInfo", handleTypes=_HANDLE)
+        create = struct("VkBufferCreateInfo", pNext=external, size=nbytes, usage=usage)
+        self._take(device, create, wanted, lambda buffer, memory: None)
 
 
 class _Use:

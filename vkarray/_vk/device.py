@@ -15,7 +15,7 @@ from typing import Any
 from .. import configuration
 from ..errors import DeviceError, DeviceLostError, ForkError, VkArrayError
 from . import api, barriers, instance
-from .api import NULL, array, ffi, struct
+from .api import NULL, array, struct
 from .descriptors import Descriptors
 from .guard import GuardedAllocator
 from .kernel import Kernel
@@ -55,7 +55,7 @@ class Device:
         self.kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
         with ExitStack() as stack:  # what is made before a failure is released again
             self._create()
-            stack.callback(lambda: self.functions.vkDestroyDevice(self.handle, NULL))
+            stack.callback(self._let_go)
             self.memory = GuardedAllocator(self) if settings.guard else Allocator(self)
             stack.callback(self.memory.close)
             self.pipeline_cache = PipelineCache(self)
@@ -89,22 +89,30 @@ class Device:
             pQueuePriorities=array("float", [1.0]),
         )
         extensions = physical.extensions_to_enable()
-        handle = ffi.new("VkDevice*")
-        physical.functions.vkCreateDevice(
-            physical.handle,
-            struct(
-                "VkDeviceCreateInfo",
-                pNext=physical.feature_chain(self.features),
-                queueCreateInfoCount=1,
-                pQueueCreateInfos=queues,
-                enabledExtensionCount=len(extensions),
-                ppEnabledExtensionNames=api.text_array(extensions),
-            ),
-            NULL,
-            handle,
+        owner = physical.instance.cell
+        if owner is None:
+            raise DeviceError(f"{self.name} could not be opened: Vulkan was closed meanwhile. Open it again.")
+        create = struct(
+            "VkDeviceCreateInfo",
+            pNext=physical.feature_chain(self.features),
+            queueCreateInfoCount=1,
+            pQueueCreateInfos=queues,
+            enabledExtensionCount=len(extensions),
+            ppEnabledExtensionNames=api.text_array(extensions),
         )
-        self.handle = handle[0]
+        self.cell = api.owned(
+            "VkDevice",
+            lambda cell: physical.functions.vkCreateDevice(physical.handle, create, NULL, cell),
+            physical.functions.vkDestroyDevice,
+            owner,
+            takes_owner=False,
+        )
+        self.handle = self.cell[0]
         self.functions = api.device_functions(physical.functions, self.handle, self._lost)
+
+    def _let_go(self) -> None:
+        """Release the handle, unless the host has views of memory: then with the last of them."""
+        self.cell = None
 
     def kernel(self, spirv: bytes, name: str, specialization: tuple[tuple[int, int], ...] = ()) -> Kernel:
         """A compute pipeline; ``specialization`` are (constant_id, 32-bit value). The caller caches it.
@@ -242,11 +250,12 @@ def open_device(selector: int | str | None = None) -> Device:
 
 def close_all() -> None:
     """Close every device and release Vulkan; using a device again starts afresh."""
-    for device in list(_opened):
-        device.close()
-    _devices.clear()
-    _selected.clear()
-    instance.close_all()
+    with _lock, ExitStack() as stack:  # each step, also when one before raises
+        stack.callback(instance.close_all)
+        stack.callback(_selected.clear)
+        stack.callback(_devices.clear)
+        for device in list(_opened):
+            stack.callback(device.close)
 
 
 def _after_fork() -> None:

@@ -17,13 +17,28 @@ CHECK_AFTER = 256  # released buffers
 
 
 class Window:
-    """A part of a piece as the transfers want it; unlike a Buffer it owns nothing."""
+    """A part of a piece as the transfers want it; unlike a Buffer it owns nothing. Its serials are those of its owner."""
 
-    def __init__(self, device: Device, piece: Piece, offset: int, nbytes: int) -> None:
-        self.device, self.piece, self.nbytes = device, piece, nbytes
+    def __init__(self, device: Device, piece: Piece, owner: Buffer | Piece, offset: int, nbytes: int) -> None:
+        self.device, self.piece, self.owner, self.nbytes = device, piece, owner, nbytes
         self.address = piece.address + offset
         self.block_offset = piece.offset + offset
-        self.written, self.read = piece.written, piece.read
+
+    @property
+    def written(self) -> int:
+        return self.owner.written
+
+    @written.setter
+    def written(self, serial: int) -> None:
+        self.owner.written = serial
+
+    @property
+    def read(self) -> int:
+        return self.owner.read
+
+    @read.setter
+    def read(self, serial: int) -> None:
+        self.owner.read = serial
 
 
 class GuardedAllocator(Allocator):
@@ -33,7 +48,7 @@ class GuardedAllocator(Allocator):
         super().__init__(device)
         self.live: weakref.WeakSet[Buffer] = weakref.WeakSet()
         self.released: list[Piece] = []  # where destructors put pieces in this mode
-        self.sizes: dict[Piece, int] = {}  # bytes between the guards
+        self.damage: list[str] = []  # not yet raised
 
     def allocate(self, nbytes: int) -> Buffer:
         if len(self.released) > CHECK_AFTER:
@@ -42,22 +57,19 @@ class GuardedAllocator(Allocator):
         with self.device.gate:
             self.device.gate.check()
             piece = buffer.piece
-            piece.home = self.released
-            self.sizes[piece] = nbytes
-            for window in self._guards(piece):
-                window.written, window.read = max(window.written, piece.written), piece.read
+            piece.guarded = nbytes
+            for window in self._guards(piece, buffer):
                 self.device.transfer.upload(window, 0, PATTERN)  # type: ignore[arg-type]
-                piece.written = max(piece.written, window.written)
             buffer.address, buffer.nbytes = piece.address + GUARD_BYTES, nbytes
             buffer.block_offset = piece.offset + GUARD_BYTES
-            buffer.written = piece.written
             self.live.add(buffer)
+            piece.home = self.released  # last: from now on its guards are looked at
         return buffer
 
-    def _guards(self, piece: Piece) -> tuple[Window, Window]:
+    def _guards(self, piece: Piece, owner: Buffer | Piece) -> tuple[Window, Window]:
         return (
-            Window(self.device, piece, 0, GUARD_BYTES),
-            Window(self.device, piece, GUARD_BYTES + self.sizes[piece], GUARD_BYTES),
+            Window(self.device, piece, owner, 0, GUARD_BYTES),
+            Window(self.device, piece, owner, GUARD_BYTES + piece.guarded, GUARD_BYTES),
         )
 
     def check(self) -> None:
@@ -65,30 +77,36 @@ class GuardedAllocator(Allocator):
         with self.device.gate:
             self.device.gate.check()
             self.device.queue.wait_all()
-            damage = [self._damage(buffer.piece, "live") for buffer in list(self.live)]
+            for buffer in list(self.live):
+                self._look(buffer.piece, buffer, "live")
             while self.released:
-                piece = self.released.pop()
-                damage.append(self._damage(piece, "released"))
-                del self.sizes[piece]
+                try:
+                    piece = self.released.pop()
+                except IndexError:  # what the garbage collector ran in between has looked at it
+                    break
+                self._look(piece, piece, "released")
                 piece.home = self.bins.setdefault(piece.size, [])
                 piece.home.append(piece)
-            found = [text for text in damage if text]
-        if found:
+        if self.damage:
+            found = "; ".join(self.damage)
+            self.damage.clear()
             raise ValidationError(
-                "; ".join(found) + ". A kernel since the last check wrote outside its buffer; "
+                f"{found}. A kernel since the last check wrote outside its buffer; "
                 "VKARRAY_DEBUG=2 shows which kernels ran."
             )
 
-    def _damage(self, piece: Piece, state: str) -> str | None:
+    def _look(self, piece: Piece, owner: Buffer | Piece, state: str) -> None:
         content = bytearray(GUARD_BYTES)
-        for side, window in zip(("before", "after"), self._guards(piece), strict=True):
+        for side, window in zip(("before", "after"), self._guards(piece, owner), strict=True):
             self.device.transfer.download(window, 0, content)  # type: ignore[arg-type]
             if content != PATTERN:
                 first = next(index for index in range(GUARD_BYTES) if content[index] != PATTERN[index])
-                offset = first - GUARD_BYTES if side == "before" else self.sizes[piece] + first
-                self.device.transfer.upload(window, 0, PATTERN)  # type: ignore[arg-type]
-                return (
-                    f"Guard bytes {side} a {state} buffer of {self.sizes[piece]} bytes at "
+                offset = first - GUARD_BYTES if side == "before" else piece.guarded + first
+                self.damage.append(
+                    f"Guard bytes {side} a {state} buffer of {piece.guarded} bytes at "
                     f"{piece.address + GUARD_BYTES:#x} were overwritten, first at byte {offset}"
                 )
-        return None
+                self.device.transfer.upload(window, 0, PATTERN)  # type: ignore[arg-type]
+
+    def _idle(self) -> int:
+        return super()._idle() + sum(piece.size for piece in list(self.released))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .. import configuration
@@ -38,9 +40,8 @@ class Instance:
         if threads is not None:
             os.environ["LP_NUM_THREADS"] = str(threads)
         self.messages: list[str] = []
-        self.messenger = ffi.new("VkDebugUtilsMessengerEXT*")
         functions = api.global_functions()
-        extensions, layers, flags, chain = [], [], 0, NULL
+        extensions, layers, flags, chain, listener = [], [], 0, NULL, NULL
         if "VK_KHR_portability_enumeration" in _names(functions.vkEnumerateInstanceExtensionProperties, NULL):
             extensions.append("VK_KHR_portability_enumeration")
             flags = 1  # VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR
@@ -52,61 +53,49 @@ class Instance:
             enabled = api.array(
                 "VkValidationFeatureEnableEXT", [vk.VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT]
             )
+            listener = _listener(self.messages)
             chain = struct(
                 "VkValidationFeaturesEXT",
-                pNext=self._messenger_info(),
+                pNext=listener,
                 enabledValidationFeatureCount=1,
                 pEnabledValidationFeatures=enabled,
             )
         application = struct(
             "VkApplicationInfo", pApplicationName=ffi.new("char[]", b"vkarray"), apiVersion=api.VERSION_1_3
         )
-        handle = ffi.new("VkInstance*")
+        create = struct(
+            "VkInstanceCreateInfo",
+            pNext=chain,
+            flags=flags,
+            pApplicationInfo=application,
+            enabledLayerCount=len(layers),
+            ppEnabledLayerNames=api.text_array(layers),
+            enabledExtensionCount=len(extensions),
+            ppEnabledExtensionNames=api.text_array(extensions),
+        )
+
+        def destroy(handle: Any, allocator: Any, kept: Any = chain) -> None:  # of which the listener hears too
+            api.instance_functions(handle, []).vkDestroyInstance(handle, allocator)
+
         try:
-            functions.vkCreateInstance(
-                struct(
-                    "VkInstanceCreateInfo",
-                    pNext=chain,
-                    flags=flags,
-                    pApplicationInfo=application,
-                    enabledLayerCount=len(layers),
-                    ppEnabledLayerNames=api.text_array(layers),
-                    enabledExtensionCount=len(extensions),
-                    ppEnabledExtensionNames=api.text_array(extensions),
-                ),
-                NULL,
-                handle,
-            )
+            self.cell = api.owned("VkInstance", lambda cell: functions.vkCreateInstance(create, NULL, cell), destroy)
         except VulkanError as error:
             raise DeviceError(f"{NO_DRIVER} ({error})") from None
-        self.handle = handle[0]
+        self.handle = self.cell[0]
         self.functions = api.instance_functions(self.handle, self.messages)
+        self.messenger = None
+        if validation:
+            self.messenger = api.owned(
+                "VkDebugUtilsMessengerEXT",
+                lambda cell: self.functions.vkCreateDebugUtilsMessengerEXT(self.handle, listener, NULL, cell),
+                self.functions.vkDestroyDebugUtilsMessengerEXT,
+                self.cell,
+            )
         try:
-            if validation:
-                self.functions.vkCreateDebugUtilsMessengerEXT(self.handle, self._messenger_info(), NULL, self.messenger)
             self.physical_devices = self._physical_devices()
         except BaseException:
             self.close()
             raise
-
-    def _messenger_info(self) -> Any:
-        def collect(severity: int, kinds: int, data: Any, user_data: Any) -> int:
-            message = api.text(data.pMessage)
-            if not any(name in message for name in _FAULTS_OF_THE_LAYER):
-                self.messages.append(message)  # an exception must not pass through the driver
-            return 0
-
-        self._callback = ffi.callback("PFN_vkDebugUtilsMessengerCallbackEXT", collect)
-        return struct(
-            "VkDebugUtilsMessengerCreateInfoEXT",
-            messageSeverity=(
-                vk.VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | vk.VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT
-            ),
-            messageType=(
-                vk.VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | vk.VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT
-            ),
-            pfnUserCallback=self._callback,
-        )
 
     def _physical_devices(self) -> list[Any]:
         """Handles, in the loader's order."""
@@ -117,9 +106,29 @@ class Instance:
         return list(handles)[: count[0]]
 
     def close(self) -> None:
-        if self.messenger[0] != NULL:
-            self.functions.vkDestroyDebugUtilsMessengerEXT(self.handle, self.messenger[0], NULL)
-        self.functions.vkDestroyInstance(self.handle, NULL)
+        """Let go of it. It stays while a device of it does."""
+        self.messenger = self.cell = None
+
+
+def _listener(messages: list[str]) -> Any:
+    """What makes the validation layers append to `messages`."""
+
+    def collect(severity: int, kinds: int, data: Any, user_data: Any) -> int:
+        message = api.text(data.pMessage)
+        if not any(name in message for name in _FAULTS_OF_THE_LAYER):
+            messages.append(message)  # an exception must not pass through the driver
+        return 0
+
+    return struct(
+        "VkDebugUtilsMessengerCreateInfoEXT",
+        messageSeverity=(
+            vk.VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | vk.VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT
+        ),
+        messageType=(
+            vk.VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | vk.VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT
+        ),
+        pfnUserCallback=ffi.callback("PFN_vkDebugUtilsMessengerCallbackEXT", collect),
+    )
 
 
 def _names(enumerate_properties: Any, *arguments: Any) -> set[str]:
@@ -137,14 +146,18 @@ _instances: dict[bool, Instance] = {}
 _forked = False
 
 
-def get(validation: bool = False) -> Instance:
-    """The shared instance. Raises ForkError in a child of a process that had one."""
+@contextmanager
+def held(validation: bool) -> Iterator[Instance]:
+    """The shared instance, which no other thread closes meanwhile. Raises ForkError in a child of a process that had one."""
     if _forked:
         raise ForkError(FORKED)
     with _lock:
-        if validation not in _instances:
-            _instances[validation] = Instance(validation)
-        return _instances[validation]
+        shared = _instances.get(validation)
+        if shared is None:
+            shared = _instances[validation] = Instance(validation)
+        cell = shared.cell
+        yield shared
+        del cell  # its handles were good until here, whatever a destructor has closed
 
 
 def forked() -> bool:
@@ -153,9 +166,9 @@ def forked() -> bool:
 
 
 def close_all() -> None:
-    """Release the instances; devices must be closed before."""
+    """Let go of the instances; devices must be closed before."""
     with _lock:
-        while _instances and not _forked:
+        while _instances:
             _instances.popitem()[1].close()
 
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 class Kernel:
     """A compute pipeline of one device. ``bindings`` maps descriptor bindings to their kinds."""
 
-    __slots__ = ("__weakref__", "bindings", "device", "layout", "local_size", "name", "pipeline", "set_layout")
+    __slots__ = ("__weakref__", "bindings", "cell", "device", "layout", "local_size", "name", "pipeline", "set_layout")
 
     def __init__(self, device: Device, code: bytes, name: str, specialization: tuple[tuple[int, int], ...]) -> None:
-        self.device, self.name, self.pipeline = device, name, NULL
+        self.device, self.name = device, name
         module = spirv.read(code, name, dict(specialization))
         check(device, module, name)
         self.local_size, self.bindings = module.local_size, module.bindings
@@ -27,13 +27,18 @@ class Kernel:
         words = spirv.add_float_controls(
             module, name, float_controls(device.physical.float_controls, module.float_widths)
         )
-        self.pipeline = self._pipeline(array("uint32_t", words), len(words), module.entry_name, specialization)
+        # Batches hold their kernels until they are done, so nothing in flight uses one that is dropped.
+        self.cell = self._pipeline(array("uint32_t", words), len(words), module.entry_name, specialization)
+        self.pipeline = self.cell[0]
 
     def _pipeline(self, code: Any, words: int, entry_name: str, specialization: tuple[tuple[int, int], ...]) -> Any:
         device, functions = self.device, self.device.functions
-        module, pipeline = ffi.new("VkShaderModule*"), ffi.new("VkPipeline*")
-        functions.vkCreateShaderModule(
-            device.handle, struct("VkShaderModuleCreateInfo", codeSize=4 * words, pCode=code), NULL, module
+        create = struct("VkShaderModuleCreateInfo", codeSize=4 * words, pCode=code)
+        module = api.owned(
+            "VkShaderModule",
+            lambda cell: functions.vkCreateShaderModule(device.handle, create, NULL, cell),
+            functions.vkDestroyShaderModule,
+            device.cell,
         )
         try:
             stage = struct(
@@ -43,21 +48,19 @@ class Kernel:
                 pName=ffi.new("char[]", entry_name.encode()),
                 pSpecializationInfo=_specialization(specialization),
             )
-            create = struct("VkComputePipelineCreateInfo", stage=stage[0], layout=self.layout)
-            functions.vkCreateComputePipelines(device.handle, device.pipeline_cache.handle, 1, create, NULL, pipeline)
+            pipeline = struct("VkComputePipelineCreateInfo", stage=stage[0], layout=self.layout)
+            cached = device.pipeline_cache.handle
+            return api.owned(
+                "VkPipeline",
+                lambda cell: functions.vkCreateComputePipelines(device.handle, cached, 1, pipeline, NULL, cell),
+                functions.vkDestroyPipeline,
+                device.cell,
+            )
         finally:
-            functions.vkDestroyShaderModule(device.handle, module[0], NULL)
-        return pipeline[0]
+            ffi.release(module)
 
     def destroy(self) -> None:
-        pipeline, self.pipeline = self.pipeline, NULL
-        if pipeline != NULL:
-            self.device.functions.vkDestroyPipeline(self.device.handle, pipeline, NULL)
-
-    def __del__(self) -> None:
-        # Batches hold their kernels until they are done, so nothing in flight uses this one.
-        if getattr(self, "pipeline", NULL) != NULL and self.device.open:
-            self.destroy()
+        self.pipeline, self.cell = NULL, None
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name} on {self.device.name}>"

@@ -327,8 +327,8 @@ def physical_devices(validation: bool, disabled: frozenset[str]) -> list[Physica
         raise ConfigurationError(
             f"VKARRAY_DISABLE: unknown feature {', '.join(unknown)}; known are {', '.join(sorted(features.KNOWN))}."
         )
-    owner = instance.get(validation)
-    found = [PhysicalDevice(owner, handle, index, disabled) for index, handle in enumerate(owner.physical_devices)]
+    with instance.held(validation) as owner:
+        found = [PhysicalDevice(owner, handle, index, disabled) for index, handle in enumerate(owner.physical_devices)]
     if not found:
         raise DeviceError(instance.NO_DRIVER)
     return found

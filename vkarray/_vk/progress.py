@@ -104,4 +104,4 @@ class Progress:
     def close(self) -> None:
         self.functions.vkDestroySemaphore(self.device.handle, self.semaphore[0], NULL)
         if self.block is not None:
-            self.block.destroy(self.functions, self.device.handle)
+            self.block.destroy()

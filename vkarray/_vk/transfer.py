@@ -178,20 +178,22 @@ class Transfer:
         return self._segment()
 
     def mapped(self, buffer: Buffer) -> memoryview | None:
-        """The buffer's memory as the host sees it, or None; the caller must synchronize. It keeps the buffer alive."""
+        """The buffer's memory as the host sees it, or None; the caller must synchronize. It keeps the buffer alive.
+
+        It also keeps the memory mapped when the device closes or is lost.
+        """
         with self.device.gate:
             self.device.gate.check()
             if not self.mappable:
                 return None
-            pointer = buffer.piece.block.pointer + buffer.block_offset
-            return memoryview(ffi.buffer(ffi.gc(pointer, lambda _, kept=buffer: None), buffer.nbytes))
+            return buffer.piece.block.view(buffer.block_offset, buffer.nbytes, buffer)
 
     def close(self) -> None:
         self.segments = []
         while self.rings:
-            self.rings.pop().destroy(self.device.functions, self.device.handle)
+            self.rings.pop().destroy()
         if self.imported is not None:
-            self.imported.destroy(self.device.functions, self.device.handle)
+            self.imported.destroy()
         self.imported = None
 
 
