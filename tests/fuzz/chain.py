@@ -12,6 +12,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from difference import Difference
 
 import vkarray as vx
 from vkarray.dtypes import CATEGORIES, DTYPES, DType
@@ -19,10 +20,6 @@ from vkarray.dtypes import CATEGORIES, DTYPES, DType
 ENTRIES = 12  # of a chain; a new one takes the place of another
 WIDER = {"float16": np.float64, "float32": np.float64, "float64": np.longdouble, "complex64": np.complex128,
          "complex128": np.clongdouble}  # fmt: skip
-
-
-class Difference(AssertionError):
-    """vkarray and NumPy disagree."""
 
 
 def host_dtype(dtype: DType) -> np.dtype:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from chain import Chain, Difference, Step, rounded, same_bits, wider
+from chain import Chain, Step, rounded, same_bits, wider
+from difference import Difference
 from registry import operation, scalar, shown, tolerance
 
 import vkarray as vx

@@ -7,7 +7,7 @@ import time
 import traceback
 from typing import Any
 
-from chain import Difference
+from difference import Difference
 
 STEPS = 100  # operations of a chain
 

@@ -1,0 +1,5 @@
+"""What a chain raises."""
+
+
+class Difference(AssertionError):
+    """The two sides disagree."""

@@ -1,0 +1,16 @@
+"""A while of random chains of operations, compared with the CPU; `python tests/fuzz bridge` goes on for as long as you like."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+FUZZ = Path(__file__).parents[1] / "fuzz"
+
+
+def test_random_chains_of_operations_agree_with_the_cpu():
+    command = [sys.executable, str(FUZZ), "bridge", "--seconds", "30", "--failures", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert "0 differences" in done.stdout
