@@ -177,6 +177,23 @@ def test_methods_that_move():
     assert not packed.is_vulkan
 
 
+def test_copies_that_are_not_waited_for():
+    x = torch.arange(6.0, device="vulkan").view(2, 3)
+    for copy in (
+        lambda one: one.to("cpu", non_blocking=True), lambda one: one.cpu().to("vulkan", non_blocking=True),
+        lambda one: one.to("cpu", torch.float16, non_blocking=True), lambda one: torch.empty(2, 3).copy_(one, True),
+    ):  # fmt: skip
+        for one in (x, x.t().contiguous().t(), x[:, :]):
+            assert copy(one).flatten().tolist() == list(range(6))
+
+
+def test_storages_that_give_memory_back_and_take_it_again():
+    storage = torch.ones(8, device="vulkan").untyped_storage()
+    assert storage.resize_(0).resize_(32) is storage
+    with pytest.raises(NotImplementedError, match=r"tensor\.resize_"):
+        storage.resize_(1 << 20)
+
+
 # -- what the device has none of --------------------------------------------------------------------------------------
 
 MISSING = {

@@ -40,6 +40,7 @@ def _as_one(op: Any) -> None:
     """A plan for an operator that PyTorch composes of others below autograd."""
 
     def composed(*args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("non_blocking", None)  # a copy to the host has come when it returns; PyTorch would pin memory for it
         return op._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
 
     _library.impl(op.name(), planned(composed), "PrivateUse1")

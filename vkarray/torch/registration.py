@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from . import accelerator, conversions, device
+from . import accelerator, conversions, device, distributed
 
 _kept: list[Any] = []  # PyTorch keeps plain pointers to what it is given
 
@@ -38,6 +38,7 @@ def register_device() -> None:
     accelerator.install()
     conversions.install()
     device.count_in_cpp()
+    distributed.install()
     torch.autograd._engine_run_backward = _run_backward
 
 

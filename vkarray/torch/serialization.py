@@ -52,6 +52,28 @@ def _clone(self: torch.UntypedStorage) -> torch.UntypedStorage:
 torch.UntypedStorage.clone = _clone
 
 
+_resize_others = torch.UntypedStorage.resize_
+
+
+def _resize(self: torch.UntypedStorage, size: int) -> torch.UntypedStorage:
+    """Keep the storage as it is where it has room for `size` bytes: PyTorch asks C++ alone for others.
+
+    Those who give memory back by it and take it again (`fully_shard` does) find it as it was, or give back nothing.
+    Raises NotImplementedError for a storage that would grow.
+    """
+    if self.device.type != "vulkan":
+        return _resize_others(self, size)
+    if size > self.nbytes():
+        raise NotImplementedError(
+            f"UntypedStorage.resize_: got {size:,} bytes for a storage of {self.nbytes():,} on vulkan, which cannot grow. "
+            f"Resize the tensor (tensor.resize_), which gets a new storage."
+        )
+    return self
+
+
+torch.UntypedStorage.resize_ = _resize
+
+
 _make_others = torch.UntypedStorage.__new__
 
 
