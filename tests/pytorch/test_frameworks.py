@@ -30,7 +30,7 @@ def test_streams_keep_the_order():
         assert torch.vulkan.current_stream() is first
         made = busy()
         with second:
-            assert torch.accelerator.current_stream() is second
+            assert torch.vulkan.current_stream() is second
             second.wait_stream(first)
             twice = made * 2
             made.record_stream(second)
@@ -43,7 +43,7 @@ def test_streams_keep_the_order():
     with torch.vulkan.stream(None):
         assert torch.vulkan.current_stream() == torch.vulkan.default_stream()
     torch.accelerator.set_stream(second)
-    assert torch.vulkan.current_stream() is second
+    assert torch.accelerator.current_stream() == torch.vulkan.current_stream() == second
     torch.vulkan.set_stream(torch.vulkan.default_stream("vulkan:0"))
 
 

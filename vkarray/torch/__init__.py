@@ -47,6 +47,7 @@ from . import (
     segments,
     serialization,
     significands,
+    streams,
     transformer,
     vision,
     weight_norm,

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from . import device, memory, properties, streams
+from . import device, memory, properties
 
 
 def _do_nothing(*_: Any) -> None:
@@ -17,8 +17,6 @@ def _do_nothing(*_: Any) -> None:
 # By the name in `torch._C`. The device is the accelerator as soon as it is registered, so others are not asked for.
 _ANSWERS: dict[str, Callable[..., Any]] = {
     "synchronizeDevice": device.synchronize,
-    "getStream": streams.current_stream,
-    "setStream": streams.set_stream,
     "isAllocatorInitialized": device.is_initialized,
     "emptyCache": memory.empty_cache,
     "emptyHostCache": _do_nothing,
