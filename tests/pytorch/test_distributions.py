@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+from checks import needs_int64
 from torch import distributions
 
 import vkarray as vx
@@ -142,6 +143,7 @@ FAMILIES = {
 }  # fmt: skip
 
 
+@needs_int64
 @pytest.mark.parametrize("name", FAMILIES)
 def test_families_draw_samples_with_gradients(name):
     family, values = FAMILIES[name]

@@ -6,7 +6,9 @@ import math
 
 import pytest
 import torch
+from checks import needs_int64
 
+pytestmark = needs_int64
 REDUCTIONS = ["sum", "mean", "max", "min", "prod"]
 NAN = math.nan
 VALUES = {

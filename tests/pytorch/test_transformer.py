@@ -7,6 +7,7 @@ import math
 
 import pytest
 import torch
+from checks import needs_int64
 from torch import nn
 
 BATCH, LENGTH, WIDTH, HEADS = 3, 5, 16, 4
@@ -26,6 +27,7 @@ def _moved(value: torch.Tensor | None) -> torch.Tensor | None:
     return None if value is None else value.to("vulkan")
 
 
+@needs_int64
 @pytest.mark.parametrize("padding", PADDING)
 @pytest.mark.parametrize(("activation", "norm_first"), [*itertools.product(("relu", "gelu"), (False, True))])
 @pytest.mark.parametrize("gradients", [False, True])

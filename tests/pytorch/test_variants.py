@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from checks import needs_int64
 from torch import Tensor
 from torch.nn import functional
 
@@ -33,6 +34,7 @@ def test_results_are_written_where_asked(name):
     torch.testing.assert_close(out.cpu(), expected)
 
 
+@needs_int64
 def test_histograms_are_written_where_asked():
     x = _numbers(20)
     expected = torch.histogram(x, 4)
@@ -42,6 +44,7 @@ def test_histograms_are_written_where_asked():
         torch.testing.assert_close(ours.cpu(), its)
 
 
+@needs_int64
 @pytest.mark.parametrize("other", [2, torch.tensor([1, 2, 3])], ids=["number", "tensor"])
 @pytest.mark.parametrize("name", ["__ilshift__", "__irshift__"])
 def test_shifts_in_place(name, other):
@@ -125,6 +128,7 @@ SIMULATED = {
 }  # fmt: skip
 
 
+@needs_int64
 @pytest.mark.parametrize("name", SIMULATED)
 def test_simulated_quantization_and_its_gradient(name):
     made = []

@@ -15,6 +15,9 @@ from torchvision import ops  # noqa: E402 - only where there is torchvision
 import vkarray as vx  # noqa: E402
 from vkarray.array import is_supported  # noqa: E402
 
+from checks import needs_int64  # noqa: E402 isort: skip
+
+pytestmark = needs_int64
 DOUBLE = is_supported(vx.float64, vx.asarray(0.0).device)
 # x and y of two corners: inside, over the border, outside, smaller than a pixel, of no size, the wrong way, the whole picture.
 CORNERS = [
