@@ -19,6 +19,7 @@ COMMANDS = {
     "accuracy": "measure the largest error of every function against an independent reference",
     "bench": "measure throughput and time per call, beside the other libraries that are installed",
     "operators": "run PyTorch's operators on the device and compare them with the CPU",
+    "models": "run models of packages that build on PyTorch and compare them with the CPU",
     "tune": "measure which kernels are fastest on a device, and remember the choices",
 }
 

@@ -10,17 +10,14 @@ import argparse
 import datetime
 import importlib.util
 import json
-import queue
 import subprocess
-import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
 from ... import __version__
 from ...errors import VkArrayError
-from .. import reports
+from .. import processes, reports
 from . import layers, report
 
 
@@ -45,72 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--beside", type=Path, nargs="*", default=[], metavar="FILE", help="records of other versions, for counts there"
     )
     parser.add_argument("--quiet", action="store_true", help="print the summary alone")
-
-
-class Worker:
-    """A process that checks entries, started again when it has crashed or hangs."""
-
-    def __init__(self, timeout: float) -> None:
-        self.timeout = timeout
-        self.start()
-
-    def start(self) -> None:
-        """Start the process and wait for the names of the entries."""
-        command = [sys.executable, "-m", "vkarray.command.operators.worker"]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-        self.lines: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=self._read, args=(self.process, self.lines), daemon=True).start()
-        self.names: list[str] = self.receive(600)
-
-    @staticmethod
-    def _read(process: Any, lines: queue.Queue[str]) -> None:
-        for line in process.stdout:
-            lines.put(line)
-        lines.put("")
-
-    def receive(self, timeout: float) -> Any:
-        """The next answer. Raises EOFError when the process has ended, queue.Empty when it takes too long."""
-        line = self.lines.get(timeout=timeout)
-        if not line:
-            raise EOFError(f"the process ended with status {self.process.wait()}")
-        return json.loads(line)
-
-    def check(self, entry: int, samples: int, dtypes: list[str], strict: bool) -> list[dict[str, Any]]:
-        """The records of an entry; what a crash or a hang leaves unchecked is missing."""
-        assert self.process.stdin is not None
-        records: list[dict[str, Any]] = []
-        left = list(dtypes)
-        while left:
-            request = {"entry": entry, "samples": samples, "dtypes": left, "strict": strict}
-            self.process.stdin.write(json.dumps(request) + "\n")
-            self.process.stdin.flush()
-            about = ["?", "?"]
-            try:
-                while (answer := self.receive(self.timeout)) is not None:
-                    if "about" in answer:
-                        about = answer["about"]
-                    else:
-                        records.append(answer)
-                return records
-            except (EOFError, queue.Empty) as error:
-                status = "crash" if isinstance(error, EOFError) else "timeout"
-                self.stop()
-                message = str(error) or f"no answer after {self.timeout} s"
-                records.append(
-                    {"dtype": about[0], "direction": about[1], "samples": 0, "status": status, "message": message,
-                     "fallbacks": []}
-                )  # fmt: skip
-                self.start()
-                assert self.process.stdin is not None
-                left = left[left.index(about[0]) + 1 :] if about[0] in left else []
-        return records
-
-    def stop(self) -> None:
-        """End the process."""
-        self.process.kill()
-        self.process.wait()
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -155,31 +86,24 @@ def _about(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def _records(arguments: argparse.Namespace) -> dict[str, list[dict[str, Any]]]:
-    workers = [Worker(arguments.timeout) for _ in range(arguments.jobs)]
+    start = (f"{__name__}.worker", ("dtype", "direction"), arguments.timeout)
+    workers = [processes.Worker(*start) for _ in range(arguments.jobs)]
     words = layers.NAMES if arguments.layers else arguments.k.split()
     exact = arguments.exact or arguments.layers
-    wanted: queue.Queue[int] = queue.Queue()
-    for number, name in enumerate(workers[0].names):
-        if not words or any(word == name if exact else word in name for word in words):
-            wanted.put(number)
+    wanted = [
+        number
+        for number, name in enumerate(workers[0].names)
+        if not words or any(word == name if exact else word in name for word in words)
+    ]
     records: dict[str, list[dict[str, Any]]] = {}
 
-    def work(worker: Worker) -> None:
-        while True:
-            try:
-                number = wanted.get_nowait()
-            except queue.Empty:
-                worker.stop()
-                return
-            began = time.perf_counter()
-            name = worker.names[number]
-            records[name] = worker.check(number, arguments.samples, arguments.dtypes, arguments.strict)
-            if not arguments.quiet:
-                print(report.line(name, records[name], time.perf_counter() - began), flush=True)
+    def check(worker: processes.Worker, number: int) -> None:
+        began = time.perf_counter()
+        name = worker.names[number]
+        options = {"samples": arguments.samples, "strict": arguments.strict}
+        records[name] = worker.check(number, arguments.dtypes, **options)
+        if not arguments.quiet:
+            print(report.line(name, records[name], time.perf_counter() - began), flush=True)
 
-    threads = [threading.Thread(target=work, args=(worker,)) for worker in workers]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    processes.checked_by(workers, wanted, check)
     return dict(sorted(records.items()))
