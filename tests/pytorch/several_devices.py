@@ -337,6 +337,30 @@ def test_training_across_devices(in_thread):
     assert {one.grad.device for one in model.first.parameters()} == {FIRST}
 
 
+def test_backward_passes_have_the_device_of_the_forward_pass_as_the_current_one():
+    class Shifted(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x + torch.ones(3, device=x.device)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient + torch.ones(3, device="vulkan")
+
+    for on in (SECOND, FIRST):
+        x = torch.zeros(3, device=on, requires_grad=True)
+        Shifted.apply(x).sum().backward()
+        assert x.grad.tolist() == [2, 2, 2]
+        assert torch.vulkan.current_device() == 0
+
+
+def test_tensors_without_memory_know_their_device():
+    with torch._subclasses.FakeTensorMode() as mode:
+        fake = mode.from_tensor(torch.ones(2, device=SECOND))
+        assert (fake + 1).device == SECOND
+        assert fake.to(FIRST).device == FIRST
+
+
 def test_gradients_of_gradients_across_devices():
     def twice(here, there):
         x = torch.tensor([1.0, 2.0, 3.0], device=here, requires_grad=True)

@@ -86,4 +86,4 @@ def test_one_device_is_left_without_a_guard(monkeypatch):
     listed = [description, replace(description, index=description.index + 1, is_default=False)]
     monkeypatch.setattr(device._vk, "enumerate_devices", lambda: listed)
     with pytest.warns(RuntimeWarning, match=r"not as expected\. torch\.vulkan has one of 2 devices"):
-        assert device._physical.__wrapped__() == (description.index,)
+        assert device._found() == [description.index]

@@ -53,20 +53,28 @@ def count_in_cpp() -> None:
     """Let PyTorch's C++ count the devices, and know the current one of each thread. To be called when it has the guard."""
     global _refusal
     _refusal = guard.install(device_count, current_device, functools.partial(setattr, _current, "index"))
-    _physical.cache_clear()
+    _listed.clear()
 
 
-@functools.cache
-def _physical() -> tuple[int, ...]:
+_listed: list[int] = []
+
+
+def _physical() -> list[int]:
     """Where vkarray lists the devices, by the index that PyTorch names them by: the first is the one of VKARRAY_DEVICE."""
+    if not _listed:  # not by functools.cache, which torch.compile warns of
+        _listed[:] = _found()
+    return _listed
+
+
+def _found() -> list[int]:
     devices = _vk.enumerate_devices()
     default = [one.index for one in devices if one.is_default]
     first = default[0] if default else _vk.open_device().index  # which says why there is none
     others = [one.index for one in devices if one.usable and one.index != first]
     if others and _refusal is not None:
         warnings.warn(f"{_refusal} torch.vulkan has one of {1 + len(others)} devices.", RuntimeWarning, stacklevel=2)
-        return (first,)
-    return (first, *others[: _MOST - 1])
+        return [first]
+    return [first, *others[: _MOST - 1]]
 
 
 _place_of: dict[int, Place] = {}  # by where vkarray lists a device
