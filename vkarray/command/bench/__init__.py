@@ -21,7 +21,7 @@ from typing import Any
 import vkarray as vx
 
 from ..libraries import installed
-from . import calls, chart, elementwise, fourier, growth, indexing, linalg, products, reductions, report, start
+from . import calls, chart, elementwise, fourier, growth, indexing, linalg, memory, products, reductions, report, start
 from .measure import Measurement, Result
 from .work import Goal, Sizes, Work
 
@@ -33,6 +33,7 @@ CHAPTERS: dict[str, Callable[[Sizes], Iterable[Work]]] = {
     "products": products.works,
     "linalg": linalg.works,
     "calls": calls.works,
+    "memory": memory.works,
 }
 START = "start"  # the chapter of fresh processes
 
