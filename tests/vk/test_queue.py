@@ -190,6 +190,9 @@ def test_failed_dispatch_leaves_nothing_behind(own_device):
     for push_constants in (["no bytes"], None, bytearray(28)):
         with pytest.raises(TypeError, match="combine: expected push constants of type bytes, got"):
             own_device.dispatch(combine.kernel, push_constants, (1, 1, 1), (a,), (a,))
+    for groups in ((1.5, 1, 1), (1, "1", 1), (1, 1), (1, -1, 1), (1, 1, -(2**40))):
+        with pytest.raises((TypeError, ValueError)):
+            own_device.dispatch(combine.kernel, bytes(28), groups, (a,), (a,))
     queue.submit()
     assert queue.batches == 0
     combine.run(a, a, a)

@@ -94,13 +94,14 @@ class Queue:
         """Take one dispatch of ``kernel`` and return; the work runs later, in order wherever buffers are shared.
 
         ``reads`` and ``writes`` are all the buffers that the kernel reads and writes. ``bindings`` are (binding,
-        buffer, offset, bytes) for kernels that declare descriptors. Raises FeatureError when ``groups`` is too large.
+        buffer, offset, bytes) for kernels that declare descriptors. Raises FeatureError when ``groups`` is too large,
+        TypeError and ValueError for what is no dispatch.
         """
         with self.gate:
             if self.gate.reason is not None:
                 self.gate.check()
             x, y, z = groups
-            if x > 65535 or y > 65535 or z > 65535:
+            if not 0 <= x | y | z <= 65535:
                 check_groups(kernel.name, groups, self._max_groups)
             if kernel.device is not self.device:
                 raise ValueError(f"{kernel!r} belongs to another device than {self.device!r}.")
@@ -363,6 +364,9 @@ class Queue:
 
 
 def check_groups(kernel: str, groups: tuple[int, int, int], limits: tuple[int, int, int]) -> None:
+    """Raise where a device does not take so many workgroups: ValueError for negative counts, FeatureError for large ones."""
+    if min(groups) < 0:
+        raise ValueError(f"{kernel}: dispatch of {groups} workgroups; expected counts of 0 or more.")
     if any(count > limit for count, limit in zip(groups, limits, strict=True)):
         raise FeatureError(
             f"{kernel}: dispatch of {groups} workgroups, but the device takes at most {limits}; "
