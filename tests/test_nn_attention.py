@@ -182,3 +182,28 @@ def test_tiles_fit_what_they_are_for() -> None:
         assert max(row.shared_bytes(row.width, reductions) for reductions in (False, True)) <= 49152
         assert row.subgroup >= row.fragment * row.fragment // 8
         assert (row.fragment, row.subgroup) == (16, 32)  # which the variants hold
+
+
+@pytest.mark.parametrize("heads", [6, 2])
+@pytest.mark.parametrize("order", [(0, 2, 1, 3), (1, 0, 2, 3), (2, 1, 0, 3), (3, 0, 1, 2)])
+def test_results_and_gradients_get_the_strides_that_are_asked_for(order, heads):
+    rng = np.random.default_rng(3)
+    query = vx.asarray(rng.standard_normal((2, 6, 5, 4), dtype=np.float32))
+    key = vx.asarray(rng.standard_normal((2, heads, 7, 4), dtype=np.float32))
+    value = vx.asarray(rng.standard_normal((2, heads, 7, 3), dtype=np.float32))
+
+    def strides_of(shape):
+        lengths = [shape[axis] for axis in order]
+        return tuple(int(np.prod(lengths[order.index(axis) + 1 :])) for axis in range(4))
+
+    strides = strides_of((2, 6, 5, 3))
+    plain = attention.attention(query, key, value, grouped=True)
+    made = attention.attention(query, key, value, grouped=True, strides=strides)
+    assert np.array_equal(np.asarray(made.result), np.asarray(plain.result))
+    assert made.result._contiguous or made.result._strides == strides
+    assert made.result._contiguous == (order[3] != 3)  # rows of a result are contiguous
+    wanted = [strides_of(one.shape) for one in (query, key, value)]
+    given = (plain.result, query, key, value, plain.probabilities)
+    gradients = attention.attention_backward(*given, grouped=True)
+    for one, other in zip(attention.attention_backward(*given, grouped=True, strides=wanted), gradients, strict=True):
+        assert one is other is None or np.array_equal(np.asarray(one), np.asarray(other))

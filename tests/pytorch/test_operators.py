@@ -119,4 +119,9 @@ def test_command_runs_entries_in_another_process(tmp_path):
     done = subprocess.run([*command, "--json", str(file)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 entries checked, 2 pass (100.0 %), 0 crash" in done.stdout
-    assert {one["dtype"] for one in json.loads(file.read_text())["entries"]["neg"]} == {"float32", "float16", "int64"}
+    assert {one["dtype"] for one in json.loads(file.read_text())["entries"]["neg"]} == {
+        "float32",
+        "float16",
+        "int64",
+        "complex64",
+    }

@@ -226,7 +226,7 @@ def _sum_parts(term: str, a: VkArray, b: VkArray, lanes: int, result: VkArray, p
 def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     """result = a @ b for arrays of one dtype and shapes (..., m, k), (..., k, n) and (..., m, n), none of them empty.
 
-    The stacks of a and b broadcast to that of the result, which is contiguous.
+    The stacks of a and b broadcast to that of the result, whose rows are contiguous.
     """
     device = result._device
     batch, (m, n), k = result._shape[:-2], result._shape[-2:], a._shape[-1]

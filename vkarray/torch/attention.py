@@ -7,15 +7,19 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensorMode
 
+from ..array import VkArray
 from ..ops.nn import attention as nn
 from . import random, table
 from .composites import without_gradients
 from .device import chosen
 from .plans import planned
-from .storage import array_of, wrap
+from .results import Result, dense_strides, tell, tensor_of
+from .storage import TO_TORCH, array_of, wrap
 
 _fused = torch.ops.aten._scaled_dot_product_fused_attention_overrideable.default
+_fused_backward = torch.ops.aten._scaled_dot_product_fused_attention_overrideable_backward.default
 # PyTorch's own composition. It checks the arguments and turns masks of bools into numbers, which its parts take for granted.
 _composed = torch.ops.aten.scaled_dot_product_attention.default.decompose
 
@@ -55,7 +59,8 @@ def _inferred(
         made: Tensor = _composed(query, key, value, mask, 0.0, causal, scale=scale, enable_gqa=grouped)
         return made
     arrays = (array_of(query), array_of(key), array_of(value), None if mask is None else array_of(mask))
-    return wrap(nn.attend(*arrays, causal=causal, scale=scale, grouped=_is_grouped(query, key)))
+    strides = _strides_like(query, value)
+    return wrap(nn.attend(*arrays, causal=causal, scale=scale, grouped=_is_grouped(query, key), strides=strides))
 
 
 def _without_gradients(
@@ -82,44 +87,88 @@ def _fits(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, groupe
     return query.shape[1] == key.shape[1] or (grouped and query.shape[1] % key.shape[1] == 0)
 
 
+def _strides_like(query: Tensor, value: Tensor) -> tuple[int, ...]:
+    """The strides of a result: its dimensions lie in the order of those of the query, as PyTorch says of this operator."""
+    return dense_strides((*query.shape[:-1], value.shape[-1]), query.stride())
+
+
+def _laid_out(array: VkArray, strides: Sequence[int]) -> Tensor:
+    return tensor_of(array, Result(array._shape, tuple(strides), TO_TORCH[array._dtype]))
+
+
 def _forward(
     query: Tensor, key: Tensor, value: Tensor, attn_bias: Tensor | None = None, dropout_p: float = 0.0,
     is_causal: bool = False, return_debug_mask: bool = False, *, scale: float | None = None,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The result; in place of the logarithms of sums, the probabilities, and in place of the seed, what dropout kept."""
+    strides = _strides_like(query, value)
     drawn = random.current(chosen(query.device)) if dropout_p else None
     found = nn.attention(
         array_of(query), array_of(key), array_of(value), None if attn_bias is None else array_of(attn_bias),
-        causal=is_causal, scale=scale, probability=dropout_p, generator=drawn,
-        grouped=_is_grouped(query, key),
+        causal=is_causal, scale=scale, probability=dropout_p, generator=drawn, grouped=_is_grouped(query, key),
+        strides=strides,
     )  # fmt: skip
-    nothing = [torch.empty(0, dtype=torch.int64, device=query.device) for _ in range(3)]
-    kept = nothing[2] if found.kept is None else wrap(found.kept)
-    return (
-        wrap(found.result), wrap(found.probabilities), nothing[0], nothing[0], query.shape[2], key.shape[2], kept,
-        nothing[1], nothing[1],
-    )  # fmt: skip
+    kept = None if found.kept is None else wrap(found.kept)
+    result = _laid_out(found.result, strides)
+    return result, wrap(found.probabilities), None, None, query.shape[2], key.shape[2], kept, None, None
 
 
 def _backward(
     gradient: Tensor | None, query: Tensor, key: Tensor, value: Tensor, attn_bias: Tensor | None, wanted: Sequence[bool],
-    out: Tensor, probabilities: Tensor, cum_seq_q: Tensor, cum_seq_k: Tensor, max_q: int, max_k: int,
-    dropout_p: float, is_causal: bool, kept: Tensor, philox_offset: Tensor, *, scale: float | None = None,
+    out: Tensor, probabilities: Tensor, cum_seq_q: Tensor | None, cum_seq_k: Tensor | None, max_q: int, max_k: int,
+    dropout_p: float, is_causal: bool, kept: Tensor | None, philox_offset: Tensor | None, *, scale: float | None = None,
 ) -> tuple[Tensor | None, ...]:  # fmt: skip
     if gradient is None:
         return None, None, None, None
     of_mask = bool(wanted[3]) and attn_bias is not None
-    made = nn.attention_backward(
+    strides = [dense_strides(tuple(one.shape), one.stride()) for one in (query, key, value)]
+    *found, of_bias = nn.attention_backward(
         array_of(gradient), array_of(query), array_of(key), array_of(value), array_of(probabilities),
-        array_of(kept) if dropout_p else None, scale=scale, probability=dropout_p,
-        grouped=_is_grouped(query, key), of_mask=of_mask,
+        None if kept is None else array_of(kept), scale=scale, probability=dropout_p,
+        grouped=_is_grouped(query, key), of_mask=of_mask, strides=strides,
     )  # fmt: skip
-    results = [wrap(one) if one is not None and want else None for one, want in zip(made, wanted, strict=True)]
-    if of_mask and attn_bias is not None and results[3] is not None:
-        results[3] = results[3].sum_to_size(attn_bias.shape)
-    return tuple(results)
+    results = [_laid_out(one, each) if want else None for one, each, want in zip(found, strides, wanted, strict=False)]
+    return *results, None if attn_bias is None or of_bias is None else _of_bias(wrap(of_bias), attn_bias)
 
 
+def _of_bias(gradient: Tensor, bias: Tensor) -> Tensor:
+    """The gradient of numbers that were broadcast to the scores."""
+    summed = gradient.sum_to_size(bias.shape)
+    strides = dense_strides(tuple(bias.shape), bias.stride())
+    return summed if summed.stride() == strides else torch.empty_strided(
+        bias.shape, strides, dtype=bias.dtype, device=bias.device
+    ).copy_(summed)  # fmt: skip
+
+
+# -- what traced programs are told ------------------------------------------------------------------------------------
+
+
+def _told(
+    mode: FakeTensorMode, op: Any, query: Tensor, key: Tensor, value: Tensor, attn_bias: Tensor | None = None,
+    dropout_p: float = 0.0, *others: Any, **named: Any,
+) -> tuple[Any, ...]:  # fmt: skip
+    """What `_forward` returns: PyTorch says that the operator gives logarithms of sums."""
+    rows, columns = query.shape[2], key.shape[2]
+    heads = (key.shape[1], query.shape[1] // key.shape[1]) if _is_grouped(query, key) else (query.shape[1],)
+    scores = query.shape[0], *heads, rows, columns
+    with mode:
+        result = torch.empty_like(query.new_empty_strided((*query.shape[:-1], value.shape[-1]), query.stride()))
+        kept = query.new_empty(scores, dtype=torch.bool) if dropout_p else None
+        return result, query.new_empty(scores), None, None, rows, columns, kept, None, None
+
+
+def _told_backward(mode: FakeTensorMode, op: Any, gradient: Tensor | None, *args: Any, **named: Any) -> tuple[Any, ...]:
+    """What `_backward` returns: PyTorch says that there are gradients that are not wanted as well."""
+    *inputs, wanted = args[:5]
+    with mode:
+        return tuple(
+            torch.empty_like(one) if want and one is not None and gradient is not None else None
+            for one, want in zip(inputs, wanted, strict=True)
+        )
+
+
+tell(_fused, _told)
+tell(_fused_backward, _told_backward)
 # PyTorch composes this one of others for every device: ours comes before that, with gradients and without.
 without_gradients("scaled_dot_product_attention", _without_gradients, _attention)
 table.direct("_scaled_dot_product_fused_attention_overrideable", _forward)

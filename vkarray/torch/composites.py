@@ -31,7 +31,7 @@ def without_gradients(name: str, kernel: Callable[..., Any], recorded: Callable[
     _library.impl(name, under_autograd, "AutogradPrivateUse1")
 
 
-for _name in ("linear", "matmul", "layer_norm", "rms_norm", "group_norm", "batch_norm", "conv1d", "conv2d"):
+for _name in ("linear", "matmul", "layer_norm", "rms_norm", "group_norm", "conv1d", "conv2d"):
     _composed = getattr(torch.ops.aten, _name).default.decompose
     without_gradients(_name, planned(_composed), _composed)
 

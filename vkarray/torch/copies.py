@@ -16,6 +16,7 @@ from ..ops.linalg import basic
 from . import storage, table, transfer
 from .device import CPU_KERNELS, chosen
 from .plans import planned
+from .results import dense_strides
 from .storage import FROM_TORCH, array_of, new_array, wrap
 from .table import direct, native
 
@@ -58,6 +59,8 @@ def _empty_strided(
 
 
 def _resize(tensor: Tensor, size: Sequence[int], memory_format: torch.memory_format | None = None) -> Tensor:
+    if memory_format is None and tuple(size) == tensor.shape:
+        return tensor
     strides = _strides(size, memory_format)
     needed = tensor.storage_offset() + (0 if 0 in size else 1 + layout.offset_range(tuple(size), strides)[1])
     held = tensor.untyped_storage()
@@ -170,7 +173,7 @@ def _clone(tensor: Tensor, memory_format: torch.memory_format | None = None) -> 
     if memory_format in (None, torch.preserve_format):
         shape, strides = source._shape, source._strides
         if not source._contiguous and not storage.is_dense(shape, strides):
-            strides = torch.empty_like(torch.empty_strided(shape, strides, device="meta")).stride()
+            strides = dense_strides(shape, strides)
     else:
         shape, strides = source._shape, _strides(source._shape, memory_format)
     if source._contiguous and strides == source._strides:

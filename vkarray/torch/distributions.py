@@ -13,14 +13,14 @@ from ..array import VkArray, is_supported
 from ..ops.nn import distributions as nn
 from ..ops.nn import sampling
 from ..ops.rows import cast
-from . import random, table
+from . import random, results, table
 from .storage import array_of, wrap
 from .table import direct
 
 # -- normal numbers around given ones ---------------------------------------------------------------------------------
 
 
-def _around(mean: Any, std: Any, generator: Any, out: Tensor | None = None) -> Tensor:
+def _around(op: Any, mean: Any, std: Any, generator: Any, out: Tensor | None = None) -> Tensor:
     """Normal numbers with means and standard deviations of which one is a tensor, or both are."""
     given = [one for one in (mean, std) if isinstance(one, Tensor)]
     if isinstance(std, Tensor):
@@ -31,24 +31,31 @@ def _around(mean: Any, std: Any, generator: Any, out: Tensor | None = None) -> T
     elif not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     shape = torch.broadcast_shapes(*(one.shape for one in given))
-    made = (
-        torch.empty(shape, dtype=given[0].dtype, device=given[0].device) if out is None else table.resized(out, shape)
-    )
+    if out is not None:
+        made = table.resized(out, shape)
+    else:
+        (look,) = results.listed(results.inferred(op, (mean, std), {}))
+        assert look is not None
+        made = torch.empty_strided(look.shape, look.strides, dtype=look.dtype, device=given[0].device)
     numbers = torch.empty(shape, dtype=made.dtype, device=made.device).normal_(generator=generator)
     return made.copy_(numbers.mul_(std).add_(mean))
 
 
-def _normal(mean: Any, std: Any = 1.0, *, generator: Any = None) -> Tensor:
-    return _around(mean, std, generator)
+def _register_normal(name: str) -> None:
+    op = getattr(torch.ops.aten.normal, name)
 
+    def drawn(mean: Any, std: Any = 1.0, *, generator: Any = None) -> Tensor:
+        return _around(op, mean, std, generator)
 
-def _normal_out(mean: Any, std: Any = 1.0, *, generator: Any = None, out: Tensor) -> Tensor:
-    return _around(mean, std, generator, out)
+    def drawn_out(mean: Any, std: Any = 1.0, *, generator: Any = None, out: Tensor) -> Tensor:
+        return _around(op, mean, std, generator, out)
+
+    direct(f"normal.{name}", drawn)
+    direct(f"normal.{name}_out", drawn_out)
 
 
 for _name in ("Tensor_float", "float_Tensor", "Tensor_Tensor"):
-    direct(f"normal.{_name}", _normal)
-    direct(f"normal.{_name}_out", _normal_out)
+    _register_normal(_name)
 
 # -- transformed uniform and normal numbers ---------------------------------------------------------------------------
 

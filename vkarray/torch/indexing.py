@@ -20,7 +20,7 @@ from ..ops.nn import indexing as nn
 from ..ops.rows import cast
 from ..ops.searching import count_nonzero
 from ..ops.statistical import cumulative_sum
-from . import limits, table
+from . import limits, results, table
 from .counting import places_in_rows
 from .fallback import Unsupported
 from .plans import planned
@@ -92,8 +92,8 @@ def _arrays(indices: Sequence[VkArray | None]) -> list[VkArray | None]:
     return [one if one is None or one.ndim else one._view((1,), (1,)) for one in indices]
 
 
-_READ = table._Native(torch.ops.aten.index.Tensor, _indexed)
-_read = table._new(torch.ops.aten.index.Tensor, _READ)
+_READ = table.Native(torch.ops.aten.index.Tensor, _indexed)
+_read = table.returning_new(_READ)
 
 
 def _index(x: Tensor, indices: Indices) -> Tensor:
@@ -440,7 +440,7 @@ def _search(
     sorter: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """PyTorch's checks are those of its meta device; a number may be of another type than the sequence."""
-    table.inferred(
+    results.inferred(
         torch.ops.aten.searchsorted.Tensor, (edges, _as_tensor(values, edges)), {"sorter": sorter, "right": right}
     )
     values = _as_tensor(values, edges)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import torch
 
@@ -14,6 +13,7 @@ from ..ops.nn import normalization as nn
 from ..ops.nn import softmax as soft
 from ..ops.rows import cast
 from . import table
+from .composites import without_gradients
 from .plans import planned
 from .table import native
 
@@ -68,10 +68,11 @@ native("native_layer_norm_backward", _layer_norm_backward)
 
 def _batch_norm(
     x: VkArray, weight: VkArray | None, bias: VkArray | None, mean: VkArray | None, variance: VkArray | None,
-    training: bool, momentum: float, eps: float,
+    training: bool, momentum: float, eps: float, *, with_statistics: bool = True,
 ) -> Three:  # fmt: skip
     if not training and mean is not None and variance is not None:
-        return nn.batch_norm_of_running(x, weight, bias, mean, variance, eps), None, None
+        result = nn.batch_norm_of_running(x, weight, bias, mean, variance, eps)
+        return result, *((mean, nn.reciprocal_deviation(variance, eps)) if with_statistics else (None, None))
     return nn.batch_norm(x, weight, bias, mean=mean, variance=variance, training=training, momentum=momentum, eps=eps)
 
 
@@ -103,28 +104,21 @@ native("_batch_norm_with_update.default", _batch_norm_with_update)
 native("native_batch_norm_backward batch_norm_backward", _batch_norm_backward)
 
 
-def _register_batch_norm(name: str, function: Callable[..., Any], place: int) -> None:
-    """Without training, the statistics have no elements, whatever PyTorch's `meta` device says."""
-    packet, _, overload = name.partition(".")
-    op = getattr(getattr(torch.ops.aten, packet), overload or "default")
-    native_row = table._Native(op, function)
-    compute = table._new(op, native_row)
-
-    def kernel(*args: Any, **kwargs: Any) -> Any:
-        made = compute(*args, **kwargs)
-        if args[place] if len(args) > place else kwargs["training"]:
-            return made
-        _, *statistics = native_row.results(args, kwargs)
-        nothing = [torch.empty(0, dtype=one.dtype, device=made[0].device) for one in statistics if one is not None]
-        return made[0], *nothing
-
-    kernel.__module__ = __name__
-    table.direct(name, planned(kernel))
+def _batch_norm_alone(
+    x: VkArray, weight: VkArray | None, bias: VkArray | None, mean: VkArray | None, variance: VkArray | None,
+    training: bool, momentum: float, eps: float, cudnn: bool,
+) -> VkArray | None:  # fmt: skip
+    """The result without statistics."""
+    return _batch_norm(x, weight, bias, mean, variance, training, momentum, eps, with_statistics=False)[0]
 
 
-_register_batch_norm("native_batch_norm", _batch_norm, 5)
-_register_batch_norm("_native_batch_norm_legit", _batch_norm, 5)
-_register_batch_norm("_native_batch_norm_legit.no_stats", _batch_norm_without_statistics, 3)
+native("native_batch_norm _native_batch_norm_legit.default", _batch_norm)
+native("_native_batch_norm_legit.no_stats", _batch_norm_without_statistics)
+# Where no gradients are recorded nobody asks for the statistics.
+_composed = torch.ops.aten.batch_norm.default
+without_gradients(
+    "batch_norm", planned(table.returning_new(table.Native(_composed, _batch_norm_alone))), _composed.decompose
+)
 
 # -- group norm -------------------------------------------------------------------------------------------------------
 

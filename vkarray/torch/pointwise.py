@@ -15,7 +15,7 @@ from ..errors import FeatureError
 from ..ops import launch
 from ..ops.launch import Operation
 from ..ops.rows import Row, cast
-from . import device, fallback, limits, table
+from . import device, fallback, limits, results, table
 from .fallback import Unsupported
 from .plans import planned
 from .storage import FROM_TORCH, array_of, new_array, wrap
@@ -145,12 +145,12 @@ class Pointwise:
 
     def plan(self, formula: Any, operands: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> _Plan:
         """How these arguments are computed. Raises what PyTorch raises for them, and Unsupported."""
-        key = (formula, *[table.signature(one) if isinstance(one, Tensor) else type(one) for one in operands])
+        key = (formula, *[results.signature(one) if isinstance(one, Tensor) else type(one) for one in operands])
         found = self.plans.get(key)
         if found is None:
             if len(self.plans) >= _PLANS:
                 self.plans.clear()
-            found = self.plans[key] = self._planned(formula, operands, table.inferred(self.op, args, kwargs))
+            found = self.plans[key] = self._planned(formula, operands, results.inferred(self.op, args, kwargs))
         return found
 
     def _planned(self, formula: Any, operands: Sequence[Any], meta: Tensor) -> _Plan:
@@ -163,7 +163,7 @@ class Pointwise:
             compute = formula.compute
         else:
             free = [one for place, one in enumerate(operands) if not (typed and typed[place])]
-            compute = FROM_TORCH[promoted([table.as_meta(one) for one in free])]
+            compute = FROM_TORCH[promoted([results.as_meta(one) for one in free])]
             if formula.result == "real" and compute in CATEGORIES["integer or boolean"]:
                 compute = FROM_TORCH[meta.dtype]
         check_supported(FROM_TORCH[meta.dtype], _device_of(operands), self.op._schema.name)

@@ -26,7 +26,8 @@ from ..ops.rows import cast
 from . import fallback
 from .fallback import Unsupported
 from .plans import planned
-from .storage import FROM_TORCH, array_of, extent, is_dense, shares_storage, wrap
+from .results import Result, inferred, listed, signature, tensor_of
+from .storage import FROM_TORCH, array_of, extent, is_dense, shares_storage
 from .transfer import assign
 
 Kernel = Callable[..., Any]
@@ -43,14 +44,6 @@ class Entry(NamedTuple):
 
 
 TABLE: dict[str, Entry] = {}  # by the name of the overload, without "aten::"
-
-
-class Result(NamedTuple):
-    """What PyTorch says of a result."""
-
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: torch.dtype
 
 
 # -- operators and their variants -------------------------------------------------------------------------------------
@@ -160,55 +153,7 @@ def _chapter(function: Any) -> str:
     return str(getattr(function, "__module__", "")).rpartition(".")[2]
 
 
-# -- what PyTorch says of results -------------------------------------------------------------------------------------
-
-
-def signature(value: Any) -> Any:
-    """What of an argument decides how the result looks: not the values of tensors and floating-point numbers."""
-    if isinstance(value, Tensor):
-        return value.dtype, value.shape, value.stride(), value.get_device()
-    kind = type(value)
-    if kind is float or kind is complex:
-        return kind
-    if kind is list or kind is tuple:
-        return tuple([signature(one) for one in value])
-    return kind, value
-
-
-def as_meta(value: Any) -> Any:
-    """An argument with its tensors replaced by ones without memory (those of one element on the CPU stay)."""
-
-    def meta(tensor: Tensor) -> Tensor:
-        if tensor.is_cpu:
-            return tensor
-        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
-
-    return torch.device("meta") if isinstance(value, torch.device) else fallback.mapped(meta, value)
-
-
-def inferred(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """The results of an operator as tensors without memory. Raises PyTorch's errors; Unsupported where it cannot say."""
-    op = fallback.callable_with(op, args)
-    try:
-        return op(*map(as_meta, args), **{name: as_meta(value) for name, value in kwargs.items()})
-    except Exception as error:
-        reason = error  # its words differ from those of other devices, and some operators cannot run on `meta`
-    op(*map(_on_cpu, args), **{name: _on_cpu(value) for name, value in kwargs.items()})
-    raise Unsupported(f"PyTorch cannot say what the result looks like: {reason}")
-
-
-def _on_cpu(value: Any) -> Any:
-    """An argument with zeros on the CPU for its tensors: what is wrong with shapes and types is told as there."""
-
-    def zeros(tensor: Tensor) -> Tensor:
-        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="cpu").zero_()
-
-    return torch.device("cpu") if isinstance(value, torch.device) else fallback.mapped(zeros, value)
-
-
-def _results(meta: Any) -> list[Result | None]:
-    listed = meta if isinstance(meta, (tuple, list)) else (meta,)
-    return [None if one is None else Result(tuple(one.shape), one.stride(), one.dtype) for one in listed]
+# -- what is written to --------------------------------------------------------------------------------------------------
 
 
 # PyTorch's own names of its types, for its error texts.
@@ -298,8 +243,8 @@ def argument(value: Any, beside: Sequence[Any] = ()) -> Any:
     return FROM_TORCH[value] if kind is torch.dtype else value
 
 
-class _Native:
-    """The computing part of a row: from arguments to arrays that look as PyTorch says, with its strides left open."""
+class Native:
+    """The computing part of a row: from arguments to results that look as PyTorch says."""
 
     def __init__(self, op: Any, function: Kernel, adapt: Kernel | None = None) -> None:
         self.op, self.function, self.adapt = op, function, adapt
@@ -313,24 +258,30 @@ class _Native:
             if len(self.known) >= _SIGNATURES:
                 self.known.clear()
             asked = args if self.adapt is None else self.adapt(*args)
-            found = self.known[key] = _results(inferred(self.op, asked, kwargs))
+            found = self.known[key] = listed(inferred(self.op, asked, kwargs))
         return found
 
-    def __call__(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[VkArray | None]:
+    def _computed(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[tuple[VkArray, Result] | None]:
         beside = (*args, *kwargs.values()) if kwargs else args
         arrays = [argument(value, beside) for value in args]
         named = {name: argument(value, beside) for name, value in kwargs.items()}
         wanted = self.results(args, kwargs)
         values = self.function(*arrays, **named)
-        listed = list(values) if isinstance(values, (tuple, list)) else [values]
-        return [self._checked(one, result) for one, result in zip(listed, wanted, strict=True)]
+        for value, result in zip(values if isinstance(values, (tuple, list)) else [values], wanted, strict=True):
+            if value is None or result is None:
+                yield None
+            elif value._shape != result.shape:
+                raise RuntimeError(f"{self.op}: the kernel's result has shape {value._shape}, expected {result.shape}.")
+            else:
+                yield value, result
 
-    def _checked(self, value: VkArray | None, wanted: Result | None) -> VkArray | None:
-        if value is None or wanted is None:
-            return value
-        if value._shape != wanted.shape:
-            raise RuntimeError(f"{self.op}: the kernel's result has shape {value._shape}, expected {wanted.shape}.")
-        return cast(value, FROM_TORCH[wanted.dtype])
+    def __call__(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[VkArray | None]:
+        """The results for what is written into tensors: their strides are left open."""
+        return [one and cast(one[0], FROM_TORCH[one[1].dtype]) for one in self._computed(args, kwargs)]
+
+    def tensors(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Tensor | None]:
+        """The results as new tensors."""
+        return [one and tensor_of(*one) for one in self._computed(args, kwargs)]
 
 
 # What a row may raise before anything is written, when its kernels do not take these types: the CPU may.
@@ -349,21 +300,22 @@ def native(names: str, function: Kernel, *, state: bool = False, adapt: Kernel |
     remembered: Callable[[Kernel], Kernel] = (lambda kernel: kernel) if state else planned
     for name in names.split():
         for op in functional(name):
-            compute = _Native(op, function, adapt)
-            register(op, remembered(_new(op, compute)), "native", _chapter(function))
+            compute = Native(op, function, adapt)
+            register(op, remembered(returning_new(compute)), "native", _chapter(function))
             for other in in_place_variants(op):
                 register(other, remembered(_in_place(other, compute)), "native", _chapter(function))
             for other in out_variants(op):
                 register(other, _out(other, compute), "native", _chapter(function))
 
 
-def _new(op: Any, compute: _Native) -> Kernel:
+def returning_new(compute: Native) -> Kernel:
+    """The kernel of an overload that returns new tensors."""
+
     def kernel(*args: Any, **kwargs: Any) -> Any:
         try:
-            values = compute(args, kwargs)
+            tensors = compute.tensors(args, kwargs)
         except REFUSALS as error:
-            return fallback.run(op, args, kwargs, reason(error))
-        tensors = [None if value is None else wrap(value) for value in values]
+            return fallback.run(compute.op, args, kwargs, reason(error))
         return tensors if compute.several else tensors[0]
 
     return kernel
@@ -373,7 +325,7 @@ def reason(error: Exception) -> str:
     return f"no shader computes it for these arguments ({error})"
 
 
-def _in_place(op: Any, compute: _Native) -> Kernel:
+def _in_place(op: Any, compute: Native) -> Kernel:
     def kernel(target: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         check_target(target)
         try:
@@ -392,7 +344,7 @@ def _in_place(op: Any, compute: _Native) -> Kernel:
     return kernel
 
 
-def _out(op: Any, compute: _Native) -> Kernel:
+def _out(op: Any, compute: Native) -> Kernel:
     names = written(op)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:

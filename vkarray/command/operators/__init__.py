@@ -1,7 +1,8 @@
 """Run PyTorch's databases of operators (OpInfo) and optimisers on the device and compare with the CPU.
 
-Every entry is checked forward for float32, float16, int64 and bool and backward for float32, in a process of its own that may
-crash. Needs PyTorch, and pytest and expecttest, which PyTorch's tests import.
+Every entry is checked forward for float32, float16, int64 and bool and backward for float32, and what its results look like
+("traced") for float32, complex64 and int64, in a process of its own that may crash. Needs PyTorch, and pytest and expecttest,
+which PyTorch's tests import.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--strict", action="store_true", help="what would run on the CPU fails")
     parser.add_argument(
-        "--dtypes", nargs="+", default=["float32", "float16", "int64", "bool"], help="types (default: all four)"
+        "--dtypes",
+        nargs="+",
+        default=["float32", "float16", "int64", "bool", "complex64"],
+        help="types (default: all five)",
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one type of an entry (default 120)")

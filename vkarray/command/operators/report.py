@@ -86,8 +86,10 @@ def summary(records: Mapping[str, Records]) -> str:
 _HEAD = """# PyTorch's operators on `vulkan`
 
 Written by `vkarray operators --markdown`: PyTorch's databases of operators (OpInfo) and optimisers, run on the device and
-compared with the CPU, forward for float32, float16, int64 and bool, backward for float32, with {samples} of each. An
-entry that cannot run on a device of this kind, such as those for sparse tensors, is not counted.
+compared with the CPU, forward for float32, float16, int64 and bool, backward for float32, with {samples} of each. *Traced*:
+types, shapes and strides of all results are also compared with what PyTorch tells programs that it traces, as
+`torch.compile` does, with arguments in two orders in memory. An entry that cannot run on a device of this kind, such as
+those for sparse tensors, is not counted.
 
 {summary}.
 

@@ -14,10 +14,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ... import torch as bridge
 from ...torch.storage import FROM_TORCH
 from ...torch.table import TABLE, full_name
-from . import torch_optimizers
+from . import torch_optimizers, torch_traced
 
 FORWARD = ("float32", "float16", "int64", "bool")
 BACKWARD = ("float32",)
+TRACED = ("float32", "complex64", "int64")
 
 # How near results must be: for the short type what PyTorch's own comparison of CUDA with the CPU asks for
 # (`TestCommon.test_compare_cpu`), for the long one ten times nearer.
@@ -46,7 +47,7 @@ UNSTABLE = {"logcumsumexp"}
 # Operators whose eigenvalues come in anyone's order.
 ANY_ORDER = {"linalg.eig", "linalg.eigvals"}
 
-# Operators that keep the statistics of float16 in float32, as on CUDA.
+# Operators that keep the statistics of float16 in float32, and give those used without training as well, as on CUDA.
 STATISTICS = {"native_layer_norm", "native_batch_norm", "_native_batch_norm_legit", "_batch_norm_with_update"}
 
 
@@ -84,10 +85,14 @@ def moved(value: Any) -> Any:
     return tree.tree_map(one, value)
 
 
-def _given(entry: Any, sample: Any) -> tuple[Any, Any, Any]:
+def _arguments(sample: Any) -> tuple[Any, Any, Any]:
+    return sample.input, sample.args, sample.kwargs
+
+
+def _given(entry: Any, arguments: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
     """A sample's arguments for the device."""
-    given, args, kwargs = moved((sample.input, sample.args, sample.kwargs))
-    return (given, sample.args, sample.kwargs) if entry.name in ON_CPU else (given, args, kwargs)
+    given, args, kwargs = moved(arguments)
+    return (given, *arguments[1:]) if entry.name in ON_CPU else (given, args, kwargs)
 
 
 def _on_device(arguments: Any) -> bool:
@@ -222,10 +227,10 @@ def _processed(entry: Any, sample: Any, result: Any) -> Any:
 
 def check_sample(entry: Any, sample: Any, backward: bool) -> bool:
     """Compare one sample; False where the CPU has no result to compare with."""
-    arguments = (sample.input, sample.args, sample.kwargs)
+    arguments = _arguments(sample)
     if any(one.layout is not torch.strided for one in tensors(arguments)):
         return False
-    given, args, kwargs = _given(entry, sample)
+    given, args, kwargs = _given(entry, arguments)
     if not _on_device((given, args, kwargs)):
         return False
     try:
@@ -241,7 +246,8 @@ def check_sample(entry: Any, sample: Any, backward: bool) -> bool:
         return False
     outputs = result = _processed(entry, sample, entry(given, *args, **kwargs))
     if entry.name in STATISTICS:
-        result = tree.tree_map(lambda one, other: one.to(other.dtype), tuple(result), tuple(expected))
+        pairs = zip(tuple(result), tuple(expected), strict=True)
+        result = [one.to(other.dtype) if other.numel() else one.new_empty(0, dtype=other.dtype) for one, other in pairs]
     if entry.name in PLACES and _same_places(copies[0], tensors(result)[-1].cpu(), tensors(expected)[-1]):
         result, expected = tensors(result)[:-1], tensors(expected)[:-1]
     normwise = entry.name in NORMWISE
@@ -264,6 +270,39 @@ def check_sample(entry: Any, sample: Any, backward: bool) -> bool:
     return True
 
 
+def check_traced(entry: Any, sample: Any) -> bool:
+    """Compare what the operators of a sample return, forth and back, with what PyTorch says when it traces them.
+
+    The arguments come as they are and in another order in memory. False where the CPU takes neither.
+    """
+    if any(one.layout is not torch.strided for one in tensors(_arguments(sample))):
+        return False
+    checked = False
+    for arguments in (torch_traced.turned(_arguments(sample)), _arguments(sample)):
+        given = _given(entry, arguments)
+        try:
+            takes = _passes(entry, sample, arguments)
+        except Exception:
+            takes = False
+        if takes:
+            with torch_traced.Compared() as seen:
+                _passes(entry, sample, given)
+            for differences in seen.differences.values():
+                raise Mismatch(differences[0])
+        checked |= takes
+    return checked
+
+
+def _passes(entry: Any, sample: Any, arguments: tuple[Any, Any, Any]) -> bool:
+    """Run a sample forth and back; False where a result is of a kind that the device has not."""
+    given, args, kwargs = arguments
+    result = entry(given, *args, **kwargs)
+    if any(one.layout is not torch.strided or one.dtype not in FROM_TORCH for one in tensors(result)):
+        return False
+    gradients(sample.output_process_fn_grad(result), [one for one in tensors(arguments) if one.requires_grad])
+    return True
+
+
 class _Formulas(TorchDispatchMode):
     """Notes whether an operator has a row with PyTorch's own formula."""
 
@@ -277,7 +316,7 @@ class _Formulas(TorchDispatchMode):
 
 def is_decomposed(entry: Any, sample: Any, backward: bool) -> bool:
     """Whether PyTorch's own formulas, in terms of other operators, have a part in computing a sample."""
-    given, args, kwargs = _given(entry, sample)
+    given, args, kwargs = _given(entry, _arguments(sample))
     with _Formulas() as seen:
         result = sample.output_process_fn_grad(entry(given, *args, **kwargs))
         if backward:
@@ -293,21 +332,25 @@ def cases(entry: Any, dtypes: list[str]) -> Iterator[tuple[str, str]]:
     for name in BACKWARD:
         if name in dtypes and entry.supports_autograd and entry.supports_dtype(getattr(torch, name), "cpu"):
             yield name, "backward"
+    for name in TRACED:
+        if name in dtypes and entry.supports_dtype(getattr(torch, name), "cpu"):
+            yield name, "traced"
 
 
 def check(entry: Any, dtype: str, direction: str, samples: int, strict: bool = False) -> dict[str, Any]:
     """Check some samples of an entry. Returns a record of the outcome, and of what ran on the CPU, which `strict` forbids."""
     record: dict[str, Any] = {"dtype": dtype, "direction": direction, "samples": 0, "status": "pass", "message": ""}
-    backward = direction == "backward"
+    backward = direction == "backward" or (direction == "traced" and entry.supports_autograd and dtype in BACKWARD)
     bridge.reset_fallbacks()
     with warnings.catch_warnings(), bridge.strict(strict):
         warnings.simplefilter("ignore")
         try:
             inputs = entry.sample_inputs("cpu", getattr(torch, dtype), requires_grad=backward)
             for sample in itertools.islice(inputs, samples):
-                checked = check_sample(entry, sample, backward)
+                traced = direction == "traced"
+                checked = check_traced(entry, sample) if traced else check_sample(entry, sample, backward)
                 record["samples"] += checked
-                if checked and "decomposed" not in record:
+                if checked and not traced and "decomposed" not in record:
                     record["decomposed"] = is_decomposed(entry, sample, backward)
         except Exception as error:
             kind = "" if isinstance(error, Mismatch) else f"{type(error).__name__}: "

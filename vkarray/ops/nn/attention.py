@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ... import dtypes, layout, promotion
-from ...array import VkArray
-from .. import launch, statistical
+from ...array import VkArray, empty
+from .. import cooperative, statistical
+from ..creation import zeros
 from ..linear_algebra import matmul
 from ..manipulation import reshape
 from ..random import Generator
@@ -87,13 +89,15 @@ def _transposed(x: VkArray) -> VkArray:
 def attention(
     query: VkArray, key: VkArray, value: VkArray, mask: VkArray | None = None, *, causal: bool = False,
     scale: float | None = None, probability: float = 0.0, generator: Generator | None = None, grouped: bool = False,
+    strides: layout.Strides | None = None,
 ) -> Attention:  # fmt: skip
     """softmax(scale * query @ key.T, where the mask allows) @ value.
 
     Parameters: query (..., H, L, E), key (..., H, S, E) and value (..., H, S, F), real floating-point of one dtype, leading
     dimensions broadcast; mask (bool: where to look, or numbers that are added to the scores; broadcasts to (..., H, L, S));
     causal (row l sees the places 0 to l alone); scale (default 1 / sqrt(E)); probability (of dropout, with a generator); grouped
-    (the heads of key and value are fewer, and each serves several of the query, next to each other).
+    (the heads of key and value are fewer, and each serves several of the query, next to each other); strides (of a result
+    without gaps whose rows are contiguous; default: those of a contiguous one).
     Returns (result of shape (..., H, L, F), probabilities, mask of dropout). Rows that see nothing are 0.
     Raises TypeError for other types, ValueError for shapes that do not fit.
     Method: products of matrices, and the softmax between them in one kernel; 16-bit scores are rounded to their dtype.
@@ -110,65 +114,88 @@ def attention(
         if generator is None:
             raise ValueError("attention: dropout needs random numbers. Give generator=vkarray.random.default_rng().")
         used, kept = dropout(probabilities, probability, generator)
-    result = matmul(used, value)
+    return Attention(_product(used, value, heads, strides), probabilities, kept)
+
+
+def _product(a: VkArray, b: VkArray, heads: int, strides: layout.Strides | None) -> VkArray:
+    """a @ b, without the dimension of groups. It has the strides given, where those are of contiguous rows without gaps."""
+    batch = layout.broadcast_shapes([a._shape[:-2], b._shape[:-2]], "attention")
     if heads > 1:
-        result = reshape(result, (*result._shape[:-4], result._shape[-4] * heads, *result._shape[-2:]))
-    return Attention(result, probabilities, kept)
+        batch = (*batch[:-2], batch[-2] * heads)
+    shape = (*batch, a._shape[-2], b._shape[-1])
+    if 0 in (*shape, *a._shape):
+        return zeros(shape, dtype=a._dtype, device=a._device)
+    result = empty(shape, a._dtype, a._device)
+    if strides is None or len(strides) != len(shape) or strides[-1] != 1:
+        strides = result._strides
+    if layout.offset_range(shape, strides) == (0, result.size - 1):
+        result = result._view(shape, strides)
+    cooperative.matmul(a, b, _grouped(result, heads) if heads > 1 else result)
+    return result
 
 
 def attend(
     query: VkArray, key: VkArray, value: VkArray, mask: VkArray | None = None, *, causal: bool = False,
-    scale: float | None = None, grouped: bool = False,
+    scale: float | None = None, grouped: bool = False, strides: layout.Strides | None = None,
 ) -> VkArray:  # fmt: skip
     """The result of `attention` alone, without dropout: in one kernel where there is one for these operands.
 
-    Parameters, errors: as `attention`. The result need not be contiguous, nor are 16-bit scores rounded in that kernel.
+    Parameters, errors: as `attention`. That kernel has strides of its own, and does not round 16-bit scores.
     """
     heads = _checked("attend", query, key, value, grouped)[3]
     factor = 1 / math.sqrt(query._shape[-1]) if scale is None else promotion.as_float(scale, "attend", "scale")
     found = attention_fragments.attend(query, key, value, mask, causal=causal, factor=factor, group=heads)
     if found is None:
-        return attention(query, key, value, mask, causal=causal, scale=scale, grouped=grouped).result
+        return attention(query, key, value, mask, causal=causal, scale=scale, grouped=grouped, strides=strides).result
     return found
 
 
 def attention_backward(
     gradient: VkArray, query: VkArray, key: VkArray, value: VkArray, probabilities: VkArray, kept: VkArray | None = None,
     *, scale: float | None = None, probability: float = 0.0, grouped: bool = False, of_mask: bool = False,
+    strides: Sequence[layout.Strides | None] = (None, None, None),
 ) -> tuple[VkArray, VkArray, VkArray, VkArray | None]:  # fmt: skip
     """The gradients of query, key and value, and of a mask of numbers when asked for, from that of the result of `attention`.
 
     Parameters: gradient (of the shape of the result); query, key, value, scale, probability, grouped as given; probabilities,
-    kept as returned. The gradient of the mask has the shape of the scores.
+    kept as returned; strides (of the first three gradients, as `attention` takes them, where nothing is summed for them). The
+    gradient of the mask has the shape of the scores.
     """
     function = "attention_backward"
     shapes = [one._shape for one in (query, key, value)]
     query, key, value, heads = _checked(function, query, key, value, grouped)
     factor = 1 / math.sqrt(query._shape[-1]) if scale is None else promotion.as_float(scale, function, "scale")
     if heads > 1:
-        gradient = _grouped(launch.contiguous(gradient), heads)
+        gradient = _grouped(gradient, heads)
     dropped = 1 / (1 - probability) if probability < 1 else 0.0
     used = probabilities if kept is None else dropout_backward(probabilities, kept, dropped)
-    of_value = matmul(_transposed(used), gradient)
     of_used = matmul(gradient, _transposed(value))
     if kept is not None:
         of_used = dropout_backward(of_used, kept, dropped)
     own = softmax_backward(of_used, probabilities) if of_mask else None
     of_scores = softmax_backward(of_used, probabilities, scale=factor)
-    found = (matmul(of_scores, key), matmul(_transposed(of_scores), query), of_value)
-    summed = [
-        _summed_to(one, shape, heads if place else 1)
-        for place, (one, shape) in enumerate(zip(found, shapes, strict=True))
-    ]
+    found = (
+        _product(of_scores, key, heads, strides[0]),
+        _summed_groups(_product(_transposed(of_scores), query, 1, strides[1]), heads),
+        _summed_groups(_product(_transposed(used), gradient, 1, strides[2]), heads),
+    )
+    summed = [_summed_to(one, shape) for one, shape in zip(found, shapes, strict=True)]
     if own is not None and heads > 1:
         own = reshape(own, (*own._shape[:-4], own._shape[-4] * heads, *own._shape[-2:]))
     return summed[0], summed[1], summed[2], own
 
 
-def _summed_to(x: VkArray, shape: layout.Shape, heads: int) -> VkArray:
-    """Sums over what was broadcast to make x from an array of `shape`: the groups of heads, and dimensions of length 1."""
-    if heads > 1:
-        x = cast(statistical.sum(cast(x, partial_dtype(x._dtype)), axis=-3), x._dtype)
+def _summed_groups(x: VkArray, heads: int) -> VkArray:
+    """Sums over the heads of a group."""
+    if heads == 1:
+        return x
+    return cast(statistical.sum(cast(x, partial_dtype(x._dtype)), axis=-3), x._dtype)
+
+
+def _summed_to(x: VkArray, shape: layout.Shape) -> VkArray:
+    """Sums over the dimensions of length 1 that were broadcast to make x from an array of `shape`."""
+    if x._shape == shape:
+        return x
     extra = x.ndim - len(shape)
     if x.size == math.prod(shape):
         return reshape(x, shape)
