@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from . import accelerator, conversions, device, distributed
+from . import accelerator, conversions, device, distributed, packages
 
 _kept: list[Any] = []  # PyTorch keeps plain pointers to what it is given
 
@@ -39,6 +39,7 @@ def register_device() -> None:
     conversions.install()
     device.count_in_cpp()
     distributed.install()
+    packages.install()
     torch.autograd._engine_run_backward = _run_backward
 
 
