@@ -103,7 +103,8 @@ def elementwise(chain: Chain) -> Step | None:
     for one in operands:
         values = one.host if isinstance(one, Entry) else np.asarray(one)
         hosts.append(rounded(values, compute).astype(kind) if compute is not vx.bool else values.astype(bool))
-    if name in ("floor_divide", "remainder") and not np.all(np.isfinite(hosts[0])):  # the standard and NumPy differ
+    # The standard and NumPy differ in infinities; NumPy takes the square root of -inf for its power of 0.5.
+    if name in ("floor_divide", "remainder", "pow") and not all(np.all(np.isfinite(host)) for host in hosts):
         return None
     with np.errstate(all="ignore"):
         expected = getattr(np, name)(*hosts)
@@ -115,7 +116,9 @@ def elementwise(chain: Chain) -> Step | None:
                     np.abs(hosts[0]) + np.abs(hosts[-1]) if name in ("log", "log2", "log10", "logaddexp") else 0
                 )
             ulps = 16 if compute.kind == "complex floating" else 2
-            bound = tolerance(result, ulps, size)
+            bound = tolerance(
+                result, ulps, size + (0.05 if name == "logaddexp" else 0)
+            )  # its zeros are sums that cancel
         elif result.kind != "bool":
             expected = rounded(expected, result)
     values = [one.array if isinstance(one, Entry) else one for one in operands]
@@ -170,6 +173,8 @@ def astype(chain: Chain) -> Step | None:
                 return None
             if info.min == 0 and not np.all(x.host >= 0):
                 return None
+    if target is vx.bfloat16 and source is vx.float64:  # the reference rounds twice
+        return None
     with np.errstate(all="ignore"):
         expected = rounded(x.host, target)
     return Step(lambda: f"astype({shown(x)}, {target})", lambda: vx.astype(x.array, target), expected, target)

@@ -13,8 +13,11 @@ from vkarray.dtypes import CATEGORIES, REAL_OF
 
 
 def _moderate(x: Entry) -> bool:
-    """Whether sums of products stay within the range of the type."""
-    return bool(np.all(np.abs(x.host) < float(vx.finfo(x.array.dtype).max) ** 0.4))
+    """Whether products and their sums are normal numbers of the type."""
+    limits, size = vx.finfo(x.array.dtype), np.abs(x.host)
+    return bool(
+        np.all((size < float(limits.max) ** 0.4) & ((size > float(limits.smallest_normal) ** 0.4) | (size == 0)))
+    )
 
 
 @operation(8)

@@ -49,7 +49,18 @@ def _add(a: Any, b: Any, alpha: Any = 1) -> tuple[Any, ...]:
     return (ADD, a, b) if alpha == 1 else (ADD_SCALED, a, b, alpha)
 
 
+def _is_bool(a: Any) -> bool:
+    return a.dtype is torch.bool if isinstance(a, Tensor) else isinstance(a, bool)
+
+
 def _subtract(a: Any, b: Any, alpha: Any = 1) -> tuple[Any, ...]:
+    if _is_bool(a) or _is_bool(b):
+        if _is_bool(a) and _is_bool(b):
+            which, instead = "two bool tensors", "Use the `^` or `logical_xor()` operator instead."
+        else:
+            which = "a bool tensor"
+            instead = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        raise RuntimeError(f"Subtraction, the `-` operator, with {which} is not supported. {instead}")
     if alpha == 1 and _beside_number(a, b):
         return nn.subtract_number, a, b
     if alpha == 1 and _beside_number(b, a):
@@ -86,7 +97,7 @@ def _power(a: Any, b: Any) -> tuple[Any, ...]:
 
 elementwise("add", _add)
 elementwise("rsub.Tensor", lambda a, b, alpha=1: _subtract(b, a, alpha))
-elementwise("sign sgn", ByType(VX["sign"], bool=nn.identity))
+elementwise("sign sgn", ByType(nn.sign, bool=nn.identity))
 elementwise("signbit", ByInteger(VX["signbit"], nn.is_negative))
 elementwise("gcd", nn.gcd)
 elementwise("lcm", nn.lcm)

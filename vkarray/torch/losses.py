@@ -113,8 +113,15 @@ for _loss, _function in (("multi", _multi_margin_backward), ("multilabel", _mult
     direct(f"{_loss}_margin_loss_backward.grad_input", with_out(_function, "grad_input"))
 native("nll_loss_forward nll_loss2d_forward", _nll_loss)
 native("nll_loss_backward nll_loss2d_backward", _nll_loss_backward)
-for _name in ("mse_loss", "huber_loss", "soft_margin_loss"):
-    decomposed(f"{_name} {_name}_backward", "losses")
+decomposed("mse_loss huber_loss soft_margin_loss", "losses")
+
+
+def _slope_of_nothing(gradient: Tensor, x: Tensor, *rest: Any, **named: Any) -> Tensor | None:
+    """The gradient of no elements, by whose number PyTorch's formulas divide; None for others."""
+    return None if x.numel() else x.clone()
+
+
+decomposed("mse_loss_backward huber_loss_backward soft_margin_loss_backward", "losses", _slope_of_nothing)
 
 
 def _check_probabilities(x: Tensor, target: Tensor, *rest: Any, **named: Any) -> None:
@@ -132,6 +139,6 @@ def _check_beta(x: Tensor, target: Tensor, reduction: int = _MEAN, beta: float =
 decomposed("binary_cross_entropy", "losses", _check_probabilities)
 decomposed("smooth_l1_loss", "losses", _check_beta)
 decomposed("multi_margin_loss", "losses", _check_classes)
-decomposed("binary_cross_entropy_backward smooth_l1_loss_backward", "losses")
+decomposed("binary_cross_entropy_backward smooth_l1_loss_backward", "losses", _slope_of_nothing)
 direct("multilabel_margin_loss_forward", _multilabel_margin)
 direct("multilabel_margin_loss_forward.output", _multilabel_margin_out)

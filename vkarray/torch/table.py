@@ -385,10 +385,11 @@ def _or_on_cpu(op: Any, kernel: Kernel) -> Kernel:
     return tried
 
 
-def decomposed(names: str, chapter: str = "decompositions", check: Callable[..., None] | None = None) -> None:
+def decomposed(names: str, chapter: str = "decompositions", check: Callable[..., Any] | None = None) -> None:
     """Rows for operators that PyTorch's own formula computes in terms of others.
 
-    `check` gets the arguments before, and refuses values that the formula takes, but PyTorch's kernels do not.
+    `check` gets the arguments before: it refuses values that the formula takes, but PyTorch's kernels do not, or returns
+    the result where the formula has none.
     Raises LookupError for an operator that PyTorch has no formula for.
     """
     from torch._decomp import decomposition_table
@@ -405,10 +406,10 @@ def decomposed(names: str, chapter: str = "decompositions", check: Callable[...,
                     register(other, _from_functional(other, op), "decomposed", chapter)
 
 
-def _after(check: Callable[..., None], formula: Kernel) -> Kernel:
+def _after(check: Callable[..., Any], formula: Kernel) -> Kernel:
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        check(*args, **kwargs)
-        return formula(*args, **kwargs)
+        found = check(*args, **kwargs)
+        return formula(*args, **kwargs) if found is None else found
 
     return kernel
 

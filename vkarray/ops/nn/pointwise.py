@@ -124,7 +124,13 @@ fmax = _binary("fmax", {"integer": "max(a, b)", "else": "a != a ? b : b != b ? a
                category="real numeric")  # fmt: skip
 fmin = _binary("fmin", {"integer": "min(a, b)", "else": "a != a ? b : b != b ? a : vx_minimum(a, b)"},
                category="real numeric")  # fmt: skip
-heaviside = _binary("heaviside", "a == T(0) ? b : a < T(0) ? T(0) : T(1)", category="real numeric", library=None)
+heaviside = _binary("heaviside", "a == T(0) ? b : a > T(0) ? T(1) : T(0)", category="real numeric", library=None)
+sign = _unary(
+    "sign",
+    {"real floating": "a != a ? T(0) : vx_sign(a)", "else": "vx_sign(a)"},
+    category="numeric",
+    library="arithmetic",
+)
 _INFINITY = {"category": "real", "result": "bool"}
 is_positive_infinity = _unary(
     "is_positive_infinity", {"real floating": "vx_is_infinity(a, false)", "else": "false"}, **_INFINITY
