@@ -260,9 +260,15 @@ READS = {
 @pytest.mark.parametrize("read", READS)
 def test_an_error_is_told_at_the_next_read_and_once(read):
     made = torch.ones(3, device=DEVICE).index_select(0, torch.tensor([5], device=DEVICE))
-    with pytest.raises(IndexError, match="index_select: index 5 is out of bounds for dimension 0 with size 3"):
+    with pytest.raises(
+        IndexError, match="index_select: index 5 is out of bounds for dimension 0 with size 3"
+    ) as caught:
         READS[read](made)
     assert torch.ones(2, device=DEVICE).sum().item() == 2
+    x = torch.tensor([1.0, -2.0], device=DEVICE)
+    slopes = torch.func.grad(lambda v: v.pow(3).sum())(x)  # an error that is held changes nothing
+    torch.testing.assert_close(slopes, 3 * x**2)
+    assert caught.value
 
 
 def test_wrong_values_write_nowhere_else():

@@ -149,6 +149,8 @@ def install(count: Callable[[], int], get: Callable[[], int], put: Callable[[int
         finally:
             restore()
         atexit.register(_replace(_functions(count, get, put)))
+        # Each device has one stream, so gradients that go from one device to another meet another stream, in no race.
+        torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
     except (_Mismatch, OSError, AttributeError, RuntimeError, MemoryError, SystemError) as error:
         return (
             f"vkarray.torch: several devices need to be known to PyTorch's C++, and this build of PyTorch "
