@@ -12,6 +12,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from choices import Choices
 from difference import Difference
 
 import vkarray as vx
@@ -102,11 +103,11 @@ def check_close(step: Step, got: np.ndarray) -> None:
                 raise Difference(f"{step.text()}: got {got!r}, expected {expected!r}, error {np.max(error[~fine])}")
 
 
-class Chain:
+class Chain(Choices):
     """Some entries, and a source of random choices."""
 
     def __init__(self, seed: int) -> None:
-        self.random = np.random.default_rng(seed)
+        super().__init__(seed)
         self.entries: list[Entry] = []
         self.dtypes = [dtype for dtype in DTYPES.values() if _has(dtype)]
         self.last: Step | None = None
@@ -115,18 +116,6 @@ class Chain:
             self.entries.append(self.fresh())
 
     # -- random choices -----------------------------------------------------------------------------------------------
-
-    def choice(self, listed: Any) -> Any:
-        """One of several."""
-        listed = list(listed)
-        return listed[int(self.random.integers(len(listed)))]
-
-    def chance(self, probability: float) -> bool:
-        return bool(self.random.random() < probability)
-
-    def integer(self, low: int, high: int) -> int:
-        """A whole number from low to high, both included."""
-        return int(self.random.integers(low, high + 1))
 
     def dtype(self, category: str | None = None) -> DType:
         """A type that the device has, of a category of the standard."""

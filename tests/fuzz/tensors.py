@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
+from choices import Choices
 from difference import Difference
 from torch import Tensor
 
@@ -53,11 +53,11 @@ class Step:
     in_place: bool = False
 
 
-class Chain:
+class Chain(Choices):
     """Some pairs, and a source of random choices."""
 
     def __init__(self, seed: int) -> None:
-        self.random = np.random.default_rng(seed)
+        super().__init__(seed)
         torch.manual_seed(seed)
         on = vx.asarray(0).device
         self.types = {
@@ -66,18 +66,6 @@ class Chain:
         }
         self.last: Step | None = None
         self.pairs = [self.fresh() for _ in range(4)]
-
-    def choice(self, listed: Any) -> Any:
-        """One of several."""
-        listed = list(listed)
-        return listed[int(self.random.integers(len(listed)))]
-
-    def chance(self, probability: float) -> bool:
-        return bool(self.random.random() < probability)
-
-    def integer(self, low: int, high: int) -> int:
-        """A whole number from low to high, both included."""
-        return int(self.random.integers(low, high + 1))
 
     def dtype(self, kind: str | None = None) -> torch.dtype:
         kind = kind or self.choice(("float", "float", "float", "integer", "integer", "bool", "complex"))
