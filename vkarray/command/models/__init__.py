@@ -30,16 +30,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one part of a model (default 300)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the records")
-    parser.add_argument("--read", type=Path, metavar="FILE", help="take the records of a file instead of running")
+    parser.add_argument(
+        "--read",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="take the records of files, newest last, instead of running",
+    )
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the page, docs/torch-models.md")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the models chosen, print what was found and a summary; 1 when a model failed."""
     if arguments.read:
-        with reports.opened(arguments.read) as found:
-            made = report.Run(**found)
-            report.summary(made)  # reads all of them
+        made = _together([_earlier(file) for file in arguments.read])
     else:
         made = _made(arguments)
     if arguments.json:
@@ -48,6 +52,25 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.write.write_text(report.markdown(made), encoding="utf-8")
     print(report.summary(made))
     return int(any(report.failed(one["records"]) for one in made.entries))
+
+
+def _earlier(file: Path) -> report.Run:
+    with reports.opened(file) as found:
+        run = report.Run(**found)
+        report.summary(run)  # reads all of them
+        return run
+
+
+def _together(runs: list[report.Run]) -> report.Run:
+    """Runs as one, which has the newest records of each model that there still is, and the commits and dates of all."""
+    from . import rows
+
+    about = dict(runs[-1].about)
+    for name in ("commit", "date"):
+        about[name] = ", ".join(dict.fromkeys(run.about[name] for run in runs))
+    entries = {(one["package"], one["name"]): one for run in runs for one in run.entries}
+    order = [(package, row.name) for package in rows.PACKAGES for row in rows.of(package)]
+    return report.Run(about, [entries[key] for key in order if key in entries])
 
 
 def _made(arguments: argparse.Namespace) -> report.Run:

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as tree
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -103,7 +105,8 @@ def _made(row: Row, where: str, dtype: torch.dtype = torch.float32, moved_by: fl
     model = row.make()
     for module in model.modules():
         for name, value in vars(module).items():
-            if isinstance(value, float) and ("drop" in name or isinstance(module, torch.nn.modules.dropout._DropoutNd)):
+            drops = "drop" in name or (name == "p" and type(module).__name__.startswith(("Dropout", "StochasticDepth")))
+            if drops and isinstance(value, float):
                 setattr(module, name, 0.0)
     with torch.no_grad():
         for one in model.parameters():
@@ -243,58 +246,73 @@ def _outputs(row: Row, _: str) -> float:
     return compare(run(DEVICE), expected, OUTPUTS)
 
 
-def _loss(result: Any) -> torch.Tensor:
-    """The model's own loss, or a fixed weighted mean of what it gives."""
+def _loss(result: Any) -> tuple[torch.Tensor, float]:
+    """The model's own loss, or a fixed weighted mean of what it gives; and the size of what is added up."""
     loss = getattr(result, "loss", None)
     if isinstance(loss, torch.Tensor) and loss.requires_grad:
-        return loss.sum()
+        return loss.sum(), float(loss.detach().abs().sum())
     generator = torch.Generator().manual_seed(2)
-    floats = [one for one in _tensors(result) if one.requires_grad]
-    total = [
-        (one * torch.randn(one.shape, generator=generator).to(one.device, one.dtype)).mean()
-        for one in (each.real + each.imag if each.is_complex() else each for each in floats)
-    ]
-    return torch.stack(total).sum()
+    floats = [each.real + each.imag if each.is_complex() else each for each in _tensors(result) if each.requires_grad]
+    terms = [one * torch.randn(one.shape, generator=generator).to(one.device, one.dtype) for one in floats]
+    size = sum(float(one.detach().abs().mean()) for one in terms)
+    return torch.stack([one.mean() for one in terms]).sum(), size
+
+
+class _Smooth(TorchFunctionMode):
+    """SiLU in place of rectifiers: rounding turns these on and off, and with them gradients below."""
+
+    RECTIFIERS = (
+        functional.relu, functional.relu6, functional.hardswish, functional.hardsigmoid, functional.hardtanh, torch.relu,
+        torch.relu_, torch.Tensor.relu, torch.Tensor.relu_,
+    )  # fmt: skip
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in self.RECTIFIERS:
+            return functional.silu(args[0] if args else (kwargs or {})["input"])
+        return func(*args, **(kwargs or {}))
 
 
 def _step(
     row: Row, where: str, dtype: torch.dtype = torch.float32, moved_by: float = 0.0
-) -> tuple[torch.Tensor, dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-    """Loss, gradients, and what a step of AdamW adds to the parameters; without parameters, those of the inputs."""
+) -> tuple[torch.Tensor, dict[str, torch.Tensor], dict[str, torch.Tensor], dict[str, float]]:
+    """Loss, gradients, what a step of AdamW adds to the parameters (of inputs where there are none), and the sizes of all."""
     model, given = _made(row, where, dtype, moved_by).train(), _given(row, where, dtype)
     trained = {name: one for name, one in model.named_parameters() if one.requires_grad}
     if not trained:
         trained = {name: one.requires_grad_() for name, one in given.items()
                    if isinstance(one, torch.Tensor) and one.is_floating_point()}  # fmt: skip
     before = {name: one.detach().clone() for name, one in trained.items()}
-    with _drawing(row):
-        loss = _loss(model(**given))
+    with _drawing(row), _Smooth() if row.unstable else nullcontext():
+        loss, size = _loss(model(**given))
         loss.backward()
     gradients = {name: one.grad.clone() for name, one in trained.items() if one.grad is not None}
     # As large as the largest gradient, so that no change is by the sign of a gradient of rounding errors.
     eps = max([float(one.abs().max()) for one in gradients.values() if one.numel()], default=1.0) or 1.0
     torch.optim.AdamW(trained.values(), lr=LEARNING_RATE, eps=eps).step()
-    return loss, gradients, {name: one.detach() - before[name] for name, one in trained.items()}
+    sizes = {"loss": size} | {name: float(one.abs().max()) if one.numel() else 0.0 for name, one in before.items()}
+    return loss, gradients, {name: one.detach() - before[name] for name, one in trained.items()}, sizes
 
 
-def _training(row: Row, _: str) -> float:
+def _training(row: Row, mode: str) -> float:
     if row.unstable:
 
         def passes(where: str, dtype: torch.dtype = torch.float32, moved_by: float = 0.0) -> list[torch.Tensor]:
-            return _tensors(_step(row, where, dtype, moved_by))
+            return [one for one in _tensors(_step(row, where, dtype, moved_by)[:3]) if one.numel()]
 
         return _as_near_as_the_cpu(passes)
-    loss, gradients, changes = _step(row, "cpu")
+    loss, gradients, changes, sizes = _step(row, "cpu")
     _must_say_something(gradients)
-    our_loss, our_gradients, our_changes = _step(row, DEVICE)
+    our_loss, our_gradients, our_changes = _step(row, DEVICE)[:3]
     largest = max(float(one.abs().max()) for one in gradients.values() if one.numel())
-    worst = compare({"loss": our_loss}, {"loss": loss}, OUTPUTS)
+    worst = compare({"loss": our_loss}, {"loss": loss}, OUTPUTS, sizes["loss"])
     for name, one in gradients.items():
         compare({name: our_gradients.get(name)}, {name: one}, GRADIENTS, largest)
         if one.numel():
             worst = max(worst, float((our_gradients[name].cpu() - one).abs().max()) / largest)
     compare(our_gradients.keys() - gradients.keys(), set(), GRADIENTS)
-    compare(our_changes, changes, GRADIENTS, LEARNING_RATE)
+    for name, one in changes.items():  # which are no nearer than parameters are rounded
+        rounded = 2 * EPS * sizes[name] / GRADIENTS.of_size
+        compare({name: our_changes[name]}, {name: one}, GRADIENTS, max(LEARNING_RATE, rounded))
     return worst
 
 

@@ -1,53 +1,12 @@
-"""Models of the package transformers that read and write words."""
+"""Models of the package transformers: those that continue text here, others in modules beside this one."""
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
-import torch
-
-from .rows import Inputs, Row, integers
-
-WORDS: dict[str, Any] = {
-    "vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64,
-    "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 98,
-}  # fmt: skip
-# Wide enough that attention is not uniform and gradients reach all layers.
-INITIAL: dict[str, Any] = {"initializer_range": 0.2}
-MODES = ("greedy", "beam", "sampling", "static cache")
-ALL_MODES = (*MODES, "without cache", "prompt lookup", "assisted")
-
-
-def row(
-    name: str,
-    kind: str,
-    given: Any,
-    modes: tuple[str, ...] = (),
-    draws: bool = False,
-    unstable: str = "",
-    **configuration: Any,
-) -> Row:
-    """A row of a model class, of the small configuration."""
-
-    def make() -> torch.nn.Module:
-        found = getattr(importlib.import_module("transformers"), kind)
-        config = found.config_class(**INITIAL | configuration)
-        for key, value in vars(config).items():
-            if "drop" in key and isinstance(value, float):
-                setattr(config, key, 0.0)
-        model: torch.nn.Module = found(config)
-        return model
-
-    return Row(name, f"transformers.{kind}", make, given, modes, draws, unstable)
-
-
-def words() -> Inputs:
-    """Two sentences, the second one padded before its words, and the words that follow."""
-    ids = integers(2, 98, 2, 9)
-    mask = torch.ones_like(ids)
-    mask[1, :3] = 0
-    return {"input_ids": ids, "attention_mask": mask, "labels": ids.masked_fill(mask == 0, -100)}
+from . import transformers_pictures, transformers_sequences, transformers_signals
+from .rows import Row
+from .transformers_rows import ALL_MODES, MODES, WORDS, row, words
 
 
 def decoder(name: str, kind: str, modes: tuple[str, ...] = MODES, **configuration: Any) -> Row:
@@ -77,7 +36,14 @@ ROWS = [
     decoder("BLOOM", "BloomForCausalLM", n_layer=2, n_head=4),
     decoder("GPT-NeoX", "GPTNeoXForCausalLM"),
     decoder("GPT-J", "GPTJForCausalLM", n_embd=32, n_layer=2, n_head=4, n_positions=64, rotary_dim=4),
-    decoder("GPT-Neo", "GPTNeoForCausalLM", num_layers=2, num_heads=4, attention_types=[[["global", "local"], 1]], window_size=4),
+    decoder(
+        "GPT-Neo",
+        "GPTNeoForCausalLM",
+        num_layers=2,
+        num_heads=4,
+        attention_types=[[["global", "local"], 1]],
+        window_size=4,
+    ),
     decoder("StableLM", "StableLmForCausalLM", **KEYS),
     decoder("OLMo", "OlmoForCausalLM", **KEYS),
     decoder("Cohere", "CohereForCausalLM", **KEYS),
@@ -85,4 +51,78 @@ ROWS = [
     decoder("Qwen2-MoE", "Qwen2MoeForCausalLM", **EXPERTS, shared_expert_intermediate_size=32),
     decoder("Mamba", "MambaForCausalLM", ("greedy", "sampling"), state_size=8),
     decoder("Starcoder2", "Starcoder2ForCausalLM", **KEYS),
-]  # fmt: skip
+    decoder(
+        "Mamba 2", "Mamba2ForCausalLM", ("greedy",), num_heads=8, head_dim=8, n_groups=1, state_size=8, chunk_size=4
+    ),
+    decoder("RWKV", "RwkvForCausalLM", ("greedy",), attention_hidden_size=32, context_length=32),
+    decoder(
+        "Jamba",
+        "JambaForCausalLM",
+        ("greedy",),
+        **EXPERTS,
+        attn_layer_period=2,
+        attn_layer_offset=1,
+        expert_layer_period=2,
+        mamba_d_state=4,
+        mamba_dt_rank=4,
+        use_mamba_kernels=False,
+    ),
+    decoder(
+        "DBRX",
+        "DbrxForCausalLM",
+        ("greedy",),
+        d_model=32,
+        n_heads=4,
+        n_layers=2,
+        max_seq_len=64,
+        attn_config={"kv_n_heads": 2, "clip_qkv": 8.0, "rope_theta": 1e4},
+        ffn_config={"ffn_hidden_size": 32, "moe_num_experts": 4, "moe_top_k": 2, "hidden_size": 32},
+    ),
+    decoder("MPT", "MptForCausalLM", d_model=32, n_heads=4, n_layers=2, max_seq_len=64),
+    decoder("OLMoE", "OlmoeForCausalLM", ("greedy",), **EXPERTS),
+    decoder(
+        "DeepSeek v3",
+        "DeepseekV3ForCausalLM",
+        ("greedy", "static cache"),
+        num_key_value_heads=4,
+        n_routed_experts=4,
+        n_shared_experts=1,
+        num_experts_per_tok=2,
+        moe_intermediate_size=32,
+        n_group=2,
+        topk_group=1,
+        first_k_dense_replace=1,
+        q_lora_rank=16,
+        kv_lora_rank=16,
+        qk_nope_head_dim=8,
+        qk_rope_head_dim=8,
+        v_head_dim=8,
+    ),
+    decoder("Granite", "GraniteForCausalLM", **KEYS),
+    decoder("Persimmon", "PersimmonForCausalLM"),
+    decoder("XGLM", "XGLMForCausalLM", ("greedy", "beam"), d_model=32, ffn_dim=64, num_layers=2, attention_heads=4),
+    decoder("BioGPT", "BioGptForCausalLM", ("greedy", "beam")),
+    decoder(
+        "CodeGen",
+        "CodeGenForCausalLM",
+        ("greedy", "sampling"),
+        n_embd=32,
+        n_layer=2,
+        n_head=4,
+        n_positions=64,
+        rotary_dim=4,
+    ),
+    decoder("GPT-BigCode", "GPTBigCodeForCausalLM", ("greedy",), n_embd=32, n_layer=2, n_head=4, n_positions=64),
+    decoder(
+        "RecurrentGemma",
+        "RecurrentGemmaForCausalLM",
+        ("greedy",),
+        **KEYS,
+        lru_width=32,
+        attention_window_size=8,
+        block_types=["recurrent", "attention"],
+    ),
+    *transformers_sequences.ROWS,
+    *transformers_pictures.ROWS,
+    *transformers_signals.ROWS,
+]

@@ -64,11 +64,11 @@ _HEAD = """# Models on `vulkan`
 
 Written by `vkarray models --write docs/torch-models.md`: models of packages that build on PyTorch, small and with random weights,
 run on the device and compared with the CPU in float32. *Outputs*: those in evaluation, within 1e-4 of each number and 1e-5 of the
-largest. *Training*: the loss, all gradients within 1e-3 of each number and 1e-5 of the largest gradient, and what a step of AdamW
-adds to all parameters; for what has no parameters, gradients of the inputs. *Generation*: the words and logits of modes of
-`generate`. Numbers are the largest error relative to the largest number. *On the CPU*: operators that have no shader, and how often
-they were called. Nothing is dropped out: each device has other random numbers. Where a model draws other random numbers (*draws*)
-both devices are given the CPU's.
+largest, or of 1 where that is larger. *Training*: the loss, all gradients within 1e-3 of each number and 1e-5 of the largest
+gradient, and what a step of AdamW adds to all parameters; for what has no parameters, gradients of the inputs. Parameters that are
+zero at first get small numbers. *Generation*: the words and logits of modes of `generate`. The numbers in the table are the largest
+errors, relative to the largest number. *On the CPU*: operators that have no shader, and how often they were called. Nothing is
+dropped out, for devices have random numbers of their own. Where a model draws other random numbers (*draws*) both are given the CPU's.
 
 {summary}: {made}. {versions}.{left_out}
 """
