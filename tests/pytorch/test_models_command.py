@@ -10,6 +10,7 @@ import pytest
 import torch
 from checks import needs_int64
 
+from vkarray.__main__ import main
 from vkarray.command.models import checks, report, rows
 
 
@@ -52,6 +53,27 @@ def test_page_has_a_row_for_each_model():
     assert "not installed: peft" in page
     assert "- copied: a reason" in page
     assert "- bad, outputs: crash, `why`" in page
+
+
+def test_files_of_records_make_one_page(tmp_path):
+    """The newest records of each model that there still is, with the commits of all."""
+    ours = [row.name for row in rows.of("timm")[:2]]
+    runs = [
+        report.Run(
+            RUN.about, [_entry(ours[1], _record()), _entry(ours[0], _record(status="fail")), _entry("gone", _record())]
+        ),
+        report.Run(RUN.about | {"commit": "def"}, [_entry(ours[0], _record())]),
+    ]
+    files = [tmp_path / "first.json", tmp_path / "last.json"]
+    for file, run in zip(files, runs, strict=True):
+        file.write_text(json.dumps(run._asdict()))
+    page = tmp_path / "page.md"
+    assert main(["models", "--read", *map(str, files), "--write", str(page)]) == 0
+    text = page.read_text()
+    assert "2 models checked, 2 pass" in text
+    assert "vkarray 1.0 (abc, def)" in text
+    assert text.index(ours[0]) < text.index(ours[1])
+    assert "gone" not in text
 
 
 def test_rows_have_names_of_their_own():
@@ -114,7 +136,6 @@ def test_command_checks_models_in_another_process(tmp_path):
         "models",
         "--only",
         "qwen3",
-        "mamba",
         "--json",
         str(records),
         "--write",

@@ -68,7 +68,7 @@ largest, or of 1 where that is larger. *Training*: the loss, all gradients withi
 gradient, and what a step of AdamW adds to all parameters; for what has no parameters, gradients of the inputs. Parameters that are
 zero at first get small numbers. *Generation*: the words and logits of modes of `generate`. The numbers in the table are the largest
 errors, relative to the largest number. *On the CPU*: operators that have no shader, and how often they were called. Nothing is
-dropped out, for devices have random numbers of their own. Where a model draws other random numbers (*draws*) both are given the CPU's.
+dropped out, for devices have random numbers of their own. Where a model draws others (*draws*) both devices are given the CPU's.
 
 {summary}: {made}. {versions}.{left_out}
 """
