@@ -39,5 +39,4 @@ ROWS = [
     _row("efficientnet_lite0", 64, 4, RECTIFIED),
     _row("ghostnet_050", 64, 4, RECTIFIED),
     _row("hardcorenas_a", 64, 4, RECTIFIED),
-    _row("volo_d1_224", 64, img_size=64, layers=(1, 1, 1, 1), embed_dims=(32, 32, 32, 32), num_heads=(2, 4, 4, 4)),
 ]
