@@ -95,5 +95,4 @@ ROWS = [
     _row("augmentation.RandomCrop", _pictures, (16, 16)),
     _row("augmentation.RandomGaussianNoise", _pictures, p=1.0),
     _row("feature.harris_response", _pictures),
-    _row("feature.HardNet", lambda: {"x": numbers(4, 1, 32, 32)}),
 ]

@@ -11,7 +11,7 @@ import torch
 from .rows import Call, Inputs, Row, integers, numbers
 
 
-def _row(kind: str, given: Callable[[], Inputs], trains: bool = False, **options: Any) -> Row:
+def _row(kind: str, given: Callable[[], Inputs], **options: Any) -> Row:
     def make() -> torch.nn.Module:
         module, _, last = kind.rpartition(".")
         metric = getattr(importlib.import_module(f"torchmetrics{'.' if module else ''}{module}"), last)(**options)
@@ -19,13 +19,12 @@ def _row(kind: str, given: Callable[[], Inputs], trains: bool = False, **options
         def run(metric: Any, x: torch.Tensor, y: torch.Tensor) -> Any:
             metric.reset()
             metric.update(x, y)
-            if not trains:
-                metric.update(x.flip(0), y)
+            metric.update(x.flip(0), y)
             return metric.compute()
 
         return Call(run, metric)
 
-    return Row(kind.rpartition(".")[2], f"torchmetrics.{kind}", make, given, trains=trains)
+    return Row(kind.rpartition(".")[2], f"torchmetrics.{kind}", make, given, trains=False)
 
 
 def _classes() -> Inputs:
@@ -60,10 +59,10 @@ ROWS = [
             "JaccardIndex",
         )
     ),
-    _row("image.StructuralSimilarityIndexMeasure", _pictures, True, data_range=1.0, kernel_size=5),
-    _row("image.PeakSignalNoiseRatio", _pictures, True, data_range=1.0),
+    _row("image.StructuralSimilarityIndexMeasure", _pictures, data_range=1.0, kernel_size=5),
+    _row("image.PeakSignalNoiseRatio", _pictures, data_range=1.0),
     *(
-        _row(kind, _values, True)
+        _row(kind, _values)
         for kind in ("MeanSquaredError", "MeanAbsoluteError", "R2Score", "PearsonCorrCoef", "ConcordanceCorrCoef")
     ),
     _row("SpearmanCorrCoef", _values),
