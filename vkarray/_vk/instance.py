@@ -75,7 +75,9 @@ class Instance:
         )
 
         def destroy(handle: Any, allocator: Any, kept: Any = chain) -> None:  # of which the listener hears too
-            api.instance_functions(handle, []).vkDestroyInstance(handle, allocator)
+            # A view of a closed device's memory may be the last to go, while another thread makes an instance.
+            with _lock:
+                api.instance_functions(handle, []).vkDestroyInstance(handle, allocator)
 
         try:
             self.cell = api.owned("VkInstance", lambda cell: functions.vkCreateInstance(create, NULL, cell), destroy)
