@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import queue
 import sys
 import time
 
@@ -52,7 +53,7 @@ def main() -> int:
     while running and len(failures) < given.failures:
         try:
             found = results.get(timeout=10)
-        except Exception:
+        except queue.Empty:
             if not any(process.is_alive() for process in processes):
                 failures.append(f"a process ended with status {[process.exitcode for process in processes]}")
                 print(failures[-1], flush=True)
