@@ -153,6 +153,28 @@ def test_finalizers_that_compute() -> None:
     assert Cycle.calls > 20, "hardly a finalizer ran"  # a slow machine has time for few
 
 
+def test_reading_inside_a_call_does_not_wait_for_a_thread_that_runs_checks(device) -> None:
+    """A finalizer strikes in a call, which holds the gate; who runs checks holds their lock, and needs the gate."""
+    x, held, over, values = vx.asarray(HOST), threading.Event(), threading.Event(), []
+
+    def run_checks() -> None:
+        with checks.of(device)._lock:
+            held.set()
+            over.wait(60)
+
+    def read() -> None:
+        held.wait(60)
+        with device.gate:
+            values.append(x.tolist())
+
+    threads = [threading.Thread(target=target, daemon=True) for target in (run_checks, read)]
+    for thread in threads:
+        thread.start()
+    threads[1].join(30)
+    over.set()
+    assert values == [HOST.tolist()], "the read waits for ever"
+
+
 def new_variant(number: int) -> shaders.Variant:
     """A shader that nobody has compiled yet."""
     x = vx.asarray([1], dtype=vx.int32)

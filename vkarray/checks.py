@@ -22,25 +22,37 @@ class Checks:
         self._missed: dict[threading.Thread, Exception] = {}  # found by a read of another thread
         self._lock = threading.RLock()  # a thread's read waits until another one that runs its check is through
 
-    def run(self) -> None:
-        """Run and forget the checks. Raises the first error that one of them finds, and leaves the others waiting."""
+    def run(self, may_wait: bool = True) -> None:
+        """Run and forget the checks. Raises the first error that one of them finds, and leaves the others waiting.
+
+        Without `may_wait` it returns where another thread runs them: that one tells what it finds.
+        """
         reader = threading.current_thread()
-        with self._lock:
-            missed = self._missed.pop(reader, None)
-            if missed is not None:
-                raise missed
-            for thread in sorted(self.waiting, key=lambda thread: thread is not reader):  # its own first
-                check = self.waiting.pop(thread, None)
-                try:
-                    # None: a signal handler or a finalizer has read meanwhile
-                    found = None if check is None else check()
-                except BaseException:  # an interrupt, or a device that is lost: it has found out nothing
-                    self.waiting.setdefault(thread, check)
-                    raise
-                if found is not None:
-                    if thread is not reader and thread.is_alive():
-                        self._missed[thread] = type(found)(*found.args)
-                    raise found
+        if may_wait:
+            with self._lock:
+                self._run(reader)
+        elif self._lock.acquire(blocking=False):
+            try:
+                self._run(reader)
+            finally:
+                self._lock.release()
+
+    def _run(self, reader: threading.Thread) -> None:
+        missed = self._missed.pop(reader, None)
+        if missed is not None:
+            raise missed
+        for thread in sorted(self.waiting, key=lambda thread: thread is not reader):  # its own first
+            check = self.waiting.pop(thread, None)
+            try:
+                # None: a signal handler or a finalizer has read meanwhile
+                found = None if check is None else check()
+            except BaseException:  # an interrupt, or a device that is lost: it has found out nothing
+                self.waiting.setdefault(thread, check)
+                raise
+            if found is not None:
+                if thread is not reader and thread.is_alive():
+                    self._missed[thread] = type(found)(*found.args)
+                raise found
 
 
 _checks: dict[Device, Checks] = {}
@@ -61,4 +73,5 @@ def run(device: Device) -> None:
     """What a read of a value from the device does afterwards. Raises the error of a deferred check."""
     found = _checks.get(device)
     if found is not None:
-        found.run()
+        # A finalizer or a signal handler may read inside a call that holds the gate, which the thread that runs checks needs.
+        found.run(may_wait=not device.gate._is_owned())
