@@ -10,7 +10,7 @@ FUZZ = Path(__file__).parent / "fuzz"
 
 
 def test_random_chains_of_operations_agree_with_numpy():
-    command = [sys.executable, str(FUZZ), "library", "--seconds", "30", "--failures", "3"]
+    command = [sys.executable, str(FUZZ), "library", "--seconds", "30", "--chains", "60", "--failures", "3"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert "0 differences" in done.stdout
