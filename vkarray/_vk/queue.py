@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 FIRST_BATCH, LARGEST_BATCH = 8, 256  # commands per batch: small while the device may be idle, then doubling
 # Workgroups that are enough work to submit at once, and while the device has work, when it is the host's time that counts.
 BATCH_WORKGROUPS, LARGEST_WORKGROUPS = 1 << 14, 1 << 16
-CLOSE_SECONDS = 10.0  # closing waits so long for threads that look at the gate every 0.1 s, if the machine lets them
 PROBE_SECONDS = 1.0  # after so long a wait, and then this often, ask whether the device is lost
 
 
@@ -347,7 +346,7 @@ class Queue:
 
     def await_waiting(self) -> None:
         """Return when no thread waits any more. Call it when the gate is shut: each looks there every 0.1 s."""
-        end = time.perf_counter() + CLOSE_SECONDS
+        end = time.perf_counter() + PROBE_SECONDS
         while self.waiting and time.perf_counter() < end:
             time.sleep(1e-3)
 
