@@ -58,6 +58,11 @@ def promote(first: DType, second: DType) -> DType:
 
 def promote_all(given: Iterable[DType]) -> DType:
     """The common type of several types, whatever their order: floating-point types first, then each of the others, as NumPy."""
+    return _promoted(frozenset(given))
+
+
+@functools.cache
+def _promoted(given: frozenset[DType]) -> DType:
     return functools.reduce(promote, sorted(given, key=lambda dtype: dtype not in CATEGORIES["floating-point"]))
 
 

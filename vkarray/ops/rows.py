@@ -54,9 +54,8 @@ class Row:
             return dtype
         arrays = [operand for operand in operands if type(operand) is VkArray]
         floating = dtypes.float64
-        if (
-            self.integers == "by width"
-        ):  # of each array: int8 with uint8 are float16 here, as in NumPy, though int16 in a sum
+        if self.integers == "by width":
+            # Of each array: int8 with uint8 are float16 here, as in NumPy, though int16 in a sum.
             own = {array._dtype for array in arrays}
             floating = promotion.promote_all(map(promotion.float_for, {dtype} if own == {dtypes.bool_} else own))
         return available(floating, arrays[0]._device)

@@ -65,6 +65,17 @@ WHISPER: dict[str, Any] = {
     "suppress_tokens": None, "begin_suppress_tokens": None, "init_std": 0.2,
 }  # fmt: skip
 
+
+def _video() -> dict[str, Any]:
+    """Two videos of four pictures, and their classes."""
+    return {"pixel_values": numbers(2, 4, 3, 16, 16), "labels": integers(0, 4, 2)}
+
+
+_OF_VIDEO: dict[str, Any] = {
+    "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64, "image_size": 16,
+    "patch_size": 8, "num_frames": 4, "num_labels": 4,
+}  # fmt: skip
+
 ROWS = [
     row("Wav2Vec2", "Wav2Vec2ForCTC", _sound, **HEARS),
     row("HuBERT", "HubertForCTC", _sound, **HEARS),
@@ -156,27 +167,13 @@ ROWS = [
     row(
         "VideoMAE",
         "VideoMAEForVideoClassification",
-        lambda: {"pixel_values": numbers(2, 4, 3, 16, 16), "labels": integers(0, 4, 2)},
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
-        image_size=16,
-        patch_size=8,
-        num_frames=4,
-        num_labels=4,
+        _video,
+        **_OF_VIDEO,
     ),
     row(
         "TimeSformer",
         "TimesformerForVideoClassification",
-        lambda: {"pixel_values": numbers(2, 4, 3, 16, 16), "labels": integers(0, 4, 2)},
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
-        image_size=16,
-        patch_size=8,
-        num_frames=4,
-        num_labels=4,
+        _video,
+        **_OF_VIDEO,
     ),
 ]
