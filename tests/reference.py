@@ -7,9 +7,9 @@ import functools
 import numpy as np
 
 import vkarray as vx
-from vkarray.array import is_supported
-from vkarray.dtypes import DType
-from vkarray.ops import product
+from vkarray.core.array import is_supported
+from vkarray.core.dtypes import DType
+from vkarray.kernels.product import stacks
 
 # The arithmetic in which references are computed: at least 11 more bits than the type under test.
 WIDER = {
@@ -32,14 +32,16 @@ def host_dtype(dtype: DType) -> np.dtype:
 
 def roll(monkeypatch, device) -> None:
     """Let products in tiles leave their loops as they are on a CPU driver, which compiles them for minutes otherwise."""
-    make = product.matmul_variant
+    make = stacks.matmul_variant
 
     def variant(tile, *options):
         made = make(tile, *options)
-        return made._replace(defines=(*made.defines, ("ROLLED", "1"))) if tile.template == "matmul_tiled" else made
+        return (
+            made._replace(defines=(*made.defines, ("ROLLED", "1"))) if tile.template == "product/matmul_tiled" else made
+        )
 
     if device.limits.is_cpu:
-        monkeypatch.setattr(product, "matmul_variant", variant)
+        monkeypatch.setattr(stacks, "matmul_variant", variant)
 
 
 @functools.cache

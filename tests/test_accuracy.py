@@ -20,7 +20,7 @@ from vkarray.__main__ import main
 from vkarray.command import accuracy
 from vkarray.command.accuracy import digest, engine, exact, exhaustive, measure, reference, samples
 from vkarray.command.accuracy.formats import format_of
-from vkarray.ops.rows import ROWS
+from vkarray.kernels.rows import ROWS
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "accuracy.md"
 

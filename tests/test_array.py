@@ -11,7 +11,7 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES
+from vkarray.core.dtypes import CATEGORIES
 
 DTYPES = supported(vx.dtypes.DTYPES.values())
 INTEGER = vx.asarray(0).dtype  # int64, int32 where the device has no int64

@@ -13,8 +13,8 @@ import pytest
 from reference import supported
 
 import vkarray as vx
-from vkarray import shaders
-from vkarray.ops import rows
+from vkarray.kernels import rows
+from vkarray.shaders import source as shaders
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -9,11 +9,11 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
-from vkarray import shaders
-from vkarray.ops import catalogue
-from vkarray.ops.nn import columns, convolution_direct, convolution_products
-from vkarray.ops.nn.convolution import convolution as convolve
-from vkarray.ops.nn.convolution import convolution_backward
+from vkarray.command import catalogue
+from vkarray.nn import columns, convolution_direct, convolution_products
+from vkarray.nn.convolution import convolution as convolve
+from vkarray.nn.convolution import convolution_backward
+from vkarray.shaders import source as shaders
 
 DTYPES = supported([vx.float16, vx.bfloat16, vx.float32, vx.float64])
 
@@ -387,5 +387,5 @@ def test_variants_are_in_the_catalogue():
     assert {
         variant
         for variant in shaders._compiled
-        if variant.template.startswith(("nn_convolution", "nn_fold", "nn_unfold"))
+        if variant.template.startswith(("nn_convolution", "nn/fold", "nn/unfold"))
     } <= listed

@@ -16,9 +16,11 @@ from reference import supported
 from test_matmul import check, values_of
 
 import vkarray as vx
-from vkarray import shaders, tuning
-from vkarray.ops import catalogue, cooperative, fragments, product, tuned
-from vkarray.ops.cooperative import TILES, Tile
+from vkarray.command import catalogue, tuned
+from vkarray.kernels import tuning
+from vkarray.kernels.product import cooperative, fragments, stacks
+from vkarray.kernels.product.cooperative import TILES, Tile
+from vkarray.shaders import source as shaders
 
 HALVES = supported([vx.float16, vx.bfloat16])
 SMALL = {
@@ -210,7 +212,7 @@ def test_parts_of_the_summed_dimension(dtype, tile, monkeypatch) -> None:
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 def test_tiles_that_are_left_are_cut_into_parts(dtype, tile, device, monkeypatch) -> None:
     cut_sums(monkeypatch, 64)
-    monkeypatch.setattr(product, "_LEFT_PART", 64)
+    monkeypatch.setattr(stacks, "_LEFT_PART", 64)
     kind = device.limits.kind
     monkeypatch.setitem(TILES, kind, tuple(row._replace(at_once=4) for row in TILES[kind]))
     cooperative.choose_tile.cache_clear()
@@ -276,7 +278,7 @@ def test_a_device_with_fragments_uses_them(tile, device, monkeypatch) -> None:
     size = max(tile.shape)
     chosen = cooperative.choose_tile(device, (size, size), vx.float16)
     if chosen is not None:
-        monkeypatch.setattr(product, "matmul", None)
+        monkeypatch.setattr(stacks, "matmul", None)
         multiply(vx.float16, values_of(vx.float16, (size, size)), values_of(vx.float16, (size, size)))
     if not device.limits.is_cpu and ("float16", *tile.fragment) in device.limits.cooperative_matrices:
         assert device.limits.max_subgroup_size != tile.subgroup or chosen is not None
@@ -298,7 +300,7 @@ def test_the_same_bits_every_time(tile) -> None:
 def test_products_beyond_the_reach_of_indices_take_the_other_path(tile, monkeypatch) -> None:
     monkeypatch.setattr(cooperative, "_reach", lambda array: 64 * 64)
     seen = []
-    whole = product.matmul
-    monkeypatch.setattr(product, "matmul", lambda *operands: (seen.append(1), whole(*operands))[1])
+    whole = stacks.matmul
+    monkeypatch.setattr(stacks, "matmul", lambda *operands: (seen.append(1), whole(*operands))[1])
     multiply(vx.float16, values_of(vx.float16, (80, 80)), values_of(vx.float16, (80, 80)))
     assert seen == [1]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from reference import host_dtype, supported
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES
+from vkarray.core.dtypes import CATEGORIES
 from vkarray.ops import creation
 
 DTYPES = supported(vx.dtypes.DTYPES.values())

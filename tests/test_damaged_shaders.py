@@ -12,13 +12,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from vkarray.shaders.source.source import Variant
 
 import vkarray as vx
-from vkarray import archive as archive_of_shaders
-from vkarray import cache, configuration, shaders, spirv_module
+from vkarray import cache, configuration
 from vkarray.command import info
 from vkarray.errors import ShaderError
-from vkarray.shaders import Variant
+from vkarray.shaders import module as spirv_module
+from vkarray.shaders import source as shaders
+from vkarray.shaders.source import archive as archive_of_shaders
 
 SOURCE = """#version 460
 layout(local_size_x = 1) in;
@@ -328,7 +330,7 @@ def test_links_inside_the_shader_folder_are_followed(sources):
 
 def test_an_installation_of_symbolic_links_has_its_sources(tmp_path):
     """As package managers make it that keep one copy of each package."""
-    package = Path(shaders.__file__).parent
+    package = Path(shaders.__file__).parents[1]
     stored, linked = tmp_path / "stored" / "vkarray", tmp_path / "linked" / "vkarray"
     shutil.copytree(package, stored, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(shaders.source_folder(), stored / "_data" / "glsl", dirs_exist_ok=True)

@@ -10,7 +10,7 @@ import pytest
 from reference import flushed, flushes_subnormals, host_dtype, random_values, special_values, supported
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES
+from vkarray.core.dtypes import CATEGORIES
 
 DTYPES = supported(vx.dtypes.DTYPES.values())
 STANDARD = [dtype for dtype in DTYPES if dtype not in (vx.float16, vx.bfloat16)]

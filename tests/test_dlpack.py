@@ -10,8 +10,8 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
-from vkarray import dlpack
-from vkarray.array import storage_itemsize
+from vkarray.core.array import storage_itemsize
+from vkarray.io import dlpack
 
 DTYPES = supported(vx.dtypes.DTYPES.values())
 MAPPED = "hostVisibleDeviceMemory"  # the feature's name in VKARRAY_DISABLE

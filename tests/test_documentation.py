@@ -19,7 +19,7 @@ from reference import supported
 
 import vkarray
 from vkarray import configuration
-from vkarray.dtypes import DTYPES
+from vkarray.core.dtypes import DTYPES
 
 ROOT = Path(__file__).parent.parent
 # The examples of the page on PyTorch need PyTorch, an optional dependency: `./dev pytorch` runs them.

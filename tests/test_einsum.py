@@ -7,7 +7,7 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES
+from vkarray.core.dtypes import CATEGORIES
 
 NUMERIC = supported(CATEGORIES["numeric"])
 SIZES = {letter: size for size, letter in enumerate("abcdefghijklmnopqrstuvwxyz")} | {

@@ -21,9 +21,10 @@ from reference import (
 )  # fmt: skip
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES
-from vkarray.ops import elementwise, launch
-from vkarray.ops.rows import ROWS
+from vkarray.core.dtypes import CATEGORIES
+from vkarray.kernels import launch
+from vkarray.kernels.rows import ROWS
+from vkarray.ops import elementwise
 
 CASES = [(name, dtype) for name, row in ROWS.items() for dtype in supported(row.accepted())]
 

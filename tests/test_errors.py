@@ -8,7 +8,7 @@ import numpy as np  # noqa: F401 - in the evaluated calls
 import pytest
 
 import vkarray as vx
-from vkarray import other_names
+from vkarray.core import other_names
 
 MATRIX = vx.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 VECTOR = vx.asarray([1, 2, 3], dtype=vx.int32)

@@ -9,8 +9,9 @@ import pytest
 from reference import host_dtype, random_values, special_values, supported
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES, DTYPES
-from vkarray.ops import closeness, launch
+from vkarray.core.dtypes import CATEGORIES, DTYPES
+from vkarray.kernels import launch
+from vkarray.ops.beyond import closeness
 
 SUPPORTED = supported(DTYPES.values())
 FLOATING = supported(CATEGORIES["floating-point"])

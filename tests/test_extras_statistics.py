@@ -10,10 +10,10 @@ import pytest
 from reference import flushes_subnormals, host_dtype, random_values, supported
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES, DTYPES
-from vkarray.ops import histogram as counting
-from vkarray.ops import launch
-from vkarray.ops import quantile as quantiles
+from vkarray.core.dtypes import CATEGORIES, DTYPES
+from vkarray.kernels import launch
+from vkarray.ops.beyond import histogram as counting
+from vkarray.ops.beyond import quantile as quantiles
 
 SUPPORTED = supported(DTYPES.values())
 REAL = [dtype for dtype in SUPPORTED if dtype in CATEGORIES["real floating"]]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import vkarray as vx
-from vkarray import checks
-from vkarray.array import is_supported
-from vkarray.ops import faults
+from vkarray.core import checks
+from vkarray.core.array import is_supported
+from vkarray.kernels import faults
 
 DEVICE = vx.asarray(0).device
 FAULT = faults.WrongValue(ValueError, "here: {value} is wrong.")

@@ -16,9 +16,10 @@ from reference import supported
 from test_reproducibility import freedoms
 
 import vkarray as vx
-from vkarray import shaders
-from vkarray.ops import catalogue, launch
+from vkarray.command import catalogue
+from vkarray.kernels import launch
 from vkarray.ops.fourier import batch, functions, lengths, tables, transform
+from vkarray.shaders import source as shaders
 
 COMPLEX = supported([vx.complex64, vx.complex128])
 REAL = supported([vx.float32, vx.float64])
@@ -459,6 +460,6 @@ def test_variants_hold_what_a_run_asks_for(device, monkeypatch, kernels):
     vx.fft.rfft(vx.real(x))
     vx.fft.fft(x, n=17)
     ours = {variant for variant in asked if variant.template.startswith("fft")}
-    own = {"registers": {"fft_registers", "fft_half"}, "shared": {"fft_shared"}}[kernels]
-    assert {variant.template for variant in ours} == {"fft_table"} | own
+    own = {"registers": {"fft/registers", "fft/half"}, "shared": {"fft/shared"}}[kernels]
+    assert {variant.template for variant in ours} == {"fft/table"} | own
     assert ours <= known <= set(catalogue.standard_variants())

@@ -16,7 +16,7 @@ import pytest
 from reference import random_values, supported
 
 import vkarray as vx
-from vkarray.dtypes import DTYPES
+from vkarray.core.dtypes import DTYPES
 from vkarray.errors import FeatureError
 
 STORED = [dtype for dtype in supported(DTYPES.values()) if dtype is not vx.bfloat16]

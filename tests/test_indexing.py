@@ -8,12 +8,13 @@ import random
 import numpy as np
 import pytest
 from reference import supported
+from vkarray.shaders.source.source import spirv
 
 import vkarray as vx
-from vkarray import layout
-from vkarray.dtypes import CATEGORIES, DTYPES
-from vkarray.ops import indexing, key, nonzero
-from vkarray.shaders import spirv
+from vkarray.core import layout
+from vkarray.core.dtypes import CATEGORIES, DTYPES
+from vkarray.kernels import compact
+from vkarray.ops import indexing, key
 
 SUPPORTED = [dtype for dtype in supported(DTYPES.values()) if dtype is not vx.bfloat16]
 INTEGERS = supported(dtype for dtype in DTYPES.values() if dtype in CATEGORIES["integer"])
@@ -271,8 +272,8 @@ def test_compaction_in_parts(shape):
     values = numbered(shape)
     mask = values % 7 < 3
     array, device_mask = vx.asarray(values), vx.asarray(mask)
-    check(nonzero.compress(array, device_mask, part=192), values[mask])
-    for ours, theirs in zip(nonzero.coordinates(device_mask, part=192), np.nonzero(mask), strict=True):
+    check(compact.compress(array, device_mask, part=192), values[mask])
+    for ours, theirs in zip(compact.coordinates(device_mask, part=192), np.nonzero(mask), strict=True):
         check(ours, theirs)
 
 
@@ -281,7 +282,7 @@ def test_compaction_in_parts(shape):
 def test_compaction_with_and_without_shared_memory(shared, shape, device, monkeypatch):
     if shared and device.limits.max_workgroup_invocations < 256:
         pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
-    monkeypatch.setattr(nonzero, "uses_shared_memory", lambda device: shared)
+    monkeypatch.setattr(compact, "uses_shared_memory", lambda device: shared)
     for share in (0.01, 0.5, 1.0):
         mask = np.random.default_rng(3).random(shape) <= share
         values = numbered(shape)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from numpy.lib.stride_tricks import as_strided
 
-from vkarray import layout
+from vkarray.core import layout
 
 run = settings(max_examples=300, deadline=None)
 SHAPES = st.lists(st.integers(0, 5), max_size=5).map(tuple)

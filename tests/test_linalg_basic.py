@@ -9,8 +9,8 @@ import pytest
 from reference import WIDER, flushes_subnormals, host_dtype, supported
 
 import vkarray as vx
-from vkarray.array import is_supported
-from vkarray.dtypes import CATEGORIES, REAL_OF
+from vkarray.core.array import is_supported
+from vkarray.core.dtypes import CATEGORIES, REAL_OF
 
 NUMERIC = supported(CATEGORIES["numeric"])
 FLOATING = supported([vx.float32, vx.float64, vx.complex64, vx.complex128])

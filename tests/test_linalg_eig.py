@@ -7,7 +7,7 @@ import pytest
 from reference import flushes_subnormals, host_dtype, normal_values, supported
 
 import vkarray as vx
-from vkarray.dtypes import COMPLEX_OF
+from vkarray.core.dtypes import COMPLEX_OF
 from vkarray.ops.linalg import eig as module
 
 DTYPES = supported([vx.float32, vx.float64, vx.complex64, vx.complex128])

@@ -9,7 +9,8 @@ import pytest
 from reference import WIDER, flushes_subnormals, host_dtype, normal_values, supported
 
 import vkarray as vx
-from vkarray.ops import catalogue, launch
+from vkarray.command import catalogue
+from vkarray.kernels import launch
 from vkarray.ops.linalg.qr import panel_of
 
 DTYPES = supported([vx.float32, vx.float64, vx.complex64, vx.complex128])

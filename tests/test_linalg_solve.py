@@ -13,10 +13,11 @@ import pytest
 from reference import WIDER, flushes_subnormals, host_dtype, supported
 
 import vkarray as vx
-from vkarray import layout
-from vkarray.array import available
-from vkarray.dtypes import REAL_OF
-from vkarray.ops import catalogue, launch
+from vkarray.command import catalogue
+from vkarray.core import layout
+from vkarray.core.array import available
+from vkarray.core.dtypes import REAL_OF
+from vkarray.kernels import launch
 from vkarray.ops.linalg import common, lu
 
 FACTORED = supported(common.FACTORED)
@@ -435,5 +436,5 @@ def test_the_archive_has_every_shader_that_is_used(device, monkeypatch) -> None:
         vx.linalg.vector_norm(x)
         vx.linalg.matrix_norm(x, ord=1)
     labels = {variant.label for variant in used}
-    assert {f"linalg_{name} {dtype}" for name in ("lu_panel", "cholesky", "triangular") for dtype in FACTORED} <= labels
+    assert {f"linalg/{name} {dtype}" for name in ("lu_panel", "cholesky", "triangular") for dtype in FACTORED} <= labels
     assert used <= known

@@ -41,10 +41,11 @@ from test_linalg_solve import (  # noqa: F401
 )  # fmt: skip
 
 import vkarray as vx
-from vkarray import shaders
-from vkarray.ops import catalogue, launch
-from vkarray.ops.launch import kernel as remembered_kernel
+from vkarray.command import catalogue
+from vkarray.kernels import launch
+from vkarray.kernels.launch import kernel as remembered_kernel
 from vkarray.ops.linalg import lu, qr, triangular
+from vkarray.shaders import source as shaders
 
 STRIPS = {
     lu: {4: ((4, 4), (8, 4)), 8: ((4, 4),), 16: ((4, 4),)},
@@ -76,11 +77,11 @@ def test_the_templates_of_a_gpu_are_used(device, as_on_a_gpu) -> None:
     of_solve.solve(a, a)
     vx.linalg.cholesky(vx.asarray(a))
     of_qr.check(vx.asarray(a), a)
-    wanted = {"linalg_triangular_tiles", "linalg_cholesky_tiles", "linalg_qr_strips"}
-    others = {"linalg_cholesky", "linalg_qr_panel"}
+    wanted = {"linalg/triangular_tiles", "linalg/cholesky_tiles", "linalg/qr_strips"}
+    others = {"linalg/cholesky", "linalg/qr_panel"}
     if device.features >= lu._STRIP_FEATURES:  # by which strips of LU look for pivots
-        wanted |= {"linalg_lu_strips", "linalg_lu_arrange"}
-        others |= {"linalg_lu_panel", "linalg_triangular"}
+        wanted |= {"linalg/lu_strips", "linalg/lu_arrange"}
+        others |= {"linalg/lu_panel", "linalg/triangular"}
     assert as_on_a_gpu >= wanted
     assert not as_on_a_gpu & others
 
@@ -111,7 +112,7 @@ def test_the_archive_has_every_shader_that_is_used(device, monkeypatch) -> None:
     }
     tiles = {
         triangular.tiles_variant(template, dtype, device)
-        for template in ("linalg_triangular_tiles", "linalg_cholesky_tiles")
+        for template in ("linalg/triangular_tiles", "linalg/cholesky_tiles")
         for dtype in of_solve.FACTORED
     }
     assert strips | tiles <= {variant for family in catalogue.FAMILIES for variant in family(device)}

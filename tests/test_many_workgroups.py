@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import vkarray as vx
-from vkarray.ops.reductions import REDUCTIONS
-from vkarray.ops.rows import ROWS
+from vkarray.kernels.reductions import REDUCTIONS
+from vkarray.kernels.rows import ROWS
 
 ROWS_COUNT, COLUMNS_COUNT = 1013, 991  # of the matrices: no multiple of a workgroup or a tile
 COUNT = ROWS_COUNT * COLUMNS_COUNT

@@ -9,10 +9,12 @@ import pytest
 from reference import WIDER, host_dtype, random_values, roll, supported
 
 import vkarray as vx
-from vkarray import layout
-from vkarray.dtypes import CATEGORIES
-from vkarray.ops import catalogue, dot_packs, launch, packs, product
-from vkarray.ops.tiles import CPU_TILES, GPU_TILES, Tile
+from vkarray.command import catalogue
+from vkarray.core import layout
+from vkarray.core.dtypes import CATEGORIES
+from vkarray.kernels import launch
+from vkarray.kernels.product import dot_packs, packs, stacks
+from vkarray.kernels.product.tiles import CPU_TILES, GPU_TILES, Tile
 
 NUMERIC = supported(CATEGORIES["numeric"])
 FLOATING = [dtype for dtype in NUMERIC if dtype in CATEGORIES["floating-point"]]
@@ -102,8 +104,8 @@ def test_broadcast_views_are_multiplied_without_copies() -> None:
 
 def fits(tile: Tile, dtype, device) -> bool:
     return (
-        product.compute_itemsize(dtype) <= tile.itemsize
-        and tile.shared_bytes(product.compute_itemsize(dtype)) <= device.limits.max_shared_memory_size
+        stacks.compute_itemsize(dtype) <= tile.itemsize
+        and tile.shared_bytes(stacks.compute_itemsize(dtype)) <= device.limits.max_shared_memory_size
         and tile.workgroup_size <= device.limits.max_workgroup_invocations
     )
 
@@ -115,15 +117,15 @@ def only(monkeypatch, device):
     def choose(tile: Tile, busy: int = 1) -> None:
         roll(monkeypatch, device)
         for table in ("GPU_TILES", "CPU_TILES"):
-            monkeypatch.setattr(product, table, (tile,))
+            monkeypatch.setattr(stacks, table, (tile,))
         for kind in ("cpu", "gpu"):
-            monkeypatch.setitem(product._BUSY_WITH_TILES, kind, busy)
-            monkeypatch.setitem(product._BUSY_WITH_ROWS, kind, busy)
-            monkeypatch.setitem(product._SHORTEST_PART, kind, 16)
-        product.choose_tile.cache_clear()
+            monkeypatch.setitem(stacks._BUSY_WITH_TILES, kind, busy)
+            monkeypatch.setitem(stacks._BUSY_WITH_ROWS, kind, busy)
+            monkeypatch.setitem(stacks._SHORTEST_PART, kind, 16)
+        stacks.choose_tile.cache_clear()
 
     yield choose
-    product.choose_tile.cache_clear()
+    stacks.choose_tile.cache_clear()
 
 
 # Compiling a large tile takes llvmpipe up to half a minute: one type and few layouts of operands are enough for it there.
@@ -190,11 +192,11 @@ def test_parts_of_the_summed_dimension(tile, dtype, only, device) -> None:
 def test_few_tiles_that_are_left_are_cut_into_parts(first, second, only, device, monkeypatch) -> None:
     """Five or six tiles on a device for four: one or two are left, whose sums are cut into four or two parts."""
     only(GPU_TILES[-2]._replace(at_once=4))
-    monkeypatch.setattr(product, "_LEFT_PART", 25)
+    monkeypatch.setattr(stacks, "_LEFT_PART", 25)
     seen = []
-    whole = product._multiply
+    whole = stacks._multiply
     monkeypatch.setattr(
-        product, "_multiply", lambda a, b, result, *others: (seen.append(result.shape), whole(a, b, result, *others))[1]
+        stacks, "_multiply", lambda a, b, result, *others: (seen.append(result.shape), whole(a, b, result, *others))[1]
     )
     multiply(vx.float32, values_of(vx.float32, first, 11), values_of(vx.float32, second, 12))
     assert [shape[0] for shape in seen] == {(155, 100): [1, 4], (3, 2, 20, 90): [1, 2], (5, 9, 64): [1]}[first]
@@ -258,7 +260,7 @@ def test_any_number_of_parts_is_added_in_order_and_rounded_once(dtype, monkeypat
         host = values_of(vx.float32, (parts, 6, 20), 40 + parts)
         host[0, 0, :5] = np.inf, -np.inf, np.nan, -0.0, 70000.0
         result = vx.empty((6, 20), dtype=dtype)
-        product.sum_partial(vx.asarray(host), result)
+        stacks.sum_partial(vx.asarray(host), result)
         expected = np.zeros((6, 20), np.float32)
         for part in host:
             expected += part
@@ -297,7 +299,7 @@ def test_small_workgroups_of_graphics_processors(device, monkeypatch, request, i
     )
     monkeypatch.setattr(device, "limits", limits)
     monkeypatch.setattr(launch, "kernel", launch.kernel.__wrapped__)  # kernels of the true limits are kept
-    for choose in (product.choose_lanes, product.choose_tile):  # forget what was chosen for the true limits
+    for choose in (stacks.choose_lanes, stacks.choose_tile):  # forget what was chosen for the true limits
         choose.cache_clear()
         request.addfinalizer(choose.cache_clear)
     first, second = values_of(vx.int32, (5, length), 18), values_of(vx.int32, (5, length), 19)
@@ -316,14 +318,14 @@ def test_more_than_65535_workgroups() -> None:
 
 def test_every_row_of_the_tables_divides_evenly() -> None:
     for tile in GPU_TILES:
-        if tile.template == "matmul_tiled":
-            for lanes in {product.pack_of(dtype)[1] for dtype in CATEGORIES["numeric"]}:
+        if tile.template == "product/matmul_tiled":
+            for lanes in {stacks.pack_of(dtype)[1] for dtype in CATEGORIES["numeric"]}:
                 assert all(
                     size % block == 0 and block % lanes == 0 for size, block in zip(tile.shape, tile.block, strict=True)
                 )
                 assert tile.depth % lanes == 0
                 assert all(size * tile.depth % (lanes * tile.workgroup_size) == 0 for size in tile.shape)
-            # The rectangles of 32 invocations that matmul_tiled.comp has.
+            # The rectangles of 32 invocations that product/matmul_tiled.comp has.
             rows, columns = (size // block for size, block in zip(tile.shape, tile.block, strict=True))
             assert tile.block[1] % 2 == 0
             assert columns % min(8, columns) == rows % (32 // min(8, columns)) == 0
@@ -344,19 +346,19 @@ def test_tiles_that_waste_little_are_chosen(device, monkeypatch, shape, dtype, e
         device.limits, is_cpu=False, max_shared_memory_size=48 << 10, max_workgroup_invocations=1024
     )
     monkeypatch.setattr(device, "limits", limits)
-    product.choose_tile.cache_clear()
-    assert product.choose_tile(device, shape, dtype).shape == expected
-    product.choose_tile.cache_clear()
+    stacks.choose_tile.cache_clear()
+    assert stacks.choose_tile(device, shape, dtype).shape == expected
+    stacks.choose_tile.cache_clear()
 
 
 def test_the_set_of_variants_is_closed(device, only) -> None:
-    listed = set(product.variants(device))
+    listed = set(stacks.variants(device))
     for dtype in NUMERIC:
         source = dtype if dtype.bits >= 32 or dtype.kind != "real floating" else vx.float32
         for shape in [(4, 4), (40, 40), (20, 300), (300, 20), (1000, 1000), (8192, 8192)]:
-            tile = product.choose_tile(device, shape, source)
-            for target in (dtype, product.partial_dtype(dtype)):
-                assert product.matmul_variant(tile, source, target, device) in listed
+            tile = stacks.choose_tile(device, shape, source)
+            for target in (dtype, stacks.partial_dtype(dtype)):
+                assert stacks.matmul_variant(tile, source, target, device) in listed
     assert listed <= set(catalogue.standard_variants())
 
 

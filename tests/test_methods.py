@@ -9,8 +9,8 @@ import pytest
 from reference import host_dtype, random_values, special_values, supported
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES, DTYPES
-from vkarray.methods import Methods
+from vkarray.core.dtypes import CATEGORIES, DTYPES
+from vkarray.core.methods import Methods
 
 SUPPORTED = supported(DTYPES.values())
 FLOATING = supported([vx.float16, vx.float32, vx.float64])

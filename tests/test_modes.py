@@ -17,7 +17,7 @@ from reference import supported
 
 import vkarray as vx
 from vkarray.configuration import SWITCHES
-from vkarray.ops.rows import ROWS
+from vkarray.kernels.rows import ROWS
 
 TESTS = Path(__file__).parent
 MODES = {

@@ -12,8 +12,8 @@ from test_cooperative import compiler_is_new
 from test_matmul import values_of
 
 import vkarray as vx
-from vkarray.ops.nn import attention, attention_fragments
-from vkarray.ops.nn.attention_fragments import TILES, Tile
+from vkarray.nn import attention, attention_fragments
+from vkarray.nn.attention_fragments import TILES, Tile
 
 HALVES = supported([vx.float16, vx.bfloat16])
 

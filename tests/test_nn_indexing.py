@@ -8,9 +8,9 @@ from reference import host_dtype, supported
 from test_nn_softmax import rounded, rounding
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES
-from vkarray.ops import catalogue
-from vkarray.ops.nn import indexing as nn
+from vkarray.command import catalogue
+from vkarray.core.dtypes import CATEGORIES
+from vkarray.nn import indexing as nn
 
 FLOATING = supported(CATEGORIES["real floating"])
 INDEX = vx.asarray(0).dtype

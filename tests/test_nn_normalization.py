@@ -8,9 +8,9 @@ from reference import host_dtype, supported
 from test_nn_softmax import force_plan, rounded, rounding  # noqa: F401 - a fixture
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES
-from vkarray.ops import catalogue
-from vkarray.ops.nn import normalization as nn
+from vkarray.command import catalogue
+from vkarray.core.dtypes import CATEGORIES
+from vkarray.nn import normalization as nn
 
 SUPPORTED = supported(CATEGORIES["real floating"])
 EPS = 1e-5

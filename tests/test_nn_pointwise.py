@@ -9,7 +9,7 @@ import pytest
 from reference import flushes_subnormals, supported
 
 import vkarray as vx
-from vkarray.ops.nn import pointwise
+from vkarray.nn import pointwise
 
 EVERY = np.arange(1 << 16, dtype=np.uint32)
 

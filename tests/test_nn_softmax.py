@@ -8,9 +8,10 @@ from reference import host_dtype, normal_values, supported
 from test_reductions import layouts
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES
-from vkarray.ops import catalogue
-from vkarray.ops.nn import row_kernels, softmax
+from vkarray.command import catalogue
+from vkarray.core.dtypes import CATEGORIES
+from vkarray.kernels import row_kernels
+from vkarray.nn import softmax
 
 SUPPORTED = supported(CATEGORIES["real floating"])
 PLANS = [(256, 1, 16, False, False), (256, 4, 8, True, False), (256, 256, 0, False, False), (256, 64, 0, True, False),

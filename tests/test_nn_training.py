@@ -9,9 +9,9 @@ from test_nn_normalization import assert_close
 from test_nn_softmax import rounded, softmax_of
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES
-from vkarray.ops import catalogue
-from vkarray.ops.nn import attention, dropout, losses, optimizers
+from vkarray.command import catalogue
+from vkarray.core.dtypes import CATEGORIES
+from vkarray.nn import attention, dropout, losses, optimizers
 
 FLOATING = supported(CATEGORIES["real floating"])
 

@@ -13,8 +13,8 @@ from hypothesis.extra import numpy as hnp
 from reference import supported
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES
-from vkarray.ops.rows import ROWS
+from vkarray.core.dtypes import CATEGORIES
+from vkarray.kernels.rows import ROWS
 
 ALL = [dtype for dtype in vx.dtypes.DTYPES.values() if dtype not in (vx.float16, vx.bfloat16)]
 STANDARD = supported(ALL)

@@ -9,9 +9,9 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
-from vkarray import shaders
-from vkarray.ops import catalogue
-from vkarray.ops.nn import pooling
+from vkarray.command import catalogue
+from vkarray.nn import pooling
+from vkarray.shaders import source as shaders
 
 FLOATS = supported([vx.float16, vx.bfloat16, vx.float32, vx.float64])
 INTEGERS = supported([vx.int8, vx.uint8, vx.int16, vx.int32, vx.int64])
@@ -275,4 +275,4 @@ def test_variants_are_in_the_catalogue():
     for module in (pooling,):
         assert module.variants in catalogue.FAMILIES
         listed |= set(module.variants(device))
-    assert {variant for variant in shaders._compiled if variant.template.startswith("nn_pool")} <= listed
+    assert {variant for variant in shaders._compiled if variant.template.startswith("nn/pool")} <= listed

@@ -16,11 +16,11 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
-from vkarray import shaders
-from vkarray.dtypes import CATEGORIES
+from vkarray.core.dtypes import CATEGORIES
 from vkarray.errors import FeatureError
-from vkarray.ops import launch
-from vkarray.ops import random as implementation
+from vkarray.kernels import launch
+from vkarray.ops.beyond import random as implementation
+from vkarray.shaders import source as shaders
 
 FLOATING = supported([vx.float32, vx.float64])
 INTEGERS = supported(CATEGORIES["integer"])

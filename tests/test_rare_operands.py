@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import vkarray as vx
-from vkarray.ops import launch
-from vkarray.ops.rows import ROWS
+from vkarray.kernels import launch
+from vkarray.kernels.rows import ROWS
 
 FUNCTIONS = ["cos", "divide", "exp", "log", "log10", "log2", "pow", "reciprocal", "sin", "sqrt"]
 RARE = np.array(

@@ -10,10 +10,10 @@ import pytest
 from reference import WIDER, host_dtype, random_values, supported
 
 import vkarray as vx
-from vkarray import layout
-from vkarray.dtypes import CATEGORIES, DTYPES
-from vkarray.ops import reductions
-from vkarray.ops.reductions import REDUCTIONS
+from vkarray.core import layout
+from vkarray.core.dtypes import CATEGORIES, DTYPES
+from vkarray.kernels import reductions
+from vkarray.kernels.reductions import REDUCTIONS
 
 SUPPORTED = supported(DTYPES.values())
 CASES = [

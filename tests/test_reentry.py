@@ -13,12 +13,13 @@ import pytest
 from strikes import FILES, Strike
 
 import vkarray as vx
-from vkarray import checks, shaders
-from vkarray.ops import gather, launch
+from vkarray.core import checks
+from vkarray.kernels import gather, launch
+from vkarray.shaders import source as shaders
 
 HOST = np.arange(1000, dtype=np.int32)
 ABOVE = {module.__file__ for module in (checks, shaders, gather, launch)} | {
-    str(Path(vx.__file__).with_name("array.py"))
+    str(Path(vx.__file__).with_name("core") / "array.py")
 }
 
 

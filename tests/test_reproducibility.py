@@ -14,11 +14,13 @@ import pytest
 from reference import flushes_subnormals, host_dtype, supported
 
 import vkarray as vx
-from vkarray import shaders
 from vkarray._vk import spirv
+from vkarray.command import catalogue
 from vkarray.command.accuracy.measure import is_device_arithmetic
-from vkarray.ops import catalogue, closeness, histogram, launch, quantile, random, reductions
-from vkarray.ops.rows import ROWS
+from vkarray.kernels import launch, reductions
+from vkarray.kernels.rows import ROWS
+from vkarray.ops.beyond import closeness, histogram, quantile, random
+from vkarray.shaders import source as shaders
 
 RECORD = Path(__file__).parent / "bits.json"
 FLOATING = [vx.float16, vx.bfloat16, vx.float32, vx.float64, vx.complex64, vx.complex128]

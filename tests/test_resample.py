@@ -7,9 +7,9 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
-from vkarray import shaders
-from vkarray.ops import catalogue
-from vkarray.ops.nn import resample
+from vkarray.command import catalogue
+from vkarray.nn import resample
+from vkarray.shaders import source as shaders
 
 DTYPES = supported([vx.float16, vx.bfloat16, vx.float32, vx.float64])
 SIZES = [((8, 6), (16, 12)), ((8, 6), (5, 13)), ((9,), (4,)), ((5,), (32,)), ((3, 4, 5), (6, 3, 7)), ((1, 7), (4, 1))]
@@ -197,4 +197,4 @@ def test_variants_are_in_the_catalogue():
     for module in (resample,):
         assert module.variants in catalogue.FAMILIES
         listed |= set(module.variants(device))
-    assert {variant for variant in shaders._compiled if variant.template.startswith("nn_resample")} <= listed
+    assert {variant for variant in shaders._compiled if variant.template.startswith("nn/resample")} <= listed

@@ -11,9 +11,10 @@ from reference import WIDER, supported
 from test_reductions import integer_width, layouts, limit_indices, unit_roundoff, values_of
 
 import vkarray as vx
-from vkarray import layout
-from vkarray.dtypes import CATEGORIES, DTYPES
-from vkarray.ops import scan, statistical
+from vkarray.core import layout
+from vkarray.core.dtypes import CATEGORIES, DTYPES
+from vkarray.kernels import scan
+from vkarray.ops import statistical
 
 SUPPORTED = supported(DTYPES.values())
 FUNCTIONS = {

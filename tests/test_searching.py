@@ -9,8 +9,9 @@ import pytest
 from reference import host_dtype, random_values, special_values, supported
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES, DTYPES
-from vkarray.ops import launch, searching
+from vkarray.core.dtypes import CATEGORIES, DTYPES
+from vkarray.kernels import launch
+from vkarray.ops import searching
 
 SUPPORTED = supported(DTYPES.values())
 REAL = [dtype for dtype in SUPPORTED if dtype in CATEGORIES["real numeric"]]
@@ -102,6 +103,8 @@ def test_variants_hold_what_a_run_asks_for(device, monkeypatch):
         vx.searchsorted(vx.zeros(3, dtype=dtype), vx.zeros(3, dtype=dtype))
         searching.where_operation(other).kernels.clear()
         vx.where(vx.asarray([True, False]), vx.zeros(2, dtype=other), vx.ones(2, dtype=other))
-    searched = [variant for variant in used if variant.template == "search_sorted" or variant.label.startswith("where")]
+    searched = [
+        variant for variant in used if variant.template == "index/search_sorted" or variant.label.startswith("where")
+    ]
     assert searched
     assert set(searched) <= known

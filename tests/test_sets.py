@@ -7,7 +7,7 @@ import pytest
 from reference import random_values, special_values, supported
 
 import vkarray as vx
-from vkarray.dtypes import DTYPES
+from vkarray.core.dtypes import DTYPES
 from vkarray.ops.set import UniqueAll, UniqueCounts, UniqueInverse
 
 SUPPORTED = supported(DTYPES.values())

@@ -7,12 +7,14 @@ import shutil
 import struct
 
 import pytest
+from vkarray.shaders.source.source import Variant
 
-from vkarray import archive as archive_of_shaders
-from vkarray import configuration, shaders, spirv_module
+from vkarray import configuration
+from vkarray.command import catalogue
 from vkarray.errors import ShaderError
-from vkarray.ops import catalogue
-from vkarray.shaders import Variant
+from vkarray.shaders import module as spirv_module
+from vkarray.shaders import source as shaders
+from vkarray.shaders.source import archive as archive_of_shaders
 
 SOURCE = "#version 460\nlayout(local_size_x = 1) in;\nvoid main() {}\n"
 
@@ -110,8 +112,8 @@ def test_the_archive_comes_before_cache_and_compiler(compiled, monkeypatch, tmp_
 
 
 def test_every_define_and_every_included_file_is_in_the_source():
-    plain = Variant("gather", (("ELEMENT_BYTES", "4"),), "plain")
-    wide = Variant("gather", (("ELEMENT_BYTES", "8"),), "wide")
+    plain = Variant("index/gather", (("ELEMENT_BYTES", "4"),), "plain")
+    wide = Variant("index/gather", (("ELEMENT_BYTES", "8"),), "wide")
     first, second = shaders.resolve(plain), shaders.resolve(wide)
     assert first.replace("#define ELEMENT_BYTES 4", "#define ELEMENT_BYTES 8") == second != first
     assert "#include" not in first
@@ -121,8 +123,8 @@ def test_every_define_and_every_included_file_is_in_the_source():
 
 def test_the_label_makes_no_shader_of_its_own(compiled):
     defines = (("ELEMENT_BYTES", "4"),)
-    assert shaders.spirv_of_source(shaders.resolve(Variant("gather", defines, "one")), "one") == (
-        shaders.spirv_of_source(shaders.resolve(Variant("gather", defines, "other")), "other")
+    assert shaders.spirv_of_source(shaders.resolve(Variant("index/gather", defines, "one")), "one") == (
+        shaders.spirv_of_source(shaders.resolve(Variant("index/gather", defines, "other")), "other")
     )
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import pytest
 
 import vkarray as vx
-from vkarray import shaders
 from vkarray._vk import spirv
-from vkarray.ops import catalogue, reductions
+from vkarray.command import catalogue
+from vkarray.kernels import reductions
+from vkarray.shaders import source as shaders
 
 CONSTANT, VARIABLE, LOAD, STORE, ACCESS, BARRIER, LABEL, LOOP = 43, 59, 61, 62, 65, 224, 248, 246
 WORKGROUP, SUBGROUP_SCOPE = 4, 3

@@ -11,9 +11,11 @@ import pytest
 from reference import random_values, special_values, supported
 
 import vkarray as vx
-from vkarray import layout
-from vkarray.dtypes import DTYPES
-from vkarray.ops import catalogue, launch, sort_tiles, sorting
+from vkarray.command import catalogue
+from vkarray.core import layout
+from vkarray.core.dtypes import DTYPES
+from vkarray.kernels import launch, sort_tiles
+from vkarray.ops import sorting
 
 SUPPORTED = supported(DTYPES.values())
 # One element, one chunk with short and long digits, one row of several chunks, and the lengths next to them.
@@ -233,7 +235,7 @@ def test_variants_hold_what_a_run_asks_for(device, by_tiles, monkeypatch) -> Non
     for shape in ((3, 4), (1000,)):
         vx.argsort(vx.ones(shape, dtype=vx.float32))
     ours = {variant for variant in asked if variant.template.startswith("sort")}
-    assert {v.template for v in ours} == {f"sort_tile_{step}" for step in ("rows", "count", "sums", "scatter")}
+    assert {v.template for v in ours} == {f"sort/tile_{step}" for step in ("rows", "count", "sums", "scatter")}
     assert ours <= known
 
 

@@ -7,11 +7,12 @@ import pytest
 from reference import supported
 
 import vkarray as vx
-from vkarray.dtypes import DTYPES
-from vkarray.ops import launch, packs, product, reductions, texels
-from vkarray.ops.catalogue import elementwise_operations
+from vkarray.command.catalogue import elementwise_operations
+from vkarray.core.dtypes import DTYPES
+from vkarray.kernels import launch, reductions, texels
+from vkarray.kernels.product import packs, stacks
+from vkarray.kernels.product.tiles import CPU_TILES
 from vkarray.ops.searching import where_operation
-from vkarray.ops.tiles import CPU_TILES
 
 DTYPES_OF_A_WORD = [dtype for dtype in supported(DTYPES.values()) if dtype.itemsize <= 4]
 CASES = [
@@ -142,11 +143,11 @@ def only(monkeypatch, device):
 
     def choose(tile):
         for table in ("GPU_TILES", "CPU_TILES"):
-            monkeypatch.setattr(product, table, (tile,))
-        product.choose_tile.cache_clear()
+            monkeypatch.setattr(stacks, table, (tile,))
+        stacks.choose_tile.cache_clear()
 
     yield choose
-    product.choose_tile.cache_clear()
+    stacks.choose_tile.cache_clear()
 
 
 @pytest.fixture
@@ -207,7 +208,7 @@ def test_products_of_texels_are_subtracted(upper, only, device, both_ways):
 
     def subtracted():
         target = vx.asarray(matrix, copy=True)
-        product.subtract_product(target[32:, :32], target[:32, 32:], target[32:, 32:], upper)
+        stacks.subtract_product(target[32:, :32], target[:32, 32:], target[32:, 32:], upper)
         return vx.triu(target[32:, 32:]) if upper else target
 
     plain, result, used = both_ways(subtracted)

@@ -12,7 +12,7 @@ import pytest
 from reference import supported
 
 import vkarray as vx
-from vkarray.array import storage_itemsize
+from vkarray.core.array import storage_itemsize
 
 pytestmark = pytest.mark.skipif(shutil.which("glslangValidator") is None, reason="there is no glslangValidator here")
 

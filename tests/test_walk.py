@@ -11,9 +11,10 @@ from reference import host_dtype, supported
 from test_shared_memory import events, races
 
 import vkarray as vx
-from vkarray import layout, shaders, walk
-from vkarray.ops import launch
-from vkarray.ops.launch import Operation
+from vkarray.core import layout
+from vkarray.kernels import launch, walk
+from vkarray.kernels.launch import Operation
+from vkarray.shaders import source as shaders
 
 SETTING = walk.Setting(256, 4, (65535, 65535, 65535), turns=True, ordered=False, limit=2**30 - 1, words=24)
 LENGTHS = (1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 257)

@@ -14,7 +14,7 @@ import pytest
 from reference import supported
 
 import vkarray as vx
-from vkarray.array import VkArray
+from vkarray.core.array import VkArray
 
 REPLACED = {vx.float64: vx.float32, vx.complex128: vx.complex64}
 NAMESPACES = {"": vx, "linalg.": vx.linalg, "fft.": vx.fft}

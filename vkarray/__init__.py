@@ -12,14 +12,14 @@ import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import fft as fft, linalg as linalg, random as random
-from . import interchange as _interchange
-from . import other_names as _other_names
-from . import printing as _printing
-from .array import VkArray as VkArray
+from .io import interchange as _interchange
+from .core import other_names as _other_names
+from .io import printing as _printing
+from .core.array import VkArray as VkArray
 from .cache import statistics as _cache_statistics
 from .configuration import config as config
-from .dlpack import from_dlpack as from_dlpack
-from .dtypes import (
+from .io.dlpack import from_dlpack as from_dlpack
+from .core.dtypes import (
     bfloat16 as bfloat16,
     complex64 as complex64,
     complex128 as complex128,
@@ -35,7 +35,7 @@ from .dtypes import (
     uint32 as uint32,
     uint64 as uint64,
 )
-from .dtypes import bool_ as _bool
+from .core.dtypes import bool_ as _bool
 from .errors import (
     ConfigurationError as ConfigurationError,
     DeviceError as DeviceError,
@@ -49,17 +49,9 @@ from .errors import (
     VkArrayError as VkArrayError,
     VulkanError as VulkanError,
 )
-from .files import (
-    load as load,
-    save as save,
-    savez as savez,
-)
-from .inspection import __array_namespace_info__ as __array_namespace_info__
-from .ops.closeness import (
-    allclose as allclose,
-    array_equal as array_equal,
-    isclose as isclose,
-)
+from .io.files import load as load, save as save, savez as savez
+from .ops.inspection import __array_namespace_info__ as __array_namespace_info__
+from .ops.beyond.closeness import allclose as allclose, array_equal as array_equal, isclose as isclose
 from .ops.creation import (
     arange as arange,
     asarray as asarray,
@@ -85,7 +77,7 @@ from .ops.data_type import (
     isdtype as isdtype,
     result_type as result_type,
 )
-from .ops.einsum import einsum as einsum
+from .ops.beyond.einsum import einsum as einsum
 from .ops.elementwise import (
     abs as abs,
     acos as acos,
@@ -155,14 +147,8 @@ from .ops.elementwise import (
     tanh as tanh,
     trunc as trunc,
 )
-from .ops.histogram import (
-    bincount as bincount,
-    histogram as histogram,
-)
-from .ops.indexing import (
-    take as take,
-    take_along_axis as take_along_axis,
-)
+from .ops.beyond.histogram import bincount as bincount, histogram as histogram
+from .ops.indexing import take as take, take_along_axis as take_along_axis
 from .ops.linear_algebra import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,
@@ -186,14 +172,10 @@ from .ops.manipulation import (
     tile as tile,
     unstack as unstack,
 )
-from .ops.ndarray import dot as dot
-from .ops.nonzero import nonzero as nonzero
-from .ops.pad import pad as pad
-from .ops.quantile import (
-    median as median,
-    percentile as percentile,
-    quantile as quantile,
-)
+from .ops.beyond.ndarray import dot as dot
+from .kernels.compact import nonzero as nonzero
+from .ops.beyond.pad import pad as pad
+from .ops.beyond.quantile import median as median, percentile as percentile, quantile as quantile
 from .ops.searching import (
     argmax as argmax,
     argmin as argmin,
@@ -208,10 +190,7 @@ from .ops.set import (
     unique_inverse as unique_inverse,
     unique_values as unique_values,
 )
-from .ops.sorting import (
-    argsort as argsort,
-    sort as sort,
-)
+from .ops.sorting import argsort as argsort, sort as sort
 from .ops.statistical import (
     cumulative_prod as cumulative_prod,
     cumulative_sum as cumulative_sum,
@@ -223,12 +202,8 @@ from .ops.statistical import (
     sum as sum,
     var as var,
 )
-from .ops.utility import (
-    all as all,
-    any as any,
-    diff as diff,
-)
-from .user_kernel import kernel as kernel
+from .ops.utility import all as all, any as any, diff as diff
+from .kernels.user import kernel as kernel
 
 from math import (
     e as e,

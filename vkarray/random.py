@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from .ops.random import Generator
+from .ops.beyond.random import Generator
 
 __all__ = [
     "Generator", "choice", "default_rng", "exponential", "integers", "normal", "permutation", "random", "seed", "shuffle",

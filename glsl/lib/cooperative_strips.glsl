@@ -1,7 +1,7 @@
 #ifndef LIB_COOPERATIVE_STRIPS
 #define LIB_COOPERATIVE_STRIPS
 
-// Operands that matmul_cooperative_pack.comp has copied into the order of fragments: strips of PART rows of a or columns of
+// Operands that product/matmul_cooperative_pack.comp has copied into the order of fragments: strips of PART rows of a or columns of
 // b, in which the steps of k follow one another, and in a step the fragments, of which each invocation loads a pack.
 // Before the first and past the last step things are loaded that nobody needs; there is memory for them.
 #include "lib/fragment_words.glsl"

@@ -16,7 +16,7 @@ from choices import Choices
 from difference import Difference
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES, DTYPES, DType
+from vkarray.core.dtypes import CATEGORIES, DTYPES, DType
 
 ENTRIES = 12  # of a chain; a new one takes the place of another
 WIDER = {"float16": np.float64, "float32": np.float64, "float64": np.longdouble, "complex64": np.complex128,

@@ -9,8 +9,8 @@ from chain import Chain, Entry, Step, host_dtype, rounded, wider
 from registry import operation, scalar, shown, tolerance
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES, DTYPES, DType
-from vkarray.ops.rows import ROWS
+from vkarray.core.dtypes import CATEGORIES, DTYPES, DType
+from vkarray.kernels.rows import ROWS
 
 # Correctly rounded, or no arithmetic at all: NumPy has the same bits.
 EXACT = {

@@ -9,7 +9,7 @@ from chain import Chain, Entry, Step, wider
 from registry import operation, shown, tolerance
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES, REAL_OF
+from vkarray.core.dtypes import CATEGORIES, REAL_OF
 
 
 def _moderate(x: Entry) -> bool:

@@ -11,7 +11,7 @@ from difference import Difference
 from registry import operation, scalar, shown, tolerance
 
 import vkarray as vx
-from vkarray.dtypes import CATEGORIES
+from vkarray.core.dtypes import CATEGORIES
 
 
 def _key(chain: Chain, shape: tuple[int, ...], advanced: bool) -> Any:

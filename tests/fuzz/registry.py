@@ -9,7 +9,7 @@ import numpy as np
 from chain import Chain, Entry, Step
 
 import vkarray as vx
-from vkarray.dtypes import DType
+from vkarray.core.dtypes import DType
 
 Operation = Callable[[Chain], Step | None]
 OPERATIONS: list[tuple[int, Operation]] = []  # how often each is taken, beside the others

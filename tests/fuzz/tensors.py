@@ -18,8 +18,8 @@ from torch import Tensor
 
 import vkarray as vx
 import vkarray.torch
-from vkarray.array import is_supported
-from vkarray.torch.storage import FROM_TORCH
+from vkarray.core.array import is_supported
+from vkarray.torch.tensors.storage import FROM_TORCH
 
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 INTEGERS = [torch.int32, torch.int64, torch.uint8, torch.int8, torch.int16]

@@ -11,8 +11,8 @@ import torch
 
 import vkarray as vx
 import vkarray.torch
-from vkarray.array import is_supported
-from vkarray.torch import storage
+from vkarray.core.array import is_supported
+from vkarray.torch.tensors import storage
 
 needs_int64 = pytest.mark.skipif(
     not is_supported(vx.int64, vx.asarray(0).device),

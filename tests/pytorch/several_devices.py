@@ -15,9 +15,9 @@ from torch.utils.checkpoint import checkpoint
 
 import vkarray as vx
 import vkarray.torch as vt
-from vkarray.array import is_supported
+from vkarray.core.array import is_supported
 from vkarray.torch import device as devices
-from vkarray.torch.storage import FROM_TORCH
+from vkarray.torch.tensors.storage import FROM_TORCH
 
 FIRST, SECOND = torch.device("vulkan", 0), torch.device("vulkan", 1)
 SUPPORTED = [

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 import vkarray as vx
 import vkarray.torch
-from vkarray.array import is_supported
+from vkarray.core.array import is_supported
 
 DEVICE = "vulkan"
 

@@ -9,7 +9,7 @@ import torch
 from checks import needs_int64
 
 import vkarray as vx
-from vkarray.array import is_supported
+from vkarray.core.array import is_supported
 
 pytestmark = needs_int64
 TYPES = [torch.float32, *([torch.float64] if is_supported(vx.float64, vx.asarray(0.0).device) else [])]

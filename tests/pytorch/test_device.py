@@ -16,9 +16,11 @@ import torch
 import vkarray as vx
 import vkarray.torch as vt
 from vkarray import _vk
-from vkarray.array import is_supported
-from vkarray.torch import copies, storage, versions
-from vkarray.torch.storage import FROM_TORCH
+from vkarray.core.array import is_supported
+from vkarray.torch import versions
+from vkarray.torch.aten import copies
+from vkarray.torch.tensors import storage
+from vkarray.torch.tensors.storage import FROM_TORCH
 
 DEVICE = "vulkan"
 SUPPORTED = [dtype for dtype in FROM_TORCH if is_supported(FROM_TORCH[dtype], vx.asarray(0).device)]

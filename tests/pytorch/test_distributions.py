@@ -10,7 +10,7 @@ from checks import needs_int64
 from torch import distributions
 
 import vkarray as vx
-from vkarray.array import is_supported
+from vkarray.core.array import is_supported
 
 DOUBLE = is_supported(vx.float64, vx.asarray(0.0).device)
 TYPES = [torch.float32, *([torch.float64] if DOUBLE else [])]

@@ -10,8 +10,8 @@ import torch
 import torch.nn.functional as F
 
 import vkarray as vx
-from vkarray.array import is_supported
-from vkarray.torch.storage import FROM_TORCH
+from vkarray.core.array import is_supported
+from vkarray.torch.tensors.storage import FROM_TORCH
 
 DEVICE = "vulkan"
 FLOAT64 = is_supported(vx.float64, vx.asarray(0).device)

@@ -8,7 +8,7 @@ from torch import nn
 
 import vkarray as vx
 import vkarray.torch
-from vkarray.torch.fallback import FallbackError
+from vkarray.torch.dispatch.fallback import FallbackError
 
 
 def busy():

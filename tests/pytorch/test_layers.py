@@ -12,7 +12,7 @@ from torch.nn import functional
 
 import vkarray as vx
 import vkarray.torch
-from vkarray.array import is_supported
+from vkarray.core.array import is_supported
 
 DOUBLE = is_supported(vx.float64, vx.asarray(0.0).device)
 

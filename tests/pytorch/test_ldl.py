@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import vkarray as vx
-from vkarray.array import is_supported
+from vkarray.core.array import is_supported
 
 DOUBLE = is_supported(vx.float64, vx.asarray(0.0).device)
 TYPES = [torch.float32, torch.complex64, *([torch.float64, torch.complex128] if DOUBLE else [])]

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from vkarray.torch import storage
+from vkarray.torch.tensors import storage
 
 
 def tied() -> nn.Sequential:

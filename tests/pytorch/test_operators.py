@@ -11,7 +11,7 @@ import torch
 from checks import needs_int64
 
 from vkarray.command.operators import layers, report, torch_checks
-from vkarray.torch.table import TABLE
+from vkarray.torch.dispatch.table import TABLE
 
 
 def record(status="pass", direction="forward", dtype="float32", fallbacks=()):

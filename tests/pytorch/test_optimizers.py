@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import vkarray as vx
-from vkarray.array import is_supported
+from vkarray.core.array import is_supported
 
 SHAPES = [(3, 4), (5,), (2, 2, 2), (0,), ()]
 

@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as F
 
 import vkarray as vx
-from vkarray import tuning
-from vkarray.torch import plans
+from vkarray.kernels import tuning
+from vkarray.torch.dispatch import plans
 
 DEVICE = "vulkan"
 CALLS = 5  # the first runs as it is, the second is traced, the others are repeated

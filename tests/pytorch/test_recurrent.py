@@ -8,7 +8,7 @@ from torch import nn
 
 import vkarray as vx
 import vkarray.torch
-from vkarray.array import is_supported
+from vkarray.core.array import is_supported
 
 DEVICE = "vulkan"
 NETWORKS = {

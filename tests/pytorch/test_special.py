@@ -10,7 +10,7 @@ import torch
 from checks import needs_int64
 
 import vkarray as vx
-from vkarray.array import is_supported
+from vkarray.core.array import is_supported
 
 DEVICE = "vulkan"
 # (PyTorch's own polygamma of 1 has errors of 3e-10.)

@@ -13,7 +13,7 @@ torchvision = pytest.importorskip("torchvision", reason="torchvision is not inst
 from torchvision import ops  # noqa: E402 - only where there is torchvision
 
 import vkarray as vx  # noqa: E402
-from vkarray.array import is_supported  # noqa: E402
+from vkarray.core.array import is_supported  # noqa: E402
 
 from checks import needs_int64  # noqa: E402 isort: skip
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..errors import ShaderError
-from ..spirv_module import HEADER_WORDS, instructions, words_of
+from ..shaders.module import HEADER_WORDS, instructions, words_of
 
 # Capability -> features of which one suffices. An empty tuple: every Vulkan 1.2 device has it.
 CAPABILITY_FEATURES: dict[int, tuple[str, ...]] = {

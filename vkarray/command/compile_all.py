@@ -14,8 +14,8 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2, help="compilers at work at once (default: 2)")
     arguments = parser.parse_args()
 
-    from vkarray import shaders
-    from vkarray.ops import catalogue
+    from vkarray.command import catalogue
+    from vkarray.shaders import source as shaders
 
     start = time.perf_counter()
     count = shaders.write_archive(catalogue.standard_variants(), arguments.archive, arguments.workers)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 def main() -> int:
     """Compile them with the `glslangValidator` that is found first."""
-    from vkarray import shaders
-    from vkarray.ops import catalogue
+    from vkarray.command import catalogue
+    from vkarray.shaders import source as shaders
 
     count = shaders.write_shipped(catalogue.shipped_variants())
     print(f"{count} shaders by {shaders.compiler_version()}")

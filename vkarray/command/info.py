@@ -8,8 +8,9 @@ import os
 import platform
 from collections.abc import Iterator
 
-from .. import __version__, _vk, configuration, shaders
+from .. import __version__, _vk, configuration
 from ..errors import DeviceError, ShaderError
+from ..shaders import source as shaders
 from . import devices
 
 PACKAGES = ("numpy", "vulkan", "cffi", "torch")

@@ -16,10 +16,11 @@ import numpy as np
 
 import vkarray as vx
 
-from .. import configuration, tuning
-from ..ops.tuned import FAMILIES
-from ..tuning import Family, Problem
+from .. import configuration
+from ..kernels import tuning
+from ..kernels.tuning import Family, Problem
 from .libraries import Vkarray
+from .tuned import FAMILIES
 
 _ROUNDS = 5
 _GAIN = 0.95  # of the default's time: what is closer is noise

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from ..array import operations
-from . import creation, elementwise, indexing, launch, linear_algebra, ndarray  # noqa: F401 - some fill the table themselves
-from .rows import ROWS
+from ..core.array import operations
+from ..kernels import launch
+from ..kernels.rows import ROWS
+from . import creation, elementwise, indexing, linear_algebra  # noqa: F401 - some fill the table themselves
+from .beyond import ndarray  # noqa: F401 - some fill the table themselves
 
 operations.update({name: getattr(elementwise, name) for name in ROWS if hasattr(elementwise, name)})
 operations.update(contiguous=launch.contiguous, copy=launch.copy, in_place=elementwise.in_place)

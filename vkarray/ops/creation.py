@@ -7,13 +7,14 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from .. import dtypes, interchange, layout, promotion
-from ..array import VkArray, check_supported, default_dtype, operations
-from ..array import empty as _empty
-from ..dtypes import CATEGORIES, DType, as_dtype
-from . import launch
-from .launch import as_device
-from .rows import cast, check_array, check_operands
+from ..core import dtypes, layout, promotion
+from ..core.array import VkArray, check_supported, default_dtype, operations
+from ..core.array import empty as _empty
+from ..core.dtypes import CATEGORIES, DType, as_dtype
+from ..io import interchange
+from ..kernels import launch
+from ..kernels.launch import as_device
+from ..kernels.rows import cast, check_array, check_operands
 
 
 def as_shape(shape: int | Sequence[int], function: str, name: str = "shape") -> tuple[int, ...]:

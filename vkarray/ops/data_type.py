@@ -6,11 +6,12 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-from .. import dtypes, promotion
-from ..array import VkArray, available, check_supported
-from ..dtypes import CATEGORIES, REAL_OF, DType, as_dtype
-from . import creation, launch
-from .rows import cast, check_operands
+from ..core import dtypes, promotion
+from ..core.array import VkArray, available, check_supported
+from ..core.dtypes import CATEGORIES, REAL_OF, DType, as_dtype
+from ..kernels import launch
+from ..kernels.rows import cast, check_operands
+from . import creation
 
 
 def astype(x: VkArray, dtype: DType, /, *, copy: bool = True, device: Any = None) -> VkArray:

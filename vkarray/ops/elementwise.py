@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import layout, promotion
-from ..array import VkArray, check_supported, operations
-from ..dtypes import CATEGORIES
-from . import launch
-from .rows import ROWS, Binary, Unary, as_operand, binary, cast, check_operands, common_dtype, ternary, unary
+from ..core import layout, promotion
+from ..core.array import VkArray, check_supported, operations
+from ..core.dtypes import CATEGORIES
+from ..kernels import launch
+from ..kernels.rows import ROWS, Binary, Unary, as_operand, binary, cast, check_operands, common_dtype, ternary, unary
 
 _FLOAT = {"category": "floating-point", "integers": "by width"}
 _REAL_FLOAT = {"category": "real floating", "integers": "by width"}

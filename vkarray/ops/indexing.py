@@ -6,20 +6,21 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import dtypes, layout, promotion
-from ..array import VkArray, default_dtype, is_supported, operations
-from ..dtypes import CATEGORIES, DType, as_dtype
-from ..layout import Shape
-from ..shaders import Variant
-from . import creation, launch, nonzero
-from .gather import IndexArray, IndexRule, gather, scatter
-from .gather import variants as gather_variants
-from .key import Advanced, Selection, expand, select
-from .launch import Operation
-from .rows import cast, cast_operation
+from ..core import dtypes, layout, promotion
+from ..core.array import VkArray, default_dtype, is_supported, operations
+from ..core.dtypes import CATEGORIES, DType, as_dtype
+from ..core.key import Advanced, Selection, expand, select
+from ..core.layout import Shape
+from ..kernels import compact, launch
+from ..kernels.gather import IndexArray, IndexRule, gather, scatter
+from ..kernels.gather import variants as gather_variants
+from ..kernels.launch import Operation
+from ..kernels.rows import cast, cast_operation
+from ..shaders.source import Variant
+from . import creation
 
 if TYPE_CHECKING:
-    from .launch import Device
+    from ..kernels.launch import Device
 
 _KIND_ORDER = {
     "bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3,
@@ -129,7 +130,7 @@ def _indices(entries: Sequence[Any], x: VkArray, function: str) -> tuple[Selecti
     without_masks: list[Any] = []
     for entry in entries:
         if type(entry) is Advanced and entry.array._dtype is dtypes.bool_:
-            without_masks += [Advanced(array, 1) for array in nonzero.coordinates(entry.array)]
+            without_masks += [Advanced(array, 1) for array in compact.coordinates(entry.array)]
         else:
             without_masks.append(entry)
     selection = select(without_masks, x._shape, x._strides, function)
@@ -180,7 +181,7 @@ def getitem(x: VkArray, key: Any, /, *, rule: IndexRule = GETITEM) -> VkArray:
         return x._view(selection.shape, selection.strides, selection.offset)
     entries = _fitted_masks(entries, x._shape, "getitem")
     if _single_mask(entries) is not None and len(entries) == 1:
-        return nonzero.compress(x, entries[0].array)
+        return compact.compress(x, entries[0].array)
     selection, shape, indices = _indices(entries, x, "getitem")
     return gather(rule, *_walk(x, selection, shape), indices)
 
@@ -364,7 +365,7 @@ def take_along_axis_by(rule: IndexRule, x: VkArray, indices: VkArray, axis: int)
 def variants(device: Device) -> Iterator[Variant]:
     """All variants of indexing that a device can meet."""
     yield from gather_variants(device)
-    yield from nonzero.variants(device)
+    yield from compact.variants(device)
     for dtype in dtypes.DTYPES.values():
         if is_supported(dtype, device):
             yield from _masked_copy(launch.copy_operation(dtype).result).variants(device)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .. import layout, promotion
-from ..array import VkArray, check_supported, empty
-from . import cooperative, launch, product
+from ..core import layout, promotion
+from ..core.array import VkArray, check_supported, empty
+from ..kernels import launch
+from ..kernels.product import cooperative, stacks
+from ..kernels.rows import cast, check_array, check_operands, common_dtype
 from .manipulation import reshape
-from .rows import cast, check_array, check_operands, common_dtype
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
@@ -119,7 +120,7 @@ def vecdot(x1: VkArray, x2: VkArray, /, *, axis: int = -1) -> VkArray:
         return _zeros(shape, x1)
     rows = (*shape, first[axis])
     a, b = (array._view(rows, layout.broadcast_strides(array._shape, array._strides, rows)) for array in (a, b))
-    return product.dot(a, b, empty(shape, x1._dtype, x1._device), conjugate=True)
+    return stacks.dot(a, b, empty(shape, x1._dtype, x1._device), conjugate=True)
 
 
 def _axis_last(x: VkArray, axis: int) -> VkArray:

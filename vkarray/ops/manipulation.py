@@ -6,12 +6,13 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from .. import layout
-from ..array import VkArray, check_supported, empty
-from ..dtypes import CATEGORIES, DType
-from . import creation, launch
-from .launch import copy_operation
-from .rows import cast, check_array, common_dtype
+from ..core import layout
+from ..core.array import VkArray, check_supported, empty
+from ..core.dtypes import CATEGORIES, DType
+from ..kernels import launch
+from ..kernels.launch import copy_operation
+from ..kernels.rows import cast, check_array, common_dtype
+from . import creation
 
 
 def _arrays(arrays: Sequence[VkArray], function: str) -> list[VkArray]:

@@ -8,17 +8,17 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .. import dtypes, layout, promotion
-from ..array import VkArray, check_supported, default_dtype, empty, is_supported, operations, storage_itemsize
-from ..dtypes import CATEGORIES, DType
-from ..shaders import Variant
-from . import launch
+from ..core import dtypes, layout, promotion
+from ..core.array import VkArray, check_supported, default_dtype, empty, is_supported, operations, storage_itemsize
+from ..core.dtypes import CATEGORIES, DType
+from ..kernels import launch
+from ..kernels.reductions import Reduction, checked, document, reduction, row, with_kept_axes
+from ..kernels.rows import as_operand, check_operands, common_dtype
+from ..shaders.source import Variant
 from .indexing import take
-from .reductions import Reduction, checked, document, reduction, row, with_kept_axes
-from .rows import as_operand, check_operands, common_dtype
 
 if TYPE_CHECKING:
-    from .launch import Device
+    from ..kernels.launch import Device
 
 _SEARCH = {"types": "index", "indexed": True, "library": "/statistics"}
 _ARGMAX = row(
@@ -110,7 +110,7 @@ def _sorted_variant(dtype: DType, device: Device) -> Variant:
         *launch.feature_defines((dtype, result), device),
         ("LIBRARY", launch.library_path(None if integer else "/statistics", dtype)),
     ]  # fmt: skip
-    return Variant("search_sorted", tuple(defines), f"searchsorted {dtype}")
+    return Variant("index/search_sorted", tuple(defines), f"searchsorted {dtype}")
 
 
 def searchsorted(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from .. import dtypes
-from ..array import VkArray, check_supported, default_dtype, empty
-from ..dtypes import CATEGORIES
+from ..core import dtypes
+from ..core.array import VkArray, check_supported, default_dtype, empty
+from ..core.dtypes import CATEGORIES
+from ..kernels.compact import compress, nonzero
+from ..kernels.rows import ROWS, as_operand, cast, check_array, check_operands, common_dtype
 from .creation import full
 from .elementwise import minimum
 from .indexing import take
 from .manipulation import concat, reshape
-from .nonzero import compress, nonzero
-from .rows import ROWS, as_operand, cast, check_array, check_operands, common_dtype
 from .searching import searchsorted
 from .sorting import sorted_rows
 from .statistical import cumulative_sum

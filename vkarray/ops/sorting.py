@@ -15,17 +15,17 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import dtypes, layout
-from ..array import VkArray, default_dtype, empty, operations, storage_itemsize
-from ..dtypes import REAL_OF, DType
-from ..shaders import Variant
-from . import launch, sort_tiles
-from .gather import element_sizes
-from .rows import cast, check_array
-from .scan import running_sums
+from ..core import dtypes, layout
+from ..core.array import VkArray, default_dtype, empty, operations, storage_itemsize
+from ..core.dtypes import REAL_OF, DType
+from ..kernels import launch, sort_tiles
+from ..kernels.gather import element_sizes
+from ..kernels.rows import cast, check_array
+from ..kernels.scan import running_sums
+from ..shaders.source import Variant
 
 if TYPE_CHECKING:
-    from .launch import Device
+    from ..kernels.launch import Device
 
 
 class Plan(NamedTuple):
@@ -66,8 +66,8 @@ def _variant(template: str, element_bytes: int, indices: bool) -> Variant:
 def variants(device: Device) -> Iterator[Variant]:
     """All variants that a device can meet."""
     for element_bytes in element_sizes(device):
-        yield _variant("sort_count", element_bytes, False)
-        for template in ("sort_scatter", "sort_rows"):
+        yield _variant("sort/count", element_bytes, False)
+        for template in ("sort/scatter", "sort/rows"):
             for indices in (False, True):
                 yield _variant(template, element_bytes, indices)
     yield from sort_tiles.variants(device)
@@ -160,7 +160,7 @@ def _sort_at_once(x: VkArray, constants: Constants, values: VkArray, places: VkA
     rows, length = x._shape
     others, other_places = _scratch(x, places is not None)
     push = _addresses(x, values, others, places, other_places) + struct.pack("<3I", rows, length, _key_bits(x._dtype))
-    _run("sort_rows", x, places is not None, constants, push, rows, [x], [values, others, places, other_places])
+    _run("sort/rows", x, places is not None, constants, push, rows, [x], [values, others, places, other_places])
 
 
 def _sort_by_digits(
@@ -185,7 +185,7 @@ def _sort_by_digits(
             start = first * chunk
             push = _addresses(_from(source[0], start), _from(counts, first))
             push += struct.pack("<6I", rows, length - start, chunk, part, chunks, shift)
-            _run("sort_count", x, False, constants, push, rows * part, [source[0]], [counts])
+            _run("sort/count", x, False, constants, push, rows * part, [source[0]], [counts])
         running_sums(counts)
         # The first pass has no places to read: any address will do.
         before = target[1] if source[1] is None else source[1]
@@ -194,7 +194,7 @@ def _sort_by_digits(
             push = _addresses(_from(source[0], start), target[0], _from(counts, first), _from(before, start), target[1])
             push += struct.pack("<7I", rows, length - start, chunk, part, chunks, shift, start)
             read = [counts, *source]
-            _run("sort_scatter", x, places is not None, constants, push, rows * part, read, target)
+            _run("sort/scatter", x, places is not None, constants, push, rows * part, read, target)
         source, target, others = target, others, target
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .. import layout, promotion
-from ..array import VkArray, empty, operations
-from ..dtypes import DType
-from . import reductions
-from .reductions import Reduction, accumulation, accumulator, checked, document, reduction, with_kept_axes
-from .rows import cast
-from .scan import SUM, Scan, scan_into
+from ..core import layout, promotion
+from ..core.array import VkArray, empty, operations
+from ..core.dtypes import DType
+from ..kernels import reductions
+from ..kernels.reductions import Reduction, accumulation, accumulator, checked, document, reduction, with_kept_axes
+from ..kernels.rows import cast
+from ..kernels.scan import SUM, Scan, scan_into
 
 _CHAPTER = {"chapter": "statistical"}
 _PRODUCT = {"complex floating": "vx_multiply(a, b)", "else": "a * b"}

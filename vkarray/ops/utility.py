@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .. import layout, promotion
-from ..array import VkArray, operations
+from ..core import layout, promotion
+from ..core.array import VkArray, operations
+from ..kernels.reductions import checked, reduction
 from .manipulation import concat
-from .reductions import checked, reduction
 
 _TEST = {"types": "bool", "map": "vx_to_bool(a)", "chapter": "utility"}
 all = reduction("all", "all", "a && b", "Whether all elements over axes are true (not 0, so NaN is); true for none.",

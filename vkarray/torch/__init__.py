@@ -9,11 +9,14 @@ What has no shader yet runs on the CPU and is counted: `fallbacks`, `reset_fallb
 
 from __future__ import annotations
 
-from . import device, fallback, storage, transfer  # isort: skip - what all chapters stand on
-from . import (
+from . import device
+from .dispatch import fallback
+
+from .tensors import storage, transfer  # isort: skip - what all chapters stand on
+from . import autocast, modules, streams
+from .aten import (
     alignment,
     attention,
-    autocast,
     bags,
     composites,
     convolution,
@@ -34,32 +37,29 @@ from . import (
     linear_algebra,
     losses,
     matrix,
-    modules,
     normalization,
     optimizers,
     pooling,
-    printing,
     quantization,
     random,
     recurrent,
     reductions,
     running,
     segments,
-    serialization,
     significands,
-    streams,
     transformer,
     vision,
     weight_norm,
 )
+from .tensors import printing, serialization
 
-from . import variants  # isort: skip - it looks for what the others left out
+from .dispatch import variants  # isort: skip - it looks for what the others left out
 
 from . import registration  # isort: skip - the device gets its name last
-from .fallback import Fallback, FallbackError, FallbackWarning, fallbacks, reset_fallbacks, strict
+from .dispatch.fallback import Fallback, FallbackError, FallbackWarning, fallbacks, reset_fallbacks, strict
 from .registration import register_device
-from .storage import as_array
-from .transfer import to_torch, to_vulkan
+from .tensors.storage import as_array
+from .tensors.transfer import to_torch, to_vulkan
 
 __all__ = [
     "Fallback", "FallbackError", "FallbackWarning", "as_array", "fallbacks", "register_device", "reset_fallbacks", "strict",

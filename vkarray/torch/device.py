@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .. import _vk, checks
+from .. import _vk
+from ..core import checks
 from ..errors import DeviceError
 from . import versions  # noqa: F401 - the first thing that may fail
 

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .fallback import mapped
+from .dispatch.fallback import mapped
 
 
 class _Hosts:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from .. import _vk
-from ..ops import random
+from ..ops.beyond import random
 from . import device as devices
 
 _OfHost: Any = torch._C.Generator

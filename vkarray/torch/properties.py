@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 from .. import _vk
-from ..array import is_supported
+from ..core.array import is_supported
 from . import device
-from .storage import FROM_TORCH
+from .tensors.storage import FROM_TORCH
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from typing import Any
 
 import torch
 
-from . import accelerator, conversions, device, distributed, packages
+from . import accelerator, device, distributed, packages
+from .tensors import conversions
 
 _kept: list[Any] = []  # PyTorch keeps plain pointers to what it is given
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from .. import _vk
-from ..ops.random import Generator
+from ..ops.beyond.random import Generator
 from . import device
 from .generator import stream
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from . import device
-from .table import direct
+from .dispatch.table import direct
 
 _KIND = torch._C._autograd.DeviceType.PrivateUse1.value
 

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ... import _vk
-from ...array import is_supported
-from ...dtypes import CATEGORIES, DTYPES, DType, float32
-from ...ops.rows import ROWS, Row
+from ...core.array import is_supported
+from ...core.dtypes import CATEGORIES, DTYPES, DType, float32
+from ...kernels.rows import ROWS, Row
 
 if TYPE_CHECKING:
     from .measure import Measurement

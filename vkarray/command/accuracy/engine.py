@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ...array import VkArray
-from ...dtypes import float32
-from ...ops.rows import Row
+from ...core.array import VkArray
+from ...core.dtypes import float32
+from ...kernels.rows import Row
 from . import measure, reference
 
 # formats.real_errors for float32, by bits and in double: CuPy compiles kernels so that they lose subnormal floats.

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ... import _vk, arange, asarray, uint32
-from ...array import VkArray
-from ...dtypes import float32
-from ...ops.rows import Row
+from ...core.array import VkArray
+from ...core.dtypes import float32
+from ...kernels.rows import Row
 from . import digest, engine, measure, peers, reference
 
 ALL = 2**32

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...dtypes import REAL_OF, DType
+from ...core.dtypes import REAL_OF, DType
 
 # A part of a complex number that overflows is one that matters when the modulus is at most this many times as large.
 MATTERS = 1000

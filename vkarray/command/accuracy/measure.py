@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ... import asarray, finfo
-from ...dtypes import REAL_OF, DType
-from ...ops.rows import Row
+from ...core.dtypes import REAL_OF, DType
+from ...kernels.rows import Row
 from . import exact, reference, samples, special_cases
 from .formats import complex_errors, format_of, real_errors
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ... import asarray
-from ...array import VkArray
-from ...dtypes import DType, float32
-from ...ops.rows import Row
+from ...core.array import VkArray
+from ...core.dtypes import DType, float32
+from ...kernels.rows import Row
 from . import engine, exact
 
 # What a shader would say that does not know glsl/lib. Compiled as any row: with `precise`, and with the float controls

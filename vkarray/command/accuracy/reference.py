@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...dtypes import REAL_OF, DType
-from ...ops.rows import Row
+from ...core.dtypes import REAL_OF, DType
+from ...kernels.rows import Row
 from .formats import format_of
 
 HAS_WIDE_LONG_DOUBLE = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant + 8

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ... import __version__, _vk
-from ...dtypes import DTYPES
+from ...core.dtypes import DTYPES
 from .. import reports
 from . import engine, exhaustive, peers
 from .measure import Measurement

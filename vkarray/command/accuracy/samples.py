@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...dtypes import REAL_OF, DType
+from ...core.dtypes import REAL_OF, DType
 from .formats import Format, format_of
 
 Columns = list[np.ndarray]

@@ -21,7 +21,20 @@ from typing import Any
 import vkarray as vx
 
 from ..libraries import installed
-from . import calls, chart, elementwise, fourier, growth, indexing, linalg, memory, products, reductions, report, start
+from . import (
+    calls,
+    chart,
+    elementwise,
+    fourier,
+    growth,
+    indexing,
+    linalg,
+    memory,
+    products,
+    reductions,
+    report,
+    start,
+)
 from .measure import Measurement, Result
 from .work import Goal, Sizes, Work
 

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         arguments.json.write_text(json.dumps(made._asdict(), indent=0), encoding="utf-8")
     if arguments.markdown:
-        from ...torch.table import TABLE
+        from ...torch.dispatch.table import TABLE
 
         others = [_earlier(file) for file in arguments.beside]
         arguments.markdown.write_text(report.markdown([made, *others], TABLE), encoding="utf-8")

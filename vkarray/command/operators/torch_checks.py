@@ -12,8 +12,8 @@ from torch.utils import _pytree as tree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ... import torch as bridge
-from ...torch.storage import FROM_TORCH
-from ...torch.table import TABLE, full_name
+from ...torch.dispatch.table import TABLE, full_name
+from ...torch.tensors.storage import FROM_TORCH
 from . import torch_optimizers, torch_traced
 
 FORWARD = ("float32", "float16", "int64", "bool")

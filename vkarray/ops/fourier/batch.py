@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ... import layout
-from ...array import VkArray, storage_itemsize
+from ...core import layout
+from ...core.array import VkArray, storage_itemsize
 
 NO_AXIS = 0xFF
 # Elements that one dispatch spans: NVIDIA computes offsets in bytes in 32 bits, and elements have up to 16.

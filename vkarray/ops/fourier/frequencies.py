@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ... import dtypes, layout, promotion
-from ...array import VkArray, operations
-from ...dtypes import CATEGORIES, DType, as_dtype
+from ...core import dtypes, layout, promotion
+from ...core.array import VkArray, operations
+from ...core.dtypes import CATEGORIES, DType, as_dtype
+from ...kernels.launch import as_device
+from ...kernels.rows import cast, check_array
 from ..creation import arange
-from ..launch import as_device
 from ..manipulation import concat, roll
-from ..rows import cast, check_array
 
 
 def _spacing(name: str, n: Any, d: Any, dtype: DType | None) -> tuple[int, DType]:

@@ -7,11 +7,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
-from ... import dtypes, layout
-from ...array import VkArray, empty, floating
-from ...dtypes import CATEGORIES, REAL_OF, DType
-from .. import launch
-from ..rows import cast, check_array
+from ...core import dtypes, layout
+from ...core.array import VkArray, empty, floating
+from ...core.dtypes import CATEGORIES, REAL_OF, DType
+from ...kernels import launch
+from ...kernels.rows import cast, check_array
 from . import half_spectrum
 from .batch import REACH
 from .transform import (

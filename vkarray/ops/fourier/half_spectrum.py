@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import struct
 
-from ...array import VkArray
-from ...dtypes import DType
-from ...shaders import Variant
-from .. import launch
+from ...core.array import VkArray
+from ...core.dtypes import DType
+from ...kernels import launch
+from ...shaders.source import Variant
 from . import tables
 from .batch import Dimension, batches
 
@@ -16,7 +16,7 @@ from .batch import Dimension, batches
 @functools.cache
 def variant(dtype: DType) -> Variant:
     """The shader for a complex type."""
-    return Variant("fft_half", tables.element_defines(dtype), f"rfft {dtype}")
+    return Variant("fft/half", tables.element_defines(dtype), f"rfft {dtype}")
 
 
 def unfold(pairs: VkArray, result: VkArray, axis: int, conjugate: bool) -> None:

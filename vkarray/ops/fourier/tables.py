@@ -8,13 +8,13 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...array import VkArray, empty
-from ...dtypes import DType
-from ...shaders import Variant
-from .. import launch
+from ...core.array import VkArray, empty
+from ...core.dtypes import DType
+from ...kernels import launch
+from ...shaders.source import Variant
 
 if TYPE_CHECKING:
-    from ..launch import Defines, Device
+    from ...kernels.launch import Defines, Device
 
 _PRODUCTS, _SQUARES = 0, 1
 _KEPT = 64  # tables of each kind
@@ -29,7 +29,7 @@ def element_defines(dtype: DType) -> Defines:
 @functools.cache
 def variant(dtype: DType) -> Variant:
     """The shader that fills tables."""
-    return Variant("fft_table", element_defines(dtype), f"fft table {dtype}")
+    return Variant("fft/table", element_defines(dtype), f"fft table {dtype}")
 
 
 _FINE = 4096  # as in glsl/lib/fft_pass.glsl

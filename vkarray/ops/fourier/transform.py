@@ -13,24 +13,24 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ... import dtypes
-from ...array import VkArray, empty, is_supported
-from ...dtypes import COMPLEX_OF, DType
-from ...shaders import Variant
-from .. import launch
+from ...core import dtypes
+from ...core.array import VkArray, empty, is_supported
+from ...core.dtypes import COMPLEX_OF, DType
+from ...kernels import launch
+from ...shaders.source import Variant
 from . import half_spectrum, tables
 from .batch import Batch, Dimension, batches
 from .lengths import LARGEST_RADIX, is_power_of_two, prime_factors, smooth_length, split
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ...kernels.launch import Device
 
 # How elements lie in memory, and the flags: as in glsl/lib/fft_pass.glsl.
 COMPLEX, REAL, REAL_PAIRS, HALF_SPECTRUM, HERMITIAN, _ONE_SIDED, _CONJUGATES = range(7)
 _TABLE_IN, _TABLES_IN, _TABLE_OUT, _PADDED, _CUT, _SCALED = 1, 2, 4, 8, 16, 32
 _SWAP_IN, _SWAP_OUT, CONJUGATE_IN, CONJUGATE_OUT, _CONJUGATE_TABLE = 1, 2, 4, 8, 16
 _COLUMNS_IN, _COLUMNS_OUT, _FLAT = 1, 2, 4
-# Specialization constants of these names, there and in glsl/fft_shared.comp.
+# Specialization constants of these names, there and in glsl/fft/shared.comp.
 _KNOWN_FLAGS, _ODD, _ROUNDS, _PITCH, _SETS, _ROWS = 13, 14, 15, 16, 21, 22
 _ROWS_IN, _ROWS_OUT = 1, 2
 
@@ -44,7 +44,7 @@ _GAP_SHARE = 12  # gaps take at most this part of it
 # Where so many invocations share a line that few workgroups fit a multiprocessor, one takes several sets of lines after each
 # other and fetches the next one ahead; other lengths hold less in registers than powers of two. If there are that many groups.
 _LARGE_LINE, _LARGE_MIXED_LINE, _LINES_AHEAD, _MANY_GROUPS = 256, 512, 8, 1 << 10
-_VALUES = 16  # elements that an invocation holds at most, but for larger radices: VALUES in glsl/fft_shared.comp
+_VALUES = 16  # elements that an invocation holds at most, but for larger radices: VALUES in glsl/fft/shared.comp
 # Lines that larger radices than those of other kernels save so many exchanges that they are faster.
 _RADICES = {625: (25, 25), 3125: (25, 25, 5)}
 _FEW_MEMBERS = 4  # below, lines that lie side by side are moved as one
@@ -62,7 +62,7 @@ def uses_shared_memory(device: Device) -> bool:
 def register_variant(dtype: DType, length: int) -> Variant:
     """The shader in which an invocation transforms a line of up to 16 elements."""
     defines = (*tables.element_defines(dtype), ("LENGTH", str(length)))
-    return Variant("fft_registers", defines, f"fft {dtype} ({length} points)")
+    return Variant("fft/registers", defines, f"fft {dtype} ({length} points)")
 
 
 @functools.cache
@@ -70,8 +70,8 @@ def shared_variant(dtype: DType, power_of_two: bool) -> Variant:
     """The shader in which a workgroup transforms lines, of powers of two or of other lengths."""
     defines = tables.element_defines(dtype)
     if power_of_two:
-        return Variant("fft_shared", defines, f"fft {dtype} (powers of two)")
-    return Variant("fft_shared", (*defines, ("MIXED", "1")), f"fft {dtype} (mixed radices)")
+        return Variant("fft/shared", defines, f"fft {dtype} (powers of two)")
+    return Variant("fft/shared", (*defines, ("MIXED", "1")), f"fft {dtype} (mixed radices)")
 
 
 def variants(device: Device) -> Iterator[Variant]:
@@ -263,7 +263,7 @@ def _largest_group(device: Device) -> int:
 
 
 def _shared_bytes(length: int, dtype: DType) -> int:
-    """Shared memory that a line takes: see fft_shared.comp."""
+    """Shared memory that a line takes: see fft/shared.comp."""
     return _pitch(length) * dtype.itemsize // 2
 
 

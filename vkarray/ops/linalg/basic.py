@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import layout, promotion
-from ...array import VkArray, empty
-from ...dtypes import DType
-from .. import creation, launch, statistical
+from ...core import layout, promotion
+from ...core.array import VkArray, empty
+from ...core.dtypes import DType
+from ...kernels import launch
+from ...kernels.rows import ROWS, check_array
+from .. import creation, statistical
 from ..linear_algebra import common_operands, matmul
-from ..rows import ROWS, check_array
 from .lu import inv
 
 

@@ -7,20 +7,22 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ... import dtypes, layout
-from ...array import VkArray, empty
-from ...shaders import Variant
-from .. import creation, elementwise, launch, product
+from ...core import dtypes, layout
+from ...core.array import VkArray, empty
+from ...kernels import launch
+from ...kernels.product import stacks
+from ...shaders.source import Variant
+from .. import creation, elementwise
 from . import triangular
 from .common import block, check_status, matrices, variant, variants_of, within_reach, working_copy
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ...kernels.launch import Device
 
 # Rows that one workgroup factors before a matrix product takes them out of the rows that remain.
 _BLOCK = 64
-_TEMPLATE = "linalg_cholesky"
-_TILES_TEMPLATE = "linalg_cholesky_tiles"
+_TEMPLATE = "linalg/cholesky"
+_TILES_TEMPLATE = "linalg/cholesky_tiles"
 
 
 def variants(device: Device) -> Iterator[Variant]:
@@ -98,7 +100,7 @@ def factor(a: VkArray) -> VkArray:
         if rest.start < n:
             triangular.solve_block(diagonal.mT, right, conjugate=True)
             conjugate = elementwise.conj(right) if a._dtype.kind == "complex floating" else right
-            product.subtract_product(conjugate.mT, right, block(a, rest, rest), upper=True)
+            stacks.subtract_product(conjugate.mT, right, block(a, rest, rest), upper=True)
     return status
 
 

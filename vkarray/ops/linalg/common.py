@@ -8,16 +8,16 @@ from array import array as host_array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ... import dtypes, layout
-from ...array import VkArray, floating, is_supported
-from ...dtypes import DType
+from ...core import dtypes, layout
+from ...core.array import VkArray, floating, is_supported
+from ...core.dtypes import DType
 from ...errors import LinAlgError
-from ...shaders import Variant
-from .. import launch
-from ..rows import cast, check_array
+from ...kernels import launch
+from ...kernels.rows import cast, check_array
+from ...shaders.source import Variant
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ...kernels.launch import Device
 
 # The types that factorisations compute in.
 FACTORED = (dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)

@@ -7,23 +7,25 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ... import dtypes, layout
-from ...array import VkArray, empty, is_supported
-from ...dtypes import CATEGORIES, COMPLEX_OF, REAL_OF, DType
+from ...core import dtypes, layout
+from ...core.array import VkArray, empty, is_supported
+from ...core.dtypes import CATEGORIES, COMPLEX_OF, REAL_OF, DType
 from ...errors import LinAlgError
-from ...shaders import Variant
-from .. import creation, launch, product
+from ...kernels import launch
+from ...kernels.product import stacks
+from ...shaders.source import Variant
+from .. import creation
 from .common import FACTORED, matrices, variant, variants_of, within_reach
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ...kernels.launch import Device
 
 _TEMPLATES = (
-    "linalg_eig_measure", "linalg_eig_arrange", "linalg_eig_begin",
-    "linalg_hessenberg_reflector", "linalg_hessenberg_columns", "linalg_hessenberg_rows",
-    "linalg_eig_chase", "linalg_eig_apply", "linalg_eig_split", "linalg_eig_triangular",
+    "linalg/eig_measure", "linalg/eig_arrange", "linalg/eig_begin",
+    "linalg/hessenberg_reflector", "linalg/hessenberg_columns", "linalg/hessenberg_rows",
+    "linalg/eig_chase", "linalg/eig_apply", "linalg/eig_split", "linalg/eig_triangular",
 )  # fmt: skip
-_COMPLEX_TEMPLATES = ("linalg_eig_vectors", "linalg_eig_normalize")  # for the complex types alone
+_COMPLEX_TEMPLATES = ("linalg/eig_vectors", "linalg/eig_normalize")  # for the complex types alone
 
 # Words of a matrix's state and the values of the first of them, as in glsl/lib/eig.glsl.
 _STATE_WORDS = 11
@@ -152,7 +154,7 @@ def _solve_part(
     _begin(work, x, size)
     _reduce(work, size, _LANES[kind])
     _iterate(name, work, size)
-    work.run("linalg_eig_split", (h, states, values, blocks), batch * n, launch.WORKGROUP_SIZE)
+    work.run("linalg/eig_split", (h, states, values, blocks), batch * n, launch.WORKGROUP_SIZE)
     if vectors:
         _vectors(work, blocks, result)
 
@@ -162,12 +164,12 @@ def _begin(work: _Work, x: VkArray, size: int) -> None:
     h, states, counts = work
     batch, rows, n = h._shape
     filled, order = (empty((batch, length, n), dtypes.int32, h._device) for length in (2, 1))
-    _run("linalg_eig_measure", h._dtype, (x, states, filled), (batch, n), batch * n, launch.WORKGROUP_SIZE)
+    _run("linalg/eig_measure", h._dtype, (x, states, filled), (batch, n), batch * n, launch.WORKGROUP_SIZE)
     turns = max(1, _LOOP_TURNS // (n // size + 4))
     for _ in range(0, n + 1, turns):
-        _run("linalg_eig_arrange", h._dtype, (x, states, filled, order), (batch, n, turns), batch * size, size)
+        _run("linalg/eig_arrange", h._dtype, (x, states, filled, order), (batch, n, turns), batch * size, size)
     each = launch.invocations_of_group(h._device.limits)
-    work.run("linalg_eig_begin", (x, h, states, order, counts), batch * -(-rows * n // each) * each, each)
+    work.run("linalg/eig_begin", (x, h, states, order, counts), batch * -(-rows * n // each) * each, each)
 
 
 def _reduce(work: _Work, size: int, lanes: int) -> None:
@@ -178,11 +180,11 @@ def _reduce(work: _Work, size: int, lanes: int) -> None:
     taus = empty((batch,), REAL_OF.get(h._dtype, h._dtype), h._device)
     each = size // lanes  # rows or columns of a workgroup
     for column in range(n - 2):
-        work.run("linalg_hessenberg_reflector", (h, v, taus), batch * size, size, (column,))
+        work.run("linalg/hessenberg_reflector", (h, v, taus), batch * size, size, (column,))
         columns = -(-(n - column - 1) // each)
-        work.run("linalg_hessenberg_columns", (h, v, z, taus), batch * columns * size, size, (column,), ((1, lanes),))
+        work.run("linalg/hessenberg_columns", (h, v, z, taus), batch * columns * size, size, (column,), ((1, lanes),))
         work.run(
-            "linalg_hessenberg_rows", (h, v, z, taus), batch * -(-rows // each) * size, size, (column,), ((1, lanes),)
+            "linalg/hessenberg_rows", (h, v, z, taus), batch * -(-rows // each) * size, size, (column,), ((1, lanes),)
         )
 
 
@@ -204,9 +206,9 @@ def _iterate(name: str, work: _Work, size: int) -> None:
     limit = _PATIENCE * max(10, n)
     while True:
         for _ in range(_STEPS if n > window else 1):
-            work.run("linalg_eig_chase", (h, q, states, counts), batch * size, size, (limit,), ((1, window),))
+            work.run("linalg/eig_chase", (h, q, states, counts), batch * size, size, (limit,), ((1, window),))
             work.run(
-                "linalg_eig_apply", (h, q, states), batch * tiles * size, size, (tiles,),
+                "linalg/eig_apply", (h, q, states), batch * tiles * size, size, (tiles,),
                 ((1, window), (2, _LINES)),
             )  # fmt: skip
         word = bytearray(4 * _STATUSES)
@@ -226,13 +228,13 @@ def _vectors(work: _Work, blocks: VkArray, result: VkArray) -> None:
     dtype, device, size = result._dtype, result._device, launch.WORKGROUP_SIZE
     schur = empty((batch, rows, n), dtype, device)
     tiles = -(-rows * n // launch.invocations_of_group(device.limits))
-    work.run("linalg_eig_triangular", (work.h, blocks, work.states, schur), batch * tiles * size, size)
+    work.run("linalg/eig_triangular", (work.h, blocks, work.states, schur), batch * tiles * size, size)
     x = empty((batch, n, n), dtype, device)
     step = max(1, _PRODUCTS // n)
     for last in range(n, 0, -step):
         first = max(0, last - step)
-        _run("linalg_eig_vectors", dtype, (schur, x), (batch, n, first, last), batch * n, size)
+        _run("linalg/eig_vectors", dtype, (schur, x), (batch, n, first, last), batch * n, size)
     transformation = schur._view((batch, n, n), schur._strides, n * n)
-    product.matmul(transformation, x, result)
+    stacks.matmul(transformation, x, result)
     real = int(work.h._dtype.kind == "real floating")
-    _run("linalg_eig_normalize", dtype, (result, schur), (batch, n, real), batch * n, size)
+    _run("linalg/eig_normalize", dtype, (result, schur), (batch, n, real), batch * n, size)

@@ -6,18 +6,20 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ... import dtypes, interchange, layout
-from ...array import VkArray, empty
-from ...dtypes import REAL_OF
+from ...core import dtypes, layout
+from ...core.array import VkArray, empty
+from ...core.dtypes import REAL_OF
 from ...errors import LinAlgError
-from ...shaders import Variant
-from .. import creation, launch
-from ..rows import cast
+from ...io import interchange
+from ...kernels import launch
+from ...kernels.rows import cast
+from ...shaders.source import Variant
+from .. import creation
 from . import reflectors, tridiagonal
 from .common import matrices, variant, variants_of, working_copy
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ...kernels.launch import Device
 
 # Of a workgroup that reduces columns of a matrix: how many columns side by side, how many of those to an invocation (the fewer,
 # the more workgroups; a CPU saves loads), and the size, of which the first that fits is taken.
@@ -37,7 +39,7 @@ class EighResult(NamedTuple):
 def variants(device: Device) -> Iterator[Variant]:
     """Every variant that `eigh` and `eigvalsh` use, for the archive."""
     for template in (
-        "linalg_eigh_largest", "linalg_eigh_prepare", "linalg_eigh_finish", "linalg_tridiagonal",
+        "linalg/eigh_largest", "linalg/eigh_prepare", "linalg/eigh_finish", "linalg/tridiagonal",
     ):  # fmt: skip
         yield from variants_of(template, device)
     yield from reflectors.variants(device)
@@ -119,11 +121,11 @@ def _prepare(x: VkArray) -> tuple[VkArray, VkArray]:
     state = creation.full((batch, 2), -(2**15), dtype=dtypes.int32, device=device)
     push = struct.pack("<2Q2I", a._address, state._address, batch, n)
     size = launch.invocations_of_group(device.limits, 64)
-    kernel = variant("linalg_eigh_largest", a._dtype, device)
+    kernel = variant("linalg/eigh_largest", a._dtype, device)
     groups = launch.groups_for(batch * n * size, device.limits, size)
     launch.dispatch(kernel, device, push, groups, [a], [state], size)
     size = launch.invocations_of_group(device.limits)
-    kernel = variant("linalg_eigh_prepare", a._dtype, device)
+    kernel = variant("linalg/eigh_prepare", a._dtype, device)
     groups = launch.groups_for(batch * n * -(-n // size) * size, device.limits, size)
     launch.dispatch(kernel, device, push, groups, [a, state], [a], size)
     return a, state
@@ -152,7 +154,7 @@ def _reduce(a: VkArray, real: dtypes.DType) -> _Reduced:
     # Four elements of each invocation meet in shared memory. Small matrices do not need many invocations.
     fits = min(limits.max_shared_memory_size // (4 * a._dtype.itemsize), limits.max_workgroup_invocations, 8 * n)
     size = next((size for size in sizes if size <= fits), sizes[-1])
-    kernel = launch.kernel(variant("linalg_tridiagonal", a._dtype, device), device, size, ((1, columns), (2, wide)))
+    kernel = launch.kernel(variant("linalg/tridiagonal", a._dtype, device), device, size, ((1, columns), (2, wide)))
     arrays = (a, v, p, tau, diagonal, off_diagonal)
     header = struct.pack("<6Q3I", *(array._address for array in arrays), batch, n, count)
     buffers = [array._buffer for array in arrays]
@@ -170,7 +172,7 @@ def _finish(values: VkArray, state: VkArray, shape: tuple[int, ...]) -> VkArray:
     push = struct.pack(
         "<3Q4I", values._address, state._address, result._address, batch * n, n, values._strides[0], values._strides[1]
     )
-    kernel = variant("linalg_eigh_finish", values._dtype, values._device)
+    kernel = variant("linalg/eigh_finish", values._dtype, values._device)
     groups = launch.groups_for(batch * n, values._device.limits)
     launch.dispatch(kernel, values._device, push, groups, [values, state], [result])
     return result

@@ -7,15 +7,16 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ... import dtypes, layout
-from ...array import VkArray, empty
-from ...shaders import Variant
-from .. import creation, launch
+from ...core import dtypes, layout
+from ...core.array import VkArray, empty
+from ...kernels import launch
+from ...shaders.source import Variant
+from .. import creation
 from ..manipulation import broadcast_to
 from .common import matrices, variant, variants_of, working_copy
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ...kernels.launch import Device
 
 _LANES = 128
 _TURNS = 1 << 15  # of the loops of an invocation on a CPU driver: llvmpipe ends them after 65,535
@@ -32,8 +33,8 @@ class Factors(NamedTuple):
 
 def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all types that the device supports."""
-    yield from variants_of("linalg_ldl_factor", device)
-    yield from variants_of("linalg_ldl_solve", device)
+    yield from variants_of("linalg/ldl_factor", device)
+    yield from variants_of("linalg/ldl_solve", device)
 
 
 def _check(function: str, n: int) -> None:
@@ -64,7 +65,7 @@ def factor(x: VkArray, *, hermitian: bool = False) -> Factors:
         addresses = [one._address + first * one._strides[0] * one._dtype.itemsize for one in arrays]
         push = struct.pack("<4Q2iI", *addresses, n, steps, int(hermitian))
         for _ in range(0, n, steps):
-            kernel = variant("linalg_ldl_factor", a._dtype, device)
+            kernel = variant("linalg/ldl_factor", a._dtype, device)
             launch.dispatch(kernel, device, push, (count, 1, 1), [lower], list(arrays), workgroup_size=_LANES)
     return Factors(_stacked(lower, (*stack, n, n)), _stacked(pivots, (*stack, n)), _stacked(status, tuple(stack)))
 
@@ -101,7 +102,7 @@ def solve(factors: VkArray, pivots: VkArray, b: VkArray, *, hermitian: bool = Fa
     solution = working_copy(broadcast_to(b, (*stack, n, columns)))
     exchanged = _stacked(launch.contiguous(broadcast_to(pivots, (*stack, n))), (batch, n))
     steps = max(1, _TURNS // (n * (columns // _LANES + 1) + 64))
-    kernel = variant("linalg_ldl_solve", b._dtype, device)
+    kernel = variant("linalg/ldl_solve", b._dtype, device)
     for backward in (False, True):
         following = creation.full((batch,), n - 1 if backward else 0, dtype=dtypes.int32, device=device)
         arrays = (a, solution, exchanged, following)

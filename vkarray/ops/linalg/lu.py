@@ -7,17 +7,19 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ... import dtypes, layout, promotion
-from ...array import VkArray, empty, is_supported
-from ...dtypes import DType
-from ...shaders import Variant
-from .. import creation, elementwise, launch, product
-from ..rows import cast, check_operands
+from ...core import dtypes, layout, promotion
+from ...core.array import VkArray, empty, is_supported
+from ...core.dtypes import DType
+from ...kernels import launch
+from ...kernels.product import stacks
+from ...kernels.rows import cast, check_operands
+from ...shaders.source import Variant
+from .. import creation, elementwise
 from . import triangular
 from .common import FACTORED, block, check_status, matrices, variant, variants_of, within_reach, working_copy
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ...kernels.launch import Device
 
 # Columns that one workgroup factors before a matrix product takes them out of the columns that remain.
 _PANEL = 32
@@ -33,7 +35,7 @@ _SINGULAR = (
     "is singular: the pivot of column {} of its LU factorisation, counted from 1, is zero. Check vkarray.linalg.det, or "
     "solve a least-squares problem with vkarray.linalg.pinv"
 )
-_PIVOTS = Variant("linalg_lu_pivots", (), "linalg_lu_pivots")
+_PIVOTS = Variant("linalg/lu_pivots", (), "linalg/lu_pivots")
 _TURNS = 60_000  # llvmpipe leaves a shader's loops after 65,535 turns in all
 
 
@@ -58,15 +60,15 @@ class Factors(NamedTuple):
 
 def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all types that the device supports."""
-    yield from variants_of("linalg_lu_panel", device)
-    yield from variants_of("linalg_lu_determinant", device)
+    yield from variants_of("linalg/lu_panel", device)
+    yield from variants_of("linalg/lu_determinant", device)
     for dtype in FACTORED:
         if is_supported(dtype, device):
             yield from (_strips_variant(dtype, Strip(*strip), device) for strip in _STRIPS[dtype.itemsize])
     for dtype in (dtypes.float32, dtypes.complex64, dtypes.complex128):  # one of each size
-        yield _moving_variant("linalg_lu_exchange", dtype)
-        yield _moving_variant("linalg_lu_permute", dtype)
-        yield _moving_variant("linalg_lu_arrange", dtype)
+        yield _moving_variant("linalg/lu_exchange", dtype)
+        yield _moving_variant("linalg/lu_permute", dtype)
+        yield _moving_variant("linalg/lu_arrange", dtype)
     yield _PIVOTS
 
 
@@ -77,7 +79,7 @@ def _moving_variant(template: str, dtype: DType) -> Variant:
 
 def _strips_variant(dtype: DType, strip: Strip, device: Device) -> Variant:
     """The variant that factors by strips of this kind."""
-    template, defines, label = variant("linalg_lu_strips", dtype, device)
+    template, defines, label = variant("linalg/lu_strips", dtype, device)
     sizes = (("ROWS", str(strip.rows)), ("COLUMNS", str(strip.columns)))
     return Variant(template, (*defines, *sizes), f"{label}, {strip.rows} rows by {strip.columns}")
 
@@ -103,7 +105,7 @@ def factor(a: VkArray) -> Factors:
             _factor_panel(here, *part)
         if right.start < n:
             triangular.solve_block(block(a, here, here), block(a, here, right), unit=True)
-            product.subtract_product(block(a, here, right).mT, block(a, right, here).mT, block(a, right, right).mT)
+            stacks.subtract_product(block(a, here, right).mT, block(a, right, here).mT, block(a, right, right).mT)
     return Factors(a, rows_of, status)
 
 
@@ -141,7 +143,7 @@ def _factor_by_strips(given: Factors, strip: Strip) -> Factors:
     for source, target, rows_part in within_reach(even, odd, rows_of):
         push = struct.pack("<3Q3I", source._address, target._address, rows_part._address, source.size, n, strip.columns)
         groups = launch.groups_for(source.size, device.limits)
-        launch.dispatch(_moving_variant("linalg_lu_arrange", dtype), device, push, groups, [even, rows_of], [odd])
+        launch.dispatch(_moving_variant("linalg/lu_arrange", dtype), device, push, groups, [even, rows_of], [odd])
     return Factors(odd, rows_of, status)
 
 
@@ -172,11 +174,11 @@ def _factor_panel(columns: slice, a: VkArray, rows_of: VkArray, pivots: VkArray,
     )  # fmt: skip
     size = _workgroup_size(n - first, device)
     groups = launch.groups_for(batch, device.limits, 1)
-    chosen = variant("linalg_lu_panel", a._dtype, device)
+    chosen = variant("linalg/lu_panel", a._dtype, device)
     launch.dispatch(chosen, device, push, groups, [], [a, rows_of, pivots, status], size)
     if width < n:
         push = struct.pack("<2QI6i", a._address, pivots._address, batch, n, first, width, *a._strides)
-        chosen = _moving_variant("linalg_lu_exchange", a._dtype)
+        chosen = _moving_variant("linalg/lu_exchange", a._dtype)
         size = triangular.WORKGROUP_SIZE
         groups = launch.groups_for(batch * (n - width), device.limits, size)
         launch.dispatch(chosen, device, push, groups, [pivots], [a], size)
@@ -281,7 +283,7 @@ def permuted(b: VkArray, rows_of: VkArray, shape: tuple[int, int, int]) -> VkArr
     for source, target, rows in within_reach(b._view(shape, x._strides), x, rows_of):
         push = struct.pack("<3Q3I", source._address, target._address, rows._address, target.size, *shape[1:])
         groups = launch.groups_for(target.size, b._device.limits)
-        launch.dispatch(_moving_variant("linalg_lu_permute", b._dtype), b._device, push, groups, [b, rows_of], [x])
+        launch.dispatch(_moving_variant("linalg/lu_permute", b._dtype), b._device, push, groups, [b, rows_of], [x])
     return x
 
 
@@ -336,7 +338,7 @@ def determinants_of(factors: Factors, stack: layout.Shape, whole: bool) -> tuple
         push = struct.pack("<4QI3iI", *addresses, batch, n, a._strides[0], a._strides[1] + a._strides[2], whole)
         size = triangular.WORKGROUP_SIZE
         groups = launch.groups_for(batch, device.limits, size)
-        chosen = variant("linalg_lu_determinant", lu._dtype, device)
+        chosen = variant("linalg/lu_determinant", lu._dtype, device)
         launch.dispatch(chosen, device, push, groups, [a, state], [value, exponent], size)
     return values, exponents
 

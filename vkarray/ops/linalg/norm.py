@@ -7,17 +7,18 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ... import dtypes
-from ...array import VkArray, empty, floating, is_supported
-from ...dtypes import REAL_OF, DType
-from ...shaders import Variant
-from .. import elementwise, launch, searching, statistical
-from ..reductions import Reduction, checked, with_kept_axes
-from ..rows import cast, check_array
+from ...core import dtypes
+from ...core.array import VkArray, empty, floating, is_supported
+from ...core.dtypes import REAL_OF, DType
+from ...kernels import launch
+from ...kernels.reductions import Reduction, checked, with_kept_axes
+from ...kernels.rows import cast, check_array
+from ...shaders.source import Variant
+from .. import elementwise, searching, statistical
 from .svd import singular_values
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ...kernels.launch import Device
 
 # The largest magnitude, and the root of the sum of squares of elements that are multiplied by `center` first.
 _LARGEST = Reduction("norm", "real floating", "vx_maximum(a, b)", map="abs(a)", empty=0, library="arithmetic")

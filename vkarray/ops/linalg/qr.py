@@ -7,16 +7,18 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ... import dtypes, layout
-from ...array import VkArray, empty, is_supported
-from ...dtypes import DType
-from ...shaders import Variant
-from .. import creation, launch, product
+from ...core import dtypes, layout
+from ...core.array import VkArray, empty, is_supported
+from ...core.dtypes import DType
+from ...kernels import launch
+from ...kernels.product import stacks
+from ...shaders.source import Variant
+from .. import creation
 from . import reflectors
 from .common import FACTORED, block, matrices, variant, variants_of, working_copy
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ...kernels.launch import Device
 
 _WIDTHS = (32, 8, 1)  # of a panel, in columns
 _SIZES = {"gpu": (64, 128, 256, 512, 1024), "cpu": (64, 256)}  # of a workgroup, whose invocations share the rows
@@ -69,7 +71,7 @@ class QRResult(NamedTuple):
 
 def variants(device: Device) -> Iterator[Variant]:
     """Every variant that `qr` uses, for the archive."""
-    for template in ("linalg_qr_prepare", "linalg_qr_panel", "linalg_qr_finish"):
+    for template in ("linalg/qr_prepare", "linalg/qr_panel", "linalg/qr_finish"):
         yield from variants_of(template, device)
     for dtype in FACTORED:
         if is_supported(dtype, device):
@@ -79,8 +81,8 @@ def variants(device: Device) -> Iterator[Variant]:
 
 def _strips_variant(dtype: DType, strip: Strip, device: Device) -> Variant:
     """The variant that factors by strips of this kind."""
-    template, defines, label = variant("linalg_qr_strips", dtype, device)
-    pack, elements = product.pack_of(dtype)
+    template, defines, label = variant("linalg/qr_strips", dtype, device)
+    pack, elements = stacks.pack_of(dtype)
     sizes = (("ROWS", str(strip.rows)), ("COLUMNS", str(strip.columns)), ("PACK", pack), ("PACK_ROWS", str(elements)))
     return Variant(template, (*defines, *sizes), f"{label}, {strip.rows} rows by {strip.columns}")
 
@@ -200,7 +202,7 @@ def _prepare(a: VkArray, panel: Panel) -> VkArray:
     if batch * m * n:
         push = struct.pack("<2Q3I", a._address, exponents._address, batch, m, n)
         groups = launch.groups_for(batch * -(-n // panel.columns) * panel.size, device.limits, panel.size)
-        kernel = variant("linalg_qr_prepare", a._dtype, device)
+        kernel = variant("linalg/qr_prepare", a._dtype, device)
         launch.dispatch(kernel, device, push, groups, [a], [a, exponents], panel.size, constants=panel.constants)
     return exponents
 
@@ -217,7 +219,7 @@ def _factor(a: VkArray, panel: Panel) -> tuple[VkArray, VkArray]:
     v = creation.zeros((batch, m, count), dtype=a._dtype, device=device)
     tau = creation.zeros((batch, count), dtype=a._dtype, device=device)
     t = empty((batch, columns, columns), a._dtype, device)
-    kernel = variant("linalg_qr_panel", a._dtype, device)
+    kernel = variant("linalg/qr_panel", a._dtype, device)
     groups = launch.groups_for(batch * panel.size, device.limits, panel.size)
     for first in range(0, k if batch else 0, columns):
         last = min(first + columns, k)
@@ -264,6 +266,6 @@ def _upper_triangle(a: VkArray, exponents: VkArray, rows: int) -> VkArray:
         size = launch.invocations_of_group(device.limits)
         push = struct.pack("<3Q4I", a._address, exponents._address, r._address, batch, m, n, rows)
         groups = launch.groups_for(batch * rows * -(-n // size) * size, device.limits, size)
-        kernel = variant("linalg_qr_finish", a._dtype, device)
+        kernel = variant("linalg/qr_finish", a._dtype, device)
         launch.dispatch(kernel, device, push, groups, [a, exponents], [r], size)
     return r

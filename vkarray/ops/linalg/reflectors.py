@@ -6,13 +6,15 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...array import VkArray, empty
-from ...shaders import Variant
-from .. import elementwise, launch, product
+from ...core.array import VkArray, empty
+from ...kernels import launch
+from ...kernels.product import stacks
+from ...shaders.source import Variant
+from .. import elementwise
 from .common import block, variant, variants_of
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ...kernels.launch import Device
 
 # How many reflectors make a block: the wider, the fewer and the larger are the products of matrices.
 _WIDTHS = ((8, 8), (128, 32))
@@ -21,7 +23,7 @@ _WIDEST = 128
 
 def variants(device: Device) -> Iterator[Variant]:
     """Every variant of this file, for the archive."""
-    yield from variants_of("linalg_reflector_blocks", device)
+    yield from variants_of("linalg/reflector_blocks", device)
 
 
 def width_of(count: int) -> int:
@@ -44,7 +46,7 @@ def reflect(v: VkArray, t: VkArray, c: VkArray) -> None:
     """c -= V T^H V^H c, in place: the adjoint of a block of reflectors, all of shape (batch, ., .)."""
     inner = _product(conjugate(v).mT, c)
     inner = _product(conjugate(t).mT, inner)
-    product.subtract_product(v, inner, c)
+    stacks.subtract_product(v, inner, c)
 
 
 def apply(v: VkArray, tau: VkArray, c: VkArray, first_row: int, *, identity: bool) -> None:
@@ -77,11 +79,11 @@ def apply(v: VkArray, tau: VkArray, c: VkArray, first_row: int, *, identity: boo
         own = scaled._view(
             (batch, rows, width), (scaled._strides[0], *scaled._strides[2:]), number * scaled._strides[1]
         )
-        product.subtract_product(block(own, slice(top, rows)), inner, target)
+        stacks.subtract_product(block(own, slice(top, rows)), inner, target)
 
 
 def _product(a: VkArray, b: VkArray) -> VkArray:
-    return product.matmul(a, b, empty((*a._shape[:-1], b._shape[-1]), a._dtype, a._device))
+    return stacks.matmul(a, b, empty((*a._shape[:-1], b._shape[-1]), a._dtype, a._device))
 
 
 def _factors(v: VkArray, conjugated: VkArray, tau: VkArray, width: int) -> VkArray:
@@ -97,6 +99,6 @@ def _factors(v: VkArray, conjugated: VkArray, tau: VkArray, width: int) -> VkArr
     t = empty(products._shape, v._dtype, device)
     push = struct.pack("<3QI", products._address, tau._address, t._address, batch * count)
     groups = launch.groups_for(batch * count, device.limits)
-    kernel = variant("linalg_reflector_blocks", v._dtype, device)
+    kernel = variant("linalg/reflector_blocks", v._dtype, device)
     launch.dispatch(kernel, device, push, groups, [products, tau], [t], constants=((1, width),))
     return t

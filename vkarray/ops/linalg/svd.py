@@ -9,23 +9,24 @@ from array import array as host_array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ... import dtypes, layout, promotion
-from ...array import VkArray, default_dtype, empty, is_supported
-from ...dtypes import REAL_OF, DType
+from ...core import dtypes, layout, promotion
+from ...core.array import VkArray, default_dtype, empty, is_supported
+from ...core.dtypes import REAL_OF, DType
 from ...errors import LinAlgError
-from ...shaders import Variant
-from .. import creation, launch, searching, sorting, statistical, utility
+from ...kernels import launch
+from ...kernels.launch import Operation
+from ...kernels.reductions import uses_shared_memory
+from ...kernels.rows import ROWS, cast
+from ...shaders.source import Variant
+from .. import creation, searching, sorting, statistical, utility
 from ..indexing import take_along_axis
-from ..launch import Operation
 from ..linear_algebra import matmul, vecdot
 from ..manipulation import concat
-from ..reductions import uses_shared_memory
-from ..rows import ROWS, cast
 from .common import FACTORED, matrices, variant, working_copy
 from .qr import qr
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ...kernels.launch import Device
 
 _SIZES = (32, 16, 8)  # columns that are made orthogonal at a time: two blocks of half as many
 # Where invocations meet in shared memory (GPUs), and where they do not:
@@ -262,7 +263,7 @@ def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all types that the device supports."""
     for dtype in FACTORED:
         if is_supported(dtype, device):
-            yield variant("linalg_svd_rotations", dtype, device)
+            yield variant("linalg/svd_rotations", dtype, device)
             yield from (_gram_variant(dtype, device, shared) for shared in (False, True))
             yield from (_apply_variant(dtype, device, size, shared) for size in _SIZES for shared in (False, True))
             for name in ("vx_reach", "vx_balanced", "vx_unbalanced"):
@@ -274,12 +275,12 @@ _SUFFIX = {True: " (shared)", False: ""}
 
 
 def _gram_variant(dtype: DType, device: Device, shared: bool) -> Variant:
-    template, defines, label = variant("linalg_svd_gram", dtype, device)
+    template, defines, label = variant("linalg/svd_gram", dtype, device)
     return Variant(template, (*defines, *_SHARED[shared]), label + _SUFFIX[shared])
 
 
 def _apply_variant(dtype: DType, device: Device, size: int, shared: bool) -> Variant:
-    template, defines, label = variant("linalg_svd_apply", dtype, device)
+    template, defines, label = variant("linalg/svd_apply", dtype, device)
     defines = (*defines, ("SIZE", str(size)), ("WIDTH", str(_WIDTH[shared])), *_SHARED[shared])
     return Variant(template, defines, f"{label} {size}{_SUFFIX[shared]}")
 
@@ -310,7 +311,7 @@ def _orthogonalize(name: str, work: VkArray, length: int, size: int) -> None:
 
     sized = ((1, size),)
     gram_kernel = launch.kernel(_gram_variant(dtype, device, shared), device, _WORKGROUP, sized)
-    rotations = launch.kernel(variant("linalg_svd_rotations", dtype, device), device, size * size // 4, sized)
+    rotations = launch.kernel(variant("linalg/svd_rotations", dtype, device), device, size * size // 4, sized)
     apply = launch.kernel(_apply_variant(dtype, device, size, shared), device, _WORKGROUP)
     across = -(-pitch // (apply.local_size[0] * width))
     tiles = size // _TILE * (size // _TILE + 1) // 2

@@ -6,19 +6,20 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ... import layout
-from ...array import VkArray, is_supported
-from ...dtypes import DType
-from ...shaders import Variant
-from .. import launch, product
+from ...core import layout
+from ...core.array import VkArray, is_supported
+from ...core.dtypes import DType
+from ...kernels import launch
+from ...kernels.product import stacks
+from ...shaders.source import Variant
 from .common import FACTORED, block, flipped, variant, variants_of, within_reach
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ...kernels.launch import Device
 
 # Rows that one invocation solves, one after the other, before a matrix product takes them out of the rows that remain.
 BLOCK = 64
-_TEMPLATE = "linalg_triangular"
+_TEMPLATE = "linalg/triangular"
 WORKGROUP_SIZE = 64
 # A GPU takes matrices of more rows than this in tiles, a dispatch for each block of rows; by the bytes of an element the side
 # of a tile and the columns that are in shared memory at once.
@@ -31,7 +32,7 @@ _TILE_BYTES = 20 << 10  # of shared memory, at most
 def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all types that the device supports."""
     yield from variants_of(_TEMPLATE, device)
-    yield from tiles_variants("linalg_triangular_tiles", device)
+    yield from tiles_variants("linalg/triangular_tiles", device)
 
 
 def tiles_variant(template: str, dtype: DType, device: Device) -> Variant:
@@ -76,12 +77,12 @@ def solve_in_place(t: VkArray, b: VkArray, *, upper: bool = False, unit: bool = 
         else:
             solve_block(triangle, rows, unit=unit)
         if rest.start < rest.stop:
-            product.subtract_product(block(t, rest, here), rows, block(b, rest))
+            stacks.subtract_product(block(t, rest, here), rows, block(b, rest))
 
 
 def _solve_by_tiles(t: VkArray, b: VkArray, upper: bool, unit: bool) -> None:
     device, (_, n, columns) = t._device, b._shape
-    kernel = launch.kernel(tiles_variant("linalg_triangular_tiles", t._dtype, device), device, TILE_INVOCATIONS)
+    kernel = launch.kernel(tiles_variant("linalg/triangular_tiles", t._dtype, device), device, TILE_INVOCATIONS)
     side, _ = TILES[t._dtype.itemsize]
     blocks, across = -(-n // side), -(-columns // side)
     for number in range(blocks):

@@ -6,17 +6,18 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ... import dtypes
-from ...array import VkArray, empty, is_supported
-from ...shaders import Variant
-from .. import launch, product
+from ...core import dtypes
+from ...core.array import VkArray, empty, is_supported
+from ...kernels import launch
+from ...kernels.product import stacks
+from ...shaders.source import Variant
 from .common import variant
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ...kernels.launch import Device
 
 _TEMPLATES = tuple(
-    f"linalg_tridiagonal_{name}"
+    f"linalg/tridiagonal_{name}"
     for name in ("leaves", "order", "deflate", "secular", "weights", "vectors", "bisect")
 )  # fmt: skip
 _REAL = (dtypes.float32, dtypes.float64)
@@ -60,7 +61,7 @@ class _Runner:
         push = struct.pack(f"<{len(arrays)}Q{len(numbers)}I", *(array._address for array in arrays), *numbers)
         groups = launch.groups_for(invocations, self.device.limits, self.size)
         launch.dispatch(
-            variant(f"linalg_tridiagonal_{name}", self.dtype, self.device),
+            variant(f"linalg/tridiagonal_{name}", self.dtype, self.device),
             self.device,
             push,
             groups,
@@ -159,7 +160,7 @@ class _Merge:
              self.rotations], [joined], count, size,
         )  # fmt: skip
         halves = joined._view((2 * pairs, half, size), (half * size, size, 1))
-        result = product.matmul(vectors, halves, self.runner.real(2 * pairs, half, size))
+        result = stacks.matmul(vectors, halves, self.runner.real(2 * pairs, half, size))
         return result._view((pairs, size, size), (size * size, size, 1))
 
     def _deflate(self, ordered: list[VkArray], deflated: list[VkArray], pairs: int, merges: int, size: int) -> None:
@@ -168,5 +169,5 @@ class _Merge:
         addresses = [array._address for array in (*ordered, *deflated, self.off_diagonal, self.norm)]
         push = struct.pack("<11Q4I", *addresses, pairs, self.n, merges, size)
         groups = launch.groups_for(pairs * runner.size, runner.device.limits, runner.size)
-        kernel = variant("linalg_tridiagonal_deflate", runner.dtype, runner.device)
+        kernel = variant("linalg/tridiagonal_deflate", runner.dtype, runner.device)
         launch.dispatch(kernel, runner.device, push, groups, reads, deflated, runner.size)

@@ -1,0 +1,457 @@
+"""The array object: a buffer, an offset, a shape, strides, a dtype and a device. No mathematics.
+
+Operators are written out here, and methods in `methods.py`; both call `operations`, a table that `vkarray.ops` fills by
+name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .. import _vk
+from ..errors import FeatureError
+from . import dtypes, layout, promotion
+from .dtypes import DType
+from .methods import Methods, operations
+
+__all__ = ["VkArray"]
+
+# Device features that a dtype cannot exist without.
+_NEEDED_FEATURES = {
+    dtypes.int64: "shaderInt64",
+    dtypes.uint64: "shaderInt64",
+    dtypes.float64: "shaderFloat64",
+    dtypes.complex128: "shaderFloat64",
+}
+_SMALL_STORAGE = {8: "storageBuffer8BitAccess", 16: "storageBuffer16BitAccess"}
+
+
+_DEFAULT_FLOATING = {dtypes.float64: dtypes.float32, dtypes.complex128: dtypes.complex64}
+
+
+def is_supported(dtype: DType, device: _vk.Device) -> bool:
+    """Whether the device has the features that the dtype needs."""
+    needed = _NEEDED_FEATURES.get(dtype)
+    return needed is None or needed in device.features
+
+
+def check_supported(dtype: DType, device: _vk.Device, function: str) -> None:
+    """Raise FeatureError when the device cannot compute with `dtype`: nothing is demoted silently."""
+    if not is_supported(dtype, device):
+        instead = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}[dtype.name]
+        raise FeatureError(
+            f"{function}: the device {device.name!r} has no {_NEEDED_FEATURES[dtype]}, so {dtype} arrays do not exist "
+            f"on it. Ask for {instead} (dtype=vkarray.{instead}, or astype), or choose another device.",
+            (_NEEDED_FEATURES[dtype],),
+        )
+
+
+def storage_itemsize(dtype: DType, device: _vk.Device) -> int:
+    """Bytes of one element in device memory: 4 for an 8- or 16-bit type on a device without such storage."""
+    feature = _SMALL_STORAGE.get(dtype.bits)
+    return dtype.itemsize if feature is None or feature in device.features else 4
+
+
+def default_dtype(kind: str, device: _vk.Device) -> DType:
+    """The dtype that a Python bool, int, float or complex becomes: int64 (int32 where missing), float32, complex64."""
+    if kind == "int":
+        return dtypes.int64 if "shaderInt64" in device.features else dtypes.int32
+    return {"bool": dtypes.bool_, "float": dtypes.float32, "complex": dtypes.complex64}[kind]
+
+
+def available(dtype: DType, device: _vk.Device) -> DType:
+    """What promotion gives on a device: `dtype`, or the default type of its kind where the device lacks 64-bit floating point.
+
+    Only for types that integers lead to: what a user names is never replaced (`check_supported` refuses it).
+    """
+    if dtype in _DEFAULT_FLOATING and not is_supported(dtype, device):
+        return _DEFAULT_FLOATING[dtype]
+    return dtype
+
+
+def floating(x: VkArray) -> DType:
+    """The floating-point type that a function of x computes in: its own, for integers and bool float64 or what stands for it."""
+    return x._dtype if x._dtype in dtypes.CATEGORIES["floating-point"] else available(dtypes.float64, x._device)
+
+
+class VkArray(Methods):
+    """An array in the memory of a Vulkan device.
+
+    Made by `vkarray.asarray`, `vkarray.zeros` and the like, never by this class. Slices, transposes and broadcasts are
+    views of the same memory; operations return at once and the host waits only when it reads a value.
+    """
+
+    __slots__ = ("__weakref__", "_buffer", "_contiguous", "_device", "_dtype", "_offset", "_shape", "_strides")
+
+    __array_ufunc__ = None  # NumPy leaves operators to this class (NEP 13)
+    __array_priority__ = 1000
+
+    def __init__(
+        self, buffer: _vk.Buffer, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: DType,
+        device: _vk.Device, contiguous: bool | None = None,
+    ) -> None:  # fmt: skip
+        self._buffer = buffer
+        self._offset = offset
+        self._shape = shape
+        self._strides = strides
+        self._dtype = dtype
+        self._device = device
+        self._contiguous = layout.is_contiguous(shape, strides) if contiguous is None else contiguous
+
+    # -- attributes ---------------------------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> DType:
+        """The data type of the elements."""
+        return self._dtype
+
+    @property
+    def device(self) -> _vk.Device:
+        """The device that holds the elements."""
+        return self._device
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the dimensions."""
+        return self._shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self._shape)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The step along each dimension in elements (NumPy counts bytes)."""
+        return self._strides
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element on the host."""
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements on the host."""
+        return self.size * self._dtype.itemsize
+
+    @property
+    def T(self) -> VkArray:
+        """The transpose of a 2-dimensional array, a view. Raises ValueError for any other rank."""
+        if self.ndim != 2:
+            raise ValueError(
+                f"T: expected 2 dimensions, got {self.ndim} (shape {self._shape}). "
+                f"Use .mT for stacks of matrices or vkarray.permute_dims."
+            )
+        return self._view(self._shape[::-1], self._strides[::-1])
+
+    @property
+    def mT(self) -> VkArray:
+        """The last two dimensions swapped, a view. Raises ValueError for fewer than 2 dimensions."""
+        if self.ndim < 2:
+            raise ValueError(f"mT: expected at least 2 dimensions, got {self.ndim} (shape {self._shape}).")
+        shape, strides = self._shape, self._strides
+        return self._view((*shape[:-2], shape[-1], shape[-2]), (*strides[:-2], strides[-1], strides[-2]))
+
+    def _view(self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> VkArray:
+        """A view of the same memory; `offset` counts elements from this array's first."""
+        return VkArray(self._buffer, self._offset + offset, shape, strides, self._dtype, self._device)
+
+    def _permuted(self, order: Sequence[int]) -> VkArray:
+        """A view with the dimensions in another order."""
+        return self._view(tuple(self._shape[axis] for axis in order), tuple(self._strides[axis] for axis in order))
+
+    @property
+    def _address(self) -> int:
+        """The device address of the first element."""
+        return self._buffer.address + self._offset * storage_itemsize(self._dtype, self._device)
+
+    # -- the standard's protocol methods -----------------------------------------------------------------------
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The module `vkarray` (standard, "array object"). Raises ValueError for an unknown version."""
+        import vkarray
+
+        vkarray.check_api_version(api_version)
+        return vkarray
+
+    def to_device(self, device: _vk.Device | str | int, /, *, stream: None = None) -> VkArray:
+        """This array on another device (itself when it is there already). Raises DeviceError for an unknown device."""
+        return operations["to_device"](self, device, stream=stream)
+
+    def __dlpack__(self, *, stream: Any = None, max_version: tuple[int, int] | None = None,
+                   dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:  # fmt: skip
+        """A DLPack capsule of this array (see `vkarray.from_dlpack`)."""
+        return operations["to_dlpack"](self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """(kDLVulkan, index of the device)."""
+        return operations["dlpack_device"](self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """A NumPy array with a copy of the values; `np.asarray(x)` calls this. Raises ValueError for copy=False."""
+        return operations["to_numpy_protocol"](self, dtype, copy)
+
+    def __reduce__(self) -> tuple:
+        return operations["unpickle"], (operations["to_numpy"](self), self._dtype.name)
+
+    def __repr__(self) -> str:
+        return operations["repr"](self)
+
+    def __str__(self) -> str:
+        return operations["str"](self)
+
+    def __format__(self, specification: str) -> str:
+        return format(self.item() if specification and self.ndim == 0 else str(self), specification)
+
+    # -- reading values -----------------------------------------------------------------------------------------
+
+    def _scalar(self, method: str) -> Any:
+        if self._shape != ():
+            raise TypeError(
+                f"{method}: only an array of 0 dimensions converts to a Python scalar, got shape {self._shape}. "
+                f"Index it, or use .tolist()."
+            )
+        return operations["scalar"](self)
+
+    def __bool__(self) -> bool:
+        return bool(self._scalar("__bool__"))
+
+    def __int__(self) -> int:
+        return int(self._real_scalar("__int__"))
+
+    def __float__(self) -> float:
+        return float(self._real_scalar("__float__"))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar("__complex__"))
+
+    def __index__(self) -> int:
+        if self._dtype not in dtypes.CATEGORIES["integer"]:
+            raise TypeError(f"__index__: only an integer array can be an index, got {self._dtype}.")
+        return int(self._real_scalar("__index__"))
+
+    def _real_scalar(self, method: str) -> Any:
+        if self._dtype.kind == "complex floating":
+            raise TypeError(f"{method}: {self._dtype} has no real value; use vkarray.real(x) or complex(x).")
+        return self._scalar(method)
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("len: an array of 0 dimensions has no length.")
+        return self._shape[0]
+
+    def __iter__(self) -> Iterator[VkArray]:
+        if not self._shape:
+            raise TypeError("iter: an array of 0 dimensions has nothing to iterate over.")
+        return (self[index] for index in range(self._shape[0]))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(operations["any"](operations["equal"](self, value)))
+
+    def __getitem__(self, key: Any, /) -> VkArray:
+        return operations["getitem"](self, key)
+
+    def __setitem__(self, key: Any, value: Any, /) -> None:
+        operations["setitem"](self, key, value)
+
+    # -- operators ----------------------------------------------------------------------------------------------
+
+    def __pos__(self) -> VkArray:
+        return operations["positive"](self)
+
+    def __neg__(self) -> VkArray:
+        return operations["negative"](self)
+
+    def __abs__(self) -> VkArray:
+        return operations["abs"](self)
+
+    def __invert__(self) -> VkArray:
+        return operations["bitwise_invert"](self)
+
+    def __add__(self, other: Any, /) -> VkArray:
+        return _binary("add", self, other)
+
+    def __sub__(self, other: Any, /) -> VkArray:
+        return _binary("subtract", self, other)
+
+    def __mul__(self, other: Any, /) -> VkArray:
+        return _binary("multiply", self, other)
+
+    def __truediv__(self, other: Any, /) -> VkArray:
+        return _binary("divide", self, other)
+
+    def __floordiv__(self, other: Any, /) -> VkArray:
+        return _binary("floor_divide", self, other)
+
+    def __mod__(self, other: Any, /) -> VkArray:
+        return _binary("remainder", self, other)
+
+    def __divmod__(self, other: Any, /) -> tuple[VkArray, VkArray]:
+        return self // other, self % other
+
+    def __pow__(self, other: Any, /) -> VkArray:
+        return _binary("pow", self, other)
+
+    def __matmul__(self, other: Any, /) -> VkArray:
+        return _binary("matmul", self, other)
+
+    def __and__(self, other: Any, /) -> VkArray:
+        return _binary("bitwise_and", self, other)
+
+    def __or__(self, other: Any, /) -> VkArray:
+        return _binary("bitwise_or", self, other)
+
+    def __xor__(self, other: Any, /) -> VkArray:
+        return _binary("bitwise_xor", self, other)
+
+    def __lshift__(self, other: Any, /) -> VkArray:
+        return _binary("bitwise_left_shift", self, other)
+
+    def __rshift__(self, other: Any, /) -> VkArray:
+        return _binary("bitwise_right_shift", self, other)
+
+    def __lt__(self, other: Any, /) -> VkArray:
+        return _binary("less", self, other)
+
+    def __le__(self, other: Any, /) -> VkArray:
+        return _binary("less_equal", self, other)
+
+    def __gt__(self, other: Any, /) -> VkArray:
+        return _binary("greater", self, other)
+
+    def __ge__(self, other: Any, /) -> VkArray:
+        return _binary("greater_equal", self, other)
+
+    def __eq__(self, other: Any, /) -> VkArray:  # type: ignore[override]
+        return _binary("equal", self, other)
+
+    def __ne__(self, other: Any, /) -> VkArray:  # type: ignore[override]
+        return _binary("not_equal", self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __radd__(self, other: Any, /) -> VkArray:
+        return _binary("add", other, self)
+
+    def __rsub__(self, other: Any, /) -> VkArray:
+        return _binary("subtract", other, self)
+
+    def __rmul__(self, other: Any, /) -> VkArray:
+        return _binary("multiply", other, self)
+
+    def __rtruediv__(self, other: Any, /) -> VkArray:
+        return _binary("divide", other, self)
+
+    def __rfloordiv__(self, other: Any, /) -> VkArray:
+        return _binary("floor_divide", other, self)
+
+    def __rmod__(self, other: Any, /) -> VkArray:
+        return _binary("remainder", other, self)
+
+    def __rdivmod__(self, other: Any, /) -> tuple[VkArray, VkArray]:
+        return other // self, other % self
+
+    def __rpow__(self, other: Any, /) -> VkArray:
+        return _binary("pow", other, self)
+
+    def __rmatmul__(self, other: Any, /) -> VkArray:
+        return _binary("matmul", other, self)
+
+    def __rand__(self, other: Any, /) -> VkArray:
+        return _binary("bitwise_and", other, self)
+
+    def __ror__(self, other: Any, /) -> VkArray:
+        return _binary("bitwise_or", other, self)
+
+    def __rxor__(self, other: Any, /) -> VkArray:
+        return _binary("bitwise_xor", other, self)
+
+    def __rlshift__(self, other: Any, /) -> VkArray:
+        return _binary("bitwise_left_shift", other, self)
+
+    def __rrshift__(self, other: Any, /) -> VkArray:
+        return _binary("bitwise_right_shift", other, self)
+
+    def __iadd__(self, other: Any, /) -> VkArray:
+        return _in_place("add", self, other)
+
+    def __isub__(self, other: Any, /) -> VkArray:
+        return _in_place("subtract", self, other)
+
+    def __imul__(self, other: Any, /) -> VkArray:
+        return _in_place("multiply", self, other)
+
+    def __itruediv__(self, other: Any, /) -> VkArray:
+        return _in_place("divide", self, other)
+
+    def __ifloordiv__(self, other: Any, /) -> VkArray:
+        return _in_place("floor_divide", self, other)
+
+    def __imod__(self, other: Any, /) -> VkArray:
+        return _in_place("remainder", self, other)
+
+    def __ipow__(self, other: Any, /) -> VkArray:
+        return _in_place("pow", self, other)
+
+    def __imatmul__(self, other: Any, /) -> VkArray:
+        return _in_place("matmul", self, other)
+
+    def __iand__(self, other: Any, /) -> VkArray:
+        return _in_place("bitwise_and", self, other)
+
+    def __ior__(self, other: Any, /) -> VkArray:
+        return _in_place("bitwise_or", self, other)
+
+    def __ixor__(self, other: Any, /) -> VkArray:
+        return _in_place("bitwise_xor", self, other)
+
+    def __ilshift__(self, other: Any, /) -> VkArray:
+        return _in_place("bitwise_left_shift", self, other)
+
+    def __irshift__(self, other: Any, /) -> VkArray:
+        return _in_place("bitwise_right_shift", self, other)
+
+
+def _operand(name: str, value: Any) -> Any:
+    """An operator's operand: an array or a scalar of Python's or NumPy's; None when unknown."""
+    if isinstance(value, VkArray) or promotion.is_scalar(value):
+        return value
+    if isinstance(value, (list, tuple)):  # unlike Python's own answer for unknown types, which makes x == [1, 2] False
+        raise TypeError(f"{name}: got a vkarray array and a {type(value).__name__}. Convert it with vkarray.asarray.")
+    if type(value).__module__ == "numpy":
+        raise TypeError(
+            f"{name}: got a vkarray array and a {type(value).__module__}.{type(value).__name__}; nothing is copied to "
+            f"the device silently. Convert it with vkarray.asarray, or this array with numpy.asarray."
+        )
+    return None
+
+
+def _binary(name: str, first: Any, second: Any) -> Any:
+    if type(first) is not VkArray:
+        first = _operand(name, first)
+    if type(second) is not VkArray:
+        second = _operand(name, second)
+    if first is None or second is None:
+        return NotImplemented
+    return operations[name](first, second)
+
+
+def _in_place(name: str, target: VkArray, other: Any) -> Any:
+    other = _operand(name, other)
+    if other is None:
+        return NotImplemented
+    return operations["in_place"](name, target, other)
+
+
+def empty(shape: tuple[int, ...], dtype: DType, device: _vk.Device) -> VkArray:
+    """A new contiguous array with undefined values. The caller has checked that the device supports `dtype`."""
+    buffer = device.allocate(math.prod(shape) * storage_itemsize(dtype, device))
+    return VkArray(buffer, 0, shape, layout.contiguous_strides(shape), dtype, device, True)

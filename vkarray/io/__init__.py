@@ -1,0 +1,1 @@
+"""Values in and out: NumPy, text, DLPack, files."""

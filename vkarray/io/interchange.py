@@ -1,0 +1,153 @@
+"""Values in and out: NumPy, Python scalars and lists, pickling. (DLPack: `dlpack.py`.)
+
+On a device without 8- or 16-bit storage those types take 32 bits an element; the conversion happens here, so that
+nobody else sees it.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+from .. import _vk
+from ..core import checks, dtypes
+from ..core.array import VkArray, check_supported, empty, operations, storage_itemsize
+from ..core.dtypes import DType
+
+if TYPE_CHECKING:
+    import numpy
+
+# The host type whose elements have the bits of a device element; bfloat16 has none in NumPy and travels as float32.
+_WIDE = {"bool": "uint32", "int8": "int32", "uint8": "uint32", "int16": "int32", "uint16": "uint32"}
+
+# How Python reads one stored element.
+_SCALARS = {
+    name: struct.Struct("<" + letter)
+    for name, letter in {
+        "bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
+        "uint64": "Q", "float16": "e", "float32": "f", "float64": "d",
+    }.items()
+}  # fmt: skip
+
+
+def numpy_dtype(dtype: DType) -> numpy.dtype:
+    """The NumPy dtype of the host values: the same name, and float32 for bfloat16, which NumPy lacks."""
+    import numpy as np
+
+    return np.dtype("float32" if dtype is dtypes.bfloat16 else dtype.name)
+
+
+def dtype_of_numpy(array: numpy.ndarray, function: str) -> DType:
+    """The vkarray dtype of a NumPy array. Raises TypeError for a dtype that vkarray lacks."""
+    found = dtypes.DTYPES.get(array.dtype.name)
+    if found is None:
+        raise TypeError(
+            f"{function}: vkarray has no dtype for NumPy's {array.dtype!r}; it has {', '.join(dtypes.DTYPES)}. "
+            f"Convert the NumPy array first."
+        )
+    return found
+
+
+def _to_storage(values: numpy.ndarray, dtype: DType, device: _vk.Device) -> numpy.ndarray:
+    """Host values of `dtype` as the bits that the device stores."""
+    import numpy as np
+
+    if dtype is dtypes.bfloat16 and values.dtype.name != "bfloat16":
+        words = np.ascontiguousarray(values, np.float32).view(np.uint32)
+        nan = (words & 0x7FFFFFFF) > 0x7F800000
+        rounded = (words + np.uint32(0x7FFF) + (words >> np.uint32(16) & np.uint32(1))) >> np.uint32(16)
+        bits = np.where(nan, words >> np.uint32(16) | np.uint32(0x40), rounded).astype(np.uint16)
+    elif dtype.name in ("float16", "bfloat16"):
+        bits = np.ascontiguousarray(values).view(np.uint16)
+    else:
+        bits = values
+    if storage_itemsize(dtype, device) != dtype.itemsize:
+        bits = bits.astype(_WIDE.get(dtype.name, "uint32"))
+    return np.ascontiguousarray(bits)
+
+
+def _from_storage(bits: numpy.ndarray, dtype: DType) -> numpy.ndarray:
+    """Host values from the bits that the device stores."""
+    import numpy as np
+
+    if dtype is dtypes.bfloat16:
+        return np.left_shift(bits, 16, dtype=np.uint32, out=np.empty(bits.shape, np.uint32)).view(np.float32)
+    if dtype is dtypes.float16:
+        return bits.astype(np.uint16, copy=False).view(np.float16)
+    return bits.astype(numpy_dtype(dtype), copy=False)
+
+
+def _storage_dtype(dtype: DType, device: _vk.Device) -> numpy.dtype:
+    import numpy as np
+
+    if storage_itemsize(dtype, device) != dtype.itemsize:
+        return np.dtype(_WIDE.get(dtype.name, "uint32"))
+    return np.dtype("uint16" if dtype in (dtypes.float16, dtypes.bfloat16) else dtype.name)
+
+
+def from_numpy(values: numpy.ndarray, dtype: DType, device: _vk.Device, function: str = "asarray") -> VkArray:
+    """A new contiguous array with the values of a NumPy array whose dtype is that of `dtype` on the host."""
+    check_supported(dtype, device, function)
+    array = empty(values.shape, dtype, device)
+    if values.size:
+        device.upload(array._buffer, 0, memoryview(_to_storage(values, dtype, device)).cast("B"))
+    return array
+
+
+def to_numpy(array: VkArray) -> numpy.ndarray:
+    """A new NumPy array with the values; waits for the device. Raises what a deferred check finds (IndexError)."""
+    import numpy as np
+
+    array = operations["contiguous"](array)
+    dtype, device = array._dtype, array._device
+    bits = np.empty(array._shape, _storage_dtype(dtype, device))
+    if bits.size:
+        device.download(array._buffer, array._offset * bits.itemsize, memoryview(bits.reshape(-1).view(np.uint8)))
+    checks.run(device)
+    return _from_storage(bits, dtype)
+
+
+def moved(x: VkArray, target: _vk.Device) -> VkArray:
+    """The values of a contiguous array on another device that has its dtype. Raises what a deferred check finds."""
+    dtype = x._dtype
+    itemsize = storage_itemsize(dtype, target)
+    if itemsize != storage_itemsize(dtype, x._device):  # one of both keeps elements of 8 and 16 bits in 32
+        return from_numpy(to_numpy(x), dtype, target, "to_device")
+    made = empty(x._shape, dtype, target)
+    _vk.copy_between(x._buffer, x._offset * itemsize, made._buffer, 0, x.size * itemsize)
+    checks.run(x._device)
+    return made
+
+
+def item(array: VkArray) -> Any:
+    """The only element as a Python scalar."""
+    form, device = _SCALARS.get(array._dtype.name), array._device
+    if form is None or storage_itemsize(array._dtype, device) != form.size:
+        return to_numpy(array).reshape(-1)[0].item()
+    cell = bytearray(form.size)  # the usual case without NumPy, whose arrays take longer than the rest of it
+    device.download(array._buffer, array._offset * form.size, cell)
+    checks.run(device)
+    (value,) = form.unpack(cell)
+    return value
+
+
+def to_numpy_protocol(array: VkArray, dtype: Any, copy: bool | None) -> numpy.ndarray:
+    """What `numpy.asarray(x)` gets. Raises ValueError for copy=False: reading device memory is a copy."""
+    if copy is False:
+        raise ValueError(
+            "__array__: a NumPy array of device memory is always a copy, so copy=False is not possible. "
+            "Where the memory is visible to the host, numpy.from_dlpack(x, device='cpu', copy=False) gives a view."
+        )
+    values = to_numpy(array)
+    return values if dtype is None else values.astype(dtype, copy=False)
+
+
+def unpickle(values: numpy.ndarray, name: str) -> VkArray:
+    """The array that was pickled, on the default device."""
+    return from_numpy(values, dtypes.DTYPES[name], _vk.open_device(), "unpickle")
+
+
+operations.update(
+    to_numpy=to_numpy, scalar=item, tolist=lambda array: to_numpy(array).tolist(), to_numpy_protocol=to_numpy_protocol,
+    unpickle=unpickle,
+)  # fmt: skip

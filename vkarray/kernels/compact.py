@@ -1,0 +1,173 @@
+"""Compaction: the true elements of a mask, side by side.
+
+The method: 64 elements at a time become 64 bits and a count; a scan turns the counts into prefix sums; then every true
+element knows its place. The host waits once, for the number of true elements.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..core import checks, dtypes, layout
+from ..core.array import VkArray, default_dtype, empty, is_supported, operations, storage_itemsize
+from ..shaders.source import Variant
+from . import launch
+from .gather import element_sizes
+from .launch import Defines
+from .reductions import uses_shared_memory
+from .rows import cast
+from .scan import running_sums
+
+if TYPE_CHECKING:
+    from .launch import Device
+
+_COMMON_RANK = 3  # up to which a pipeline has the rank built in
+_PER_INVOCATION = 8  # elements, where invocations meet in shared memory
+# Elements of a mask handled with 32-bit places and counts; longer masks come in parts.
+PART = layout.INDEX_LIMIT
+
+
+class _Part(NamedTuple):
+    """A part of a mask: its first element and length, the bits and their prefix sums, of which the last is the total."""
+
+    first: int
+    length: int
+    bits: VkArray
+    prefix: VkArray
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """All variants that a device can meet."""
+    yield _count_variant(storage_itemsize(dtypes.bool_, device) == 4)
+    for shared in (False, True):
+        for element_bytes in element_sizes(device):
+            yield _elements_variant(element_bytes, shared)
+        yield _coordinates_variant(is_supported(dtypes.int64, device), shared)
+
+
+def _count_variant(wide: bool) -> Variant:
+    return Variant("index/compact_count", (("WIDE8", "1"),) if wide else (), "compact count")
+
+
+def _write_variant(what: Defines, label: str, shared: bool) -> Variant:
+    defines = (*what, ("SHARED", "1")) if shared else what
+    return Variant("index/compact_write", defines, f"{label} ({'shared' if shared else 'serial'})")
+
+
+def _elements_variant(element_bytes: int, shared: bool) -> Variant:
+    return _write_variant((("ELEMENT_BYTES", str(element_bytes)),), f"compact {element_bytes} bytes", shared)
+
+
+def _coordinates_variant(wide: bool, shared: bool) -> Variant:
+    return _write_variant((("INDEX64", "1"),) if wide else (), f"nonzero int{64 if wide else 32}", shared)
+
+
+def _write(variant: Callable[[bool], Variant], one: _Part, push: bytes, reads: list[VkArray], writes: Sequence[VkArray],
+           **options: Any) -> None:  # fmt: skip
+    """Write what the true elements of a part become, with the variant for shared memory where that pays."""
+    device = one.bits._device
+    shared = uses_shared_memory(device)
+    groups = launch.groups_for(-(-one.length // _PER_INVOCATION) if shared else one.length, device.limits)
+    launch.dispatch(variant(shared), device, push, groups, [one.bits, one.prefix, *reads], writes, **options)
+
+
+def _parts(mask: VkArray, part: int) -> tuple[list[_Part], list[int]]:
+    """The parts of a mask and the number of true elements in each; waits for the device."""
+    device = mask._device
+    mask = launch.contiguous(mask)
+    if mask._address % 16:
+        mask = launch.copy(mask)
+    itemsize = storage_itemsize(dtypes.bool_, device)
+    parts = []
+    size = mask.size
+    for first in range(0, size, part):
+        count = min(part, size - first)
+        parts.append(_part(mask, first, count, mask._address + first * itemsize))
+    totals = []
+    for one in parts:
+        word = bytearray(4)
+        device.download(one.prefix._buffer, 4 * (one.prefix.size - 1), word)
+        totals.append(struct.unpack("<I", word)[0])
+    checks.run(device)  # lengths that the host learns are values too
+    return parts, totals
+
+
+def _part(mask: VkArray, first: int, count: int, address: int) -> _Part:
+    device = mask._device
+    chunks = -(-count // 64)
+    bits = empty((chunks, 2), dtypes.uint32, device)
+    counts = empty((chunks + 1,), dtypes.uint32, device)
+    push = struct.pack("<3QI", address, bits._address, counts._address, count)
+    variant = _count_variant(storage_itemsize(dtypes.bool_, device) == 4)
+    groups = launch.groups_for(chunks + 1, device.limits)
+    launch.dispatch(variant, device, push, groups, [mask], [bits, counts])
+    running_sums(counts)
+    return _Part(first, count, bits, counts)
+
+
+def coordinates(mask: VkArray, part: int = PART) -> tuple[VkArray, ...]:
+    """The coordinates of the true elements of a mask in C order, one array for each dimension; waits for the device."""
+    device = mask._device
+    dtype = default_dtype("int", device)
+    shape = mask._shape
+    if mask.size == 0:
+        return tuple(empty((0,), dtype, device) for _ in shape)
+    parts, totals = _parts(mask, part)
+    results = [empty((sum(totals),), dtype, device) for _ in shape]
+    strides = layout.contiguous_strides(shape)
+    done = 0
+    for one, total in zip(parts, totals, strict=True):
+        if total:
+            values: list[int] = []
+            for length, stride, result in zip(shape, strides, results, strict=True):
+                start = one.first // stride % length
+                for value in (length, start, result._address + done * dtype.itemsize):
+                    values += struct.unpack("<2i", struct.pack("<Q", value))
+            header = struct.pack("<2Q2I", one.bits._address, one.prefix._address, one.length, len(shape))
+            push, metadata = launch.with_metadata(device, header, values)
+            rank = len(shape) if len(shape) <= _COMMON_RANK else 0
+            variant = functools.partial(_coordinates_variant, dtype is dtypes.int64)
+            _write(variant, one, push, [], results, buffers=metadata, constants=((1, rank),))
+        done += total
+    return tuple(results)
+
+
+def compress(x: VkArray, mask: VkArray, part: int = PART) -> VkArray:
+    """The elements of x where a mask of its shape is true, in C order; waits for the device."""
+    device = x._device
+    itemsize = storage_itemsize(x._dtype, device)
+    if x.size == 0:
+        return empty((0,), x._dtype, device)
+    x = launch.contiguous(x)
+    parts, totals = _parts(mask, part)
+    result = empty((sum(totals),), x._dtype, device)
+    done = 0
+    for one, total in zip(parts, totals, strict=True):
+        if total:
+            push = struct.pack(
+                "<4QI", one.bits._address, one.prefix._address, x._address + one.first * itemsize,
+                result._address + done * itemsize, one.length,
+            )  # fmt: skip
+            _write(functools.partial(_elements_variant, itemsize), one, push, [x], [result])
+        done += total
+    return result
+
+
+def nonzero(x: VkArray, /) -> tuple[VkArray, ...]:
+    """The indices of the elements that are not zero, one array for each dimension, in C order (NaN is not zero).
+
+    Parameters: x (any dtype, at least 1 dimension). Returns a tuple of x.ndim 1-dimensional arrays of the default
+    integer dtype; waits for the device, because their length depends on the values.
+    Raises ValueError for an array of 0 dimensions. Standard: searching functions, `nonzero`.
+    """
+    if type(x) is not VkArray:
+        raise TypeError(f"nonzero: expected a vkarray array, got {type(x).__name__}. Use vkarray.asarray.")
+    if x.ndim == 0:
+        raise ValueError("nonzero: expected at least 1 dimension, got an array of 0. Use vkarray.reshape(x, (1,)).")
+    return coordinates(cast(x, dtypes.bool_))
+
+
+operations.update(nonzero=nonzero)

@@ -1,0 +1,184 @@
+"""What kernels find wrong with values, such as an index out of range: noted on the device, raised when the host next reads.
+
+The values of an array are known to the device alone. A kernel that meets a wrong one notes what it is and where, in words that
+each thread keeps on each device; the first note stays. A deferred check reads them when the host next reads a value, or waits
+for the device, and raises the error. So no call waits for the device, and no wrong result is read without an error.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from ..core import checks, dtypes, promotion
+from ..core.array import VkArray, empty, is_supported, storage_itemsize
+from ..core.dtypes import CATEGORIES, DType
+from ..shaders.source import Variant
+from . import launch
+
+if TYPE_CHECKING:
+    from .launch import Device
+
+
+class Fault(Protocol):
+    """One thing that can be wrong with values: hashable, and the same one for all calls."""
+
+    @property
+    def error(self) -> type[Exception]:
+        """What is raised."""
+        ...
+
+    def describe(self, value: int, axis: int, length: int) -> str:
+        """The text of the error, from what the kernel noted."""
+        ...
+
+
+class WrongValue(NamedTuple):
+    """A value outside of what a function takes. The text may name the {value}, and a {length}."""
+
+    error: type[Exception]
+    text: str
+    form: str = "q"  # how `struct` reads the value, which `check_values` sets
+
+    def describe(self, value: int, axis: int, length: int) -> str:
+        """The text of the error, from what the kernel noted."""
+        (number,) = struct.unpack(f"<{self.form}", struct.pack("<q", value))
+        shown = f"{number:g}" if isinstance(number, float) else number
+        return self.text.format(value=shown, length=length)
+
+
+_faults: list[Fault] = []  # by code, counted from 1
+_codes: dict[Fault, int] = {}
+_lock = threading.Lock()
+
+
+def code_of(fault: Fault) -> int:
+    """The number by which kernels note a fault: 15 bits, so that faults are those of functions, not of calls."""
+    found = _codes.get(fault)
+    if found is None:
+        with _lock:
+            if fault not in _codes:
+                _faults.append(fault)
+                _codes[fault] = len(_faults)
+            found = _codes[fault]
+    return found
+
+
+# -- the deferred check -----------------------------------------------------------------------------------------
+
+
+class Status:
+    """The words in which kernels that a thread starts note the first wrong value, until they are checked."""
+
+    def __init__(self, device: Device) -> None:
+        self.array = empty((6,), dtypes.int32, device)
+        device.upload(self.array._buffer, 0, bytes(24))
+
+    def __call__(self) -> Exception | None:
+        """The error for what a kernel noted, if one did."""
+        words = bytearray(24)
+        self.array._device.download(self.array._buffer, 0, words)
+        code, axis, value, length = struct.unpack("<iiqq", words)
+        if not code:
+            return None
+        fault = _faults[code - 1]
+        return fault.error(fault.describe(value, axis, length))
+
+
+def kept_check(device: Device) -> Status | None:
+    """The check that this thread has left with the device."""
+    return checks.of(device).waiting.get(threading.current_thread())
+
+
+def keep_check(device: Device, check: Status | None) -> None:
+    """Leave a check with the device, in place of the one that this thread had left, or none."""
+    waiting, thread = checks.of(device).waiting, threading.current_thread()
+    if check is None:
+        waiting.pop(thread, None)
+    else:
+        waiting[thread] = check
+
+
+def renewed_check(device: Device) -> Status:
+    """A new check, left with the device in place of the one that this thread had left."""
+    check = Status(device)
+    keep_check(device, check)
+    return check
+
+
+def pending_check(device: Device) -> Status:
+    """The check in which kernels that this thread starts now note what they find."""
+    return kept_check(device) or renewed_check(device)
+
+
+# -- values within limits ---------------------------------------------------------------------------------------
+
+_CHECKED = tuple(
+    dtype for dtype in dtypes.DTYPES.values() if dtype in CATEGORIES["integer"] or dtype.kind == "real floating"
+)
+
+
+@functools.cache
+def _variant(dtype: DType, device: Device) -> Variant:
+    real = dtype.kind == "real floating"
+    defines = launch.operand_defines("A", dtype) + launch.compute_defines(dtype)
+    defines += (("IS_NAN", "vx_is_nan(value)" if real else "false"),)
+    defines += (("LIBRARY", launch.library_path("bits" if real else None, dtype)),)
+    return Variant("check_values", defines + launch.feature_defines((dtype,), device), f"check of {dtype} values")
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """The shaders of all types, for the archive."""
+    for dtype in _CHECKED:
+        if is_supported(dtype, device):
+            yield _variant(dtype, device)
+
+
+def _form(dtype: DType) -> str:
+    """How `struct` packs a number of the type that kernels compute with."""
+    if dtype.kind == "real floating":
+        return "d" if dtype.bits == 64 else "f"
+    wide = "q" if dtype.bits == 64 else "i"
+    return wide if dtype.kind == "signed integer" else wide.upper()
+
+
+def check_values(
+    fault: WrongValue, x: VkArray, low: float, high: float, *, within: bool = False, length: int = 0
+) -> None:
+    """Note a fault for a value of x outside of [low, high], limits included; with `within`, for one in there.
+
+    Parameters: x (integers or real floating-point of any shape; NaN is outside); length (for the text of the error).
+    The error is raised when the host next reads a value.
+    """
+    dtype, device = x._dtype, x._device
+    # What a broadcast repeats is looked at once.
+    once = tuple(size if stride else min(size, 1) for size, stride in zip(x._shape, x._strides, strict=True))
+    x = launch.contiguous(x if once == x._shape else x._view(once, x._strides))
+    if dtype.kind != "real floating":
+        least, most = promotion.integer_range(dtype)
+        low, high = (max(low, least), min(high, most)) if low <= most and high >= least else (1, 0)
+    form = "f4x" if dtype.kind == "real floating" else "q" if dtype.kind == "signed integer" else "Q"
+    code = code_of(fault._replace(form=form))
+    check = pending_check(device)
+    itemsize = storage_itemsize(dtype, device)
+    limit = launch.index_limit(device, dtype)
+    for first in range(0, x.size, limit):
+        count = min(x.size - first, limit)
+        push = struct.pack(
+            f"<2Q2{_form(dtype)}2IQ",
+            x._address + first * itemsize,
+            check.array._address,
+            low,
+            high,
+            count,
+            code,
+            length,
+        )
+        groups = launch.groups_for(count, device.limits)
+        launch.dispatch(
+            _variant(dtype, device), device, push, groups, [x], [check.array], constants=((1, int(within)),)
+        )
+    keep_check(device, check)  # also where another thread's read has checked the words before they were written

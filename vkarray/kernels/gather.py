@@ -1,0 +1,192 @@
+"""Moving elements through index arrays: the host side of `index/gather.comp` and `index/scatter.comp`.
+
+The values of an index array are known to the device alone. A kernel skips one that is out of range and notes it; a
+deferred check raises the error when the host next reads a value (`faults`).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..core import dtypes, layout
+from ..core.array import VkArray, empty, is_supported, storage_itemsize
+from ..core.dtypes import DType
+from ..core.key import out_of_bounds
+from ..core.layout import Shape, Strides
+from ..errors import FeatureError
+from ..shaders.source import Variant
+from . import faults, launch
+from .launch import Operation
+from .rows import cast
+
+if TYPE_CHECKING:
+    from .launch import Device
+
+# One index array over up to so many dimensions (after collapse) has a pipeline with the rank built in.
+_COMMON_RANK = 3
+
+
+class IndexRule(NamedTuple):
+    """Which indices a function takes, and the error for one out of range: a `faults.Fault`."""
+
+    function: str
+    wraps: bool = True  # negative ones count from the end
+    error: type[Exception] = IndexError
+    place: str = "axis {axis} of length {length}"
+
+    def describe(self, value: int, axis: int, length: int) -> str:
+        """The text of the error, from what the kernel noted."""
+        return out_of_bounds(self.function, value, axis, length, wraps=self.wraps, place=self.place)
+
+
+class IndexArray(NamedTuple):
+    """An integer array, of a shape that broadcasts to the selection's, of indices into an axis of a length and stride."""
+
+    array: VkArray
+    axis: int
+    length: int
+    step: int
+
+
+def variant(template: str, element_bytes: int, wide: bool) -> Variant:
+    """The variant of "gather" or "scatter" for elements of a size and 32- or 64-bit indices."""
+    defines = [("ELEMENT_BYTES", str(element_bytes))]
+    if wide:
+        defines.append(("INDEX64", "1"))
+    return Variant(
+        f"index/{template}", tuple(defines), f"{template} {element_bytes} bytes, {64 if wide else 32}-bit indices"
+    )
+
+
+@functools.cache
+def element_sizes(device: Device) -> tuple[int, ...]:
+    """The bytes that elements have on a device: each size has one kernel, whatever the dtypes."""
+    return tuple(sorted({storage_itemsize(dtype, device) for dtype in dtypes.DTYPES.values()}))
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """All variants that a device can meet."""
+    for element_bytes in element_sizes(device):
+        for wide in (False, True) if is_supported(dtypes.int64, device) else (False,):
+            yield variant("gather", element_bytes, wide)
+            yield variant("scatter", element_bytes, wide)
+    for dtype in (dtypes.uint32, dtypes.uint64):
+        target = dtypes.int64 if is_supported(dtypes.int64, device) else dtypes.int32
+        if is_supported(dtype, device) and dtype.bits >= target.bits:
+            yield from _saturating_cast(dtype, target).variants(device)
+
+
+def gather(rule: IndexRule, source: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray]) -> VkArray:
+    """A new array of `shape`: elements of `source`, walked by `strides` from its first, plus the steps of `indices`."""
+    result = empty(shape, source._dtype, source._device)
+    _move("gather", rule, source, shape, strides, result, indices)
+    return result
+
+
+def scatter(
+    rule: IndexRule, target: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray], values: VkArray
+) -> None:
+    """Write `values`, broadcast to `shape`, to the elements of `target` that `gather` would read."""
+
+    def apart(array: VkArray) -> VkArray:
+        return launch.copy(array) if array._buffer is target._buffer else array
+
+    indices = [index._replace(array=apart(index.array)) for index in indices]
+    _move("scatter", rule, target, shape, strides, apart(values), indices)
+
+
+def _move(
+    template: str, rule: IndexRule, indexed: VkArray, shape: Shape, strides: Strides, dense: VkArray,
+    indices: Sequence[IndexArray],
+) -> None:  # fmt: skip
+    if math.prod(shape) == 0:
+        return
+    device = indexed._device
+    itemsize = storage_itemsize(indexed._dtype, device)
+    low, high = layout.offset_range(shape, strides)
+    reach = high - low + sum(abs(index.step) * max(index.length - 1, 0) for index in indices)
+    wide = _needs_64_bits([index.array._dtype for index in indices], reach, device)
+    arrays = [_as_index(index.array, dtypes.int64 if wide else dtypes.int32) for index in indices]
+    check = faults.pending_check(device)
+    status = check.array
+    operands = [strides, *(layout.broadcast_strides(one._shape, one._strides, shape) for one in (dense, *arrays))]
+    shape, rows = layout.collapse(shape, operands)
+    steps = [index.step for index in indices]
+    factor = _widening(shape, rows, steps, itemsize, indexed._address | dense._address, element_sizes(device))
+    if factor > 1:
+        itemsize *= factor
+        shape = (*shape[:-1], shape[-1] // factor)
+        rows[:2] = [(*(stride // factor for stride in row[:-1]), 1) for row in rows[:2]]
+        steps = [step // factor for step in steps]
+    chosen = variant(template, itemsize, wide)
+    noted = faults.code_of(rule) | (not rule.wraps) << 15
+    for part, taken, offsets in layout.index_slices(shape, rows, layout.OFFSET_LIMIT):
+        count = math.prod(part)
+        values = [*part, *taken[0], *taken[1]]
+        for index, array, row, step, offset in zip(indices, arrays, taken[2:], steps, offsets[2:], strict=True):
+            address = array._address + offset * array._dtype.itemsize
+            values += [*_words(address), *_words(index.length), *_words(step), index.axis, *row]
+        header = struct.pack(
+            "<3Q2I", indexed._address + offsets[0] * itemsize, dense._address + offsets[1] * itemsize,
+            status._address, count, len(part) | len(indices) << 8 | noted << 16,
+        )  # fmt: skip
+        push, metadata = launch.with_metadata(device, header, values)
+        reads, writes = (
+            ([indexed, *arrays], [dense, status]) if template == "gather" else ([dense, *arrays], [indexed, status])
+        )
+        groups = launch.groups_for(count, device.limits)
+        common = len(part) | len(indices) << 8 if len(part) <= _COMMON_RANK and len(indices) == 1 else 0
+        launch.dispatch(chosen, device, push, groups, reads, writes, buffers=metadata, constants=((1, common),))
+    faults.keep_check(device, check)  # also where another thread's read has checked the words before they were written
+
+
+def _words(value: int) -> tuple[int, int]:
+    """A 64-bit value as two signed 32-bit words, low first."""
+    return struct.unpack("<2i", struct.pack("<Q", value & 0xFFFFFFFFFFFFFFFF))
+
+
+def _needs_64_bits(index_dtypes: Sequence[DType], reach: int, device: Device) -> bool:
+    """Whether indices or offsets need int64. Raises FeatureError where they do and the device has none."""
+    far = reach > layout.OFFSET_LIMIT
+    if is_supported(dtypes.int64, device):
+        return far or any(dtype.bits == 64 or dtype is dtypes.uint32 for dtype in index_dtypes)
+    if far:
+        raise FeatureError(
+            f"indexing: an index array reaches over {reach} elements, more than 32-bit offsets do, and the device "
+            f"{device.name!r} has no shaderInt64. Index a slice of the array instead.",
+            ("shaderInt64",),
+        )
+    return False
+
+
+def _as_index(array: VkArray, dtype: DType) -> VkArray:
+    """An integer array as int32 or int64; what is too large for that stays out of range of any axis."""
+    if array._dtype.kind == "unsigned integer" and array._dtype.bits >= dtype.bits:
+        return launch.elementwise(
+            _saturating_cast(array._dtype, dtype), (array,), empty(array._shape, dtype, array._device)
+        )
+    return cast(array, dtype)
+
+
+@functools.cache
+def _saturating_cast(source: DType, target: DType) -> Operation:
+    # The largest signed value is written without a literal: a 64-bit one in a define comes before the extension it needs.
+    expression = f"COMPUTE_{target.name}(min(a, ~T(0) >> 1))"
+    return Operation(f"index {source} to {target}", expression, (source,), target, source)
+
+
+def _widening(
+    shape: Shape, rows: Sequence[Strides], steps: Sequence[int], itemsize: int, addresses: int, sizes: Sequence[int]
+) -> int:
+    """How many neighbours move as one element of a larger size: rows of a table are copied 16 bytes at a time."""
+    if any(row[-1] != 1 for row in rows[:2]) or any(row[-1] for row in rows[2:]):
+        return 1
+    factor = sizes[-1] // itemsize
+    together = math.gcd(factor, shape[-1], *steps, *(stride for row in rows[:2] for stride in row[:-1]))
+    while addresses % (itemsize * together) or itemsize * together not in sizes:
+        together //= 2
+    return together

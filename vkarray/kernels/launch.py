@@ -1,0 +1,498 @@
+"""Where a shader variant meets the Vulkan layer: the one module of `ops` that knows both.
+
+It knows access patterns, not operations: `Operation` says which expression a kernel evaluates on which types,
+`elementwise` runs it over arrays of any layout, and `dispatch` is for the families that have a template of their own.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import struct
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import _vk, configuration
+from ..core import dtypes, layout
+from ..core.array import VkArray, empty, storage_itemsize
+from ..core.dtypes import CATEGORIES, DType
+from ..shaders.source import Variant, spirv
+from . import texels, walk
+from .scalars import constant, scalar_bytes, table  # noqa: F401 - other modules know the first two as this one's
+
+if TYPE_CHECKING:
+    from .._vk import Device, Kernel  # noqa: F401 - for the annotations of modules that do not know _vk
+
+WORKGROUP_SIZE = 256
+PUSH_CONSTANT_BYTES = 128
+_VECTOR_BYTES = 16
+# The flat template: invocations of a workgroup, packs of an invocation, packs where the expression is short, calling no library,
+# and where besides all elements have one size, of a word at least. CPU drivers run both sides of every branch, so there one
+# dispatch handles what fills whole workgroups, and another the rest, all of it below _FEW elements.
+_FLAT = {"gpu": (128, 2, 2, 1), "cpu": (512, 2, 4, 4)}
+_AS_SHORT = {"gpu": {("vx_exp(a)", dtypes.float32)}, "cpu": set()}  # calls that are, and their types
+_FEW = 1 << 14
+# The strided template: invocations of a workgroup, elements of an invocation, as many of these as fit into shared memory, of
+# which each device has 16 KiB at least and a tile takes 5 / 4 elements for one.
+_INVOCATIONS = {"gpu": 128, "cpu": WORKGROUP_SIZE}
+_ELEMENTS = {"gpu": (4, 2, 1), "cpu": (1,)}
+_TILE_BYTES = 16384 * 4 // 5
+# What devices have whose flat kernels read texels. Without pairs of words stores take so long that reads count for little.
+_TEXEL_FEATURES = ("shaderInt64", "storageBuffer8BitAccess", "storageBuffer16BitAccess")
+_OPERAND_NAMES = ("A", "B", "C")
+_PLAN_LIMIT = 1024
+
+Defines = tuple[tuple[str, str], ...]
+
+# The folder below glsl/lib that holds the library functions of a type, and the macros that those files expect.
+_KIND_FOLDER = {
+    "bool": "bool", "signed integer": "integer", "unsigned integer": "integer", "complex floating": "complex",
+}  # fmt: skip
+
+
+def as_device(device: Any) -> _vk.Device:
+    """A device from a Device, an index, a name, a UUID, or None for the default. Raises DeviceError."""
+    return device if isinstance(device, _vk.Device) else _vk.open_device(device)
+
+
+def library_folder(dtype: DType) -> str:
+    """The folder of glsl/lib with the functions for a compute type (float16 and bfloat16 compute in float32)."""
+    if dtype.kind == "real floating":
+        return "float64" if dtype.bits == 64 else "float32"
+    return _KIND_FOLDER[dtype.kind]
+
+
+def library_path(library: str | None, dtype: DType) -> str:
+    """The value of the define LIBRARY: a quoted path below glsl/, empty quotes for none."""
+    if library is None:
+        return '""'
+    return f'"lib{library}.glsl"' if library.startswith("/") else f'"lib/{library_folder(dtype)}/{library}.glsl"'
+
+
+@functools.cache
+def compute_defines(dtype: DType) -> Defines:
+    """The macros that library files and templates expect for the type computed in."""
+    wide = dtype.bits == 64
+    defines = [("T", f"COMPUTE_{dtype.name}")]
+    if dtype in CATEGORIES["integer"]:
+        defines += [("BITS", str(dtype.bits)), ("SIGNED", str(int(dtype.kind == "signed integer")))]
+    if dtype.kind == "complex floating":
+        defines += [("REAL", "double" if wide else "float"), ("COMPLEX", "dvec2" if wide else "vec2")]
+    if wide and dtype.kind.endswith("floating"):
+        defines.append(("DOUBLE", "1"))
+    return tuple(defines)
+
+
+@functools.cache
+def operand_defines(name: str, dtype: DType) -> Defines:
+    """How a template loads and stores an operand called `name`."""
+    macros = ("STORAGE", "COMPUTE", "LOAD", "STORE")
+    return tuple((f"{name}_{macro}", f"{macro}_{dtype.name}") for macro in macros)
+
+
+def feature_defines(operands: Sequence[DType], device: _vk.Device) -> Defines:
+    """WIDE8 and WIDE16 where the device lacks such storage, HAS_INT64 and HAS_FLOAT64 where the kernel uses them."""
+    bits = {dtype.bits for dtype in operands}
+    features = device.features
+    kinds = {(dtype.kind.endswith("floating"), dtype.bits) for dtype in operands}
+    defines = []
+    if 8 in bits and "storageBuffer8BitAccess" not in features:
+        defines.append(("WIDE8", "1"))
+    if 16 in bits and "storageBuffer16BitAccess" not in features:
+        defines.append(("WIDE16", "1"))
+    if (False, 64) in kinds:
+        defines.append(("HAS_INT64", "1"))
+    if (True, 64) in kinds:
+        defines.append(("HAS_FLOAT64", "1"))
+    return tuple(defines)
+
+
+def _pack_defines(
+    name: str, dtype: DType, vector: int, itemsize: int, device: _vk.Device, as_texels: bool
+) -> Defines:  # fmt: skip
+    """How the flat template moves `vector` elements at once: as pairs of words, or words, that hold several elements."""
+    nbytes = vector * itemsize
+    align = (f"{name}_ALIGN", str(nbytes))
+    pairs = itemsize == dtype.itemsize <= 4 and nbytes % 8 == 0 and "shaderInt64" in device.features
+    if not pairs and (itemsize >= 4 or nbytes % 4):
+        return align, (f"{name}_AS", "ELEMENTS")
+    macros = {
+        "AS": "TEXELS" if as_texels else "PAIRS" if pairs else "WORDS",
+        "PER_WORD": str(4 // itemsize),
+        "UNPACK": f"UNPACK_{dtype.name}",
+        "BITS": f"BITS_{dtype.name}",
+    }
+    return align, *((f"{name}_{macro}", value) for macro, value in macros.items())
+
+
+class Operation:
+    """One expression on fixed types; its kernels, per device and access pattern, are made at first use."""
+
+    __slots__ = ("compute", "expression", "inputs", "kernels", "label", "library", "plans", "result")
+
+    def __init__(
+        self, label: str, expression: str, inputs: tuple[DType, ...], result: DType, compute: DType,
+        library: str | None = None,
+    ) -> None:  # fmt: skip
+        self.label = label
+        self.expression = expression
+        self.inputs = inputs
+        self.result = result
+        self.compute = compute
+        self.library = library
+        self.kernels: dict[tuple[_vk.Device, bool], tuple] = {}
+        self.plans: dict[tuple[layout.Shape, _vk.Device], tuple] = {}
+
+    def variant(self, device: _vk.Device, flat: bool, as_texels: Sequence[int] = ()) -> Variant:
+        """The shader variant of this operation for a device and access pattern; inputs `as_texels` are read so."""
+        operands = (*self.inputs, self.result)
+        defines: list[tuple[str, str]] = [("INPUTS", str(len(self.inputs))), ("EXPRESSION", self.expression)]
+        if flat:
+            vector = max(1, _VECTOR_BYTES // max(storage_itemsize(dtype, device) for dtype in operands))
+            defines += [("FLAT", "1"), ("VECTOR", str(vector))]
+        names = (*_OPERAND_NAMES[: len(self.inputs)], "R")
+        for number, (name, dtype) in enumerate(zip(names, operands, strict=True)):
+            defines += operand_defines(name, dtype)
+            if flat:
+                itemsize = storage_itemsize(dtype, device)
+                defines += _pack_defines(name, dtype, vector, itemsize, device, number in as_texels)
+            elif name != "R":
+                # Drivers disagree about bool in shared memory.
+                defines.append((f"{name}_TILE", "uint" if dtype is dtypes.bool_ else f"COMPUTE_{dtype.name}"))
+        defines += compute_defines(self.compute)
+        defines += feature_defines((*operands, self.compute), device)
+        defines.append(("LIBRARY", library_path(self.library, self.compute)))
+        access = "texels" if as_texels else "flat" if flat else "strided"
+        return Variant("elementwise", tuple(defines), f"{self.label} ({access})")
+
+    def variants(self, device: _vk.Device) -> Iterator[Variant]:
+        """All variants that a device with these features may ask for."""
+        yield from (self.variant(device, flat) for flat in (True, False))
+        if as_texels := self.as_texels(device):
+            yield self.variant(device, True, as_texels)
+
+    def as_texels(self, device: _vk.Device) -> tuple[int, ...]:
+        """The inputs that CPU drivers read as texels: those of words, where no other is longer than these or packed in them."""
+        if not all(feature in device.features for feature in _TEXEL_FEATURES) or self.result.itemsize > 4:
+            return ()
+        words = tuple(number for number, dtype in enumerate(self.inputs) if dtype.itemsize == 4)
+        return words if len(words) == sum(dtype is not dtypes.bool_ for dtype in self.inputs) else ()
+
+    def prepare(self, device: _vk.Device, flat: bool) -> tuple:
+        """The kernels, bytes per element of each operand, elements of a pack or the setting of walks, the packer."""
+        itemsizes = tuple(storage_itemsize(dtype, device) for dtype in (*self.inputs, self.result))
+        packer = struct.Struct(f"<{len(itemsizes)}QII").pack
+        if flat:
+            entry: tuple = (_Flat(self, device), itemsizes, max(1, _VECTOR_BYTES // max(itemsizes)), packer)
+        else:
+            setting = self.walk_setting(device)
+            entry = (_Modes(self.variant(device, flat), device, setting), itemsizes, setting, packer)
+        self.kernels[device, flat] = entry
+        return entry
+
+    def walk_setting(self, device: _vk.Device) -> walk.Setting:
+        """How the strided template walks operands of these types."""
+        computed = sum(max(dtype.itemsize, 4) for dtype in self.inputs)
+        operands = (*self.inputs, self.result)
+        kind = device.limits.kind
+        invocations = invocations_of_group(device.limits, _INVOCATIONS[kind])
+        room = _TILE_BYTES // invocations
+        return walk.Setting(
+            invocations=invocations,
+            elements=next(count for count in _ELEMENTS[kind] if count * computed <= room),
+            groups=device.limits.max_workgroup_count,
+            turns=kind == "gpu",
+            ordered=re.search(r"\bindex\b", self.expression) is not None,
+            limit=layout.index_limit(max(storage_itemsize(dtype, device) for dtype in operands)) - 1,
+            words=(PUSH_CONSTANT_BYTES - 8 * len(operands) - 8) // 4,
+        )
+
+
+class _Flat(dict[tuple[str, int], "_vk.Kernel"]):
+    """The flat kernels of an operation by the part of an array ("texels": whole and bound) and the inputs of one element."""
+
+    def __init__(self, operation: Operation, device: _vk.Device) -> None:
+        super().__init__()
+        self.operation, self.device, self.kind = operation, device, device.limits.kind
+        invocations, *packs = _FLAT[self.kind]
+        self.invocations = invocations_of_group(device.limits, invocations)
+        short = operation.library is None or (operation.expression, operation.compute) in _AS_SHORT[self.kind]
+        sizes = {storage_itemsize(dtype, device) for dtype in (*operation.inputs, operation.result)}
+        self.packs = packs[short + (short and len(sizes) == 1 and min(sizes) >= 4)]
+        self.as_texels = operation.as_texels(device) if self.kind == "cpu" else ()
+
+    def __missing__(self, key: tuple[str, int]) -> _vk.Kernel:
+        part, broadcast = key
+        whole = part in ("whole", "texels")
+        values = (self.packs, whole, part == "single", broadcast, self.kind == "gpu")
+        variant = self.operation.variant(self.device, True, self.as_texels if part == "texels" else ())
+        made = self[key] = kernel(variant, self.device, self.invocations, tuple(enumerate(map(int, values), 1)))
+        return made
+
+    def parts(self, count: int, vector: int) -> Iterator[tuple[str, tuple[int, int, int], int, int]]:
+        """(part, workgroups, first element, last one + 1) of the dispatches for `count` elements."""
+        limits, group = self.device.limits, self.invocations
+        block = group * self.packs * vector
+        if self.kind == "gpu":
+            yield "any", groups_for(-(-count // (self.packs * vector)), limits, group), 0, count
+            return
+        whole = count - count % block if count >= _FEW else 0
+        row = limits.max_workgroup_count[0]
+        rows, last = divmod(whole // block, row)
+        if rows:
+            yield "whole", (row, rows, 1), 0, whole
+        if last:
+            yield "whole", (last, 1, 1), rows * row * block, whole
+        if whole < count:
+            yield "single", groups_for(count - whole, limits, group), whole, count
+
+
+class _Modes(dict[tuple[bool, bool, bool], "_vk.Kernel"]):
+    """The kernels of a strided variant by the mode of a walk, made at first use."""
+
+    def __init__(self, variant: Variant, device: _vk.Device, setting: walk.Setting) -> None:
+        super().__init__()
+        self.variant, self.device, self.setting = variant, device, setting
+
+    def __missing__(self, mode: tuple[bool, bool, bool]) -> _vk.Kernel:
+        constants = ((1, self.setting.elements), *((2 + place, int(value)) for place, value in enumerate(mode)))
+        made = self[mode] = kernel(self.variant, self.device, self.setting.invocations, constants)
+        return made
+
+
+@functools.cache
+def kernel(
+    variant: Variant, device: _vk.Device, workgroup_size: int = WORKGROUP_SIZE,
+    constants: tuple[tuple[int, int], ...] = (),
+) -> _vk.Kernel:  # fmt: skip
+    """The kernel of a variant on a device; specialization constant 0 is the workgroup size, `constants` are others."""
+    size = invocations_of_group(device.limits, workgroup_size)
+    if configuration.current().debug >= 3:
+        print(f"vkarray: variant {variant.label}: {dict(variant.defines)} {dict(constants)}", file=sys.stderr)
+    return device.kernel(spirv(variant), variant.label, ((0, size), *constants))
+
+
+def invocations_of_group(limits: _vk.Limits, wanted: int = WORKGROUP_SIZE) -> int:
+    """The workgroup size that a device gives a kernel that wants `wanted` invocations: Vulkan promises only 128."""
+    largest = min(limits.max_workgroup_invocations, limits.max_workgroup_size[0])
+    return wanted if wanted <= largest else 1 << largest.bit_length() - 1  # kernels halve it again and again
+
+
+def groups_for(invocations: int, limits: _vk.Limits, workgroup_size: int = WORKGROUP_SIZE) -> tuple[int, int, int]:
+    """Workgroup counts that cover `invocations`; shaders number them as y * NumWorkGroups.x + x."""
+    groups = -(-invocations // invocations_of_group(limits, workgroup_size))
+    return walk.folded(groups, limits.max_workgroup_count)
+
+
+def repeat(operation: Operation, operands: Sequence[Any]) -> VkArray | None:
+    """The result for contiguous operands of one type and shape that the operation has met before; None for all others.
+
+    Most calls of a program are such repetitions, and what they share is kept in `operation.plans`. The first operand
+    is an array of the operation's type.
+    """
+    first = operands[0]
+    shape, dtype, device = first._shape, first._dtype, first._device
+    plan = operation.plans.get((shape, device))
+    if plan is None:
+        return None
+    parts, packer, itemsize, alignment, nbytes, strides = plan
+    buffers = []
+    addresses = []
+    for operand in operands:
+        if (
+            type(operand) is not VkArray or operand._dtype is not dtype or operand._shape != shape
+            or not operand._contiguous or operand._device is not device
+        ):  # fmt: skip
+            return None
+        buffer = operand._buffer
+        address = buffer.address
+        if operand._offset:
+            address += operand._offset * itemsize
+            if address % alignment:
+                return None
+        buffers.append(buffer)
+        addresses.append(address)
+    target = device.allocate(nbytes)
+    for kernel_, groups, first, end in parts:
+        device.dispatch(kernel_, packer(*addresses, target.address, end, first), groups, buffers, (target,))
+    return VkArray(target, 0, shape, strides, operation.result, device, True)
+
+
+def elementwise(operation: Operation, inputs: Sequence[VkArray], result: VkArray) -> VkArray:
+    """Evaluate `operation` on `inputs`, broadcast to the shape of `result`, into `result` (any layouts).
+
+    The caller has checked types, devices and that the shapes broadcast.
+    """
+    shape = result._shape
+    count = math.prod(shape)
+    if count == 0:
+        return result
+    inputs = _without_overlap(inputs, result)
+    broadcast = 0
+    flat = result._contiguous
+    if flat:
+        for position, operand in enumerate(inputs):
+            if not (operand._contiguous and operand._shape == shape):
+                if math.prod(operand._shape) != 1:
+                    flat = False
+                    break
+                broadcast |= 1 << position
+    if flat and count > layout.INDEX_LIMIT:
+        _in_parts(operation, inputs, result, broadcast, count)
+        return result
+    if flat and _flat(operation, inputs, result, broadcast, count):
+        return result
+    strides = [layout.broadcast_strides(operand._shape, operand._strides, shape) for operand in inputs]
+    _strided(operation, inputs, result, shape, [*strides, result._strides])
+    return result
+
+
+def _in_parts(operation: Operation, inputs: Sequence[VkArray], result: VkArray, broadcast: int, count: int) -> None:
+    """`elementwise` of contiguous arrays, in dispatches that indices reach."""
+    for first in range(0, count, layout.INDEX_LIMIT):
+        part = (min(count - first, layout.INDEX_LIMIT),)
+        elementwise(
+            operation,
+            [x if broadcast >> k & 1 else x._view(part, (1,), first) for k, x in enumerate(inputs)],
+            result._view(part, (1,), first),
+        )
+
+
+def _without_overlap(inputs: Sequence[VkArray], result: VkArray) -> Sequence[VkArray]:
+    """Inputs, where one that shares memory with the result in another layout is replaced by a copy."""
+    buffer = result._buffer
+    for operand in inputs:
+        if operand._buffer is buffer:
+            break
+    else:
+        return inputs
+    low, high = _byte_range(result)
+    safe = []
+    for operand in inputs:
+        if operand._buffer is buffer:
+            same = (
+                operand._offset == result._offset and operand._dtype is result._dtype
+                and operand._shape == result._shape and operand._strides == result._strides
+            )  # fmt: skip
+            if not same:
+                first, last = _byte_range(operand)
+                if first < high and low < last:
+                    operand = copy(operand)
+        safe.append(operand)
+    return safe
+
+
+def _byte_range(array: VkArray) -> tuple[int, int]:
+    """The first byte of the buffer that a view touches, and the one after the last: views may differ in their types."""
+    first, last = layout.offset_range(array._shape, array._strides)
+    itemsize = storage_itemsize(array._dtype, array._device)
+    return (array._offset + first) * itemsize, (array._offset + last + 1) * itemsize
+
+
+def _flat(operation: Operation, inputs: Sequence[VkArray], result: VkArray, broadcast: int, count: int) -> bool:
+    """Dispatch the flat kernel; False when an operand is not aligned for it."""
+    device = result._device
+    entry = operation.kernels.get((device, True)) or operation.prepare(device, True)
+    kernels, itemsizes, vector, packer = entry
+    addresses = []
+    buffers = []
+    for position, operand in enumerate(inputs):
+        itemsize = itemsizes[position]
+        address = operand._buffer.address + operand._offset * itemsize
+        if address % (vector * itemsize) and not broadcast & (1 << position):
+            return False
+        addresses.append(address)
+        buffers.append(operand._buffer)
+    address = result._buffer.address + result._offset * itemsizes[-1]
+    if address % (vector * itemsizes[-1]):
+        return False
+    bound = texels.bindings(inputs, kernels.as_texels, broadcast, count) if kernels.as_texels else None
+    parts = tuple(
+        (kernels["texels" if bound and part == "whole" else part, broadcast], groups, first, end)
+        for part, groups, first, end in kernels.parts(count, vector)
+    )
+    for kernel_, groups, first, end in parts:
+        push = packer(*addresses, address, end, first)
+        device.dispatch(kernel_, push, groups, buffers, (result._buffer,), bound if kernel_.bindings else None)
+    if not broadcast and inputs and not bound:
+        if len(operation.plans) >= _PLAN_LIMIT:
+            operation.plans.clear()
+        operation.plans[result._shape, device] = (
+            parts, packer, itemsizes[0], vector * itemsizes[0], count * itemsizes[-1],
+            layout.contiguous_strides(result._shape),
+        )  # fmt: skip
+    return True
+
+
+def _strided(
+    operation: Operation, inputs: Sequence[VkArray], result: VkArray, shape: layout.Shape, strides: list[layout.Strides]
+) -> None:
+    """Dispatch the strided kernel, in parts that 32-bit indices reach."""
+    device = result._device
+    modes, itemsizes, setting, packer = operation.kernels.get((device, False)) or operation.prepare(device, False)
+    operands = (*inputs, result)
+    buffers = [operand._buffer for operand in inputs]
+    for part in walk.parts(shape, tuple(strides), setting):
+        addresses = [
+            operand._buffer.address + (operand._offset + offset) * itemsize
+            for operand, offset, itemsize in zip(operands, part.offsets, itemsizes, strict=True)
+        ]
+        push, metadata = with_metadata(device, packer(*addresses, part.numbers, part.plan), part.values)
+        device.dispatch(modes[part.mode], push, part.groups, [*buffers, *metadata], (result._buffer,))
+
+
+def index_limit(device: _vk.Device, *dtypes: DType) -> int:
+    """How many elements of these types, of the widest of them, one dispatch may span."""
+    return layout.index_limit(max(storage_itemsize(dtype, device) for dtype in dtypes))
+
+
+def with_metadata(device: _vk.Device, header: bytes, values: Sequence[int]) -> tuple[bytes, list[_vk.Buffer]]:
+    """Push constants of `header` and the 32-bit `values`, in a buffer, kept for the next call, when there are many."""
+    if len(header) + 4 * len(values) <= PUSH_CONSTANT_BYTES:
+        return header + struct.pack(f"<{len(values)}i", *values), []
+    words = table(device, tuple(values))
+    return header + struct.pack("<Q", words._address), [words._buffer]
+
+
+def dispatch(
+    variant: Variant, device: _vk.Device, push: bytes, groups: tuple[int, int, int],
+    reads: Sequence[VkArray], writes: Sequence[VkArray], workgroup_size: int = WORKGROUP_SIZE,
+    buffers: Sequence[_vk.Buffer] = (), constants: tuple[tuple[int, int], ...] = (),
+    bindings: Sequence[texels.Binding] | None = None,
+) -> None:  # fmt: skip
+    """Run a template of its own: `push` holds the addresses; `reads`, `writes` and `buffers` name the memory used."""
+    device.dispatch(
+        kernel(variant, device, workgroup_size, constants), push, groups,
+        [*(array._buffer for array in reads), *buffers], [array._buffer for array in writes], bindings,
+    )  # fmt: skip
+
+
+@functools.cache
+def copy_operation(dtype: DType) -> Operation:
+    """The operation that copies elements of one type: bits are moved, never interpreted as numbers."""
+    moved = _MOVED_AS.get(dtype.name, dtype)
+    return Operation(f"copy {dtype}", "a", (moved,), moved, moved)
+
+
+# Types that a copy moves as integers of the same storage, so that no conversion can touch their bits.
+_MOVED_AS = {
+    "float16": dtypes.uint16, "bfloat16": dtypes.uint16, "float32": dtypes.uint32, "bool": dtypes.uint8,
+}  # fmt: skip
+
+
+def copy(array: VkArray) -> VkArray:
+    """A contiguous copy."""
+    return elementwise(copy_operation(array._dtype), (array,), empty(array._shape, array._dtype, array._device))
+
+
+def forward(array: VkArray) -> VkArray:
+    """The array, copied where a stride is negative: for kernels that index from its first element."""
+    backward = any(stride < 0 and size > 1 for size, stride in zip(array._shape, array._strides, strict=True))
+    return copy(array) if backward else array
+
+
+def contiguous(array: VkArray) -> VkArray:
+    """The array itself when it is contiguous, else a copy that is."""
+    return array if array._contiguous else copy(array)

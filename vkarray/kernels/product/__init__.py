@@ -1,0 +1,1 @@
+"""Sums of products: one family of kernels, one strategy a file."""

@@ -1,0 +1,300 @@
+"""Products of float16 and bfloat16 matrices by cooperative matrices: fragments that a subgroup multiplies as one.
+
+The products of elements are exact and their sums are float32; each result is rounded once. Which tile a product takes,
+and into how many parts its sums are cut, follows from its shapes and the limits of the device alone. Products that are
+too small, and those on devices without such fragments, are left to `product`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...core import layout
+from ...core.array import VkArray, empty
+from ...core.dtypes import DTYPES, DType
+from ...shaders.source import Variant
+from .. import launch, tuning
+from . import fragments, stacks, tiles
+from .fragments import LANES
+
+if TYPE_CHECKING:
+    from ..launch import Device
+
+FAMILY = "product of 16-bit numbers"  # for tuning
+
+
+class Tile(NamedTuple):
+    """A row of the table: the tile of the result that a workgroup makes, the part of it that a subgroup keeps, and when
+    that pays: from `least` tiles on, and where the result has at least half the rows and columns of a tile. `at_once` and
+    `cost` are as in `tiles`. The forms, which are templates of their own:
+
+    - plain: tiles of both operands in shared memory, as deep as the row says.
+    - ahead: fragments are loaded while others are multiplied, from two tiles of each operand in shared memory, which are as
+      deep as two fragments and one.
+    - packed: both operands are copied first, as `fragments` says, and fragments come from memory. Parts of sums are
+      multiples of the depth.
+    - mixed: so it is with b; fragments of a come from two tiles in shared memory, each half as deep as the row says.
+    """
+
+    shape: tuple[int, int]
+    depth: int
+    part: tuple[int, int]
+    fragment: tuple[int, int, int]  # rows and columns of the result, and products per sum
+    subgroup: int  # invocations
+    least: int
+    at_once: int
+    cost: float
+    form: str = "plain"
+
+    @property
+    def label(self) -> str:
+        """The row's name, by which a choice is remembered."""
+        form = self.form if self.strips else f"depth {self.depth}"
+        return f"cooperative {self.shape[0]}x{self.shape[1]} by {self.part[0]}x{self.part[1]}, {form}"
+
+    @property
+    def strips(self) -> str:
+        """The operands that are copied into the order of fragments first."""
+        return {"packed": "ab", "mixed": "b"}.get(self.form, "")
+
+    @property
+    def invocations(self) -> int:
+        """Invocations that work on a tile."""
+        return self.shape[0] // self.part[0] * (self.shape[1] // self.part[1]) * self.subgroup
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory of a workgroup: the tiles of a and b, with a pack more in every row."""
+        (m, n), step = self.shape, self.fragment[2]
+        shared = {
+            "plain": ((m, self.depth), (n, self.depth)), "ahead": 2 * ((m, 2 * step), (n, step)),
+            "packed": ((max(self.part), max(self.part)),), "mixed": 2 * ((m, self.depth // 2),),
+        }  # fmt: skip
+        packs = sum(
+            max(length * (depth // LANES + 1), depth * (length // LANES + 1)) for length, depth in shared[self.form]
+        )
+        return packs * 16
+
+
+# In each table the row that fits and should take least time is taken. Figures of an NVIDIA H200.
+TILES = {
+    "gpu": (
+        Tile((64, 256), 128, (64, 64), (16, 16, 16), 32, 64, 264, 0.82, "mixed"),
+        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 1024, 264, 0.84, "packed"),
+        Tile((128, 256), 32, (64, 64), (16, 16, 16), 32, 32, 132, 1.0, "ahead"),
+        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32, 264, 1.1),
+        Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0, 264, 1.8),
+    ),
+    "cpu": (),
+}
+_BUSY = 264 * 128  # invocations that keep a GPU busy; with fewer, sums are cut into parts
+# Rows of the result from which on a copy of b costs less than reading it along k, where tiles are one fragment deep.
+_TURN_FROM = 1024
+_SHORTEST_PART = 512
+_PACKING = 180.0  # the time of copying a row or column into the order of fragments, in units of a product
+_DISPATCH = 220_000.0  # the time of a dispatch alone, in the same units
+# What a device needs for fragments of a type.
+FEATURES = {
+    "float16": ("cooperativeMatrix", "vulkanMemoryModel", "storageBuffer16BitAccess", "shaderFloat16"),
+    "bfloat16": (
+        "cooperativeMatrix", "vulkanMemoryModel", "storageBuffer16BitAccess", "shaderBFloat16Type",
+        "shaderBFloat16CooperativeMatrix",
+    ),
+}  # fmt: skip
+
+
+# -- variants ---------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def variant(tile: Tile, dtype: DType) -> Variant:
+    """Matrix products of `dtype` by fragments."""
+    sizes = {
+        "TILE_M": tile.shape[0], "TILE_N": tile.shape[1], "PART_M": tile.part[0],
+        "PART_N": tile.part[1], "FRAGMENT_M": tile.fragment[0], "FRAGMENT_N": tile.fragment[1],
+        "FRAGMENT_K": tile.fragment[2], "SUBGROUP": tile.subgroup,
+    }  # fmt: skip
+    form = "" if tile.form == "plain" else f"_{tile.form}"
+    if tile.form == "plain":
+        sizes["TILE_K"] = tile.depth
+    own = tuple((name, str(size)) for name, size in sizes.items())
+    brain = (("BFLOAT16", "1"),) if dtype.name == "bfloat16" else ()
+    label = f"matmul {dtype} (cooperative, {f'{tile.form} ' if tile.strips else ''}tiles of {tile.shape[0]} x {tile.shape[1]})"
+    return Variant(f"product/matmul_cooperative{form}", (*brain, *own), label)
+
+
+def variants(device: Any = None) -> Iterator[Variant]:
+    """Every variant that some device may use; which ones it does is for its limits to say, not for its features."""
+    for tile in TILES["gpu"]:
+        for name in FEATURES:
+            yield variant(tile, DTYPES[name])
+            for operand in tile.strips:
+                yield fragments.pack_variant(tile, DTYPES[name], operand == "a")
+
+
+# -- which products ---------------------------------------------------------------------------------------------------
+
+
+@tuning.cached
+def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile | None:
+    """The row of the device's table for a result of this shape: the one that tuning chose, else the one that should take
+    least time; None where there is none."""
+    if dtype.name not in FEATURES or not device.features.issuperset(FEATURES[dtype.name]):
+        return None
+    preferred = tuning.choice(device, FAMILY, shape_class(shape))
+    rows = [tile for tile in TILES[device.limits.kind] if fits(tile, device, shape, dtype)]
+    chosen = [tile for tile in rows if tile.label == preferred]
+    rows = chosen or [tile for tile in rows if tiles.count(tile.shape, _at_once(tile, shape)) >= tile.least]
+    return min(rows, key=lambda tile: _time(tile, shape), default=None)
+
+
+def _at_once(tile: Tile, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """What is multiplied in one dispatch: the matrices of a stack one by one where operands are copied first."""
+    return shape[-2:] if tile.strips else shape
+
+
+def _time(tile: Tile, shape: tuple[int, ...]) -> float:
+    """How long a product should take, with the copies of its operands."""
+    whole = _at_once(tile, shape)
+    copied = sum(length for operand, length in zip("ab", shape[-2:], strict=True) if operand in tile.strips)
+    dispatches = _DISPATCH * (1 + len(tile.strips))
+    return math.prod(shape[: len(shape) - len(whole)]) * (tiles.time(tile, whole) + _PACKING * copied + dispatches)
+
+
+def shape_class(shape: tuple[int, ...]) -> str:
+    """The key of a choice: both types take the same kernels."""
+    return tuning.shape_class("16-bit", shape)
+
+
+def fits(tile: Tile, device: Device, shape: tuple[int, ...], dtype: DType) -> bool:
+    """Whether the device can run a row on this type, and the result is not much smaller than its tile."""
+    limits = device.limits
+    return (
+        (dtype.name, *tile.fragment) in limits.cooperative_matrices
+        and (not tile.strips or dtype.name != "bfloat16" or "shaderInt16" in device.features)
+        and limits.min_subgroup_size == limits.max_subgroup_size == tile.subgroup
+        and tile.shared_bytes <= limits.max_shared_memory_size
+        and tile.invocations <= limits.max_workgroup_invocations
+        and all(size <= 2 * length for size, length in zip(tile.shape, shape[-2:], strict=True))
+    )
+
+
+# -- products ---------------------------------------------------------------------------------------------------------
+
+
+def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
+    """result = a @ b, as `product.matmul`, which takes what is not for cooperative matrices."""
+    return result if by_fragments(a, b, result) else stacks.matmul(a, b, result)
+
+
+def by_fragments(a: VkArray, b: VkArray, result: VkArray, bias: VkArray | None = None) -> bool:
+    """result = a @ b + bias, summed and rounded as one, or False for what is not for cooperative matrices.
+
+    The bias is a row of the dtype of a, which is added to all rows.
+    """
+    as_one = stacks.fold(a, b, result)[2] if a._shape[:-1] == result._shape[:-1] else result
+    tile = choose_tile(result._device, as_one._shape, a._dtype)
+    k, batch, (m, n) = a._shape[-1], result._shape[:-2], result._shape[-2:]
+    # What one product spans is at most half of what indices reach; the rest is for the stack.
+    spans = max(m, n) * (k + LANES), k * (n + LANES), m * max(n, abs(result._strides[-2]))
+    if tile is None or max(spans) > _reach(a):
+        return False
+    if bias is not None:
+        row = bias._view((1, n), (0, *bias._strides))
+        bias = row if _side_by_side(row) == -1 else _in_rows(row)
+    a, b = (_in_reach(x) if operand in tile.strips else _in_packs(x) for operand, x in (("a", a), ("b", b)))
+    if tile.form == "ahead" and m >= _TURN_FROM and _side_by_side(b) == -2:
+        b = _in_rows(b)
+    a = a._view((*batch, m, k), layout.broadcast_strides(a._shape, a._strides, (*batch, m, k)))
+    b = b._view((*batch, k, n), layout.broadcast_strides(b._shape, b._strides, (*batch, k, n)))
+    if tile.strips:
+        fragments.multiply(a, b, result, tile, variant(tile, a._dtype), bias)
+        return True
+    a, b, folded = _fold(a, b, result)
+    for first, second, piece, busy in stacks.pieces(a, b, folded, tile, _BUSY):
+        parallel = tiles.count(tile.shape, piece._shape) * tile.invocations
+        part = stacks.part_length(k, parallel, busy, _SHORTEST_PART, first, second, (-1, -2))
+        if part < k:
+            partial = stacks.partial_array(piece, -(-k // part))
+            _multiply(first, second, partial, tile, part, bias)
+            stacks.sum_partial(partial, piece)
+        else:
+            _multiply(first, second, piece._view((1, *piece._shape), (0, *piece._strides)), tile, part, bias)
+    return True
+
+
+def _fold(a: VkArray, b: VkArray, result: VkArray) -> tuple[VkArray, VkArray, VkArray]:
+    """`product.fold` where 32-bit indices reach what comes of it."""
+    folded = stacks.fold(a, b, result)
+    reached = all(math.prod(x._shape[-2:]) <= _reach(a) and _side_by_side(x) is not None for x in folded[:2])
+    return folded if reached and math.prod(folded[2]._shape[-2:]) <= _reach(a) else (a, b, result)
+
+
+def _reach(array: VkArray) -> int:
+    return launch.index_limit(array._device, array._dtype) // 2
+
+
+def _in_reach(array: VkArray) -> VkArray:
+    """The array, copied where it is walked backwards or a matrix of it spans more than indices reach."""
+    array = launch.forward(array)
+    high = layout.offset_range(array._shape[-2:], array._strides[-2:])[1]
+    return array if high < _reach(array) else _in_rows(array)
+
+
+def _in_packs(array: VkArray) -> VkArray:
+    """The array, copied where its matrices do not lie in packs."""
+    if _side_by_side(array) is not None:
+        return array
+    strides = array._strides
+    return _in_rows(array.mT).mT if abs(strides[-2]) < abs(strides[-1]) else _in_rows(array)
+
+
+def _in_rows(array: VkArray) -> VkArray:
+    """A copy of the array whose matrices lie in packs row by row."""
+    (*stack, rows, columns) = array._shape
+    row = -(-columns // LANES) * LANES
+    whole = (*stack, rows, row)
+    copied = empty(whole, array._dtype, array._device)._view(array._shape, layout.contiguous_strides(whole))
+    return launch.elementwise(launch.copy_operation(array._dtype), (array,), copied)
+
+
+def _side_by_side(array: VkArray) -> int | None:
+    """The axis, -1 or -2, along which the elements of a matrix lie in packs; None where they do not."""
+    (strides,) = layout.taken_strides(array._shape, [array._strides])
+    low, high = layout.offset_range(array._shape[-2:], strides[-2:])
+    if array._address % (2 * LANES) == 0 and low == 0 and high < _reach(array):
+        for axis in (-1, -2):
+            others = (*strides[:-2], strides[-3 - axis])
+            if (strides[axis] == 1 or array._shape[axis] == 1) and all(
+                stride >= 0 and stride % LANES == 0 for stride in others
+            ):
+                return axis
+    return None
+
+
+def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int, bias: VkArray | None) -> None:
+    """result[p, ...] = the product over part p of the summed dimension, with a bias in the first part."""
+    device, k = result._device, a._shape[-1]
+    (m, n), r_m = result._shape[-2:], result._strides[-2]
+    shape, strides = layout.collapse(result._shape[1:-2], [a._strides[:-2], b._strides[:-2], result._strides[1:-2]])
+    (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
+    stack = stacks.Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
+    along_k = _side_by_side(a) == -1, _side_by_side(b) == -2
+    for slice_ in stack.slices((), ((), (), ()), _reach(a)):
+        packed = slice_.addresses[2] % 16 == 0 and not any(stride % LANES for stride in (r_m, *slice_.strides[2]))
+        distance, first_part = slice_.addresses[2] - result._address, result._strides[0] * result._dtype.itemsize
+        own = None if distance >= first_part > 0 else bias
+        flags = (*along_k, packed, result._dtype.bits == 32, own is not None)
+        kernel = launch.kernel(
+            variant(tile, a._dtype), device, tile.invocations, tuple((i, int(flag)) for i, flag in enumerate(flags, 1))
+        )
+        header = struct.pack(
+            "<3Q5I5iI", *slice_.addresses, slice_.count, m, n, slice_.k, part,
+            a_m, *stacks.taken_steps(k, a_k, b_k), b_n, r_m, slice_.rank,
+        )  # fmt: skip
+        groups = launch.groups_for(slice_.count * tiles.count(tile.shape, (m, n)), device.limits, 1)
+        stack.dispatch(kernel, header, slice_, groups, own)

@@ -1,0 +1,488 @@
+"""Reductions: a row binds a name to GLSL expressions; `Reduction.run` reduces any set of axes of an array of any layout.
+
+The order in which elements are combined is set out in `glsl/reduce.comp`. It depends on the shape, the type and the order
+of the reduced axes in memory, never on the device.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..core import dtypes, layout, promotion
+from ..core.array import VkArray, check_supported, default_dtype, empty, is_supported, storage_itemsize
+from ..core.dtypes import CATEGORIES, DTYPES, REAL_OF, DType, as_dtype
+from ..shaders.source import Variant
+from . import launch, texels
+from .reduction_types import KEYS, TYPES, partial_dtype, widened
+from .rows import cast, check_array
+
+if TYPE_CHECKING:
+    from .launch import Device
+
+REDUCTIONS: dict[str, Reduction] = {}
+
+# Lanes that a chunk has in all its blocks, and those of a block.
+_CHUNK_LANES, _LANES = 256, 8
+# The most elements that a leaf joins one after the other; where their center comes from the first of them, it must be near
+# to the others.
+_STEPS, _SHIFTED_STEPS, _BATCH = 64, 16, 4
+_COLUMNS, _LAST = 1, 2
+# With so many chunks, a workgroup for columns has so many invocations and neighbours, by the kind of its states.
+_MANY_CHUNKS = 1 << 12
+_COLUMNS_GROUPS = {"place": (512, 32), "moments": (256, 32), "value": (512, 64)}
+# Levels of the tree of an invocation's lanes that kernels are made for.
+_LEVELS = (1, 4, 6, 9)
+# The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
+_FEW_INVOCATIONS = 16
+
+
+def uses_shared_memory(device: Device) -> bool:
+    """Whether invocations should meet in shared memory: barriers are dear on a CPU, and a workgroup must be that large."""
+    return not device.limits.is_cpu and device.limits.max_workgroup_invocations >= launch.WORKGROUP_SIZE
+
+
+def _by_kind(expression: str | dict[str, str], dtype: DType) -> str:
+    if isinstance(expression, str):
+        return expression
+    return expression.get("integer" if dtype in CATEGORIES["integer"] else dtype.kind) or expression["else"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """One reduction.
+
+    `combine` is GLSL that joins the states a and b (one string, or one per kind of state); `map` makes a state of the
+    element a ({state} stands for the name of its type; default: conversion), `finish` a result of the state a. `types`
+    is a key of TYPES. `empty` is the result for no elements, None to raise ValueError. `indexed`: the state also holds
+    the place of an element, and `combine` says whether a comes before b. `centered`: `map` also takes `center`, the
+    element of another array for this row. `shift` (a number made of the element a) instead lets `map` take as `center` a
+    number near those of neighbouring elements; their states, `join`ed, are what `finish` gets. `order` names the functions
+    of `glsl/lib/order.glsl` that make keys of the types in KEYS. `library` is the file of `glsl/lib` that the expressions
+    call.
+    """
+
+    name: str
+    category: str
+    combine: str | dict[str, str]
+    types: str = "same"
+    map: str | dict[str, str] | None = None
+    finish: str = "a"
+    empty: bool | float | None = None
+    indexed: bool = False
+    centered: bool = False
+    shift: str | None = None
+    join: str = ""
+    order: str | None = None
+    library: str | None = None
+
+    def variant(
+        self, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool
+    ) -> Variant:  # fmt: skip
+        """The shader for (input, state, result) types.
+
+        `states`: the input is what an earlier dispatch wrote; `shared`: invocations meet in shared memory; `texels`: the
+        input, which is bound, is read so.
+        """
+        source, state, result = types
+        if states:
+            source = state  # whatever the first input was, this shader is the same
+        real = REAL_OF.get(state, state)
+        expressions = {"MAP": "a", "COMBINE": _by_kind(self.combine, state), "FINISH": self.finish}
+        if self.shift is not None:
+            expressions |= {"SHIFT": self.shift.format(real=real.name), "JOIN_STATES": self.join}
+        if self.map is not None and not states:
+            expressions["MAP"] = _by_kind(self.map, source).format(state=state.name, real=real.name)
+        elif partial_dtype(source) is not state:
+            expressions["MAP"] = f"vx_to_{state.name}(a)"
+        library = self.library if any("vx_" in expressions[name] for name in ("COMBINE", "FINISH")) else None
+        read, written = source, result
+        if self.order is not None and state is dtypes.uint32:
+            library = "/order"
+            if source in KEYS:
+                read, bits, infinity = KEYS[source]
+                expressions["MAP"] = f"{self.order}_key(a << {bits}, {infinity}u)"
+            if result in KEYS:
+                written, bits, infinity = KEYS[result]
+                expressions["FINISH"] = f"{self.order}_value(a, {infinity}u) >> {bits}"
+        itemsize, vector = self._input(device, source, state, states)
+        defines: list[tuple[str, str]] = [
+            *expressions.items(),
+            ("VECTOR", str(vector)),
+            ("ALIGN", str(vector * itemsize)),
+        ]
+        flags = {
+            "STATES": states, "SHARED": shared, "TEXELS": texels, "INDEXED": self.indexed,
+            "CENTERED": self.centered and not states,
+        }  # fmt: skip
+        defines += [(name, "1") for name, wanted in flags.items() if wanted]
+        if self.indexed:
+            defines.append(("R_BITS", str(result.bits)))
+        if texels or (
+            self.has_words(device, source) and not states and not shared and "shaderInt64" in device.features
+        ):
+            defines += [("PER_WORD", str(4 // read.itemsize)), ("A_UNPACK", f"UNPACK_{read.name}")]
+        for name, dtype in (("A", read), ("P", state), ("R", written), ("C", real)):
+            defines += launch.operand_defines(name, dtype)
+        defines += launch.compute_defines(state)
+        defines += launch.feature_defines((read, state, written), device)
+        defines.append(("LIBRARY", launch.library_path(library, state)))
+        what = "states of " if states else ""
+        way = "shared" if shared else "texels" if texels else "serial"
+        return Variant("reduce", tuple(defines), f"{self.name} {what}{source} ({way})")
+
+    @staticmethod
+    def has_words(device: Device, source: DType) -> bool:
+        """Whether 32 bits of memory hold whole elements of this type."""
+        return source.itemsize <= 4 and storage_itemsize(source, device) == source.itemsize
+
+    def _input(self, device: Device, source: DType, state: DType, states: bool) -> tuple[int, int]:
+        """(bytes of a stored input element, elements of a lane side by side: 16 bytes, at most 8 elements).
+
+        The second does not depend on the device, as it decides the order of combination.
+        """
+        if not states:
+            return storage_itemsize(source, device), min(8, 16 // source.itemsize)
+        vector = 16 // state.itemsize if self.shift is None else 8 // state.itemsize
+        return self.state_itemsize(device, state), 1 if self.indexed else max(1, min(8, vector))
+
+    @property
+    def state_kind(self) -> str:
+        """What a state is: a value, one and its place, or moments."""
+        return "place" if self.indexed else "value" if self.shift is None else "moments"
+
+    def state_itemsize(self, device: Device, state: DType) -> int:
+        """Bytes of a stored state. A place and a value are as long as the longer of them twice."""
+        if self.indexed:
+            return 2 * max(state.itemsize, default_dtype("int", device).itemsize)
+        return storage_itemsize(state, device) * (1 if self.shift is None else 2)
+
+    def variants_of(self, device: Device, types: tuple[DType, DType, DType]) -> Iterator[Variant]:
+        """The shaders for (input, state, result) types."""
+        for states, shared in itertools.product((False, True), repeat=2):
+            yield self.variant(device, types, states, shared, False)
+        if self.has_words(device, types[0]):
+            yield self.variant(device, types, False, False, True)
+
+    def accepts(self, dtype: DType) -> bool:
+        """Whether the row takes arrays of `dtype`."""
+        return dtype in CATEGORIES[self.category]
+
+    def variants(self, device: Device) -> Iterator[Variant]:
+        """The shaders of all types, for the archive."""
+        for source in DTYPES.values():
+            if self.accepts(source):
+                resolved = [TYPES[self.types](source, device)]
+                if (
+                    self.types == "sum" and source.kind != "bool"
+                ):  # a dtype asked for: the input is converted to it first
+                    resolved.append(TYPES["same"](source, device))
+                for types in resolved:
+                    if all(is_supported(dtype, device) for dtype in (source, *types)):
+                        yield from self.variants_of(device, (source, *types))
+
+    def run(
+        self, x: VkArray, axes: Sequence[int], *, result_dtype: DType | None = None,
+        parameters: tuple[float, float] = (0.0, 0.0), center: VkArray | None = None,
+    ) -> VkArray:  # fmt: skip
+        """Reduce `axes` of x; the result is contiguous and has the other axes.
+
+        `result_dtype` differs from that of TYPES only where both compute in the same GLSL type. `center` is contiguous
+        and has the shape of the result.
+        """
+        state, standard = TYPES[self.types](x._dtype, x._device)
+        if result_dtype is not None and self.types == "sum":
+            state = partial_dtype(result_dtype)
+        types = (x._dtype, state, result_dtype or standard)
+        for dtype in types:
+            check_supported(dtype, x._device, self.name)
+        shape = tuple(size for axis, size in enumerate(x._shape) if axis not in axes)
+        result = empty(shape, types[2], x._device)
+        if math.prod(shape) == 0:
+            return result
+        if 0 in x._shape:
+            if self.empty is None:
+                raise ValueError(
+                    f"{self.name}: expected at least one element along the reduced axes, got shape {x._shape}. "
+                    f"Check the shape first."
+                )
+            value = launch.constant(self.empty, types[2], x._device)
+            return launch.elementwise(launch.copy_operation(types[2]), (value,), result)
+        _Run(self, x, axes, result, types, parameters, center)()
+        return result
+
+
+@functools.cache
+def _variant(
+    row: Reduction, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool
+) -> Variant:  # fmt: skip
+    return row.variant(device, types, states, shared, texels)
+
+
+def _steps(length: int, vector: int, most: int) -> int:
+    """Elements that a leaf joins one after the other: few for more parallel work, many, `most` at most, where that saves a
+    dispatch, or work in the next one."""
+    chunk = _CHUNK_LANES * vector
+    if length >= chunk << 16:
+        return most
+    return 4 if length <= 4 * chunk or 16 * chunk < length < 4096 * chunk else 16
+
+
+class _Run:
+    """The dispatches of one reduction."""
+
+    def __init__(
+        self, row: Reduction, x: VkArray, axes: Sequence[int], result: VkArray, types: tuple[DType, DType, DType],
+        parameters: tuple[float, float], center: VkArray | None,
+    ) -> None:  # fmt: skip
+        self.row, self.result, self.types, self.center = row, result, types, center
+        self.device = x._device
+        double = types[1].bits == 64 and types[1].kind.endswith("floating")
+        self.parameters = struct.pack("<dd" if double else "<f4xf4x", *parameters)
+        kept = [axis for axis in range(x.ndim) if axis not in axes]
+        shape, strides, others = layout.sort_by_stride(
+            result._shape, tuple(x._strides[axis] for axis in kept), result._strides
+        )
+        self.shape, (self.strides, self.result_strides) = layout.collapse(shape, [strides, *others])
+        sizes, steps = tuple(x._shape[axis] for axis in axes), tuple(x._strides[axis] for axis in axes)
+        if not row.indexed:
+            sizes, steps, _ = layout.sort_by_stride(sizes, steps)
+        self.sizes, (self.steps,) = layout.collapse(sizes, [steps])
+        self.x, self.address = x, x._address
+        self.length = math.prod(self.sizes)
+        if not self._within_reach():
+            self._make_contiguous(kept, axes)
+
+    def _within_reach(self) -> bool:
+        """Whether the shader can walk x: forwards, rows of two dimensions at most, 32-bit offsets inside a chunk of one
+        dimension, and in all of x where rows have two."""
+        if len(self.sizes) > 2 or min((0, *self.strides, *self.steps)) < 0:
+            return False
+        limit = launch.index_limit(self.device, *self.types)
+        if len(self.sizes) == 1:
+            return min(self.length, 1 << 16) * abs(self.steps[0]) <= limit
+        low, high = layout.offset_range(self.shape + self.sizes, self.strides + self.steps)
+        return high - low < limit and math.prod(self.shape) * self.length <= limit
+
+    def _make_contiguous(self, kept: Sequence[int], axes: Sequence[int]) -> None:
+        self.x = launch.copy(self.x._permuted((*kept, *axes)))
+        self.address = self.x._address
+        self.sizes, self.steps = (self.length,), (1,)
+        self.shape, (self.strides, self.result_strides) = layout.collapse(
+            self.result._shape, [self.x._strides[: len(kept)], self.result._strides]
+        )
+
+    def __call__(self) -> None:
+        """Reduce x to states of chunks, those again, until there is one chunk to a row."""
+        states = False
+        while True:
+            itemsize, vector = self.row._input(self.device, self.types[0], self.types[1], states)
+            steps = _steps(self.length, vector, _SHIFTED_STEPS if self.row.shift is not None else _STEPS)
+            chunks = -(-self.length // (_CHUNK_LANES * vector * steps))
+            target = self.result if chunks == 1 else self._chunk_states(chunks)
+            self._dispatch(target, states, itemsize, vector, steps, chunks)
+            if chunks == 1:
+                return
+            states, self.x, self.address = True, target, target._address
+            self.length, self.sizes, self.steps = chunks, (chunks,), (1,)
+            # The chunks' states lie in the order of the rows.
+            self.strides = tuple(stride * chunks for stride in layout.contiguous_strides(self.shape))
+
+    def _chunk_states(self, chunks: int) -> VkArray:
+        """Memory for the states of all chunks, as words."""
+        nbytes = math.prod(self.shape) * chunks * self.row.state_itemsize(self.device, self.types[1])
+        return empty((-(-nbytes // 4),), dtypes.uint32, self.device)
+
+    def _slices(self, chunk: int) -> Iterator[tuple[int, layout.Shape, list[layout.Strides], list[int], int, int]]:
+        strides = [self.strides, self.result_strides]
+        if len(self.sizes) == 1:
+            limit = launch.index_limit(self.device, *self.types)
+            return layout.row_slices(self.shape, strides, self.length, (self.steps[0], 0), chunk, limit)
+        return iter([(0, self.shape, strides, [0, 0], 0, -(-self.length // chunk))])
+
+    def _dispatch(
+        self, target: VkArray, states: bool, itemsize: int, vector: int, steps: int, chunks: int
+    ) -> None:  # fmt: skip
+        device, row = self.device, self.row
+        block, blocks_of_chunk = _LANES * vector * steps, _CHUNK_LANES // _LANES
+        chunk = block * blocks_of_chunk
+        rows = math.prod(self.shape)
+        step = self.steps[0] if len(self.steps) == 1 else 0
+        packed = step == 1 and not self.address % (vector * itemsize) and not any(s % vector for s in self.strides)
+        row_layout = (self.sizes[1], *self.steps) if len(self.sizes) == 2 else (0, self.steps[0], 0)
+        columns = self.length <= _LANES * vector or 0 < abs(self.strides[-1]) < abs(self.steps[-1])
+        shared = uses_shared_memory(device)
+        many = rows * chunks >= _MANY_CHUNKS
+        size = launch.WORKGROUP_SIZE if shared or many else _FEW_INVOCATIONS
+        members, share = 1, _CHUNK_LANES
+        if shared:
+            blocks = 1 << (min(-(-self.length // block), blocks_of_chunk) - 1).bit_length()
+            members = blocks * _LANES
+            if columns and many and blocks > 1:
+                wanted, neighbours = _COLUMNS_GROUPS[row.state_kind]
+                size = launch.invocations_of_group(device.limits, wanted)
+                members = min(members, size // neighbours)
+            elif columns:
+                members = blocks
+            share = blocks * _LANES // members
+        last = target is self.result
+        mode = columns * _COLUMNS | last * _LAST
+        turns = 0 if shared or not packed or self.length % block else steps // _BATCH
+        levels = next(levels for levels in _LEVELS if share < 1 << levels)
+        constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, turns), (4, levels))
+        target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
+        center_itemsize = 0 if self.center is None else storage_itemsize(self.center._dtype, device)
+        center = 0 if self.center is None else self.center._address
+        reads = [array for array in (self.x, self.center) if array is not None]
+        words = packed and not shared and not states and row.has_words(device, self.types[0])
+        for first_row, part, taken, (offset, place), first, count in self._slices(chunk):
+            element = first * chunk
+            parameters = struct.pack("<QQ", element, 0) if row.indexed else self.parameters
+            part_rows = math.prod(part)
+            header = struct.pack(
+                "<3Q16s9I3i", self.address + (offset + element * step) * itemsize,
+                target._address + (place if last else first_row * chunks + first) * target_itemsize,
+                center + place * center_itemsize, parameters, min(self.length - element, count * chunk), part_rows, count,
+                chunks, block, members, share, mode, len(part),
+                *row_layout,
+            )  # fmt: skip
+            values = [*part, *taken[0], *taken[1]]
+            push, metadata = launch.with_metadata(device, header, values)
+            groups = launch.groups_for(part_rows * count * members, device.limits, size)
+            # A packed row has no gaps, so what it spans is its length.
+            span = layout.offset_range(part, taken[0])[1] + min(self.length - element, count * chunk)
+            bound = texels.binding(self.x, 0, offset + element, span) if words else None
+            variant = _variant(row, device, self.types, states, shared, bound is not None)
+            bindings = None if bound is None else [bound]
+            launch.dispatch(variant, device, push, groups, reads, [target], size, metadata, constants, bindings)
+
+
+def checked(name: str, x: Any, axis: int | Sequence[int] | None) -> tuple[int, ...]:
+    """The axes to reduce, from the front. Raises TypeError unless x is an array."""
+    return layout.normalize_axes(axis, check_array(name, x).ndim, name)
+
+
+def with_kept_axes(result: VkArray, x: VkArray, axes: Sequence[int], keepdims: bool) -> VkArray:
+    """The result of a reduction, with the reduced axes of x as dimensions of length 1 when `keepdims`."""
+    if not keepdims:
+        return result
+    shape = tuple(1 if axis in axes else size for axis, size in enumerate(x._shape))
+    return VkArray(
+        result._buffer, result._offset, shape, layout.contiguous_strides(shape), result._dtype, result._device, True
+    )
+
+
+_DOCUMENTATION = """{summary}
+
+Parameters: x ({category}); axis ({axis}); keepdims (keep the reduced axes, with length 1){dtype}.
+Returns an array of {returned}.{method}
+Raises TypeError for other types, IndexError for an axis out of range{raises}.
+Standard: {chapter} functions, `{name}`.
+"""
+_RETURNED = {
+    "same": "the dtype of x", "key": "the dtype of x", "bool": "bool",
+    "count": "the default integer dtype", "index": "the default integer dtype",
+    "sum": "the dtype of x; of the default integer's width for narrower integers and bool",
+    "floating": "the dtype of x, float64 for integers", "pair": "the dtype of x, float64 for integers",
+}  # fmt: skip
+_ORDERED = """
+Method: blocks and a binary tree in an order that does not depend on the device, so the rounding error grows with the
+logarithm of the number of elements; float16 and bfloat16 are accumulated in float32."""
+
+
+def row(name: str, category: str, combine: str | dict[str, str], **options: Any) -> Reduction:
+    """A row of the registry without a public function of its own."""
+    made = REDUCTIONS[name] = Reduction(name, category, combine, **options)
+    return made
+
+
+def document(function: Any, made: Reduction, summary: str, chapter: str) -> Any:
+    """Name a public function after its row, and write its docstring."""
+    function.__name__ = function.__qualname__ = made.name
+    function.__module__ = "vkarray"
+    function.row = made
+    function.__doc__ = _DOCUMENTATION.format(
+        summary=summary, name=made.name, chapter=chapter, category="any dtype" if made.category == "all" else made.category,
+        axis="None for the place in the flattened array" if made.indexed else "None for all, an integer or a tuple",
+        dtype="; dtype (of the result; x is converted to it first)" if made.types == "sum" else "",
+        returned=_RETURNED[made.types], method=_ORDERED if made.types in ("sum", "floating", "pair") else "",
+        raises=", ValueError for an empty array" if made.empty is None else "",
+    )  # fmt: skip
+    return function
+
+
+def apply(made: Reduction, x: VkArray, axis: int | Sequence[int] | None, keepdims: bool) -> VkArray:
+    """Reduce axes as the public functions do; the parameter of the row is the number of elements reduced."""
+    axes = checked(made.name, x, axis)
+    promotion.check_category(made.name, x._dtype, made.category)
+    count = math.prod(x._shape[axis] for axis in axes)
+    return with_kept_axes(made.run(x, axes, parameters=(count, 0.0)), x, axes, keepdims)
+
+
+class Reducing(Protocol):
+    """The public function of a row."""
+
+    def __call__(
+        self, x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    ) -> VkArray: ...
+
+
+class Accumulating(Protocol):
+    """That of a sum or product."""
+
+    def __call__(
+        self, x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, dtype: DType | None = None,
+        keepdims: bool = False,
+    ) -> VkArray: ...  # fmt: skip
+
+
+def reduction(
+    name: str, category: str, combine: str | dict[str, str], summary: str, chapter: str, **options: Any
+) -> Reducing:
+    """Make a row and its public function of (x, axis, keepdims)."""
+    made = row(name, category, combine, **options)
+
+    def function(x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> VkArray:
+        return apply(made, x, axis, keepdims)
+
+    return document(function, made, summary, chapter)
+
+
+def accumulation(name: str, combine: str | dict[str, str], summary: str, **options: Any) -> Accumulating:
+    """Make a row of a sum or product and its public function of (x, axis, dtype, keepdims)."""
+    made = row(name, "all", combine, types="sum", **options)
+
+    def function(
+        x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, dtype: DType | None = None, keepdims: bool = False
+    ) -> VkArray:
+        axes = checked(name, x, axis)
+        wanted = accumulator(name, x, dtype)
+        if wanted is not widened(x._dtype, x._device):
+            x = cast(x, wanted)
+        return with_kept_axes(made.run(x, axes, result_dtype=wanted), x, axes, keepdims)
+
+    return document(function, made, summary, "statistical")
+
+
+def accumulator(name: str, x: VkArray, dtype: DType | None) -> DType:
+    """The type of a sum, product or scan of x. Raises TypeError for bool and for a complex array in a real type."""
+    if dtype is None:
+        return widened(x._dtype, x._device)
+    wanted = as_dtype(dtype, name)
+    if wanted.kind == "bool" or (x._dtype.kind == "complex floating" and wanted.kind != "complex floating"):
+        raise TypeError(
+            f"{name}: {x._dtype} elements have no {name} of dtype {wanted}. Ask for a type that holds them."
+        )
+    check_supported(wanted, x._device, name)
+    return wanted
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """The shaders of all rows and types that the device supports, for the archive."""
+    for made in REDUCTIONS.values():
+        yield from made.variants(device)

@@ -1,0 +1,317 @@
+"""Layers that look at whole rows, as rows of a table: the host side of `nn/rows.comp`.
+
+A row of the table says in GLSL what an element adds to up to two states of its row and what becomes of it. All arithmetic is in
+float32, or float64 for arrays of that type.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..core import dtypes, layout
+from ..core.array import VkArray, check_supported, empty, is_supported, storage_itemsize
+from ..core.dtypes import CATEGORIES, DType
+from ..shaders.source import Variant
+from . import launch
+from .reductions import partial_dtype, uses_shared_memory
+
+if TYPE_CHECKING:
+    from .launch import Device, Kernel
+
+KERNELS: dict[str, RowKernel] = {}
+FLOATING = tuple(dtype for dtype in dtypes.DTYPES.values() if dtype in CATEGORIES["real floating"])
+
+_VECTOR_BYTES = 16
+_INVOCATIONS = 256
+_MOST_INVOCATIONS = 512
+# Elements that an invocation keeps in registers, at most; the packs of a row that it takes, at most, and the invocations of all
+# rows from which on that many are enough.
+_MOST_ITEMS, _MOST_PACKS, _BUSY = 32, 4, 1 << 17
+# llvmpipe leaves a shader's loops after 65,535 turns in all, and each pack is met in three of them.
+_LONGEST_TURNS = 20_000
+HALF_FEATURES = frozenset({"shaderFloat16", "storageBuffer16BitAccess"})  # of a device that converts float16 itself
+_SUBGROUP_FEATURES = frozenset({"subgroupBasic", "subgroupShuffle"})
+
+
+class Option(NamedTuple):
+    """What a call adds to the expressions: two parameters, the rows of a matrix and how many elements more than its place a
+    row of it may see, and the switch `OPTION`."""
+
+    parameters: tuple[float, float] = (0.0, 0.0)
+    matrix: tuple[int, int] = (1, 0)
+    switch: bool = False
+
+
+_NO_OPTION = Option()
+
+
+@dataclass(frozen=True, eq=False)
+class RowKernel:
+    """One layer: the names of `nn/rows.comp` and their GLSL expressions. `second` says what the second operand is: of the type
+    of the first ("same") or a mask ("bool"); `pairs`, which states are pairs of numbers."""
+
+    name: str
+    phase_1: str
+    map: str
+    combine_1: str = "x + y"
+    identity_1: str = "STATE_1(0)"
+    finish_1: str = "s"
+    phase_2: str | None = None
+    finish_2: str = "t"
+    pairs: tuple[int, ...] = ()
+    row_inputs: bool = False
+    outputs: tuple[str, str] | None = None
+    second: tuple[str, ...] = ("same",)
+
+    def variant(self, device: Device, dtype: DType, mask: bool, subgroups: bool, half: bool = False) -> Variant:
+        """The shader for arrays of `dtype`, with a mask of bools as the second operand or another array of that type.
+
+        `half`: the device converts float16 itself.
+        """
+        itemsize = storage_itemsize(dtype, device)
+        defines: list[tuple[str, str]] = [
+            *((f"STATE_{phase}", "VX_PAIR" if phase in self.pairs else "T") for phase in (1, 2)),
+            ("PHASE_1", self.phase_1), ("COMBINE_1", self.combine_1),
+            ("IDENTITY_1", self.identity_1), ("FINISH_1", self.finish_1), ("MAP", self.map),
+            ("VECTOR", str(_VECTOR_BYTES // itemsize)), ("ALIGN", str(_VECTOR_BYTES)),
+        ]  # fmt: skip
+        if self.phase_2 is not None:
+            defines += [("PHASE_2", self.phase_2), ("FINISH_2", self.finish_2)]
+        if self.outputs is not None:
+            defines += [("ROW_OUTPUTS", "1"), ("FIRST_OUTPUT", self.outputs[0]), ("SECOND_OUTPUT", self.outputs[1])]
+        if itemsize == 2:
+            macros = ("VX_UNPACK_HALF", "VX_HALF_BITS") if half else (f"UNPACK_{dtype.name}", f"BITS_{dtype.name}")
+            defines += [("PER_WORD", "2"), ("A_UNPACK", macros[0]), ("R_BITS", macros[1])]
+        flags = {"ROW_INPUTS": self.row_inputs, "SUBGROUPS": subgroups, "B_PACKS": not mask, "HARDWARE_HALF": half}
+        defines += [(name, "1") for name, wanted in flags.items() if wanted]
+        defines.append(
+            (
+                "SHARED_STATES",
+                "gl_WorkGroupSize.x / SUBGROUP" if subgroups else "MEMBERS > 1u ? gl_WorkGroupSize.x : 1u",
+            )
+        )
+        other = dtypes.bool_ if mask else dtype
+        for name, operand in (("A", dtype), ("B", other), ("R", dtype)):
+            defines += launch.operand_defines(name, operand)
+        defines += launch.compute_defines(dtype)
+        defines += launch.feature_defines((dtype, other), device)
+        label = (
+            f"{self.name} {dtype}{' with a mask' if mask else ''} ({'subgroups' if subgroups else 'alone or shared'})"
+        )
+        return Variant("nn/rows", tuple(defines), label)
+
+    def variants(self, device: Device) -> Iterator[Variant]:
+        """The shaders of all types, for the archive."""
+        for dtype in FLOATING:
+            if is_supported(dtype, device):
+                for second in self.second:
+                    mask = second == "bool"
+                    yield self.variant(device, dtype, mask, False)
+                    yield self.variant(device, dtype, mask, True)
+                    if dtype is dtypes.float16 and storage_itemsize(dtype, device) == 2:
+                        yield self.variant(device, dtype, mask, True, True)
+
+    def __call__(
+        self, a: VkArray, axis: int, *, b: VkArray | None = None, w: VkArray | None = None, v: VkArray | None = None,
+        rows: Sequence[VkArray | None] = (None, None), option: Option = _NO_OPTION,
+    ) -> VkArray:  # fmt: skip
+        """The layer over the rows of `a` along an axis, as a contiguous array of its shape.
+
+        `b` broadcasts to that shape; `w` and `v` are contiguous and as long as the axis; `rows` are contiguous arrays of one
+        number for each row, in the order of the other axes, read or written. These are of the type computed in, `w` and `v`
+        both of that or both of the type of `a`.
+        """
+        check_supported(a._dtype, a._device, self.name)
+        axis %= a.ndim
+        reach = max(abs(layout_of(one, a._shape)._strides[axis]) for one in (a, b) if one is not None)
+        reach = a._shape[axis] * max(reach, math.prod(a._shape[axis + 1 :]))
+        if reach > launch.index_limit(a._device, a._dtype) and axis != a.ndim - 1:
+            return self._moved(a, axis, b, w, v, rows, option)
+        result = empty(a._shape, a._dtype, a._device)
+        if result.size:
+            _run(self, a, axis, result, b, w, v, rows, option)
+        return result
+
+    def _moved(
+        self, a: VkArray, axis: int, b: VkArray | None, w: VkArray | None, v: VkArray | None,
+        rows: Sequence[VkArray | None], option: Option,
+    ) -> VkArray:  # fmt: skip
+        """The layer through copies whose rows are without gaps, where indices do not reach along them."""
+        last = a.ndim - 1
+        order = (*range(axis), *range(axis + 1, a.ndim), axis)
+        other = None if b is None else launch.copy(layout_of(b, a._shape)._permuted(order))
+        result = self(launch.copy(a._permuted(order)), last, b=other, w=w, v=v, rows=rows, option=option)
+        return launch.copy(result._permuted((*range(axis), last, *range(axis, last))))
+
+
+def layout_of(x: VkArray, shape: layout.Shape) -> VkArray:
+    """The array broadcast to a shape, a view."""
+    return x._view(shape, layout.broadcast_strides(x._shape, x._strides, shape))
+
+
+def row_kernel(name: str, phase_1: str, map: str, **options: object) -> RowKernel:
+    """Make a layer and enter it in the table."""
+    made = KERNELS[name] = RowKernel(name, phase_1, map, **options)  # type: ignore[arg-type]
+    return made
+
+
+@functools.cache
+def _variant(kernel: RowKernel, device: Device, dtype: DType, mask: bool, subgroups: bool) -> Variant:
+    half = subgroups and dtype is dtypes.float16 and device.features >= HALF_FEATURES
+    return kernel.variant(device, dtype, mask, subgroups, half)
+
+
+def has_subgroups(device: Device) -> bool:
+    """Whether the subgroups of a GPU are all of one size and exchange values."""
+    limits = device.limits
+    same = limits.min_subgroup_size == limits.max_subgroup_size
+    return uses_shared_memory(device) and same and frozenset(device.features) >= _SUBGROUP_FEATURES
+
+
+def _power_of_two(count: int) -> int:
+    return 1 << (count - 1).bit_length()
+
+
+class _Plan(NamedTuple):
+    """Invocations of a workgroup and of a row, the elements that each of these keeps, whether neighbours take neighbouring
+    rows, and whether subgroups meet."""
+
+    size: int
+    members: int
+    items: int
+    columns: bool
+    subgroups: bool
+
+
+def _plan(device: Device, length: int, rows: int, vector: int, columns: bool) -> _Plan:
+    packs = -(-length // vector)
+    if not uses_shared_memory(device):
+        few = rows < 1 << 13
+        size = 16 if few else launch.WORKGROUP_SIZE
+        members = min(_power_of_two(-(-packs // _LONGEST_TURNS)), launch.invocations_of_group(device.limits))
+        return _Plan(max(size, members), members, 0, columns, False)
+    size, keeps = _INVOCATIONS, _MOST_PACKS
+    # Few invocations for a row have less to exchange, many are busier where there are few rows.
+    while keeps > 1 and rows * -(-packs // keeps) < _BUSY:
+        keeps //= 2
+    members = _power_of_two(-(-packs // keeps))
+    if members > size and packs > size * (_MOST_ITEMS // vector):
+        size = launch.invocations_of_group(device.limits, _MOST_INVOCATIONS)
+    members = min(members, size)
+    if columns:
+        members = min(members, 16)
+    items = -(-packs // members) * vector
+    return _Plan(size, members, items if items <= _MOST_ITEMS else 0, columns, has_subgroups(device) and not columns)
+
+
+class _Part(NamedTuple):
+    """One dispatch: the kernel, its workgroups, where its rows begin in a, b, the result and arrays of rows (bytes), and what
+    follows the addresses."""
+
+    kernel: Kernel
+    groups: tuple[int, int, int]
+    offsets: tuple[int, int, int, int]
+    push: bytes
+    buffers: list[Any]
+
+
+def _run(
+    kernel: RowKernel, a: VkArray, axis: int, result: VkArray, b: VkArray | None, w: VkArray | None, v: VkArray | None,
+    row_arrays: Sequence[VkArray | None], option: Option,
+) -> None:  # fmt: skip
+    a = launch.forward(a)
+    other = a if b is None else launch.forward(b)
+    first, second = row_arrays
+    addresses = [0 if one is None else one._address for one in (a, other, w, v, first, second, result)]
+    own = any(one is not None and one._dtype is a._dtype for one in (w, v))
+    present = (b is not None, w is not None, v is not None, own)
+    aligned = tuple(address % _VECTOR_BYTES for address in addresses)
+    parts = _parts(
+        kernel, a._device, a._dtype, other._dtype, a._shape, a._strides, other._shape, other._strides, axis, present,
+        aligned, option,
+    )  # fmt: skip
+    inputs, outputs = (row_arrays, ()) if kernel.row_inputs else ((), row_arrays)
+    reads = [one._buffer for one in (a, None if b is None else other, w, v, *inputs) if one is not None]
+    writes = [one._buffer for one in (result, *outputs) if one is not None]
+    for part in parts:
+        x, y, z, row = part.offsets
+        push = _ADDRESSES(
+            addresses[0] + x, addresses[1] + y, addresses[2], addresses[3],
+            addresses[4] + row if first is not None else 0, addresses[5] + row if second is not None else 0,
+            addresses[6] + z,
+        )  # fmt: skip
+        a._device.dispatch(part.kernel, push + part.push, part.groups, [*reads, *part.buffers], writes)
+
+
+_ADDRESSES = struct.Struct("<7Q").pack
+
+
+@functools.lru_cache(maxsize=4096)
+def _parts(
+    kernel: RowKernel, device: Device, dtype: DType, other: DType, shape: layout.Shape, a: layout.Strides,
+    b_shape: layout.Shape, b: layout.Strides, axis: int, present: tuple[bool, bool, bool, bool], aligned: tuple[int, ...],
+    option: Option,
+) -> list[_Part]:  # fmt: skip
+    """The dispatches for operands of these layouts, whose addresses (a, b, w, v, two of rows, result) have these remainders."""
+    strides = [a, layout.broadcast_strides(b_shape, b, shape), layout.contiguous_strides(shape)]
+    length, steps = shape[axis], [row[axis] for row in strides]
+    limit = launch.index_limit(device, dtype)
+    kept, outer = layout.collapse(
+        shape[:axis] + shape[axis + 1 :], [row[:axis] + row[axis + 1 :] for row in strides]
+    )  # fmt: skip
+    itemsizes = [storage_itemsize(one, device) for one in (dtype, other, dtype)]
+    vector, real = _VECTOR_BYTES // itemsizes[0], partial_dtype(dtype)
+    columns = steps[0] != 1 and bool(outer[0]) and 0 < outer[0][-1] < steps[0]
+    mask = other is not dtype
+    shifted = _begins_anywhere(
+        outer[:1] + outer[2:] if mask else outer, steps[:1] + steps[2:] if mask else steps, vector
+    )
+    plan = _plan(device, length + (vector - 1 if shifted else 0), math.prod(kept), vector, columns)
+    chosen = _variant(kernel, device, dtype, mask, plan.subgroups)
+    given = sum(1 << bit for bit, one in enumerate(present) if one)
+    parameters = struct.pack("<dd" if real.bits == 64 else "<f4xf4x", *option.parameters)
+    whole = not length % vector and not shifted
+    parts = []
+    for first, part, taken, offsets, _, _ in layout.row_slices(kept, outer, length, steps, length, limit):
+        begin = [offset * size for offset, size in zip(offsets, itemsizes, strict=True)]
+        packed = sum(
+            1 << bit
+            for bit, (place, step, row) in enumerate(zip((0, 1, 6), steps, taken, strict=True))
+            if step == 1
+            and not (aligned[place] + begin[bit]) % _VECTOR_BYTES
+            and (shifted or not any(stride % vector for stride in row))
+        )
+        packed |= 8 * (whole and vector >= 4 and not any(aligned[2:4]))
+        count = math.prod(part)
+        header = struct.pack("<3I3iI2i", length, count, first, *steps, len(part), *option.matrix)
+        # One dimension needs no size.
+        values = [*(part if len(part) > 1 else ()), *taken[0], *taken[1], *taken[2]]
+        push, metadata = launch.with_metadata(device, bytes(56) + parameters + header, values)
+        constants = (
+            (1, plan.members), (2, plan.items), (3, int(plan.columns)), (4, packed), (5, given),
+            (6, device.limits.subgroup_size if plan.subgroups else 1), (7, int(option.switch)), (8, int(whole)),
+            (9, int(shifted)),
+        )  # fmt: skip
+        groups = launch.groups_for(count * plan.members, device.limits, plan.size)
+        made = launch.kernel(chosen, device, plan.size, constants)
+        parts.append(_Part(made, groups, (begin[0], begin[1], begin[2], first * real.itemsize), push[56:], metadata))
+    return parts
+
+
+def _begins_anywhere(outer: Sequence[layout.Strides], steps: Sequence[int], vector: int) -> bool:
+    """Whether rows without gaps begin anywhere in a pack, but in the same place of one for all operands."""
+    places = {tuple(stride % vector for stride in row) for row in outer}
+    return set(steps) == {1} and len(places) == 1 and any(places.pop())
+
+
+def reshaped(x: VkArray, shape: layout.Shape) -> VkArray:
+    """`reshape` to a shape of as many elements, which costs little for contiguous arrays."""
+    if x._contiguous:
+        return VkArray(x._buffer, x._offset, shape, layout.contiguous_strides(shape), x._dtype, x._device, True)
+    strides = layout.reshaped_strides(x._shape, x._strides, shape)
+    return launch.copy(x)._view(shape, layout.contiguous_strides(shape)) if strides is None else x._view(shape, strides)

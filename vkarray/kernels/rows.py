@@ -1,0 +1,278 @@
+"""Rows: an operation of the standard is one assignment that binds a name to a GLSL expression.
+
+`unary`, `binary` and `ternary` make the public function and enter its row in `ROWS`, the registry that drives the
+namespace, the tests, the documentation's tables, the accuracy report and the archive of compiled shaders.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import configuration
+from ..core import dtypes, layout, promotion
+from ..core.array import VkArray, available, check_supported, empty
+from ..core.dtypes import CATEGORIES, REAL_OF, DType
+from . import launch
+from .launch import Operation
+
+ROWS: dict[str, Row] = {}
+Expression = str | dict[str, str]
+Operand = VkArray | complex  # to type checkers, which count int and float in
+Unary = Callable[[VkArray], VkArray]
+Binary = Callable[[Operand, Operand], VkArray]
+Ternary = Callable[[Operand, Operand, Operand], VkArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One elementwise operation.
+
+    `expression` is GLSL in a, b, c: one string, or one per type ("float16"), kind ("integer", "complex floating", ...)
+    and "else"; `library` names the file of `glsl/lib/<kind>/` that it calls; `result` says which type comes
+    out: "same", "bool" or "real" (the component type of a complex one); `integers` says what happens to integer
+    operands: "keep" (they are in the category), "by width" (NumPy's float of that width) or "float64".
+    """
+
+    name: str
+    operands: int
+    category: str
+    expression: Expression
+    summary: str
+    library: str | None = None
+    result: str = "same"
+    integers: str = "keep"
+    method: str = ""
+    operations: dict[DType, Operation] = field(default_factory=dict, repr=False)
+
+    def compute_dtype(self, dtype: DType, operands: Sequence[Any]) -> DType:
+        """The type computed in for operands whose common type is `dtype`. Raises TypeError outside the row's category."""
+        if self.integers == "keep" or dtype not in CATEGORIES["integer or boolean"]:
+            promotion.check_category(self.name, dtype, self.category)
+            return dtype
+        arrays = [operand for operand in operands if type(operand) is VkArray]
+        floating = dtypes.float64
+        if self.integers == "by width":
+            # Of each array: int8 with uint8 are float16 here, as in NumPy, though int16 in a sum.
+            own = {array._dtype for array in arrays}
+            floating = promotion.promote_all(map(promotion.float_for, {dtype} if own == {dtypes.bool_} else own))
+        return available(floating, arrays[0]._device)
+
+    def accepted(self) -> Iterator[DType]:
+        """The types computed in, for tests, reports and the archive."""
+        return (dtype for dtype in dtypes.DTYPES.values() if dtype in CATEGORIES[self.category])
+
+    def result_dtype(self, compute: DType) -> DType:
+        """The type of the result for a compute type."""
+        if self.result == "bool":
+            return dtypes.bool_
+        return REAL_OF.get(compute, compute) if self.result == "real" else compute
+
+    def expression_for(self, compute: DType) -> str:
+        """The GLSL expression for a compute type."""
+        if isinstance(self.expression, str):
+            return self.expression
+        kind = "integer" if compute in CATEGORIES["integer"] else compute.kind
+        for key in (compute.name, compute.kind, kind):
+            if key in self.expression:
+                return self.expression[key]
+        return self.expression["else"]
+
+    def operation(self, compute: DType) -> Operation:
+        """The operation for a compute type."""
+        found = self.operations.get(compute)
+        if found is None:
+            expression = self.expression_for(compute)
+            library = self.library if "vx_" in expression else None
+            inputs = (compute,) * self.operands
+            label = f"{self.name} {compute}"
+            found = Operation(label, expression, inputs, self.result_dtype(compute), compute, library)
+            self.operations[compute] = found
+        return found
+
+    def __call__(self, *operands: Any, out: VkArray | None = None) -> VkArray:
+        """Apply the row to arrays and Python scalars, into `out` when given."""
+        first = operands[0]
+        if out is None and type(first) is VkArray and not configuration.current().compare:
+            known = self.operations.get(first._dtype)
+            result = None if known is None else launch.repeat(known, operands)
+            if result is not None:
+                return result
+        arrays = _common(self, operands)
+        operation = self.operations.get(arrays[0]._dtype) or self.operation(arrays[0]._dtype)
+        shape = arrays[0]._shape
+        for array in arrays:
+            if array._shape != shape:
+                shape = layout.broadcast_shapes([array._shape for array in arrays], self.name)
+                break
+        if out is None:
+            out = empty(shape, operation.result, arrays[0]._device)
+        if configuration.current().compare:
+            from . import compare
+
+            return compare.elementwise(self, operation, arrays, out)
+        return launch.elementwise(operation, arrays, out)
+
+
+def check_operands(name: str, operands: Sequence[Any]) -> VkArray:
+    """The first array among `operands`, all of which are arrays of one device or scalars of Python's or NumPy's.
+
+    Raises TypeError for anything else and when there is no array, ValueError for arrays of different devices.
+    """
+    first = None
+    for operand in operands:
+        if type(operand) is VkArray:
+            if first is None:
+                first = operand
+            elif operand._device is not first._device:
+                raise ValueError(
+                    f"{name}: the operands are on different devices, {first._device} and {operand._device}. "
+                    f"Move one with x.to_device(device)."
+                )
+        elif not promotion.is_scalar(operand):
+            raise TypeError(f"{name}: expected arrays or Python scalars, got {_described(operand)}.{_remedy(operand)}")
+    if first is None:
+        raise TypeError(f"{name}: expected at least one vkarray array, got only Python scalars. Use vkarray.asarray.")
+    return first
+
+
+def check_array(name: str, x: Any) -> VkArray:
+    """`x` itself. Raises TypeError unless it is an array."""
+    if type(x) is not VkArray:
+        if promotion.is_scalar(x):
+            raise TypeError(
+                f"{name}: expected a vkarray array, got the scalar {x!r:.60}. Convert it with vkarray.asarray."
+            )
+        raise TypeError(f"{name}: expected a vkarray array, got {_described(x)}.{_remedy(x)}")
+    return x
+
+
+def _described(value: Any) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+
+
+def _remedy(value: Any) -> str:
+    return (
+        " Convert it with vkarray.asarray." if hasattr(value, "__array__") or isinstance(value, (list, tuple)) else ""
+    )
+
+
+def common_dtype(name: str, operands: Sequence[Any]) -> DType:
+    """The promoted type of arrays and Python scalars (arrays first, then the scalars, which are weak)."""
+    like = check_operands(name, operands)
+    dtype = promotion.promote_all(operand._dtype for operand in operands if type(operand) is VkArray)
+    for operand in operands:
+        if type(operand) is not VkArray:
+            dtype = promotion.promote_scalar_kind(dtype, promotion.scalar_kind(operand))
+    return available(dtype, like._device)
+
+
+def as_operand(name: str, operand: Any, dtype: DType, like: VkArray) -> VkArray:
+    """An operand as an array of `dtype` on the device of `like`. Raises OverflowError for an integer out of range."""
+    if type(operand) is VkArray:
+        return operand if operand._dtype is dtype else cast(operand, dtype)
+    promotion.check_scalar_range(name, operand, dtype)
+    return launch.constant(operand, dtype, like._device)
+
+
+def _common(row: Row, operands: Sequence[Any]) -> Sequence[VkArray]:
+    """The operands as arrays of the row's compute type on one device."""
+    first = operands[0]
+    if type(first) is VkArray and first._dtype in row.operations:
+        # The warm path: arrays of one type and device that this row has computed in before.
+        dtype, device = first._dtype, first._device
+        for operand in operands:
+            if type(operand) is not VkArray or operand._dtype is not dtype or operand._device is not device:
+                break
+        else:
+            return operands
+    like = check_operands(row.name, operands)
+    dtype = common_dtype(row.name, operands)
+    compute = row.compute_dtype(dtype, operands)
+    check_supported(compute, like._device, row.name)
+    if compute is not dtype and dtype in CATEGORIES["integer"]:
+        for operand in operands:
+            if type(operand) is not VkArray:
+                promotion.check_scalar_range(row.name, operand, dtype)
+    return [as_operand(row.name, operand, compute, like) for operand in operands]
+
+
+def cast(array: VkArray, dtype: DType) -> VkArray:
+    """A contiguous copy of `array` converted to `dtype` (the array itself when it has that type)."""
+    if array._dtype is dtype:
+        return array
+    return launch.elementwise(cast_operation(array._dtype, dtype), (array,), empty(array._shape, dtype, array._device))
+
+
+@functools.cache
+def cast_operation(source: DType, target: DType) -> Operation:
+    """The operation that converts one type to another."""
+    if source is target:
+        return launch.copy_operation(source)
+    expression = f"vx_to_{target.name}(a)"
+    return Operation(f"astype {source} to {target}", expression, (source,), target, target, "/conversion")
+
+
+_DOCUMENTATION = """{summary}
+
+Parameters: {parameters} ({accepted}){several}.
+Returns an array of {returned}.
+Raises TypeError for other types{raises}.{method}
+Standard: elementwise functions, `{name}`.
+"""
+_RETURNED = {"same": "{}", "bool": "bool", "real": "{} (its component type if complex)"}
+_SEVERAL = "; arrays on one device, broadcast\nagainst each other; one of them may be a Python scalar"
+
+
+def _public(row: Row, parameters: tuple[str, ...]) -> Any:
+    """The function that users call: the row with a plain signature and a docstring made from the row."""
+    function: Any
+    if row.operands == 1:
+        function = lambda x, /: row(x)  # noqa: E731 - the call that users make most: no *args in between
+    elif row.operands == 2:
+        function = lambda x1, x2, /: row(x1, x2)  # noqa: E731
+    else:
+        function = lambda x1, x2, x3, /: row(x1, x2, x3)  # noqa: E731
+    function.__name__ = function.__qualname__ = row.name
+    function.__module__ = "vkarray"
+    several = row.operands > 1
+    own = "the dtype of x" + (", of a floating type for integers" if row.integers != "keep" else "")
+    returned = _RETURNED[row.result].format("the promoted type" if several else own)
+    function.__doc__ = _DOCUMENTATION.format(
+        summary=row.summary, name=row.name, parameters=", ".join(parameters),
+        accepted=row.category + (", integers as NumPy converts them" if row.integers != "keep" else ""),
+        several=_SEVERAL if several else "",
+        returned=returned, method=f"\n{row.method}" if row.method else "",
+        raises=", ValueError for shapes that do not broadcast or different devices" if several else "",
+    )  # fmt: skip
+    kind = inspect.Parameter.POSITIONAL_ONLY
+    hint = "VkArray | complex" if several else "VkArray"
+    function.__signature__ = inspect.Signature(
+        [inspect.Parameter(name, kind, annotation=hint) for name in parameters], return_annotation="VkArray"
+    )
+    function.row = row
+    return function
+
+
+def _register(parameters: tuple[str, ...], name: str, category: str, expression: Expression, summary: str,
+              **options: Any) -> Any:  # fmt: skip
+    row = ROWS[name] = Row(name, len(parameters), category, expression, summary, **options)
+    return _public(row, parameters)
+
+
+def unary(name: str, category: str, expression: Expression, summary: str, **options: Any) -> Unary:
+    """A row of one operand. Parameters: the fields of `Row`. Returns the public function."""
+    return _register(("x",), name, category, expression, summary, **options)
+
+
+def binary(name: str, category: str, expression: Expression, summary: str, **options: Any) -> Binary:
+    """A row of two operands, as `unary`."""
+    return _register(("x1", "x2"), name, category, expression, summary, **options)
+
+
+def ternary(name: str, category: str, expression: Expression, summary: str, **options: Any) -> Ternary:
+    """A row of three operands, as `unary`."""
+    return _register(("x1", "x2", "x3"), name, category, expression, summary, **options)

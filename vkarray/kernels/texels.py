@@ -1,0 +1,43 @@
+"""Arrays that kernels read as texels of 16 bytes: CPU drivers load these at once, and through an address lane by lane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import _vk
+from ..core.array import VkArray, storage_itemsize
+
+# Arrays that are shorter are not read so, which takes a descriptor set.
+_FEW_BYTES = 1 << 16
+
+Binding = tuple[int, "_vk.Buffer", int, int]  # number, and the part of a buffer: offset and bytes
+
+
+def binding(array: VkArray, number: int, first: int, count: int, least: int | None = None) -> Binding | None:
+    """The binding by which a kernel reads `count` elements of an array, in memory `first` after its first one.
+
+    None where they are too few for that to pay (`least` bytes, if given), too many, or do not begin where a texel does.
+    """
+    itemsize, limits = storage_itemsize(array._dtype, array._device), array._device.limits
+    offset, nbytes = (array._offset + first) * itemsize, count * itemsize
+    alignment = max(_vk.TEXEL_BYTES, limits.min_texel_buffer_offset_alignment)
+    least = _FEW_BYTES if least is None else least
+    if not least <= nbytes <= _vk.TEXEL_BYTES * limits.max_texel_buffer_elements or offset % alignment:
+        return None
+    return number, array._buffer, offset, nbytes
+
+
+def bindings(inputs: Sequence[VkArray], numbers: Sequence[int], broadcast: int, count: int) -> list[Binding] | None:
+    """The bindings of the inputs with these numbers, which have `count` elements, in the places of the same numbers.
+
+    The bits of `broadcast` are of inputs that are one element for all: a kernel reads that otherwise, and finds another
+    input in its place. None where an input cannot be read so.
+    """
+    read = [number for number in numbers if not broadcast >> number & 1]
+    made = []
+    for number in numbers if read else ():
+        bound = binding(inputs[number if number in read else read[0]], number, 0, count)
+        if bound is None:
+            return None
+        made.append(bound)
+    return made or None

@@ -1,0 +1,1 @@
+"""What NumPy has besides the standard."""

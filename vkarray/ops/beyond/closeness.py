@@ -1,0 +1,85 @@
+"""Comparisons of whole arrays, and comparisons with a tolerance, as NumPy has them."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ...core import dtypes, layout, promotion
+from ...core.array import VkArray, available, empty, is_supported
+from ...core.dtypes import CATEGORIES, COMPLEX_OF, DType
+from ...kernels import launch
+from ...kernels.rows import as_operand, check_operands, common_dtype
+from ...shaders.source import Variant
+from ..elementwise import equal, isnan, logical_and, logical_or
+from ..utility import all as all_true
+
+if TYPE_CHECKING:
+    from ...kernels.launch import Device
+
+
+@functools.cache
+def _operation(dtype: DType, equal_nan: bool) -> launch.Operation:
+    """a and b are compared, and the parts of the complex number c are the relative and the absolute tolerance."""
+    function = "vx_is_close_or_nan" if equal_nan else "vx_is_close"
+    inputs = (dtype, dtype, COMPLEX_OF.get(dtype, dtype))
+    label = f"isclose {dtype}{' with NaN' if equal_nan else ''}"
+    return launch.Operation(label, f"{function}(a, b, c)", inputs, dtypes.bool_, dtype, "/closeness")
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """The shaders of all types, for the archive."""
+    for dtype, equal_nan in itertools.product(dtypes.DTYPES.values(), (False, True)):
+        if dtype in CATEGORIES["floating-point"] and is_supported(dtype, device):
+            yield from _operation(dtype, equal_nan).variants(device)
+
+
+def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> VkArray:
+    """Whether the elements of each pair are equal or differ by at most atol + rtol * abs(x2).
+
+    Parameters: x1, x2 (arrays of any dtype on one device, broadcast against each other; one may be a Python scalar; integers
+    and bool are compared as float64); rtol, atol (numbers of 0 or more); equal_nan (whether NaN equals NaN).
+    Returns an array of bool. Infinities are close to themselves alone.
+    Raises TypeError for other operands, ValueError for shapes that do not broadcast and other tolerances.
+    """
+    return _isclose("isclose", x1, x2, rtol, atol, equal_nan)
+
+
+def _isclose(function: str, x1: Any, x2: Any, rtol: float, atol: float, equal_nan: bool) -> VkArray:
+    like = check_operands(function, (x1, x2))
+    rtol, atol = (promotion.as_float(value, function, name) for name, value in (("rtol", rtol), ("atol", atol)))
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not value >= 0:
+            raise ValueError(f"{function}: expected a number of 0 or more as {name}, got {value:g}.")
+    dtype = common_dtype(function, (x1, x2))
+    if dtype in CATEGORIES["integer or boolean"]:
+        dtype = available(dtypes.float64, like._device)
+    operation = _operation(dtype, equal_nan)
+    tolerance = launch.constant(complex(rtol, atol), operation.inputs[2], like._device)
+    operands = [as_operand(function, operand, dtype, like) for operand in (x1, x2)]
+    shape = layout.broadcast_shapes([operand._shape for operand in operands], function)
+    return launch.elementwise(operation, (*operands, tolerance), empty(shape, dtypes.bool_, like._device))
+
+
+def allclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Whether all elements of x1 are close to those of x2; a Python bool, so it waits for the device.
+
+    Parameters, errors and what is close: as `isclose`.
+    """
+    return bool(all_true(_isclose("allclose", x1, x2, rtol, atol, equal_nan)))
+
+
+def array_equal(x1: VkArray, x2: VkArray, /, *, equal_nan: bool = False) -> bool:
+    """Whether two arrays have the same shape and equal elements; a Python bool, so it waits for the device.
+
+    Parameters: x1, x2 (any dtype, one device); equal_nan (whether NaN equals NaN). Raises TypeError for other operands.
+    """
+    check_operands("array_equal", (x1, x2))
+    if getattr(x1, "shape", ()) != getattr(x2, "shape", ()):
+        return False
+    same = equal(x1, x2)
+    if equal_nan and all(type(x) is VkArray and x._dtype in CATEGORIES["numeric"] for x in (x1, x2)):
+        same = logical_or(same, logical_and(isnan(x1), isnan(x2)))
+    return bool(all_true(same))

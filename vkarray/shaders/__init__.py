@@ -1,0 +1,1 @@
+"""From a template and its defines to SPIR-V: source, compiler, archive."""

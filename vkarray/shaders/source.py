@@ -1,0 +1,443 @@
+"""From a variant (template + defines) to SPIR-V.
+
+A shader is plain GLSL, specialised by `#define` and `#include` alone. `spirv` looks in this order: memory, the archive
+that travels inside the wheel, `glsl/compiled/`, the disk cache, and last the compiler (`glslangValidator`), whose result
+is cached. The key of the archive is a hash of the resolved source and the target; the disk cache adds the compiler's
+version. `glsl/compiled/` holds what needs a newer compiler than Debian 12 has; its manifest maps the same hash to a file,
+so a module whose source has changed since is never used. Each of them counts as absent where it is damaged: a module is
+used, and stored, only when it reads to its end.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .. import configuration
+from ..cache import DiskCache
+from ..errors import ShaderError
+from . import archive
+from .module import is_whole
+
+TARGET = "vulkan1.2"
+_NEWER = {"GL_NV_cooperative_matrix2": "vulkan1.3"}  # targets of what such extensions are in
+COMPILER = "glslangValidator"
+CACHE = DiskCache("spirv", is_whole)
+_PACKAGE = Path(__file__).parents[1]
+_VERSIONS = DiskCache("compiler", lambda said: b"\n" in said)
+_INCLUDE = re.compile(r'[ \t]*#include[ \t]+(?:"([^"]+)"|(\w+))')
+_ANY_INCLUDE = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_INSTALL = "Install it (Debian and Ubuntu: apt install glslang-tools) and run again."
+_ROOM = "Make room there, or name another folder in the environment variable TMPDIR, and run again."
+_damaged: dict[str, None] = {}  # why some of what came with vkarray cannot be used, in order
+
+
+class Variant(NamedTuple):
+    """One specialisation of a template: the file below `glsl/` without its suffix, defines, and a name for people."""
+
+    template: str
+    defines: tuple[tuple[str, str], ...]
+    label: str
+
+
+@functools.cache
+def source_folder() -> Path:
+    """The folder of the shaders: `glsl/` of the checkout, or its copy inside the installed package."""
+    checkout = _PACKAGE.parent / "glsl"
+    return checkout if checkout.is_dir() else _PACKAGE / "_data" / "glsl"
+
+
+@functools.cache
+def _real_folders(folder: Path) -> tuple[str, str]:
+    """Where the files of the shader folder lie: there, or where the package lies that is installed as symbolic links."""
+    return os.path.realpath(folder), os.path.join(
+        os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "_data", "glsl"
+    )
+
+
+def _inside(path: str) -> Path:
+    """The file of that path below the shader folder. Raises ShaderError for one that lies elsewhere."""
+    folder = source_folder()
+    found = Path(os.path.realpath(folder / path))
+    if not any(found.is_relative_to(root) for root in _real_folders(folder)):
+        raise ShaderError(
+            f"The shader file {path} lies outside of the folder of the shaders, {folder}; include files below it alone, by "
+            "paths that are relative to it."
+        )
+    return found
+
+
+@functools.cache
+def _file(path: str) -> str:
+    try:
+        return _inside(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:  # the second one from text that is not UTF-8
+        raise ShaderError(f"The shader file glsl/{path} cannot be read ({error}); reinstall vkarray.") from error
+
+
+def _included(path: str, values: dict[str, str]) -> str:
+    """The text of a file with its includes inlined; `#include NAME` takes the path that the define NAME holds.
+
+    Library files have include guards, so a repeated include is dropped where the first one is certain to have been
+    read (it stood in no #if but guards), and where the file is being read already.
+    """
+    seen: set[str] = set()
+
+    def expand(path: str, certain: bool, open_files: tuple[str, ...]) -> list[str]:
+        if path in seen or path in open_files:
+            return []
+        if certain:
+            seen.add(path)
+        lines, depth = [], 0
+        for line in _file(path).splitlines():
+            directive = line.lstrip()
+            if directive.startswith("#if"):
+                depth += not directive.startswith("#ifndef LIB_")
+            elif directive.startswith("#endif"):
+                depth = max(depth - 1, 0)
+            include = _INCLUDE.match(line)
+            if include is None:
+                lines.append(line)
+                continue
+            name = include[1] or values.get(include[2])
+            if name is None:
+                raise ShaderError(
+                    f'The shader file glsl/{path} has {line.strip()}; define {include[2]} as a path in "".'
+                )
+            if name := name.strip('"'):
+                lines += expand(name, certain and depth == 0, (*open_files, path))
+        return lines
+
+    return "\n".join(expand(path, True, ()))
+
+
+@functools.lru_cache(maxsize=4096)
+def _body(template: str, includes: tuple[tuple[str, str], ...]) -> str:
+    return _included(f"{template}.comp", dict(includes))
+
+
+def resolve(variant: Variant) -> str:
+    """The complete GLSL of a variant: version, defines, template with its includes."""
+    includes = tuple((name, value) for name, value in variant.defines if value.startswith('"'))
+    lines = [f"#define {name} {value}" for name, value in variant.defines if not value.startswith('"')]
+    return "\n".join(["#version 460", *lines, _body(variant.template, includes)])
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(f"{TARGET}\0{text}".encode()).hexdigest()
+
+
+@functools.cache
+def compiler() -> str | None:
+    """The absolute path of the shader compiler, or None where there is none."""
+    path = shutil.which(COMPILER)
+    return None if path is None else os.path.abspath(path)  # it runs in another folder
+
+
+@functools.cache
+def compiler_version() -> str:
+    """What the compiler says of its version; part of the disk cache's key. Raises ShaderError where it cannot be run."""
+    path = compiler()
+    if path is None:
+        return "none"
+    try:
+        marker = Path(path).stat()
+    except OSError as error:
+        raise ShaderError(f"The shader compiler {path} cannot be read ({error}). {_INSTALL}") from error
+    # Asking takes a process start, so the answer is kept under what changes with the program, also if clocks jump.
+    key = f"version of {path} {marker.st_size} {marker.st_mtime_ns} {marker.st_ctime_ns} {marker.st_ino}"
+    known = _VERSIONS.get(key)
+    if known is None:
+        done = _run([path, "--version"])
+        if done.returncode != 0 or b"\n" not in done.stdout:
+            return key  # it says nothing, so only the program itself tells it from others
+        known = done.stdout
+        _VERSIONS.put(key, known)
+    return known.decode(errors="replace").split("\n", 1)[0].rstrip()
+
+
+def _run(command: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(command, capture_output=True, check=False, **options)
+    except OSError as error:
+        raise ShaderError(f"The program {command[0]} cannot be started ({error}). {_INSTALL}") from error
+
+
+@functools.cache
+def _archive() -> archive.Archive | None:
+    path = archive_path()
+    try:
+        return archive.Archive(path)
+    except FileNotFoundError:  # in a checkout there is none
+        return None
+    except (OSError, ValueError) as error:
+        _damaged[str(error)] = None
+        return None
+
+
+def archive_path() -> Path:
+    """Where the wheel has its archive of compiled shaders."""
+    return _PACKAGE / "_data" / "spirv.archive"
+
+
+def _from_archive(digest: str) -> bytes | None:
+    found = _archive()
+    return None if found is None else found.get(digest)
+
+
+@functools.cache
+def shipped() -> dict[str, Any]:
+    """The manifest of `glsl/compiled/`: the compiler that made it, the file of every source's digest, each file's SHA-256."""
+    path = source_folder() / "compiled" / "manifest.json"
+    empty: dict[str, Any] = {"compiler": "none", "files": {}, "sha256": {}}
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        texts = [manifest["compiler"], *manifest["files"].values(), *manifest["sha256"].values()]
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("something else than text")
+    except FileNotFoundError:
+        return empty
+    except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+        _damaged[f"{path} is damaged ({error!r})."] = None
+        return empty
+    return manifest
+
+
+def _from_shipped(digest: str) -> bytes | None:
+    manifest = shipped()
+    name = manifest["files"].get(digest)
+    if name is None:
+        return None
+    path = _inside(f"compiled/{name}")
+    code = path.read_bytes()
+    if hashlib.sha256(code).hexdigest() != manifest["sha256"].get(name):
+        raise ValueError(f"{path} is damaged: it does not match its SHA-256 in manifest.json.")
+    return code
+
+
+def _that_came_with_vkarray(digest: str) -> bytes | None:
+    """The SPIR-V under that digest from the archive or from beside the sources; None where it is missing or damaged."""
+    for find in (_from_archive, _from_shipped):
+        try:
+            found = find(digest)
+            if found is not None and not is_whole(found):
+                raise ValueError(f"The module {digest} that came with vkarray does not read to its end.")
+        except (OSError, ValueError, ShaderError) as error:
+            _damaged[str(error)] = None
+        else:
+            if found is not None:
+                return found
+    return None
+
+
+def damage() -> str:
+    """What is damaged of the compiled shaders that came with vkarray: of their lists, and of those asked for so far."""
+    _archive()
+    shipped()
+    return " ".join(_damaged)
+
+
+def disassembly(code: bytes, label: str) -> str:
+    """The module as text by `spirv-dis`; without that, its size and how to see more."""
+    path = shutil.which("spirv-dis")
+    if path is None:
+        return (
+            f"vkarray: {label}: {len(code)} bytes of SPIR-V. spirv-dis, which shows them as text, is not installed "
+            "(Debian and Ubuntu: apt install spirv-tools)."
+        )
+    done = _run([path, "-"], input=code)
+    return f"; vkarray: {label}\n{(done.stdout or done.stderr).decode(errors='replace')}"
+
+
+def compile_glsl(source: str, label: str, details: str = "") -> bytes:
+    """Compile a complete GLSL compute shader. Raises ShaderError with the compiler's own words."""
+    if _ANY_INCLUDE.search(COMMENT.sub(" ", source.replace("\\\n", ""))):  # of files that the caches' keys do not know
+        raise ShaderError(f"{label}: a shader cannot #include files; put their text into the source.")
+    path = compiler()
+    if path is None:
+        damaged = damage()
+        advice = f"{damaged} Reinstall vkarray, or install the compiler." if damaged else _INSTALL
+        raise ShaderError(
+            f"{label}: this shader is not among those that come with vkarray, and there is no {COMPILER} on this "
+            f"machine to compile it. {advice}"
+        )
+    try:
+        with tempfile.TemporaryDirectory(prefix="vkarray-", ignore_cleanup_errors=True) as folder:
+            return _compile_in(Path(folder), path, source, label, details)
+    except OSError as error:
+        raise ShaderError(
+            f"{label}: the shader cannot be compiled: temporary files in {tempfile.tempdir} fail ({error}). {_ROOM}"
+        ) from error
+
+
+def _compile_in(folder: Path, path: str, source: str, label: str, details: str) -> bytes:
+    output_path = folder / "shader.spv"
+    (folder / "shader.comp").write_bytes(source.encode())
+    target = next((_NEWER[one] for one in _NEWER if f"#extension {one} " in source), TARGET)
+    done = _run([path, "--target-env", target, "-V", "-o", "shader.spv", "shader.comp"], cwd=folder)
+    if done.returncode != 0 or not output_path.exists():
+        said = (done.stdout + done.stderr).decode(errors="replace")
+        said = said or f"{COMPILER} ended with status {done.returncode} and said nothing."
+        raise ShaderError(_compile_message(source, said, label, details))
+    code = output_path.read_bytes()
+    if not is_whole(code):  # the compiler does not notice a full disk
+        raise ShaderError(
+            f"{label}: {path} ended without an error, but the {len(code)} bytes that it wrote are no whole SPIR-V module. "
+            f"The folder for temporary files, {folder.parent}, has {shutil.disk_usage(folder).free} bytes free. {_ROOM}"
+        )
+    return code
+
+
+def _numbered(source: str) -> dict[int, str]:
+    """The lines of a source by the numbers that the compiler gives them: `#line n` says that of the next one."""
+    numbered, number = {}, 1
+    for line in source.splitlines():
+        directive = re.match(r"\s*#\s*line\s+(\d+)", line)
+        if directive:
+            number = int(directive[1])
+        else:
+            numbered[number] = line
+            number += 1
+    return numbered
+
+
+def _compile_message(source: str, output: str, label: str, details: str) -> str:
+    """The compiler's errors, each with the line of source it speaks of."""
+    lines, shown = _numbered(source), []
+    for line in output.splitlines():
+        found = re.match(r"ERROR: (?:.*?:(\d+): )?(.*)", line)
+        if found and found[1]:
+            number = int(found[1])
+            shown.append(f"  line {number}: {found[2]}\n    {lines.get(number, '').strip()}")
+        elif found and not shown:  # of the shader as a whole, such as a missing main
+            shown.append(f"  {found[2]}")
+    body = "\n".join(shown) or output.strip()
+    return f"{label}: the shader does not compile.\n{body}" + (f"\n{details}" if details else "")
+
+
+# So long a thread waits for another one that makes the same shader. Not for ever: that one may have ended in Ctrl-C, or a
+# signal handler in it may wait for a lock that this one holds.
+PATIENCE_SECONDS = 10.0
+
+
+class _Making(threading.Event):
+    """The making of a variant's SPIR-V by a thread; set when it is over."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.thread = threading.get_ident()
+
+
+_compiled: dict[Variant, bytes] = {}
+_making: dict[Variant, _Making] = {}
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_making.clear)  # a child has no thread but one
+
+
+def spirv(variant: Variant) -> bytes:
+    """The SPIR-V of a variant, which threads that need it at once make once.
+
+    A signal handler or finalizer that needs the variant which its own thread is making makes it too. Raises ShaderError
+    naming the variant and its defines.
+    """
+    found = _compiled.get(variant)
+    if found is not None:
+        return found
+    mine = _Making()
+    first = _making.setdefault(variant, mine)
+    if first.thread != mine.thread:
+        first.wait(PATIENCE_SECONDS)
+    try:
+        found = _compiled.get(variant)
+        if found is None:
+            details = "Defines: " + ", ".join(f"{name}={value}" for name, value in variant.defines)
+            found = _compiled[variant] = spirv_of_source(resolve(variant), variant.label, details)
+    finally:
+        _making.pop(variant, None)
+        mine.set()
+    return found
+
+
+def spirv_of_source(source: str, label: str, details: str = "") -> bytes:
+    """The SPIR-V of a complete GLSL source, from the archive, the disk cache or the compiler."""
+    try:
+        source.encode()
+    except UnicodeEncodeError as error:
+        raise ShaderError(f"{label}: the source is not text that UTF-8 can hold ({error}); read it anew.") from error
+    debug = configuration.current().debug
+    if debug >= 4:
+        print(source, file=sys.stderr)
+    found = _found_or_compiled(source, label, details, debug)
+    if debug >= 5:
+        print(disassembly(found, label), file=sys.stderr)
+    return found
+
+
+def _found_or_compiled(source: str, label: str, details: str, debug: int) -> bytes:
+    digest = _digest(source)
+    found = _that_came_with_vkarray(digest)
+    if found is not None:
+        CACHE.hits += 1
+        return found
+    key = digest + compiler_version()
+    found = CACHE.get(key)
+    if found is None:
+        start = time.perf_counter()
+        found = compile_glsl(source, label, details)
+        CACHE.compiles += 1
+        if debug >= 1:
+            print(f"vkarray: compiled {label} in {(time.perf_counter() - start) * 1e3:.0f} ms", file=sys.stderr)
+        CACHE.put(key, found)
+    return found
+
+
+def write_archive(variants: Iterable[Variant], path: Path, workers: int = 2) -> int:
+    """Compile `variants` and write them as the archive that travels inside the wheel; returns how many there are."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    sources = {}
+    for variant in variants:
+        source = resolve(variant)
+        sources[_digest(source)] = (source, variant)
+
+    def build(item: tuple[str, tuple[str, Variant]]) -> tuple[str, bytes]:
+        digest, (source, variant) = item
+        return digest, spirv_of_source(source, variant.label)
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(workers) as pool:
+        archive.write(path, pool.map(build, sources.items()))
+    return len(sources)
+
+
+def write_shipped(variants: Iterable[Variant]) -> int:
+    """Compile `variants` and write them as `glsl/compiled/` with its manifest; returns how many there are."""
+    files, compiled = {}, {}
+    for variant in variants:
+        source = resolve(variant)
+        name = files[_digest(source)] = re.sub(r"\W+", "_", variant.label).strip("_") + ".spv"
+        compiled[name] = compile_glsl(source, variant.label)
+    folder = source_folder() / "compiled"
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.spv"):
+        old.unlink()
+    for name, code in compiled.items():
+        (folder / name).write_bytes(code)
+    sums = {name: hashlib.sha256(code).hexdigest() for name, code in compiled.items()}
+    manifest = {"compiler": compiler_version(), "files": files, "sha256": sums}
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    shipped.cache_clear()
+    return len(files)

@@ -1,0 +1,1 @@
+"""What operators of PyTorch mean, one file per chapter."""

@@ -1,0 +1,50 @@
+"""Operators that PyTorch composes of others, as one where no gradients are recorded: then one plan repeats all their parts.
+
+Under autograd PyTorch's own composition runs, so that each part records its gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ..dispatch.plans import planned
+
+_library = torch.library.Library("aten", "IMPL")
+
+
+def without_gradients(name: str, kernel: Callable[..., Any], recorded: Callable[..., Any]) -> None:
+    """Give a composite operator its kernel for where no gradients are recorded, and for where they are.
+
+    `kernel` is for inference mode, and for calls without gradients that nothing watches (forward derivatives, a mode that looks
+    at every operator).
+    """
+
+    def under_autograd(*args: Any, **kwargs: Any) -> Any:
+        watched = torch.autograd.forward_ad._current_level >= 0 or torch._C._len_torch_dispatch_stack()
+        call = recorded if torch.is_grad_enabled() or watched else kernel
+        return call(*args, **kwargs)
+
+    _library.impl(name, kernel, "PrivateUse1")
+    _library.impl(name, under_autograd, "AutogradPrivateUse1")
+
+
+for _name in ("linear", "matmul", "layer_norm", "rms_norm", "group_norm", "conv1d", "conv2d"):
+    _composed = getattr(torch.ops.aten, _name).default.decompose
+    without_gradients(_name, planned(_composed), _composed)
+
+
+def _as_one(op: Any) -> None:
+    """A plan for an operator that PyTorch composes of others below autograd."""
+
+    def composed(*args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("non_blocking", None)  # a copy to the host has come when it returns; PyTorch would pin memory for it
+        return op._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
+
+    _library.impl(op.name(), planned(composed), "PrivateUse1")
+
+
+for _name in ("repeat", "_to_copy"):
+    _as_one(getattr(torch.ops.aten, _name).default)
