@@ -29,9 +29,7 @@ autodoc_typehints = "signature"
 
 # The files in `vkarray/ops` that are not named after their chapter.
 BEYOND = "Beyond the standard"
-CHAPTERS = dict.fromkeys(("closeness", "einsum", "histogram", "ndarray", "pad", "quantile"), BEYOND) | {
-    "nonzero": "Searching functions"
-}
+CHAPTERS = {"beyond": BEYOND, "kernels": "Searching functions"}  # by the folder of a module, where that says it
 EXTENSIONS = [name for name in ("linalg", "fft", "random") if hasattr(vkarray, name)]
 
 
@@ -63,10 +61,11 @@ def operations() -> str:
         "Creation functions": {"from_dlpack"},
         BEYOND: {"kernel", "config", "cache_stats", "load", "save", "savez"},
     }
-    for path in sorted(Path(vkarray.__file__).parent.glob("ops/*.py")):
-        module = importlib.import_module(f"vkarray.ops.{path.stem}")
+    package = Path(vkarray.__file__).parent
+    for path in sorted([*package.glob("ops/*.py"), *package.glob("ops/beyond/*.py"), package / "kernels/compact.py"]):
+        module = importlib.import_module(".".join(["vkarray", *path.relative_to(package).with_suffix("").parts]))
         public = {name for name in defined_in(path) if getattr(vkarray, name, path) is getattr(module, name)}
-        chapter = CHAPTERS.get(path.stem, f"{path.stem.replace('_', ' ').capitalize()} functions")
+        chapter = CHAPTERS.get(path.parent.name, f"{path.stem.replace('_', ' ').capitalize()} functions")
         chapters.setdefault(chapter, set()).update(name for name in public if callable(getattr(module, name)))
     beyond = chapters.pop(BEYOND)
     sections = [table(title, vkarray, names) for title, names in sorted(chapters.items()) if names]

@@ -7,6 +7,7 @@ import functools
 import numpy as np
 
 import vkarray as vx
+from vkarray.core import dtypes
 from vkarray.core.array import is_supported
 from vkarray.core.dtypes import DType
 from vkarray.kernels.product import stacks
@@ -18,11 +19,11 @@ WIDER = {
 }  # fmt: skip
 
 
-def supported(dtypes) -> list[DType]:
-    """Those of `dtypes` that the device under test has, in the order of the table (a set's differs by process)."""
-    wanted = frozenset(dtypes)
+def supported(types) -> list[DType]:
+    """Those of `types` that the device under test has, in the order of the table (a set's differs by process)."""
+    wanted = frozenset(types)
     device = vx.asarray(0).device
-    return [dtype for dtype in vx.dtypes.DTYPES.values() if dtype in wanted and is_supported(dtype, device)]
+    return [dtype for dtype in dtypes.DTYPES.values() if dtype in wanted and is_supported(dtype, device)]
 
 
 def host_dtype(dtype: DType) -> np.dtype:

@@ -20,6 +20,7 @@ from vkarray.__main__ import main
 from vkarray.command import accuracy
 from vkarray.command.accuracy import digest, engine, exact, exhaustive, measure, reference, samples
 from vkarray.command.accuracy.formats import format_of
+from vkarray.core import dtypes
 from vkarray.kernels.rows import ROWS
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "accuracy.md"
@@ -31,7 +32,7 @@ def test_all_functions_are_within_their_bounds(tmp_path, capsys):
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert status == 0, "\n".join(line for line in output.splitlines() if "EXCEEDED" in line)
     measured = {(one["function"], one["dtype"]) for one in report["measurements"]}
-    floating = [dtype for dtype in vx.dtypes.DTYPES.values() if "floating" in dtype.kind]
+    floating = [dtype for dtype in dtypes.DTYPES.values() if "floating" in dtype.kind]
     wanted = {
         (name, dtype.name) for name, row in ROWS.items() for dtype in supported(row.accepted()) if dtype in floating
     }

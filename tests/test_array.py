@@ -11,9 +11,10 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
+from vkarray.core import dtypes
 from vkarray.core.dtypes import CATEGORIES
 
-DTYPES = supported(vx.dtypes.DTYPES.values())
+DTYPES = supported(dtypes.DTYPES.values())
 INTEGER = vx.asarray(0).dtype  # int64, int32 where the device has no int64
 
 
@@ -284,7 +285,7 @@ def test_asarray_of_an_array():
 
 
 def test_dtypes_survive_pickling():
-    for dtype in vx.dtypes.DTYPES.values():
+    for dtype in dtypes.DTYPES.values():
         assert pickle.loads(pickle.dumps(dtype)) is dtype
         assert copy.deepcopy(dtype) is dtype
 

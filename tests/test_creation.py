@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from reference import host_dtype, supported
 
 import vkarray as vx
+from vkarray.core import dtypes
 from vkarray.core.dtypes import CATEGORIES
 from vkarray.ops import creation
 
-DTYPES = supported(vx.dtypes.DTYPES.values())
+DTYPES = supported(dtypes.DTYPES.values())
 INTEGERS = [dtype for dtype in DTYPES if dtype in CATEGORIES["integer"]]
 FLOATS = [dtype for dtype in DTYPES if dtype in CATEGORIES["floating-point"]]
 INTEGER = vx.asarray(0).dtype

@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from vkarray.shaders.source.source import Variant
 
 import vkarray as vx
 from vkarray import cache, configuration
@@ -20,6 +19,7 @@ from vkarray.command import info
 from vkarray.errors import ShaderError
 from vkarray.shaders import module as spirv_module
 from vkarray.shaders import source as shaders
+from vkarray.shaders.source import Variant
 from vkarray.shaders.source import archive as archive_of_shaders
 
 SOURCE = """#version 460
@@ -336,7 +336,7 @@ def test_an_installation_of_symbolic_links_has_its_sources(tmp_path):
     shutil.copytree(shaders.source_folder(), stored / "_data" / "glsl", dirs_exist_ok=True)
     shutil.copytree(stored, linked, copy_function=lambda source, target: Path(target).symlink_to(source))
     program = (
-        "from vkarray import shaders\n"
+        "from vkarray.shaders import source as shaders\n"
         "assert str(shaders._PACKAGE) == __import__('sys').argv[1], shaders._PACKAGE\n"
         "assert 'main' in shaders.resolve(shaders.Variant('gather', (('ELEMENT_BYTES', '4'),), 'example'))"
     )

@@ -10,9 +10,10 @@ import pytest
 from reference import flushed, flushes_subnormals, host_dtype, random_values, special_values, supported
 
 import vkarray as vx
+from vkarray.core import dtypes
 from vkarray.core.dtypes import CATEGORIES
 
-DTYPES = supported(vx.dtypes.DTYPES.values())
+DTYPES = supported(dtypes.DTYPES.values())
 STANDARD = [dtype for dtype in DTYPES if dtype not in (vx.float16, vx.bfloat16)]
 PAIRS = [
     (source, target)

@@ -10,10 +10,11 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
+from vkarray.core import dtypes
 from vkarray.core.array import storage_itemsize
 from vkarray.io import dlpack
 
-DTYPES = supported(vx.dtypes.DTYPES.values())
+DTYPES = supported(dtypes.DTYPES.values())
 MAPPED = "hostVisibleDeviceMemory"  # the feature's name in VKARRAY_DISABLE
 
 

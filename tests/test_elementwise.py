@@ -21,6 +21,7 @@ from reference import (
 )  # fmt: skip
 
 import vkarray as vx
+from vkarray.core import dtypes
 from vkarray.core.dtypes import CATEGORIES
 from vkarray.kernels import launch
 from vkarray.kernels.rows import ROWS
@@ -157,7 +158,7 @@ def test_integers_of_different_types_compute_in_the_type_that_numpy_takes(name):
     integers = supported(CATEGORIES["integer or boolean"])
     for first, second in itertools.product(integers, integers):
         with np.errstate(all="ignore"):
-            expected = vx.dtypes.DTYPES[function(np.ones(1, first.name), np.ones(1, second.name)).dtype.name]
+            expected = dtypes.DTYPES[function(np.ones(1, first.name), np.ones(1, second.name)).dtype.name]
         found = function_of(name)(vx.ones((1,), dtype=first), vx.ones((1,), dtype=second)).dtype
         assert found is (expected if supported([expected]) else vx.float32), (
             f"{name} of {first} and {second} gives {found}, NumPy {expected}"
@@ -305,7 +306,7 @@ def test_the_flat_kernel_gets_aligned_addresses_alone(device, monkeypatch):
     assert ran == [f"add int32 ({access})" for access in ("flat", "strided", "strided", "flat")]
 
 
-@pytest.mark.parametrize("dtype", supported(vx.dtypes.DTYPES.values()), ids=str)
+@pytest.mark.parametrize("dtype", supported(dtypes.DTYPES.values()), ids=str)
 @pytest.mark.parametrize("kind", ["gpu", "cpu"])
 def test_parts_of_flat_arrays(kind, dtype, device, monkeypatch):
     """Whole workgroups and what is left of them, as either kind of device takes them."""
@@ -362,5 +363,5 @@ def test_high_rank():
 
 
 def test_host_dtype_of_every_type():
-    for dtype in supported(vx.dtypes.DTYPES.values()):
+    for dtype in supported(dtypes.DTYPES.values()):
         assert np.asarray(vx.zeros(1, dtype=dtype)).dtype == host_dtype(dtype)

@@ -17,6 +17,7 @@ from test_reproducibility import freedoms
 
 import vkarray as vx
 from vkarray.command import catalogue
+from vkarray.core import dtypes
 from vkarray.kernels import launch
 from vkarray.ops.fourier import batch, functions, lengths, tables, transform
 from vkarray.shaders import source as shaders
@@ -40,7 +41,7 @@ def random_numbers(shape, dtype, seed: int = 0) -> np.ndarray:
 
 def operand_dtype(name: str, dtype):
     """The type that a function takes, in the precision of a complex dtype."""
-    return vx.dtypes.REAL_OF[dtype] if name in ("rfft", "ihfft", "rfftn") else dtype
+    return dtypes.REAL_OF[dtype] if name in ("rfft", "ihfft", "rfftn") else dtype
 
 
 def exact(name: str, values: np.ndarray, **options) -> np.ndarray:
@@ -51,7 +52,7 @@ def exact(name: str, values: np.ndarray, **options) -> np.ndarray:
 def assert_accurate(got: vx.VkArray, expected: np.ndarray, points: int, dtype) -> None:
     found = np.asarray(got)
     assert found.shape == expected.shape
-    assert found.dtype == (dtype.name if np.iscomplexobj(expected) else vx.dtypes.REAL_OF[dtype].name)
+    assert found.dtype == (dtype.name if np.iscomplexobj(expected) else dtypes.REAL_OF[dtype].name)
     norm = np.sqrt(np.mean(np.abs(expected) ** 2))
     error = np.sqrt(np.mean(np.abs(found - expected) ** 2))
     assert error <= vx.finfo(dtype).eps * (1 + np.log2(points)) * norm
@@ -368,7 +369,7 @@ def test_does_not_change_its_operand():
 # -- types ------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", supported(vx.dtypes.CATEGORIES["real"]), ids=str)
+@pytest.mark.parametrize("dtype", supported(dtypes.CATEGORIES["real"]), ids=str)
 def test_result_types(dtype, device):
     wide = dtype is vx.float64 or "floating" not in dtype.kind
     x = vx.asarray([1, 0, 1, 1, 0, 1, 1, 0], dtype=dtype)

@@ -8,13 +8,13 @@ import random
 import numpy as np
 import pytest
 from reference import supported
-from vkarray.shaders.source.source import spirv
 
 import vkarray as vx
 from vkarray.core import layout
 from vkarray.core.dtypes import CATEGORIES, DTYPES
 from vkarray.kernels import compact
 from vkarray.ops import indexing, key
+from vkarray.shaders.source import spirv
 
 SUPPORTED = [dtype for dtype in supported(DTYPES.values()) if dtype is not vx.bfloat16]
 INTEGERS = supported(dtype for dtype in DTYPES.values() if dtype in CATEGORIES["integer"])

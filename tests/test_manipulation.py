@@ -7,8 +7,9 @@ import pytest
 from reference import host_dtype, supported
 
 import vkarray as vx
+from vkarray.core import dtypes
 
-DTYPES = supported(vx.dtypes.DTYPES.values())
+DTYPES = supported(dtypes.DTYPES.values())
 VALUES = np.arange(120, dtype=np.int32).reshape(2, 3, 4, 5)
 # Ways to look at one array: none of these copies.
 VIEWS = {

@@ -13,10 +13,11 @@ from hypothesis.extra import numpy as hnp
 from reference import supported
 
 import vkarray as vx
+from vkarray.core import dtypes
 from vkarray.core.dtypes import CATEGORIES
 from vkarray.kernels.rows import ROWS
 
-ALL = [dtype for dtype in vx.dtypes.DTYPES.values() if dtype not in (vx.float16, vx.bfloat16)]
+ALL = [dtype for dtype in dtypes.DTYPES.values() if dtype not in (vx.float16, vx.bfloat16)]
 STANDARD = supported(ALL)
 NAMES = {dtype.name for dtype in STANDARD}
 # What sums and indices are where the device has no 64-bit integers.

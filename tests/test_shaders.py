@@ -7,13 +7,13 @@ import shutil
 import struct
 
 import pytest
-from vkarray.shaders.source.source import Variant
 
 from vkarray import configuration
 from vkarray.command import catalogue
 from vkarray.errors import ShaderError
 from vkarray.shaders import module as spirv_module
 from vkarray.shaders import source as shaders
+from vkarray.shaders.source import Variant
 from vkarray.shaders.source import archive as archive_of_shaders
 
 SOURCE = "#version 460\nlayout(local_size_x = 1) in;\nvoid main() {}\n"

@@ -12,6 +12,7 @@ import pytest
 from reference import supported
 
 import vkarray as vx
+from vkarray.core import dtypes
 from vkarray.core.array import storage_itemsize
 
 pytestmark = pytest.mark.skipif(shutil.which("glslangValidator") is None, reason="there is no glslangValidator here")
@@ -255,7 +256,7 @@ def test_an_array_of_another_type_than_the_block_is_refused(device, declared):
         f"#version 460\n{EXTENSIONS}layout(binding = 0) buffer X {{ {declared} x[]; }};\nvoid main() {{ {store} }}",
         name="look",
     )
-    for dtype in supported(vx.dtypes.DTYPES.values()):
+    for dtype in supported(dtypes.DTYPES.values()):
         x = vx.ones((64,), dtype=dtype)
         words = storage_itemsize(dtype, device) > dtype.itemsize
         fits = dtype.name in (IN_WORDS.get(declared.replace("uvec4", "uint"), set()) if words else GLSL_TYPES[declared])

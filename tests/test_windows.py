@@ -30,7 +30,7 @@ WITH_COMPILER = f"""
 {PROGRAM}
 import sys
 from pathlib import Path
-from vkarray import shaders
+from vkarray.shaders import source as shaders
 
 shaders.write_archive(list(shaders._compiled), Path(sys.argv[1], "spirv.archive"))
 """

@@ -14,6 +14,7 @@ import pytest
 from reference import supported
 
 import vkarray as vx
+from vkarray.core import dtypes
 from vkarray.core.array import VkArray
 
 REPLACED = {vx.float64: vx.float32, vx.complex128: vx.complex64}
@@ -24,25 +25,25 @@ FUNCTIONS = {
     for name, function in sorted(vars(namespace).items())
     if callable(function) and not name.startswith("_") and not inspect.isclass(function)
 }
-INTEGERS = [dtype for dtype in supported(vx.dtypes.DTYPES.values()) if "integer" in dtype.kind]
+INTEGERS = [dtype for dtype in supported(dtypes.DTYPES.values()) if "integer" in dtype.kind]
 # Columns, a positive definite matrix, and what stands beside an array of integers.
 VALUES = {"vector": [1, 2, 3, 5], "matrix": [[4, 1, 0], [1, 3, 1], [0, 1, 2]]}
 BESIDE = {"nothing": None, "itself": ..., "a float": 0.5, "float32": vx.float32}
 
 
-def calls(dtype: vx.dtypes.DType) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def calls(dtype: dtypes.DType) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Operands on the device in force, each with a name."""
     for kind, values in VALUES.items():
         x = vx.asarray(values, dtype=dtype)
         for name, other in BESIDE.items():
-            second = vx.astype(x, other) if isinstance(other, vx.dtypes.DType) else x if other is ... else other
+            second = vx.astype(x, other) if isinstance(other, dtypes.DType) else x if other is ... else other
             yield f"{dtype} {kind} beside {name}", (x,) if other is None else (x, second)
 
 
-Result = tuple[vx.dtypes.DType, np.ndarray]
+Result = tuple[dtypes.DType, np.ndarray]
 
 
-def results(function: Any, dtype: vx.dtypes.DType) -> dict[str, list[Result] | str]:
+def results(function: Any, dtype: dtypes.DType) -> dict[str, list[Result] | str]:
     """What each call gives: types and values of arrays, or the error."""
     found: dict[str, list[Result] | str] = {}
     for name, operands in calls(dtype):
