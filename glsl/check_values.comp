@@ -9,15 +9,15 @@ layout(constant_id = 1) const bool WITHIN = false;   // wrong are the values wit
 
 layout(buffer_reference, scalar) readonly buffer Elements { A_STORAGE data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements a;
     Status status;
     T low;
     T high;
     uint count;
     int code;
-    ivec2 extent;  // for the text of the error
-} push;
+    uvec2 extent;  // for the text of the error
+} arguments;
 
 #if defined(DOUBLE)
 ivec2 words_of(T value) { return ivec2(floatBitsToInt(float(value)), 0); }
@@ -31,8 +31,8 @@ ivec2 words_of(T value) { return ivec2(int(value), SIGNED == 1 ? int(value) >> 3
 
 void main() {
     uint element = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (element >= push.count) return;
-    T value = A_LOAD(push.a.data[element]);
-    bool inside = value >= push.low && value <= push.high && !(IS_NAN);
-    if (inside == WITHIN) vx_note(push.status, push.code, 0, words_of(value), push.extent);
+    if (element >= arguments.count) return;
+    T value = A_LOAD(arguments.a.data[element]);
+    bool inside = value >= arguments.low && value <= arguments.high && !(IS_NAN);
+    if (inside == WITHIN) vx_note(arguments.status, arguments.code, 0, words_of(value), ivec2(arguments.extent));
 }

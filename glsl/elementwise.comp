@@ -1,19 +1,22 @@
 // R = EXPRESSION of the elements a, b, c of up to three inputs (INPUTS of them) and of the place of the element in
 // C order, `index`.
 //
+// An input may be a number that stands in the arguments in place of an address (a bit of IMMEDIATE).
+//
 // Two access patterns. FLAT: every operand is contiguous and aligned, or one element for all (a bit of ONE_FOR_ALL);
 // an invocation handles PACKS packs of VECTOR elements, so that the widest operand moves 16 bytes at a time. Otherwise:
 // any strides and any rank; a workgroup handles a tile of the last axis, x, and the one before it, y, an invocation
 // ELEMENTS elements of it. An input that is contiguous along y is turned: read along y and handed over in shared memory,
 // so that invocations next to each other always meet elements next to each other. Where x and y are both short, elements
 // are numbered in C order instead.
-// Sizes and strides lie in the push constants while they fit, else in a buffer; `vkarray/walk.py` plans all that.
+// `vkarray/kernels/walk.py` plans all that.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/dtypes.glsl"
 #include LIBRARY
 
 layout(local_size_x_id = 0) in;
+layout(constant_id = 6) const uint IMMEDIATE = 0u;
 
 #define OPERANDS (INPUTS + 1)
 
@@ -64,7 +67,7 @@ layout(constant_id = 5) const bool APART = false;     // packs of an invocation 
 #define TEXELS_FIELD(NAME) uint word[VECTOR];
 #define TEXELS_BINDING(NUMBER, VARIABLE) layout(binding = NUMBER) uniform usamplerBuffer VARIABLE##_texels;
 #define TEXELS_GET(NAME, VARIABLE, PLACE) NAME##_UNPACK(texelFetch(VARIABLE##_texels, int(PLACE))[k], 0)
-#define PACK(NAME, VARIABLE, PLACE) NAME##Packs(push.VARIABLE).data[PLACE]
+#define PACK(NAME, VARIABLE, PLACE) NAME##Packs(arguments.VARIABLE).data[PLACE]
 
 #define BUFFER(NAME, ACCESS, ALIGN)                                                              \
     struct NAME##Pack { JOIN(NAME##_AS, _FIELD)(NAME) };                                         \
@@ -99,10 +102,8 @@ BUFFER(C, readonly, C_ALIGN)
 #endif
 BUFFER(R, writeonly, R_ALIGN)
 
-layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
-
 // Addresses are pairs of words: a driver (SwiftShader) may lack the cast from one buffer reference to another.
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
 #if INPUTS > 0
     uvec2 a;
 #endif
@@ -118,9 +119,9 @@ layout(push_constant, scalar) uniform Push {
     uint first;  // element
 #else
     uint plan;
-    int layout_[(128 - 8 * OPERANDS - 8) / 4];
+    int layout_[(OPERANDS + 1) * 64 + OPERANDS];
 #endif
-} push;
+} arguments;
 
 R_COMPUTE evaluate(uint index
 #if INPUTS > 0
@@ -157,15 +158,19 @@ R_COMPUTE evaluate(uint index
 #define READ(NAME, VARIABLE, BIT)                                                                \
     NAME##_COMPUTE VARIABLE[PACKS][VECTOR];                                                      \
     if ((ONE_FOR_ALL & (1u << BIT)) != 0u) {                                                     \
-        NAME##_COMPUTE value = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[0]);               \
+        NAME##_COMPUTE value;                                                                    \
+        if ((IMMEDIATE & (1u << BIT)) != 0u) value = NAME##_IMMEDIATE(arguments.VARIABLE);       \
+        else value = NAME##_LOAD(NAME##Elements(arguments.VARIABLE).data[0]);                    \
         EACH_PACK EACH VARIABLE[p][k] = value;                                                   \
     } else if (WHOLE || whole) {                                                                 \
         EACH_PACK EACH VARIABLE[p][k] = JOIN(NAME##_AS, _GET)(NAME, VARIABLE, pack + uint(p) * step); \
     } else {                                                                                     \
-        EACH_PACK EACH VARIABLE[p][k] = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[min(INDEX, push.count - 1u)]); \
+        EACH_PACK EACH VARIABLE[p][k] = NAME##_LOAD(NAME##Elements(arguments.VARIABLE).data[min(INDEX, arguments.count - 1u)]); \
     }
 #define READ_SINGLE(NAME, VARIABLE, BIT)                                                         \
-    NAME##_COMPUTE VARIABLE = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[(ONE_FOR_ALL & (1u << BIT)) != 0u ? 0u : index]);
+    NAME##_COMPUTE VARIABLE;                                                                     \
+    if ((IMMEDIATE & (1u << BIT)) != 0u) VARIABLE = NAME##_IMMEDIATE(arguments.VARIABLE);        \
+    else VARIABLE = NAME##_LOAD(NAME##Elements(arguments.VARIABLE).data[(ONE_FOR_ALL & (1u << BIT)) != 0u ? 0u : index]);
 
 #define EACH_PACK [[unroll]] for (int p = 0; p < PACKS; ++p)
 #define EACH [[unroll]] for (int k = 0; k < VECTOR; ++k)
@@ -176,23 +181,23 @@ R_COMPUTE evaluate(uint index
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (SINGLE) {
-        uint index = push.first + group * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-        if (index >= push.count) return;
+        uint index = arguments.first + group * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+        if (index >= arguments.count) return;
         READ_ALL(READ_SINGLE)
-        RElements(push.r).data[index] = R_STORE(EVALUATE(index, SINGLE_ELEMENT));
+        RElements(arguments.r).data[index] = R_STORE(EVALUATE(index, SINGLE_ELEMENT));
         return;
     }
     uint step = APART ? gl_WorkGroupSize.x : 1u;
-    uint pack = push.first / uint(VECTOR) + group * gl_WorkGroupSize.x * uint(PACKS)
+    uint pack = arguments.first / uint(VECTOR) + group * gl_WorkGroupSize.x * uint(PACKS)
         + gl_LocalInvocationIndex * (APART ? 1u : uint(PACKS));
-    bool whole = (pack + uint(PACKS - 1) * step + 1u) * uint(VECTOR) <= push.count;
+    bool whole = (pack + uint(PACKS - 1) * step + 1u) * uint(VECTOR) <= arguments.count;
     READ_ALL(READ)
     R_COMPUTE result[PACKS][VECTOR];
     EACH_PACK EACH result[p][k] = EVALUATE(INDEX, ELEMENT);
     if (WHOLE || whole) {
-        EACH_PACK { JOIN(R_AS, _PUT)(R, RPacks(push.r).data[pack + uint(p) * step], result[p]) }
+        EACH_PACK { JOIN(R_AS, _PUT)(R, RPacks(arguments.r).data[pack + uint(p) * step], result[p]) }
     } else {
-        EACH_PACK EACH if (INDEX < push.count) RElements(push.r).data[INDEX] = R_STORE(result[p][k]);
+        EACH_PACK EACH if (INDEX < arguments.count) RElements(arguments.r).data[INDEX] = R_STORE(result[p][k]);
     }
 }
 
@@ -206,19 +211,15 @@ void main() {
 #define PLAN_TURNED 20     // a bit for each input
 #define PLAN_FOLDED 24     // too many tiles for the limits of a dispatch: their number is in one dimension
 #define PLAN_BACKWARD 25   // strides below 0: addresses are those of the lowest elements, the last row says where the first are
-#define PLAN(FIRST, BITS) bitfieldExtract(push.plan, FIRST, BITS)
+#define PLAN(FIRST, BITS) bitfieldExtract(arguments.plan, FIRST, BITS)
 
 #define EACH_OPERAND [[unroll]] for (int operand = 0; operand < OPERANDS; ++operand)
 
 layout(constant_id = 1) const int ELEMENTS = 1;
 layout(constant_id = 2) const bool NUMBERED = false;
 layout(constant_id = 3) const bool TURNS = false;      // whether any input is turned
-layout(constant_id = 4) const bool IN_BUFFER = false;  // where sizes and strides lie
 
-int layout_at(uint place) {
-    if (IN_BUFFER) return Metadata(uvec2(push.layout_[0], push.layout_[1])).data[place];
-    return push.layout_[place];
-}
+int layout_at(uint place) { return arguments.layout_[place]; }
 
 // Row 0 has the length of each axis, the others the strides of each operand (inputs, then the result).
 int layout_at(uint row, uint axis) { return layout_at(row * PLAN(PLAN_RANK, 8) + axis); }
@@ -244,7 +245,8 @@ ivec4 offsets_of(uint number, uint axes) {
 #define TURNED(OPERAND) (TURNS && PLAN(PLAN_TURNED + OPERAND, 1) != 0u)
 #define READ(VARIABLE, NAME, OPERAND) \
     NAME##_COMPUTE VARIABLE[ELEMENTS]; \
-    EACH VARIABLE[k] = NAME##_LOAD(NAME##Elements(push.VARIABLE).data[uint(place[OPERAND][k])]);
+    if ((IMMEDIATE & (1u << OPERAND)) != 0u) EACH VARIABLE[k] = NAME##_IMMEDIATE(arguments.VARIABLE); \
+    else EACH VARIABLE[k] = NAME##_LOAD(NAME##Elements(arguments.VARIABLE).data[uint(place[OPERAND][k])]);
 #define TO_TILE(VARIABLE, NAME, OPERAND) \
     if (TURNED(OPERAND)) EACH VARIABLE##_tile[turned_place + uint(k) * turned_step.x] = NAME##_TILE(VARIABLE[k]);
 #define FROM_TILE(VARIABLE, NAME, OPERAND) \
@@ -268,7 +270,7 @@ void main() {
     int lane_bits = findMSB(lanes);
     uint rank = PLAN(PLAN_RANK, 8);
     ivec2 bits = ivec2(PLAN(PLAN_WIDTH, 4), PLAN(PLAN_HEIGHT, 4));
-    uvec2 extent = NUMBERED ? uvec2(push.count, 1u) : uvec2(layout_at(0u, rank - 1u), layout_at(0u, rank - 2u));
+    uvec2 extent = NUMBERED ? uvec2(arguments.count, 1u) : uvec2(layout_at(0u, rank - 1u), layout_at(0u, rank - 2u));
     uvec2 edge = extent - 1u;
 
     // The tile of this workgroup, and the position on the axes before y.
@@ -285,7 +287,7 @@ void main() {
         tile = uvec2(tile.x >> band, (tile.y << band) + (tile.x & ((1u << band) - 1u)));
     }
     tile <<= bits;
-    if (any(greaterThan(tile, edge)) || outer >= (NUMBERED ? 1u : push.count)) return;
+    if (any(greaterThan(tile, edge)) || outer >= (NUMBERED ? 1u : arguments.count)) return;
 
     // Invocations lie along x; each handles ELEMENTS elements, `step` apart, of which `last` is the last one inside.
     bool wide = bits.x > lane_bits;
@@ -356,7 +358,7 @@ void main() {
     R_COMPUTE result[ELEMENTS];
     EACH result[k] = EVALUATE(index + uint(k) * (step.y * extent.x + step.x), ELEMENT);
     if (inside) {
-        EACH if (uint(k) <= last) RElements(push.r).data[uint(place[OPERANDS - 1][k])] = R_STORE(result[k]);
+        EACH if (uint(k) <= last) RElements(arguments.r).data[uint(place[OPERANDS - 1][k])] = R_STORE(result[k]);
     }
 }
 

@@ -88,12 +88,12 @@ layout(binding = 0) uniform usamplerBuffer texels;
 struct Pack { uint64_t words[VECTOR / (2 * PER_WORD)]; };
 #define UNPACK(pack, k) A_UNPACK(unpackUint2x32(pack.words[k / (2 * PER_WORD)])[k / PER_WORD % 2], k % PER_WORD)
 #define LOAD_PACK(target, place) \
-    Pack pack = Packs(push.a).data[place]; \
+    Pack pack = Packs(arguments.a).data[place]; \
     EACH target[k] = UNPACK(pack, k);
 #endif
 #ifndef PER_WORD
 struct Pack { INPUT_STORAGE element[VECTOR]; };
-#define LOAD_PACK(target, place) EACH target[k] = LOAD_INPUT(Packs(push.a).data[place].element[k]);
+#define LOAD_PACK(target, place) EACH target[k] = LOAD_INPUT(Packs(arguments.a).data[place].element[k]);
 #endif
 layout(buffer_reference, scalar) readonly buffer Elements { INPUT_STORAGE data[]; };
 #ifndef TEXELS
@@ -101,12 +101,11 @@ layout(buffer_reference, scalar, buffer_reference_align = ALIGN) readonly buffer
 #endif
 layout(buffer_reference, scalar) writeonly buffer StoredStates { STORED data[]; };
 layout(buffer_reference, scalar) writeonly buffer Results { R_STORAGE data[]; };
-layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
 #ifdef CENTERED
 layout(buffer_reference, scalar) readonly buffer Centers { C_STORAGE data[]; };
 #endif
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 a;
     uvec2 result;         // the results with LAST, else the states of the chunks
     uvec2 center;
@@ -123,11 +122,11 @@ layout(push_constant, scalar) uniform Push {
     uint inner_size;      // TWO_DIMENSIONAL: of the inner dimension
     int stride;           // between elements in a, in the outer dimension if there are two
     int inner_stride;
-    int layout_[10];      // of the rows: sizes, strides in a, strides in the result
-} push;
+    int layout_[192];     // of the rows: sizes, strides in a, strides in the result
+} arguments;
 
-#define PARAMETER_FLOAT(k) uintBitsToFloat(push.parameters[k].x)
-#define PARAMETER_DOUBLE(k) packDouble2x32(push.parameters[k])
+#define PARAMETER_FLOAT(k) uintBitsToFloat(arguments.parameters[k].x)
+#define PARAMETER_DOUBLE(k) packDouble2x32(arguments.parameters[k])
 #ifdef DOUBLE
 #define PARAMETER(k) PARAMETER_DOUBLE(k)
 #else
@@ -137,21 +136,20 @@ layout(push_constant, scalar) uniform Push {
 #define EACH [[unroll]] for (int k = 0; k < VECTOR; ++k)
 
 int layout_at(uint place) {
-    if (3u * push.rank <= 10u) return push.layout_[place];
-    return Metadata(uvec2(push.layout_[0], push.layout_[1])).data[place];
+    return arguments.layout_[place];
 }
 
 // The offsets of a row in a and in the result.
 ivec2 row_offsets(uint row) {
     ivec2 offsets = ivec2(0);
-    for (uint axis = push.rank; axis-- > 0u;) {
+    for (uint axis = arguments.rank; axis-- > 0u;) {
         uint position = row;
         if (axis > 0u) {
             uint size = uint(layout_at(axis));
             row = position / size;
             position -= row * size;
         }
-        offsets += int(position) * ivec2(layout_at(push.rank + axis), layout_at(2u * push.rank + axis));
+        offsets += int(position) * ivec2(layout_at(arguments.rank + axis), layout_at(2u * arguments.rank + axis));
     }
     return offsets;
 }
@@ -201,14 +199,14 @@ LEAF leaf_of(INPUT a, uint element) {
 // The offset of an element from the first of its row.
 int offset_of(uint place) {
     if (TWO_DIMENSIONAL) {
-        uint outer = place / push.inner_size;
-        return int(outer) * push.stride + int(place - outer * push.inner_size) * push.inner_stride;
+        uint outer = place / arguments.inner_size;
+        return int(outer) * arguments.stride + int(place - outer * arguments.inner_size) * arguments.inner_stride;
     }
-    return int(place) * push.stride;
+    return int(place) * arguments.stride;
 }
 
 INPUT load(uint element) {
-    return LOAD_INPUT(Elements(push.a).data[row_offset + offset_of(chunk_start + element)]);
+    return LOAD_INPUT(Elements(arguments.a).data[row_offset + offset_of(chunk_start + element)]);
 }
 
 #ifdef SHIFTED
@@ -242,13 +240,13 @@ STATE lane_state(uint first, uint end) {
     if (!TWO_DIMENSIONAL) {
         for (uint turn = 0u; TURNS > 0u ? turn < TURNS : element + uint(BATCH - 1) * STEP + uint(VECTOR) <= end; ++turn) {
             INPUT value[BATCH][VECTOR];
-            int offset = row_offset + int(chunk_start + element) * (PACKED ? 1 : push.stride);
+            int offset = row_offset + int(chunk_start + element) * (PACKED ? 1 : arguments.stride);
             [[unroll]] for (int j = 0; j < BATCH; ++j) {
                 if (PACKED) {
                     int place = offset / VECTOR + j * int(LANES);
                     LOAD_PACK(value[j], place)
                 } else {
-                    EACH value[j][k] = LOAD_INPUT(Elements(push.a).data[offset + (j * int(STEP) + k) * push.stride]);
+                    EACH value[j][k] = LOAD_INPUT(Elements(arguments.a).data[offset + (j * int(STEP) + k) * arguments.stride]);
                 }
             }
 #ifdef SHIFTED
@@ -303,7 +301,7 @@ STATE lane_state(uint first, uint end) {
 }
 
 // The first element of a lane in the chunk.
-uint first_of(uint lane) { return lane / LANES * push.block + lane % LANES * uint(VECTOR); }
+uint first_of(uint lane) { return lane / LANES * arguments.block + lane % LANES * uint(VECTOR); }
 
 // A strip is some neighbouring lanes that an invocation takes together where all of their elements are there. By columns it
 // has their loads under way together; of texels, those that it reads lie side by side, which a CPU fetches ahead.
@@ -316,9 +314,9 @@ uint first_of(uint lane) { return lane / LANES * push.block + lane % LANES * uin
 #define LOAD_LANE int place = offset / VECTOR + lane; LOAD_PACK(value[lane], place)
 #else
 #define STRIP 4
-#define STEPS (push.block / STEP)
-#define STRIDE push.stride
-#define LOAD_LANE EACH value[lane][k] = LOAD_INPUT(Elements(push.a).data[offset + (lane * VECTOR + k) * STRIDE]);
+#define STEPS (arguments.block / STEP)
+#define STRIDE arguments.stride
+#define LOAD_LANE EACH value[lane][k] = LOAD_INPUT(Elements(arguments.a).data[offset + (lane * VECTOR + k) * STRIDE]);
 #endif
 
 #if STRIP > 1
@@ -381,26 +379,26 @@ shared STATE exchange[gl_WorkGroupSize.x];
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint units = gl_WorkGroupSize.x / push.members;
-    bool columns = (push.mode & COLUMNS) != 0u;
-    uint member = columns ? gl_LocalInvocationIndex / units : gl_LocalInvocationIndex % push.members;
-    uint unit = group * units + (columns ? gl_LocalInvocationIndex % units : gl_LocalInvocationIndex / push.members);
-    bool inside = unit < push.rows * push.chunks;
-    uint chunk = unit / push.rows;
-    uint row = unit - chunk * push.rows;
+    uint units = gl_WorkGroupSize.x / arguments.members;
+    bool columns = (arguments.mode & COLUMNS) != 0u;
+    uint member = columns ? gl_LocalInvocationIndex / units : gl_LocalInvocationIndex % arguments.members;
+    uint unit = group * units + (columns ? gl_LocalInvocationIndex % units : gl_LocalInvocationIndex / arguments.members);
+    bool inside = unit < arguments.rows * arguments.chunks;
+    uint chunk = unit / arguments.rows;
+    uint row = unit - chunk * arguments.rows;
 
-    uint chunk_size = CHUNK_LANES / LANES * push.block;
+    uint chunk_size = CHUNK_LANES / LANES * arguments.block;
     chunk_start = chunk * chunk_size;
-    uint count = inside ? min(push.count - chunk_start, chunk_size) : 0u;
+    uint count = inside ? min(arguments.count - chunk_start, chunk_size) : 0u;
     ivec2 offsets = row_offsets(row);
     row_offset = offsets.x;
     int result_offset = offsets.y;
 #ifdef CENTERED
-    center = C_LOAD(Centers(push.center).data[inside ? result_offset : 0]);
+    center = C_LOAD(Centers(arguments.center).data[inside ? result_offset : 0]);
 #endif
 
 #ifdef SHARED
-    uint share = push.share;
+    uint share = arguments.share;
 #else
     const uint share = CHUNK_LANES;
 #endif
@@ -411,7 +409,7 @@ void main() {
     STATE state;
     uint done = 0u;
     for (uint lane = member * share; done < share && first_of(lane) < count;) {
-        uint end = (lane / LANES + 1u) * push.block;
+        uint end = (lane / LANES + 1u) * arguments.block;
         uint width = 1u;
         STATE next;
 #ifdef TEXELS
@@ -439,7 +437,7 @@ void main() {
 #ifdef SHARED
     // Three levels of the tree at a time.
     uint spacing = columns ? units : 1u;
-    for (uint width = 1u; width < push.members; width *= 8u) {
+    for (uint width = 1u; width < arguments.members; width *= 8u) {
         exchange[gl_LocalInvocationIndex] = state;
         barrier();
         if (member % (8u * width) == 0u) {
@@ -448,7 +446,7 @@ void main() {
             uint present = 1u;
             [[unroll]] for (uint k = 1u; k < 8u; ++k) {
                 uint other = member + k * width;
-                if (other < push.members && first_of(other * share) < count) {
+                if (other < arguments.members && first_of(other * share) < count) {
                     part[k] = exchange[gl_LocalInvocationIndex + k * width * spacing];
                     present = k + 1u;
                 }
@@ -465,22 +463,22 @@ void main() {
     if (inside && member == 0u) {
 #ifdef INDEXED
 #ifdef STATES
-        R_STORAGE index = Elements(push.a).data[row_offset + int(chunk_start + state.place)].index;
+        R_STORAGE index = Elements(arguments.a).data[row_offset + int(chunk_start + state.place)].index;
 #elif R_BITS == 64
-        R_STORAGE index = int64_t(packUint2x32(push.parameters[0])) + int64_t(chunk_start + state.place);
+        R_STORAGE index = int64_t(packUint2x32(arguments.parameters[0])) + int64_t(chunk_start + state.place);
 #else
-        R_STORAGE index = int(push.parameters[0].x + chunk_start + state.place);
+        R_STORAGE index = int(arguments.parameters[0].x + chunk_start + state.place);
 #endif
 #endif
-        if ((push.mode & LAST) != 0u) {
+        if ((arguments.mode & LAST) != 0u) {
 #ifdef INDEXED
-            Results(push.result).data[result_offset] = index;
+            Results(arguments.result).data[result_offset] = index;
 #else
             STATE a = state;
-            Results(push.result).data[result_offset] = R_STORE(FINISH);
+            Results(arguments.result).data[result_offset] = R_STORE(FINISH);
 #endif
         } else {
-            StoredStates(push.result).data[row * push.pitch + chunk] = STORE_STATE(state);
+            StoredStates(arguments.result).data[row * arguments.pitch + chunk] = STORE_STATE(state);
         }
     }
 }

@@ -37,7 +37,7 @@ layout(buffer_reference, scalar) buffer PElements { P_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; };
 layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements a;
     RElements r;
     PElements states;  // one for each row and chunk. TOTALS: the chunks', written; BASE: what lies before them, read
@@ -50,13 +50,13 @@ layout(push_constant, scalar) uniform Push {
     uint mode;
     uint rank;         // of the dimensions that are not scanned
     int layout_[18];   // strides of a scanned row in a and r; sizes; strides in a; strides in r
-} push;
+} arguments;
 
 #define CAPACITY 5u
 
 int layout_at(uint place) {
-    if (push.rank <= CAPACITY) return push.layout_[place];
-    return Metadata(uvec2(push.layout_[0], push.layout_[1])).data[place];
+    if (arguments.rank <= CAPACITY) return arguments.layout_[place];
+    return Metadata(uvec2(arguments.layout_[0], arguments.layout_[1])).data[place];
 }
 
 T combine(T a, T b) {
@@ -70,7 +70,7 @@ void join(inout T before, inout bool any, T value) {
     any = true;
 }
 
-bool is_set(uint mode) { return (push.mode & mode) != 0u; }
+bool is_set(uint mode) { return (arguments.mode & mode) != 0u; }
 
 struct Unit {
     int a_offset;
@@ -81,17 +81,17 @@ struct Unit {
 };
 
 Unit unit_of(uint number) {
-    uint last = push.rows * push.chunks - 1u;
-    uint chunk = min(number, last) / push.rows;
-    uint row = min(number, last) - chunk * push.rows;
-    uint start = chunk * push.chunk;
+    uint last = arguments.rows * arguments.chunks - 1u;
+    uint chunk = min(number, last) / arguments.rows;
+    uint row = min(number, last) - chunk * arguments.rows;
+    uint start = chunk * arguments.chunk;
     Unit unit;
-    unit.count = number <= last ? min(push.count - start, push.chunk) : 0u;
-    unit.chunk = push.first_chunk + chunk;
-    unit.place = row * push.pitch + unit.chunk;
+    unit.count = number <= last ? min(arguments.count - start, arguments.chunk) : 0u;
+    unit.chunk = arguments.first_chunk + chunk;
+    unit.place = row * arguments.pitch + unit.chunk;
     unit.a_offset = int(start) * layout_at(0u);
     unit.r_offset = int(start + (is_set(INITIAL) ? 1u : 0u)) * layout_at(1u);
-    for (uint axis = push.rank; axis-- > 0u;) {
+    for (uint axis = arguments.rank; axis-- > 0u;) {
         int position = int(row);
         if (axis > 0u) {
             uint size = uint(layout_at(2u + axis));
@@ -99,15 +99,15 @@ Unit unit_of(uint number) {
             position = int(row - quotient * size);
             row = quotient;
         }
-        unit.a_offset += position * layout_at(2u + push.rank + axis);
-        unit.r_offset += position * layout_at(2u + 2u * push.rank + axis);
+        unit.a_offset += position * layout_at(2u + arguments.rank + axis);
+        unit.r_offset += position * layout_at(2u + 2u * arguments.rank + axis);
     }
     return unit;
 }
 
 void store_initial(Unit unit) {
     if (is_set(INITIAL) && unit.chunk == 0u && unit.count > 0u) {
-        push.r.data[unit.r_offset - layout_at(1u)] = R_STORE(T(INITIAL_VALUE));
+        arguments.r.data[unit.r_offset - layout_at(1u)] = R_STORE(T(INITIAL_VALUE));
     }
 }
 
@@ -174,7 +174,7 @@ void load(out T value[BLOCK], uint start) {
         uint unit = unit_of_slot(slot_in_memory(k));
         // Whatever lies beyond the end takes part in no result.
         uint element = min(start + element_of_slot(slot_in_memory(k)), max(units[unit].count, 1u) - 1u);
-        value[k] = A_LOAD(push.a.data[units[unit].a_offset + int(element) * stride]);
+        value[k] = A_LOAD(arguments.a.data[units[unit].a_offset + int(element) * stride]);
     }
 }
 
@@ -196,10 +196,10 @@ void main() {
     T base, tiles, groups;
     if (member == 0u) {
         if (store) store_initial(unit);
-        if (based) base = P_LOAD(push.states.data[unit.place]);
+        if (based) base = P_LOAD(arguments.states.data[unit.place]);
     }
     int r_stride = PACKED ? 1 : layout_at(1u);
-    uint end = UNITS == 1u ? unit.count : min(push.count, push.chunk);
+    uint end = UNITS == 1u ? unit.count : min(arguments.count, arguments.chunk);
     uint next = 0u;
     T value[BLOCK];  // of the next step, so that they are under way while this one is worked on
     load(value, next);
@@ -269,7 +269,7 @@ void main() {
                     uint element = start + element_of_slot(slot_in_memory(k));
                     if (element < units[other].count) {
                         int place = units[other].r_offset + int(element) * r_stride;
-                        push.r.data[place] = R_STORE(exchange[exchange_place(slot_in_memory(k))]);
+                        arguments.r.data[place] = R_STORE(exchange[exchange_place(slot_in_memory(k))]);
                     }
                 }
             }
@@ -277,7 +277,7 @@ void main() {
         }
     }
     if (!store && member == 0u && unit.count > 0u) {
-        push.states.data[unit.place] = P_STORE(MEMBERS == INVOCATIONS ? tiles : groups);
+        arguments.states.data[unit.place] = P_STORE(MEMBERS == INVOCATIONS ? tiles : groups);
     }
 }
 
@@ -291,7 +291,7 @@ void main() {
     if (store) store_initial(unit);
     T base;
     bool based = is_set(BASE) && unit.chunk > 0u;
-    if (based) base = P_LOAD(push.states.data[unit.place]);
+    if (based) base = P_LOAD(arguments.states.data[unit.place]);
     int a_stride = layout_at(0u);
     int r_stride = layout_at(1u);
     T groups;  // before this one
@@ -306,11 +306,11 @@ void main() {
         for (uint first = start; first < end; first += uint(BLOCK)) {
             int present = int(min(end - first, uint(BLOCK)));
             T local[BLOCK];
-            local[0] = A_LOAD(push.a.data[unit.a_offset + int(first) * a_stride]);
+            local[0] = A_LOAD(arguments.a.data[unit.a_offset + int(first) * a_stride]);
             [[unroll]] for (int k = 1; k < BLOCK; ++k) {
                 local[k] = local[k - 1];
                 if (k < present) {
-                    local[k] = combine(local[k], A_LOAD(push.a.data[unit.a_offset + (int(first) + k) * a_stride]));
+                    local[k] = combine(local[k], A_LOAD(arguments.a.data[unit.a_offset + (int(first) + k) * a_stride]));
                 }
             }
             T state = local[BLOCK - 1];
@@ -319,13 +319,13 @@ void main() {
                 bool preceded = outside;
                 if (any) join(before, preceded, blocks);
                 FINISH(local, before, preceded)
-                EACH if (k < present) push.r.data[unit.r_offset + (int(first) + k) * r_stride] = R_STORE(local[k]);
+                EACH if (k < present) arguments.r.data[unit.r_offset + (int(first) + k) * r_stride] = R_STORE(local[k]);
             }
             join(blocks, any, state);
         }
         join(groups, some, blocks);
     }
-    if (!store) push.states.data[unit.place] = P_STORE(groups);
+    if (!store) arguments.states.data[unit.place] = P_STORE(groups);
 }
 
 #endif

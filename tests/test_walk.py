@@ -16,7 +16,7 @@ from vkarray.kernels import launch, walk
 from vkarray.kernels.launch import Operation
 from vkarray.shaders import source as shaders
 
-SETTING = walk.Setting(256, 4, (65535, 65535, 65535), turns=True, ordered=False, limit=2**30 - 1, words=24)
+SETTING = walk.Setting(256, 4, (65535, 65535, 65535), turns=True, ordered=False, limit=2**30 - 1)
 LENGTHS = (1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 257)
 
 
@@ -26,8 +26,7 @@ def places(part: walk.Part, setting: walk.Setting, operands: int) -> np.ndarray:
     shape, rows = part.values[:rank], np.reshape(part.values[rank : rank * (operands + 1)], (operands, rank))
     biases = part.values[rank * (operands + 1) :] or (0,) * operands
     assert bool(part.plan >> 25 & 1) == (len(biases) > 0 and any(biases))
-    numbered, _, in_buffer = part.mode
-    assert in_buffer == (len(part.values) > setting.words)
+    numbered, _ = part.mode
     tile = setting.invocations * setting.elements
     groups = np.stack([axis.ravel() for axis in np.meshgrid(*map(np.arange, part.groups), indexing="ij")], axis=1)
     if numbered:
@@ -98,10 +97,10 @@ def test_choices():
     """What a plan takes: tiles across for transposed inputs, in bands; numbers for short axes; x by the result's strides."""
     n = 4096
     turned = walk.parts((n, n), ((1, n), (n, 1)), SETTING)[0]
-    assert turned.mode == (False, True, False)
+    assert turned.mode == (False, True)
     assert turned.plan >> 8 & 15 == turned.plan >> 12 & 15 == 5
     row = walk.parts((n, n), ((n, 1), (0, 1), (n, 1)), SETTING)[0]
-    assert row.mode == (False, False, False)
+    assert row.mode == (False, False)
     assert walk.parts((3, 2) * 6, ((0, 1) * 6, layout.contiguous_strides((3, 2) * 6)), SETTING)[0].mode[0]
     same = walk.parts((n, n), ((1, n), (1, n)), SETTING)[0]
     assert same.values[:2] == (1, n * n)  # transposed operands and result: as one axis

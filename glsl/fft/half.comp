@@ -10,7 +10,7 @@ layout(buffer_reference, scalar) writeonly buffer Results { COMPLEX data[]; };
 layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
 
 #define LAYOUT_WORDS 16
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements a;
     Results r;
     Elements roots;  // exp(-2 pi i k / (2 n))
@@ -21,20 +21,20 @@ layout(push_constant, scalar) uniform Push {
     uint place_axis; // the dimension of `layout_` that counts k
     uint rank;
     int layout_[LAYOUT_WORDS];  // sizes of the dimensions; strides in a; strides in r
-} push;
+} arguments;
 
 int layout_at(uint row, uint axis) {
-    uint at = row * push.rank + axis;
-    if (3u * push.rank <= uint(LAYOUT_WORDS)) return push.layout_[at];
-    return Metadata(uvec2(push.layout_[0], push.layout_[1])).data[at];
+    uint at = row * arguments.rank + axis;
+    if (3u * arguments.rank <= uint(LAYOUT_WORDS)) return arguments.layout_[at];
+    return Metadata(uvec2(arguments.layout_[0], arguments.layout_[1])).data[at];
 }
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
+    if (index >= arguments.count) return;
     int a_offset = 0, r_offset = 0;
     uint k = 0u;
-    for (int axis = int(push.rank) - 1; axis >= 0; --axis) {
+    for (int axis = int(arguments.rank) - 1; axis >= 0; --axis) {
         uint position = index;
         if (axis > 0) {
             uint size = uint(layout_at(0u, uint(axis)));
@@ -44,12 +44,12 @@ void main() {
         }
         a_offset += int(position) * layout_at(1u, uint(axis));
         r_offset += int(position) * layout_at(2u, uint(axis));
-        if (axis == int(push.place_axis)) k = position;
+        if (axis == int(arguments.place_axis)) k = position;
     }
-    int mirror = int(push.points) - 2 * int(k);
-    COMPLEX near = push.a.data[a_offset], far = k == 0u ? near : push.a.data[a_offset + mirror * push.a_step];
+    int mirror = int(arguments.points) - 2 * int(k);
+    COMPLEX near = arguments.a.data[a_offset], far = k == 0u ? near : arguments.a.data[a_offset + mirror * arguments.a_step];
     COMPLEX first, last;
-    vx_unfold(near, far, push.roots.data[k], first, last);
-    push.r.data[r_offset] = push.conjugate != 0u ? vx_conjugate(first) : first;
-    push.r.data[r_offset + mirror * push.r_step] = push.conjugate != 0u ? vx_conjugate(last) : last;
+    vx_unfold(near, far, arguments.roots.data[k], first, last);
+    arguments.r.data[r_offset] = arguments.conjugate != 0u ? vx_conjugate(first) : first;
+    arguments.r.data[r_offset + mirror * arguments.r_step] = arguments.conjugate != 0u ? vx_conjugate(last) : last;
 }

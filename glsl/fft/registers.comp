@@ -9,7 +9,7 @@
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.lines) return;
+    if (index >= arguments.lines) return;
     Line line = find_line(index);
     COMPLEX v[LENGTH];
     EACH(j, 0, LENGTH) v[j] = load(line, uint(j));

@@ -138,7 +138,7 @@ COMPLEX root[VALUES];
 void fetch_roots(uint radix, uint before, uint roots, uint member) {
     EACH_BUTTERFLY(radix) {
         // From an address of their own, the roots lie at constant distances.
-        uvec2 own_roots = vx_address(push.line_roots, roots + (member + b * MEMBERS) % before, COMPLEX_BYTES);
+        uvec2 own_roots = vx_address(arguments.line_roots, roots + (member + b * MEMBERS) % before, COMPLEX_BYTES);
         [[unroll]] for (uint r = 1u; r < radix; ++r) root[b * radix + r] = Complexes(own_roots).data[r * before];
     }
 }
@@ -156,7 +156,7 @@ void convolve(uint radix, uint member) {
     EACH_BUTTERFLY(radix) {
         EACH_VALUE(radix) {
             uint k = member + b * MEMBERS + r * (LENGTH / radix);
-            value[b * radix + r] = vx_product(value[b * radix + r], Complexes(push.out_table).data[k]).yx;
+            value[b * radix + r] = vx_product(value[b * radix + r], Complexes(arguments.out_table).data[k]).yx;
         }
     }
 }
@@ -189,13 +189,13 @@ COMPLEX coming[VALUES];
 
 void fetch(uint first, uint member, uint own) {
     if ((COLUMNS & FLAT) != 0u) {
-        EACH_FLAT if (first + place / LENGTH < push.lines) coming[n] = load(find_line(first + place / LENGTH), place % LENGTH);
-    } else if (first + own < push.lines) {
+        EACH_FLAT if (first + place / LENGTH < arguments.lines) coming[n] = load(find_line(first + place / LENGTH), place % LENGTH);
+    } else if (first + own < arguments.lines) {
         Line line = find_line(first + own);
         EACH_BUTTERFLY(RADIX_0) {
             uint j = member + b * MEMBERS;
             if ((ROWS & ROWS_IN) != 0u) {
-                uvec2 from = vx_address(push.a, line.a + int(j), COMPLEX_BYTES);
+                uvec2 from = vx_address(arguments.a, line.a + int(j), COMPLEX_BYTES);
                 EACH_VALUE(RADIX_0) coming[b * RADIX_0 + r] = row_element(from, r * (LENGTH / RADIX_0));
             } else {
                 EACH_VALUE(RADIX_0) coming[b * RADIX_0 + r] = load(line, j + r * (LENGTH / RADIX_0));
@@ -240,13 +240,13 @@ void main() {
         }
         if (STORE == HALF_SPECTRUM) {
             EXCHANGE(PUT_RESULTS, TAKE_PAIRS)
-            EACH_PAIR pair_root[n] = Complexes(push.spectrum_roots).data[k];
+            EACH_PAIR pair_root[n] = Complexes(arguments.spectrum_roots).data[k];
         } else if ((COLUMNS & FLAT) != 0u) {
             EXCHANGE(PUT_RESULTS, take_flat)
-            EACH_FLAT if (first + place / LENGTH < push.lines) store(find_line(first + place / LENGTH), place % LENGTH, value[n]);
+            EACH_FLAT if (first + place / LENGTH < arguments.lines) store(find_line(first + place / LENGTH), place % LENGTH, value[n]);
             continue;
         }
-        if (first + own >= push.lines) continue;
+        if (first + own >= arguments.lines) continue;
         Line line = find_line(first + own);
         if (STORE == HALF_SPECTRUM) {
             EACH_PAIR store_half(line, k, near[n], far[n], pair_root[n]);
@@ -255,7 +255,7 @@ void main() {
         EACH_BUTTERFLY(radix) {
             uint k = member + b * MEMBERS;
             if ((ROWS & ROWS_OUT) != 0u) {
-                uvec2 to = vx_address(push.r, line.r + int(k), COMPLEX_BYTES);
+                uvec2 to = vx_address(arguments.r, line.r + int(k), COMPLEX_BYTES);
                 EACH_VALUE(radix) store_in_row(to, r * (LENGTH / radix), value[b * radix + r]);
             } else {
                 EACH_VALUE(radix) store(line, k + r * (LENGTH / radix), value[b * radix + r]);

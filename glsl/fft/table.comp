@@ -12,7 +12,7 @@ layout(buffer_reference, scalar) writeonly buffer Elements { COMPLEX data[]; };
 #define PRODUCTS 0u
 #define SQUARES 1u
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements table;
     uint count;
     uint kind;
@@ -20,7 +20,7 @@ layout(push_constant, scalar) uniform Push {
     uint columns;
     uint order;   // n
     uint ahead, numbers; // of a table of squares
-} push;
+} arguments;
 
 // a^2 modulo n, for a < n < 2^31, by doubling.
 uint square_modulo(uint a, uint n) {
@@ -38,14 +38,14 @@ uint square_modulo(uint a, uint n) {
 
 void main() {
     uint place = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (place >= push.count) return;
+    if (place >= arguments.count) return;
     COMPLEX root = COMPLEX(0.0);
-    if (push.kind == PRODUCTS) {
-        uint row = place / push.columns;
-        root = vx_root((push.first_row + row) * (place - row * push.columns), push.order);
+    if (arguments.kind == PRODUCTS) {
+        uint row = place / arguments.columns;
+        root = vx_root((arguments.first_row + row) * (place - row * arguments.columns), arguments.order);
     } else {
-        uint j = place < push.ahead ? place : push.count - place;
-        if (j < push.numbers) root = vx_root(square_modulo(j, push.order), push.order);
+        uint j = place < arguments.ahead ? place : arguments.count - place;
+        if (j < arguments.numbers) root = vx_root(square_modulo(j, arguments.order), arguments.order);
     }
-    push.table.data[place] = root;
+    arguments.table.data[place] = root;
 }

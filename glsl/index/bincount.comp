@@ -10,12 +10,12 @@ layout(local_size_x_id = 0) in;
 layout(buffer_reference, scalar) readonly buffer Places { int data[]; };
 layout(buffer_reference, scalar) buffer Counts { uint data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Places places;
     Counts counts;
     uint count;
     uint bins;  // with SHARED at most SHARED_BINS
-} push;
+} arguments;
 
 #ifdef SHARED
 shared uint own[SHARED_BINS];
@@ -26,25 +26,25 @@ void main() {
     uint size = gl_WorkGroupSize.x;
     uint first = group * size * PER_INVOCATION + gl_LocalInvocationIndex;
 #ifdef SHARED
-    for (uint bin = gl_LocalInvocationIndex; bin < push.bins; bin += size) own[bin] = 0u;
+    for (uint bin = gl_LocalInvocationIndex; bin < arguments.bins; bin += size) own[bin] = 0u;
     barrier();
 #endif
     for (uint k = 0u; k < PER_INVOCATION; ++k) {
         uint element = first + k * size;
-        if (element < push.count) {
-            uint bin = uint(push.places.data[element]);
+        if (element < arguments.count) {
+            uint bin = uint(arguments.places.data[element]);
 #ifdef SHARED
             atomicAdd(own[bin], 1u);
 #else
-            atomicAdd(push.counts.data[bin], 1u);
+            atomicAdd(arguments.counts.data[bin], 1u);
 #endif
         }
     }
 #ifdef SHARED
     barrier();
-    for (uint bin = gl_LocalInvocationIndex; bin < push.bins; bin += size) {
+    for (uint bin = gl_LocalInvocationIndex; bin < arguments.bins; bin += size) {
         uint counted = own[bin];
-        if (counted != 0u) atomicAdd(push.counts.data[bin], counted);
+        if (counted != 0u) atomicAdd(arguments.counts.data[bin], counted);
     }
 #endif
 }

@@ -16,12 +16,12 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Wo
 layout(buffer_reference, scalar, buffer_reference_align = 8) writeonly buffer Bits { uvec2 data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) writeonly buffer Counts { uint data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 mask;  // aligned to 16 bytes; two words, for SwiftShader lacks the cast of a buffer reference to another
     Bits bits;
     Counts counts;
     uint count;
-} push;
+} arguments;
 
 // The truth of the elements in one word, first element lowest.
 uint vx_word_bits(uint word) {
@@ -37,14 +37,14 @@ uint vx_word_bits(uint word) {
 void main() {
     uint chunk = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
     uint first = chunk * 64u;
-    if (first >= push.count) {
-        if (first < push.count + 64u) push.counts.data[chunk] = 0u;
+    if (first >= arguments.count) {
+        if (first < arguments.count + 64u) arguments.counts.data[chunk] = 0u;
         return;
     }
     uvec2 bits = uvec2(0u);
-    if (push.count - first >= 64u) {
+    if (arguments.count - first >= 64u) {
         for (int part = 0; part < 64 / (4 * WORD_ELEMENTS); ++part) {
-            uvec4 four = Words(push.mask).data[chunk * uint(64 / (4 * WORD_ELEMENTS)) + uint(part)];
+            uvec4 four = Words(arguments.mask).data[chunk * uint(64 / (4 * WORD_ELEMENTS)) + uint(part)];
             uint found = vx_word_bits(four.x) | vx_word_bits(four.y) << WORD_ELEMENTS
                 | vx_word_bits(four.z) << 2 * WORD_ELEMENTS | vx_word_bits(four.w) << 3 * WORD_ELEMENTS;
             int place = part * 4 * WORD_ELEMENTS;
@@ -52,13 +52,13 @@ void main() {
             else bits.y |= found << (place - 32);
         }
     } else {
-        for (uint place = 0u; place < push.count - first; ++place) {
-            if (uint(Mask(push.mask).data[first + place]) != 0u) {
+        for (uint place = 0u; place < arguments.count - first; ++place) {
+            if (uint(Mask(arguments.mask).data[first + place]) != 0u) {
                 if (place < 32u) bits.x |= 1u << place;
                 else bits.y |= 1u << (place - 32u);
             }
         }
     }
-    push.bits.data[chunk] = bits;
-    push.counts.data[chunk] = uint(bitCount(bits.x) + bitCount(bits.y));
+    arguments.bits.data[chunk] = bits;
+    arguments.counts.data[chunk] = uint(bitCount(bits.x) + bitCount(bits.y));
 }

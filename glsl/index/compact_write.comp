@@ -27,7 +27,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 4) writeonly buffer Co
 
 #endif
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Bits bits;
     Prefix prefix;
 #ifdef ELEMENT_BYTES
@@ -39,22 +39,22 @@ layout(push_constant, scalar) uniform Push {
     uint rank;
     int table[TABLE_WORDS];
 #endif
-} push;
+} arguments;
 
 #ifdef ELEMENT_BYTES
 
-void vx_write(uint element, uint place) { push.result.data[place] = ELEMENT_STORAGE(ELEMENT(push.source.data[element])); }
+void vx_write(uint element, uint place) { arguments.result.data[place] = ELEMENT_STORAGE(ELEMENT(arguments.source.data[element])); }
 
 #else
 
 // The rank of a common case, which has a pipeline of its own; 0: any rank.
 layout(constant_id = 1) const uint RANK = 0u;
 
-uint vx_rank() { return RANK != 0u ? RANK : push.rank; }
+uint vx_rank() { return RANK != 0u ? RANK : arguments.rank; }
 
 uint vx_word(uint place) {
-    if (RANK != 0u || 6u * push.rank <= uint(TABLE_WORDS)) return uint(push.table[place]);
-    return uint(Table(uvec2(push.table[0], push.table[1])).data[place]);
+    if (RANK != 0u || 6u * arguments.rank <= uint(TABLE_WORDS)) return uint(arguments.table[place]);
+    return uint(Table(uvec2(arguments.table[0], arguments.table[1])).data[place]);
 }
 
 INDEX vx_wide_word(uint place) {
@@ -93,24 +93,24 @@ void vx_write(uint element, uint place) {
 shared uint chosen[INVOCATIONS * PER_INVOCATION];  // elements, counted from the first of the workgroup
 
 void main() {
-    uint chunks = (push.count + 63u) / 64u;
+    uint chunks = (arguments.count + 63u) / 64u;
     uint first = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * CHUNKS;
     if (first >= chunks) return;
     uint element = gl_LocalInvocationIndex * uint(PER_INVOCATION);
     uint chunk = first + element / 64u;
-    uint start = push.prefix.data[first];
+    uint start = arguments.prefix.data[first];
     if (chunk < chunks) {
-        uvec2 bits = push.bits.data[chunk];
+        uvec2 bits = arguments.bits.data[chunk];
         bool high = (element & 32u) != 0u;
         uint own = high ? bits.y : bits.x;
         uint shift = element & 31u;
-        uint place = push.prefix.data[chunk] - start + uint(bitCount(own & ((1u << shift) - 1u))) + (high ? uint(bitCount(bits.x)) : 0u);
+        uint place = arguments.prefix.data[chunk] - start + uint(bitCount(own & ((1u << shift) - 1u))) + (high ? uint(bitCount(bits.x)) : 0u);
         for (int k = 0; k < PER_INVOCATION; ++k) {
             if ((own >> (shift + uint(k)) & 1u) != 0u) chosen[place++] = element + uint(k);
         }
     }
     barrier();
-    uint count = push.prefix.data[min(first + CHUNKS, chunks)] - start;
+    uint count = arguments.prefix.data[min(first + CHUNKS, chunks)] - start;
     for (uint place = gl_LocalInvocationIndex; place < count; place += INVOCATIONS) {
         vx_write(first * 64u + chosen[place], start + place);
     }
@@ -120,13 +120,13 @@ void main() {
 
 void main() {
     uint element = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (element >= push.count) return;
-    uvec2 bits = push.bits.data[element / 64u];
+    if (element >= arguments.count) return;
+    uvec2 bits = arguments.bits.data[element / 64u];
     uint bit = element & 31u;
     bool high = (element & 32u) != 0u;
     uint own = high ? bits.y : bits.x;
     if ((own >> bit & 1u) == 0u) return;
-    uint place = push.prefix.data[element / 64u] + uint(bitCount(own & ((1u << bit) - 1u))) + (high ? uint(bitCount(bits.x)) : 0u);
+    uint place = arguments.prefix.data[element / 64u] + uint(bitCount(own & ((1u << bit) - 1u))) + (high ? uint(bitCount(bits.x)) : 0u);
     vx_write(element, place);
 }
 

@@ -6,7 +6,7 @@ layout(local_size_x_id = 0) in;
 
 void main() {
     uint element = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (element >= push.count) return;
+    if (element >= arguments.count) return;
     INDEX indexed;
     int dense;
     ELEMENT value = ELEMENT(0);

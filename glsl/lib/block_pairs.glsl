@@ -1,6 +1,6 @@
 // Which columns a workgroup of the block Jacobi method works on: the rows of x are the columns of the matrix, in `blocks`
 // blocks; a round joins every block with one other, and each pair of them meets once in blocks - 1 rounds (the "circle"
-// of round-robin tournaments). A shader's push constants have `blocks` and `round`.
+// of round-robin tournaments). A shader's arguments have `blocks` and `round`.
 #ifndef LIB_BLOCK_PAIRS
 #define LIB_BLOCK_PAIRS
 

@@ -8,7 +8,7 @@ layout(constant_id = 1) const uint LANES = 1u;  // invocations that share a sum:
 layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements x;
     AElements gradient;
     RElements r;
@@ -18,7 +18,7 @@ layout(push_constant, scalar) uniform Push {
     uint batch, part;  // elements of the batch, in all and in a part
     uint span;         // windows (or blocks of them) in a part
     uint from, to;     // channels of x and of the gradient in a group
-} push;
+} arguments;
 
 shared T shared_[gl_WorkGroupSize.x];
 
@@ -30,19 +30,19 @@ Sum vx_sum_of_invocation(uint taps, uint windows) {
     Sum own;
     own.index = group * (gl_WorkGroupSize.x / LANES) + gl_LocalInvocationIndex / LANES;
     own.lane = gl_LocalInvocationIndex % LANES;
-    own.inside = own.index < push.count;
+    own.inside = own.index < arguments.count;
     uint which = own.inside ? own.index : 0u;
-    uint part = which / push.sums;
-    uint rest = which - part * push.sums;
+    uint part = which / arguments.sums;
+    uint rest = which - part * arguments.sums;
     own.tap = rest % taps;
     rest /= taps;
-    own.m = rest / push.from;
-    own.c = rest - own.m * push.from + own.m / push.to * push.from;
-    uint spans = (windows + push.span - 1u) / push.span, images = part / spans;
-    own.window = (part - images * spans) * push.span;
-    own.last = min(own.window + push.span, windows);
-    own.first = images * push.part;
-    own.end = own.inside ? min(own.first + push.part, push.batch) : own.first;
+    own.m = rest / arguments.from;
+    own.c = rest - own.m * arguments.from + own.m / arguments.to * arguments.from;
+    uint spans = (windows + arguments.span - 1u) / arguments.span, images = part / spans;
+    own.window = (part - images * spans) * arguments.span;
+    own.last = min(own.window + arguments.span, windows);
+    own.first = images * arguments.part;
+    own.end = own.inside ? min(own.first + arguments.part, arguments.batch) : own.first;
     return own;
 }
 

@@ -32,7 +32,7 @@ layout(buffer_reference, scalar) writeonly buffer RElements { uint16_t data[]; }
 layout(buffer_reference, scalar) writeonly buffer Sums { float data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer ResultPacks { uvec4 data[]; };
 
-#include "lib/matmul_push.glsl"
+#include "lib/matmul_arguments.glsl"
 #include "lib/stack.glsl"
 
 const int ROW_M = TILE_M / LANES + 1, ROW_N = TILE_N / LANES + 1;
@@ -87,14 +87,14 @@ int apart(int number, int in_a_row) {
             int k = NAME##_pack(p).y, safe = min(first + k, length - 1) - k;                                         \
             uint back = NAME##_base[p] + (ALONG_K ? uint((safe + k) / LANES - k / LANES) : uint(safe) * NAME##_step);\
             int count = ALONG_K ? length - first - k : first + k < length ? LANES : 0;                               \
-            NAME##_next[set * COUNT + p] = beginning(push.NAME.data[back], count);                                   \
+            NAME##_next[set * COUNT + p] = beginning(arguments.NAME.data[back], count);                                   \
         }                                                                                                            \
     }                                                                                                                \
     void NAME##_fetch(int first, int set, int from, int to, bool there) {                                                 \
         uint start = ALONG_K ? uint(first) / LANES : uint(first) * NAME##_step;                                      \
         [[unroll]] for (int p = from; p < to; ++p) {                                                                 \
             uint at = there || first >= 0 ? NAME##_base[p] + start : uint(place.NAME) / LANES;                       \
-            NAME##_next[set * COUNT + p] = push.NAME.data[at];                                                       \
+            NAME##_next[set * COUNT + p] = arguments.NAME.data[at];                                                       \
         }                                                                                                            \
     }                                                                                                                \
     void NAME##_put(int buffer_, int set, int from, int to) {                                                        \
@@ -130,32 +130,32 @@ void store(int number, int first_row, int first_column) {
     subgroupBarrier();
     for (int p = int(gl_SubgroupInvocationID); p < FRAGMENT_M * PACKS; p += SUBGROUP) {
         int to_row = first_row + p / PACKS, to_column = first_column + p % PACKS * LANES;
-        int offset = place.r + to_row * push.r_m + to_column, at = OWN + p / PACKS * STORE_ROW + p % PACKS * 2;
-        if (to_row >= int(push.m) || to_column >= int(push.n)) continue;
+        int offset = place.r + to_row * arguments.r_m + to_column, at = OWN + p / PACKS * STORE_ROW + p % PACKS * 2;
+        if (to_row >= int(arguments.m) || to_column >= int(arguments.n)) continue;
         vec4 low = uintBitsToFloat(a_tile[at]), high = uintBitsToFloat(a_tile[at + 1]);
         if (BIASED && place.part == 0) { // its address takes the last words, which no layout needs
-            uvec2 address = uvec2(push.layout_[LAYOUT_WORDS - 2], push.layout_[LAYOUT_WORDS - 1]);
+            uvec2 address = uvec2(arguments.layout_[LAYOUT_WORDS - 2], arguments.layout_[LAYOUT_WORDS - 1]);
             uvec4 pack = AElements(address).data[to_column / LANES];
             low += vec4(numbers(pack.x), numbers(pack.y));
             high += vec4(numbers(pack.z), numbers(pack.w));
         }
-        if (R_FLOAT32 && R_PACKED && to_column + LANES <= int(push.n)) {
-            ResultPacks(uvec2(push.r)).data[offset / 4] = floatBitsToUint(low);
-            ResultPacks(uvec2(push.r)).data[offset / 4 + 1] = floatBitsToUint(high);
+        if (R_FLOAT32 && R_PACKED && to_column + LANES <= int(arguments.n)) {
+            ResultPacks(uvec2(arguments.r)).data[offset / 4] = floatBitsToUint(low);
+            ResultPacks(uvec2(arguments.r)).data[offset / 4 + 1] = floatBitsToUint(high);
             continue;
         }
         if (R_FLOAT32) {
             [[unroll]] for (int l = 0; l < LANES; ++l) {
-                if (to_column + l < int(push.n)) Sums(uvec2(push.r)).data[offset + l] = l < 4 ? low[l % 4] : high[l % 4];
+                if (to_column + l < int(arguments.n)) Sums(uvec2(arguments.r)).data[offset + l] = l < 4 ? low[l % 4] : high[l % 4];
             }
             continue;
         }
         uvec4 pack = uvec4(rounded(low.x, low.y), rounded(low.z, low.w), rounded(high.x, high.y), rounded(high.z, high.w));
-        if (R_PACKED && to_column + LANES <= int(push.n)) {
-            ResultPacks(uvec2(push.r)).data[offset / LANES] = pack;
+        if (R_PACKED && to_column + LANES <= int(arguments.n)) {
+            ResultPacks(uvec2(arguments.r)).data[offset / LANES] = pack;
         } else {
             [[unroll]] for (int l = 0; l < LANES; ++l) {
-                if (to_column + l < int(push.n)) push.r.data[offset + l] = uint16_t(pack[l / 2] >> l % 2 * 16);
+                if (to_column + l < int(arguments.n)) arguments.r.data[offset + l] = uint16_t(pack[l / 2] >> l % 2 * 16);
             }
         }
     }

@@ -19,7 +19,7 @@
         NAME##_first = LEAD + uint(place.NAME) / (PART * FRAGMENT_K) + uint(first_row) / PART * uint(STRIDE);         \
     }                                                                                                                 \
     void NAME##_load(int set, int number, int step) {                                                                 \
-        uvec4 pack = NAME##Strips(uvec2(push.NAME)).data[NAME##_first + step][number][gl_SubgroupInvocationID];       \
+        uvec4 pack = NAME##Strips(uvec2(arguments.NAME)).data[NAME##_first + step][number][gl_SubgroupInvocationID];       \
         [[unroll]] for (int w = 0; w < 4; ++w) {                                                                      \
             TWO two = two_of(pack[w]);                                                                                \
             NAME[set][number][2 * w] = two.x;                                                                         \

@@ -137,6 +137,23 @@ uint vx_bfloat16_to_bits(float value) {
 #define UNPACK_float16(w, k) vx_float16_from_bits(UNPACK_uint16(w, k))
 #define UNPACK_bfloat16(w, k) vx_bfloat16_from_bits(UNPACK_uint16(w, k))
 
+// A value that travels in the arguments, by its stored bits. Those of complex128 are too many.
+#define IMMEDIATE_bool(bits) UNPACK_bool((bits).x, 0)
+#define IMMEDIATE_int8(bits) UNPACK_int8((bits).x, 0)
+#define IMMEDIATE_int16(bits) UNPACK_int16((bits).x, 0)
+#define IMMEDIATE_int32(bits) int((bits).x)
+#define IMMEDIATE_int64(bits) int64_t(packUint2x32(bits))
+#define IMMEDIATE_uint8(bits) UNPACK_uint8((bits).x, 0)
+#define IMMEDIATE_uint16(bits) UNPACK_uint16((bits).x, 0)
+#define IMMEDIATE_uint32(bits) (bits).x
+#define IMMEDIATE_uint64(bits) packUint2x32(bits)
+#define IMMEDIATE_float16(bits) UNPACK_float16((bits).x, 0)
+#define IMMEDIATE_bfloat16(bits) UNPACK_bfloat16((bits).x, 0)
+#define IMMEDIATE_float32(bits) uintBitsToFloat((bits).x)
+#define IMMEDIATE_float64(bits) packDouble2x32(bits)
+#define IMMEDIATE_complex64(bits) uintBitsToFloat(bits)
+#define IMMEDIATE_complex128(bits) dvec2(0.0)
+
 #define BITS_int32(v) uint(v)
 #define BITS_uint32(v) (v)
 #define BITS_float32(v) floatBitsToUint(v)

@@ -60,7 +60,7 @@ layout(buffer_reference, scalar) buffer Complexes { COMPLEX data[]; };
 layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
 
 #define LAYOUT_WORDS 10
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 a, r;
     uvec2 line_roots;     // between the radices of a line
     uvec2 in_table, out_table;
@@ -74,14 +74,14 @@ layout(push_constant, scalar) uniform Push {
     uint mode;            // flags; in the second byte the dimension of `layout_` that counts places, in the third the rank
     int a_step, r_step;   // between the elements of a line
     int layout_[LAYOUT_WORDS];  // sizes of the dimensions of the batch of lines; strides in a; strides in r
-} push;
+} arguments;
 
-uint rank() { return push.mode >> 16; }
+uint rank() { return arguments.mode >> 16; }
 
 int layout_at(uint row, uint axis) {
     uint at = row * rank() + axis;
-    if (3u * rank() <= uint(LAYOUT_WORDS)) return push.layout_[at];
-    return Metadata(uvec2(push.layout_[0], push.layout_[1])).data[at];
+    if (3u * rank() <= uint(LAYOUT_WORDS)) return arguments.layout_[at];
+    return Metadata(uvec2(arguments.layout_[0], arguments.layout_[1])).data[at];
 }
 
 struct Line { int a, r; uint place; };
@@ -97,7 +97,7 @@ Line find_line(uint index) {
             index = quotient;
         }
         uint from = position, to = position;
-        if (axis == int(push.mode >> 8 & 0xFFu)) {
+        if (axis == int(arguments.mode >> 8 & 0xFFu)) {
             line.place = position / (ODD / 2u + 1u) * ODD + position % (ODD / 2u + 1u);
             if (LOAD == HERMITIAN) from = line.place;
             if (STORE == HERMITIAN) to = line.place;
@@ -108,24 +108,24 @@ Line find_line(uint index) {
     return line;
 }
 
-bool is_set(uint flag) { return ((KNOWN_FLAGS == 0xFFFFFFFFu ? push.mode : KNOWN_FLAGS) & flag) != 0u; }
+bool is_set(uint flag) { return ((KNOWN_FLAGS == 0xFFFFFFFFu ? arguments.mode : KNOWN_FLAGS) & flag) != 0u; }
 
 // Whether element k of a exists.
-bool is_there(uint k) { return (FACTORS & PADDED) == 0u || k < push.a_count; }
+bool is_there(uint k) { return (FACTORS & PADDED) == 0u || k < arguments.a_count; }
 
 COMPLEX complex_at(int offset, bool present) {
-    COMPLEX z = present ? Complexes(push.a).data[offset] : COMPLEX(0.0);
+    COMPLEX z = present ? Complexes(arguments.a).data[offset] : COMPLEX(0.0);
     return is_set(CONJUGATE_IN) ? vx_conjugate(z) : z;
 }
 
-REAL real_at(int offset, bool present) { return present ? Reals(push.a).data[offset] : REAL(0.0); }
+REAL real_at(int offset, bool present) { return present ? Reals(arguments.a).data[offset] : REAL(0.0); }
 
 // Element j of a line, which is element k of the transform.
 COMPLEX element(Line line, uint j, uint k) {
-    int at = line.a + int(j) * push.a_step;
+    int at = line.a + int(j) * arguments.a_step;
     if (LOAD == REAL_ELEMENTS) return COMPLEX(real_at(at, is_there(k)), 0.0);
     if (LOAD == REAL_PAIRS) {
-        int next = at + push.a_step / int(2u * push.places);
+        int next = at + arguments.a_step / int(2u * arguments.places);
         return COMPLEX(real_at(at, is_there(2u * k)), real_at(next, is_there(2u * k + 1u)));
     }
     if (LOAD == COMPLEX_ELEMENTS || LOAD == CONJUGATES) return complex_at(at, is_there(k));
@@ -133,9 +133,9 @@ COMPLEX element(Line line, uint j, uint k) {
         COMPLEX z = complex_at(at, is_there(k));
         return k == 0u ? COMPLEX(vx_scaled(z, REAL(0.5)).x, 0.0) : z;
     }
-    bool mirrored = LOAD == HALF_SPECTRUM || 2u * k > push.points;
-    uint other = mirrored ? push.points - k : k;
-    COMPLEX far = complex_at(at + (int(other) - int(k)) * (push.a_step / int(push.places)), is_there(other));
+    bool mirrored = LOAD == HALF_SPECTRUM || 2u * k > arguments.points;
+    uint other = mirrored ? arguments.points - k : k;
+    COMPLEX far = complex_at(at + (int(other) - int(k)) * (arguments.a_step / int(arguments.places)), is_there(other));
     if (k == 0u) far.y = REAL(0.0);
     if (mirrored) far.y = -far.y;
     if (LOAD == HERMITIAN) return far;
@@ -143,24 +143,24 @@ COMPLEX element(Line line, uint j, uint k) {
     // X[n + k] is the conjugate of X[n - k].
     COMPLEX near = complex_at(at, is_there(k));
     if (k == 0u) near.y = REAL(0.0);
-    COMPLEX odd = vx_product(near - far, vx_conjugate(Complexes(push.spectrum_roots).data[k]));
+    COMPLEX odd = vx_product(near - far, vx_conjugate(Complexes(arguments.spectrum_roots).data[k]));
     return COMPLEX(near.x + far.x - odd.y, near.y + far.y + odd.x);
 }
 
 // exp(-2 pi i k / n) for n = places * LENGTH: the table has the roots of k = 0, FINE, 2 FINE, ... after those below FINE.
 #define FINE 4096u
 COMPLEX root_between_passes(uint k) {
-    return vx_product(Complexes(push.in_table).data[k % FINE], Complexes(push.in_table).data[FINE + k / FINE]);
+    return vx_product(Complexes(arguments.in_table).data[k % FINE], Complexes(arguments.in_table).data[FINE + k / FINE]);
 }
 
 COMPLEX load(Line line, uint j) {
     bool mirrored = LOAD == CONJUGATES && 2u * j > LENGTH;
     if (mirrored) j = LENGTH - j;
-    uint k = line.place + j * push.places;
-    if ((FACTORS & PADDED) != 0u && k >= push.points) return COMPLEX(0.0);
+    uint k = line.place + j * arguments.places;
+    if ((FACTORS & PADDED) != 0u && k >= arguments.points) return COMPLEX(0.0);
     COMPLEX z = element(line, j, k);
     if (is_set(SWAP_IN)) z = z.yx;
-    if ((FACTORS & TABLE_IN) != 0u) z = vx_product(z, Complexes(push.in_table).data[k]);
+    if ((FACTORS & TABLE_IN) != 0u) z = vx_product(z, Complexes(arguments.in_table).data[k]);
     if ((FACTORS & TABLES_IN) != 0u) z = vx_product(z, root_between_passes(j * line.place));
     return mirrored ? vx_conjugate(z) : z;
 }
@@ -174,31 +174,31 @@ COMPLEX row_element(uvec2 from, uint distance) {
 }
 
 void store_in_row(uvec2 to, uint distance, COMPLEX z) {
-    if ((FACTORS & SCALED) != 0u) z = vx_scaled(z, push.scale);
+    if ((FACTORS & SCALED) != 0u) z = vx_scaled(z, arguments.scale);
     if (is_set(SWAP_OUT)) z = z.yx;
     Complexes(to).data[distance] = is_set(CONJUGATE_OUT) ? vx_conjugate(z) : z;
 }
 
 void store(Line line, uint j, COMPLEX z) {
-    uint k = line.place + j * push.places;
-    if ((FACTORS & CUT) != 0u && (STORE == REAL_PAIRS ? 2u * k : k) >= push.r_count) return;
-    bool mirrored = STORE == HERMITIAN && 2u * k > push.points;
+    uint k = line.place + j * arguments.places;
+    if ((FACTORS & CUT) != 0u && (STORE == REAL_PAIRS ? 2u * k : k) >= arguments.r_count) return;
+    bool mirrored = STORE == HERMITIAN && 2u * k > arguments.points;
     if (mirrored && k % ODD == 0u) return;  // the conjugate is there too
     if ((FACTORS & TABLE_OUT) != 0u) {
-        COMPLEX factor = Complexes(ROUNDS > 1u ? push.in_table : push.out_table).data[k];
+        COMPLEX factor = Complexes(ROUNDS > 1u ? arguments.in_table : arguments.out_table).data[k];
         z = vx_product(z, is_set(CONJUGATE_TABLE) ? vx_conjugate(factor) : factor);
     }
-    if ((FACTORS & SCALED) != 0u) z = vx_scaled(z, push.scale);
+    if ((FACTORS & SCALED) != 0u) z = vx_scaled(z, arguments.scale);
     if (is_set(SWAP_OUT)) z = z.yx;
     if (is_set(CONJUGATE_OUT) != mirrored) z = vx_conjugate(z);
-    int at = line.r + int(j) * push.r_step;
-    if (mirrored) at += (int(push.points) - 2 * int(k)) * (push.r_step / int(push.places));
+    int at = line.r + int(j) * arguments.r_step;
+    if (mirrored) at += (int(arguments.points) - 2 * int(k)) * (arguments.r_step / int(arguments.places));
     if (STORE == COMPLEX_ELEMENTS || STORE == HERMITIAN) {
-        Complexes(push.r).data[at] = z;
+        Complexes(arguments.r).data[at] = z;
     } else {
-        Reals(push.r).data[at] = z.x;
-        if (STORE == REAL_PAIRS && ((FACTORS & CUT) == 0u || 2u * k + 1u < push.r_count)) {
-            Reals(push.r).data[at + push.r_step / int(2u * push.places)] = z.y;
+        Reals(arguments.r).data[at] = z.x;
+        if (STORE == REAL_PAIRS && ((FACTORS & CUT) == 0u || 2u * k + 1u < arguments.r_count)) {
+            Reals(arguments.r).data[at + arguments.r_step / int(2u * arguments.places)] = z.y;
         }
     }
 }
@@ -209,9 +209,9 @@ void store_half(Line line, uint k, COMPLEX near, COMPLEX far, COMPLEX root) {
     vx_unfold(near, far, root, both[0], both[1]);
     EACH(end, 0, 2) {
         COMPLEX z = both[end];
-        if ((FACTORS & SCALED) != 0u) z = vx_scaled(z, push.scale);
-        int at = line.r + int(end == 0 ? k : LENGTH - k) * push.r_step;
-        Complexes(push.r).data[at] = is_set(CONJUGATE_OUT) ? vx_conjugate(z) : z;
+        if ((FACTORS & SCALED) != 0u) z = vx_scaled(z, arguments.scale);
+        int at = line.r + int(end == 0 ? k : LENGTH - k) * arguments.r_step;
+        Complexes(arguments.r).data[at] = is_set(CONJUGATE_OUT) ? vx_conjugate(z) : z;
     }
 }
 

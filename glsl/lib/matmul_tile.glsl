@@ -8,9 +8,9 @@
 // Sets `place`, `row`, `column` and `length` for this workgroup; false past the last one and for a tile left out.
 bool find_tile() {
     uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint across = (push.n + uint(TILE_N) - 1u) / uint(TILE_N), down = (push.m + uint(TILE_M) - 1u) / uint(TILE_M);
+    uint across = (arguments.n + uint(TILE_N) - 1u) / uint(TILE_N), down = (arguments.m + uint(TILE_M) - 1u) / uint(TILE_M);
     uint product = index / (across * down);
-    if (product >= push.count) return false;
+    if (product >= arguments.count) return false;
     index -= product * across * down;
     uint first = index / (BAND * across) * BAND;
     uint height = min(down - first, BAND);
@@ -21,6 +21,6 @@ bool find_tile() {
     if (LEFT_OUT) return false;
 #endif
     place = vx_place(product);
-    length = int(min(push.part, push.k - uint(place.part) * push.part));
+    length = int(min(arguments.part, arguments.k - uint(place.part) * arguments.part));
     return true;
 }

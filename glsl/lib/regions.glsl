@@ -8,7 +8,7 @@ layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; }
 layout(buffer_reference, scalar) buffer AResult { A_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer Places { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements a;        // pictures (N, C, H, W), or with a way back the gradient (K, C', bins.x, bins.y)
     AElements regions;  // (K, 5): the number of the picture, and x and y of two corners
     AResult r;
@@ -19,12 +19,12 @@ layout(push_constant, scalar) uniform Push {
     ivec2 bins;
     int sampling;       // points of a bin along a side, 0 for as many as pixels
     uint begin, end;    // regions that are seen to
-} push;
+} arguments;
 
 #ifdef DOUBLE
-#define SCALE packDouble2x32(push.scale)
+#define SCALE packDouble2x32(arguments.scale)
 #else
-#define SCALE uintBitsToFloat(push.scale.x)
+#define SCALE uintBitsToFloat(arguments.scale.x)
 #endif
 
 // A region along one of the two axes: where it begins, and how long a bin is.
@@ -33,7 +33,7 @@ struct Side {
     int points;  // of a bin
 };
 
-T vx_corner(uint region, uint place) { return A_LOAD(push.regions.data[region * 5u + place]); }
+T vx_corner(uint region, uint place) { return A_LOAD(arguments.regions.data[region * 5u + place]); }
 
 bool vx_is_of(uint region, int picture) { return int(vx_corner(region, 0u)) == picture; }
 
@@ -60,14 +60,14 @@ Side vx_side(uint region, int axis) {
     last = vx_nearest(last);
     precise T extent = vx_maximum(last - first + T(OF_CHANNELS ? 0 : 1), T(1));
 #endif
-    precise T bin = vx_divide(extent, T(push.bins[axis]));
-    return Side(first, bin, push.sampling > 0 ? push.sampling : int(vx_ceil(bin)));
+    precise T bin = vx_divide(extent, T(arguments.bins[axis]));
+    return Side(first, bin, arguments.sampling > 0 ? arguments.sampling : int(vx_ceil(bin)));
 }
 
 // The pixels [x, y) of a bin. As in torchvision, bins with channels of their own leave out the last row and column of a
 // picture, but not on the way back.
 ivec2 vx_pixels(Side side, int bin, int axis) {
-    int last = push.size[2 + axis] - WITHOUT_LAST, start = int(side.start);
+    int last = arguments.size[2 + axis] - WITHOUT_LAST, start = int(side.start);
     precise T low = T(bin) * side.bin;
     precise T high = T(bin + 1) * side.bin;
     return clamp(ivec2(int(vx_floor(low)), int(vx_ceil(high))) + start, ivec2(0), ivec2(last));
@@ -82,7 +82,7 @@ struct Point {
 Point vx_point(Side side, int bin, int number, int axis) {
     precise T step = (T(number) + T(0.5)) * side.bin / T(side.points);
     precise T at = side.start + T(bin) * side.bin + step;
-    int last = push.size[2 + axis] - 1;
+    int last = arguments.size[2 + axis] - 1;
     bool outside = at < T(-1) || at > T(last + 1);
     at = vx_maximum(at, T(0));
     int low = clamp(int(at), 0, last);

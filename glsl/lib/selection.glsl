@@ -9,7 +9,7 @@
 // of the shape of the selection.
 //
 // INDEX is int or, with INDEX64, int64_t: the type of index arrays and of offsets in the indexed array.
-// The table in the push constants (or the buffer whose address stands there, when it is too long) holds
+// The table in the arguments (or the buffer whose address stands there, when it is too long) holds
 //   the sizes of all dimensions, the strides of the indexed array (0 along dimensions of the index arrays), the dense strides,
 //   and for each index array: address, length of the axis, step of the axis (two words each), number of the axis, strides.
 #ifdef INDEX64
@@ -26,24 +26,24 @@
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Table { int data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Indices { INDEX data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 indexed;
     uvec2 dense;
     Status status;
     uint count;
     uint packed;  // rank and number of index arrays, 8 bits each; 15 bits of code for errors; whether negative indices are errors
     int table[TABLE_WORDS];
-} push;
+} arguments;
 
 // The rank and, from bit 8 on, the number of index arrays of a common case, which has a pipeline of its own; 0: any case.
 layout(constant_id = 1) const uint COMMON = 0u;
 
-uint vx_rank() { return COMMON != 0u ? COMMON & 0xFFu : push.packed & 0xFFu; }
-uint vx_index_arrays() { return COMMON != 0u ? COMMON >> 8 : push.packed >> 8 & 0xFFu; }
+uint vx_rank() { return COMMON != 0u ? COMMON & 0xFFu : arguments.packed & 0xFFu; }
+uint vx_index_arrays() { return COMMON != 0u ? COMMON >> 8 : arguments.packed >> 8 & 0xFFu; }
 
 int vx_word(uint place) {
-    if (COMMON != 0u || 3u * vx_rank() + vx_index_arrays() * (INDEX_HEADER + vx_rank()) <= uint(TABLE_WORDS)) return push.table[place];
-    return Table(uvec2(push.table[0], push.table[1])).data[place];
+    if (COMMON != 0u || 3u * vx_rank() + vx_index_arrays() * (INDEX_HEADER + vx_rank()) <= uint(TABLE_WORDS)) return arguments.table[place];
+    return Table(uvec2(arguments.table[0], arguments.table[1])).data[place];
 }
 
 INDEX vx_wide_word(uint place) {
@@ -61,7 +61,7 @@ void vx_note_out_of_range(INDEX index, INDEX length, int axis) {
 #else
     ivec2 high = ivec2(index >> 31, 0);
 #endif
-    vx_note(push.status, int(push.packed >> 16 & 0x7FFFu), axis, ivec2(int(index), high.x), ivec2(int(length), high.y));
+    vx_note(arguments.status, int(arguments.packed >> 16 & 0x7FFFu), axis, ivec2(int(index), high.x), ivec2(int(length), high.y));
 }
 
 // The offsets of one element of the selection in both arrays; false when an index is out of range.
@@ -89,7 +89,7 @@ bool vx_locate(uint element, out INDEX indexed, out int dense) {
         }
         INDEX index = Indices(vx_address(uvec2(vx_word(header), vx_word(header + 1u)), place, INDEX_BYTES)).data[0];
         INDEX length = vx_wide_word(header + 2u);
-        INDEX lowest = (push.packed & 0x80000000u) != 0u ? INDEX(0) : -length;
+        INDEX lowest = (arguments.packed & 0x80000000u) != 0u ? INDEX(0) : -length;
         if (index < lowest || index >= length) {
             vx_note_out_of_range(index, length, vx_word(header + 6u));
             return false;
@@ -100,10 +100,10 @@ bool vx_locate(uint element, out INDEX indexed, out int dense) {
 }
 
 #ifdef INDEX64
-#define INDEXED(OFFSET) Elements(unpackUint2x32(packUint2x32(push.indexed) + uint64_t(OFFSET) * uint64_t(ELEMENT_BYTES))).data[0]
+#define INDEXED(OFFSET) Elements(unpackUint2x32(packUint2x32(arguments.indexed) + uint64_t(OFFSET) * uint64_t(ELEMENT_BYTES))).data[0]
 #else
-#define INDEXED(OFFSET) Elements(vx_address(push.indexed, OFFSET, ELEMENT_BYTES)).data[0]
+#define INDEXED(OFFSET) Elements(vx_address(arguments.indexed, OFFSET, ELEMENT_BYTES)).data[0]
 #endif
-#define DENSE(OFFSET) Elements(vx_address(push.dense, OFFSET, ELEMENT_BYTES)).data[0]
+#define DENSE(OFFSET) Elements(vx_address(arguments.dense, OFFSET, ELEMENT_BYTES)).data[0]
 
 #endif

@@ -2,15 +2,15 @@
 #define LIB_STACK
 
 // A stack of products: dimensions of any number and strides, of which the first one cuts the summed dimension into
-// parts. The template's push constants end with `rank` and `layout_`: LAYOUT_WORDS words with the sizes of all
+// parts. The template's arguments end with `rank` and `layout_`: LAYOUT_WORDS words with the sizes of all
 // dimensions, then their strides in a, b and r, or the address of a buffer that holds them when they are too many.
 
 layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
 
 int layout_at(uint row, uint axis) {
-    uint place = row * push.rank + axis;
-    if (4u * push.rank <= uint(LAYOUT_WORDS)) return push.layout_[place];
-    return Metadata(uvec2(push.layout_[0], push.layout_[1])).data[place];
+    uint place = row * arguments.rank + axis;
+    if (4u * arguments.rank <= uint(LAYOUT_WORDS)) return arguments.layout_[place];
+    return Metadata(uvec2(arguments.layout_[0], arguments.layout_[1])).data[place];
 }
 
 struct Place { int a, b, r, part; };
@@ -18,7 +18,7 @@ struct Place { int a, b, r, part; };
 // Where the product with this number begins in the three operands, and which part of the sum it is.
 Place vx_place(uint index) {
     Place place = Place(0, 0, 0, 0);
-    for (int axis = int(push.rank) - 1; axis >= 0; --axis) {
+    for (int axis = int(arguments.rank) - 1; axis >= 0; --axis) {
         int position = int(index);
         if (axis > 0) {
             uint size = uint(layout_at(0u, uint(axis)));

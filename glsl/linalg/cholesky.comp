@@ -15,14 +15,14 @@ layout(local_size_x_id = 0) in;
 layout(buffer_reference, scalar) buffer Elements { T data[]; };
 layout(buffer_reference, scalar) buffer Integers { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements a;         // the first matrix
     Integers status;    // for each matrix: 1 + the first row whose pivot is not positive, or 0
     uint count;         // matrices
     int order;          // their rows
     int first;          // what their first row counts as in `status`
     int batch, row;     // strides
-} push;
+} arguments;
 
 shared REAL pivot;
 
@@ -38,18 +38,18 @@ REAL by_root(REAL value, REAL root, REAL inverse) {
 
 void main() {
     uint matrix = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (matrix >= push.count) return;
+    if (matrix >= arguments.count) return;
     int local = int(gl_LocalInvocationIndex), size = int(gl_WorkGroupSize.x);
-    int base = int(matrix) * push.batch;
-    for (int j = 0; j < push.order; ++j) {
-        int row = base + j * push.row;
-        for (int i = j + local; i < push.order; i += size) {
-            T value = push.a.data[row + i];
+    int base = int(matrix) * arguments.batch;
+    for (int j = 0; j < arguments.order; ++j) {
+        int row = base + j * arguments.row;
+        for (int i = j + local; i < arguments.order; i += size) {
+            T value = arguments.a.data[row + i];
             for (int k = 0; k < j; ++k) {
-                int above = base + k * push.row;
-                value = vx_add_product(-vx_conjugate_if(push.a.data[above + j], true), push.a.data[above + i], value);
+                int above = base + k * arguments.row;
+                value = vx_add_product(-vx_conjugate_if(arguments.a.data[above + j], true), arguments.a.data[above + i], value);
             }
-            push.a.data[row + i] = value;
+            arguments.a.data[row + i] = value;
             if (i == j) pivot = VX_REAL_PART(value);
         }
         meet();
@@ -60,15 +60,15 @@ void main() {
         bool positive = floatBitsToInt(square) > 0;  // a comparison may take subnormal numbers for zero
 #endif
         // NaN goes on into the result.
-        if (!positive && !vx_is_nan(square) && local == 0 && push.status.data[matrix] == 0) push.status.data[matrix] = push.first + j + 1;
+        if (!positive && !vx_is_nan(square) && local == 0 && arguments.status.data[matrix] == 0) arguments.status.data[matrix] = arguments.first + j + 1;
         REAL root = vx_sqrt(square);
         REAL inverse = vx_inverse_of(root);
-        for (int i = j + local; i < push.order; i += size) {
-            T value = push.a.data[row + i];
+        for (int i = j + local; i < arguments.order; i += size) {
+            T value = arguments.a.data[row + i];
 #ifdef COMPLEX_T
-            push.a.data[row + i] = i == j ? T(root, VX_ZERO) : T(by_root(value.x, root, inverse), by_root(value.y, root, inverse));
+            arguments.a.data[row + i] = i == j ? T(root, VX_ZERO) : T(by_root(value.x, root, inverse), by_root(value.y, root, inverse));
 #else
-            push.a.data[row + i] = i == j ? root : by_root(value, root, inverse);
+            arguments.a.data[row + i] = i == j ? root : by_root(value, root, inverse);
 #endif
         }
         meet();

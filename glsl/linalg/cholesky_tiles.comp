@@ -18,14 +18,14 @@ layout(local_size_x = 256) in;
 layout(buffer_reference, scalar) buffer Elements { T data[]; };
 layout(buffer_reference, scalar) buffer Integers { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements a;         // the first matrix, its lower triangle
     Elements l;         // the first factor: zeros, and the columns found before
     Integers status;    // for each matrix: 1 + the first row whose pivot is not positive, or 0
     uint count;         // matrices
     int order;          // their rows
     int block;          // which block of columns is found
-} push;
+} arguments;
 
 #ifdef COMPLEX_T
 #define ZERO T(VX_ZERO, VX_ZERO)
@@ -51,19 +51,19 @@ int row_of(int place) { return row_tiles[place / BLOCK] * BLOCK + place % BLOCK;
 int column_of(int place) { return column_tile * BLOCK + place; }
 
 T factor_at(int row, int column) {
-    return row < push.order ? push.l.data[base + row * push.order + column] : ZERO;
+    return row < arguments.order ? arguments.l.data[base + row * arguments.order + column] : ZERO;
 }
 
 void load(int down, int across) {
     EACH_ROW EACH_COLUMN {
         int row = row_of(down + SIDE * i), column = column_of(across + SIDE * j);
-        own[i][j] = row < push.order && column < push.order ? push.a.data[base + row * push.order + column] : ZERO;
+        own[i][j] = row < arguments.order && column < arguments.order ? arguments.a.data[base + row * arguments.order + column] : ZERO;
     }
 }
 
 // own -= L conj(L)^T over the columns of the block before.
 void update(int local, int down, int across) {
-    int first = (push.block - 1) * BLOCK;
+    int first = (arguments.block - 1) * BLOCK;
     for (int depth = 0; depth < BLOCK; depth += DEPTH) {
         barrier();
         int k = local % DEPTH;
@@ -94,7 +94,7 @@ bool is_positive(REAL x) {
 // The columns of both tiles become those of L, the first tile being the one on the diagonal. Until the end they lack the division by the
 // root of the pivot, so that no root has to be waited for: what they take out of the rest is column * conj(column)^T / pivot.
 void eliminate(int local, int down, int across) {
-    int columns = min(BLOCK, push.order - column_tile * BLOCK);
+    int columns = min(BLOCK, arguments.order - column_tile * BLOCK);
     if (local == 0) failed = columns;
     [[unroll]] for (int part = 0; part < PATCH; ++part) {
         for (int turn = 0; turn < SIDE && part * SIDE + turn < columns; ++turn) {
@@ -143,37 +143,37 @@ void eliminate(int local, int down, int across) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int across = local % SIDE, down = local / SIDE;
-    int left = (push.order + BLOCK - 1) / BLOCK - push.block;  // columns of tiles from the block on
+    int left = (arguments.order + BLOCK - 1) / BLOCK - arguments.block;  // columns of tiles from the block on
     int own_groups = max(left - 1, 1), pairs = left / 2;
-    uint groups = uint(own_groups + (push.block == 0 ? 0 : (left - 1) * pairs));
+    uint groups = uint(own_groups + (arguments.block == 0 ? 0 : (left - 1) * pairs));
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint matrix = group / groups;
-    if (matrix >= push.count) return;
+    if (matrix >= arguments.count) return;
     int number = int(group - matrix * groups);
-    base = int(matrix) * push.order * push.order;
+    base = int(matrix) * arguments.order * arguments.order;
 
     bool eliminates = number < own_groups, first = number == 0;
     if (eliminates) {
-        column_tile = push.block;
-        row_tiles = int[2](push.block, push.block + 1 + number);
+        column_tile = arguments.block;
+        row_tiles = int[2](arguments.block, arguments.block + 1 + number);
     } else {
         number -= own_groups;
-        column_tile = push.block + 1 + number / pairs;
+        column_tile = arguments.block + 1 + number / pairs;
         int row = column_tile + number % pairs * 2;
-        if (row >= push.block + left) return;
+        if (row >= arguments.block + left) return;
         row_tiles = int[2](row, row + 1);
     }
     load(down, across);
-    if (push.block > 0) update(local, down, across);
+    if (arguments.block > 0) update(local, down, across);
     if (eliminates) eliminate(local, down, across);
-    if (first && local == 0 && column_of(failed) < min(push.order, (push.block + 1) * BLOCK) && push.status.data[matrix] == 0) {
-        push.status.data[matrix] = column_of(failed) + 1;
+    if (first && local == 0 && column_of(failed) < min(arguments.order, (arguments.block + 1) * BLOCK) && arguments.status.data[matrix] == 0) {
+        arguments.status.data[matrix] = column_of(failed) + 1;
     }
     EACH_ROW EACH_COLUMN {
         int row = row_of(down + SIDE * i), column = column_of(across + SIDE * j);
-        if (row >= push.order || column > row) continue;
-        int at = base + row * push.order + column;
-        if (!eliminates) push.a.data[at] = own[i][j];
-        else if (first || i >= PATCH) push.l.data[at] = own[i][j];
+        if (row >= arguments.order || column > row) continue;
+        int at = base + row * arguments.order + column;
+        if (!eliminates) arguments.a.data[at] = own[i][j];
+        else if (first || i >= PATCH) arguments.l.data[at] = own[i][j];
     }
 }

@@ -10,18 +10,18 @@ layout(constant_id = 2) const uint LINES = 32u;
 const uint PITCH = WINDOW + 1u;
 #define BLOCK 4u    // WINDOW is a multiple
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 h;            // (batch, rows, n)
     uvec2 q;            // (batch, WINDOW, WINDOW)
     uvec2 states;       // (batch, STATE_WORDS)
     uint batch, n, rows;
     uint tiles;         // workgroups of a matrix
-} push;
+} arguments;
 
 shared T tile[LINES * PITCH];
 shared T q[WINDOW * WINDOW];
 
-uint n = push.n;
+uint n = arguments.n;
 uint begin, end;    // of the window
 uint above, rows;   // how many rows are taken above it, and in all
 
@@ -34,23 +34,23 @@ uint place_of(uint line, uint k) {
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint matrix = group / push.tiles;
-    if (matrix >= push.batch) return;
+    uint matrix = group / arguments.tiles;
+    if (matrix >= arguments.batch) return;
     uint state = matrix * STATE_WORDS;
-    begin = uint(State(push.states).data[state + BEGIN]);
-    end = uint(State(push.states).data[state + END]);
+    begin = uint(State(arguments.states).data[state + BEGIN]);
+    end = uint(State(arguments.states).data[state + END]);
     if (begin == end) return;
     // Without the rows that gather the transformation, eigenvalues alone are wanted, and a block's own rows and columns do.
-    bool whole = push.rows > n;
-    above = whole ? 0u : min(uint(State(push.states).data[state + LOW]), begin);
-    uint right = whole ? n : max(uint(State(push.states).data[state + HIGH]), end);
-    rows = begin - above + push.rows - n;
+    bool whole = arguments.rows > n;
+    above = whole ? 0u : min(uint(State(arguments.states).data[state + LOW]), begin);
+    uint right = whole ? n : max(uint(State(arguments.states).data[state + HIGH]), end);
+    rows = begin - above + arguments.rows - n;
     uint lines = rows + right - end;
-    uint first = (group - matrix * push.tiles) * LINES;
+    uint first = (group - matrix * arguments.tiles) * LINES;
     if (first >= lines) return;
     uint width = end - begin;
-    uvec2 h = vx_address(push.h, matrix, push.rows * n);
-    uvec2 matrix_q = vx_address(push.q, matrix, WINDOW * WINDOW);
+    uvec2 h = vx_address(arguments.h, matrix, arguments.rows * n);
+    uvec2 matrix_q = vx_address(arguments.q, matrix, WINDOW * WINDOW);
     for (uint e = gl_LocalInvocationIndex; e < width * WINDOW; e += gl_WorkGroupSize.x) q[e] = Elements(matrix_q).data[e];
     // Neighbouring invocations move neighbours in memory, whichever way the lines run, along a row of H.
     bool columns = first >= rows;

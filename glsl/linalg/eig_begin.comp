@@ -5,36 +5,36 @@
 
 layout(local_size_x_id = 0) in;
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 a;            // (batch, n, n)
     uvec2 h;            // (batch, rows, n)
     uvec2 states;       // (batch, STATE_WORDS)
     uvec2 order;        // (batch, n)
     uvec2 counts;       // how many matrices have come to each status
     uint batch, n, rows;
-} push;
+} arguments;
 
 void main() {
-    uint n = push.n, count = push.rows * n;
+    uint n = arguments.n, count = arguments.rows * n;
     uint tiles = (count + gl_WorkGroupSize.x - 1u) / gl_WorkGroupSize.x;
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint matrix = group / tiles;
     uint element = (group - matrix * tiles) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (matrix >= push.batch || element >= count) return;
+    if (matrix >= arguments.batch || element >= count) return;
     uint state = matrix * STATE_WORDS, row = element / n, column = element - row * n;
-    int exponent = State(push.states).data[state + LARGEST] - EXPONENT_BIAS;
+    int exponent = State(arguments.states).data[state + LARGEST] - EXPONENT_BIAS;
     bool finite = exponent < MAXIMUM_EXPONENT;
-    uint source = uint(State(push.order).data[matrix * n + column]);
+    uint source = uint(State(arguments.order).data[matrix * n + column]);
     T value = FROM_REAL(REAL(row - n == source ? 1 : 0));
     if (row < n) {
-        uint from = uint(State(push.order).data[matrix * n + row]) * n + source;
-        value = vx_shifted(Elements(vx_address(push.a, matrix, n * n)).data[from], finite ? -exponent : 0);
+        uint from = uint(State(arguments.order).data[matrix * n + row]) * n + source;
+        value = vx_shifted(Elements(vx_address(arguments.a, matrix, n * n)).data[from], finite ? -exponent : 0);
     }
-    Elements(vx_address(push.h, matrix, count)).data[element] = value;
+    Elements(vx_address(arguments.h, matrix, count)).data[element] = value;
     if (element == 0u) {
-        State(push.states).data[state + STATUS] = finite ? RUNNING : NOT_FINITE;
-        State(push.states).data[state + HIGH] = int(n);
-        State(push.states).data[state + LOW] = 0;
-        if (!finite) atomicAdd(State(push.counts).data[NOT_FINITE], 1);
+        State(arguments.states).data[state + STATUS] = finite ? RUNNING : NOT_FINITE;
+        State(arguments.states).data[state + HIGH] = int(n);
+        State(arguments.states).data[state + LOW] = 0;
+        if (!finite) atomicAdd(State(arguments.counts).data[NOT_FINITE], 1);
     }
 }

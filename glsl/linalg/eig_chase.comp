@@ -17,14 +17,14 @@ const uint BULGES = WINDOW / 8u;    // of a chain
 #define EXCEPTIONAL 6u   // every so many sweeps without success other shifts are tried
 #define TURNS (2u * WINDOW)     // sweeps of a small block in a dispatch: llvmpipe leaves its loops after 65,535 turns in all
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 h;            // (batch, rows, n)
     uvec2 q;            // (batch, WINDOW, WINDOW): the window's transformation
     uvec2 states;       // (batch, STATE_WORDS)
     uvec2 counts;
     uint batch, n, rows;
     uint limit;         // sweeps after which a matrix counts as stuck
-} push;
+} arguments;
 
 shared T tile[2u * WINDOW * PITCH];     // the window, then its transformation
 shared uint found;
@@ -41,7 +41,7 @@ bool resident = false;          // whether the window is in shared memory and th
 #define AT(r, c) tile[((r) - begin) * PITCH + (c) - begin]
 
 T entry(uint row, uint column) {
-    return resident ? AT(row, column) : Elements(address).data[row * push.n + column];
+    return resident ? AT(row, column) : Elements(address).data[row * arguments.n + column];
 }
 
 void wait() {
@@ -88,7 +88,7 @@ bool deflate(inout uint high, inout uint low, inout uint iterations) {
         low = block_start(high);
         if (local == 0u && low > begin) {
             if (resident) AT(low, low - 1u) = T(0);
-            else Elements(address).data[low * push.n + low - 1u] = T(0);
+            else Elements(address).data[low * arguments.n + low - 1u] = T(0);
         }
         if (high - low > 2u) return true;
         high = low;
@@ -224,7 +224,7 @@ void chase(uint low, uint high, uint lead, uint last, uint count) {
 bool settle(inout uint high, inout uint low, inout uint iterations, inout uint total) {
     for (uint turn = 0u; turn < TURNS; ++turn) {
         if (!deflate(high, low, iterations)) return true;
-        if (total >= push.limit) return false;
+        if (total >= arguments.limit) return false;
         ++iterations;
         ++total;
         if (local == 0u) {
@@ -243,14 +243,14 @@ void transfer(bool inwards) {
     wait();
     for (uint e = local; e < width * width; e += size) {
         uint row = e / width, column = e - row * width;
-        uint place = (begin + row) * push.n + begin + column;
+        uint place = (begin + row) * arguments.n + begin + column;
         uint q_place = (WINDOW + row) * PITCH + column;
         if (inwards) {
             tile[row * PITCH + column] = Elements(address).data[place];
             tile[q_place] = FROM_REAL(REAL(row == column ? 1 : 0));
         } else {
             Elements(address).data[place] = tile[row * PITCH + column];
-            uvec2 q = vx_address(push.q, gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x, WINDOW * WINDOW);
+            uvec2 q = vx_address(arguments.q, gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x, WINDOW * WINDOW);
             Elements(q).data[row * WINDOW + column] = tile[q_place];
         }
     }
@@ -259,25 +259,25 @@ void transfer(bool inwards) {
 
 void main() {
     uint matrix = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (matrix >= push.batch) return;
-    address = vx_address(push.h, matrix, push.rows * push.n);
+    if (matrix >= arguments.batch) return;
+    address = vx_address(arguments.h, matrix, arguments.rows * arguments.n);
     uint state = matrix * STATE_WORDS;
-    int status = State(push.states).data[state + STATUS];
-    uint high = uint(State(push.states).data[state + HIGH]);
-    uint low = uint(State(push.states).data[state + LOW]);
-    uint position = uint(State(push.states).data[state + POSITION]);
-    uint iterations = uint(State(push.states).data[state + ITERATIONS]);
-    uint total = uint(State(push.states).data[state + TOTAL]);
+    int status = State(arguments.states).data[state + STATUS];
+    uint high = uint(State(arguments.states).data[state + HIGH]);
+    uint low = uint(State(arguments.states).data[state + LOW]);
+    uint position = uint(State(arguments.states).data[state + POSITION]);
+    uint iterations = uint(State(arguments.states).data[state + ITERATIONS]);
+    uint total = uint(State(arguments.states).data[state + TOTAL]);
     barrier();  // all have read
     if (status != RUNNING) {
         if (local == 0u) {
-            State(push.states).data[state + BEGIN] = 0;
-            State(push.states).data[state + END] = 0;
+            State(arguments.states).data[state + BEGIN] = 0;
+            State(arguments.states).data[state + END] = 0;
         }
         return;
     }
     if (position == 0u && !deflate(high, low, iterations)) status = CONVERGED;
-    else if (position == 0u && total >= push.limit) status = STUCK;
+    else if (position == 0u && total >= arguments.limit) status = STUCK;
     if (status == RUNNING && position == 0u && high - low > WINDOW) {
         // A chain begins. Its shifts are the eigenvalues of the block's last rows, found in a window that is not kept.
         ++iterations;
@@ -313,14 +313,14 @@ void main() {
         transfer(false);
     }
     if (local == 0u) {
-        State(push.states).data[state + STATUS] = status;
-        State(push.states).data[state + HIGH] = int(high);
-        State(push.states).data[state + LOW] = int(low);
-        State(push.states).data[state + POSITION] = int(position);
-        State(push.states).data[state + ITERATIONS] = int(iterations);
-        State(push.states).data[state + TOTAL] = int(total);
-        State(push.states).data[state + BEGIN] = int(begin);
-        State(push.states).data[state + END] = int(end);
-        if (status != RUNNING) atomicAdd(State(push.counts).data[status], 1);
+        State(arguments.states).data[state + STATUS] = status;
+        State(arguments.states).data[state + HIGH] = int(high);
+        State(arguments.states).data[state + LOW] = int(low);
+        State(arguments.states).data[state + POSITION] = int(position);
+        State(arguments.states).data[state + ITERATIONS] = int(iterations);
+        State(arguments.states).data[state + TOTAL] = int(total);
+        State(arguments.states).data[state + BEGIN] = int(begin);
+        State(arguments.states).data[state + END] = int(end);
+        if (status != RUNNING) atomicAdd(State(arguments.counts).data[status], 1);
     }
 }

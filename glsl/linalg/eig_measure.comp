@@ -5,19 +5,19 @@
 
 layout(local_size_x_id = 0) in;
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 a;            // (batch, n, n)
     uvec2 states;       // (batch, STATE_WORDS), zeros
     uvec2 filled;       // (batch, 2, n): of rows, then of columns
     uint batch, n;
-} push;
+} arguments;
 
 void main() {
     uint unit = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    uint n = push.n, matrix = unit / n;
-    if (matrix >= push.batch) return;
+    uint n = arguments.n, matrix = unit / n;
+    if (matrix >= arguments.batch) return;
     uint row = unit - matrix * n;
-    uvec2 a = vx_address(push.a, matrix, n * n);
+    uvec2 a = vx_address(arguments.a, matrix, n * n);
     int exponent = -EXPONENT_BIAS, in_row = 0, in_column = 0;
     bool differs = false;
     EACH(k, 0u, n, 1u) {
@@ -30,8 +30,8 @@ void main() {
         }
     }
     uint state = matrix * STATE_WORDS;
-    atomicMax(State(push.states).data[state + LARGEST], exponent + EXPONENT_BIAS);
-    if (differs) atomicMax(State(push.states).data[state + DIFFERS], 1);
-    State(push.filled).data[2u * matrix * n + row] = in_row;
-    State(push.filled).data[2u * matrix * n + n + row] = in_column;
+    atomicMax(State(arguments.states).data[state + LARGEST], exponent + EXPONENT_BIAS);
+    if (differs) atomicMax(State(arguments.states).data[state + DIFFERS], 1);
+    State(arguments.filled).data[2u * matrix * n + row] = in_row;
+    State(arguments.filled).data[2u * matrix * n + n + row] = in_column;
 }

@@ -8,20 +8,20 @@ layout(local_size_x_id = 0) in;
 
 #define REAL_INPUT 1u
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 v;            // (batch, n, n)
     uvec2 t;            // (batch, 2 n, n), with the eigenvalues on its diagonal
     uint batch, n, mode;
-} push;
+} arguments;
 
 void main() {
     uint unit = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    uint n = push.n, matrix = unit / n;
-    if (matrix >= push.batch) return;
+    uint n = arguments.n, matrix = unit / n;
+    if (matrix >= arguments.batch) return;
     uint column = unit - matrix * n;
-    uvec2 v = vx_address(push.v, matrix, n * n);
-    REAL imaginary = Elements(vx_address(push.t, matrix, 2u * n * n)).data[column * n + column].y;
-    bool real_input = (push.mode & REAL_INPUT) != 0u;
+    uvec2 v = vx_address(arguments.v, matrix, n * n);
+    REAL imaginary = Elements(vx_address(arguments.t, matrix, 2u * n * n)).data[column * n + column].y;
+    bool real_input = (arguments.mode & REAL_INPUT) != 0u;
     bool pair = real_input && imaginary != REAL(0);
     if (pair && imaginary < REAL(0)) return;
     C largest = C(0);

@@ -7,13 +7,13 @@ layout(local_size_x_id = 0) in;
 
 layout(buffer_reference, scalar) writeonly buffer Results { C data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 h;            // (batch, rows, n)
     uvec2 states;       // (batch, STATE_WORDS)
     uvec2 eigenvalues;  // (batch, n)
     uvec2 blocks;       // (batch, n, 3): the eigenvalue of the scaled matrix, g and h; 0 for both in blocks of 1
     uint batch, n, rows;
-} push;
+} arguments;
 
 // The root with a real part of 0 or more.
 C root(C z) {
@@ -56,12 +56,12 @@ void solve(T a, T b, T c, T d, out C first, out C second, out C g, out C h) {
 
 void main() {
     uint unit = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    uint n = push.n, matrix = unit / n;
-    if (matrix >= push.batch) return;
+    uint n = arguments.n, matrix = unit / n;
+    if (matrix >= arguments.batch) return;
     uint row = unit - matrix * n;
-    uvec2 address = vx_address(push.h, matrix, push.rows * n);
-    bool hermitian = State(push.states).data[matrix * STATE_WORDS + DIFFERS] == 0;
-    int exponent = State(push.states).data[matrix * STATE_WORDS + LARGEST] - EXPONENT_BIAS;
+    uvec2 address = vx_address(arguments.h, matrix, arguments.rows * n);
+    bool hermitian = State(arguments.states).data[matrix * STATE_WORDS + DIFFERS] == 0;
+    int exponent = State(arguments.states).data[matrix * STATE_WORDS + LARGEST] - EXPONENT_BIAS;
     bool is_first = row + 1u < n && Elements(address).data[(row + 1u) * n + row] != T(0);
     bool is_second = !is_first && row > 0u && Elements(address).data[row * n + row - 1u] != T(0);
     T d = Elements(address).data[row * n + row];
@@ -83,9 +83,9 @@ void main() {
         value = vx_sum(vx_complex(d), vx_shifted(is_first ? one : other, -shift));
     }
     if (hermitian) value.y = REAL(0);
-    Results(push.eigenvalues).data[unit] = vx_shifted(value, exponent);
+    Results(arguments.eigenvalues).data[unit] = vx_shifted(value, exponent);
     uint place = 3u * unit;
-    Results(push.blocks).data[place] = value;
-    Results(push.blocks).data[place + 1u] = is_first ? g : C(0);
-    Results(push.blocks).data[place + 2u] = is_first ? h : C(0);
+    Results(arguments.blocks).data[place] = value;
+    Results(arguments.blocks).data[place + 1u] = is_first ? g : C(0);
+    Results(arguments.blocks).data[place + 2u] = is_first ? h : C(0);
 }

@@ -8,13 +8,13 @@ layout(local_size_x_id = 0) in;
 layout(buffer_reference, scalar) readonly buffer Blocks { C data[]; };
 layout(buffer_reference, scalar) writeonly buffer Results { C data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 h;            // (batch, rows, n), rows = 2 n
     uvec2 blocks;       // (batch, n, 3)
     uvec2 states;       // (batch, STATE_WORDS)
     uvec2 r;            // (batch, rows, n)
     uint batch, n, rows;
-} push;
+} arguments;
 
 uint blocks_of;
 
@@ -25,15 +25,15 @@ void block_of(uint row, out uint first, out uint count, out C one, out C other) 
     count = 1u;
     one = C(1, 0);
     other = C(0);
-    C g = Blocks(push.blocks).data[place + 1u], h = Blocks(push.blocks).data[place + 2u];
+    C g = Blocks(arguments.blocks).data[place + 1u], h = Blocks(arguments.blocks).data[place + 2u];
     bool begins = vx_larger_part(g) > REAL(0) || vx_larger_part(h) > REAL(0);
     if (begins) {
         count = 2u;
         one = g;
         other = h;
     } else if (row > 0u) {
-        g = Blocks(push.blocks).data[place - 2u];
-        h = Blocks(push.blocks).data[place - 1u];
+        g = Blocks(arguments.blocks).data[place - 2u];
+        h = Blocks(arguments.blocks).data[place - 1u];
         if (vx_larger_part(g) > REAL(0) || vx_larger_part(h) > REAL(0)) {
             first = row - 1u;
             count = 2u;
@@ -44,17 +44,17 @@ void block_of(uint row, out uint first, out uint count, out C one, out C other) 
 }
 
 void main() {
-    uint tiles = (push.rows * push.n + gl_WorkGroupSize.x - 1u) / gl_WorkGroupSize.x;
+    uint tiles = (arguments.rows * arguments.n + gl_WorkGroupSize.x - 1u) / gl_WorkGroupSize.x;
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint matrix = group / tiles;
     uint element = (group - matrix * tiles) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (matrix >= push.batch || element >= push.rows * push.n) return;
-    uint n = push.n, row = element / n, column = element - row * n;
+    if (matrix >= arguments.batch || element >= arguments.rows * arguments.n) return;
+    uint n = arguments.n, row = element / n, column = element - row * n;
     if (row < n && row > column) return;
-    uvec2 h = vx_address(push.h, matrix, push.rows * n);
-    uvec2 r = vx_address(push.r, matrix, 2u * push.rows * n);  // in elements of T
+    uvec2 h = vx_address(arguments.h, matrix, arguments.rows * n);
+    uvec2 r = vx_address(arguments.r, matrix, 2u * arguments.rows * n);  // in elements of T
 #ifdef COMPLEX
-    r = vx_address(push.r, matrix, push.rows * n);
+    r = vx_address(arguments.r, matrix, arguments.rows * n);
 #endif
     blocks_of = 3u * n * matrix;
     uint first, count, left_first = row, left_count = 1u;
@@ -70,9 +70,9 @@ void main() {
         }
         result = vx_sum(result, vx_times(vx_conjugated(i == 0u ? left_one : left_other), sum));
     }
-    if (row == column) result = Blocks(push.blocks).data[blocks_of + 3u * row];
+    if (row == column) result = Blocks(arguments.blocks).data[blocks_of + 3u * row];
     // Schur's form of a Hermitian matrix is diagonal: what is beside that is rounding.
-    bool hermitian = State(push.states).data[matrix * STATE_WORDS + DIFFERS] == 0;
+    bool hermitian = State(arguments.states).data[matrix * STATE_WORDS + DIFFERS] == 0;
     if (hermitian && row < column) result = C(0);
     Results(r).data[element] = result;
 }

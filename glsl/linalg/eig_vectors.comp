@@ -8,22 +8,22 @@ layout(local_size_x_id = 0) in;
 
 #define LARGEST_EXPONENT 40
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 t;            // (batch, 2 n, n), the triangle above
     uvec2 x;            // (batch, n, n), a vector in each column
     uint batch, n, first, last;
-} push;
+} arguments;
 
 void main() {
     uint unit = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    uint n = push.n, matrix = unit / n;
-    if (matrix >= push.batch) return;
+    uint n = arguments.n, matrix = unit / n;
+    if (matrix >= arguments.batch) return;
     uint column = unit - matrix * n;
-    uvec2 t = vx_address(push.t, matrix, 2u * n * n);
-    uvec2 x = vx_address(push.x, matrix, n * n);
+    uvec2 t = vx_address(arguments.t, matrix, 2u * n * n);
+    uvec2 x = vx_address(arguments.x, matrix, n * n);
     C eigenvalue = Elements(t).data[column * n + column];
     precise REAL least = max(EPSILON * vx_size(eigenvalue), SMALLEST);
-    for (uint i = push.last; i-- > push.first;) {
+    for (uint i = arguments.last; i-- > arguments.first;) {
         if (i >= column) {
             Elements(x).data[i * n + column] = i == column ? C(1, 0) : C(0);
             continue;

@@ -8,19 +8,19 @@ layout(buffer_reference, scalar) readonly buffer Elements { T data[]; };
 layout(buffer_reference, scalar) readonly buffer State { int data[]; };
 layout(buffer_reference, scalar) writeonly buffer Results { T data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 values;
     uvec2 state;        // (batch, 2)
     uvec2 result;       // (batch, n)
     uint count;         // batch * n
     uint n;
     uint pitch, step_;  // between the values of a matrix and the next, and of one value and the next
-} push;
+} arguments;
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
-    uint matrix = index / push.n;
-    T value = Elements(vx_address(push.values, matrix, push.pitch)).data[(index - matrix * push.n) * push.step_];
-    Results(push.result).data[index] = vx_shifted(value, State(push.state).data[2u * matrix]);
+    if (index >= arguments.count) return;
+    uint matrix = index / arguments.n;
+    T value = Elements(vx_address(arguments.values, matrix, arguments.pitch)).data[(index - matrix * arguments.n) * arguments.step_];
+    Results(arguments.result).data[index] = vx_shifted(value, State(arguments.state).data[2u * matrix]);
 }

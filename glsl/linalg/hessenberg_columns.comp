@@ -6,25 +6,25 @@
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint LANES = 8u;
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 h;            // (batch, rows, n)
     uvec2 v;            // (batch, n)
     uvec2 z;            // (batch, n)
     uvec2 taus;         // (batch,)
     uint batch, n, rows, column;
-} push;
+} arguments;
 
 shared T sums[gl_WorkGroupSize.x];
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint n = push.n, first = push.column + 1u;
+    uint n = arguments.n, first = arguments.column + 1u;
     uint columns = gl_WorkGroupSize.x / LANES;
     uint tiles = (n - first + columns - 1u) / columns;
     uint matrix = group / tiles;
-    if (matrix >= push.batch) return;
-    uvec2 h = vx_address(push.h, matrix, push.rows * n);
-    uvec2 v = vx_address(push.v, matrix, n);
+    if (matrix >= arguments.batch) return;
+    uvec2 h = vx_address(arguments.h, matrix, arguments.rows * n);
+    uvec2 v = vx_address(arguments.v, matrix, n);
     uint place = gl_LocalInvocationIndex % columns, lane = gl_LocalInvocationIndex / columns;
     uint column = first + (group - matrix * tiles) * columns + place;
     T sum = T(0);
@@ -42,6 +42,6 @@ void main() {
         }
     }
     if (lane == 0u && column < n) {
-        Elements(vx_address(push.z, matrix, n)).data[column] = vx_scaled(sum, Reals(push.taus).data[matrix]);
+        Elements(vx_address(arguments.z, matrix, n)).data[column] = vx_scaled(sum, Reals(arguments.taus).data[matrix]);
     }
 }

@@ -5,23 +5,23 @@
 
 layout(local_size_x_id = 0) in;
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 h;            // (batch, rows, n)
     uvec2 v;            // (batch, n)
     uvec2 taus;         // (batch,)
     uint batch, n, rows, column;
-} push;
+} arguments;
 
 shared int exponent;
 shared REAL sums[gl_WorkGroupSize.x];
 
 void main() {
     uint matrix = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (matrix >= push.batch) return;
+    if (matrix >= arguments.batch) return;
     uint local = gl_LocalInvocationIndex, size = gl_WorkGroupSize.x;
-    uint n = push.n, column = push.column, first = column + 1u;
-    uvec2 h = vx_address(push.h, matrix, push.rows * n);
-    uvec2 v = vx_address(push.v, matrix, n);
+    uint n = arguments.n, column = arguments.column, first = column + 1u;
+    uvec2 h = vx_address(arguments.h, matrix, arguments.rows * n);
+    uvec2 v = vx_address(arguments.v, matrix, n);
     if (local == 0u) exponent = -2 * MAXIMUM_EXPONENT;
     barrier();
     int own = -2 * MAXIMUM_EXPONENT;
@@ -54,5 +54,5 @@ void main() {
         Elements(v).data[i] = i == first ? FROM_REAL(REAL(1)) : element;
         Elements(h).data[i * n + column] = i == first ? beta : T(0);
     }
-    if (local == 0u) Reals(push.taus).data[matrix] = tau;
+    if (local == 0u) Reals(arguments.taus).data[matrix] = tau;
 }

@@ -7,31 +7,31 @@
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint LANES = 8u;
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 h;            // (batch, rows, n)
     uvec2 v;            // (batch, n)
     uvec2 z;            // (batch, n)
     uvec2 taus;         // (batch,)
     uint batch, n, rows, column;
-} push;
+} arguments;
 
 shared T sums[gl_WorkGroupSize.x];
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint n = push.n, first = push.column + 1u;
+    uint n = arguments.n, first = arguments.column + 1u;
     uint rows = gl_WorkGroupSize.x / LANES;
-    uint tiles = (push.rows + rows - 1u) / rows;
+    uint tiles = (arguments.rows + rows - 1u) / rows;
     uint matrix = group / tiles;
-    if (matrix >= push.batch) return;
-    REAL tau = Reals(push.taus).data[matrix];
+    if (matrix >= arguments.batch) return;
+    REAL tau = Reals(arguments.taus).data[matrix];
     if (tau == REAL(0)) return;
     uint local = gl_LocalInvocationIndex, lane = local % LANES;
     uint row = (group - matrix * tiles) * rows + local / LANES;
-    bool inside = row < push.rows;
-    uvec2 h = vx_address(push.h, matrix, push.rows * n);
-    uvec2 v = vx_address(push.v, matrix, n);
-    uvec2 z = vx_address(push.z, matrix, n);
+    bool inside = row < arguments.rows;
+    uvec2 h = vx_address(arguments.h, matrix, arguments.rows * n);
+    uvec2 v = vx_address(arguments.v, matrix, n);
+    uvec2 z = vx_address(arguments.z, matrix, n);
     T sum = T(0);
     if (inside) {
         bool reflected = row >= first && row < n;

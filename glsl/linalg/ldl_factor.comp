@@ -12,7 +12,7 @@ layout(local_size_x_id = 0) in;
 layout(buffer_reference, scalar) coherent buffer Elements { T data[]; };
 layout(buffer_reference, scalar) buffer Integers { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements a;
     Integers pivots;  // LAPACK's: the row exchanged, from 1 on, negative for both rows of a pivot of two
     Integers status;  // 1 + the first pivot that is 0, or 0
@@ -20,7 +20,7 @@ layout(push_constant, scalar) uniform Push {
     int order;
     int steps;
     uint hermitian;
-} push;
+} arguments;
 
 const REAL ALPHA = REAL(0.6403882032022076lf);  // (1 + sqrt(17)) / 8
 
@@ -30,7 +30,7 @@ shared int places[gl_WorkGroupSize.x];
 int base, order;
 bool hermitian;
 
-#define AT(I, J) push.a.data[base + (I) * order + (J)]
+#define AT(I, J) arguments.a.data[base + (I) * order + (J)]
 
 void meet() {
     groupMemoryBarrier();
@@ -113,12 +113,12 @@ void divided(T p, T q, T upper, T across, T lower, out T first, out T second) {
 }
 
 void main() {
-    base = int(gl_WorkGroupID.x) * push.order * push.order;
-    order = push.order;
-    hermitian = push.hermitian != 0u;
+    base = int(gl_WorkGroupID.x) * arguments.order * arguments.order;
+    order = arguments.order;
+    hermitian = arguments.hermitian != 0u;
     int lane = int(gl_LocalInvocationIndex), lanes = int(gl_WorkGroupSize.x), of_matrix = int(gl_WorkGroupID.x);
-    int k = push.next.data[of_matrix];
-    for (int step = 0; step < push.steps && k < order; ++step) {
+    int k = arguments.next.data[of_matrix];
+    for (int step = 0; step < arguments.steps && k < order; ++step) {
         int row, unused, pivot = k, width = 1;
         REAL here = size_at(k, k), column = largest(k, k, row);
         bool nothing = !(here > VX_ZERO || column > VX_ZERO) || here != here;
@@ -135,7 +135,7 @@ void main() {
         meet();
         T upper = real_if_hermitian(AT(k, k)), lower = real_if_hermitian(AT(last, last)), across = AT(last, k);
         if (nothing) {
-            if (lane == 0 && push.status.data[of_matrix] == 0) push.status.data[of_matrix] = k + 1;
+            if (lane == 0 && arguments.status.data[of_matrix] == 0) arguments.status.data[of_matrix] = k + 1;
         } else {
             for (int i = last + 1 + lane; i < order; i += lanes) {
                 T p = AT(i, k), q = AT(i, last), first, second = T(0);
@@ -163,10 +163,10 @@ void main() {
         if (lane == 0) {
             AT(k, k) = upper;
             AT(last, last) = lower;
-            for (int i = k; i <= last; ++i) push.pivots.data[of_matrix * order + i] = width == 1 ? pivot + 1 : -(pivot + 1);
+            for (int i = k; i <= last; ++i) arguments.pivots.data[of_matrix * order + i] = width == 1 ? pivot + 1 : -(pivot + 1);
         }
         k += width;
         meet();
     }
-    if (lane == 0) push.next.data[of_matrix] = k;
+    if (lane == 0) arguments.next.data[of_matrix] = k;
 }

@@ -10,7 +10,7 @@ layout(buffer_reference, scalar) readonly buffer Elements { T data[]; };
 layout(buffer_reference, scalar) coherent buffer Solutions { T data[]; };
 layout(buffer_reference, scalar) buffer Integers { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements a;
     Solutions b;
     Integers pivots;
@@ -18,12 +18,12 @@ layout(push_constant, scalar) uniform Push {
     int order, columns;
     int steps;
     uint hermitian, backward;
-} push;
+} arguments;
 
 int base, of_b;
 
-#define AT(I, J) push.a.data[base + (I) * push.order + (J)]
-#define B(I, C) push.b.data[of_b + (I) * push.columns + (C)]
+#define AT(I, J) arguments.a.data[base + (I) * arguments.order + (J)]
+#define B(I, C) arguments.b.data[of_b + (I) * arguments.columns + (C)]
 
 void meet() {
     groupMemoryBarrier();
@@ -39,29 +39,29 @@ void exchange(int first, int second, int column) {
 }
 
 void main() {
-    int matrix = int(gl_WorkGroupID.x), n = push.order;
+    int matrix = int(gl_WorkGroupID.x), n = arguments.order;
     base = matrix * n * n;
-    of_b = matrix * n * push.columns;
-    bool hermitian = push.hermitian != 0u;
+    of_b = matrix * n * arguments.columns;
+    bool hermitian = arguments.hermitian != 0u;
     int lane = int(gl_LocalInvocationIndex), lanes = int(gl_WorkGroupSize.x);
-    int k = push.next.data[matrix];
-    for (int step = 0; step < push.steps && k >= 0 && k < n; ++step) {
+    int k = arguments.next.data[matrix];
+    for (int step = 0; step < arguments.steps && k >= 0 && k < n; ++step) {
         // Pivots of values that no factorisation makes reach no other memory.
-        int pivot = push.pivots.data[matrix * n + k];
+        int pivot = arguments.pivots.data[matrix * n + k];
         int other = clamp(abs(pivot) - 1, 0, n - 1);
-        int width = pivot < 0 && (push.backward != 0u ? k > 0 : k < n - 1) ? 2 : 1;
-        int first = push.backward != 0u ? k - width + 1 : k, last = first + width - 1;
-        if (push.backward == 0u) {
-            for (int c = lane; c < push.columns; c += lanes) exchange(last, other, c);
+        int width = pivot < 0 && (arguments.backward != 0u ? k > 0 : k < n - 1) ? 2 : 1;
+        int first = arguments.backward != 0u ? k - width + 1 : k, last = first + width - 1;
+        if (arguments.backward == 0u) {
+            for (int c = lane; c < arguments.columns; c += lanes) exchange(last, other, c);
             meet();
             int rest = n - last - 1;
-            for (int place = lane; place < rest * push.columns; place += lanes) {
-                int i = last + 1 + place / push.columns, c = place % push.columns;
+            for (int place = lane; place < rest * arguments.columns; place += lanes) {
+                int i = last + 1 + place / arguments.columns, c = place % arguments.columns;
                 T value = vx_add_product(-AT(i, first), B(first, c), B(i, c));
                 B(i, c) = width == 2 ? vx_add_product(-AT(i, last), B(last, c), value) : value;
             }
             meet();
-            for (int c = lane; c < push.columns; c += lanes) {
+            for (int c = lane; c < arguments.columns; c += lanes) {
                 if (width == 1) {
                     B(k, c) = over(B(k, c), AT(k, k));
                 } else {
@@ -79,7 +79,7 @@ void main() {
                 }
             }
         } else {
-            for (int c = lane; c < push.columns; c += lanes) {
+            for (int c = lane; c < arguments.columns; c += lanes) {
                 T upper = B(first, c), lower = B(last, c);
                 for (int i = last + 1; i < n; ++i) {
                     upper = vx_add_product(-vx_conjugate_if(AT(i, first), hermitian), B(i, c), upper);
@@ -90,8 +90,8 @@ void main() {
                 exchange(last, other, c);
             }
         }
-        k += push.backward != 0u ? -width : width;
+        k += arguments.backward != 0u ? -width : width;
         meet();
     }
-    if (lane == 0) push.next.data[matrix] = k;
+    if (lane == 0) arguments.next.data[matrix] = k;
 }

@@ -11,7 +11,7 @@ layout(buffer_reference, scalar) writeonly buffer Values { T data[]; };
 layout(buffer_reference, scalar) readonly buffer Status { int data[]; };
 layout(buffer_reference, scalar) writeonly buffer Exponents { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements a;         // the first factored matrix
     Status status;      // for each matrix two integers, the second how many rows were exchanged
     Values values;
@@ -20,7 +20,7 @@ layout(push_constant, scalar) uniform Push {
     int order;          // of the matrices
     int batch, step;    // strides of matrices and along their diagonal
     uint whole;         // write the determinant itself to `values`, and no exponents
-} push;
+} arguments;
 
 // x 2^-exponent of about 1, where x is finite and not zero.
 T normalised(T x, inout int exponent) {
@@ -37,24 +37,24 @@ T normalised(T x, inout int exponent) {
 
 void main() {
     uint matrix = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (matrix >= push.count) return;
+    if (matrix >= arguments.count) return;
 #ifdef COMPLEX_T
     T value = T(1.0, 0.0);
 #else
     T value = T(1.0);
 #endif
     int exponent = 0;
-    for (int i = 0; i < push.order; ++i) {
-        T pivot = normalised(push.a.data[int(matrix) * push.batch + i * push.step], exponent);
+    for (int i = 0; i < arguments.order; ++i) {
+        T pivot = normalised(arguments.a.data[int(matrix) * arguments.batch + i * arguments.step], exponent);
         precise T product = vx_multiply(value, pivot);
         value = normalised(product, exponent);
     }
-    bool negative = (push.status.data[2 * matrix + 1] & 1) != 0;
+    bool negative = (arguments.status.data[2 * matrix + 1] & 1) != 0;
     if (negative && !vx_vanishes(value)) value = -value;
-    if (push.whole != 0u) {
-        push.values.data[matrix] = vx_scaled(value, exponent);
+    if (arguments.whole != 0u) {
+        arguments.values.data[matrix] = vx_scaled(value, exponent);
     } else {
-        push.values.data[matrix] = value;
-        push.exponents.data[matrix] = exponent;
+        arguments.values.data[matrix] = value;
+        arguments.exponents.data[matrix] = exponent;
     }
 }

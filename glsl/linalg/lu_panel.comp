@@ -11,7 +11,7 @@ layout(local_size_x_id = 0) in;
 layout(buffer_reference, scalar) buffer Elements { T data[]; };
 layout(buffer_reference, scalar) buffer Integers { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements a;         // the panel of the first matrix
     Integers rows_of;   // for each row of a matrix, which row of the original it is
     Integers pivots;    // for each column, with which row its own was exchanged
@@ -21,7 +21,7 @@ layout(push_constant, scalar) uniform Push {
     int first;          // its first column
     int order;          // of the matrices
     int batch, row, column;  // strides
-} push;
+} arguments;
 
 shared KEY keys[gl_WorkGroupSize.x];
 shared int places[gl_WorkGroupSize.x];
@@ -33,23 +33,23 @@ void meet() {
 }
 
 int base;
-int at(int row, int column) { return base + row * push.row + column * push.column; }
+int at(int row, int column) { return base + row * arguments.row + column * arguments.column; }
 
 void main() {
     uint matrix = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (matrix >= push.count) return;
+    if (matrix >= arguments.count) return;
     int local = int(gl_LocalInvocationIndex), size = int(gl_WorkGroupSize.x);
-    base = int(matrix) * push.batch;
-    int marks = int(matrix) * push.order + push.first;  // of this panel in rows_of and pivots
+    base = int(matrix) * arguments.batch;
+    int marks = int(matrix) * arguments.order + arguments.first;  // of this panel in rows_of and pivots
 
-    for (int j = 0; j < push.columns; ++j) {
+    for (int j = 0; j < arguments.columns; ++j) {
         // Column j, from the diagonal down.
         KEY best = NO_KEY;
         int place = NOWHERE;
-        for (int i = j + local; i < push.rows; i += size) {
-            T value = push.a.data[at(i, j)];
-            for (int k = 0; k < j; ++k) value = vx_add_product(-push.a.data[at(i, k)], push.a.data[at(k, j)], value);
-            push.a.data[at(i, j)] = value;
+        for (int i = j + local; i < arguments.rows; i += size) {
+            T value = arguments.a.data[at(i, j)];
+            for (int k = 0; k < j; ++k) value = vx_add_product(-arguments.a.data[at(i, k)], arguments.a.data[at(k, j)], value);
+            arguments.a.data[at(i, j)] = value;
             vx_take_larger(best, place, key_of(value), i);
         }
         keys[local] = best;
@@ -62,37 +62,37 @@ void main() {
         int pivot_row = places[0];
 
         if (pivot_row != j) {
-            for (int k = local; k < push.columns; k += size) {
+            for (int k = local; k < arguments.columns; k += size) {
                 int here = at(j, k), there = at(pivot_row, k);
-                T value = push.a.data[here];
-                push.a.data[here] = push.a.data[there];
-                push.a.data[there] = value;
+                T value = arguments.a.data[here];
+                arguments.a.data[here] = arguments.a.data[there];
+                arguments.a.data[there] = value;
             }
         }
         if (local == 0) {
-            push.pivots.data[marks + j] = push.first + pivot_row;
+            arguments.pivots.data[marks + j] = arguments.first + pivot_row;
             if (pivot_row != j) {
-                int value = push.rows_of.data[marks + j];
-                push.rows_of.data[marks + j] = push.rows_of.data[marks + pivot_row];
-                push.rows_of.data[marks + pivot_row] = value;
-                push.status.data[2 * matrix + 1] += 1;
+                int value = arguments.rows_of.data[marks + j];
+                arguments.rows_of.data[marks + j] = arguments.rows_of.data[marks + pivot_row];
+                arguments.rows_of.data[marks + pivot_row] = value;
+                arguments.status.data[2 * matrix + 1] += 1;
             }
         }
         meet();
 
         // Row j of U, right of the diagonal, and column j of L below it.
-        for (int c = j + 1 + local; c < push.columns; c += size) {
-            T value = push.a.data[at(j, c)];
-            for (int k = 0; k < j; ++k) value = vx_add_product(-push.a.data[at(j, k)], push.a.data[at(k, c)], value);
-            push.a.data[at(j, c)] = value;
+        for (int c = j + 1 + local; c < arguments.columns; c += size) {
+            T value = arguments.a.data[at(j, c)];
+            for (int k = 0; k < j; ++k) value = vx_add_product(-arguments.a.data[at(j, k)], arguments.a.data[at(k, c)], value);
+            arguments.a.data[at(j, c)] = value;
         }
-        T pivot = push.a.data[at(j, j)];
+        T pivot = arguments.a.data[at(j, j)];
         if (vx_vanishes(pivot)) {
-            if (local == 0 && push.status.data[2 * matrix] == 0) push.status.data[2 * matrix] = push.first + j + 1;
+            if (local == 0 && arguments.status.data[2 * matrix] == 0) arguments.status.data[2 * matrix] = arguments.first + j + 1;
         } else {
             T inverse = vx_inverse(pivot);
-            for (int i = j + 1 + local; i < push.rows; i += size) {
-                push.a.data[at(i, j)] = vx_quotient(push.a.data[at(i, j)], pivot, inverse);
+            for (int i = j + 1 + local; i < arguments.rows; i += size) {
+                arguments.a.data[at(i, j)] = vx_quotient(arguments.a.data[at(i, j)], pivot, inverse);
             }
         }
         meet();

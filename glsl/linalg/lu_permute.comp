@@ -7,19 +7,19 @@ layout(local_size_x_id = 0) in;
 
 layout(buffer_reference, scalar) readonly buffer Integers { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements b;
     Elements x;
     Integers rows_of;
     uint count;         // elements
     uint rows, columns;
-} push;
+} arguments;
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
-    uint row = index / push.columns;
-    uint first = row / push.rows * push.rows;  // of the matrix
-    uint source = (first + uint(push.rows_of.data[row])) * push.columns + index % push.columns;
-    push.x.data[index] = push.b.data[source];
+    if (index >= arguments.count) return;
+    uint row = index / arguments.columns;
+    uint first = row / arguments.rows * arguments.rows;  // of the matrix
+    uint source = (first + uint(arguments.rows_of.data[row])) * arguments.columns + index % arguments.columns;
+    arguments.x.data[index] = arguments.b.data[source];
 }

@@ -6,33 +6,33 @@ layout(local_size_x_id = 0) in;
 
 layout(buffer_reference, scalar) buffer Integers { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Integers rows;      // `order` for each matrix
     Integers pivots;    // `turns` for each matrix
     Integers work;      // 2 `order` for each matrix
     uint count;         // matrices
     int order, turns;
     uint to_pivots;     // find the pivots of rows, or else the rows of pivots
-} push;
+} arguments;
 
 void main() {
     uint matrix = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (matrix >= push.count) return;
-    int rows = int(matrix) * push.order, pivots = int(matrix) * push.turns;
-    int current = 2 * rows, place = current + push.order;  // which row is at a place, and where it is
-    for (int i = 0; i < push.order; ++i) {
-        push.work.data[current + i] = i;
-        push.work.data[place + i] = i;
+    if (matrix >= arguments.count) return;
+    int rows = int(matrix) * arguments.order, pivots = int(matrix) * arguments.turns;
+    int current = 2 * rows, place = current + arguments.order;  // which row is at a place, and where it is
+    for (int i = 0; i < arguments.order; ++i) {
+        arguments.work.data[current + i] = i;
+        arguments.work.data[place + i] = i;
     }
-    for (int i = 0; i < push.turns; ++i) {
-        int from = push.to_pivots != 0u ? push.work.data[place + push.rows.data[rows + i]] : push.pivots.data[pivots + i] - 1;
-        int moved = push.work.data[current + i], taken = push.work.data[current + from];
-        push.work.data[current + from] = moved;
-        push.work.data[current + i] = taken;
-        push.work.data[place + moved] = from;
-        push.work.data[place + taken] = i;
-        if (push.to_pivots != 0u) push.pivots.data[pivots + i] = from + 1;
+    for (int i = 0; i < arguments.turns; ++i) {
+        int from = arguments.to_pivots != 0u ? arguments.work.data[place + arguments.rows.data[rows + i]] : arguments.pivots.data[pivots + i] - 1;
+        int moved = arguments.work.data[current + i], taken = arguments.work.data[current + from];
+        arguments.work.data[current + from] = moved;
+        arguments.work.data[current + i] = taken;
+        arguments.work.data[place + moved] = from;
+        arguments.work.data[place + taken] = i;
+        if (arguments.to_pivots != 0u) arguments.pivots.data[pivots + i] = from + 1;
     }
-    if (push.to_pivots != 0u) return;
-    for (int i = 0; i < push.order; ++i) push.rows.data[rows + i] = push.work.data[current + i];
+    if (arguments.to_pivots != 0u) return;
+    for (int i = 0; i < arguments.order; ++i) arguments.rows.data[rows + i] = arguments.work.data[current + i];
 }

@@ -20,7 +20,7 @@ layout(local_size_x_id = 0) in;
 layout(buffer_reference, scalar) buffer Elements { T data[]; };
 layout(buffer_reference, scalar) buffer Integers { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 even, odd;    // the matrices, the elements of a column side by side; given in `even`
     Integers rows_of;   // for each row, which row of the given matrix it is
     Integers sources;   // for each row, where it was before the last panel: two places, used in turn
@@ -28,7 +28,7 @@ layout(push_constant, scalar) uniform Push {
     uint count;         // matrices
     int order;          // of the matrices
     int number;         // the strip to be factored
-} push;
+} arguments;
 
 #ifdef COMPLEX_T
 #define ZERO T(VX_ZERO, VX_ZERO)
@@ -58,15 +58,15 @@ int left_column, width;         // of this strip
 T own[ROWS][COLUMNS];           // of rows first + local + r * size
 
 int row_of(int r) { return first + local + r * size; }
-int at(int row, int column) { return base + column * push.order + row; }
-int source_of(int row, int panel) { return push.sources.data[(2 * matrix + (panel & 1)) * push.order + row]; }
+int at(int row, int column) { return base + column * arguments.order + row; }
+int source_of(int row, int panel) { return arguments.sources.data[(2 * matrix + (panel & 1)) * arguments.order + row]; }
 
 // The strip as it was before the last panel, its rows in the order after it. Past the end the last row and column are read again,
 // for values that are not stored.
 void load(Elements before) {
     EACH_ROW {
-        int row = min(row_of(r), push.order - 1);
-        if (push.number > 0) row = source_of(row, push.number - 1);
+        int row = min(row_of(r), arguments.order - 1);
+        if (arguments.number > 0) row = source_of(row, arguments.number - 1);
         EACH_COLUMN own[r][c] = before.data[at(row, left_column + min(c, width - 1))];
     }
 }
@@ -75,7 +75,7 @@ void load(Elements before) {
 void update(Elements before, Elements odd) {
     int above = first - COLUMNS;  // the first row and column of the strip before
     T found[COLUMNS];
-    if (local < width) EACH_COLUMN found[c] = before.data[at(source_of(above + c, push.number - 1), left_column + local)];
+    if (local < width) EACH_COLUMN found[c] = before.data[at(source_of(above + c, arguments.number - 1), left_column + local)];
     for (int place = local; place < COLUMNS * COLUMNS; place += size) {
         int row = place % COLUMNS, column = place / COLUMNS;
         lower[row][column] = odd.data[at(above + row, above + column)];
@@ -95,15 +95,15 @@ void update(Elements before, Elements odd) {
     barrier();
     // Columns of L are loaded some turns before they are used: their time passes with the products.
     int rows[ROWS];
-    EACH_ROW rows[r] = at(min(row_of(r), push.order - 1), above);
+    EACH_ROW rows[r] = at(min(row_of(r), arguments.order - 1), above);
     T ahead[AHEAD][ROWS];
-    [[unroll]] for (int k = 0; k < AHEAD; ++k) EACH_ROW ahead[k][r] = odd.data[rows[r] + k * push.order];
+    [[unroll]] for (int k = 0; k < AHEAD; ++k) EACH_ROW ahead[k][r] = odd.data[rows[r] + k * arguments.order];
     for (int start = 0; start < COLUMNS; start += AHEAD) {
         [[unroll]] for (int k = 0; k < AHEAD; ++k) {
             T factor[ROWS];
             EACH_ROW {
                 factor[r] = -ahead[k][r];
-                ahead[k][r] = odd.data[rows[r] + min(start + k + AHEAD, COLUMNS - 1) * push.order];
+                ahead[k][r] = odd.data[rows[r] + min(start + k + AHEAD, COLUMNS - 1) * arguments.order];
             }
             EACH_COLUMN {
                 T right = upper[start + k][c];
@@ -132,7 +132,7 @@ int find_pivot(int diagonal) {
     int place = NOWHERE;
     EACH_ROW {
         int row = row_of(r);
-        if (row < push.order && (r > 0 || row >= diagonal)) vx_take_larger(best, place, key_of(own[r][0]), row);
+        if (row < arguments.order && (r > 0 || row >= diagonal)) vx_take_larger(best, place, key_of(own[r][0]), row);
     }
     subgroup_largest(best, place);
     if (subgroupElect()) {
@@ -188,7 +188,7 @@ void factor() {
         exchanges += int(found != diagonal);
         T pivot = eliminating_row[0];
         bool vanishes = vx_vanishes(pivot);
-        if (vanishes && local == 0 && push.status.data[2 * matrix] == 0) push.status.data[2 * matrix] = diagonal + 1;
+        if (vanishes && local == 0 && arguments.status.data[2 * matrix] == 0) arguments.status.data[2 * matrix] = diagonal + 1;
         int shift = vx_inverse_shift(pivot);
         if (shift != 0) EACH_ROW if (row_of(r) > diagonal) own[r][0] = vx_scaled(own[r][0], shift);
         T inverse = vanishes ? ZERO : vx_rounded_inverse(shift != 0 ? vx_scaled(pivot, shift) : pivot);
@@ -203,15 +203,15 @@ void factor() {
             own[r][COLUMNS - 1] = factor;
         }
     }
-    Elements even = Elements(push.even), odd = Elements(push.odd);
+    Elements even = Elements(arguments.even), odd = Elements(arguments.odd);
     int given[ROWS];
-    EACH_ROW if (row_of(r) < push.order) given[r] = push.rows_of.data[matrix * push.order + source[r]];
+    EACH_ROW if (row_of(r) < arguments.order) given[r] = arguments.rows_of.data[matrix * arguments.order + source[r]];
     meet();
     EACH_ROW {
         int row = row_of(r);
-        if (row >= push.order) continue;
-        push.rows_of.data[matrix * push.order + row] = given[r];
-        push.sources.data[(2 * matrix + (push.number & 1)) * push.order + row] = source[r];
+        if (row >= arguments.order) continue;
+        arguments.rows_of.data[matrix * arguments.order + row] = given[r];
+        arguments.sources.data[(2 * matrix + (arguments.number & 1)) * arguments.order + row] = source[r];
         EACH_COLUMN {
             int column = c - (COLUMNS - width);
             if (column < 0) continue;
@@ -219,35 +219,35 @@ void factor() {
             even.data[at(given[r], left_column + column)] = own[r][c];
         }
     }
-    if (local == 0) push.status.data[2 * matrix + 1] += exchanges;
+    if (local == 0) arguments.status.data[2 * matrix + 1] += exchanges;
 }
 
 void main() {
-    int strips = (push.order + COLUMNS - 1) / COLUMNS;
-    uint groups = uint(push.number == 0 ? 1 : strips - push.number);  // before the first panel there is nothing to take out
+    int strips = (arguments.order + COLUMNS - 1) / COLUMNS;
+    uint groups = uint(arguments.number == 0 ? 1 : strips - arguments.number);  // before the first panel there is nothing to take out
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     matrix = int(group / groups);
-    if (matrix >= push.count) return;
-    int strip = push.number + int(group % groups);
+    if (matrix >= arguments.count) return;
+    int strip = arguments.number + int(group % groups);
     local = int(gl_LocalInvocationIndex);
     size = int(gl_WorkGroupSize.x);
-    base = matrix * push.order * push.order;
-    first = push.number * COLUMNS;
+    base = matrix * arguments.order * arguments.order;
+    first = arguments.number * COLUMNS;
     left_column = strip * COLUMNS;
-    width = min(COLUMNS, push.order - left_column);
+    width = min(COLUMNS, arguments.order - left_column);
 
-    bool from_odd = push.number > 1 && push.number % 2 == 0;
-    uvec2 address = from_odd ? push.odd : push.even;
+    bool from_odd = arguments.number > 1 && arguments.number % 2 == 0;
+    uvec2 address = from_odd ? arguments.odd : arguments.even;
     Elements before = Elements(address);
     load(before);
-    if (push.number > 0) update(before, Elements(push.odd));
-    if (strip == push.number) {
+    if (arguments.number > 0) update(before, Elements(arguments.odd));
+    if (strip == arguments.number) {
         factor();
         return;
     }
-    address = from_odd ? push.even : push.odd;
+    address = from_odd ? arguments.even : arguments.odd;
     Elements after = Elements(address);
     EACH_ROW EACH_COLUMN {
-        if (row_of(r) < push.order && c < width) after.data[at(row_of(r), left_column + c)] = own[r][c];
+        if (row_of(r) < arguments.order && c < width) after.data[at(row_of(r), left_column + c)] = own[r][c];
     }
 }

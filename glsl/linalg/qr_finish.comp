@@ -8,25 +8,25 @@ layout(buffer_reference, scalar) readonly buffer Elements { T data[]; };
 layout(buffer_reference, scalar) readonly buffer Exponents { int data[]; };
 layout(buffer_reference, scalar) writeonly buffer Results { T data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 a;            // (batch, m, n)
     uvec2 exponents;    // (batch, n)
     uvec2 r;            // (batch, rows, n)
     uint batch, m, n, rows;
-} push;
+} arguments;
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint tiles = (push.n + gl_WorkGroupSize.x - 1u) / gl_WorkGroupSize.x;
+    uint tiles = (arguments.n + gl_WorkGroupSize.x - 1u) / gl_WorkGroupSize.x;
     uint row = group / tiles;
     uint column = (group - row * tiles) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    uint matrix = row / push.rows;
-    if (matrix >= push.batch || column >= push.n) return;
-    row -= matrix * push.rows;
+    uint matrix = row / arguments.rows;
+    if (matrix >= arguments.batch || column >= arguments.n) return;
+    row -= matrix * arguments.rows;
     T element = T(0);
     if (row <= column) {
-        element = Elements(vx_address(push.a, matrix, push.m * push.n)).data[row * push.n + column];
-        element = vx_shifted(element, Exponents(push.exponents).data[matrix * push.n + column]);
+        element = Elements(vx_address(arguments.a, matrix, arguments.m * arguments.n)).data[row * arguments.n + column];
+        element = vx_shifted(element, Exponents(arguments.exponents).data[matrix * arguments.n + column]);
     }
-    Results(vx_address(push.r, matrix, push.rows * push.n)).data[row * push.n + column] = element;
+    Results(vx_address(arguments.r, matrix, arguments.rows * arguments.n)).data[row * arguments.n + column] = element;
 }

@@ -13,7 +13,7 @@ layout(constant_id = 1) const uint COLUMNS = 32u;
 
 layout(buffer_reference, scalar) buffer Elements { T data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 a;            // (batch, m, n); R is left in its upper triangle
     uvec2 v;            // (batch, m, count): V, of which this panel's rows from the diagonal down are written
     uvec2 tau;          // (batch, count)
@@ -21,7 +21,7 @@ layout(push_constant, scalar) uniform Push {
     uint batch, m, n, count;
     uint first;         // the panel's first row and column
     uint width;         // its columns
-} push;
+} arguments;
 
 shared T exchange[gl_WorkGroupSize.x];
 shared T products[COLUMNS];
@@ -36,19 +36,19 @@ void wait() {
 
 void main() {
     uint matrix = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (matrix >= push.batch) return;
+    if (matrix >= arguments.batch) return;
     uint c = gl_LocalInvocationIndex % COLUMNS;
     uint lane = gl_LocalInvocationIndex / COLUMNS;
     uint lanes = gl_WorkGroupSize.x / COLUMNS;
-    bool used = c < push.width;
-    uint m = push.m, n = push.n;
-    Elements a = Elements(vx_address(push.a, matrix, m * n));
-    Elements v = Elements(vx_address(push.v, matrix, m * push.count));
-    Elements t = Elements(vx_address(push.t, matrix, COLUMNS * COLUMNS));
-    uint column = push.first + c;
+    bool used = c < arguments.width;
+    uint m = arguments.m, n = arguments.n;
+    Elements a = Elements(vx_address(arguments.a, matrix, m * n));
+    Elements v = Elements(vx_address(arguments.v, matrix, m * arguments.count));
+    Elements t = Elements(vx_address(arguments.t, matrix, COLUMNS * COLUMNS));
+    uint column = arguments.first + c;
 
-    for (uint j = 0u; j < push.width; ++j) {
-        uint row = push.first + j;
+    for (uint j = 0u; j < arguments.width; ++j) {
+        uint row = arguments.first + j;
         uint pivot = row;       // its column, as it happens
         int shift = 0;
         for (int attempt = 0; attempt < 2; ++attempt) {
@@ -121,7 +121,7 @@ void main() {
         if (lane == 0u) {
             if (used && c > j && reflects) a.data[row * n + column] = exchange[c];
             if (c == j) {
-                Elements(push.tau).data[matrix * push.count + column] = tau;
+                Elements(arguments.tau).data[matrix * arguments.count + column] = tau;
                 factors[j] = factor;
                 diagonal[j] = reflects ? FROM_REAL(beta * vx_two_to_the(-shift)) : alpha;
             }
@@ -133,10 +133,10 @@ void main() {
     }
 
     if (!used) return;
-    EACH(i, push.first + lane, m, lanes) {
+    EACH(i, arguments.first + lane, m, lanes) {
         T element = i < column ? T(0) : FROM_REAL(REAL(1));
         if (i > column) element = vx_times(a.data[i * n + column], factors[c]);
-        v.data[i * push.count + column] = element;
+        v.data[i * arguments.count + column] = element;
         if (i == column) a.data[i * n + column] = diagonal[c];
     }
 }

@@ -10,36 +10,36 @@ layout(constant_id = 1) const uint COLUMNS = 32u;
 layout(buffer_reference, scalar) buffer Elements { T data[]; };
 layout(buffer_reference, scalar) writeonly buffer Exponents { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 a;
     uvec2 exponents;
     uint batch, m, n;
-} push;
+} arguments;
 
 shared int largest[gl_WorkGroupSize.x];
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint tiles = (push.n + COLUMNS - 1u) / COLUMNS;
+    uint tiles = (arguments.n + COLUMNS - 1u) / COLUMNS;
     uint matrix = group / tiles;
-    if (matrix >= push.batch) return;
+    if (matrix >= arguments.batch) return;
     uint place = gl_LocalInvocationIndex % COLUMNS;
     uint column = (group - matrix * tiles) * COLUMNS + place;
     uint lane = gl_LocalInvocationIndex / COLUMNS;
     uint lanes = gl_WorkGroupSize.x / COLUMNS;
-    Elements a = Elements(vx_address(push.a, matrix, push.m * push.n));
+    Elements a = Elements(vx_address(arguments.a, matrix, arguments.m * arguments.n));
     // Exponents as integers are ordered also where there are infinities and NaN, whose columns stay as they are.
     int exponent = -MAXIMUM_EXPONENT * 2;
-    if (column < push.n) {
-        EACH(i, lane, push.m, lanes) exponent = max(exponent, vx_largest_exponent(a.data[i * push.n + column]));
+    if (column < arguments.n) {
+        EACH(i, lane, arguments.m, lanes) exponent = max(exponent, vx_largest_exponent(a.data[i * arguments.n + column]));
     }
     largest[gl_LocalInvocationIndex] = exponent;
     barrier();
-    if (column >= push.n) return;
+    if (column >= arguments.n) return;
     for (uint k = 0u; k < lanes; ++k) exponent = max(exponent, largest[k * COLUMNS + place]);
     if (exponent == MAXIMUM_EXPONENT) exponent = 0;
     if (exponent != 0) {
-        EACH(i, lane, push.m, lanes) a.data[i * push.n + column] = vx_shifted(a.data[i * push.n + column], -exponent);
+        EACH(i, lane, arguments.m, lanes) a.data[i * arguments.n + column] = vx_shifted(a.data[i * arguments.n + column], -exponent);
     }
-    if (lane == 0u) Exponents(push.exponents).data[matrix * push.n + column] = exponent;
+    if (lane == 0u) Exponents(arguments.exponents).data[matrix * arguments.n + column] = exponent;
 }

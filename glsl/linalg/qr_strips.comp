@@ -14,14 +14,14 @@ layout(local_size_x_id = 0) in;
 layout(buffer_reference, scalar) buffer Elements { T data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Packs { PACK data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 a;            // (batch, m, n); R is left in its upper triangle
     uvec2 v;            // (batch, m, count): zeros, and V as columns
     uvec2 tau;          // (batch, count)
     uvec2 inner;        // (batch, 2, COLUMNS, COLUMNS): V^H V of the last two strips
     uint batch, m, n, count;
     uint number;        // the strip to be factored
-} push;
+} arguments;
 
 #if PACK_ROWS == 1
 #define PART(pack, i) pack
@@ -53,19 +53,19 @@ uint row_of(int p, int i) { return start + (uint(p) * lanes + lane) * PACK_ROWS 
 
 // own = (1 - V T^H V^H) own, V being that of the strip before.
 void apply() {
-    uvec2 v_address = vx_address(push.v, matrix, push.m * push.count);
-    uvec2 inner_address = vx_address(push.inner, 2u * matrix + (push.number - 1u) % 2u, COLUMNS * COLUMNS);
+    uvec2 v_address = vx_address(arguments.v, matrix, arguments.m * arguments.count);
+    uvec2 inner_address = vx_address(arguments.inner, 2u * matrix + (arguments.number - 1u) % 2u, COLUMNS * COLUMNS);
     Packs v = Packs(v_address);
     Elements inner = Elements(inner_address);
     for (uint place = local; place < COLUMNS * COLUMNS; place += gl_WorkGroupSize.x) {
         crossed[place / COLUMNS][place % COLUMNS] = inner.data[place];
     }
-    if (local < COLUMNS) taus[local] = Elements(push.tau).data[matrix * push.count + first - COLUMNS + local];
+    if (local < COLUMNS) taus[local] = Elements(arguments.tau).data[matrix * arguments.count + first - COLUMNS + local];
 
     T sums[COLUMNS];
     [[unroll]] for (int k = 0; k < COLUMNS; ++k) sums[k] = T(0);
     EACH_PACK EACH_PART {
-        uint at = (min(row_of(p, i), push.m - 1u) * push.count + first - COLUMNS) / PACK_ROWS;
+        uint at = (min(row_of(p, i), arguments.m - 1u) * arguments.count + first - COLUMNS) / PACK_ROWS;
         EACH_ACROSS {
             PACK factor = v.data[at + q];
             [[unroll]] for (int k = 0; k < PACK_ROWS; ++k) {
@@ -99,7 +99,7 @@ void apply() {
     barrier();
     [[unroll]] for (int k = 0; k < COLUMNS; ++k) sums[k] = -products[k][c];
     EACH_PACK EACH_PART {
-        uint at = (min(row_of(p, i), push.m - 1u) * push.count + first - COLUMNS) / PACK_ROWS;
+        uint at = (min(row_of(p, i), arguments.m - 1u) * arguments.count + first - COLUMNS) / PACK_ROWS;
         EACH_ACROSS {
             PACK factor = v.data[at + q];
             [[unroll]] for (int k = 0; k < PACK_ROWS; ++k) {
@@ -230,49 +230,49 @@ void factor(uint width) {
 }
 
 void main() {
-    uint strips = (push.n + COLUMNS - 1u) / COLUMNS;
-    uint groups = push.number == 0u ? 1u : strips - push.number;  // before the first strip there is nothing to apply
+    uint strips = (arguments.n + COLUMNS - 1u) / COLUMNS;
+    uint groups = arguments.number == 0u ? 1u : strips - arguments.number;  // before the first strip there is nothing to apply
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     matrix = group / groups;
-    if (matrix >= push.batch) return;
-    uint strip = push.number + group % groups;
+    if (matrix >= arguments.batch) return;
+    uint strip = arguments.number + group % groups;
     local = gl_LocalInvocationIndex;
     c = local % COLUMNS;
     lane = local / COLUMNS;
     lanes = gl_WorkGroupSize.x / COLUMNS;
-    first = push.number * COLUMNS;
-    start = push.number == 0u ? 0u : first - COLUMNS;
+    first = arguments.number * COLUMNS;
+    start = arguments.number == 0u ? 0u : first - COLUMNS;
     column = strip * COLUMNS + c;
-    used = column < push.n;
-    uvec2 a_address = vx_address(push.a, matrix, push.m * push.n);
+    used = column < arguments.n;
+    uvec2 a_address = vx_address(arguments.a, matrix, arguments.m * arguments.n);
     Elements a = Elements(a_address);
     EACH_PACK EACH_PART {
         uint row = row_of(p, i);
-        T element = a.data[min(row, push.m - 1u) * push.n + min(column, push.n - 1u)];
-        own[p * PACK_ROWS + i] = row < push.m ? element : T(0);
+        T element = a.data[min(row, arguments.m - 1u) * arguments.n + min(column, arguments.n - 1u)];
+        own[p * PACK_ROWS + i] = row < arguments.m ? element : T(0);
     }
-    if (push.number > 0u) apply();
+    if (arguments.number > 0u) apply();
     // Past the end the last row of V was taken. What comes of columns past the end is not stored.
-    EACH_PACK EACH_PART if (row_of(p, i) >= push.m) own[p * PACK_ROWS + i] = T(0);
+    EACH_PACK EACH_PART if (row_of(p, i) >= arguments.m) own[p * PACK_ROWS + i] = T(0);
 
-    uint rank = min(push.m, push.n);
-    uint width = strip == push.number && first < rank ? min(rank - first, COLUMNS) : 0u;
+    uint rank = min(arguments.m, arguments.n);
+    uint width = strip == arguments.number && first < rank ? min(rank - first, COLUMNS) : 0u;
     if (width > 0u) {
         barrier();
         factor(width);
-        uvec2 v_address = vx_address(push.v, matrix, push.m * push.count);
-        uvec2 inner_address = vx_address(push.inner, 2u * matrix + push.number % 2u, COLUMNS * COLUMNS);
+        uvec2 v_address = vx_address(arguments.v, matrix, arguments.m * arguments.count);
+        uvec2 inner_address = vx_address(arguments.inner, 2u * matrix + arguments.number % 2u, COLUMNS * COLUMNS);
         Elements v = Elements(v_address), inner = Elements(inner_address);
         for (uint place = local; place < COLUMNS * COLUMNS; place += gl_WorkGroupSize.x) {
             uint i = place / COLUMNS, j = place % COLUMNS;
             inner.data[place] = i < j && j < width ? crossed[i][j] : T(0);
         }
-        if (local < width) Elements(push.tau).data[matrix * push.count + first + local] = taus[local];
+        if (local < width) Elements(arguments.tau).data[matrix * arguments.count + first + local] = taus[local];
         if (c < width) {
             EACH_PACK EACH_PART {
                 uint row = row_of(p, i);
-                if (row >= column && row < push.m) {
-                    v.data[row * push.count + column] = row > column ? vx_times(own[p * PACK_ROWS + i], factors[c]) : FROM_REAL(REAL(1));
+                if (row >= column && row < arguments.m) {
+                    v.data[row * arguments.count + column] = row > column ? vx_times(own[p * PACK_ROWS + i], factors[c]) : FROM_REAL(REAL(1));
                 }
                 if (row == column) own[p * PACK_ROWS + i] = diagonals[c];
             }
@@ -280,6 +280,6 @@ void main() {
     }
     EACH_PACK EACH_PART {
         uint row = row_of(p, i);
-        if (used && row < push.m) a.data[row * push.n + column] = own[p * PACK_ROWS + i];
+        if (used && row < arguments.m) a.data[row * arguments.n + column] = own[p * PACK_ROWS + i];
     }
 }

@@ -10,21 +10,21 @@ layout(constant_id = 1) const uint COLUMNS = 32u;
 layout(buffer_reference, scalar) readonly buffer Elements { T data[]; };
 layout(buffer_reference, scalar) writeonly buffer Results { T data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 products;     // (blocks, COLUMNS, COLUMNS): V^H V
     uvec2 tau;          // (blocks, COLUMNS)
     uvec2 t;            // (blocks, COLUMNS, COLUMNS)
     uint rows;          // of all blocks
-} push;
+} arguments;
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.rows) return;
+    if (index >= arguments.rows) return;
     uint block = index / COLUMNS;
     uint row = index - block * COLUMNS;
-    Elements products = Elements(vx_address(push.products, block, COLUMNS * COLUMNS));
-    Elements taus = Elements(vx_address(push.tau, block, COLUMNS));
-    Results t = Results(vx_address(push.t, index, COLUMNS));
+    Elements products = Elements(vx_address(arguments.products, block, COLUMNS * COLUMNS));
+    Elements taus = Elements(vx_address(arguments.tau, block, COLUMNS));
+    Results t = Results(vx_address(arguments.t, index, COLUMNS));
     // Each element, as soon as it is found, is taken into the sums of all that follow: these additions need not wait for one another.
     T sums[COLUMNS];
     for (uint j = 0u; j < COLUMNS; ++j) sums[j] = T(0);

@@ -10,14 +10,14 @@ layout(local_size_x_id = 0) in;
 layout(buffer_reference, scalar) buffer Elements { T data[]; };
 layout(buffer_reference, scalar) readonly buffer Words { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 x;            // (batch, rows, pitch)
     uvec2 turns;        // (batch, blocks / 2, chunks, SIZE, SIZE): J^T is the first of the chunks
     uvec2 turned;       // (batch, blocks / 2)
     uint batch, rows, pitch;
     uint blocks, round, chunks;
     uint groups;        // workgroups for a pair of blocks
-} push;
+} arguments;
 
 #define EACH_ELEMENT [[unroll]] for (uint w = 0u; w < WIDTH; ++w)
 
@@ -31,25 +31,25 @@ shared T j[SIZE * SIZE];
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint pairs = push.blocks / 2u;
-    uint unit = group / push.groups;
-    if (unit >= push.batch * pairs || Words(push.turned).data[unit] == 0) return;
-    uvec2 turns = vx_address(push.turns, unit, push.chunks * SIZE * SIZE);
+    uint pairs = arguments.blocks / 2u;
+    uint unit = group / arguments.groups;
+    if (unit >= arguments.batch * pairs || Words(arguments.turned).data[unit] == 0) return;
+    uvec2 turns = vx_address(arguments.turns, unit, arguments.chunks * SIZE * SIZE);
 #ifdef SHARED
     for (uint place = gl_LocalInvocationIndex; place < SIZE * SIZE; place += gl_WorkGroupSize.x) {
         j[place] = Elements(turns).data[place];
     }
     barrier();
 #endif
-    uint first = group % push.groups * (gl_WorkGroupSize.x * WIDTH) + gl_LocalInvocationIndex;
-    if (first >= push.pitch) return;
-    uvec2 met = vx_met(unit % pairs, push.round, push.blocks);
-    uvec2 x = vx_address(push.x, unit / pairs, push.rows * push.pitch);
+    uint first = group % arguments.groups * (gl_WorkGroupSize.x * WIDTH) + gl_LocalInvocationIndex;
+    if (first >= arguments.pitch) return;
+    uvec2 met = vx_met(unit % pairs, arguments.round, arguments.blocks);
+    uvec2 x = vx_address(arguments.x, unit / pairs, arguments.rows * arguments.pitch);
     uint e[WIDTH];
     T old[SIZE][WIDTH];
-    EACH_ELEMENT e[w] = min(first + w * gl_WorkGroupSize.x, push.pitch - 1u);
+    EACH_ELEMENT e[w] = min(first + w * gl_WorkGroupSize.x, arguments.pitch - 1u);
     [[unroll]] for (uint i = 0u; i < SIZE; ++i) {
-        uint row = vx_row_of(met, i, SIZE) * push.pitch;
+        uint row = vx_row_of(met, i, SIZE) * arguments.pitch;
         EACH_ELEMENT old[i][w] = Elements(x).data[row + e[w]];
     }
     for (uint k = 0u; k < SIZE; ++k) {
@@ -59,7 +59,7 @@ void main() {
             T factor = FACTOR(i, k);
             EACH_ELEMENT sum[w] = vx_multiply_add(old[i][w], factor, sum[w]);
         }
-        uint row = vx_row_of(met, k, SIZE) * push.pitch;
-        EACH_ELEMENT if (first + w * gl_WorkGroupSize.x < push.pitch) Elements(x).data[row + e[w]] = sum[w];
+        uint row = vx_row_of(met, k, SIZE) * arguments.pitch;
+        EACH_ELEMENT if (first + w * gl_WorkGroupSize.x < arguments.pitch) Elements(x).data[row + e[w]] = sum[w];
     }
 }

@@ -14,13 +14,13 @@ layout(constant_id = 1) const uint SIZE = 16u;
 
 layout(buffer_reference, scalar) buffer Elements { T data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 x;            // (batch, rows, pitch), of which the first `height` elements of a row are a column of W
     uvec2 gram;         // (batch, blocks / 2, chunks, SIZE, SIZE)
     uint batch, rows, pitch, height;
     uint blocks, round;
     uint chunk, chunks; // elements of a chunk, and their number
-} push;
+} arguments;
 
 #ifdef SHARED
 shared T columns[SIZE][DEPTH + 1u];
@@ -36,12 +36,12 @@ void main() {
     uint index = group * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
     uint unit = index / tiles, tile = index % tiles;
 #endif
-    uint pairs = push.blocks / 2u;
-    if (unit >= push.batch * pairs * push.chunks) return;
-    uint part = unit % push.chunks;
-    uint pair = unit / push.chunks % pairs;
-    uvec2 x = vx_address(push.x, unit / push.chunks / pairs, push.rows * push.pitch);
-    uvec2 met = vx_met(pair, push.round, push.blocks);
+    uint pairs = arguments.blocks / 2u;
+    if (unit >= arguments.batch * pairs * arguments.chunks) return;
+    uint part = unit % arguments.chunks;
+    uint pair = unit / arguments.chunks % pairs;
+    uvec2 x = vx_address(arguments.x, unit / arguments.chunks / pairs, arguments.rows * arguments.pitch);
+    uvec2 met = vx_met(pair, arguments.round, arguments.blocks);
     bool used = tile < tiles;
     uint i = 0u, in_row = across;
     uint k = tile;
@@ -49,7 +49,7 @@ void main() {
     k = used ? (k + i) * TILE : 0u;
     i = used ? i * TILE : 0u;
 
-    uint start = part * push.chunk, end = min(start + push.chunk, push.height);
+    uint start = part * arguments.chunk, end = min(start + arguments.chunk, arguments.height);
     T total[TILE][TILE];
     uint left[TILE], right[TILE];
     [[unroll]] for (uint a = 0u; a < TILE; ++a) {
@@ -57,8 +57,8 @@ void main() {
         left[a] = i + a;
         right[a] = k + a;
 #else
-        left[a] = vx_row_of(met, i + a, SIZE) * push.pitch;
-        right[a] = vx_row_of(met, k + a, SIZE) * push.pitch;
+        left[a] = vx_row_of(met, i + a, SIZE) * arguments.pitch;
+        right[a] = vx_row_of(met, k + a, SIZE) * arguments.pitch;
 #endif
         [[unroll]] for (uint b = 0u; b < TILE; ++b) total[a][b] = T(0);
     }
@@ -68,7 +68,7 @@ void main() {
         barrier();
         for (uint place = gl_LocalInvocationIndex; place < SIZE * DEPTH; place += gl_WorkGroupSize.x) {
             uint column = place / DEPTH, e = place % DEPTH;
-            if (e < depth) columns[column][e] = Elements(x).data[vx_row_of(met, column, SIZE) * push.pitch + first + e];
+            if (e < depth) columns[column][e] = Elements(x).data[vx_row_of(met, column, SIZE) * arguments.pitch + first + e];
         }
         barrier();
         for (uint e = 0u; e < depth; ++e) {
@@ -91,7 +91,7 @@ void main() {
         }
     }
     if (!used) return;
-    uvec2 gram = vx_address(push.gram, unit, SIZE * SIZE);
+    uvec2 gram = vx_address(arguments.gram, unit, SIZE * SIZE);
     [[unroll]] for (uint a = 0u; a < TILE; ++a) {
         [[unroll]] for (uint b = 0u; b < TILE; ++b) Elements(gram).data[(i + a) * SIZE + k + b] = total[a][b];
     }

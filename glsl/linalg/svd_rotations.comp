@@ -21,7 +21,7 @@ layout(constant_id = 1) const uint SIZE = 16u;
 layout(buffer_reference, scalar) buffer Elements { T data[]; };
 layout(buffer_reference, scalar) buffer Words { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 gram;         // (batch, blocks / 2, chunks, SIZE, SIZE): the chunks' parts of G; J^T takes the place of the first
     uvec2 turned;       // (batch, blocks / 2): whether J is anything but the identity
     uvec2 exponents;    // (2, batch): the binary exponent of the largest G[i, i], of odd and of even sweeps
@@ -29,7 +29,7 @@ layout(push_constant, scalar) uniform Push {
     uint batch, pairs, chunks;
     uint sweep;
     float tolerance;    // the cosine, in units of eps, below which columns are orthogonal
-} push;
+} arguments;
 
 shared T g[SIZE * SIZE];
 shared T j[SIZE * SIZE];
@@ -88,15 +88,15 @@ void rotation(T between, inout REAL a, inout REAL b, out REAL c, out T s) {
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (group >= push.batch * push.pairs) return;
+    if (group >= arguments.batch * arguments.pairs) return;
     uint local = gl_LocalInvocationIndex, width = gl_WorkGroupSize.x, half_size = SIZE / 2u;
-    uint matrix = group / push.pairs;
-    uvec2 gram = vx_address(push.gram, group, push.chunks * SIZE * SIZE);
+    uint matrix = group / arguments.pairs;
+    uvec2 gram = vx_address(arguments.gram, group, arguments.chunks * SIZE * SIZE);
     for (uint place = local; place < SIZE * SIZE; place += width) {
         uint i = place / SIZE, k = place % SIZE;
         uint source = min(i, k) * SIZE + max(i, k);
         T sum = T(0);
-        for (uint part = 0u; part < push.chunks; ++part) sum += Elements(gram).data[part * SIZE * SIZE + source];
+        for (uint part = 0u; part < arguments.chunks; ++part) sum += Elements(gram).data[part * SIZE * SIZE + source];
         g[place] = i > k ? vx_conjugate(sum) : sum;
         j[place] = FROM_REAL(REAL(i == k ? 1 : 0));
     }
@@ -106,12 +106,12 @@ void main() {
     }
     barrier();
 
-    uint known = push.sweep % 2u * push.batch + matrix, found = (push.sweep + 1u) % 2u * push.batch + matrix;
-    REAL negligible = vx_two_to_the(Words(push.exponents).data[known]) * (REAL(EPS) * REAL(EPS));
+    uint known = arguments.sweep % 2u * arguments.batch + matrix, found = (arguments.sweep + 1u) % 2u * arguments.batch + matrix;
+    REAL negligible = vx_two_to_the(Words(arguments.exponents).data[known]) * (REAL(EPS) * REAL(EPS));
     int largest = 0;
     for (uint i = local; i < SIZE; i += width) largest = max(largest, vx_exponent_of(diagonal(i)));
-    if (largest > 0) atomicMax(Words(push.exponents).data[found], largest);
-    REAL tolerance = REAL(push.tolerance) * REAL(EPS);
+    if (largest > 0) atomicMax(Words(arguments.exponents).data[found], largest);
+    REAL tolerance = REAL(arguments.tolerance) * REAL(EPS);
     for (uint place = local; place < SIZE * SIZE; place += width) {
         uint i = place / SIZE, k = place % SIZE;
         if (i < k && is_oblique(i, k, tolerance, negligible)) busy = 1;
@@ -119,8 +119,8 @@ void main() {
     barrier();
     bool turns = busy != 0;
     if (local == 0u) {
-        Words(push.turned).data[group] = turns ? 1 : 0;
-        if (turns) atomicOr(Words(push.unfinished).data[push.sweep], 1);
+        Words(arguments.turned).data[group] = turns ? 1 : 0;
+        if (turns) atomicOr(Words(arguments.unfinished).data[arguments.sweep], 1);
     }
     if (!turns) return;
 

@@ -12,7 +12,7 @@ layout(local_size_x = 256) in;
 layout(buffer_reference, scalar) readonly buffer Triangle { T data[]; };
 layout(buffer_reference, scalar) buffer Columns { T data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Triangle t;
     Columns b;
     uint count;         // matrices in the stack
@@ -21,7 +21,7 @@ layout(push_constant, scalar) uniform Push {
     int b_first, b_batch, b_row;            // the elements of a row lie side by side
     uint unit;          // the diagonal of t counts as ones
     int block;          // which block of rows is found
-} push;
+} arguments;
 
 #ifdef COMPLEX_T
 #define ZERO T(VX_ZERO, VX_ZERO)
@@ -54,17 +54,17 @@ int row_of(int place) { return row_tile * BLOCK + place; }
 int column_of(int place) { return column_tile * BLOCK + place; }
 
 T triangle_at(int row, int column) {
-    return row < push.rows && column < push.rows ? push.t.data[t_base + row * push.t_row + column * push.t_column] : ZERO;
+    return row < arguments.rows && column < arguments.rows ? arguments.t.data[t_base + row * arguments.t_row + column * arguments.t_column] : ZERO;
 }
 
 T element_at(int row, int column) {
-    return row < push.rows && column < push.columns ? push.b.data[b_base + row * push.b_row + column] : ZERO;
+    return row < arguments.rows && column < arguments.columns ? arguments.b.data[b_base + row * arguments.b_row + column] : ZERO;
 }
 
 // own -= t x over the columns of the block before.
 void update(int local, int down, int across) {
-    int first = (push.block - 1) * BLOCK;
-    bool along_rows = abs(push.t_row) < abs(push.t_column);
+    int first = (arguments.block - 1) * BLOCK;
+    bool along_rows = abs(arguments.t_row) < abs(arguments.t_column);
     for (int depth = 0; depth < BLOCK; depth += DEPTH) {
         barrier();
         for (int index = local; index < 2 * BLOCK * DEPTH; index += INVOCATIONS) {
@@ -93,15 +93,15 @@ T divided(T value, int row) {
 
 // The first tile becomes its solution, row after row.
 void substitute(int local, int down, int across) {
-    int first = push.block * BLOCK;
-    bool along_rows = abs(push.t_row) < abs(push.t_column);
+    int first = arguments.block * BLOCK;
+    bool along_rows = abs(arguments.t_row) < abs(arguments.t_column);
     barrier();
     for (int index = local; index < BLOCK * BLOCK; index += INVOCATIONS) {
         int row = along_rows ? index % BLOCK : index / BLOCK, column = along_rows ? index / BLOCK : index % BLOCK;
         DIAGONAL_TILE(column, row) = triangle_at(first + row, first + column);
     }
     barrier();
-    if (local < BLOCK && push.unit == 0u) {
+    if (local < BLOCK && arguments.unit == 0u) {
         T divisor = DIAGONAL_TILE(local, local);
         int shift = vx_inverse_shift(divisor);
         if (shift != 0) divisor = vx_scaled(divisor, shift);
@@ -115,7 +115,7 @@ void substitute(int local, int down, int across) {
             int row = part * SIDE + turn;
             if (down == turn) {
                 EACH_COLUMN {
-                    if (push.unit == 0u) own[part][j] = divided(own[part][j], row);
+                    if (arguments.unit == 0u) own[part][j] = divided(own[part][j], row);
                     known[turn & 1][across + SIDE * j] = own[part][j];
                 }
             }
@@ -133,23 +133,23 @@ void substitute(int local, int down, int across) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int across = local % SIDE, down = local / SIDE;
-    int pairs = ((push.rows + BLOCK - 1) / BLOCK - push.block + 1) / 2;
-    int tiles = (push.columns + BLOCK - 1) / BLOCK;
-    uint groups = uint(push.block == 0 ? tiles : pairs * tiles);  // before the first block there is nothing to subtract
+    int pairs = ((arguments.rows + BLOCK - 1) / BLOCK - arguments.block + 1) / 2;
+    int tiles = (arguments.columns + BLOCK - 1) / BLOCK;
+    uint groups = uint(arguments.block == 0 ? tiles : pairs * tiles);  // before the first block there is nothing to subtract
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint matrix = group / groups;
-    if (matrix >= push.count) return;
+    if (matrix >= arguments.count) return;
     int number = int(group - matrix * groups);
     column_tile = number % tiles;
-    row_tile = push.block + number / tiles * 2;
-    t_base = push.t_first + int(matrix) * push.t_batch;
-    b_base = push.b_first + int(matrix) * push.b_batch;
+    row_tile = arguments.block + number / tiles * 2;
+    t_base = arguments.t_first + int(matrix) * arguments.t_batch;
+    b_base = arguments.b_first + int(matrix) * arguments.b_batch;
 
     EACH_ROW EACH_COLUMN own[i][j] = element_at(row_of(down + SIDE * i), column_of(across + SIDE * j));
-    if (push.block > 0) update(local, down, across);
-    if (row_tile == push.block) substitute(local, down, across);
+    if (arguments.block > 0) update(local, down, across);
+    if (row_tile == arguments.block) substitute(local, down, across);
     EACH_ROW EACH_COLUMN {
         int row = row_of(down + SIDE * i), column = column_of(across + SIDE * j);
-        if (row < push.rows && column < push.columns) push.b.data[b_base + row * push.b_row + column] = own[i][j];
+        if (row < arguments.rows && column < arguments.columns) arguments.b.data[b_base + row * arguments.b_row + column] = own[i][j];
     }
 }

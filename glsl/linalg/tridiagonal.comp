@@ -19,7 +19,7 @@ const uint HIGH = 4u / WIDE;
 layout(buffer_reference, scalar) buffer Elements { T data[]; };
 layout(buffer_reference, scalar) buffer Reals { REAL data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 a;            // (batch, n, n)
     uvec2 v;            // (batch, reflectors, n): v of each column, zeros where nothing is written
     uvec2 p;            // (2, batch, n): for odd and even columns
@@ -28,7 +28,7 @@ layout(push_constant, scalar) uniform Push {
     uvec2 off_diagonal; // (batch, n)
     uint batch, n, reflectors;
     uint j;
-} push;
+} arguments;
 
 shared T exchange[gl_WorkGroupSize.x];
 shared T old_v[gl_WorkGroupSize.x], old_w[gl_WorkGroupSize.x], new_v[gl_WorkGroupSize.x];
@@ -51,21 +51,21 @@ T total(T own) {
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint n = push.n, j = push.j;
+    uint n = arguments.n, j = arguments.j;
     uint tiles = max((n - 1u - j + COLUMNS * WIDE - 1u) / (COLUMNS * WIDE), 1u);
     uint matrix = group / tiles;
-    if (matrix >= push.batch) return;
+    if (matrix >= arguments.batch) return;
     uint tile = group - matrix * tiles;
-    Elements a = Elements(vx_address(push.a, matrix, n * n));
-    uvec2 own_v = vx_address(push.v, matrix, push.reflectors * n);
+    Elements a = Elements(vx_address(arguments.a, matrix, n * n));
+    uvec2 own_v = vx_address(arguments.v, matrix, arguments.reflectors * n);
     Elements v = Elements(vx_address(own_v, j == 0u ? 0u : j - 1u, n));
-    Elements p = Elements(vx_address(push.p, (j + 1u & 1u) * push.batch + matrix, n));
+    Elements p = Elements(vx_address(arguments.p, (j + 1u & 1u) * arguments.batch + matrix, n));
     T tau = T(0);
     REAL alpha = REAL(0);
     T row_w = T(0);         // w in row j, where v is 1
     bool updates = j > 0u;
     if (updates) {
-        tau = Elements(push.tau).data[matrix * push.reflectors + j - 1u];
+        tau = Elements(arguments.tau).data[matrix * arguments.reflectors + j - 1u];
         T sum = T(0);
         EACH(r, j + gl_LocalInvocationIndex, n, gl_WorkGroupSize.x) {
             sum = vx_multiply_add(vx_conjugate(v.data[r]), p.data[r], sum);
@@ -98,9 +98,9 @@ void main() {
     if (tail == REAL(0)) scale = T(0);
     if (tile == 0u && gl_LocalInvocationIndex == 0u) {
         precise T x = X(j);
-        Reals(push.diagonal).data[matrix * n + j] = vx_real(x);
-        Reals(push.off_diagonal).data[matrix * n + j] = j + 1u < n ? beta : REAL(0);
-        if (j + 1u < n) Elements(push.tau).data[matrix * push.reflectors + j] = new_tau;
+        Reals(arguments.diagonal).data[matrix * n + j] = vx_real(x);
+        Reals(arguments.off_diagonal).data[matrix * n + j] = j + 1u < n ? beta : REAL(0);
+        if (j + 1u < n) Elements(arguments.tau).data[matrix * arguments.reflectors + j] = new_tau;
     }
 
     uint place = gl_LocalInvocationIndex % COLUMNS;
@@ -164,7 +164,7 @@ void main() {
                 precise T next = sum + exchange[k * COLUMNS + place];
                 sum = next;
             }
-            Elements(vx_address(push.p, (j & 1u) * push.batch + matrix, n)).data[column] = sum;
+            Elements(vx_address(arguments.p, (j & 1u) * arguments.batch + matrix, n)).data[column] = sum;
             precise T x = X(column);
             Elements(vx_address(own_v, j, n)).data[column] = column == j + 1u ? FROM_REAL(REAL(1)) : vx_times(x, scale);
         }

@@ -7,7 +7,7 @@
 
 layout(local_size_x_id = 0) in;
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 ordered;      // (pairs, size): the eigenvalues in order
     uvec2 ordered_weights;
     uvec2 ordered_slots;
@@ -20,7 +20,7 @@ layout(push_constant, scalar) uniform Push {
     uvec2 off_diagonal; // (batch, n)
     uvec2 norm;         // (batch)
     uint pairs, n, merges, size;
-} push;
+} arguments;
 
 shared REAL loaded_poles[gl_WorkGroupSize.x];
 shared REAL loaded_weights[gl_WorkGroupSize.x];
@@ -28,34 +28,34 @@ shared int loaded_slots[gl_WorkGroupSize.x];
 
 void main() {
     uint pair = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (pair >= push.pairs) return;
-    uint matrix = pair / push.merges;
-    uint border = (pair - matrix * push.merges) * push.size + push.size / 2u;
-    precise REAL rho = border < push.n ? REAL(2) * abs(Reals(push.off_diagonal).data[matrix * push.n + border - 1u]) : REAL(0);
-    precise REAL tolerance = REAL(4) * EPSILON * Reals(push.norm).data[matrix];
-    Reals ordered = Reals(vx_address(push.ordered, pair, push.size));
-    Reals ordered_weights = Reals(vx_address(push.ordered_weights, pair, push.size));
-    Reals poles = Reals(vx_address(push.poles, pair, push.size));
-    Reals weights = Reals(vx_address(push.weights, pair, push.size));
-    Integers ordered_slots = Integers(push.ordered_slots);
-    Integers slots = Integers(push.slots);
-    Integers rotated = Integers(push.rotated);
-    Reals rotations = Reals(vx_address(push.rotations, pair, 2u * push.size));
-    uint base = pair * push.size;
+    if (pair >= arguments.pairs) return;
+    uint matrix = pair / arguments.merges;
+    uint border = (pair - matrix * arguments.merges) * arguments.size + arguments.size / 2u;
+    precise REAL rho = border < arguments.n ? REAL(2) * abs(Reals(arguments.off_diagonal).data[matrix * arguments.n + border - 1u]) : REAL(0);
+    precise REAL tolerance = REAL(4) * EPSILON * Reals(arguments.norm).data[matrix];
+    Reals ordered = Reals(vx_address(arguments.ordered, pair, arguments.size));
+    Reals ordered_weights = Reals(vx_address(arguments.ordered_weights, pair, arguments.size));
+    Reals poles = Reals(vx_address(arguments.poles, pair, arguments.size));
+    Reals weights = Reals(vx_address(arguments.weights, pair, arguments.size));
+    Integers ordered_slots = Integers(arguments.ordered_slots);
+    Integers slots = Integers(arguments.slots);
+    Integers rotated = Integers(arguments.rotated);
+    Reals rotations = Reals(vx_address(arguments.rotations, pair, 2u * arguments.size));
+    uint base = pair * arguments.size;
 
-    uint kept = 0u, rest = push.size, turned = 0u;
+    uint kept = 0u, rest = arguments.size, turned = 0u;
     bool waiting = false;
     REAL last_pole = REAL(0), last_weight = REAL(0);
     int last_slot = 0;
-    for (uint first = 0u; first < push.size; first += gl_WorkGroupSize.x) {
+    for (uint first = 0u; first < arguments.size; first += gl_WorkGroupSize.x) {
         uint place = first + gl_LocalInvocationIndex;
-        if (place < push.size) {
+        if (place < arguments.size) {
             loaded_poles[gl_LocalInvocationIndex] = ordered.data[place];
             loaded_weights[gl_LocalInvocationIndex] = ordered_weights.data[place];
             loaded_slots[gl_LocalInvocationIndex] = ordered_slots.data[base + place];
         }
         barrier();
-        uint count = gl_LocalInvocationIndex == 0u ? min(gl_WorkGroupSize.x, push.size - first) : 0u;
+        uint count = gl_LocalInvocationIndex == 0u ? min(gl_WorkGroupSize.x, arguments.size - first) : 0u;
         for (uint k = 0u; k < count; ++k) {
             REAL pole = loaded_poles[k];
             REAL weight = loaded_weights[k];
@@ -115,6 +115,6 @@ void main() {
         slots.data[base + kept] = last_slot;
         ++kept;
     }
-    Integers(push.counts).data[2u * pair] = int(kept);
-    Integers(push.counts).data[2u * pair + 1u] = int(turned);
+    Integers(arguments.counts).data[2u * pair] = int(kept);
+    Integers(arguments.counts).data[2u * pair + 1u] = int(turned);
 }

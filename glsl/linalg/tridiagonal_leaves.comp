@@ -10,7 +10,7 @@
 
 layout(local_size_x_id = 0) in;
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 diagonal;     // (batch, n)
     uvec2 off_diagonal; // (batch, n)
     uvec2 values;       // (batch, blocks, leaf): ascending in each block
@@ -19,34 +19,34 @@ layout(push_constant, scalar) uniform Push {
     uvec2 state;        // (batch, 2): where failures are noted
     uint rows;          // batch * blocks * leaf
     uint n, blocks, leaf;
-} push;
+} arguments;
 
 #define LEAF 32
 #define SWEEPS 50
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.rows) return;
-    int leaf = int(push.leaf);
-    uint block = index / push.leaf;
-    int row = int(index - block * push.leaf);
-    uint matrix = block / push.blocks;
-    uint first = (block - matrix * push.blocks) * push.leaf;
-    Reals diagonal = Reals(vx_address(push.diagonal, matrix, push.n));
-    Reals off_diagonal = Reals(vx_address(push.off_diagonal, matrix, push.n));
-    REAL norm = vx_tridiagonal_norm(diagonal, off_diagonal, push.n);
+    if (index >= arguments.rows) return;
+    int leaf = int(arguments.leaf);
+    uint block = index / arguments.leaf;
+    int row = int(index - block * arguments.leaf);
+    uint matrix = block / arguments.blocks;
+    uint first = (block - matrix * arguments.blocks) * arguments.leaf;
+    Reals diagonal = Reals(vx_address(arguments.diagonal, matrix, arguments.n));
+    Reals off_diagonal = Reals(vx_address(arguments.off_diagonal, matrix, arguments.n));
+    REAL norm = vx_tridiagonal_norm(diagonal, off_diagonal, arguments.n);
     precise REAL beyond = REAL(2) * norm + REAL(1);
     precise REAL negligible = EPSILON * EPSILON * norm;
 
     REAL d[LEAF], e[LEAF], z[LEAF];
     for (int i = 0; i < leaf; ++i) {
         uint place = first + uint(i);
-        precise REAL value = place < push.n ? diagonal.data[place] : beyond;
-        if (i == 0 && place > 0u && place < push.n) value = value - abs(off_diagonal.data[place - 1u]);
+        precise REAL value = place < arguments.n ? diagonal.data[place] : beyond;
+        if (i == 0 && place > 0u && place < arguments.n) value = value - abs(off_diagonal.data[place - 1u]);
         bool last = i == leaf - 1;
-        if (last && place + 1u < push.n) value = value - abs(off_diagonal.data[place]);
+        if (last && place + 1u < arguments.n) value = value - abs(off_diagonal.data[place]);
         d[i] = value;
-        e[i] = last || place + 1u >= push.n ? REAL(0) : off_diagonal.data[place];
+        e[i] = last || place + 1u >= arguments.n ? REAL(0) : off_diagonal.data[place];
         z[i] = REAL(i == row ? 1 : 0);
     }
 
@@ -112,12 +112,12 @@ void main() {
         }
     }
 
-    Reals vectors = Reals(vx_address(push.vectors, index, push.leaf));
+    Reals vectors = Reals(vx_address(arguments.vectors, index, arguments.leaf));
     for (int i = 0; i < leaf; ++i) vectors.data[i] = z[i];
     if (row == 0) {
-        Reals values = Reals(vx_address(push.values, block, push.leaf));
+        Reals values = Reals(vx_address(arguments.values, block, arguments.leaf));
         for (int i = 0; i < leaf; ++i) values.data[i] = d[i];
-        if (first == 0u) Reals(push.norm).data[matrix] = norm;
-        if (failed) Integers(push.state).data[2u * matrix + 1u] = 1;
+        if (first == 0u) Reals(arguments.norm).data[matrix] = norm;
+        if (failed) Integers(arguments.state).data[2u * matrix + 1u] = 1;
     }
 }

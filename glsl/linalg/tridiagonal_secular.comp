@@ -7,7 +7,7 @@
 
 layout(local_size_x_id = 0) in;
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 poles;        // (pairs, size): d in order, and from the end the eigenvalues that stay
     uvec2 weights;      // (pairs, size): z
     uvec2 counts;       // (pairs, 2): how many poles there are
@@ -19,7 +19,7 @@ layout(push_constant, scalar) uniform Push {
     uint count;         // pairs * size
     uint n, merges, size;
     uint steps;         // at most
-} push;
+} arguments;
 
 struct Sums { REAL below, above, below_slope, above_slope, error; };
 
@@ -51,18 +51,18 @@ void evaluate(Reals d, Reals z, uint kept, uint j, REAL origin, REAL mu, out Sum
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
-    uint pair = index / push.size;
-    uint j = index - pair * push.size;
-    uint kept = uint(Integers(push.counts).data[2u * pair]);
-    Reals d = Reals(vx_address(push.poles, pair, push.size));
-    Reals z = Reals(vx_address(push.weights, pair, push.size));
+    if (index >= arguments.count) return;
+    uint pair = index / arguments.size;
+    uint j = index - pair * arguments.size;
+    uint kept = uint(Integers(arguments.counts).data[2u * pair]);
+    Reals d = Reals(vx_address(arguments.poles, pair, arguments.size));
+    Reals z = Reals(vx_address(arguments.weights, pair, arguments.size));
     uint origin = j;
     REAL mu = REAL(0);
     if (j < kept) {
-        uint matrix = pair / push.merges;
-        uint border = (pair - matrix * push.merges) * push.size + push.size / 2u;
-        precise REAL inverse = REAL(0.5) / abs(Reals(push.off_diagonal).data[matrix * push.n + border - 1u]);
+        uint matrix = pair / arguments.merges;
+        uint border = (pair - matrix * arguments.merges) * arguments.size + arguments.size / 2u;
+        precise REAL inverse = REAL(0.5) / abs(Reals(arguments.off_diagonal).data[matrix * arguments.n + border - 1u]);
         bool last = j + 1u == kept;
         Sums sums;
         precise REAL low = REAL(0), high = REAL(0);
@@ -86,7 +86,7 @@ void main() {
         }
         REAL pole = d.data[origin];
         uint step_ = 0u;
-        for (; step_ < push.steps; ++step_) {
+        for (; step_ < arguments.steps; ++step_) {
             precise REAL limit = EPSILON * REAL(0.5) * (sums.error + inverse + abs(mu) * (sums.below_slope + sums.above_slope));
             if (abs(value) <= limit) break;
             if (value < REAL(0)) low = mu;
@@ -113,10 +113,10 @@ void main() {
             evaluate(d, z, kept, j, pole, mu, sums);
             value = inverse + sums.below + sums.above;
         }
-        if (step_ == push.steps) Integers(push.state).data[2u * matrix + 1u] = 1;
+        if (step_ == arguments.steps) Integers(arguments.state).data[2u * matrix + 1u] = 1;
     }
     precise REAL eigenvalue = d.data[origin] + mu;
-    Integers(push.origins).data[index] = int(origin);
-    Reals(vx_address(push.offsets, pair, push.size)).data[j] = mu;
-    Reals(vx_address(push.values, pair, push.size)).data[j] = eigenvalue;
+    Integers(arguments.origins).data[index] = int(origin);
+    Reals(vx_address(arguments.offsets, pair, arguments.size)).data[j] = mu;
+    Reals(vx_address(arguments.values, pair, arguments.size)).data[j] = eigenvalue;
 }

@@ -6,7 +6,7 @@
 
 layout(local_size_x_id = 0) in;
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 poles;        // (pairs, size), as are the others but where said
     uvec2 exact;
     uvec2 slots;
@@ -19,24 +19,24 @@ layout(push_constant, scalar) uniform Push {
     uvec2 vectors;      // (pairs, size, size)
     uint count;         // pairs * size
     uint size;
-} push;
+} arguments;
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
-    uint pair = index / push.size;
-    uint own = index - pair * push.size;
-    uint base = pair * push.size;
-    uint kept = uint(Integers(push.counts).data[2u * pair]);
-    uint turned = uint(Integers(push.counts).data[2u * pair + 1u]);
-    Reals d = Reals(vx_address(push.poles, pair, push.size));
-    Reals z = Reals(vx_address(push.exact, pair, push.size));
-    Integers slots = Integers(push.slots);
-    Reals vectors = Reals(vx_address(push.vectors, pair, push.size * push.size));
-    uint column = uint(Integers(push.places).data[index]);
+    if (index >= arguments.count) return;
+    uint pair = index / arguments.size;
+    uint own = index - pair * arguments.size;
+    uint base = pair * arguments.size;
+    uint kept = uint(Integers(arguments.counts).data[2u * pair]);
+    uint turned = uint(Integers(arguments.counts).data[2u * pair + 1u]);
+    Reals d = Reals(vx_address(arguments.poles, pair, arguments.size));
+    Reals z = Reals(vx_address(arguments.exact, pair, arguments.size));
+    Integers slots = Integers(arguments.slots);
+    Reals vectors = Reals(vx_address(arguments.vectors, pair, arguments.size * arguments.size));
+    uint column = uint(Integers(arguments.places).data[index]);
     if (own < kept) {
-        REAL pole = d.data[Integers(push.origins).data[index]];
-        REAL mu = Reals(vx_address(push.offsets, pair, push.size)).data[own];
+        REAL pole = d.data[Integers(arguments.origins).data[index]];
+        REAL mu = Reals(vx_address(arguments.offsets, pair, arguments.size)).data[own];
         precise REAL square = REAL(0);
         EACH(i, 0u, kept, 1u) {
             precise REAL element = z.data[i] / ((d.data[i] - pole) - mu);
@@ -45,20 +45,20 @@ void main() {
         REAL length_ = sqrt(square);
         EACH(i, 0u, kept, 1u) {
             precise REAL element = z.data[i] / ((d.data[i] - pole) - mu) / length_;
-            vectors.data[uint(slots.data[base + i]) * push.size + column] = element;
+            vectors.data[uint(slots.data[base + i]) * arguments.size + column] = element;
         }
-        EACH(i, kept, push.size, 1u) vectors.data[uint(slots.data[base + i]) * push.size + column] = REAL(0);
+        EACH(i, kept, arguments.size, 1u) vectors.data[uint(slots.data[base + i]) * arguments.size + column] = REAL(0);
     } else {
-        EACH(i, 0u, push.size, 1u) {
-            vectors.data[uint(slots.data[base + i]) * push.size + column] = REAL(i == own ? 1 : 0);
+        EACH(i, 0u, arguments.size, 1u) {
+            vectors.data[uint(slots.data[base + i]) * arguments.size + column] = REAL(i == own ? 1 : 0);
         }
     }
-    Integers rotated = Integers(push.rotated);
-    Reals rotations = Reals(vx_address(push.rotations, pair, 2u * push.size));
+    Integers rotated = Integers(arguments.rotated);
+    Reals rotations = Reals(vx_address(arguments.rotations, pair, 2u * arguments.size));
     EACH(turn, 0u, turned, 1u) {
         uint k = turned - 1u - turn;
-        uint first = uint(rotated.data[2u * (base + k)]) * push.size + column;
-        uint second = uint(rotated.data[2u * (base + k) + 1u]) * push.size + column;
+        uint first = uint(rotated.data[2u * (base + k)]) * arguments.size + column;
+        uint second = uint(rotated.data[2u * (base + k) + 1u]) * arguments.size + column;
         REAL c = rotations.data[2u * k];
         REAL s = rotations.data[2u * k + 1u];
         precise REAL upper = c * vectors.data[first] - s * vectors.data[second];

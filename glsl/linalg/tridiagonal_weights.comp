@@ -6,7 +6,7 @@
 
 layout(local_size_x_id = 0) in;
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 poles;        // (pairs, size), as are the others but counts
     uvec2 weights;
     uvec2 counts;       // (pairs, 2)
@@ -18,18 +18,18 @@ layout(push_constant, scalar) uniform Push {
     uvec2 ordered;      // the eigenvalues in ascending order
     uint count;         // pairs * size
     uint size;
-} push;
+} arguments;
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
-    uint pair = index / push.size;
-    uint own = index - pair * push.size;
-    uint base = pair * push.size;
-    uint kept = uint(Integers(push.counts).data[2u * pair]);
-    Reals d = Reals(vx_address(push.poles, pair, push.size));
-    Reals offsets = Reals(vx_address(push.offsets, pair, push.size));
-    Integers origins = Integers(push.origins);
+    if (index >= arguments.count) return;
+    uint pair = index / arguments.size;
+    uint own = index - pair * arguments.size;
+    uint base = pair * arguments.size;
+    uint kept = uint(Integers(arguments.counts).data[2u * pair]);
+    Reals d = Reals(vx_address(arguments.poles, pair, arguments.size));
+    Reals offsets = Reals(vx_address(arguments.offsets, pair, arguments.size));
+    Integers origins = Integers(arguments.origins);
     if (own < kept) {
         // Every factor is between 0 and 1, so that nothing is lost on the way.
         REAL pole = d.data[own];
@@ -39,16 +39,16 @@ void main() {
             square = square * (distance_ / (d.data[j < own ? j : j + 1u] - pole));
         }
         REAL root = sqrt(abs(square));
-        REAL weight = Reals(vx_address(push.weights, pair, push.size)).data[own];
-        Reals(vx_address(push.exact, pair, push.size)).data[own] = weight < REAL(0) ? -root : root;
+        REAL weight = Reals(vx_address(arguments.weights, pair, arguments.size)).data[own];
+        Reals(vx_address(arguments.exact, pair, arguments.size)).data[own] = weight < REAL(0) ? -root : root;
     }
-    Reals values = Reals(vx_address(push.values, pair, push.size));
+    Reals values = Reals(vx_address(arguments.values, pair, arguments.size));
     REAL value = values.data[own];
     uint place = 0u;
-    EACH(j, 0u, push.size, 1u) {
+    EACH(j, 0u, arguments.size, 1u) {
         REAL other = values.data[j];
         place += uint(other < value || other == value && j < own);
     }
-    Integers(push.places).data[index] = int(place);
-    Reals(vx_address(push.ordered, pair, push.size)).data[place] = value;
+    Integers(arguments.places).data[index] = int(place);
+    Reals(vx_address(arguments.ordered, pair, arguments.size)).data[place] = value;
 }

@@ -49,7 +49,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer R
 layout(buffer_reference, scalar) readonly buffer Numbers { uint16_t data[]; };
 
 // Strides are in elements; those of q, k and v, and all addresses but the mask's, are multiples of a pack.
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Packs q, k, v;
     Numbers mask;
     ResultPacks r;         // in memory: batches of rows of heads
@@ -59,7 +59,7 @@ layout(push_constant, scalar) uniform Push {
     int mask_batch, mask_head, mask_row, mask_key;
     float scale;           // times log2(e)
     uint count;            // workgroups with something to do
-} push;
+} arguments;
 
 const int BLOCK = SUBGROUPS * ROWS * FRAGMENT; // rows of a workgroup
 // Rows in shared memory are a pack or two longer than what they hold, which keeps the rows of a fragment in different banks.
@@ -111,9 +111,9 @@ void fetch(int first) {
     [[unroll]] for (int p = 0; p < MOVES; ++p) {
         int at = p * SIZE + local, key = first + at / PACKS, element = at % PACKS * LANES;
         next_k[p] = next_v[p] = uvec4(0u);
-        if (key < push.keys && element < push.width) {
-            next_k[p] = push.k.data[(k_base + key * push.k_row + element) / LANES];
-            next_v[p] = push.v.data[(v_base + key * push.v_row + element) / LANES];
+        if (key < arguments.keys && element < arguments.width) {
+            next_k[p] = arguments.k.data[(k_base + key * arguments.k_row + element) / LANES];
+            next_v[p] = arguments.v.data[(v_base + key * arguments.v_row + element) / LANES];
         }
     }
 }
@@ -130,16 +130,16 @@ void put() {
 
 // The score of a row and a key in units of log2, and NONE for what is not seen. Past the end the last row is looked at.
 float score(float product, int row, int key) {
-    row = min(row, push.rows - 1);
-    product *= push.scale;
-    if (key >= push.keys || (CAUSAL && key > row)) return NONE;
-    if (MASKED) product += LOG2_E * number(uint(push.mask.data[mask_base + row * push.mask_row + key * push.mask_key]));
+    row = min(row, arguments.rows - 1);
+    product *= arguments.scale;
+    if (key >= arguments.keys || (CAUSAL && key > row)) return NONE;
+    if (MASKED) product += LOG2_E * number(uint(arguments.mask.data[mask_base + row * arguments.mask_row + key * arguments.mask_key]));
     return product;
 }
 
 // Whether some score of a fragment of rows and a block is more than scaled.
 bool is_edge(int row, int first) {
-    return MASKED || first + KEYS > push.keys || (CAUSAL && first + KEYS > row + 1);
+    return MASKED || first + KEYS > arguments.keys || (CAUSAL && first + KEYS > row + 1);
 }
 
 void scale_sums(int i, Sums factor) {
@@ -172,7 +172,7 @@ void soften(int i, int first) {
         if (edge) {
             coopMatPerElementNV(mine, mine, score_at, row, first + j * FRAGMENT);
         } else {
-            mine = mine * push.scale;
+            mine = mine * arguments.scale;
         }
         [[unroll]] for (int e = 0; e < mine.length(); ++e) largest[e] = max(largest[e], mine[e]);
         scores[i * LONG + j] = mine;
@@ -236,7 +236,7 @@ void soften(int i, int first) {
             x.z = score(x.z, row + row_of_lane, key + 2);
             x.w = score(x.w, row + row_of_lane, key + 3);
         } else {
-            x *= push.scale;
+            x *= arguments.scale;
         }
         mine[n] = x;
         largest = max(largest, max(max(x.x, x.y), max(x.z, x.w)));
@@ -277,9 +277,9 @@ void load_queries(int base) {
     [[unroll]] for (int i = 0; i < ROWS; ++i) {
         [[unroll]] for (int n = 0; n < FRAGMENT * PACKS / SUBGROUP; ++n) {
             int p = n * SUBGROUP + lane, element = p % PACKS * LANES;
-            int row = min(first_row + i * FRAGMENT + p / PACKS, push.rows - 1);
+            int row = min(first_row + i * FRAGMENT + p / PACKS, arguments.rows - 1);
             uvec4 pack = uvec4(0u);
-            if (element < push.width) pack = push.q.data[(base + row * push.q_row + element) / LANES];
+            if (element < arguments.width) pack = arguments.q.data[(base + row * arguments.q_row + element) / LANES];
             own_tile[own + p / PACKS * ROW + p % PACKS] = pack;
         }
         meet();
@@ -323,9 +323,9 @@ void store(int number_, int batch, int head, int row, int element) {
     int at = own + lane / PIECES * RESULT_ROW + lane % PIECES * 2;
     row += lane / PIECES;
     element += lane % PIECES * LANES;
-    if (lane < FRAGMENT * PIECES && row < push.rows && element < push.width) {
+    if (lane < FRAGMENT * PIECES && row < arguments.rows && element < arguments.width) {
         vec4 low = uintBitsToFloat(own_tile[at]), high = uintBitsToFloat(own_tile[at + 1]);
-        push.r.data[(((batch * push.rows + row) * push.heads + head) * push.width + element) / LANES] =
+        arguments.r.data[(((batch * arguments.rows + row) * arguments.heads + head) * arguments.width + element) / LANES] =
             uvec4(rounded(low.x, low.y), rounded(low.z, low.w), rounded(high.x, high.y), rounded(high.z, high.w));
     }
     meet();
@@ -333,17 +333,17 @@ void store(int number_, int batch, int head, int row, int element) {
 
 void main() {
     uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (index >= push.count) return;
-    int blocks = (push.rows + BLOCK - 1) / BLOCK, block = int(index) % blocks, stack = int(index) / blocks;
+    if (index >= arguments.count) return;
+    int blocks = (arguments.rows + BLOCK - 1) / BLOCK, block = int(index) % blocks, stack = int(index) / blocks;
     if (CAUSAL) block = blocks - 1 - block; // the ones with most to do come first
-    int head = stack % push.heads, batch = stack / push.heads, key_head = head / push.group;
-    k_base = batch * push.k_batch + key_head * push.k_head;
-    v_base = batch * push.v_batch + key_head * push.v_head;
-    mask_base = batch * push.mask_batch + head * push.mask_head;
+    int head = stack % arguments.heads, batch = stack / arguments.heads, key_head = head / arguments.group;
+    k_base = batch * arguments.k_batch + key_head * arguments.k_head;
+    v_base = batch * arguments.v_batch + key_head * arguments.v_head;
+    mask_base = batch * arguments.mask_batch + head * arguments.mask_head;
     first_row = block * BLOCK + int(gl_SubgroupID) * ROWS * FRAGMENT;
-    int last = CAUSAL ? min(push.keys, (block + 1) * BLOCK) : push.keys;
+    int last = CAUSAL ? min(arguments.keys, (block + 1) * BLOCK) : arguments.keys;
     fetch(0);
-    load_queries(batch * push.q_batch + head * push.q_head);
+    load_queries(batch * arguments.q_batch + head * arguments.q_head);
     [[unroll]] for (int i = 0; i < ROWS; ++i) begin(i);
     [[unroll]] for (int n = 0; n < ROWS * DEEP; ++n) sums[n] = Sums(0.0);
     [[dont_unroll]] for (int first = 0; first < last; first += KEYS) {

@@ -30,7 +30,7 @@ struct Pack { A_STORAGE element[VECTOR]; };
 #endif
 layout(buffer_reference, scalar, buffer_reference_align = 16) buffer Packs { Pack data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 x;
     uvec2 r;
     uvec2 mean;
@@ -41,48 +41,48 @@ layout(push_constant, scalar) uniform Push {
     uint count;
     uint channels;
     uint plane;
-} push;
+} arguments;
 
 #ifdef DOUBLE
-#define EPSILON packDouble2x32(push.epsilon)
+#define EPSILON packDouble2x32(arguments.epsilon)
 #else
-#define EPSILON uintBitsToFloat(push.epsilon.x)
+#define EPSILON uintBitsToFloat(arguments.epsilon.x)
 #endif
 
 T mean = T(0), scale = T(1), shift;  // of the channel at hand
 
 void take(uint channel) {
     if (NORMALIZED) {
-        mean = B_LOAD(Numbers(push.mean).data[channel]);
-        precise T root = vx_reciprocal_root(B_LOAD(Numbers(push.variance).data[channel]) + EPSILON);
+        mean = B_LOAD(Numbers(arguments.mean).data[channel]);
+        precise T root = vx_reciprocal_root(B_LOAD(Numbers(arguments.variance).data[channel]) + EPSILON);
         scale = root;
         if (WEIGHT) {
-            precise T product = root * B_LOAD(Numbers(push.weight).data[channel]);
+            precise T product = root * B_LOAD(Numbers(arguments.weight).data[channel]);
             scale = product;
         }
     }
-    shift = BIAS ? B_LOAD(Numbers(push.bias).data[channel]) : T(0);
+    shift = BIAS ? B_LOAD(Numbers(arguments.bias).data[channel]) : T(0);
 }
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     for (uint p = 0u; p < uint(PACKS); ++p) {
         uint pack = (group * uint(PACKS) + p) * gl_WorkGroupSize.x + gl_LocalInvocationIndex, first = pack * uint(VECTOR);
-        if (first >= push.count) return;
-        bool whole = PACKED && first + uint(VECTOR) <= push.count;
+        if (first >= arguments.count) return;
+        bool whole = PACKED && first + uint(VECTOR) <= arguments.count;
         T values[VECTOR];
         if (whole) {
-            Pack own = Packs(push.x).data[pack];
+            Pack own = Packs(arguments.x).data[pack];
             EACH values[k] = VALUE_OF(own, k);
         } else {
-            EACH values[k] = A_LOAD(Elements(push.x).data[min(first + k, push.count - 1u)]);
+            EACH values[k] = A_LOAD(Elements(arguments.x).data[min(first + k, arguments.count - 1u)]);
         }
-        uint plane = first / push.plane, channel = plane % push.channels, end = (plane + 1u) * push.plane;
+        uint plane = first / arguments.plane, channel = plane % arguments.channels, end = (plane + 1u) * arguments.plane;
         take(channel);
         EACH {
             if (first + k == end) {
-                channel = channel + 1u == push.channels ? 0u : channel + 1u;
-                end += push.plane;
+                channel = channel + 1u == arguments.channels ? 0u : channel + 1u;
+                end += arguments.plane;
                 take(channel);
             }
             precise T result = NORMALIZED ? (values[k] - mean) * scale + shift : values[k] + shift;
@@ -97,9 +97,9 @@ void main() {
 #else
             EACH made.element[k] = A_STORE(values[k]);
 #endif
-            Packs(push.r).data[pack] = made;
+            Packs(arguments.r).data[pack] = made;
         } else {
-            EACH if (first + k < push.count) Elements(push.r).data[first + k] = A_STORE(values[k]);
+            EACH if (first + k < arguments.count) Elements(arguments.r).data[first + k] = A_STORE(values[k]);
         }
     }
 }

@@ -9,7 +9,7 @@ layout(constant_id = 1) const bool CENTERED = true;
 layout(buffer_reference, scalar) readonly buffer Elements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) buffer Reals { T data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 gradients;
     uvec2 elements;
     uvec2 mean;  // of each row
@@ -18,25 +18,25 @@ layout(push_constant, scalar) uniform Push {
     uint rows;
     uint columns;
     uint chunk;
-} push;
+} arguments;
 
 void main() {
     uint invocation = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    uint chunk = invocation / push.columns;
-    uint column = invocation - chunk * push.columns;
-    uint first = chunk * push.chunk;
-    if (first >= push.rows) return;
+    uint chunk = invocation / arguments.columns;
+    uint column = invocation - chunk * arguments.columns;
+    uint first = chunk * arguments.chunk;
+    if (first >= arguments.rows) return;
     precise T products = T(0);
     precise T gradients = T(0);
-    for (uint row = first; row < min(first + push.chunk, push.rows); ++row) {
-        uint place = row * push.columns + column;
-        T gradient = A_LOAD(Elements(push.gradients).data[place]);
-        precise T deviation = A_LOAD(Elements(push.elements).data[place]);
-        if (CENTERED) deviation -= Reals(push.mean).data[row];
-        products += gradient * (deviation * Reals(push.rstd).data[row]);
+    for (uint row = first; row < min(first + arguments.chunk, arguments.rows); ++row) {
+        uint place = row * arguments.columns + column;
+        T gradient = A_LOAD(Elements(arguments.gradients).data[place]);
+        precise T deviation = A_LOAD(Elements(arguments.elements).data[place]);
+        if (CENTERED) deviation -= Reals(arguments.mean).data[row];
+        products += gradient * (deviation * Reals(arguments.rstd).data[row]);
         gradients += gradient;
     }
-    uint target = 2u * chunk * push.columns + column;
-    Reals(push.sums).data[target] = products;
-    Reals(push.sums).data[target + push.columns] = gradients;
+    uint target = 2u * chunk * arguments.columns + column;
+    Reals(arguments.sums).data[target] = products;
+    Reals(arguments.sums).data[target + arguments.columns] = gradients;
 }

@@ -4,7 +4,7 @@
 #include "lib/dtypes.glsl"
 #include "lib/product.glsl"
 #include "lib/window.glsl"
-#include "lib/convolution_push.glsl"
+#include "lib/convolution_arguments.glsl"
 
 layout(constant_id = 1) const bool TRANSPOSED = false;
 
@@ -20,7 +20,7 @@ int place_of(int first, int tap, int stride, int dilation, int size) {
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
+    if (index >= arguments.count) return;
     ivec3 size = OUTPUT_SIZE, other = INPUT_SIZE, kernel = KERNEL_SIZE, stride = STRIDE, dilation = DILATION;
     if (TRANSPOSED) {
         size = INPUT_SIZE;
@@ -32,8 +32,8 @@ void main() {
     Channel to = vx_channel(plane);
     ivec3 first = TRANSPOSED ? at + PADDING : at * stride - PADDING, tap;
     T sum = T(0);
-    for (uint c = 0u; c < push.from; ++c) {
-        int from = to.from + int(c) * CHANNEL_STRIDE(0), weights = to.weights + int(c) * push.weight_from;
+    for (uint c = 0u; c < arguments.from; ++c) {
+        int from = to.from + int(c) * CHANNEL_STRIDE(0), weights = to.weights + int(c) * arguments.weight_from;
         for (tap.x = FIRST(x); tap.x < kernel.x; tap.x += NEXT(x)) {
             int x = place_of(first.x, tap.x, stride.x, dilation.x, other.x);
             if (x < 0) continue;
@@ -43,13 +43,13 @@ void main() {
                 for (tap.z = FIRST(z); tap.z < kernel.z; tap.z += NEXT(z)) {
                     int z = place_of(first.z, tap.z, stride.z, dilation.z, other.z);
                     if (z < 0) continue;
-                    T one = A_LOAD(push.a.data[from + vx_sum(ivec3(x, y, z) * steps)]);
-                    T weight = A_LOAD(push.weight.data[weights + vx_flat(tap, kernel)]);
+                    T one = A_LOAD(arguments.a.data[from + vx_sum(ivec3(x, y, z) * steps)]);
+                    T weight = A_LOAD(arguments.weight.data[weights + vx_flat(tap, kernel)]);
                     sum = vx_multiply_add(one, weight, sum);
                 }
             }
         }
     }
-    if (BIAS) sum += A_LOAD(push.bias.data[to.bias]);
-    push.r.data[to.r + vx_sum(at * PLANE_STRIDES(1))] = A_STORE(sum);
+    if (BIAS) sum += A_LOAD(arguments.bias.data[to.bias]);
+    arguments.r.data[to.r + vx_sum(at * PLANE_STRIDES(1))] = A_STORE(sum);
 }

@@ -5,14 +5,14 @@
 #include "lib/dtypes.glsl"
 #include "lib/product.glsl"
 #include "lib/window.glsl"
-#include "lib/convolution_push.glsl"
+#include "lib/convolution_arguments.glsl"
 
 #define EACH [[unroll]] for (int j = 0; j < BLOCK; ++j)
 const int SPAN = (BLOCK - 1) * STEP + WIDTH;
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
+    if (index >= arguments.count) return;
     ivec3 size = OUTPUT_SIZE, other = INPUT_SIZE, kernel = KERNEL_SIZE, dilation = DILATION;
     ivec3 blocks = ivec3(size.xy, (size.z + BLOCK - 1) / BLOCK), steps = PLANE_STRIDES(0);
     uint plane = index / uint(blocks.x * blocks.y * blocks.z);
@@ -23,8 +23,8 @@ void main() {
     T sum[BLOCK];
     EACH sum[j] = T(0);
     ivec2 tap;
-    for (uint c = 0u; c < push.from; ++c) {
-        int from = to.from + int(c) * CHANNEL_STRIDE(0), weights = to.weights + int(c) * push.weight_from;
+    for (uint c = 0u; c < arguments.from; ++c) {
+        int from = to.from + int(c) * CHANNEL_STRIDE(0), weights = to.weights + int(c) * arguments.weight_from;
         for (tap.x = 0; tap.x < kernel.x; ++tap.x) {
             int x = first.x + tap.x * dilation.x;
             if (x < 0 || x >= other.x) continue;
@@ -36,18 +36,18 @@ void main() {
                 [[unroll]] for (int k = 0; k < SPAN; ++k) {
                     int z = first.z + k;
                     line[k] = T(0);
-                    if (z >= 0 && z < other.z) line[k] = A_LOAD(push.a.data[row + z * steps.z]);
+                    if (z >= 0 && z < other.z) line[k] = A_LOAD(arguments.a.data[row + z * steps.z]);
                 }
                 [[unroll]] for (int k = 0; k < WIDTH; ++k) {
-                    T weight = A_LOAD(push.weight.data[row_weights + k]);
+                    T weight = A_LOAD(arguments.weight.data[row_weights + k]);
                     EACH sum[j] = vx_multiply_add(line[j * STEP + k], weight, sum[j]);
                 }
             }
         }
     }
     T bias = T(0);
-    if (BIAS) bias = A_LOAD(push.bias.data[to.bias]);
+    if (BIAS) bias = A_LOAD(arguments.bias.data[to.bias]);
     ivec3 r_steps = PLANE_STRIDES(1);
     int target = to.r + vx_sum(at * r_steps);
-    EACH if (at.z + j < size.z) push.r.data[target + j * r_steps.z] = A_STORE(BIAS ? sum[j] + bias : sum[j]);
+    EACH if (at.z + j < size.z) arguments.r.data[target + j * r_steps.z] = A_STORE(BIAS ? sum[j] + bias : sum[j]);
 }

@@ -9,7 +9,7 @@
 #include "lib/dtypes.glsl"
 #include "lib/product.glsl"
 #include "lib/window.glsl"
-#include "lib/convolution_push.glsl"
+#include "lib/convolution_arguments.glsl"
 
 #define EACH [[unroll]] for (int j = 0; j < BLOCK; ++j)
 #define EACH_TAP [[unroll]] for (int k = 0; k < WIDTH; ++k)
@@ -17,7 +17,7 @@ const int SPAN = (BLOCK - 1) * STEP + WIDTH;
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
+    if (index >= arguments.count) return;
     ivec3 size = OUTPUT_SIZE, other = INPUT_SIZE;
     ivec3 blocks = ivec3(size.x, (size.y + BLOCK - 1) / BLOCK, size.z), steps = PLANE_STRIDES(0);
     uint plane = index / uint(blocks.x * blocks.y * blocks.z);
@@ -28,14 +28,14 @@ void main() {
     int depth = KERNEL_SIZE.x, dilation = DILATION.x;
     T sum[BLOCK];
     EACH sum[j] = T(0);
-    for (uint c = 0u; c < push.from; ++c) {
-        int from = to.from + int(c) * CHANNEL_STRIDE(0), weights = to.weights + int(c) * push.weight_from;
+    for (uint c = 0u; c < arguments.from; ++c) {
+        int from = to.from + int(c) * CHANNEL_STRIDE(0), weights = to.weights + int(c) * arguments.weight_from;
         for (int tap = 0; tap < depth; ++tap) {
             int x = first.x + tap * dilation;
             if (x < 0 || x >= other.x) continue;
             T weight[WIDTH * WIDTH];
             [[unroll]] for (int k = 0; k < WIDTH * WIDTH; ++k) {
-                weight[k] = A_LOAD(push.weight.data[weights + tap * WIDTH * WIDTH + k]);
+                weight[k] = A_LOAD(arguments.weight.data[weights + tap * WIDTH * WIDTH + k]);
             }
             int start = from + x * steps.x;
             [[unroll]] for (int row = 0; row < SPAN; ++row) {
@@ -45,7 +45,7 @@ void main() {
                     EACH_TAP {
                         int z = first.z + k;
                         line[k] = T(0);
-                        if (z >= 0 && z < other.z) line[k] = A_LOAD(push.a.data[start + y * steps.y + z * steps.z]);
+                        if (z >= 0 && z < other.z) line[k] = A_LOAD(arguments.a.data[start + y * steps.y + z * steps.z]);
                     }
                     EACH {
                         int tap_row = row - j * STEP;
@@ -58,8 +58,8 @@ void main() {
         }
     }
     T bias = T(0);
-    if (BIAS) bias = A_LOAD(push.bias.data[to.bias]);
+    if (BIAS) bias = A_LOAD(arguments.bias.data[to.bias]);
     ivec3 r_steps = PLANE_STRIDES(1);
     int target = to.r + vx_sum(at * r_steps);
-    EACH if (at.y + j < size.y) push.r.data[target + j * r_steps.y] = A_STORE(BIAS ? sum[j] + bias : sum[j]);
+    EACH if (at.y + j < size.y) arguments.r.data[target + j * r_steps.y] = A_STORE(BIAS ? sum[j] + bias : sum[j]);
 }

@@ -19,12 +19,12 @@ void main() {
             ivec3 window = vx_unflat(o, outputs);
             ivec3 place = window * stride + moved;
             if (vx_inside(place, size)) {
-                T one = A_LOAD(push.x.data[x_base + vx_sum(place * x_steps)]);
-                T other = A_LOAD(push.gradient.data[gradient_base + vx_sum(window * gradient_steps)]);
+                T one = A_LOAD(arguments.x.data[x_base + vx_sum(place * x_steps)]);
+                T other = A_LOAD(arguments.gradient.data[gradient_base + vx_sum(window * gradient_steps)]);
                 sum = vx_multiply_add(one, other, sum);
             }
         }
     }
     T total = vx_total(sum, own.lane);
-    if (own.inside && own.lane == 0u) push.r.data[own.index] = R_STORE(total);
+    if (own.inside && own.lane == 0u) arguments.r.data[own.index] = R_STORE(total);
 }

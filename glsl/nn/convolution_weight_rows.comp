@@ -33,11 +33,11 @@ void main() {
             [[unroll]] for (int k = 0; k < SPAN; ++k) {
                 int z = place.z + k;
                 line[k] = T(0);
-                if (z >= 0 && z < size.z) line[k] = A_LOAD(push.x.data[row + z * x_steps.z]);
+                if (z >= 0 && z < size.z) line[k] = A_LOAD(arguments.x.data[row + z * x_steps.z]);
             }
             EACH {
                 if (window.z + j < outputs.z) {
-                    T other = A_LOAD(push.gradient.data[gradient_row + j * gradient_steps.z]);
+                    T other = A_LOAD(arguments.gradient.data[gradient_row + j * gradient_steps.z]);
                     EACH_TAP sum[k] = vx_multiply_add(line[j * STEP + k], other, sum[k]);
                 }
             }
@@ -45,6 +45,6 @@ void main() {
     }
     EACH_TAP {
         T total = vx_total(sum[k], own.lane);
-        if (own.inside && own.lane == 0u) push.r.data[own.index * WIDTH + k] = R_STORE(total);
+        if (own.inside && own.lane == 0u) arguments.r.data[own.index * WIDTH + k] = R_STORE(total);
     }
 }

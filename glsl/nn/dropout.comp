@@ -10,7 +10,7 @@ layout(buffer_reference, scalar) readonly buffer Elements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer Results { A_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer Masks { STORAGE_bool data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements a;
     Results results;
     Masks masks;
@@ -21,26 +21,26 @@ layout(push_constant, scalar) uniform Push {
     uint count;
     uint keep;     // words below are kept
     uint all;      // whether every element is
-} push;
+} arguments;
 
 #ifdef DOUBLE
-#define SCALE packDouble2x32(push.scale)
+#define SCALE packDouble2x32(arguments.scale)
 #else
-#define SCALE uintBitsToFloat(push.scale.x)
+#define SCALE uintBitsToFloat(arguments.scale.x)
 #endif
 
 void main() {
     uint invocation = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
     uint first = invocation * 4u;
-    if (first >= push.skip + push.count) return;
-    uvec4 words = vx_block(push.block, invocation, 0u, push.key);
+    if (first >= arguments.skip + arguments.count) return;
+    uvec4 words = vx_block(arguments.block, invocation, 0u, arguments.key);
     for (uint k = 0u; k < 4u; ++k) {
-        uint place = first + k - push.skip;
-        if (place < push.count) {
-            bool kept = push.all != 0u || words[k] < push.keep;
-            precise T value = A_LOAD(push.a.data[place]) * SCALE;
-            push.results.data[place] = A_STORE(kept ? value : T(0));
-            push.masks.data[place] = STORE_bool(kept);
+        uint place = first + k - arguments.skip;
+        if (place < arguments.count) {
+            bool kept = arguments.all != 0u || words[k] < arguments.keep;
+            precise T value = A_LOAD(arguments.a.data[place]) * SCALE;
+            arguments.results.data[place] = A_STORE(kept ? value : T(0));
+            arguments.masks.data[place] = STORE_bool(kept);
         }
     }
 }

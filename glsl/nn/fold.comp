@@ -11,7 +11,7 @@ layout(buffer_reference, scalar) readonly buffer Columns { A_STORAGE data[]; };
 layout(buffer_reference, scalar) readonly buffer Bias { R_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer Result { R_STORAGE data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Columns columns;
     Bias bias;
     Result r;
@@ -20,16 +20,16 @@ layout(push_constant, scalar) uniform Push {
     uint channels;
     int bias_step;
     int n_step, c_step, tap_step, o_step;  // strides of the columns
-} push;
+} arguments;
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
+    if (index >= arguments.count) return;
     ivec3 size = INPUT_SIZE, outputs = OUTPUT_SIZE, kernel = KERNEL_SIZE, stride = STRIDE, dilation = DILATION;
     uint plane = index / uint(size.x * size.y * size.z);
     ivec3 at = vx_unflat(index - plane * uint(size.x * size.y * size.z), size);
-    uint n = plane / push.channels, c = plane - n * push.channels;
-    int base = int(n) * push.n_step + int(c) * push.c_step;
+    uint n = plane / arguments.channels, c = plane - n * arguments.channels;
+    int base = int(n) * arguments.n_step + int(c) * arguments.c_step;
     T sum = T(0);
     ivec3 moved = at + PADDING, tap, window;
     for (tap.x = vx_first_tap(moved.x, stride.x, dilation.x); tap.x < kernel.x; tap.x += vx_tap_step(stride.x, dilation.x)) {
@@ -42,12 +42,12 @@ void main() {
             for (; tap.z < kernel.z; tap.z += vx_tap_step(stride.z, dilation.z)) {
                 window.z = vx_window(moved.z - tap.z * dilation.z, stride.z, outputs.z);
                 if (window.z < 0) continue;
-                int from = base + vx_flat(tap, kernel) * push.tap_step + vx_flat(window, outputs) * push.o_step;
-                sum += A_LOAD(push.columns.data[from]);
+                int from = base + vx_flat(tap, kernel) * arguments.tap_step + vx_flat(window, outputs) * arguments.o_step;
+                sum += A_LOAD(arguments.columns.data[from]);
             }
         }
     }
-    if (BIAS) sum += R_LOAD(push.bias.data[int(c) * push.bias_step]);
+    if (BIAS) sum += R_LOAD(arguments.bias.data[int(c) * arguments.bias_step]);
     int to = int(n) * BATCH_STRIDE(0) + int(c) * CHANNEL_STRIDE(0) + vx_sum(at * PLANE_STRIDES(0));
-    push.r.data[to] = R_STORE(sum);
+    arguments.r.data[to] = R_STORE(sum);
 }

@@ -22,7 +22,7 @@ layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; }
 layout(buffer_reference, scalar) writeonly buffer AResult { A_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer Words { uint data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements a;
     AResult r;
     Words indices;
@@ -31,18 +31,18 @@ layout(push_constant, scalar) uniform Push {
     uint channels;
     uint index_words;  // of an index, 1 or 2
     int divisor;       // of all sums, 0 for the number of places
-} push;
+} arguments;
 
 #define BLOCK 8  // places at a time: llvmpipe ends all loops of an invocation after 65,535 turns together
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
+    if (index >= arguments.count) return;
     ivec3 size = INPUT_SIZE, outputs = OUTPUT_SIZE, steps = PLANE_STRIDES(0);
     uint windows = uint(outputs.x * outputs.y * outputs.z);
     uint plane = index / windows;
     ivec3 at = vx_unflat(index - plane * windows, outputs);
-    uint n = plane / push.channels, channel = plane - n * push.channels;
+    uint n = plane / arguments.channels, channel = plane - n * arguments.channels;
     int base = int(n) * BATCH_STRIDE(0) + int(channel) * CHANNEL_STRIDE(0);
     Extent window = WINDOW(at);
     ivec3 first = max(window.first, ivec3(0)), end = min(window.end, size), gap = ivec3(1);
@@ -53,7 +53,7 @@ void main() {
         first = window.first + vx_ceil_divide(max(-window.first, ivec3(0)), gap) * gap;
     }
     ivec3 best_place = first;
-    T best = A_LOAD(push.a.data[base + vx_sum(first * steps)]);
+    T best = A_LOAD(arguments.a.data[base + vx_sum(first * steps)]);
 #else
     T sum = T(0);
 #endif
@@ -64,7 +64,7 @@ void main() {
                 [[unroll]] for (int k = 0; k < BLOCK; ++k) {
                     place.z = block + k * gap.z;
                     if (place.z >= end.z) break;
-                    T value = A_LOAD(push.a.data[base + vx_sum(place * steps)]);
+                    T value = A_LOAD(arguments.a.data[base + vx_sum(place * steps)]);
 #ifdef MAXIMUM
                     if (ABOVE(value, best)) {
                         best = value;
@@ -78,11 +78,11 @@ void main() {
         }
     }
 #ifdef MAXIMUM
-    push.r.data[index] = A_STORE(best);
-    push.indices.data[index * push.index_words] = uint(vx_flat(best_place, size));
-    if (push.index_words > 1u) push.indices.data[index * push.index_words + 1u] = 0u;
+    arguments.r.data[index] = A_STORE(best);
+    arguments.indices.data[index * arguments.index_words] = uint(vx_flat(best_place, size));
+    if (arguments.index_words > 1u) arguments.indices.data[index * arguments.index_words + 1u] = 0u;
 #else
     bool some = all(lessThan(first, end));
-    push.r.data[index] = A_STORE(some ? sum / T(vx_divisor(window, size, push.divisor)) : T(0));
+    arguments.r.data[index] = A_STORE(some ? sum / T(vx_divisor(window, size, arguments.divisor)) : T(0));
 #endif
 }

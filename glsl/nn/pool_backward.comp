@@ -11,7 +11,7 @@ layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; }
 layout(buffer_reference, scalar) writeonly buffer AResult { A_STORAGE data[]; };
 layout(buffer_reference, scalar) readonly buffer Words { uint data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements gradient;
     AResult r;
     Words indices;
@@ -20,18 +20,18 @@ layout(push_constant, scalar) uniform Push {
     uint channels;
     uint index_words;  // of an index, 1 or 2
     int divisor;       // of all sums, 0 for the number of places
-} push;
+} arguments;
 
 #define BLOCK 4  // windows at a time: llvmpipe ends all loops of an invocation after 65,535 turns together
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
+    if (index >= arguments.count) return;
     ivec3 size = INPUT_SIZE, outputs = OUTPUT_SIZE, steps = PLANE_STRIDES(0);
     uint places = uint(size.x * size.y * size.z);
     uint plane = index / places, own = index - plane * places;
     ivec3 at = vx_unflat(own, size);
-    uint n = plane / push.channels, channel = plane - n * push.channels;
+    uint n = plane / arguments.channels, channel = plane - n * arguments.channels;
     int base = int(n) * BATCH_STRIDE(0) + int(channel) * CHANNEL_STRIDE(0);
     ivec3 first, last, window;
     if (ADAPTIVE) {
@@ -51,16 +51,16 @@ void main() {
                     if (window.z > last.z) break;
 #ifdef MAXIMUM
                     int from = int(n) * BATCH_STRIDE(1) + int(channel) * CHANNEL_STRIDE(1) + vx_sum(window * PLANE_STRIDES(1));
-                    if (push.indices.data[uint(from) * push.index_words] != own) continue;
+                    if (arguments.indices.data[uint(from) * arguments.index_words] != own) continue;
 #endif
-                    T value = A_LOAD(push.gradient.data[base + vx_sum(window * steps)]);
+                    T value = A_LOAD(arguments.gradient.data[base + vx_sum(window * steps)]);
 #ifndef MAXIMUM
-                    value /= T(vx_divisor(WINDOW(window), size, push.divisor));
+                    value /= T(vx_divisor(WINDOW(window), size, arguments.divisor));
 #endif
                     sum += value;
                 }
             }
         }
     }
-    push.r.data[index] = A_STORE(sum);
+    arguments.r.data[index] = A_STORE(sum);
 }

@@ -16,22 +16,22 @@ layout(constant_id = 2) const bool HALF_PIXEL = false;  // corners lie half a pi
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
-    int all = push.bins.x * push.bins.y;
+    if (index >= arguments.count) return;
+    int all = arguments.bins.x * arguments.bins.y;
     uint plane = index / uint(all);
     int bin = int(index - plane * uint(all));
-    ivec2 bins = ivec2(bin / push.bins.y, bin % push.bins.y);
-    int channels = OF_CHANNELS ? push.size.y / all : push.size.y;
+    ivec2 bins = ivec2(bin / arguments.bins.y, bin % arguments.bins.y);
+    int channels = OF_CHANNELS ? arguments.size.y / all : arguments.size.y;
     uint region = plane / uint(channels);
     int channel = int(plane - region * uint(channels));
     if (OF_CHANNELS) channel = channel * all + bin;
     int picture = int(vx_corner(region, 0u));
-    if (picture < 0 || picture >= push.size.x) {
-        push.r.data[index] = A_STORE(VX_NAN);
-        push.places.data[index] = OF_CHANNELS ? channel : -1;
+    if (picture < 0 || picture >= arguments.size.x) {
+        arguments.r.data[index] = A_STORE(VX_NAN);
+        arguments.places.data[index] = OF_CHANNELS ? channel : -1;
         return;
     }
-    uint base = uint(picture * push.size.y + channel) * uint(push.size.z * push.size.w);
+    uint base = uint(picture * arguments.size.y + channel) * uint(arguments.size.z * arguments.size.w);
     Side y = vx_side(region, 0), x = vx_side(region, 1);
 #ifdef SAMPLES
     T sum = T(0);
@@ -41,18 +41,18 @@ void main() {
             [[unroll]] for (int k = 0; k < BLOCK; ++k) {
                 if (block + k >= x.points) break;
                 Point column = vx_point(x, bins.y, block + k, 1);
-                uint low = base + uint(row.low * push.size.w), high = base + uint(row.high * push.size.w);
-                precise T inside = row.low_weight * (column.low_weight * A_LOAD(push.a.data[low + uint(column.low)]))
-                    + row.low_weight * (column.high_weight * A_LOAD(push.a.data[low + uint(column.high)]))
-                    + row.high_weight * (column.low_weight * A_LOAD(push.a.data[high + uint(column.low)]))
-                    + row.high_weight * (column.high_weight * A_LOAD(push.a.data[high + uint(column.high)]));
+                uint low = base + uint(row.low * arguments.size.w), high = base + uint(row.high * arguments.size.w);
+                precise T inside = row.low_weight * (column.low_weight * A_LOAD(arguments.a.data[low + uint(column.low)]))
+                    + row.low_weight * (column.high_weight * A_LOAD(arguments.a.data[low + uint(column.high)]))
+                    + row.high_weight * (column.low_weight * A_LOAD(arguments.a.data[high + uint(column.low)]))
+                    + row.high_weight * (column.high_weight * A_LOAD(arguments.a.data[high + uint(column.high)]));
                 if (row.low_weight + row.high_weight != T(0) && column.low_weight + column.high_weight != T(0)) sum += inside;
             }
         }
     }
     int count = y.points * x.points;
-    push.r.data[index] = A_STORE(vx_divide(sum, T(OF_CHANNELS ? count : max(count, 1))));
-    if (OF_CHANNELS) push.places.data[index] = channel;
+    arguments.r.data[index] = A_STORE(vx_divide(sum, T(OF_CHANNELS ? count : max(count, 1))));
+    if (OF_CHANNELS) arguments.places.data[index] = channel;
 #else
     ivec2 rows = vx_pixels(y, bins.x, 0), columns = vx_pixels(x, bins.y, 1);
     bool none = rows.y <= rows.x || columns.y <= columns.x;
@@ -62,8 +62,8 @@ void main() {
         for (int block = columns.x; block < columns.y; block += BLOCK) {
             [[unroll]] for (int k = 0; k < BLOCK; ++k) {
                 if (block + k >= columns.y) break;
-                int at = i * push.size.w + block + k;
-                T pixel = A_LOAD(push.a.data[base + uint(at)]);
+                int at = i * arguments.size.w + block + k;
+                T pixel = A_LOAD(arguments.a.data[base + uint(at)]);
                 if (OF_CHANNELS) {
                     value += pixel;
                 } else if (pixel > value) {
@@ -74,7 +74,7 @@ void main() {
         }
     }
     if (OF_CHANNELS && !none) value = vx_divide(value, T((rows.y - rows.x) * (columns.y - columns.x)));
-    push.r.data[index] = A_STORE(value);
-    push.places.data[index] = OF_CHANNELS ? channel : place;
+    arguments.r.data[index] = A_STORE(value);
+    arguments.places.data[index] = OF_CHANNELS ? channel : place;
 #endif
 }

@@ -1,4 +1,4 @@
-// The way back of `nn/regions.comp`: adds to each pixel what the regions push.begin to push.end give it, in their order, so
+// The way back of `nn/regions.comp`: adds to each pixel what the regions arguments.begin to arguments.end give it, in their order, so
 // that sums are the same in every run. One invocation sees to one pixel of one channel.
 #include "lib/extensions.glsl"
 #include "lib/dtypes.glsl"
@@ -13,9 +13,9 @@ layout(constant_id = 2) const bool HALF_PIXEL = false;
 #ifdef SAMPLES
 // The first and the last bin of which points may touch a pixel.
 ivec2 vx_bins(Side side, int pixel, int axis) {
-    if (side.bin <= T(0)) return ivec2(0, push.bins[axis] - 1);
-    T first = vx_clip((T(pixel - 1) - side.start) / side.bin - T(1), T(0), T(push.bins[axis]));
-    T last = vx_clip((T(pixel + 1) - side.start) / side.bin + T(1), T(-1), T(push.bins[axis] - 1));
+    if (side.bin <= T(0)) return ivec2(0, arguments.bins[axis] - 1);
+    T first = vx_clip((T(pixel - 1) - side.start) / side.bin - T(1), T(0), T(arguments.bins[axis]));
+    T last = vx_clip((T(pixel + 1) - side.start) / side.bin + T(1), T(-1), T(arguments.bins[axis] - 1));
     return ivec2(int(vx_floor(first)), int(vx_floor(last)));
 }
 
@@ -25,7 +25,7 @@ T vx_weight(Side side, int bin, int pixel, int axis) {
     // Only points less than a pixel away count.
     T step = side.bin / T(side.points);
     int first = 0, last = side.points - 1;
-    if (push.sampling <= 0 && side.points > 8) {
+    if (arguments.sampling <= 0 && side.points > 8) {
         T offset = (T(pixel) - side.start - T(bin) * side.bin) / step;
         T reach = T(2) / step;
         first = int(vx_floor(vx_clip(offset - reach, T(0), T(side.points))));
@@ -42,25 +42,25 @@ T vx_weight(Side side, int bin, int pixel, int axis) {
 
 T vx_gradient(uint region, int channels, int channel, ivec2 bin) {
     uint plane = region * uint(channels) + uint(channel);
-    return A_LOAD(push.a.data[(plane * uint(push.bins.x) + uint(bin.x)) * uint(push.bins.y) + uint(bin.y)]);
+    return A_LOAD(arguments.a.data[(plane * uint(arguments.bins.x) + uint(bin.x)) * uint(arguments.bins.y) + uint(bin.y)]);
 }
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
-    uint area = uint(push.size.z * push.size.w);
+    if (index >= arguments.count) return;
+    uint area = uint(arguments.size.z * arguments.size.w);
     uint plane = index / area;
-    int at = int(index - plane * area), picture = int(plane / uint(push.size.y)), channel = int(plane % uint(push.size.y));
-    ivec2 pixel = ivec2(at / push.size.w, at % push.size.w);
-    int all = push.bins.x * push.bins.y, channels = push.size.y;
+    int at = int(index - plane * area), picture = int(plane / uint(arguments.size.y)), channel = int(plane % uint(arguments.size.y));
+    ivec2 pixel = ivec2(at / arguments.size.w, at % arguments.size.w);
+    int all = arguments.bins.x * arguments.bins.y, channels = arguments.size.y;
     ivec2 own = ivec2(0);
     if (OF_CHANNELS) {
-        own = ivec2(channel % all / push.bins.y, channel % push.bins.y);
+        own = ivec2(channel % all / arguments.bins.y, channel % arguments.bins.y);
         channels /= all;
         channel /= all;
     }
-    precise T sum = push.begin == 0u ? T(0) : A_LOAD(push.r.data[index]);
-    for (uint region = push.begin; region < push.end; ++region) {
+    precise T sum = arguments.begin == 0u ? T(0) : A_LOAD(arguments.r.data[index]);
+    for (uint region = arguments.begin; region < arguments.end; ++region) {
         if (!vx_is_of(region, picture)) continue;
         Side y = vx_side(region, 0), x = vx_side(region, 1);
 #ifdef SAMPLES
@@ -81,5 +81,5 @@ void main() {
         }
 #endif
     }
-    push.r.data[index] = A_STORE(sum);
+    arguments.r.data[index] = A_STORE(sum);
 }

@@ -9,13 +9,13 @@ layout(local_size_x_id = 0) in;
 layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer AResult { A_STORAGE data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements gradient;
     AResult r;
     Table table;
     uint count;  // elements of r
     uint channels;
-} push;
+} arguments;
 
 // The weight with which a place of the result took an element.
 T weight_of(int place, int element, Dimension d) {
@@ -56,11 +56,11 @@ int place_of(int number, int element, Dimension d) { return number; }
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
+    if (index >= arguments.count) return;
     ivec3 size = INPUT_SIZE, steps = PLANE_STRIDES(0);
     uint places = uint(size.x * size.y * size.z), plane = index / places;
     ivec3 at = vx_unflat(index - plane * places, size);
-    uint n = plane / push.channels, channel = plane - n * push.channels;
+    uint n = plane / arguments.channels, channel = plane - n * arguments.channels;
     int base = int(n) * BATCH_STRIDE(0) + int(channel) * CHANNEL_STRIDE(0);
     Dimension dx = DIMENSION(0), dy = DIMENSION(1), dz = DIMENSION(2);
     ivec2 xs = candidates(at.x, dx), ys = candidates(at.y, dy), zs = candidates(at.z, dz);
@@ -76,9 +76,9 @@ void main() {
             for (int k = zs.x; k <= zs.y; ++k) {
                 int z = place_of(k, at.z, dz);
                 T w = wy * weight_of(z, at.z, dz);
-                if (w != T(0)) sum += w * A_LOAD(push.gradient.data[base + vx_sum(ivec3(x, y, z) * steps)]);
+                if (w != T(0)) sum += w * A_LOAD(arguments.gradient.data[base + vx_sum(ivec3(x, y, z) * steps)]);
             }
         }
     }
-    push.r.data[index] = A_STORE(sum);
+    arguments.r.data[index] = A_STORE(sum);
 }

@@ -51,7 +51,7 @@ layout(buffer_reference, scalar, buffer_reference_align = ALIGN) buffer APacks {
 struct Quad { T element[4]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Quads { Quad data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 a;
     uvec2 b;
     uvec2 w;        // one number for each element of a row
@@ -67,12 +67,12 @@ layout(push_constant, scalar) uniform Push {
     uint rank;
     int matrix[2];  // rows of a matrix and, with OPTION, how many more elements than its place a row may see
     int layout_[3]; // the strides of the rows in a, b and the result; or where sizes and strides lie, if they have dimensions
-} push;
+} arguments;
 
 #ifdef DOUBLE
-#define PARAMETER(k) packDouble2x32(push.parameters[k])
+#define PARAMETER(k) packDouble2x32(arguments.parameters[k])
 #else
-#define PARAMETER(k) uintBitsToFloat(push.parameters[k].x)
+#define PARAMETER(k) uintBitsToFloat(arguments.parameters[k].x)
 #endif
 
 shared STATE_1 exchange_1[SHARED_STATES];
@@ -80,21 +80,21 @@ shared STATE_1 exchange_1[SHARED_STATES];
 shared STATE_2 exchange_2[SHARED_STATES];
 #endif
 
-int table_at(uint place) { return Metadata(uvec2(push.layout_[0], push.layout_[1])).data[place]; }
+int table_at(uint place) { return Metadata(uvec2(arguments.layout_[0], arguments.layout_[1])).data[place]; }
 
 // The offsets of a row in a, b and the result.
 ivec3 offsets_of(uint row) {
-    if (push.rank == 0u) return ivec3(0);
-    if (push.rank == 1u) return int(row) * ivec3(push.layout_[0], push.layout_[1], push.layout_[2]);
+    if (arguments.rank == 0u) return ivec3(0);
+    if (arguments.rank == 1u) return int(row) * ivec3(arguments.layout_[0], arguments.layout_[1], arguments.layout_[2]);
     ivec3 offsets = ivec3(0);
-    for (uint axis = push.rank; axis-- > 0u;) {
+    for (uint axis = arguments.rank; axis-- > 0u;) {
         uint position = row;
         if (axis > 0u) {
             uint size = uint(table_at(axis));
             row = position / size;
             position -= row * size;
         }
-        ivec3 strides = ivec3(table_at(push.rank + axis), table_at(2u * push.rank + axis), table_at(3u * push.rank + axis));
+        ivec3 strides = ivec3(table_at(arguments.rank + axis), table_at(2u * arguments.rank + axis), table_at(3u * arguments.rank + axis));
         offsets += int(position) * strides;
     }
     return offsets;
@@ -113,29 +113,29 @@ T mean, rstd;
 struct Element { A_COMPUTE a; B_COMPUTE b; };
 
 // Whether a place, or a pack, lies in the row.
-bool is_inside(uint place) { return WHOLE || place - shift < push.count; }
-bool is_whole(uint place) { return WHOLE || (place >= shift && place + uint(VECTOR) <= push.count + shift); }
+bool is_inside(uint place) { return WHOLE || place - shift < arguments.count; }
+bool is_whole(uint place) { return WHOLE || (place >= shift && place + uint(VECTOR) <= arguments.count + shift); }
 // The element of a place; of one beyond an end, some element.
-uint element_of(uint place) { return WHOLE ? place : min(max(place, shift) - shift, push.count - 1u); }
+uint element_of(uint place) { return WHOLE ? place : min(max(place, shift) - shift, arguments.count - 1u); }
 
 // The elements from `place` on, which is a multiple of VECTOR; those beyond an end are whatever the first or last one is.
 void load(out Element elements[VECTOR], uint place) {
     bool whole = is_whole(place);
     if (whole && (PACKED & 1u) != 0u) {
-        APack pack = APacks(push.a).data[(uint(offset.x) + place - shift) / uint(VECTOR)];
+        APack pack = APacks(arguments.a).data[(uint(offset.x) + place - shift) / uint(VECTOR)];
         EACH elements[k].a = A_OF(pack, k);
     } else {
-        EACH elements[k].a = A_LOAD(AElements(push.a).data[offset.x + int(element_of(place + k)) * push.steps[0]]);
+        EACH elements[k].a = A_LOAD(AElements(arguments.a).data[offset.x + int(element_of(place + k)) * arguments.steps[0]]);
     }
     EACH elements[k].b = B_COMPUTE(0);
     if ((PRESENT & 1u) != 0u) {
 #ifdef B_PACKS
         if (whole && (PACKED & 2u) != 0u) {
-            APack pack = APacks(push.b).data[(uint(offset.y) + place - shift) / uint(VECTOR)];
+            APack pack = APacks(arguments.b).data[(uint(offset.y) + place - shift) / uint(VECTOR)];
             EACH elements[k].b = A_OF(pack, k);
         } else
 #endif
-        EACH elements[k].b = B_LOAD(BElements(push.b).data[offset.y + int(element_of(place + k)) * push.steps[1]]);
+        EACH elements[k].b = B_LOAD(BElements(arguments.b).data[offset.y + int(element_of(place + k)) * arguments.steps[1]]);
     }
 }
 
@@ -173,11 +173,11 @@ void store(uint place, T values[VECTOR]) {
 #else
         EACH pack.element[k] = R_STORE(values[k]);
 #endif
-        APacks(push.result).data[(uint(offset.z) + place - shift) / uint(VECTOR)] = pack;
+        APacks(arguments.result).data[(uint(offset.z) + place - shift) / uint(VECTOR)] = pack;
     } else {
         EACH {
             if (is_inside(place + k)) {
-                RElements(push.result).data[offset.z + int(place + k - shift) * push.steps[2]] = R_STORE(values[k]);
+                RElements(arguments.result).data[offset.z + int(place + k - shift) * arguments.steps[2]] = R_STORE(values[k]);
             }
         }
     }
@@ -253,7 +253,7 @@ T map_of(Element one, uint element, T w, T v, STATE_1 s, STATE_2 t, STATE_2 c) {
         [[unroll]] for (uint j = 0u; j < ITEMS / uint(VECTOR); ++j) { \
             uint place = (j * MEMBERS + member) * uint(VECTOR); \
             if (place < end) { \
-                LOAD_REALS(w, push.w, 2u, 1) \
+                LOAD_REALS(w, arguments.w, 2u, 1) \
                 EACH { \
                     if (is_inside(place + k)) { \
                         TYPE next = CONTRIBUTION(one[j][k], place + k); \
@@ -270,7 +270,7 @@ T map_of(Element one, uint element, T w, T v, STATE_1 s, STATE_2 t, STATE_2 c) {
             for (uint place = start; place < min(start + BLOCK * stride, end); place += stride) { \
                 Element elements[VECTOR]; \
                 load(elements, place); \
-                LOAD_REALS(w, push.w, 2u, 1) \
+                LOAD_REALS(w, arguments.w, 2u, 1) \
                 EACH if (is_inside(place + k)) part = COMBINE(part, CONTRIBUTION(elements[k], place + k)); \
             } \
             STATE_ = COMBINE(STATE_, part); \
@@ -303,16 +303,16 @@ void main() {
     uint unit = group * units + (COLUMNS ? own % units : own / MEMBERS);
     spacing = COLUMNS ? units : 1u;
 #endif
-    bool inside = unit < push.rows;
-    unit = min(unit, push.rows - 1u);
-    row = push.first_row + unit;
+    bool inside = unit < arguments.rows;
+    unit = min(unit, arguments.rows - 1u);
+    row = arguments.first_row + unit;
     offset = offsets_of(unit);
     shift = SHIFTED ? uint(offset.x) % uint(VECTOR) : 0u;
-    uint end = inside ? push.count + shift : 0u;  // of the places
-    inverse_N = vx_fast_reciprocal(T(push.count));
+    uint end = inside ? arguments.count + shift : 0u;  // of the places
+    inverse_N = vx_fast_reciprocal(T(arguments.count));
 #ifdef ROW_INPUTS
-    mean = OPTION ? T(0) : Reals(push.first).data[unit];
-    rstd = Reals(push.second).data[unit];
+    mean = OPTION ? T(0) : Reals(arguments.first).data[unit];
+    rstd = Reals(arguments.second).data[unit];
 #endif
 
     const uint packs = ITEMS > 0u ? ITEMS / uint(VECTOR) : 1u;
@@ -335,8 +335,8 @@ void main() {
 #endif
 #ifdef ROW_OUTPUTS
     if (inside && member == 0u) {
-        if (!OPTION) Reals(push.first).data[unit] = FIRST_OUTPUT;
-        Reals(push.second).data[unit] = SECOND_OUTPUT;
+        if (!OPTION) Reals(arguments.first).data[unit] = FIRST_OUTPUT;
+        Reals(arguments.second).data[unit] = SECOND_OUTPUT;
     }
 #endif
 
@@ -345,8 +345,8 @@ void main() {
         [[unroll]] for (uint j = 0u; j < packs; ++j) {
             uint place = (j * MEMBERS + member) * uint(VECTOR);
             if (place < end) {
-                LOAD_REALS(w, push.w, 2u, 1)
-                LOAD_REALS(v, push.v, 4u, 0)
+                LOAD_REALS(w, arguments.w, 2u, 1)
+                LOAD_REALS(v, arguments.v, 4u, 0)
                 EACH values[k] = map_of(one[j][k], place + k - shift, w[k], v[k], s, t, kept[j * uint(VECTOR) + k]);
                 store(place, values);
             }
@@ -357,8 +357,8 @@ void main() {
             for (uint place = start; place < min(start + BLOCK * stride, end); place += stride) {
                 Element elements[VECTOR];
                 load(elements, place);
-                LOAD_REALS(w, push.w, 2u, 1)
-                LOAD_REALS(v, push.v, 4u, 0)
+                LOAD_REALS(w, arguments.w, 2u, 1)
+                LOAD_REALS(v, arguments.v, 4u, 0)
                 EACH values[k] = map_of(
                     elements[k], place + k - shift, w[k], v[k], s, t, LAST_CONTRIBUTION(elements[k], place + k)
                 );

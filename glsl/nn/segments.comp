@@ -20,7 +20,7 @@ layout(buffer_reference, scalar) readonly buffer Values { A_STORAGE data[]; };
 layout(buffer_reference, scalar) buffer Pieces { P_STORAGE data[]; };
 layout(buffer_reference, scalar) buffer Target { A_STORAGE data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 keys;    // sorted
     uvec2 places;  // of their values
     uvec2 values;
@@ -31,7 +31,7 @@ layout(push_constant, scalar) uniform Push {
     uint first;    // key of this dispatch
     uint keys_of_dispatch;
     uint span;     // REACH to the power of the level
-} push;
+} arguments;
 
 T join(T a, T b) {
     precise T result = COMBINE;
@@ -39,32 +39,32 @@ T join(T a, T b) {
 }
 
 T value_at(uint key, uint column) {
-    if (FIRST) return A_LOAD(Values(push.values).data[Places(push.places).data[key] * push.columns + column]);
-    return P_LOAD(Pieces(push.pieces).data[key * push.columns + column]);
+    if (FIRST) return A_LOAD(Values(arguments.values).data[Places(arguments.places).data[key] * arguments.columns + column]);
+    return P_LOAD(Pieces(arguments.pieces).data[key * arguments.columns + column]);
 }
 
 void main() {
     uint invocation = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    uint number = invocation / push.columns;
-    uint column = invocation - number * push.columns;
-    if (number >= push.keys_of_dispatch) return;
-    uint begin = push.first + number;
-    int key = Keys(push.keys).data[begin];
-    bool starts = begin == 0u || Keys(push.keys).data[begin - 1u] != key;
-    if (!starts && (LAST || begin % push.span != 0u)) return;
-    uint step = FIRST ? 1u : push.span / REACH;
-    uint end = push.count;
-    end = min(end, (begin / push.span + 1u) * push.span);
+    uint number = invocation / arguments.columns;
+    uint column = invocation - number * arguments.columns;
+    if (number >= arguments.keys_of_dispatch) return;
+    uint begin = arguments.first + number;
+    int key = Keys(arguments.keys).data[begin];
+    bool starts = begin == 0u || Keys(arguments.keys).data[begin - 1u] != key;
+    if (!starts && (LAST || begin % arguments.span != 0u)) return;
+    uint step = FIRST ? 1u : arguments.span / REACH;
+    uint end = arguments.count;
+    end = min(end, (begin / arguments.span + 1u) * arguments.span);
     T total = value_at(begin, column);
     for (uint next = (begin / step + 1u) * step; next < end; next += step) {
-        if (Keys(push.keys).data[next] != key) break;
+        if (Keys(arguments.keys).data[next] != key) break;
         total = join(total, value_at(next, column));
     }
     if (LAST) {
-        uint place = uint(key) * push.columns + column;
-        if (WITH_TARGET) total = join(A_LOAD(Target(push.target).data[place]), total);
-        Target(push.target).data[place] = A_STORE(total);
+        uint place = uint(key) * arguments.columns + column;
+        if (WITH_TARGET) total = join(A_LOAD(Target(arguments.target).data[place]), total);
+        Target(arguments.target).data[place] = A_STORE(total);
     } else {
-        Pieces(push.pieces).data[begin * push.columns + column] = P_STORE(total);
+        Pieces(arguments.pieces).data[begin * arguments.columns + column] = P_STORE(total);
     }
 }

@@ -9,20 +9,20 @@ layout(local_size_x_id = 0) in;
 layout(buffer_reference, scalar) readonly buffer Boxes { A_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer Words { uint data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Boxes boxes;  // x and y of two corners
     Words words;
     uvec2 threshold;
     uint count;
     uint width;  // words of a row
-} push;
+} arguments;
 
 #ifdef DOUBLE
-#define THRESHOLD packDouble2x32(push.threshold)
+#define THRESHOLD packDouble2x32(arguments.threshold)
 #else
-#define THRESHOLD uintBitsToFloat(push.threshold.x)
+#define THRESHOLD uintBitsToFloat(arguments.threshold.x)
 #endif
-#define CORNER(BOX, PLACE) A_LOAD(push.boxes.data[4u * (BOX) + (PLACE)])
+#define CORNER(BOX, PLACE) A_LOAD(arguments.boxes.data[4u * (BOX) + (PLACE)])
 
 T vx_area(uint box) {
     precise T area = (CORNER(box, 2u) - CORNER(box, 0u)) * (CORNER(box, 3u) - CORNER(box, 1u));
@@ -37,16 +37,16 @@ T vx_overlap(uint box, uint other, uint axis) {
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    uint box = index / push.width;
-    if (box >= push.count) return;
-    uint first = (index - box * push.width) * 32u, word = 0u;
+    uint box = index / arguments.width;
+    if (box >= arguments.count) return;
+    uint first = (index - box * arguments.width) * 32u, word = 0u;
     T area = vx_area(box);
     for (uint k = 0u; k < 32u; ++k) {
         uint other = first + k;
-        if (other <= box || other >= push.count) continue;
+        if (other <= box || other >= arguments.count) continue;
         precise T both = vx_overlap(box, other, 0u) * vx_overlap(box, other, 1u);
         precise T joint = area + vx_area(other) - both;
         if (vx_divide(both, joint) > THRESHOLD) word |= 1u << k;
     }
-    push.words.data[index] = word;
+    arguments.words.data[index] = word;
 }

@@ -9,35 +9,35 @@ layout(buffer_reference, scalar) readonly buffer Words { uint data[]; };
 layout(buffer_reference, scalar) coherent buffer Suppressed { uint data[]; };
 layout(buffer_reference, scalar) writeonly buffer Kept { int data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Words words;
     Suppressed suppressed;  // one bit for each box
     Kept kept;              // 1 or 0 for each box
     uint count;
     uint width;
     uint begin, end;  // blocks
-} push;
+} arguments;
 
 void main() {
     uint lane = gl_LocalInvocationIndex;
-    for (uint block = push.begin; block < push.end; ++block) {
-        uint suppressed = push.suppressed.data[block], kept = 0u;
+    for (uint block = arguments.begin; block < arguments.end; ++block) {
+        uint suppressed = arguments.suppressed.data[block], kept = 0u;
         [[unroll]] for (uint k = 0u; k < 32u; ++k) {
-            uint box = min(32u * block + k, push.count - 1u);
-            uint row = push.words.data[box * push.width + block];
-            bool keep = (suppressed >> k & 1u) == 0u && 32u * block + k < push.count;
+            uint box = min(32u * block + k, arguments.count - 1u);
+            uint row = arguments.words.data[box * arguments.width + block];
+            bool keep = (suppressed >> k & 1u) == 0u && 32u * block + k < arguments.count;
             kept |= keep ? 1u << k : 0u;
             suppressed |= keep ? row : 0u;
         }
-        if (lane < 32u && 32u * block + lane < push.count) push.kept.data[32u * block + lane] = int(kept >> lane & 1u);
-        for (uint word = block + 1u + lane; word < push.width; word += gl_WorkGroupSize.x) {
-            uint bits = push.suppressed.data[word];
+        if (lane < 32u && 32u * block + lane < arguments.count) arguments.kept.data[32u * block + lane] = int(kept >> lane & 1u);
+        for (uint word = block + 1u + lane; word < arguments.width; word += gl_WorkGroupSize.x) {
+            uint bits = arguments.suppressed.data[word];
             [[unroll]] for (uint k = 0u; k < 32u; ++k) {
-                uint box = min(32u * block + k, push.count - 1u);
-                uint row = push.words.data[box * push.width + word];
+                uint box = min(32u * block + k, arguments.count - 1u);
+                uint row = arguments.words.data[box * arguments.width + word];
                 bits |= (kept >> k & 1u) != 0u ? row : 0u;
             }
-            push.suppressed.data[word] = bits;
+            arguments.suppressed.data[word] = bits;
         }
         memoryBarrierBuffer();
         barrier();

@@ -15,40 +15,40 @@ layout(buffer_reference, scalar) buffer Elements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) readonly buffer Singles { float data[]; };
 layout(buffer_reference, scalar) readonly buffer Table { uint data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 table;
     uvec2 skip;   // 0, or where a float32 says, by not being 0, that nothing is to change
     uvec2 scale;  // 0, or where a float32 lies by which gradients have to be divided
     uint tensors;
     uint flags;
     uvec2 parameters[10];
-} push;
+} arguments;
 
 #ifdef DOUBLE
-#define PARAMETER(k) packDouble2x32(push.parameters[k])
+#define PARAMETER(k) packDouble2x32(arguments.parameters[k])
 #define OF_TENSOR(k) packDouble2x32(uvec2(word(row, 4u + 2u * uint(SLOTS) + 2u * k), word(row, 5u + 2u * uint(SLOTS) + 2u * k)))
 #else
-#define PARAMETER(k) uintBitsToFloat(push.parameters[k].x)
+#define PARAMETER(k) uintBitsToFloat(arguments.parameters[k].x)
 #define OF_TENSOR(k) uintBitsToFloat(word(row, 4u + 2u * uint(SLOTS) + 2u * k))
 #endif
-#define FLAG(bit) ((push.flags & (bit)) != 0u)
+#define FLAG(bit) ((arguments.flags & (bit)) != 0u)
 
-uint word(uint row, uint place) { return Table(push.table).data[row * ROW_WORDS + place]; }
+uint word(uint row, uint place) { return Table(arguments.table).data[row * ROW_WORDS + place]; }
 uvec2 address(uint row, uint slot) { return uvec2(word(row, 4u + 2u * slot), word(row, 5u + 2u * slot)); }
 
 void main() {
-    if (push.skip != uvec2(0u) && Singles(push.skip).data[0] != 0.0) return;
+    if (arguments.skip != uvec2(0u) && Singles(arguments.skip).data[0] != 0.0) return;
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint row = 0u;
     // The last tensor whose first workgroup is not behind this one.
-    for (uint end = push.tensors; end - row > 1u;) {
+    for (uint end = arguments.tensors; end - row > 1u;) {
         uint middle = (row + end) / 2u;
         if (word(middle, 1u) <= group) row = middle;
         else end = middle;
     }
     uint count = word(row, 0u);
     uint first = (group - word(row, 1u)) * gl_WorkGroupSize.x * PER_INVOCATION + gl_LocalInvocationIndex;
-    T scale = push.scale == uvec2(0u) ? T(1) : T(Singles(push.scale).data[0]);
+    T scale = arguments.scale == uvec2(0u) ? T(1) : T(Singles(arguments.scale).data[0]);
     T step = T(0);
     if (word(row, 2u) != 0u || word(row, 3u) != 0u) step = T(Singles(uvec2(word(row, 2u), word(row, 3u))).data[0]);
     T p = OF_TENSOR(0u);

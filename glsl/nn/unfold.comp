@@ -14,7 +14,7 @@ layout(constant_id = 2) const bool PACKED = false;  // the strides of the column
 
 layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer Packs { uvec4 data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements source;
     Elements columns;
     Table table;
@@ -23,7 +23,7 @@ layout(push_constant, scalar) uniform Push {
     uint windows;   // how many, and the groups that they make
     uint groups;
     int n_step, c_step, tap_step, o_step;  // strides of the columns
-} push;
+} arguments;
 
 #define PACK (16 / ELEMENT_BYTES)
 
@@ -43,21 +43,21 @@ void put(inout uvec4 pack, int k, ELEMENT value) {
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (group >= push.count) return;
+    if (group >= arguments.count) return;
     ivec3 kernel = KERNEL_SIZE, size = INPUT_SIZE, outputs = OUTPUT_SIZE, stride = STRIDE, steps = PLANE_STRIDES(0);
-    uint row = group / push.groups;
-    uint window = ((group - row * push.groups) * gl_WorkGroupSize.x + gl_LocalInvocationIndex) * (PACKED ? PACK : 1u);
-    uint blocks = (push.channels + CHANNELS - 1u) / CHANNELS, taps = uint(kernel.x * kernel.y * kernel.z);
+    uint row = group / arguments.groups;
+    uint window = ((group - row * arguments.groups) * gl_WorkGroupSize.x + gl_LocalInvocationIndex) * (PACKED ? PACK : 1u);
+    uint blocks = (arguments.channels + CHANNELS - 1u) / CHANNELS, taps = uint(kernel.x * kernel.y * kernel.z);
     uint tap = row % taps;
     row /= taps;
     uint n = row / blocks;
     uint first = (row - n * blocks) * CHANNELS;
-    if (window >= push.windows) return;
+    if (window >= arguments.windows) return;
     ivec3 at = vx_unflat(window, outputs), moved = vx_unflat(tap, kernel) * DILATION - PADDING;
     int step_ = CHANNEL_STRIDE(0);
     int from = int(n) * BATCH_STRIDE(0) + int(first) * step_;
-    int to = int(n) * push.n_step + int(first) * push.c_step + int(tap) * push.tap_step + int(window) * push.o_step;
-    uint count = min(CHANNELS, push.channels - first);
+    int to = int(n) * arguments.n_step + int(first) * arguments.c_step + int(tap) * arguments.tap_step + int(window) * arguments.o_step;
+    uint count = min(CHANNELS, arguments.channels - first);
     if (PACKED) {
         int places[PACK];  // -1 outside of the source
         [[unroll]] for (int k = 0; k < PACK; ++k) {
@@ -74,9 +74,9 @@ void main() {
         for (uint c = 0u; c < count; ++c) {
             uvec4 pack = uvec4(0u);
             [[unroll]] for (int k = 0; k < PACK; ++k) {
-                if (places[k] >= 0) put(pack, k, ELEMENT(push.source.data[from + int(c) * step_ + places[k]]));
+                if (places[k] >= 0) put(pack, k, ELEMENT(arguments.source.data[from + int(c) * step_ + places[k]]));
             }
-            Packs(uvec2(push.columns)).data[uint(to + int(c) * push.c_step) / PACK] = pack;
+            Packs(uvec2(arguments.columns)).data[uint(to + int(c) * arguments.c_step) / PACK] = pack;
         }
         return;
     }
@@ -85,7 +85,7 @@ void main() {
     from += inside ? vx_sum(place * steps) : 0;
     for (uint c = 0u; c < count; ++c) {
         ELEMENT value = ELEMENT(0);
-        if (inside) value = ELEMENT(push.source.data[from + int(c) * step_]);
-        push.columns.data[to + int(c) * push.c_step] = ELEMENT_STORAGE(value);
+        if (inside) value = ELEMENT(arguments.source.data[from + int(c) * step_]);
+        arguments.columns.data[to + int(c) * arguments.c_step] = ELEMENT_STORAGE(value);
     }
 }

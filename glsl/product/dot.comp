@@ -16,7 +16,7 @@ layout(buffer_reference, scalar) readonly buffer BElements { B_STORAGE data[]; }
 layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; };
 
 #define LAYOUT_WORDS 20
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements a;
     BElements b;
     RElements r;
@@ -25,7 +25,7 @@ layout(push_constant, scalar) uniform Push {
     int a_k, b_k;
     uint rank;
     int layout_[LAYOUT_WORDS];
-} push;
+} arguments;
 
 #include "lib/stack.glsl"
 
@@ -33,8 +33,8 @@ layout(push_constant, scalar) uniform Push {
 shared T shared_[gl_WorkGroupSize.x];
 
 T next(T sum, int a_offset, int b_offset) {
-    T a = A_LOAD(push.a.data[a_offset]);
-    T b = B_LOAD(push.b.data[b_offset]);
+    T a = A_LOAD(arguments.a.data[a_offset]);
+    T b = B_LOAD(arguments.b.data[b_offset]);
     return NEXT;
 }
 
@@ -42,9 +42,9 @@ void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint index = group * (gl_WorkGroupSize.x / LANES) + gl_LocalInvocationIndex / LANES;
     uint lane = gl_LocalInvocationIndex % LANES;
-    bool inside = index < push.count;
+    bool inside = index < arguments.count;
     Place place = vx_place(inside ? index : 0u);
-    uint length = inside ? min(push.part, push.k - uint(place.part) * push.part) : 0u;
+    uint length = inside ? min(arguments.part, arguments.k - uint(place.part) * arguments.part) : 0u;
 
     // Independent sums, so that loads and additions overlap.
     T total[UNROLL];
@@ -53,10 +53,10 @@ void main() {
     for (; k + (UNROLL - 1u) * LANES < length; k += UNROLL * LANES) {
         [[unroll]] for (uint u = 0u; u < UNROLL; ++u) {
             int at = int(k + u * LANES);
-            total[u] = next(total[u], place.a + at * push.a_k, place.b + at * push.b_k);
+            total[u] = next(total[u], place.a + at * arguments.a_k, place.b + at * arguments.b_k);
         }
     }
-    for (; k < length; k += LANES) total[0] = next(total[0], place.a + int(k) * push.a_k, place.b + int(k) * push.b_k);
+    for (; k < length; k += LANES) total[0] = next(total[0], place.a + int(k) * arguments.a_k, place.b + int(k) * arguments.b_k);
     T sum = (total[0] + total[1]) + (total[2] + total[3]);
 
     if (LANES > 1u) {
@@ -68,5 +68,5 @@ void main() {
         }
         sum = shared_[gl_LocalInvocationIndex];
     }
-    if (inside && lane == 0u) push.r.data[place.r] = R_STORE(sum);
+    if (inside && lane == 0u) arguments.r.data[place.r] = R_STORE(sum);
 }

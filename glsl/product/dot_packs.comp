@@ -17,7 +17,7 @@ layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; 
 layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer ResultPacks { PACK data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) writeonly buffer ResultPairs { uvec2 data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Packs a;
     BElements b;
     RElements r;
@@ -25,7 +25,7 @@ layout(push_constant, scalar) uniform Push {
     uint k, part;       // length of the sums, and of the parts they are cut into
     uint a_k;           // in packs
     int b_k;
-} push;
+} arguments;
 
 const int MOST = 16;
 const uint COLUMNS = gl_WorkGroupSize.x / GROUPS;
@@ -36,17 +36,17 @@ T next(T a, T b, T sum) { return NEXT; }
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint index = group * COLUMNS + gl_LocalInvocationIndex % COLUMNS, share = gl_LocalInvocationIndex / COLUMNS;
-    uint column = index % push.packs, first = index / push.packs * push.part, last = min(first + push.part, push.k);
-    uint length = (push.part + GROUPS - 1u) / GROUPS, end = min(first + (share + 1u) * length, last);
+    uint column = index % arguments.packs, first = index / arguments.packs * arguments.part, last = min(first + arguments.part, arguments.k);
+    uint length = (arguments.part + GROUPS - 1u) / GROUPS, end = min(first + (share + 1u) * length, last);
     PACK total = PACK(0);
-    for (uint k = first + share * length; k < end && index < push.count; k += AT_ONCE) {
+    for (uint k = first + share * length; k < end && index < arguments.count; k += AT_ONCE) {
         PACK pack[MOST];
         [[unroll]] for (uint u = 0u; u < AT_ONCE; ++u) {
-            pack[u] = push.a.data[column + min(k + u, end - 1u) * push.a_k];
+            pack[u] = arguments.a.data[column + min(k + u, end - 1u) * arguments.a_k];
         }
         [[unroll]] for (uint u = 0u; u < AT_ONCE; ++u) {
             if (k + u >= end) continue;
-            T b = HAS_B ? B_LOAD(push.b.data[int(k + u) * push.b_k]) : T(0);
+            T b = HAS_B ? B_LOAD(arguments.b.data[int(k + u) * arguments.b_k]) : T(0);
             [[unroll]] for (int l = 0; l < LANES; ++l) total[l] = next(pack[u][l], b, total[l]);
         }
     }
@@ -56,13 +56,13 @@ void main() {
         if (share > 0u) return;
         for (uint g = 1u; g < GROUPS; ++g) total += shared_[g * COLUMNS + gl_LocalInvocationIndex];
     }
-    if (index >= push.count) return;
+    if (index >= arguments.count) return;
 #ifdef R_PACKED
-    ResultPacks(uvec2(push.r)).data[index] = total;
+    ResultPacks(uvec2(arguments.r)).data[index] = total;
 #elif defined(R_BITS) && !defined(WIDE16) // two 16-bit numbers to a word
     uvec4 bits = uvec4(R_BITS(total[0]), R_BITS(total[1]), R_BITS(total[2]), R_BITS(total[3]));
-    ResultPairs(uvec2(push.r)).data[index] = bits.xz | bits.yw << 16;
+    ResultPairs(uvec2(arguments.r)).data[index] = bits.xz | bits.yw << 16;
 #else
-    [[unroll]] for (int l = 0; l < LANES; ++l) push.r.data[index * LANES + l] = R_STORE(total[l]);
+    [[unroll]] for (int l = 0; l < LANES; ++l) arguments.r.data[index * LANES + l] = R_STORE(total[l]);
 #endif
 }

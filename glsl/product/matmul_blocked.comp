@@ -14,7 +14,7 @@ layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; }
 layout(buffer_reference, scalar) readonly buffer BElements { B_STORAGE data[]; };
 layout(buffer_reference, scalar) buffer RElements { R_STORAGE data[]; };
 
-#include "lib/matmul_push.glsl"
+#include "lib/matmul_arguments.glsl"
 #include "lib/stack.glsl"
 
 #define EACH_ROW [[unroll]] for (int i = 0; i < ROWS; ++i)
@@ -45,34 +45,34 @@ layout(binding = 1) uniform usamplerBuffer b_texels;
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    uint across = (push.n + uint(COLUMNS) - 1u) / uint(COLUMNS);
-    uint down = (push.m + uint(ROWS) - 1u) / uint(ROWS);
+    uint across = (arguments.n + uint(COLUMNS) - 1u) / uint(COLUMNS);
+    uint down = (arguments.m + uint(ROWS) - 1u) / uint(ROWS);
     int column = int(index % across) * COLUMNS;
     index /= across;
     int row = int(index % down) * ROWS;
     index /= down;
-    if (index >= push.count || UPPER && row >= column + COLUMNS) return;
+    if (index >= arguments.count || UPPER && row >= column + COLUMNS) return;
     Place place = vx_place(index);
-    int length = int(min(push.part, push.k - uint(place.part) * push.part));
+    int length = int(min(arguments.part, arguments.k - uint(place.part) * arguments.part));
 
     // Past the edge the last row or column is read again, and its sums are not stored.
     int a_offset[ROWS], b_offset[COLUMNS];
-    EACH_ROW a_offset[i] = place.a + min(row + i, int(push.m) - 1) * push.a_m;
-    EACH_COLUMN b_offset[j] = place.b + min(column + j, int(push.n) - 1) * push.b_n;
+    EACH_ROW a_offset[i] = place.a + min(row + i, int(arguments.m) - 1) * arguments.a_m;
+    EACH_COLUMN b_offset[j] = place.b + min(column + j, int(arguments.n) - 1) * arguments.b_n;
     T total[ROWS][COLUMNS];
     EACH_ROW EACH_COLUMN total[i][j] = T(0);
     // Past the end of k zeros are added; of texels there is a whole number.
     for (int first = 0; first < length; first += DEPTH) {
         T a[DEPTH][ROWS], b[DEPTH][COLUMNS];
 #ifdef TEXELS
-        FETCH(a, ROWS, A_ALONG_K, push.a_k)
-        FETCH(b, COLUMNS, B_ALONG_K, push.b_k)
+        FETCH(a, ROWS, A_ALONG_K, arguments.a_k)
+        FETCH(b, COLUMNS, B_ALONG_K, arguments.b_k)
 #else
         EACH_STEP {
             bool inside = first + k < length;
             int at = inside ? first + k : 0;
-            EACH_ROW a[k][i] = A_LOAD(push.a.data[a_offset[i] + at * push.a_k]);
-            EACH_COLUMN b[k][j] = B_LOAD(push.b.data[b_offset[j] + at * push.b_k]);
+            EACH_ROW a[k][i] = A_LOAD(arguments.a.data[a_offset[i] + at * arguments.a_k]);
+            EACH_COLUMN b[k][j] = B_LOAD(arguments.b.data[b_offset[j] + at * arguments.b_k]);
             if (DEPTH > 1 && !inside) {
                 EACH_ROW a[k][i] = T(0);
                 EACH_COLUMN b[k][j] = T(0);
@@ -82,9 +82,9 @@ void main() {
         EACH_ROW EACH_COLUMN EACH_STEP total[i][j] = vx_multiply_add(a[k][i], b[k][j], total[i][j]);
     }
     EACH_ROW EACH_COLUMN {
-        if (row + i < int(push.m) && column + j < int(push.n)) {
-            int offset = place.r + (row + i) * push.r_m + column + j;
-            push.r.data[offset] = R_STORE(SUBTRACT ? R_LOAD(push.r.data[offset]) - total[i][j] : total[i][j]);
+        if (row + i < int(arguments.m) && column + j < int(arguments.n)) {
+            int offset = place.r + (row + i) * arguments.r_m + column + j;
+            arguments.r.data[offset] = R_STORE(SUBTRACT ? R_LOAD(arguments.r.data[offset]) - total[i][j] : total[i][j]);
         }
     }
 }

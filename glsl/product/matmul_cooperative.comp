@@ -10,8 +10,8 @@
 #define BUFFERS 1
 #include "lib/cooperative.glsl"
 
-OPERAND(a, A_ALONG_K, TILE_M, A_DEPTH, A_ROW, A_PACKS, 1, row, push.m, push.a_m, push.a_k)
-OPERAND(b, B_ALONG_K, TILE_N, B_DEPTH, B_ROW, B_PACKS, 1, column, push.n, push.b_n, push.b_k)
+OPERAND(a, A_ALONG_K, TILE_M, A_DEPTH, A_ROW, A_PACKS, 1, row, arguments.m, arguments.a_m, arguments.a_k)
+OPERAND(b, B_ALONG_K, TILE_N, B_DEPTH, B_ROW, B_PACKS, 1, column, arguments.n, arguments.b_n, arguments.b_k)
 
 void put_and_wait() {
     a_put(0, 0, 0, A_PACKS);

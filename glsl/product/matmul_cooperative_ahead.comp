@@ -13,8 +13,8 @@
 #define BUFFERS 2
 #include "lib/cooperative.glsl"
 
-OPERAND(a, A_ALONG_K, TILE_M, A_DEPTH, A_ROW, A_PACKS, 1, row, push.m, push.a_m, push.a_k)
-OPERAND(b, B_ALONG_K, TILE_N, B_DEPTH, B_ROW, B_PACKS, 2, column, push.n, push.b_n, push.b_k)
+OPERAND(a, A_ALONG_K, TILE_M, A_DEPTH, A_ROW, A_PACKS, 1, row, arguments.m, arguments.a_m, arguments.a_k)
+OPERAND(b, B_ALONG_K, TILE_N, B_DEPTH, B_ROW, B_PACKS, 2, column, arguments.n, arguments.b_n, arguments.b_k)
 
 // The fragments of two steps.
 coopmat<ELEMENT, gl_ScopeSubgroup, FRAGMENT_M, FRAGMENT_K, gl_MatrixUseA> a[2][DOWN];

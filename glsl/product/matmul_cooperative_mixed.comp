@@ -19,8 +19,8 @@
 coopmat<ELEMENT, gl_ScopeSubgroup, FRAGMENT_M, FRAGMENT_K, gl_MatrixUseA> a[2];
 coopmat<ELEMENT, gl_ScopeSubgroup, FRAGMENT_K, FRAGMENT_N, gl_MatrixUseB> b[SETS][ACROSS];
 
-OPERAND(a, A_ALONG_K, TILE_M, A_DEPTH, A_ROW, A_PACKS, 1, row, push.m, push.a_m, push.a_k)
-STRIPS(b, ACROSS, PART_N, push.b_k)
+OPERAND(a, A_ALONG_K, TILE_M, A_DEPTH, A_ROW, A_PACKS, 1, row, arguments.m, arguments.a_m, arguments.a_k)
+STRIPS(b, ACROSS, PART_N, arguments.b_k)
 
 // Loads a fragment of a, counted from the first one of the last step of the tile at the end.
 void load_a(int number) {

@@ -23,12 +23,12 @@ layout(constant_id = 2) const bool PACKED = true;   // in packs of 8
 
 layout(buffer_reference, scalar, buffer_reference_align = 16) buffer Packs { uvec4 data[]; };
 layout(buffer_reference, scalar) readonly buffer Elements { uint16_t data[]; };
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements from;
     Packs to;
     uint extent, k, steps;  // rows of a (columns of b), products of a sum, and steps that are filled
     uint stride, stride_k;
-} push;
+} arguments;
 
 const int ROWS = ALONG_K ? PART : DEPTH, COLUMNS = ALONG_K ? DEPTH : PART, ROW = max(PART, DEPTH) / LANES + 1;
 const int FRAGMENTS = PART / FRAGMENT;
@@ -36,13 +36,13 @@ shared uvec4 tile[max(PART, DEPTH) * ROW];
 
 void main() {
     int local = int(gl_LocalInvocationIndex);
-    uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x, chunks = (push.steps + 3u) / 4u;
+    uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x, chunks = (arguments.steps + 3u) / 4u;
     uint strip = index / chunks, chunk = index % chunks;
-    if (strip * PART >= push.extent) return;
+    if (strip * PART >= arguments.extent) return;
     uint first = strip * PART, first_k = chunk * DEPTH;
     uint row = ALONG_K ? first : first_k, column = ALONG_K ? first_k : first;
-    uint rows = ALONG_K ? push.extent : push.k, columns = ALONG_K ? push.k : push.extent;
-    uint across = ALONG_K ? push.stride : push.stride_k, along = ALONG_K ? push.stride_k : push.stride;
+    uint rows = ALONG_K ? arguments.extent : arguments.k, columns = ALONG_K ? arguments.k : arguments.extent;
+    uint across = ALONG_K ? arguments.stride : arguments.stride_k, along = ALONG_K ? arguments.stride_k : arguments.stride;
     [[unroll]] for (int turn = 0; turn < PART * DEPTH / LANES / SIZE; ++turn) {
         int p = turn * SIZE + local;
         uint at_row = row + p / (COLUMNS / LANES), at = column + p % (COLUMNS / LANES) * LANES;
@@ -50,10 +50,10 @@ void main() {
         int count = at_row < rows ? clamp(int(columns) - int(at), 0, LANES) : 0;
         uvec4 pack = uvec4(0);
         if (PACKED) { // without a condition, so that loads do not wait for one another
-            pack = beginning(Packs(uvec2(push.from)).data[count > 0 ? from / LANES : 0u], count);
+            pack = beginning(Packs(uvec2(arguments.from)).data[count > 0 ? from / LANES : 0u], count);
         } else {
             [[unroll]] for (int l = 0; l < LANES; ++l) {
-                if (l < count) pack[l / 2] |= uint(push.from.data[from + l * along]) << l % 2 * 16;
+                if (l < count) pack[l / 2] |= uint(arguments.from.data[from + l * along]) << l % 2 * 16;
             }
         }
         tile[p / (COLUMNS / LANES) * ROW + p % (COLUMNS / LANES)] = pack;
@@ -62,7 +62,7 @@ void main() {
     [[unroll]] for (int turn = 0; turn < FRAGMENTS * 4 / SUBGROUPS; ++turn) {
         int f = turn * SUBGROUPS + int(gl_SubgroupID), i = f % FRAGMENTS, s = f / FRAGMENTS;
         uint step = chunk * 4u + s;
-        if (step >= push.steps) continue;
+        if (step >= arguments.steps) continue;
         int start = ALONG_K ? i * FRAGMENT * ROW + s * FRAGMENT_K / LANES : s * FRAGMENT_K * ROW + i * FRAGMENT / LANES;
 #ifdef OF_A
         const int ORDER = ALONG_K ? gl_CooperativeMatrixLayoutRowMajor : gl_CooperativeMatrixLayoutColumnMajor;
@@ -74,6 +74,6 @@ void main() {
         coopMatLoad(fragment, tile, start, ROW, ORDER);
         uvec4 own;
         [[unroll]] for (int w = 0; w < 4; ++w) own[w] = word_of(TWO(fragment[2 * w], fragment[2 * w + 1]));
-        push.to.data[((strip * push.steps + step) * FRAGMENTS + i) * SUBGROUP + gl_SubgroupInvocationID] = own;
+        arguments.to.data[((strip * arguments.steps + step) * FRAGMENTS + i) * SUBGROUP + gl_SubgroupInvocationID] = own;
     }
 }

@@ -26,8 +26,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Wo
 coopmat<ELEMENT, gl_ScopeSubgroup, FRAGMENT_M, FRAGMENT_K, gl_MatrixUseA> a[2][DOWN];
 coopmat<ELEMENT, gl_ScopeSubgroup, FRAGMENT_K, FRAGMENT_N, gl_MatrixUseB> b[2][ACROSS];
 
-STRIPS(a, DOWN, PART_M, push.a_m)
-STRIPS(b, ACROSS, PART_N, push.b_k)
+STRIPS(a, DOWN, PART_M, arguments.a_m)
+STRIPS(b, ACROSS, PART_N, arguments.b_k)
 
 // For an operand: NAME_touch loads words of a step that nobody uses, of all strips of the workgroup.
 #define TOUCH(NAME, TILE, PART, START, STRIDE)                                                                        \
@@ -46,13 +46,13 @@ STRIPS(b, ACROSS, PART_N, push.b_k)
     void NAME##_touch(uint step) {                                                                                    \
         [[unroll]] for (int p = 0; p < NAME##_TOUCHES; ++p) {                                                         \
             unused ^= NAME##_words[p];                                                                                \
-            NAME##_words[p] = Words(uvec2(push.NAME)).data[NAME##_at[p] + step * (PART * FRAGMENT_K / 2)];            \
+            NAME##_words[p] = Words(uvec2(arguments.NAME)).data[NAME##_at[p] + step * (PART * FRAGMENT_K / 2)];            \
         }                                                                                                             \
     }
 
 uint unused = 0u;
-TOUCH(a, TILE_M, PART_M, row, push.a_m)
-TOUCH(b, TILE_N, PART_N, column, push.b_k)
+TOUCH(a, TILE_M, PART_M, row, arguments.a_m)
+TOUCH(b, TILE_N, PART_N, column, arguments.b_k)
 
 void main() {
     if (!find_tile()) return;
@@ -82,7 +82,7 @@ void main() {
             }
         }
     }
-    if (unused == 0x9E3779B9u && push.count == 0u) push.r.data[0] = uint16_t(0u); // never, but so the words are loaded
+    if (unused == 0x9E3779B9u && arguments.count == 0u) arguments.r.data[0] = uint16_t(0u); // never, but so the words are loaded
     [[unroll]] for (int i = 0; i < DOWN; ++i) {
         [[unroll]] for (int j = 0; j < ACROSS; ++j) {
             store(i * ACROSS + j, row + part_row + i * FRAGMENT_M, column + part_column + j * FRAGMENT_N);

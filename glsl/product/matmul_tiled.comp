@@ -31,7 +31,7 @@ layout(buffer_reference, scalar) buffer RElements { R_STORAGE data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Packs { PACK data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) buffer ResultPacks { PACK data[]; };
 
-#include "lib/matmul_push.glsl"
+#include "lib/matmul_arguments.glsl"
 #include "lib/stack.glsl"
 
 #if LANES == 1
@@ -97,14 +97,14 @@ T total[BLOCK_M * BLOCK_N];
                 int k = NAME##_pack(p).y;                                                                  \
                 bool outside = cut && first + k < 0;                                                       \
                 int offset = NAME##_base[p] + (outside ? -k : first) * STRIDE_K;                           \
-                PACK value = Packs(uvec2(push.NAME)).data[uint(offset) / LANES];                           \
+                PACK value = Packs(uvec2(arguments.NAME)).data[uint(offset) / LANES];                           \
                 NAME##_next[p] = outside ? PACK(0) : value;                                                \
             }                                                                                              \
         } else {                                                                                           \
             UNROLL for (int e = 0; e < COUNT * LANES; ++e) {                                               \
                 ivec2 at = NAME##_element(e) + ivec2(0, first);                                            \
                 bool outside = cut && at.y < 0;                                                            \
-                T value = LOAD_(push.NAME.data[NAME##_offset(outside ? ivec2(at.x, 0) : at, 1)]);          \
+                T value = LOAD_(arguments.NAME.data[NAME##_offset(outside ? ivec2(at.x, 0) : at, 1)]);          \
                 LANE(NAME##_next[e / LANES], e % LANES) = outside ? T(0) : value;                          \
             }                                                                                              \
         }                                                                                                  \
@@ -123,8 +123,8 @@ T total[BLOCK_M * BLOCK_N];
         }                                                                                                  \
     }
 
-OPERAND(a, A_ALONG_K, A_PACKED, TILE_M, A_ROW, A_PACKS, row, push.m, push.a_m, push.a_k, A_LOAD)
-OPERAND(b, B_ALONG_K, B_PACKED, TILE_N, B_ROW, B_PACKS, column, push.n, push.b_n, push.b_k, B_LOAD)
+OPERAND(a, A_ALONG_K, A_PACKED, TILE_M, A_ROW, A_PACKS, row, arguments.m, arguments.a_m, arguments.a_k, A_LOAD)
+OPERAND(b, B_ALONG_K, B_PACKED, TILE_N, B_ROW, B_PACKS, column, arguments.n, arguments.b_n, arguments.b_k, B_LOAD)
 
 #define LEFT_OUT (UPPER && row >= column + TILE_N)
 #include "lib/matmul_tile.glsl"
@@ -198,20 +198,20 @@ void main() {
         int to_row = row + (m + i / LANES * GROUP_M) * LANES + i % LANES;
         UNROLL for (int j = 0; j < BLOCKS_N; ++j) {
             int to_column = column + (n + j * GROUP_N) * LANES;
-            int offset = place.r + to_row * push.r_m + to_column;
+            int offset = place.r + to_row * arguments.r_m + to_column;
             if (R_PACKED) {
-                if (to_row < int(push.m) && to_column < int(push.n)) {
+                if (to_row < int(arguments.m) && to_column < int(arguments.n)) {
                     PACK value;
                     UNROLL for (int l = 0; l < LANES; ++l) LANE(value, l) = total[i * BLOCK_N + j * LANES + l];
-                    if (SUBTRACT) value = ResultPacks(uvec2(push.r)).data[uint(offset) / LANES] - value;
-                    ResultPacks(uvec2(push.r)).data[uint(offset) / LANES] = value;
+                    if (SUBTRACT) value = ResultPacks(uvec2(arguments.r)).data[uint(offset) / LANES] - value;
+                    ResultPacks(uvec2(arguments.r)).data[uint(offset) / LANES] = value;
                 }
             } else {
                 UNROLL for (int l = 0; l < LANES; ++l) {
-                    if (to_row < int(push.m) && to_column + l < int(push.n)) {
+                    if (to_row < int(arguments.m) && to_column + l < int(arguments.n)) {
                         T value = total[i * BLOCK_N + j * LANES + l];
-                        if (SUBTRACT) value = R_LOAD(push.r.data[offset + l]) - value;
-                        push.r.data[offset + l] = R_STORE(value);
+                        if (SUBTRACT) value = R_LOAD(arguments.r.data[offset + l]) - value;
+                        arguments.r.data[offset + l] = R_STORE(value);
                     }
                 }
             }

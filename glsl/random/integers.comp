@@ -8,7 +8,7 @@
 
 layout(local_size_x_id = 0) in;
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements results;
     uvec2 key;
     uvec2 block;      // the first one
@@ -17,7 +17,7 @@ layout(push_constant, scalar) uniform Push {
     uvec2 threshold;
     uint skip;        // words of the first block that come before the first result
     uint count;
-} push;
+} arguments;
 
 #ifdef WIDE
 #define WORD uvec2
@@ -64,35 +64,35 @@ ELEMENT element_of(uvec2 value) {
 void main() {
     uint invocation = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
     uint first = invocation * WORDS_OF_BLOCK;
-    if (first >= push.skip + push.count) return;
-    uvec4 block = vx_block(push.block, invocation, 0u, push.key);
+    if (first >= arguments.skip + arguments.count) return;
+    uvec4 block = vx_block(arguments.block, invocation, 0u, arguments.key);
 #ifdef WIDE
-    uvec2 range = push.range, threshold = push.threshold;
+    uvec2 range = arguments.range, threshold = arguments.threshold;
     bool all = range == uvec2(0u);
 #else
-    uint range = push.range.x, threshold = push.threshold.x;
+    uint range = arguments.range.x, threshold = arguments.threshold.x;
     bool all = range == 0u;
 #endif
     for (uint k = 0u; k < WORDS_OF_BLOCK; ++k) {
-        uint place = first + k - push.skip;
-        if (place >= push.count) continue;
+        uint place = first + k - arguments.skip;
+        if (place >= arguments.count) continue;
         WORD result = WORD_AT(block, k);
         if (!all) {
             WORD lower, word = result;
             multiply(word, range, lower, result);
             for (uint attempt = 1u; is_below(lower, threshold); ++attempt) {
-                uvec4 another = vx_block(push.block, invocation, attempt, push.key);
+                uvec4 another = vx_block(arguments.block, invocation, attempt, arguments.key);
                 word = WORD_AT(another, k);
                 multiply(word, range, lower, result);
             }
         }
         uint carry;
 #ifdef WIDE
-        uvec2 value = uvec2(uaddCarry(push.low.x, result.x, carry), push.low.y + result.y);
+        uvec2 value = uvec2(uaddCarry(arguments.low.x, result.x, carry), arguments.low.y + result.y);
 #else
-        uvec2 value = uvec2(uaddCarry(push.low.x, result, carry), push.low.y);
+        uvec2 value = uvec2(uaddCarry(arguments.low.x, result, carry), arguments.low.y);
 #endif
         value.y += carry;
-        push.results.data[place] = ELEMENT_STORAGE(element_of(value));
+        arguments.results.data[place] = ELEMENT_STORAGE(element_of(value));
     }
 }

@@ -7,21 +7,21 @@ layout(local_size_x_id = 0) in;
 
 layout(buffer_reference, scalar) writeonly buffer Results { T data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Results results;
     uvec2 key;
     uvec2 block;  // the first one
     uint skip;    // numbers of the first block that come before the first result
     uint count;
-} push;
+} arguments;
 
 void main() {
     uint invocation = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
     uint first = invocation * SAMPLES_OF_BLOCK;
-    if (first >= push.skip + push.count) return;
-    SAMPLES samples = DISTRIBUTION(vx_block(push.block, invocation, 0u, push.key));
+    if (first >= arguments.skip + arguments.count) return;
+    SAMPLES samples = DISTRIBUTION(vx_block(arguments.block, invocation, 0u, arguments.key));
     for (uint k = 0u; k < SAMPLES_OF_BLOCK; ++k) {
-        uint place = first + k - push.skip;
-        if (place < push.count) push.results.data[place] = samples[k];
+        uint place = first + k - arguments.skip;
+        if (place < arguments.count) arguments.results.data[place] = samples[k];
     }
 }

@@ -9,18 +9,18 @@ layout(local_size_x_id = 0) in;
 layout(buffer_reference, scalar) readonly buffer Parameters { A_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer Results { A_STORAGE data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Parameters a, b;
     Results results;
     uvec2 key;
     uvec2 block;  // the first one
     uint count;
-} push;
+} arguments;
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (index >= push.count) return;
-    Draw draw = Draw(push.block, index, push.key);
-    T drawn = DISTRIBUTION(A_LOAD(push.a.data[index]), A_LOAD(push.b.data[index]), draw);
-    push.results.data[index] = A_STORE(drawn);
+    if (index >= arguments.count) return;
+    Draw draw = Draw(arguments.block, index, arguments.key);
+    T drawn = DISTRIBUTION(A_LOAD(arguments.a.data[index]), A_LOAD(arguments.b.data[index]), draw);
+    arguments.results.data[index] = A_STORE(drawn);
 }

@@ -7,7 +7,7 @@ layout(local_size_x_id = 0) in;
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) writeonly buffer Counts { uint data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements elements;
     Counts counts;
     uint rows;
@@ -16,18 +16,18 @@ layout(push_constant, scalar) uniform Push {
     uint chunks;        // of a row, in this dispatch
     uint pitch;         // chunks of a whole row
     uint shift;         // of the digit in the key
-} push;
+} arguments;
 
 void main() {
     uint unit = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (unit >= push.rows * push.chunks) return;
-    uint row = unit / push.chunks;
-    uint chunk = unit - row * push.chunks;
-    uint first = row * push.row_length + chunk * push.chunk_length;
-    uint end = min(first + push.chunk_length, (row + 1u) * push.row_length);
+    if (unit >= arguments.rows * arguments.chunks) return;
+    uint row = unit / arguments.chunks;
+    uint chunk = unit - row * arguments.chunks;
+    uint first = row * arguments.row_length + chunk * arguments.chunk_length;
+    uint end = min(first + arguments.chunk_length, (row + 1u) * arguments.row_length);
     uint counts[BINS];
     for (uint digit = 0u; digit < BINS; ++digit) counts[digit] = 0u;
-    for (uint place = first; place < end; ++place) ++counts[vx_digit(ELEMENT(push.elements.data[place]), push.shift)];
-    uint target = row * BINS * push.pitch + chunk;
-    for (uint digit = 0u; digit < BINS; ++digit) push.counts.data[target + digit * push.pitch] = counts[digit];
+    for (uint place = first; place < end; ++place) ++counts[vx_digit(ELEMENT(arguments.elements.data[place]), arguments.shift)];
+    uint target = row * BINS * arguments.pitch + chunk;
+    for (uint digit = 0u; digit < BINS; ++digit) arguments.counts.data[target + digit * arguments.pitch] = counts[digit];
 }

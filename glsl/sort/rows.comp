@@ -8,7 +8,7 @@ layout(local_size_x_id = 0) in;
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint data[]; };
 
 // Addresses are pairs of words: SwiftShader crashes on variables that hold buffer references.
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 source;
     uvec2 a;            // the last pass ends here
     uvec2 b;
@@ -19,24 +19,24 @@ layout(push_constant, scalar) uniform Push {
     uint rows;
     uint row_length;
     uint key_bits;
-} push;
+} arguments;
 
 void main() {
     uint row = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    if (row >= push.rows) return;
-    uint first = row * push.row_length;
-    uint end = first + push.row_length;
-    uint passes = (push.key_bits + DIGIT_BITS - 1u) / DIGIT_BITS;
-    uvec2 elements = push.source;
+    if (row >= arguments.rows) return;
+    uint first = row * arguments.row_length;
+    uint end = first + arguments.row_length;
+    uint passes = (arguments.key_bits + DIGIT_BITS - 1u) / DIGIT_BITS;
+    uvec2 elements = arguments.source;
 #ifdef INDICES
-    uvec2 indices = push.b_indices;
+    uvec2 indices = arguments.b_indices;
 #endif
     uint places[BINS];
     for (uint pass = 0u; pass < passes; ++pass) {
         bool to_a = (passes - pass & 1u) != 0u;
-        uvec2 target = to_a ? push.a : push.b;
+        uvec2 target = to_a ? arguments.a : arguments.b;
 #ifdef INDICES
-        uvec2 target_indices = to_a ? push.a_indices : push.b_indices;
+        uvec2 target_indices = to_a ? arguments.a_indices : arguments.b_indices;
 #endif
         uint shift = pass * DIGIT_BITS;
         for (uint digit = 0u; digit < BINS; ++digit) places[digit] = 0u;

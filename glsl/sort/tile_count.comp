@@ -10,7 +10,7 @@ layout(constant_id = 8) const uint ITEMS = 1u;  // elements of an invocation
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) writeonly buffer Counts { uint data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 elements;
     Counts counts;
     uint rows;
@@ -18,18 +18,18 @@ layout(push_constant, scalar) uniform Push {
     uint tiles;         // of a row
     uint pitch;         // of the counts of a digit: as many as tiles, and up to three zeros
     uint shift;         // of the digit in the key
-} push;
+} arguments;
 
 shared uint counters[BINS];
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (group >= push.rows * push.tiles) return;
-    uint row = group / push.tiles;
-    uint tile = group - row * push.tiles;
+    if (group >= arguments.rows * arguments.tiles) return;
+    uint row = group / arguments.tiles;
+    uint tile = group - row * arguments.tiles;
     uint first = tile * (gl_WorkGroupSize.x * ITEMS);
-    uint count = min(push.row_length - first, gl_WorkGroupSize.x * ITEMS);
-    Elements elements = Elements(vx_address(push.elements, row * push.row_length + first, ELEMENT_BYTES));
+    uint count = min(arguments.row_length - first, gl_WorkGroupSize.x * ITEMS);
+    Elements elements = Elements(vx_address(arguments.elements, row * arguments.row_length + first, ELEMENT_BYTES));
     for (uint digit = gl_LocalInvocationIndex; digit < BINS; digit += gl_WorkGroupSize.x) counters[digit] = 0u;
     ELEMENT element[ITEMS];
     [[unroll]] for (uint i = 0u; i < ITEMS; ++i) {
@@ -39,14 +39,14 @@ void main() {
     barrier();
     [[unroll]] for (uint i = 0u; i < ITEMS; ++i) {
         if (gl_LocalInvocationIndex + i * gl_WorkGroupSize.x < count) {
-            atomicAdd(counters[vx_digit(element[i], push.shift)], 1u);
+            atomicAdd(counters[vx_digit(element[i], arguments.shift)], 1u);
         }
     }
     barrier();
     for (uint digit = gl_LocalInvocationIndex; digit < BINS; digit += gl_WorkGroupSize.x) {
-        uint first_count = (row * BINS + digit) * push.pitch;
-        push.counts.data[first_count + tile] = counters[digit];
-        if (tile + 1u < push.tiles) continue;
-        for (uint beyond = push.tiles; beyond < push.pitch; ++beyond) push.counts.data[first_count + beyond] = 0u;
+        uint first_count = (row * BINS + digit) * arguments.pitch;
+        arguments.counts.data[first_count + tile] = counters[digit];
+        if (tile + 1u < arguments.tiles) continue;
+        for (uint beyond = arguments.tiles; beyond < arguments.pitch; ++beyond) arguments.counts.data[first_count + beyond] = 0u;
     }
 }

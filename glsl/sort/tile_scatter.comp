@@ -10,7 +10,7 @@ layout(constant_id = 9) const bool INDICES = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 elements;
     uvec2 target;
     Words counts;       // [row][digit][tile]: elements of the digit in the tiles before
@@ -22,20 +22,20 @@ layout(push_constant, scalar) uniform Push {
     uint tiles;         // of a row
     uint pitch;         // of the counts of a digit
     uint shift;         // of the digit in the key; at the first pass, 0, the indices begin
-} push;
+} arguments;
 
 shared uint targets[BINS];  // where an element of each digit and of rank 0 would belong in the row
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (group >= push.rows * push.tiles) return;
-    uint row = group / push.tiles;
-    uint tile = group - row * push.tiles;
-    uint row_first = row * push.row_length, tile_first = tile * TILE;
-    uint count = min(push.row_length - tile_first, TILE);
+    if (group >= arguments.rows * arguments.tiles) return;
+    uint row = group / arguments.tiles;
+    uint tile = group - row * arguments.tiles;
+    uint row_first = row * arguments.row_length, tile_first = tile * TILE;
+    uint count = min(arguments.row_length - tile_first, TILE);
     uint first = vx_first_place(), lanes = vx_lanes(), member = vx_member();
 
-    Elements elements = Elements(vx_address(push.elements, row_first + tile_first, ELEMENT_BYTES));
+    Elements elements = Elements(vx_address(arguments.elements, row_first + tile_first, ELEMENT_BYTES));
     EACH_ITEM {
         uint place = first + i * lanes;
         if (place < count) element[i] = ELEMENT(elements.data[place]);
@@ -43,36 +43,36 @@ void main() {
     uint totals[OWN];
     EACH_OWN_DIGIT {
         uint digit = member * OWN + k;
-        totals[k] = digit < BINS ? push.sums.data[row * BINS + digit] : 0u;
+        totals[k] = digit < BINS ? arguments.sums.data[row * BINS + digit] : 0u;
     }
     // What is beyond the row has the last digit, and ranks last.
-    EACH_ITEM rank[i] = first + i * lanes < count ? vx_digit(element[i], push.shift) : BINS - 1u;
+    EACH_ITEM rank[i] = first + i * lanes < count ? vx_digit(element[i], arguments.shift) : BINS - 1u;
     vx_rank(totals);
     EACH_OWN_DIGIT {
         uint digit = member * OWN + k;
         if (digit < BINS) {
-            targets[digit] = totals[k] + push.counts.data[(row * BINS + digit) * push.pitch + tile] - starts[digit];
+            targets[digit] = totals[k] + arguments.counts.data[(row * BINS + digit) * arguments.pitch + tile] - starts[digit];
         }
     }
     vx_exchange_elements(first, lanes);
-    uvec2 target = vx_address(push.target, row_first, ELEMENT_BYTES);
+    uvec2 target = vx_address(arguments.target, row_first, ELEMENT_BYTES);
     uint goal[ITEMS];
     EACH_ITEM {
         uint place = first + i * lanes;
         if (place < count) {
-            goal[i] = targets[vx_digit(element[i], push.shift)] + place;
+            goal[i] = targets[vx_digit(element[i], arguments.shift)] + place;
             Elements(vx_address(target, goal[i], ELEMENT_BYTES)).data[0] = ELEMENT_STORAGE(element[i]);
         }
     }
     if (!INDICES) return;
-    Words indices = Words(vx_address(push.indices, row_first + tile_first, 4));
+    Words indices = Words(vx_address(arguments.indices, row_first + tile_first, 4));
     EACH_ITEM {
         uint place = first + i * lanes;
         index[i] = tile_first + place;
-        if (push.shift > 0u && place < count) index[i] = indices.data[place];
+        if (arguments.shift > 0u && place < count) index[i] = indices.data[place];
     }
     vx_exchange_indices(first, lanes);
-    uvec2 target_indices = vx_address(push.target_indices, row_first, 4);
+    uvec2 target_indices = vx_address(arguments.target_indices, row_first, 4);
     EACH_ITEM {
         if (first + i * lanes < count) Words(vx_address(target_indices, goal[i], 4)).data[0] = index[i];
     }

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FeatureError, VulkanError
-from . import TEXEL_BYTES
+from . import TEXEL_BYTES, arguments
 from .api import NULL, array, ffi, struct, vk
 
 if TYPE_CHECKING:
@@ -53,19 +53,29 @@ class Descriptors:
 
     def __init__(self, device: Device) -> None:
         self.device, self.functions = device, device.functions
-        self._layouts: dict[tuple[tuple[int, str], ...], tuple[Any, Any]] = {}
+        self._layouts: dict[tuple[bool, tuple[tuple[int, str], ...]], tuple[Any, Any]] = {}
+        self._of_arguments = ffi.new("VkDescriptorSetLayout*")  # NULL until a kernel has arguments
         self.pools: list[Any] = []
         self.sets: dict[tuple[Any, ...], DescriptorSet] = {}  # least recently used first
         self.owned: dict[Any, Owned] = {}  # by the cell
         self.dropped: list[Owned] = []  # in any thread, at any time, by no code of Python's: one append
         self.hits = self.misses = 0
 
-    def layouts(self, bindings: dict[int, str]) -> tuple[Any, Any]:
-        """The pipeline layout and descriptor set layout for a kernel's bindings; shared between kernels."""
+    def layout_of_arguments(self) -> Any:
+        """The layout of the descriptor set that shows arguments."""
+        if self._of_arguments[0] == NULL:
+            arguments.make_layout(self.device, self._of_arguments)
+        return self._of_arguments[0]
+
+    def layouts(self, bindings: dict[int, str], has_arguments: bool) -> tuple[Any, Any]:
+        """The pipeline layout and descriptor set layout for a kernel's bindings; shared between kernels.
+
+        A kernel has a block of arguments, or push constants.
+        """
         key, handle = tuple(bindings.items()), self.device.handle
         new = ffi.new("VkPipelineLayout*"), ffi.new("VkDescriptorSetLayout*")
-        layout, set_layout = self._layouts.setdefault(key, new)
-        if bindings and set_layout[0] == NULL:
+        layout, set_layout = self._layouts.setdefault((has_arguments, key), new)
+        if (bindings or has_arguments) and set_layout[0] == NULL:
             entries = array(
                 "VkDescriptorSetLayoutBinding",
                 [
@@ -85,6 +95,9 @@ class Descriptors:
                 set_layout,
             )
         if layout[0] == NULL:
+            sets = [set_layout[0]] if bindings or has_arguments else []
+            if has_arguments:
+                sets.append(self.layout_of_arguments())
             push = struct(
                 "VkPushConstantRange",
                 stageFlags=vk.VK_SHADER_STAGE_COMPUTE_BIT,
@@ -94,9 +107,9 @@ class Descriptors:
                 handle,
                 struct(
                     "VkPipelineLayoutCreateInfo",
-                    setLayoutCount=1 if bindings else 0,
-                    pSetLayouts=set_layout,
-                    pushConstantRangeCount=1,
+                    setLayoutCount=len(sets),
+                    pSetLayouts=array("VkDescriptorSetLayout", sets),
+                    pushConstantRangeCount=0 if has_arguments else 1,
                     pPushConstantRanges=push,
                 ),
                 NULL,
@@ -295,5 +308,6 @@ class Descriptors:
         for layout, set_layout in self._layouts.values():
             self.functions.vkDestroyPipelineLayout(handle, layout[0], NULL)
             self.functions.vkDestroyDescriptorSetLayout(handle, set_layout[0], NULL)
+        self.functions.vkDestroyDescriptorSetLayout(handle, self._of_arguments[0], NULL)
         self.pools.clear()
         self._layouts.clear()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import FeatureError
 from . import api, spirv
 from .api import NULL, array, ffi, struct, vk
+from .fields import RANGE, Arguments
 
 if TYPE_CHECKING:
     from .device import Device
@@ -14,16 +15,30 @@ if TYPE_CHECKING:
 
 
 class Kernel:
-    """A compute pipeline of one device. ``bindings`` maps descriptor bindings to their kinds."""
+    """A compute pipeline of one device. ``bindings`` maps descriptor bindings to their kinds; ``arguments`` are its fields."""
 
-    __slots__ = ("__weakref__", "bindings", "cell", "device", "layout", "local_size", "name", "pipeline", "set_layout")
+    __slots__ = (
+        "__weakref__",
+        "arguments",
+        "bindings",
+        "cell",
+        "device",
+        "has_arguments",
+        "layout",
+        "local_size",
+        "name",
+        "pipeline",
+        "set_layout",
+    )
 
     def __init__(self, device: Device, code: bytes, name: str, specialization: tuple[tuple[int, int], ...]) -> None:
         self.device, self.name = device, name
         module = spirv.read(code, name, dict(specialization))
         check(device, module, name)
         self.local_size, self.bindings = module.local_size, module.bindings
-        self.layout, self.set_layout = device.descriptors.layouts(module.bindings)
+        self.arguments = Arguments(module.arguments)
+        self.has_arguments = bool(module.arguments)
+        self.layout, self.set_layout = device.descriptors.layouts(module.bindings, self.has_arguments)
         words = spirv.add_float_controls(
             module, name, float_controls(device.physical.float_controls, module.float_widths)
         )
@@ -116,6 +131,12 @@ def check(device: Device, module: spirv.Module, name: str) -> None:
             f"{module.push_constant_bytes} bytes of push constants",
             limits.max_push_constants_size,
             "maxPushConstantsSize",
+        ),
+        (
+            sum(field.nbytes for field in module.arguments) <= RANGE,
+            f"{sum(field.nbytes for field in module.arguments)} bytes of arguments",
+            RANGE,
+            "the range of a block of arguments",
         ),
         (
             storage <= limits.max_storage_buffers,

@@ -11,8 +11,9 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import timing
+from . import fields, timing
 from .api import NULL, array, ffi, struct, vk
+from .arguments import STEP, ArgumentMemory
 from .lease import Lease
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ _WRITES = vk.VK_ACCESS_SHADER_WRITE_BIT | vk.VK_ACCESS_TRANSFER_WRITE_BIT
 _READS = vk.VK_ACCESS_SHADER_READ_BIT | vk.VK_ACCESS_TRANSFER_READ_BIT | vk.VK_ACCESS_UNIFORM_READ_BIT
 _HOST = vk.VK_ACCESS_HOST_READ_BIT | vk.VK_ACCESS_HOST_WRITE_BIT
 
-# The serial of a command, whether a barrier comes before it, and what it is: a kernel, its push constants, workgroups along
-# x, y and z, and descriptors; or the name of a transfer, the function that records it, and its arguments. Last what a
-# checker or a timer wants to know.
+# The serial of a command, whether a barrier comes before it, and what it is: a kernel, its block of arguments or its push
+# constants, workgroups along x, y and z, and descriptors; or the name of a transfer, the function that records it, and its
+# arguments. Last what a checker or a timer wants to know.
 Step = tuple[int, bool, "Kernel | str", Any, Any, int, int, "DescriptorSet | None", "timing.Note | None"]
 
 
@@ -46,9 +47,10 @@ def _dependency(stages: int, accesses: int) -> Any:
 class CommandBuffer:
     """A command buffer and its submission; there for good, and lent to one recording at a time."""
 
-    __slots__ = ("begun", "cell", "holder", "queries", "submission", "timeline", "value")
+    __slots__ = ("arguments", "begun", "cell", "holder", "queries", "submission", "timeline", "value")
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, device: Device, progress: Progress) -> None:
+        self.arguments = ArgumentMemory(device)
         self.holder: weakref.ref[Lease] | None = None
         self.cell = ffi.new("VkCommandBuffer*")  # NULL until it is allocated
         self.queries = ffi.new("VkQueryPool*")  # for timestamps; NULL until somebody asks for them
@@ -132,7 +134,7 @@ class Recorder:
                 self.next = position + 1
                 break
         else:
-            made = CommandBuffer(self.progress)
+            made = CommandBuffer(self.device, self.progress)
             recording.take(made)
             buffers.append(made)
         commands = recording.thing
@@ -157,8 +159,13 @@ class Recorder:
         """Record the steps, and order what comes later behind them."""
         commands, functions, checker, bound = recording.handle, self.functions, self.checker, None
         dispatch, push_constants, bind = self.dispatch, functions.vkCmdPushConstants, functions.vkCmdBindPipeline
+        bind_sets = functions.vkCmdBindDescriptorSets
         if checker:
             checker.begin(commands)
+        memory, offset = recording.thing.arguments, 0
+        blocks = [step[3] for step in steps if not isinstance(step[2], str) and step[2].has_arguments]
+        if blocks:
+            memory.write(blocks)
         serial = 0
         for serial, ordered, step, pushed, x, y, z, descriptors, note in steps:
             if ordered:
@@ -171,10 +178,14 @@ class Recorder:
                     continue
                 bind(commands, _BIND_POINT, step.pipeline)
                 bound = step
-            if pushed:
-                push_constants(commands, step.layout, _COMPUTE, 0, len(pushed), pushed)
             if descriptors:
-                functions.vkCmdBindDescriptorSets(commands, _BIND_POINT, step.layout, 0, 1, descriptors.cell, 0, NULL)
+                bind_sets(commands, _BIND_POINT, step.layout, 0, 1, descriptors.cell, 0, NULL)
+            if step.has_arguments:
+                memory.offset[0] = offset
+                bind_sets(commands, _BIND_POINT, step.layout, fields.SET, 1, memory.set, 1, memory.offset)
+                offset += -(-len(pushed) // STEP) * STEP
+            elif pushed:
+                push_constants(commands, step.layout, _COMPUTE, 0, len(pushed), pushed)
             if note and note.timed:
                 self._timed(recording, steps, serial, note)
             else:
@@ -215,6 +226,7 @@ class Recorder:
         handle, functions = self.device.handle, self.functions
         for buffer in self.buffers:
             functions.vkDestroyQueryPool(handle, buffer.queries[0], NULL)
+            buffer.arguments.close()
         buffers, self.buffers = [buffer.cell[0] for buffer in self.buffers if buffer.cell[0] != NULL], []
         if buffers:
             functions.vkFreeCommandBuffers(handle, self.pool[0], len(buffers), array("VkCommandBuffer", buffers))

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from ..errors import ShaderError
 from ..shaders.module import HEADER_WORDS, instructions, words_of
+from . import fields
+from .fields import Field
 
 # Capability -> features of which one suffices. An empty tuple: every Vulkan 1.2 device has it.
 CAPABILITY_FEATURES: dict[int, tuple[str, ...]] = {
@@ -144,6 +146,7 @@ class Module:
         default_factory=dict
     )  # binding of descriptor set 0 -> "storage", "uniform" or "texel"
     accesses: dict[int, tuple[bool, bool]] = field(default_factory=dict)  # binding -> may be read, may be written
+    arguments: tuple[Field, ...] = ()  # of the block that kernels of the library get their arguments in
     # Binding of a buffer -> the types of the numbers in it: a name ("float", "bfloat16", "int", "uint") and bits each.
     numbers: dict[int, frozenset[tuple[str, int]]] = field(default_factory=dict)
 
@@ -166,6 +169,7 @@ class _Reader:
         self.variables: list[tuple[int, int, int]] = []
         self.modes: dict[int, tuple[int, ...]] = {}
         self.id_modes: dict[int, tuple[int, ...]] = {}
+        self.names: dict[tuple[int, int], str] = {}  # of members
         self.entry: tuple[int, str] | None = None
         for opcode, operands in instructions(words, name):
             if opcode == 54:  # OpFunction: declarations are over
@@ -175,6 +179,8 @@ class _Reader:
     def _take(self, opcode: int, o: tuple[int, ...]) -> None:
         if opcode == 17:
             self.capabilities.add(o[0])
+        elif opcode == 6:  # OpMemberName
+            self.names[o[0], o[1]] = _text(o[2:])
         elif opcode == 15 and o[0] == 5:  # OpEntryPoint GLCompute
             self.entry = (o[1], _text(o[2:]))
         elif opcode == 16:
@@ -297,6 +303,8 @@ class _Reader:
         numbers: dict[int, frozenset[tuple[str, int]]] = {}
         for pointer, variable, storage in self.variables:
             binding = self.decorations.get((variable, _BINDING))
+            if self._holds_arguments(variable, storage):
+                continue
             if binding is None and storage not in (_STORAGE_BUFFER, _UNIFORM):
                 continue
             if binding is None or self.decorations.get((variable, _DESCRIPTOR_SET), (0,))[0] != 0:
@@ -323,6 +331,37 @@ class _Reader:
                 written or (storage_buffer and not self._all_members(structure, variable, _NON_WRITABLE)),
             )
         return dict(sorted(kinds.items())), dict(sorted(accesses.items())), numbers
+
+    def _holds_arguments(self, variable: int, storage: int) -> bool:
+        """Whether a variable is the block of arguments."""
+        set_ = self.decorations.get((variable, _DESCRIPTOR_SET), (0,))[0]
+        binding = self.decorations.get((variable, _BINDING), (-1,))[0]
+        return storage == _UNIFORM and (set_, binding) == (fields.SET, fields.BINDING)
+
+    def arguments(self) -> tuple[Field, ...]:
+        """The fields of the block of arguments."""
+        for pointer, variable, storage in self.variables:
+            if self._holds_arguments(variable, storage):
+                block = self.types[pointer][1][1]
+                return tuple(self._field(block, index, kind) for index, kind in enumerate(self.types[block][1]))
+        return ()
+
+    def _field(self, block: int, index: int, kind: int) -> Field:
+        opcode, o = self.types[kind]
+        length = 1
+        if opcode == 28:
+            length = self.constant(o[1], "the length of an array")
+            kind = o[0]
+            opcode, o = self.types[kind]
+        if opcode == 23 and not (self.types[o[0]] == (21, (32, 0)) and o[1] == 2):  # a uvec2 may be an address
+            length *= o[1]
+            opcode, o = self.types[o[0]]
+        if opcode == 21:
+            form = {(32, 0): "I", (32, 1): "i", (64, 0): "Q", (64, 1): "q"}[o[0], o[1]]
+        else:
+            form = {16: "e", 32: "f", 64: "d"}[o[0]] if opcode == 22 else "Q"
+        name = self.names.get((block, index), "")
+        return Field(name, self.members.get((block, index, _OFFSET), (0,))[0], form, length)
 
     def _is_texel_buffer(self, kind: int) -> bool:
         """Whether a type is a `usamplerBuffer`."""
@@ -372,6 +411,7 @@ def read(spirv: bytes, name: str, specialization: dict[int, int]) -> Module:
             push,
             kinds,
             accesses,
+            reader.arguments(),
             numbers,
         )
     except (IndexError, KeyError, ValueError) as error:

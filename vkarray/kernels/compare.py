@@ -9,6 +9,7 @@ from ..core.array import VkArray
 from ..errors import ValidationError
 from ..io import interchange
 from . import launch
+from .scalars import Scalar
 
 if TYPE_CHECKING:
     from .rows import Row
@@ -57,13 +58,16 @@ def _limited(values: Any, largest: float) -> Any:
     return result
 
 
-def elementwise(row: Row, operation: launch.Operation, operands: Sequence[VkArray], result: VkArray) -> VkArray:
+def elementwise(
+    row: Row, operation: launch.Operation, operands: Sequence[VkArray | Scalar], result: VkArray
+) -> VkArray:
     """`launch.elementwise`, which must give what NumPy does.
 
     Raises ValidationError where a result is not NumPy's within 16 units in the last place (exactly for integers).
     """
     # Read first: the result may lie in the memory of an operand.
-    host = [interchange.to_numpy(operand) for operand in operands]
+    arrays = [operand.array if isinstance(operand, Scalar) else operand for operand in operands]
+    host = [interchange.to_numpy(array) for array in arrays]
     _check(row, host, launch.elementwise(operation, operands, result))
     return result
 

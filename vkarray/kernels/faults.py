@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..core import checks, dtypes, promotion
-from ..core.array import VkArray, empty, is_supported, storage_itemsize
+from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import CATEGORIES, DType
 from ..shaders.source import Variant
 from . import launch
+from .dispatch import pointer
 
 if TYPE_CHECKING:
     from .launch import Device
@@ -163,22 +164,19 @@ def check_values(
     form = "f4x" if dtype.kind == "real floating" else "q" if dtype.kind == "signed integer" else "Q"
     code = code_of(fault._replace(form=form))
     check = pending_check(device)
-    itemsize = storage_itemsize(dtype, device)
     limit = launch.index_limit(device, dtype)
     for first in range(0, x.size, limit):
         count = min(x.size - first, limit)
-        push = struct.pack(
-            f"<2Q2{_form(dtype)}2IQ",
-            x._address + first * itemsize,
-            check.array._address,
-            low,
-            high,
-            count,
-            code,
-            length,
-        )
+        fields = {
+            "a": pointer(x, first),
+            "status": check.array,
+            "low": low,
+            "high": high,
+            "count": count,
+            "code": code,
+            "extent": length,
+        }
         groups = launch.groups_for(count, device.limits)
-        launch.dispatch(
-            _variant(dtype, device), device, push, groups, [x], [check.array], constants=((1, int(within)),)
-        )
+        constants = ((1, int(within)),)
+        launch.dispatch(_variant(dtype, device), device, groups, fields, writes=("status",), constants=constants)
     keep_check(device, check)  # also where another thread's read has checked the words before they were written

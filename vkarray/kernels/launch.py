@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import math
 import re
-import struct
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,13 +19,14 @@ from ..core.array import VkArray, empty, storage_itemsize
 from ..core.dtypes import CATEGORIES, DType
 from ..shaders.source import Variant, spirv
 from . import texels, walk
-from .scalars import constant, scalar_bytes, table  # noqa: F401 - other modules know the first two as this one's
+from .dispatch import Fields, pointer
+from .dispatch import dispatch as dispatch_kernel
+from .scalars import Scalar, constant, scalar, scalar_bytes  # noqa: F401 - as above
 
 if TYPE_CHECKING:
     from .._vk import Device, Kernel  # noqa: F401 - for the annotations of modules that do not know _vk
 
 WORKGROUP_SIZE = 256
-PUSH_CONSTANT_BYTES = 128
 _VECTOR_BYTES = 16
 # The flat template: invocations of a workgroup, packs of an invocation, packs where the expression is short, calling no library,
 # and where besides all elements have one size, of a word at least. CPU drivers run both sides of every branch, so there one
@@ -42,7 +42,7 @@ _TILE_BYTES = 16384 * 4 // 5
 # What devices have whose flat kernels read texels. Without pairs of words stores take so long that reads count for little.
 _TEXEL_FEATURES = ("shaderInt64", "storageBuffer8BitAccess", "storageBuffer16BitAccess")
 _OPERAND_NAMES = ("A", "B", "C")
-_PLAN_LIMIT = 1024
+_FIELDS = ("a", "b", "c")
 
 Defines = tuple[tuple[str, str], ...]
 
@@ -88,7 +88,7 @@ def compute_defines(dtype: DType) -> Defines:
 @functools.cache
 def operand_defines(name: str, dtype: DType) -> Defines:
     """How a template loads and stores an operand called `name`."""
-    macros = ("STORAGE", "COMPUTE", "LOAD", "STORE")
+    macros = ("STORAGE", "COMPUTE", "LOAD", "STORE", "IMMEDIATE")
     return tuple((f"{name}_{macro}", f"{macro}_{dtype.name}") for macro in macros)
 
 
@@ -130,7 +130,7 @@ def _pack_defines(
 class Operation:
     """One expression on fixed types; its kernels, per device and access pattern, are made at first use."""
 
-    __slots__ = ("compute", "expression", "inputs", "kernels", "label", "library", "plans", "result")
+    __slots__ = ("compute", "expression", "inputs", "kernels", "label", "library", "result")
 
     def __init__(
         self, label: str, expression: str, inputs: tuple[DType, ...], result: DType, compute: DType,
@@ -143,7 +143,6 @@ class Operation:
         self.compute = compute
         self.library = library
         self.kernels: dict[tuple[_vk.Device, bool], tuple] = {}
-        self.plans: dict[tuple[layout.Shape, _vk.Device], tuple] = {}
 
     def variant(self, device: _vk.Device, flat: bool, as_texels: Sequence[int] = ()) -> Variant:
         """The shader variant of this operation for a device and access pattern; inputs `as_texels` are read so."""
@@ -181,14 +180,13 @@ class Operation:
         return words if len(words) == sum(dtype is not dtypes.bool_ for dtype in self.inputs) else ()
 
     def prepare(self, device: _vk.Device, flat: bool) -> tuple:
-        """The kernels, bytes per element of each operand, elements of a pack or the setting of walks, the packer."""
+        """The kernels, bytes per element of each operand, and elements of a pack or the setting of walks."""
         itemsizes = tuple(storage_itemsize(dtype, device) for dtype in (*self.inputs, self.result))
-        packer = struct.Struct(f"<{len(itemsizes)}QII").pack
         if flat:
-            entry: tuple = (_Flat(self, device), itemsizes, max(1, _VECTOR_BYTES // max(itemsizes)), packer)
+            entry: tuple = (_Flat(self, device), itemsizes, max(1, _VECTOR_BYTES // max(itemsizes)))
         else:
             setting = self.walk_setting(device)
-            entry = (_Modes(self.variant(device, flat), device, setting), itemsizes, setting, packer)
+            entry = (_Modes(self.variant(device, flat), device, setting), itemsizes, setting)
         self.kernels[device, flat] = entry
         return entry
 
@@ -206,12 +204,12 @@ class Operation:
             turns=kind == "gpu",
             ordered=re.search(r"\bindex\b", self.expression) is not None,
             limit=layout.index_limit(max(storage_itemsize(dtype, device) for dtype in operands)) - 1,
-            words=(PUSH_CONSTANT_BYTES - 8 * len(operands) - 8) // 4,
         )
 
 
-class _Flat(dict[tuple[str, int], "_vk.Kernel"]):
-    """The flat kernels of an operation by the part of an array ("texels": whole and bound) and the inputs of one element."""
+class _Flat(dict[tuple[str, int, int], "_vk.Kernel"]):
+    """The flat kernels of an operation by the part of an array ("texels": whole and bound), the inputs of one element, and which
+    of these are immediate."""
 
     def __init__(self, operation: Operation, device: _vk.Device) -> None:
         super().__init__()
@@ -223,10 +221,10 @@ class _Flat(dict[tuple[str, int], "_vk.Kernel"]):
         self.packs = packs[short + (short and len(sizes) == 1 and min(sizes) >= 4)]
         self.as_texels = operation.as_texels(device) if self.kind == "cpu" else ()
 
-    def __missing__(self, key: tuple[str, int]) -> _vk.Kernel:
-        part, broadcast = key
+    def __missing__(self, key: tuple[str, int, int]) -> _vk.Kernel:
+        part, broadcast, immediate = key
         whole = part in ("whole", "texels")
-        values = (self.packs, whole, part == "single", broadcast, self.kind == "gpu")
+        values = (self.packs, whole, part == "single", broadcast, self.kind == "gpu", immediate)
         variant = self.operation.variant(self.device, True, self.as_texels if part == "texels" else ())
         made = self[key] = kernel(variant, self.device, self.invocations, tuple(enumerate(map(int, values), 1)))
         return made
@@ -249,16 +247,17 @@ class _Flat(dict[tuple[str, int], "_vk.Kernel"]):
             yield "single", groups_for(count - whole, limits, group), whole, count
 
 
-class _Modes(dict[tuple[bool, bool, bool], "_vk.Kernel"]):
-    """The kernels of a strided variant by the mode of a walk, made at first use."""
+class _Modes(dict[tuple[bool, bool, int], "_vk.Kernel"]):
+    """The kernels of a strided variant by the mode of a walk and the inputs that are immediate, made at first use."""
 
     def __init__(self, variant: Variant, device: _vk.Device, setting: walk.Setting) -> None:
         super().__init__()
         self.variant, self.device, self.setting = variant, device, setting
 
-    def __missing__(self, mode: tuple[bool, bool, bool]) -> _vk.Kernel:
-        constants = ((1, self.setting.elements), *((2 + place, int(value)) for place, value in enumerate(mode)))
-        made = self[mode] = kernel(self.variant, self.device, self.setting.invocations, constants)
+    def __missing__(self, key: tuple[bool, bool, int]) -> _vk.Kernel:
+        numbered, turns, immediate = key
+        constants = ((1, self.setting.elements), (2, int(numbered)), (3, int(turns)), (6, immediate))
+        made = self[key] = kernel(self.variant, self.device, self.setting.invocations, constants)
         return made
 
 
@@ -286,41 +285,7 @@ def groups_for(invocations: int, limits: _vk.Limits, workgroup_size: int = WORKG
     return walk.folded(groups, limits.max_workgroup_count)
 
 
-def repeat(operation: Operation, operands: Sequence[Any]) -> VkArray | None:
-    """The result for contiguous operands of one type and shape that the operation has met before; None for all others.
-
-    Most calls of a program are such repetitions, and what they share is kept in `operation.plans`. The first operand
-    is an array of the operation's type.
-    """
-    first = operands[0]
-    shape, dtype, device = first._shape, first._dtype, first._device
-    plan = operation.plans.get((shape, device))
-    if plan is None:
-        return None
-    parts, packer, itemsize, alignment, nbytes, strides = plan
-    buffers = []
-    addresses = []
-    for operand in operands:
-        if (
-            type(operand) is not VkArray or operand._dtype is not dtype or operand._shape != shape
-            or not operand._contiguous or operand._device is not device
-        ):  # fmt: skip
-            return None
-        buffer = operand._buffer
-        address = buffer.address
-        if operand._offset:
-            address += operand._offset * itemsize
-            if address % alignment:
-                return None
-        buffers.append(buffer)
-        addresses.append(address)
-    target = device.allocate(nbytes)
-    for kernel_, groups, first, end in parts:
-        device.dispatch(kernel_, packer(*addresses, target.address, end, first), groups, buffers, (target,))
-    return VkArray(target, 0, shape, strides, operation.result, device, True)
-
-
-def elementwise(operation: Operation, inputs: Sequence[VkArray], result: VkArray) -> VkArray:
+def elementwise(operation: Operation, inputs: Sequence[VkArray | Scalar], result: VkArray) -> VkArray:
     """Evaluate `operation` on `inputs`, broadcast to the shape of `result`, into `result` (any layouts).
 
     The caller has checked types, devices and that the shapes broadcast.
@@ -349,18 +314,23 @@ def elementwise(operation: Operation, inputs: Sequence[VkArray], result: VkArray
     return result
 
 
-def _in_parts(operation: Operation, inputs: Sequence[VkArray], result: VkArray, broadcast: int, count: int) -> None:
+def _in_parts(
+    operation: Operation, inputs: Sequence[VkArray | Scalar], result: VkArray, broadcast: int, count: int
+) -> None:
     """`elementwise` of contiguous arrays, in dispatches that indices reach."""
     for first in range(0, count, layout.INDEX_LIMIT):
         part = (min(count - first, layout.INDEX_LIMIT),)
         elementwise(
             operation,
-            [x if broadcast >> k & 1 else x._view(part, (1,), first) for k, x in enumerate(inputs)],
+            [
+                x if isinstance(x, Scalar) or broadcast >> k & 1 else x._view(part, (1,), first)
+                for k, x in enumerate(inputs)
+            ],
             result._view(part, (1,), first),
         )
 
 
-def _without_overlap(inputs: Sequence[VkArray], result: VkArray) -> Sequence[VkArray]:
+def _without_overlap(inputs: Sequence[VkArray | Scalar], result: VkArray) -> Sequence[VkArray | Scalar]:
     """Inputs, where one that shares memory with the result in another layout is replaced by a copy."""
     buffer = result._buffer
     for operand in inputs:
@@ -371,7 +341,7 @@ def _without_overlap(inputs: Sequence[VkArray], result: VkArray) -> Sequence[VkA
     low, high = _byte_range(result)
     safe = []
     for operand in inputs:
-        if operand._buffer is buffer:
+        if type(operand) is VkArray and operand._buffer is buffer:
             same = (
                 operand._offset == result._offset and operand._dtype is result._dtype
                 and operand._shape == result._shape and operand._strides == result._strides
@@ -391,56 +361,53 @@ def _byte_range(array: VkArray) -> tuple[int, int]:
     return (array._offset + first) * itemsize, (array._offset + last + 1) * itemsize
 
 
-def _flat(operation: Operation, inputs: Sequence[VkArray], result: VkArray, broadcast: int, count: int) -> bool:
+def _flat(
+    operation: Operation, inputs: Sequence[VkArray | Scalar], result: VkArray, broadcast: int, count: int
+) -> bool:  # fmt: skip
     """Dispatch the flat kernel; False when an operand is not aligned for it."""
     device = result._device
-    entry = operation.kernels.get((device, True)) or operation.prepare(device, True)
-    kernels, itemsizes, vector, packer = entry
-    addresses = []
-    buffers = []
+    kernels, itemsizes, vector = operation.kernels.get((device, True)) or operation.prepare(device, True)
+    fields: dict[str, Any] = {}
+    immediate = 0
     for position, operand in enumerate(inputs):
-        itemsize = itemsizes[position]
-        address = operand._buffer.address + operand._offset * itemsize
-        if address % (vector * itemsize) and not broadcast & (1 << position):
+        if isinstance(operand, Scalar):
+            immediate |= 1 << position
+            fields[_FIELDS[position]] = operand
+            continue
+        place = fields[_FIELDS[position]] = pointer(operand)
+        if not broadcast >> position & 1 and not place.is_aligned(vector * itemsizes[position]):
             return False
-        addresses.append(address)
-        buffers.append(operand._buffer)
-    address = result._buffer.address + result._offset * itemsizes[-1]
-    if address % (vector * itemsizes[-1]):
+    place = fields["r"] = pointer(result)
+    if not place.is_aligned(vector * itemsizes[-1]):
         return False
     bound = texels.bindings(inputs, kernels.as_texels, broadcast, count) if kernels.as_texels else None
-    parts = tuple(
-        (kernels["texels" if bound and part == "whole" else part, broadcast], groups, first, end)
-        for part, groups, first, end in kernels.parts(count, vector)
-    )
-    for kernel_, groups, first, end in parts:
-        push = packer(*addresses, address, end, first)
-        device.dispatch(kernel_, push, groups, buffers, (result._buffer,), bound if kernel_.bindings else None)
-    if not broadcast and inputs and not bound:
-        if len(operation.plans) >= _PLAN_LIMIT:
-            operation.plans.clear()
-        operation.plans[result._shape, device] = (
-            parts, packer, itemsizes[0], vector * itemsizes[0], count * itemsizes[-1],
-            layout.contiguous_strides(result._shape),
-        )  # fmt: skip
+    for part, groups, first, end in kernels.parts(count, vector):
+        chosen = kernels["texels" if bound and part == "whole" else part, broadcast, immediate]
+        own = {**fields, "count": end, "first": first}
+        dispatch_kernel(chosen, groups, own, writes=("r",), bindings=bound if chosen.bindings else None)
     return True
 
 
 def _strided(
-    operation: Operation, inputs: Sequence[VkArray], result: VkArray, shape: layout.Shape, strides: list[layout.Strides]
-) -> None:
+    operation: Operation, inputs: Sequence[VkArray | Scalar], result: VkArray, shape: layout.Shape,
+    strides: list[layout.Strides],
+) -> None:  # fmt: skip
     """Dispatch the strided kernel, in parts that 32-bit indices reach."""
     device = result._device
-    modes, itemsizes, setting, packer = operation.kernels.get((device, False)) or operation.prepare(device, False)
-    operands = (*inputs, result)
-    buffers = [operand._buffer for operand in inputs]
+    modes, _, setting = operation.kernels.get((device, False)) or operation.prepare(device, False)
+    immediate = sum(1 << position for position, operand in enumerate(inputs) if isinstance(operand, Scalar))
     for part in walk.parts(shape, tuple(strides), setting):
-        addresses = [
-            operand._buffer.address + (operand._offset + offset) * itemsize
-            for operand, offset, itemsize in zip(operands, part.offsets, itemsizes, strict=True)
-        ]
-        push, metadata = with_metadata(device, packer(*addresses, part.numbers, part.plan), part.values)
-        device.dispatch(modes[part.mode], push, part.groups, [*buffers, *metadata], (result._buffer,))
+        fields: dict[str, Any] = {
+            name: operand if isinstance(operand, Scalar) else pointer(operand, offset)
+            for name, operand, offset in zip(_FIELDS, inputs, part.offsets, strict=False)
+        }
+        fields |= {
+            "r": pointer(result, part.offsets[-1]),
+            "count": part.numbers,
+            "plan": part.plan,
+            "layout_": part.values,
+        }
+        dispatch_kernel(modes[*part.mode, immediate], part.groups, fields, writes=("r",))
 
 
 def index_limit(device: _vk.Device, *dtypes: DType) -> int:
@@ -448,25 +415,17 @@ def index_limit(device: _vk.Device, *dtypes: DType) -> int:
     return layout.index_limit(max(storage_itemsize(dtype, device) for dtype in dtypes))
 
 
-def with_metadata(device: _vk.Device, header: bytes, values: Sequence[int]) -> tuple[bytes, list[_vk.Buffer]]:
-    """Push constants of `header` and the 32-bit `values`, in a buffer, kept for the next call, when there are many."""
-    if len(header) + 4 * len(values) <= PUSH_CONSTANT_BYTES:
-        return header + struct.pack(f"<{len(values)}i", *values), []
-    words = table(device, tuple(values))
-    return header + struct.pack("<Q", words._address), [words._buffer]
-
-
 def dispatch(
-    variant: Variant, device: _vk.Device, push: bytes, groups: tuple[int, int, int],
-    reads: Sequence[VkArray], writes: Sequence[VkArray], workgroup_size: int = WORKGROUP_SIZE,
-    buffers: Sequence[_vk.Buffer] = (), constants: tuple[tuple[int, int], ...] = (),
-    bindings: Sequence[texels.Binding] | None = None,
+    variant: Variant, device: _vk.Device, groups: tuple[int, int, int], fields: Fields, *,
+    writes: Sequence[str], workgroup_size: int = WORKGROUP_SIZE, constants: tuple[tuple[int, int], ...] = (),
+    bindings: Sequence[texels.Binding] | None = None, also_reads: Sequence[VkArray] = (),
+    also_writes: Sequence[VkArray] = (),
 ) -> None:  # fmt: skip
-    """Run a template of its own: `push` holds the addresses; `reads`, `writes` and `buffers` name the memory used."""
-    device.dispatch(
-        kernel(variant, device, workgroup_size, constants), push, groups,
-        [*(array._buffer for array in reads), *buffers], [array._buffer for array in writes], bindings,
-    )  # fmt: skip
+    """Run a template of its own: see `dispatch.dispatch`, to which the rest is given."""
+    chosen = kernel(variant, device, workgroup_size, constants)
+    dispatch_kernel(
+        chosen, groups, fields, writes=writes, bindings=bindings, also_reads=also_reads, also_writes=also_writes
+    )
 
 
 @functools.cache

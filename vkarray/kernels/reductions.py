@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,6 +18,7 @@ from ..core.array import VkArray, check_supported, default_dtype, empty, is_supp
 from ..core.dtypes import CATEGORIES, DTYPES, REAL_OF, DType, as_dtype
 from ..shaders.source import Variant
 from . import launch, texels
+from .dispatch import number, pointer
 from .reduction_types import KEYS, TYPES, partial_dtype, widened
 from .rows import cast, check_array
 
@@ -211,7 +211,7 @@ class Reduction:
                     f"{self.name}: expected at least one element along the reduced axes, got shape {x._shape}. "
                     f"Check the shape first."
                 )
-            value = launch.constant(self.empty, types[2], x._device)
+            value = launch.scalar(self.empty, types[2], x._device)
             return launch.elementwise(launch.copy_operation(types[2]), (value,), result)
         _Run(self, x, axes, result, types, parameters, center)()
         return result
@@ -242,8 +242,7 @@ class _Run:
     ) -> None:  # fmt: skip
         self.row, self.result, self.types, self.center = row, result, types, center
         self.device = x._device
-        double = types[1].bits == 64 and types[1].kind.endswith("floating")
-        self.parameters = struct.pack("<dd" if double else "<f4xf4x", *parameters)
+        self.parameters = tuple(number(value, REAL_OF.get(types[1], types[1])) for value in parameters)
         kept = [axis for axis in range(x.ndim) if axis not in axes]
         shape, strides, others = layout.sort_by_stride(
             result._shape, tuple(x._strides[axis] for axis in kept), result._strides
@@ -253,7 +252,7 @@ class _Run:
         if not row.indexed:
             sizes, steps, _ = layout.sort_by_stride(sizes, steps)
         self.sizes, (self.steps,) = layout.collapse(sizes, [steps])
-        self.x, self.address = x, x._address
+        self.x, self.place = x, pointer(x)
         self.length = math.prod(self.sizes)
         if not self._within_reach():
             self._make_contiguous(kept, axes)
@@ -271,7 +270,7 @@ class _Run:
 
     def _make_contiguous(self, kept: Sequence[int], axes: Sequence[int]) -> None:
         self.x = launch.copy(self.x._permuted((*kept, *axes)))
-        self.address = self.x._address
+        self.place = pointer(self.x)
         self.sizes, self.steps = (self.length,), (1,)
         self.shape, (self.strides, self.result_strides) = layout.collapse(
             self.result._shape, [self.x._strides[: len(kept)], self.result._strides]
@@ -288,7 +287,7 @@ class _Run:
             self._dispatch(target, states, itemsize, vector, steps, chunks)
             if chunks == 1:
                 return
-            states, self.x, self.address = True, target, target._address
+            states, self.x, self.place = True, target, pointer(target)
             self.length, self.sizes, self.steps = chunks, (chunks,), (1,)
             # The chunks' states lie in the order of the rows.
             self.strides = tuple(stride * chunks for stride in layout.contiguous_strides(self.shape))
@@ -313,7 +312,7 @@ class _Run:
         chunk = block * blocks_of_chunk
         rows = math.prod(self.shape)
         step = self.steps[0] if len(self.steps) == 1 else 0
-        packed = step == 1 and not self.address % (vector * itemsize) and not any(s % vector for s in self.strides)
+        packed = step == 1 and self.place.is_aligned(vector * itemsize) and not any(s % vector for s in self.strides)
         row_layout = (self.sizes[1], *self.steps) if len(self.sizes) == 2 else (0, self.steps[0], 0)
         columns = self.length <= _LANES * vector or 0 < abs(self.strides[-1]) < abs(self.steps[-1])
         shared = uses_shared_memory(device)
@@ -336,30 +335,46 @@ class _Run:
         levels = next(levels for levels in _LEVELS if share < 1 << levels)
         constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, turns), (4, levels))
         target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
-        center_itemsize = 0 if self.center is None else storage_itemsize(self.center._dtype, device)
-        center = 0 if self.center is None else self.center._address
-        reads = [array for array in (self.x, self.center) if array is not None]
         words = packed and not shared and not states and row.has_words(device, self.types[0])
         for first_row, part, taken, (offset, place), first, count in self._slices(chunk):
             element = first * chunk
-            parameters = struct.pack("<QQ", element, 0) if row.indexed else self.parameters
             part_rows = math.prod(part)
-            header = struct.pack(
-                "<3Q16s9I3i", self.address + (offset + element * step) * itemsize,
-                target._address + (place if last else first_row * chunks + first) * target_itemsize,
-                center + place * center_itemsize, parameters, min(self.length - element, count * chunk), part_rows, count,
-                chunks, block, members, share, mode, len(part),
-                *row_layout,
-            )  # fmt: skip
-            values = [*part, *taken[0], *taken[1]]
-            push, metadata = launch.with_metadata(device, header, values)
+            written = (place if last else first_row * chunks + first) * target_itemsize
+            fields = {
+                "a": self.place.after((offset + element * step) * itemsize),
+                "result": pointer(target).after(written),
+                "center": 0 if self.center is None else pointer(self.center, place),
+                "parameters": (element, 0) if row.indexed else self.parameters,
+                "count": min(self.length - element, count * chunk),
+                "rows": part_rows,
+                "chunks": count,
+                "pitch": chunks,
+                "block": block,
+                "members": members,
+                "share": share,
+                "mode": mode,
+                "rank": len(part),
+                "inner_size": row_layout[0],
+                "stride": row_layout[1],
+                "inner_stride": row_layout[2],
+                "layout_": (*part, *taken[0], *taken[1]),
+            }
             groups = launch.groups_for(part_rows * count * members, device.limits, size)
             # A packed row has no gaps, so what it spans is its length.
             span = layout.offset_range(part, taken[0])[1] + min(self.length - element, count * chunk)
             bound = texels.binding(self.x, 0, offset + element, span) if words else None
             variant = _variant(row, device, self.types, states, shared, bound is not None)
             bindings = None if bound is None else [bound]
-            launch.dispatch(variant, device, push, groups, reads, [target], size, metadata, constants, bindings)
+            launch.dispatch(
+                variant,
+                device,
+                groups,
+                fields,
+                writes=("result",),
+                workgroup_size=size,
+                constants=constants,
+                bindings=bindings,
+            )
 
 
 def checked(name: str, x: Any, axis: int | Sequence[int] | None) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from ..core.array import VkArray, available, check_supported, empty
 from ..core.dtypes import CATEGORIES, REAL_OF, DType
 from . import launch
 from .launch import Operation
+from .scalars import Scalar
 
 ROWS: dict[str, Row] = {}
 Expression = str | dict[str, str]
@@ -95,12 +96,6 @@ class Row:
 
     def __call__(self, *operands: Any, out: VkArray | None = None) -> VkArray:
         """Apply the row to arrays and Python scalars, into `out` when given."""
-        first = operands[0]
-        if out is None and type(first) is VkArray and not configuration.current().compare:
-            known = self.operations.get(first._dtype)
-            result = None if known is None else launch.repeat(known, operands)
-            if result is not None:
-                return result
         arrays = _common(self, operands)
         operation = self.operations.get(arrays[0]._dtype) or self.operation(arrays[0]._dtype)
         shape = arrays[0]._shape
@@ -170,15 +165,21 @@ def common_dtype(name: str, operands: Sequence[Any]) -> DType:
     return available(dtype, like._device)
 
 
-def as_operand(name: str, operand: Any, dtype: DType, like: VkArray) -> VkArray:
-    """An operand as an array of `dtype` on the device of `like`. Raises OverflowError for an integer out of range."""
+def as_operand(name: str, operand: Any, dtype: DType, like: VkArray) -> VkArray | Scalar:
+    """An operand of elementwise kernels in `dtype` on the device of `like`. Raises OverflowError for an integer out of range."""
     if type(operand) is VkArray:
         return operand if operand._dtype is dtype else cast(operand, dtype)
     promotion.check_scalar_range(name, operand, dtype)
-    return launch.constant(operand, dtype, like._device)
+    return launch.scalar(operand, dtype, like._device)
 
 
-def _common(row: Row, operands: Sequence[Any]) -> Sequence[VkArray]:
+def as_array(name: str, operand: Any, dtype: DType, like: VkArray) -> VkArray:
+    """An operand as an array, otherwise as `as_operand`."""
+    found = as_operand(name, operand, dtype, like)
+    return found.array if isinstance(found, Scalar) else found
+
+
+def _common(row: Row, operands: Sequence[Any]) -> Sequence[VkArray | Scalar]:
     """The operands as arrays of the row's compute type on one device."""
     first = operands[0]
     if type(first) is VkArray and first._dtype in row.operations:

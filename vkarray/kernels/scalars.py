@@ -1,4 +1,4 @@
-"""Python numbers in the memory of a device, kept for the next call that needs the same."""
+"""Python numbers as operands: in the arguments of a kernel, or in the memory of a device."""
 
 from __future__ import annotations
 
@@ -37,6 +37,33 @@ def _clamped(values: tuple[float, ...], bits: int) -> tuple[float, ...]:
     """Values beyond the type's range as infinities (struct.pack raises instead)."""
     limit = {16: 65520.0, 32: 3.4028235677973366e38, 64: math.inf}[bits]
     return tuple(math.copysign(math.inf, value) if abs(value) >= limit else value for value in values)
+
+
+class Scalar:
+    """A Python number as an operand of elementwise kernels: an array of 0 dimensions without memory."""
+
+    __slots__ = ("_device", "_dtype", "value")
+    _shape: tuple[int, ...] = ()
+    _strides: tuple[int, ...] = ()
+    _contiguous, _offset, _buffer = True, 0, None
+
+    def __init__(self, value: Any, dtype: DType, device: _vk.Device) -> None:
+        self.value, self._dtype, self._device = value, dtype, device
+
+    @property
+    def bits(self) -> int:
+        """What a field of 64 bits holds of it."""
+        return int.from_bytes(scalar_bytes(self.value, self._dtype, self._device), sys.byteorder)
+
+    @property
+    def array(self) -> VkArray:
+        """The same in memory."""
+        return constant(self.value, self._dtype, self._device)
+
+
+def scalar(value: Any, dtype: DType, device: _vk.Device) -> Scalar | VkArray:
+    """A Python scalar as an operand of elementwise kernels: an array where its bits are more than a field has."""
+    return constant(value, dtype, device) if dtype is dtypes.complex128 else Scalar(value, dtype, device)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -150,7 +150,7 @@ def scan_into(
     if length == 0:
         launch.elementwise(
             launch.copy_operation(result._dtype),
-            (launch.constant(int(scan.initial), result._dtype, x._device),), result,
+            (launch.scalar(int(scan.initial), result._dtype, x._device),), result,
         )  # fmt: skip
         return
     steps = (x._strides[axis], result._strides[axis])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from .. import _vk
 from ..core.array import VkArray, storage_itemsize
@@ -27,7 +28,7 @@ def binding(array: VkArray, number: int, first: int, count: int, least: int | No
     return number, array._buffer, offset, nbytes
 
 
-def bindings(inputs: Sequence[VkArray], numbers: Sequence[int], broadcast: int, count: int) -> list[Binding] | None:
+def bindings(inputs: Sequence[Any], numbers: Sequence[int], broadcast: int, count: int) -> list[Binding] | None:
     """The bindings of the inputs with these numbers, which have `count` elements, in the places of the same numbers.
 
     The bits of `broadcast` are of inputs that are one element for all: a kernel reads that otherwise, and finds another

@@ -26,7 +26,7 @@ _TURNING_STRIDE = 8  # how many times longer the stride along x than along y mak
 class Part(NamedTuple):
     """One dispatch of the strided template."""
 
-    mode: tuple[bool, bool, bool]  # specialization constants: NUMBERED, TURNS, IN_BUFFER
+    mode: tuple[bool, bool]  # specialization constants: NUMBERED, TURNS
     groups: tuple[int, int, int]
     numbers: int  # of elements where these are numbered, else of positions on the axes before y
     plan: int
@@ -43,7 +43,6 @@ class Setting(NamedTuple):
     turns: bool  # whether the device gains from turning
     ordered: bool  # whether the expression depends on the order of the axes
     limit: int  # the largest index
-    words: int  # that the push constants hold
 
 
 @functools.lru_cache(maxsize=1024)
@@ -89,8 +88,7 @@ def _part(shape: Shape, strides: list[Strides], offsets: list[int], setting: Set
     if any(lows):
         plan |= 1 << _BACKWARD
         values += [-low for low in lows]
-    mode = numbered, turned != 0, len(values) > setting.words
-    return Part(mode, groups, count, plan, tuple(values), tuple(map(int.__add__, offsets, lows)))
+    return Part((numbered, turned != 0), groups, count, plan, tuple(values), tuple(map(int.__add__, offsets, lows)))
 
 
 def _turns(along_x: int, along_y: int) -> bool:

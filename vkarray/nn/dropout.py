@@ -91,6 +91,6 @@ def dropout_backward(gradient: VkArray, mask: VkArray, scale: float, /) -> VkArr
         raise ValueError(
             f"dropout_backward: expected a mask of bool and shape {gradient._shape}, got {mask._dtype} {mask._shape}."
         )
-    factor = launch.constant(scale, partial_dtype(gradient._dtype), gradient._device)
+    factor = launch.scalar(scale, partial_dtype(gradient._dtype), gradient._device)
     result = empty(gradient._shape, gradient._dtype, gradient._device)
     return launch.elementwise(_masked(gradient._dtype), (gradient, mask, factor), result)

@@ -209,7 +209,7 @@ def filled(function: str, shape: int | Sequence[int], value: Any, dtype: DType |
         value = bool(value)
     promotion.check_scalar_range(function, value, wanted)
     result = _empty(as_shape(shape, function), wanted, target)
-    return launch.elementwise(launch.copy_operation(wanted), (launch.constant(value, wanted, target),), result)
+    return launch.elementwise(launch.copy_operation(wanted), (launch.scalar(value, wanted, target),), result)
 
 
 def zeros(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
@@ -278,7 +278,7 @@ def arithmetic_progression(start: Any, step: Any, count: int, dtype: DType, devi
         begin = start + first * step if first else start  # 0 * inf is NaN
         if dtype in CATEGORIES["integer"]:
             begin, step = (_wrapped(value, dtype) for value in (begin, step))
-        operands = (launch.constant(begin, dtype, device), launch.constant(step, dtype, device))
+        operands = (launch.scalar(begin, dtype, device), launch.constant(step, dtype, device))
         launch.elementwise(_progression(dtype), operands, part)
     return result
 
@@ -367,7 +367,7 @@ def linspace(
         result = arithmetic_progression(start, step, num, wanted, target)
     if endpoint and num > 1:
         last = result._view((1,), (1,), num - 1)
-        launch.elementwise(launch.copy_operation(wanted), (launch.constant(stop, wanted, target),), last)
+        launch.elementwise(launch.copy_operation(wanted), (launch.scalar(stop, wanted, target),), last)
     return result
 
 
@@ -393,7 +393,7 @@ def eye(
     length = min(rows + min(k, 0), columns - max(k, 0))
     if length > 0:
         diagonal = result._view((length,), (columns + 1,), max(k, 0) - min(k, 0) * columns)
-        value = launch.constant(1, result._dtype, result._device)
+        value = launch.scalar(1, result._dtype, result._device)
         launch.elementwise(launch.copy_operation(result._dtype), (value,), diagonal)
     return result
 

@@ -8,7 +8,7 @@ from ..core import layout, promotion
 from ..core.array import VkArray, check_supported, operations
 from ..core.dtypes import CATEGORIES
 from ..kernels import launch
-from ..kernels.rows import ROWS, Binary, Unary, as_operand, binary, cast, check_operands, common_dtype, ternary, unary
+from ..kernels.rows import ROWS, Binary, Unary, binary, cast, check_operands, common_dtype, ternary, unary
 
 _FLOAT = {"category": "floating-point", "integers": "by width"}
 _REAL_FLOAT = {"category": "real floating", "integers": "by width"}
@@ -181,9 +181,11 @@ def clip(x: VkArray, /, min: VkArray | float | None = None, max: VkArray | float
         return launch.copy(x)
     dtype = common_dtype("clip", present)
     check_supported(dtype, x._device, "clip")
-    bounds = [as_operand("clip", bound, dtype, x) for bound in present[1:]]
+    for bound in present[1:]:
+        if type(bound) is not VkArray:
+            promotion.check_scalar_range("clip", bound, dtype)
     function = minimum if min is None else maximum if max is None else _clip
-    return cast(function(cast(x, dtype), *bounds), x._dtype)
+    return cast(function(cast(x, dtype), *present[1:]), x._dtype)
 
 
 def in_place(name: str, target: VkArray, other: Any) -> VkArray:

@@ -31,7 +31,7 @@ def _zeros(shape: layout.Shape, like: VkArray) -> VkArray:
     """What a sum of no products is."""
     result = empty(shape, like._dtype, like._device)
     return launch.elementwise(
-        launch.copy_operation(like._dtype), (launch.constant(0, like._dtype, like._device),), result
+        launch.copy_operation(like._dtype), (launch.scalar(0, like._dtype, like._device),), result
     )
 
 

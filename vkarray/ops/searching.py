@@ -13,7 +13,7 @@ from ..core.array import VkArray, check_supported, default_dtype, empty, is_supp
 from ..core.dtypes import CATEGORIES, DType
 from ..kernels import launch
 from ..kernels.reductions import Reduction, checked, document, reduction, row, with_kept_axes
-from ..kernels.rows import as_operand, check_operands, common_dtype
+from ..kernels.rows import as_array, as_operand, check_operands, common_dtype
 from ..shaders.source import Variant
 from .indexing import take
 
@@ -142,7 +142,7 @@ def searchsorted(
     dtype = common_dtype("searchsorted", (x1, x2))
     promotion.check_category("searchsorted", dtype, "real numeric")
     check_supported(dtype, x1._device, "searchsorted")
-    keys, values = (launch.contiguous(as_operand("searchsorted", operand, dtype, x1)) for operand in (x1, x2))
+    keys, values = (launch.contiguous(as_array("searchsorted", operand, dtype, x1)) for operand in (x1, x2))
     device = x1._device
     result = empty(values._shape, default_dtype("int", device), device)
     variant = _sorted_variant(dtype, device)

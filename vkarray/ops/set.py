@@ -9,7 +9,7 @@ from ..core import dtypes
 from ..core.array import VkArray, check_supported, default_dtype, empty
 from ..core.dtypes import CATEGORIES
 from ..kernels.compact import compress, nonzero
-from ..kernels.rows import ROWS, as_operand, cast, check_array, check_operands, common_dtype
+from ..kernels.rows import ROWS, as_array, cast, check_array, check_operands, common_dtype
 from .creation import full
 from .elementwise import minimum
 from .indexing import take
@@ -145,7 +145,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> VkArray:
     like = check_operands("isin", (x1, x2))
     dtype = common_dtype("isin", (x1, x2))
     check_supported(dtype, like._device, "isin")
-    elements, wanted = (as_operand("isin", operand, dtype, like) for operand in (x1, x2))
+    elements, wanted = (as_array("isin", operand, dtype, like) for operand in (x1, x2))
     compare = ROWS["not_equal" if invert else "equal"]
     if wanted.size == 1:
         return compare(elements, reshape(wanted, ()))

@@ -124,5 +124,5 @@ def _packed(x: VkArray, whole: int, lanes: int) -> VkArray:
     launch.elementwise(operation, (x,), result._view(x._shape, (row, 1)))
     if rows < whole:
         zeros = result._view(((whole - rows) * row,), (1,), rows * row)
-        launch.elementwise(operation, (launch.constant(0, x._dtype, x._device),), zeros)
+        launch.elementwise(operation, (launch.scalar(0, x._dtype, x._device),), zeros)
     return result

@@ -57,7 +57,7 @@ def _isclose(function: str, x1: Any, x2: Any, rtol: float, atol: float, equal_na
     if dtype in CATEGORIES["integer or boolean"]:
         dtype = available(dtypes.float64, like._device)
     operation = _operation(dtype, equal_nan)
-    tolerance = launch.constant(complex(rtol, atol), operation.inputs[2], like._device)
+    tolerance = launch.scalar(complex(rtol, atol), operation.inputs[2], like._device)
     operands = [as_operand(function, operand, dtype, like) for operand in (x1, x2)]
     shape = layout.broadcast_shapes([operand._shape for operand in operands], function)
     return launch.elementwise(operation, (*operands, tolerance), empty(shape, dtypes.bool_, like._device))

@@ -212,7 +212,7 @@ def _decompose(name: str, x: VkArray, *, vectors: bool, square: bool = False) ->
     launch.elementwise(move, (_conjugate(r[:, :n, :]),), w)
     if vectors:
         diagonal = v._view((batch, n), (rows * pitch, pitch + 1))
-        launch.elementwise(move, (launch.constant(1, a._dtype, a._device),), diagonal)
+        launch.elementwise(move, (launch.scalar(1, a._dtype, a._device),), diagonal)
     _orthogonalize(name, work, n, size)
 
     longest = statistical.max(_balance("vx_reach", w), axis=2, keepdims=True)

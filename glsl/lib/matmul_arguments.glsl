@@ -1,9 +1,9 @@
-#ifndef LIB_MATMUL_PUSH
-#define LIB_MATMUL_PUSH
+#ifndef LIB_MATMUL_ARGUMENTS
+#define LIB_MATMUL_ARGUMENTS
 
-// The push constants of the matrix products: a is m x k, b is k x n, r is m x n with elements side by side in a row.
+// The arguments of the matrix products: a is m x k, b is k x n, r is m x n with elements side by side in a row.
 #define LAYOUT_WORDS 15
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements a;
     BElements b;
     RElements r;
@@ -13,6 +13,6 @@ layout(push_constant, scalar) uniform Push {
     int a_m, a_k, b_k, b_n, r_m;
     uint rank;
     int layout_[LAYOUT_WORDS];
-} push;
+} arguments;
 
 #endif

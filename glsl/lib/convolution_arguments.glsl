@@ -1,14 +1,14 @@
-#ifndef LIB_CONVOLUTION_PUSH
-#define LIB_CONVOLUTION_PUSH
+#ifndef LIB_CONVOLUTION_ARGUMENTS
+#define LIB_CONVOLUTION_ARGUMENTS
 
-// The push constants of convolutions that add directly, from `a` to `r`.
+// The arguments of convolutions that add directly, from `a` to `r`.
 layout(local_size_x_id = 0) in;
 layout(constant_id = 2) const bool BIAS = false;
 
 layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer RElements { A_STORAGE data[]; };
 
-layout(push_constant, scalar) uniform Push {
+layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements a;
     AElements weight;
     AElements bias;
@@ -20,16 +20,16 @@ layout(push_constant, scalar) uniform Push {
     int weight_from, weight_to;  // strides of the weight along channels of a and channels of r in a group; taps are neighbours
     int weight_group;
     int bias_step;
-} push;
+} arguments;
 
 // Where one channel of r in one element of the batch begins, and what it is made from.
 struct Channel { int from, weights, bias, r; };
 
 Channel vx_channel(uint plane) {
-    uint n = plane / push.channels, channel = plane - n * push.channels, group = channel / push.to;
-    return Channel(int(n) * BATCH_STRIDE(0) + int(group * push.from) * CHANNEL_STRIDE(0),
-                   int(group) * push.weight_group + int(channel - group * push.to) * push.weight_to,
-                   int(channel) * push.bias_step,
+    uint n = plane / arguments.channels, channel = plane - n * arguments.channels, group = channel / arguments.to;
+    return Channel(int(n) * BATCH_STRIDE(0) + int(group * arguments.from) * CHANNEL_STRIDE(0),
+                   int(group) * arguments.weight_group + int(channel - group * arguments.to) * arguments.weight_to,
+                   int(channel) * arguments.bias_step,
                    int(n) * BATCH_STRIDE(1) + int(channel) * CHANNEL_STRIDE(1));
 }
 
