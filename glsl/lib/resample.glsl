@@ -21,11 +21,10 @@
 
 layout(constant_id = 1) const bool ALIGNED = false;  // the outermost elements stand at the same place
 
-// After the strides of two operands the table holds the scales, as float32 or float64.
 #ifdef DOUBLE
-#define SCALE(AXIS) packDouble2x32(uvec2(WORD(EXTRA_AT(2) + 2 * (AXIS)), WORD(EXTRA_AT(2) + 2 * (AXIS) + 1)))
+#define SCALE(AXIS) packDouble2x32(arguments.scales[AXIS])
 #else
-#define SCALE(AXIS) intBitsToFloat(WORD(EXTRA_AT(2) + (AXIS)))
+#define SCALE(AXIS) uintBitsToFloat(arguments.scales[AXIS].x)
 #endif
 
 struct Dimension { int size, result, padding; T scale; };

@@ -19,7 +19,6 @@ layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Tab
 #define BATCH_STRIDE(NUMBER) WORD(OPERAND_AT(NUMBER))
 #define CHANNEL_STRIDE(NUMBER) WORD(OPERAND_AT(NUMBER) + 1)
 #define PLANE_STRIDES(NUMBER) TRIPLE(OPERAND_AT(NUMBER) + 2)
-#define EXTRA_AT(OPERANDS) OPERAND_AT(OPERANDS)
 
 int vx_sum(ivec3 v) { return v.x + v.y + v.z; }
 int vx_flat(ivec3 at, ivec3 size) { return (at.x * size.y + at.y) * size.z + at.z; }

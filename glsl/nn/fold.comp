@@ -19,7 +19,7 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     uint count;  // elements of r
     uint channels;
     int bias_step;
-    int n_step, c_step, tap_step, o_step;  // strides of the columns
+    ivec4 steps;  // strides of the columns: batch, channel, tap, window
 } arguments;
 
 void main() {
@@ -29,7 +29,7 @@ void main() {
     uint plane = index / uint(size.x * size.y * size.z);
     ivec3 at = vx_unflat(index - plane * uint(size.x * size.y * size.z), size);
     uint n = plane / arguments.channels, c = plane - n * arguments.channels;
-    int base = int(n) * arguments.n_step + int(c) * arguments.c_step;
+    int base = int(n) * arguments.steps.x + int(c) * arguments.steps.y;
     T sum = T(0);
     ivec3 moved = at + PADDING, tap, window;
     for (tap.x = vx_first_tap(moved.x, stride.x, dilation.x); tap.x < kernel.x; tap.x += vx_tap_step(stride.x, dilation.x)) {
@@ -42,7 +42,7 @@ void main() {
             for (; tap.z < kernel.z; tap.z += vx_tap_step(stride.z, dilation.z)) {
                 window.z = vx_window(moved.z - tap.z * dilation.z, stride.z, outputs.z);
                 if (window.z < 0) continue;
-                int from = base + vx_flat(tap, kernel) * arguments.tap_step + vx_flat(window, outputs) * arguments.o_step;
+                int from = base + vx_flat(tap, kernel) * arguments.steps.z + vx_flat(window, outputs) * arguments.steps.w;
                 sum += A_LOAD(arguments.columns.data[from]);
             }
         }

@@ -12,7 +12,7 @@ layout(buffer_reference, scalar) writeonly buffer AResult { A_STORAGE data[]; };
 layout(buffer_reference, scalar) readonly buffer Words { uint data[]; };
 
 layout(set = 1, binding = 0, scalar) uniform Arguments {
-    AElements gradient;
+    AElements a;       // the gradient of what windows made
     AResult r;
     Words indices;
     Table table;
@@ -53,7 +53,7 @@ void main() {
                     int from = int(n) * BATCH_STRIDE(1) + int(channel) * CHANNEL_STRIDE(1) + vx_sum(window * PLANE_STRIDES(1));
                     if (arguments.indices.data[uint(from) * arguments.index_words] != own) continue;
 #endif
-                    T value = A_LOAD(arguments.gradient.data[base + vx_sum(window * steps)]);
+                    T value = A_LOAD(arguments.a.data[base + vx_sum(window * steps)]);
 #ifndef MAXIMUM
                     value /= T(vx_divisor(WINDOW(window), size, arguments.divisor));
 #endif

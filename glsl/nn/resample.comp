@@ -12,7 +12,8 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements a;
     AResult r;
     Table table;
-    uint count;  // elements of r
+    uvec2 scales[3];  // as float32 or float64
+    uint count;       // elements of r
     uint channels;
 } arguments;
 

@@ -10,10 +10,11 @@ layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; }
 layout(buffer_reference, scalar) writeonly buffer AResult { A_STORAGE data[]; };
 
 layout(set = 1, binding = 0, scalar) uniform Arguments {
-    AElements gradient;
+    AElements a;  // the gradient of the result
     AResult r;
     Table table;
-    uint count;  // elements of r
+    uvec2 scales[3];  // as float32 or float64
+    uint count;       // elements of r
     uint channels;
 } arguments;
 
@@ -76,7 +77,7 @@ void main() {
             for (int k = zs.x; k <= zs.y; ++k) {
                 int z = place_of(k, at.z, dz);
                 T w = wy * weight_of(z, at.z, dz);
-                if (w != T(0)) sum += w * A_LOAD(arguments.gradient.data[base + vx_sum(ivec3(x, y, z) * steps)]);
+                if (w != T(0)) sum += w * A_LOAD(arguments.a.data[base + vx_sum(ivec3(x, y, z) * steps)]);
             }
         }
     }

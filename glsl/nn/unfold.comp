@@ -22,7 +22,7 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     uint channels;
     uint windows;   // how many, and the groups that they make
     uint groups;
-    int n_step, c_step, tap_step, o_step;  // strides of the columns
+    ivec4 steps;  // strides of the columns: batch, channel, tap, window
 } arguments;
 
 #define PACK (16 / ELEMENT_BYTES)
@@ -56,7 +56,7 @@ void main() {
     ivec3 at = vx_unflat(window, outputs), moved = vx_unflat(tap, kernel) * DILATION - PADDING;
     int step_ = CHANNEL_STRIDE(0);
     int from = int(n) * BATCH_STRIDE(0) + int(first) * step_;
-    int to = int(n) * arguments.n_step + int(first) * arguments.c_step + int(tap) * arguments.tap_step + int(window) * arguments.o_step;
+    int to = int(n) * arguments.steps.x + int(first) * arguments.steps.y + int(tap) * arguments.steps.z + int(window) * arguments.steps.w;
     uint count = min(CHANNELS, arguments.channels - first);
     if (PACKED) {
         int places[PACK];  // -1 outside of the source
@@ -76,7 +76,7 @@ void main() {
             [[unroll]] for (int k = 0; k < PACK; ++k) {
                 if (places[k] >= 0) put(pack, k, ELEMENT(arguments.source.data[from + int(c) * step_ + places[k]]));
             }
-            Packs(uvec2(arguments.columns)).data[uint(to + int(c) * arguments.c_step) / PACK] = pack;
+            Packs(uvec2(arguments.columns)).data[uint(to + int(c) * arguments.steps.y) / PACK] = pack;
         }
         return;
     }
@@ -86,6 +86,6 @@ void main() {
     for (uint c = 0u; c < count; ++c) {
         ELEMENT value = ELEMENT(0);
         if (inside) value = ELEMENT(arguments.source.data[from + int(c) * step_]);
-        arguments.columns.data[to + int(c) * arguments.c_step] = ELEMENT_STORAGE(value);
+        arguments.columns.data[to + int(c) * arguments.steps.y] = ELEMENT_STORAGE(value);
     }
 }

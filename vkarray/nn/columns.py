@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from ..core import layout, promotion
 from ..core.array import VkArray, check_supported, empty, is_supported, storage_itemsize
 from ..core.dtypes import CATEGORIES, DTYPES, DType
 from ..kernels import launch
+from ..kernels.dispatch import pointer
 from ..kernels.reductions import partial_dtype
 from ..kernels.rows import check_array
 from ..kernels.scalars import table
@@ -64,13 +64,19 @@ def unfold_into(x: VkArray, windows: Windows, columns: VkArray) -> None:
     n, channels = x._shape[:2]
     count = n * -(-channels // _CHANNELS) * windows.taps * groups
     words = table(device, (*windows.words, *taken(source)))
-    push = struct.pack(
-        "<3Q4I4i", source._address, columns._address, words._address, count, channels, windows.outputs, groups,
-        *taken(columns),
-    )  # fmt: skip
+    fields = {
+        "source": source,
+        "columns": columns,
+        "table": words,
+        "count": count,
+        "channels": channels,
+        "windows": windows.outputs,
+        "groups": groups,
+        "steps": taken(columns),
+    }
     launch.dispatch(
-        _unfold_variant(storage_itemsize(x._dtype, device)), device, push, launch.groups_for(count, device.limits, 1),
-        [source, words], [columns], size, constants=((1, _CHANNELS), (2, int(packed))),
+        _unfold_variant(storage_itemsize(x._dtype, device)), device, launch.groups_for(count, device.limits, 1), fields,
+        writes=("columns",), workgroup_size=size, constants=((1, _CHANNELS), (2, int(packed))),
     )  # fmt: skip
 
 
@@ -79,24 +85,28 @@ def _in_packs(columns: VkArray) -> bool:
     per_pack = _PACK_BYTES // storage_itemsize(columns._dtype, columns._device)
     *outer, step = taken(columns)
     whole = any(outer) or columns._shape[-1] % per_pack == 0
-    return (
-        whole and step == 1 and columns._address % _PACK_BYTES == 0 and not any(stride % per_pack for stride in outer)
-    )
+    aligned = pointer(columns).is_aligned(_PACK_BYTES) and not any(stride % per_pack for stride in outer)
+    return whole and step == 1 and aligned
 
 
 def fold_into(columns: VkArray, windows: Windows, bias: VkArray | None, result: VkArray) -> None:
     """result[n, c, i] (5 dimensions) = bias[c] + the sum of columns[n, c, tap, o] where that is place i."""
     device = result._device
     words = table(device, (*windows.words, *taken(result)))
-    added = columns if bias is None else bias
     count = math.prod(result._shape)
-    push = struct.pack(
-        "<4Q2Ii4i", columns._address, added._address, result._address, words._address, count, result._shape[1],
-        0 if bias is None else taken(bias)[0], *taken(columns),
-    )  # fmt: skip
+    fields = {
+        "columns": columns,
+        "bias": 0 if bias is None else bias,
+        "r": result,
+        "table": words,
+        "count": count,
+        "channels": result._shape[1],
+        "bias_step": 0 if bias is None else taken(bias)[0],
+        "steps": taken(columns),
+    }
     launch.dispatch(
-        _fold_variant(columns._dtype, result._dtype, device), device, push, launch.groups_for(count, device.limits),
-        [columns, added, words], [result], constants=((1, int(bias is not None)),),
+        _fold_variant(columns._dtype, result._dtype, device), device, launch.groups_for(count, device.limits), fields,
+        writes=("r",), constants=((1, int(bias is not None)),),
     )  # fmt: skip
 
 

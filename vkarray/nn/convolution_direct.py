@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -138,9 +137,8 @@ def add_directly(
     device, windows = result._device, problem.windows
     source = side_by_side(source, windows)
     from_, to = (problem.made, problem.slid) if transposed else (problem.slid, problem.made)
-    m_step, c_step = problem.rows, windows.taps
-    steps = (m_step, c_step) if transposed else (c_step, m_step)
-    added = weight if bias is None else bias
+    of_made, of_slid = problem.rows, windows.taps
+    weight_from, weight_to = (of_made, of_slid) if transposed else (of_slid, of_made)
     if transposed:
         variant, invocations = _variant("nn/convolution_direct", source._dtype, source._dtype, device), windows.inputs
     elif problem.in_columns(source._dtype, device):
@@ -154,15 +152,24 @@ def add_directly(
         words = table(device, (*windows.words, *taken(one), *taken(target)))
         n, channels = target._shape[:2]
         count = n * channels * invocations
-        push = struct.pack(
-            "<5Q4I4i", one._address, weight._address, added._address, target._address, words._address, count, channels,
-            from_, to, *steps, problem.made * problem.rows, 0 if bias is None else taken(bias)[0],
-        )  # fmt: skip
+        fields = {
+            "a": one,
+            "weight": weight,
+            "bias": 0 if bias is None else bias,
+            "r": target,
+            "table": words,
+            "count": count,
+            "channels": channels,
+            "from": from_,
+            "to": to,
+            "weight_from": weight_from,
+            "weight_to": weight_to,
+            "weight_group": problem.made * problem.rows,
+            "bias_step": 0 if bias is None else taken(bias)[0],
+        }
+        groups = launch.groups_for(count, device.limits)
         constants = ((1, int(transposed)), (2, int(bias is not None)))
-        launch.dispatch(
-            variant, device, push, launch.groups_for(count, device.limits), [one, weight, added, words], [target],
-            constants=constants,
-        )  # fmt: skip
+        launch.dispatch(variant, device, groups, fields, writes=("r",), constants=constants)
 
 
 def add_weight_directly(slid: VkArray, made: VkArray, problem: Problem, result: VkArray) -> None:
@@ -192,14 +199,21 @@ def add_weight_directly(slid: VkArray, made: VkArray, problem: Problem, result: 
     for (one, other), few, many in zip(cut, lengths, parts, strict=True):
         words = table(device, (*windows.words, *taken(one), *taken(other)))
         count = many * sums
-        push = struct.pack(
-            "<4Q7I", one._address, other._address, part(target, first, many)._address, words._address, count, sums,
-            one._shape[0], few, span, problem.slid, problem.made,
-        )  # fmt: skip
-        launch.dispatch(
-            variant, device, push, launch.groups_for(count * lanes, device.limits), [one, other, words], [target],
-            constants=((1, lanes),),
-        )  # fmt: skip
+        fields = {
+            "x": one,
+            "gradient": other,
+            "r": part(target, first, many),
+            "table": words,
+            "count": count,
+            "sums": sums,
+            "batch": one._shape[0],
+            "part": few,
+            "span": span,
+            "from": problem.slid,
+            "to": problem.made,
+        }
+        groups = launch.groups_for(count * lanes, device.limits)
+        launch.dispatch(variant, device, groups, fields, writes=("r",), constants=((1, lanes),))
         first += many
     if target._buffer is not result._buffer:
         stacks.sum_partial(target, result)

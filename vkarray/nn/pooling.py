@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +61,7 @@ def _pool(
         places = result if indices is None else indices
         for one, target, index in batches(function, (launch.forward(five(x)), five(result), five(places))):
             words = table(x._device, (*windows.words, *taken(one)))
-            _dispatch(variant, one, target, index, words, divisor, constants)
+            _dispatch(variant, one, target, None if indices is None else index, words, divisor, constants)
     return result
 
 
@@ -83,24 +82,28 @@ def _pool_backward(
         places = gradient if indices is None else launch.forward(five(indices))
         for one, target, index in batches(function, (gradient, five(result), places)):
             words = table(x._device, (*windows.words, *taken(one), *taken(index)))
-            _dispatch(variant, one, target, index, words, divisor, constants)
+            _dispatch(variant, one, target, None if indices is None else index, words, divisor, constants)
     return result
 
 
 def _dispatch(
-    variant: Variant, source: VkArray, target: VkArray, indices: VkArray, words: VkArray, divisor: int,
+    variant: Variant, source: VkArray, target: VkArray, indices: VkArray | None, words: VkArray, divisor: int,
     constants: tuple[bool, bool],
 ) -> None:  # fmt: skip
     device, count = target._device, math.prod(target._shape)
-    push = struct.pack(
-        "<4Q3Ii", source._address, target._address, indices._address, words._address, count, target._shape[1],
-        indices._dtype.itemsize // 4, divisor,
-    )  # fmt: skip
-    reads, writes = ([source, words], [target, indices])
-    if variant.template == "nn/pool_backward":
-        reads, writes = [source, indices, words], [target]
+    fields = {
+        "a": source,
+        "r": target,
+        "indices": 0 if indices is None else indices,
+        "table": words,
+        "count": count,
+        "channels": target._shape[1],
+        "index_words": 0 if indices is None else indices._dtype.itemsize // 4,
+        "divisor": divisor,
+    }
     launch.dispatch(
-        variant, device, push, launch.groups_for(count, device.limits), reads, writes,
+        variant, device, launch.groups_for(count, device.limits), fields,
+        writes=("r",) if variant.template == "nn/pool_backward" else ("r", "indices"),
         constants=tuple((number, int(value)) for number, value in enumerate(constants, 1)),
     )  # fmt: skip
 

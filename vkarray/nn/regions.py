@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +15,7 @@ from ..core import dtypes
 from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import DType
 from ..kernels import launch
+from ..kernels.dispatch import number
 from ..shaders.source import Variant
 
 if TYPE_CHECKING:
@@ -75,15 +75,22 @@ def _dispatch(
     bins: Bins, part: tuple[int, int],
 ) -> None:  # fmt: skip
     device = result._device
-    scale = struct.pack("<d", bins.scale) if result._dtype is dtypes.float64 else struct.pack("<f4x", bins.scale)
-    addresses = struct.pack("<4Q", *(0 if one is None else one._address for one in (source, regions, result, places)))
-    numbers = (result.size, *size, bins.rows, bins.columns, max(bins.sampling, 0), *part)
-    launch.dispatch(
-        variant, device, addresses + scale + struct.pack("<I7i2I", *numbers),
-        launch.groups_for(result.size, device.limits), [source, regions, *([result] if places is None else [])],
-        [result, *([] if places is None else [places])],
-        constants=((1, int(bins.of_channels)), (2, int(bins.half_pixel))),
-    )  # fmt: skip
+    fields = {
+        "a": source,
+        "regions": regions,
+        "r": result,
+        "places": 0 if places is None else places,
+        "scale": number(bins.scale, result._dtype),
+        "count": result.size,
+        "size": size,
+        "bins": (bins.rows, bins.columns),
+        "sampling": max(bins.sampling, 0),
+        "begin": part[0],
+        "end": part[1],
+    }
+    groups = launch.groups_for(result.size, device.limits)
+    constants = ((1, int(bins.of_channels)), (2, int(bins.half_pixel)))
+    launch.dispatch(variant, device, groups, fields, writes=("r", "places"), constants=constants)
 
 
 def pool(x: VkArray, regions: VkArray, bins: Bins) -> tuple[VkArray, VkArray]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from ..core.array import VkArray, check_supported, empty, is_supported
 from ..core.dtypes import CATEGORIES, DTYPES, DType
 from ..errors import FeatureError
 from ..kernels import launch
+from ..kernels.dispatch import number
 from ..kernels.reductions import partial_dtype
 from ..kernels.rows import cast, check_array
 from ..kernels.scalars import table
@@ -67,17 +67,19 @@ def _run(
             raise FeatureError(
                 f"{function}: on this device {windows.output} places are too many for {windows.input}. Choose another device."
             )
-        wide = source._dtype.bits == 64
-        packed = struct.pack("<3d" if wide else "<3f", *triple_of(scales, 1.0))
-        extra = struct.unpack(f"<{len(packed) // 4}i", packed)
+        variant = _variant(template, method, source._dtype, device)
+        steps = tuple(number(scale, source._dtype) for scale in triple_of(scales, 1.0))
         for one, target in batches(function, (launch.forward(five(source)), five(result))):
-            words = table(device, (*windows.words, *taken(one), *taken(target), *extra))
-            count = target.size
-            push = struct.pack("<3Q2I", one._address, target._address, words._address, count, target._shape[1])
-            launch.dispatch(
-                _variant(template, method, source._dtype, device), device, push, launch.groups_for(count, device.limits),
-                [one, words], [target], constants=((1, int(aligned)),),
-            )  # fmt: skip
+            fields = {
+                "a": one,
+                "r": target,
+                "table": table(device, (*windows.words, *taken(one))),
+                "scales": steps,
+                "count": target.size,
+                "channels": target._shape[1],
+            }
+            groups = launch.groups_for(target.size, device.limits)
+            launch.dispatch(variant, device, groups, fields, writes=("r",), constants=((1, int(aligned)),))
     return result
 
 
