@@ -36,7 +36,6 @@ layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; }
 layout(buffer_reference, scalar) readonly buffer BElements { B_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; };
 layout(buffer_reference, scalar) buffer Reals { T data[]; };
-layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
 
 // A pack of a 16-bit type is moved as words.
 #ifdef PER_WORD
@@ -66,7 +65,7 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     int steps[3];   // along a row in a, b and the result
     uint rank;
     int matrix[2];  // rows of a matrix and, with OPTION, how many more elements than its place a row may see
-    int layout_[3]; // the strides of the rows in a, b and the result; or where sizes and strides lie, if they have dimensions
+    int layout_[256]; // the sizes of `rank` dimensions of rows, then their strides in a, b and the result
 } arguments;
 
 #ifdef DOUBLE
@@ -80,21 +79,20 @@ shared STATE_1 exchange_1[SHARED_STATES];
 shared STATE_2 exchange_2[SHARED_STATES];
 #endif
 
-int table_at(uint place) { return Metadata(uvec2(arguments.layout_[0], arguments.layout_[1])).data[place]; }
-
 // The offsets of a row in a, b and the result.
 ivec3 offsets_of(uint row) {
-    if (arguments.rank == 0u) return ivec3(0);
-    if (arguments.rank == 1u) return int(row) * ivec3(arguments.layout_[0], arguments.layout_[1], arguments.layout_[2]);
+    uint rank = arguments.rank;
     ivec3 offsets = ivec3(0);
-    for (uint axis = arguments.rank; axis-- > 0u;) {
+    for (uint axis = rank; axis-- > 0u;) {
         uint position = row;
         if (axis > 0u) {
-            uint size = uint(table_at(axis));
+            uint size = uint(arguments.layout_[axis]);
             row = position / size;
             position -= row * size;
         }
-        ivec3 strides = ivec3(table_at(arguments.rank + axis), table_at(2u * arguments.rank + axis), table_at(3u * arguments.rank + axis));
+        ivec3 strides = ivec3(
+            arguments.layout_[rank + axis], arguments.layout_[2u * rank + axis], arguments.layout_[3u * rank + axis]
+        );
         offsets += int(position) * strides;
     }
     return offsets;

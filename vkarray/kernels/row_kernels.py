@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..core import dtypes, layout
 from ..core.array import VkArray, check_supported, empty, is_supported, storage_itemsize
 from ..core.dtypes import CATEGORIES, DType
 from ..shaders.source import Variant
 from . import launch
+from .dispatch import Fields, dispatch, number, pointer
 from .reductions import partial_dtype, uses_shared_memory
 
 if TYPE_CHECKING:
@@ -210,14 +210,17 @@ def _plan(device: Device, length: int, rows: int, vector: int, columns: bool) ->
 
 
 class _Part(NamedTuple):
-    """One dispatch: the kernel, its workgroups, where its rows begin in a, b, the result and arrays of rows (bytes), and what
-    follows the addresses."""
+    """One dispatch: the kernel, its workgroups, where its rows begin in the arrays of `_ARRAYS` (bytes), and the other
+    fields."""
 
     kernel: Kernel
     groups: tuple[int, int, int]
-    offsets: tuple[int, int, int, int]
-    push: bytes
-    buffers: list[Any]
+    offsets: tuple[int, ...]
+    fields: Fields
+
+
+# The fields that are arrays: those with a stride along a row, those of its elements, those of the rows.
+_ARRAYS = ("a", "b", "result", "w", "v", "first", "second")
 
 
 def _run(
@@ -226,38 +229,29 @@ def _run(
 ) -> None:  # fmt: skip
     a = launch.forward(a)
     other = a if b is None else launch.forward(b)
-    first, second = row_arrays
-    addresses = [0 if one is None else one._address for one in (a, other, w, v, first, second, result)]
+    places = [None if one is None else pointer(one) for one in (a, other, result, w, v, *row_arrays)]
     own = any(one is not None and one._dtype is a._dtype for one in (w, v))
     present = (b is not None, w is not None, v is not None, own)
-    aligned = tuple(address % _VECTOR_BYTES for address in addresses)
+    aligned = tuple(place is None or place.is_aligned(_VECTOR_BYTES) for place in places[:5])
     parts = _parts(
         kernel, a._device, a._dtype, other._dtype, a._shape, a._strides, other._shape, other._strides, axis, present,
         aligned, option,
     )  # fmt: skip
-    inputs, outputs = (row_arrays, ()) if kernel.row_inputs else ((), row_arrays)
-    reads = [one._buffer for one in (a, None if b is None else other, w, v, *inputs) if one is not None]
-    writes = [one._buffer for one in (result, *outputs) if one is not None]
+    writes = ("result",) if kernel.row_inputs else ("result", "first", "second")
     for part in parts:
-        x, y, z, row = part.offsets
-        push = _ADDRESSES(
-            addresses[0] + x, addresses[1] + y, addresses[2], addresses[3],
-            addresses[4] + row if first is not None else 0, addresses[5] + row if second is not None else 0,
-            addresses[6] + z,
-        )  # fmt: skip
-        a._device.dispatch(part.kernel, push + part.push, part.groups, [*reads, *part.buffers], writes)
-
-
-_ADDRESSES = struct.Struct("<7Q").pack
+        fields = dict(part.fields)
+        for name, place, offset in zip(_ARRAYS, places, part.offsets, strict=True):
+            fields[name] = 0 if place is None else place.after(offset)
+        dispatch(part.kernel, part.groups, fields, writes=writes)
 
 
 @functools.lru_cache(maxsize=4096)
 def _parts(
     kernel: RowKernel, device: Device, dtype: DType, other: DType, shape: layout.Shape, a: layout.Strides,
-    b_shape: layout.Shape, b: layout.Strides, axis: int, present: tuple[bool, bool, bool, bool], aligned: tuple[int, ...],
+    b_shape: layout.Shape, b: layout.Strides, axis: int, present: tuple[bool, bool, bool, bool], aligned: tuple[bool, ...],
     option: Option,
 ) -> list[_Part]:  # fmt: skip
-    """The dispatches for operands of these layouts, whose addresses (a, b, w, v, two of rows, result) have these remainders."""
+    """The dispatches for operands of these layouts; `aligned` says whether a, b, result, w and v begin at multiples of a pack."""
     strides = [a, layout.broadcast_strides(b_shape, b, shape), layout.contiguous_strides(shape)]
     length, steps = shape[axis], [row[axis] for row in strides]
     limit = launch.index_limit(device, dtype)
@@ -274,24 +268,31 @@ def _parts(
     plan = _plan(device, length + (vector - 1 if shifted else 0), math.prod(kept), vector, columns)
     chosen = _variant(kernel, device, dtype, mask, plan.subgroups)
     given = sum(1 << bit for bit, one in enumerate(present) if one)
-    parameters = struct.pack("<dd" if real.bits == 64 else "<f4xf4x", *option.parameters)
+    parameters = tuple(number(value, real) for value in option.parameters)
     whole = not length % vector and not shifted
     parts = []
     for first, part, taken, offsets, _, _ in layout.row_slices(kept, outer, length, steps, length, limit):
         begin = [offset * size for offset, size in zip(offsets, itemsizes, strict=True)]
         packed = sum(
             1 << bit
-            for bit, (place, step, row) in enumerate(zip((0, 1, 6), steps, taken, strict=True))
+            for bit, (step, row) in enumerate(zip(steps, taken, strict=True))
             if step == 1
-            and not (aligned[place] + begin[bit]) % _VECTOR_BYTES
+            and aligned[bit]
+            and not begin[bit] % _VECTOR_BYTES
             and (shifted or not any(stride % vector for stride in row))
         )
-        packed |= 8 * (whole and vector >= 4 and not any(aligned[2:4]))
+        packed |= 8 * (whole and vector >= 4 and all(aligned[3:5]))
         count = math.prod(part)
-        header = struct.pack("<3I3iI2i", length, count, first, *steps, len(part), *option.matrix)
-        # One dimension needs no size.
-        values = [*(part if len(part) > 1 else ()), *taken[0], *taken[1], *taken[2]]
-        push, metadata = launch.with_metadata(device, bytes(56) + parameters + header, values)
+        fields = {
+            "parameters": parameters,
+            "count": length,
+            "rows": count,
+            "first_row": first,
+            "steps": steps,
+            "rank": len(part),
+            "matrix": option.matrix,
+            "layout_": (*part, *taken[0], *taken[1], *taken[2]),
+        }
         constants = (
             (1, plan.members), (2, plan.items), (3, int(plan.columns)), (4, packed), (5, given),
             (6, device.limits.subgroup_size if plan.subgroups else 1), (7, int(option.switch)), (8, int(whole)),
@@ -299,7 +300,8 @@ def _parts(
         )  # fmt: skip
         groups = launch.groups_for(count * plan.members, device.limits, plan.size)
         made = launch.kernel(chosen, device, plan.size, constants)
-        parts.append(_Part(made, groups, (begin[0], begin[1], begin[2], first * real.itemsize), push[56:], metadata))
+        of_rows = first * real.itemsize
+        parts.append(_Part(made, groups, (*begin, 0, 0, of_rows, of_rows), fields))
     return parts
 
 

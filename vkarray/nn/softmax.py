@@ -27,7 +27,7 @@ _LOG_SOFTMAX_BACKWARD = row_kernel("log_softmax_backward", "a", "a - vx_exp_belo
 
 # A score of attention: scaled, then masked by a bool (true: keep) or by a number that is added, then by its place; rows
 # without any score are 0.
-_SEEN = "(!OPTION || int(element) <= int(row % uint(push.matrix[0])) + push.matrix[1])"
+_SEEN = "(!OPTION || int(element) <= int(row % uint(arguments.matrix[0])) + arguments.matrix[1])"
 _SCORE = f"({_SEEN} ? VX_MASKED(a * PARAMETER(0), b) : VX_NEGATIVE_INFINITY)"
 _MASKED_SOFTMAX = row_kernel(
     "masked softmax", _SCORE, "vx_is_negative_infinity(s) ? T(0) : c * t", phase_2=f"vx_exp_below({_SCORE} - s)",
