@@ -32,6 +32,7 @@ layout(buffer_reference, scalar) writeonly buffer RElements { uint16_t data[]; }
 layout(buffer_reference, scalar) writeonly buffer Sums { float data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer ResultPacks { uvec4 data[]; };
 
+#define HAS_BIAS
 #include "lib/matmul_arguments.glsl"
 #include "lib/stack.glsl"
 
@@ -133,9 +134,8 @@ void store(int number, int first_row, int first_column) {
         int offset = place.r + to_row * arguments.r_m + to_column, at = OWN + p / PACKS * STORE_ROW + p % PACKS * 2;
         if (to_row >= int(arguments.m) || to_column >= int(arguments.n)) continue;
         vec4 low = uintBitsToFloat(a_tile[at]), high = uintBitsToFloat(a_tile[at + 1]);
-        if (BIASED && place.part == 0) { // its address takes the last words, which no layout needs
-            uvec2 address = uvec2(arguments.layout_[LAYOUT_WORDS - 2], arguments.layout_[LAYOUT_WORDS - 1]);
-            uvec4 pack = AElements(address).data[to_column / LANES];
+        if (BIASED && place.part == 0) {
+            uvec4 pack = arguments.bias.data[to_column / LANES];
             low += vec4(numbers(pack.x), numbers(pack.y));
             high += vec4(numbers(pack.z), numbers(pack.w));
         }

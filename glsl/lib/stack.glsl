@@ -2,16 +2,10 @@
 #define LIB_STACK
 
 // A stack of products: dimensions of any number and strides, of which the first one cuts the summed dimension into
-// parts. The template's arguments end with `rank` and `layout_`: LAYOUT_WORDS words with the sizes of all
-// dimensions, then their strides in a, b and r, or the address of a buffer that holds them when they are too many.
+// parts. The template's arguments end with `rank` and `layout_`: the sizes of all dimensions, 64 at most, then their strides
+// in a, b and r.
 
-layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
-
-int layout_at(uint row, uint axis) {
-    uint place = row * arguments.rank + axis;
-    if (4u * arguments.rank <= uint(LAYOUT_WORDS)) return arguments.layout_[place];
-    return Metadata(uvec2(arguments.layout_[0], arguments.layout_[1])).data[place];
-}
+int layout_at(uint row, uint axis) { return arguments.layout_[row * arguments.rank + axis]; }
 
 struct Place { int a, b, r, part; };
 

@@ -15,7 +15,6 @@ layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; }
 layout(buffer_reference, scalar) readonly buffer BElements { B_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; };
 
-#define LAYOUT_WORDS 20
 layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements a;
     BElements b;
@@ -24,7 +23,7 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     uint k, part;       // length of the rows, and of the parts they are cut into
     int a_k, b_k;
     uint rank;
-    int layout_[LAYOUT_WORDS];
+    int layout_[256];   // see lib/stack.glsl
 } arguments;
 
 #include "lib/stack.glsl"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +15,7 @@ from ..core import dtypes, layout
 from ..core.array import VkArray, empty
 from ..core.dtypes import DTYPES, DType
 from ..kernels import launch
+from ..kernels.dispatch import dispatch, pointer
 from ..kernels.product import cooperative
 from ..kernels.product.fragments import LANES
 from ..kernels.row_kernels import layout_of
@@ -31,7 +31,11 @@ _SHUFFLES = frozenset({"subgroupBasic", "subgroupShuffle", "subgroupVote"})
 _REDUCTIONS = frozenset(
     {"cooperativeMatrixReductions", "cooperativeMatrixConversions", "cooperativeMatrixPerElementOperations"}
 )
-_PUSH = struct.Struct("<5Q5i9i4ifI").pack
+# The operands among the arguments of the kernel, and the strides of each.
+_OPERANDS = {
+    "q": ("q_batch", "q_head", "q_row"), "k": ("k_batch", "k_head", "k_row"), "v": ("v_batch", "v_head", "v_row"),
+    "mask": ("mask_batch", "mask_head", "mask_row", "mask_key"),
+}  # fmt: skip
 
 
 class Tile(NamedTuple):
@@ -143,14 +147,13 @@ def attend(
     kernel = launch.kernel(
         variant(tile, dtype, has_reductions(device)), device, tile.subgroups * tile.subgroup, tuple(enumerate(constants, 1))
     )  # fmt: skip
-    addresses = [one._address for one in operands] + [0] * (4 - len(operands))
-    strides = [stride for one in operands[:3] for stride in _steps(one)[:3]]
-    push = _PUSH(
-        *addresses, result._address, rows, keys, width, heads, group, *strides,
-        *(_steps(operands[3]) if mask is not None else (0,) * 4), factor * math.log2(math.e), count,
-    )  # fmt: skip
-    groups = launch.groups_for(count, device.limits, 1)
-    device.dispatch(kernel, push, groups, [one._buffer for one in operands], (result._buffer,))
+    fields = {
+        "r": result, "rows": rows, "keys": keys, "width": width, "heads": heads, "group": group,
+        "scale": factor * math.log2(math.e), "count": count, "mask": 0, **dict.fromkeys(_OPERANDS["mask"], 0),
+    }  # fmt: skip
+    for (name, steps), one in zip(_OPERANDS.items(), operands, strict=False):
+        fields |= {name: one, **dict(zip(steps, _steps(one), strict=False))}
+    dispatch(kernel, launch.groups_for(count, device.limits, 1), fields, writes=("r",))
     made = result._permuted((0, 2, 1, 3))
     return made._view(made._shape[4 - rank :], made._strides[4 - rank :])
 
@@ -163,7 +166,7 @@ def _steps(array: VkArray) -> tuple[int, ...]:
 def _in_packs(array: VkArray) -> VkArray:
     """The array, copied where its rows do not lie in packs."""
     *others, step = _steps(array)
-    lies = step == 1 and array._address % (2 * LANES) == 0
+    lies = step == 1 and pointer(array).is_aligned(2 * LANES)
     return array if lies and all(one >= 0 and one % LANES == 0 for one in others) else launch.copy(array)
 
 

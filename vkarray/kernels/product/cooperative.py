@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +17,7 @@ from ...core.array import VkArray, empty
 from ...core.dtypes import DTYPES, DType
 from ...shaders.source import Variant
 from .. import launch, tuning
+from ..dispatch import dispatch, pointer
 from . import fragments, stacks, tiles
 from .fragments import LANES
 
@@ -266,7 +266,7 @@ def _side_by_side(array: VkArray) -> int | None:
     """The axis, -1 or -2, along which the elements of a matrix lie in packs; None where they do not."""
     (strides,) = layout.taken_strides(array._shape, [array._strides])
     low, high = layout.offset_range(array._shape[-2:], strides[-2:])
-    if array._address % (2 * LANES) == 0 and low == 0 and high < _reach(array):
+    if pointer(array).is_aligned(2 * LANES) and low == 0 and high < _reach(array):
         for axis in (-1, -2):
             others = (*strides[:-2], strides[-3 - axis])
             if (strides[axis] == 1 or array._shape[axis] == 1) and all(
@@ -284,17 +284,14 @@ def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int, bi
     (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
     stack = stacks.Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
     along_k = _side_by_side(a) == -1, _side_by_side(b) == -2
+    steps = a_m, *stacks.taken_steps(k, a_k, b_k), b_n, r_m
     for slice_ in stack.slices((), ((), (), ()), _reach(a)):
-        packed = slice_.addresses[2] % 16 == 0 and not any(stride % LANES for stride in (r_m, *slice_.strides[2]))
-        distance, first_part = slice_.addresses[2] - result._address, result._strides[0] * result._dtype.itemsize
-        own = None if distance >= first_part > 0 else bias
+        packed = slice_.places[2].is_aligned(16) and not any(stride % LANES for stride in (r_m, *slice_.strides[2]))
+        own = None if slice_.offsets[2] >= result._strides[0] > 0 else bias
         flags = (*along_k, packed, result._dtype.bits == 32, own is not None)
         kernel = launch.kernel(
             variant(tile, a._dtype), device, tile.invocations, tuple((i, int(flag)) for i, flag in enumerate(flags, 1))
         )
-        header = struct.pack(
-            "<3Q5I5iI", *slice_.addresses, slice_.count, m, n, slice_.k, part,
-            a_m, *stacks.taken_steps(k, a_k, b_k), b_n, r_m, slice_.rank,
-        )  # fmt: skip
+        fields = slice_.matrix_fields(m, n, *steps) | {"bias": 0 if own is None else own}
         groups = launch.groups_for(slice_.count * tiles.count(tile.shape, (m, n)), device.limits, 1)
-        stack.dispatch(kernel, header, slice_, groups, own)
+        dispatch(kernel, groups, fields, writes=("r",))

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from ...core.array import VkArray
 from ...core.dtypes import DType
 from ...shaders.source import Variant
 from .. import launch
+from ..dispatch import dispatch, pointer
 
 if TYPE_CHECKING:
     from ..launch import Defines, Device
@@ -54,7 +54,7 @@ def fits(a: VkArray, b: VkArray, result: VkArray) -> bool:
     step = a._strides[-1]
     return (
         len(shape) == 1 and shape[0] % LANES == 0 and rows[0] == of_r[0] == 1 and (of_b[0] == 0 or a is b)
-        and step >= 0 and step % LANES == 0 and a._address % 16 == 0 and result._address % 16 == 0
+        and step >= 0 and step % LANES == 0 and pointer(a).is_aligned(16) and pointer(result).is_aligned(16)
         and (a._shape[-1] - 1) * step + shape[0] <= launch.index_limit(a._device, a._dtype)
         and (b._shape[-1] - 1) * abs(b._strides[-1]) <= launch.index_limit(a._device, a._dtype)
     )  # fmt: skip
@@ -68,12 +68,12 @@ def sum_parts(kind: Variant, a: VkArray, b: VkArray, result: VkArray, part: int)
     loads = min(max(1 << (part - 1).bit_length(), _AT_ONCE[0]), _AT_ONCE[1])
     constants = (_HAS_B, int(a is not b)), (_GROUPS, shared_by), (_LOADS, loads)
     kernel = launch.kernel(kind, device, launch.WORKGROUP_SIZE, constants)
-    push = struct.pack(
-        "<3Q5Ii", a._address, b._address, result._address, count, packs, a._shape[-1], part,
-        a._strides[-1] // LANES, b._strides[-1],
-    )  # fmt: skip
+    fields = {
+        "a": a, "b": b, "r": result, "count": count, "packs": packs, "k": a._shape[-1], "part": part,
+        "a_k": a._strides[-1] // LANES, "b_k": b._strides[-1],
+    }  # fmt: skip
     groups = launch.groups_for(count * shared_by, device.limits, kernel.local_size[0])
-    device.dispatch(kernel, push, groups, [a._buffer, b._buffer], (result._buffer,))
+    dispatch(kernel, groups, fields, writes=("r",))
 
 
 def variants(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import struct
 from typing import TYPE_CHECKING
 
 from ...core import layout
@@ -15,6 +14,7 @@ from ...core.array import VkArray, empty
 from ...core.dtypes import DType
 from ...shaders.source import Variant
 from .. import launch
+from ..dispatch import dispatch, pointer
 from . import stacks, tiles
 
 if TYPE_CHECKING:
@@ -83,15 +83,13 @@ def _multiply_rows(
     stack = stacks.Stack(a, b_strips, partial, (), ((), (), ()), part_strides, k, part)
     r_m = partial._strides[-2]
     for slice_ in stack.slices((), ((), (), ()), launch.index_limit(device, a._dtype) // 2):
-        packed = slice_.addresses[2] % 16 == 0 and not any(stride % LANES for stride in (r_m, *slice_.strides[2]))
-        own = bias if slice_.addresses[2] == partial._address else None
+        packed = slice_.places[2].is_aligned(16) and not any(stride % LANES for stride in (r_m, *slice_.strides[2]))
+        own = bias if slice_.offsets[2] == 0 else None
         flags = (along_k, True, packed, partial._dtype.bits == 32, own is not None)
         kernel = launch.kernel(variant, device, tile.invocations, tuple((i, int(x)) for i, x in enumerate(flags, 1)))
-        header = struct.pack(
-            "<3Q5I5iI", *slice_.addresses, slice_.count, m, n, slice_.k, part, a_m, a_k, steps, 0, r_m, slice_.rank
-        )
+        fields = slice_.matrix_fields(m, n, a_m, a_k, steps, 0, r_m) | {"bias": 0 if own is None else own}
         groups = launch.groups_for(slice_.count * tiles.count(tile.shape, (m, n)), device.limits, 1)
-        stack.dispatch(kernel, header, slice_, groups, own)
+        dispatch(kernel, groups, fields, writes=("r",))
     if parts > 1:
         stacks.sum_partial(partial, result)
 
@@ -105,12 +103,14 @@ def _strips(x: VkArray, tile: Tile, steps: int, of_a: bool) -> VkArray:
     packed = empty(((_BEFORE + strips * steps + _BEYOND) * strip,), x._dtype, device)
     along_k = stride_k <= stride
     along, across = (stride_k, stride) if along_k else (stride, stride_k)
-    whole = along == 1 and across % LANES == 0 and x._address % (2 * LANES) == 0
+    whole = along == 1 and across % LANES == 0 and pointer(x).is_aligned(2 * LANES)
     kernel = launch.kernel(
         pack_variant(tile, x._dtype, of_a), device, _SUBGROUPS * tile.subgroup, ((1, int(along_k)), (2, int(whole)))
     )
-    first = packed._address + _BEFORE * strip * x._dtype.itemsize
-    push = struct.pack("<2Q5I", x._address, first, extent, k, steps, stride, stride_k)
+    fields = {
+        "from": x, "to": pointer(packed, _BEFORE * strip), "extent": extent, "k": k, "steps": steps,
+        "stride": stride, "stride_k": stride_k,
+    }  # fmt: skip
     groups = launch.groups_for(-(-extent // part) * -(-steps // _SUBGROUPS), device.limits, 1)
-    device.dispatch(kernel, push, groups, [x._buffer], (packed._buffer,))
+    dispatch(kernel, groups, fields, writes=("to",))
     return packed

@@ -10,8 +10,10 @@ from ...core import layout
 from ...core.array import VkArray, empty
 from ...core.dtypes import DType
 from .. import launch, texels
+from ..dispatch import pointer
 
 if TYPE_CHECKING:
+    from ..._vk.pointer import Pointer
     from ..texels import Binding
     from .stacks import Slice
     from .tiles import Tile
@@ -57,9 +59,9 @@ def access_constants(
         (1, r_m, columns),
     ]
     packed = [
-        _packable(array, address, length, step, (other, *strides), lanes)
-        for array, address, (step, other, length), strides in zip(
-            (a, b, result), slice_.addresses, along, slice_.strides, strict=True
+        _packable(array, place, length, step, (other, *strides), lanes)
+        for array, place, (step, other, length), strides in zip(
+            (a, b, result), slice_.places, along, slice_.strides, strict=True
         )
     ]
     values = (a_along_k, packed[0], b_along_k, packed[1], packed[2])
@@ -78,18 +80,17 @@ def texel_bindings(
     for number, array, length, steps in operands:
         shape = (*slice_.sizes[1:], length, slice_.k)
         span = layout.offset_range(shape, (*slice_.strides[number][1:], *steps))[1] + 1
-        first = (slice_.addresses[number] - array._address) // array._dtype.itemsize
-        bound = texels.binding(array, number, first, span, 0)
+        bound = texels.binding(array, number, slice_.offsets[number], span, 0)
         if bound is None:
             return []
         made.append(bound)
     return made
 
 
-def _packable(array: VkArray, address: int, length: int, step: int, others: Sequence[int], lanes: int) -> bool:
+def _packable(array: VkArray, place: Pointer, length: int, step: int, others: Sequence[int], lanes: int) -> bool:
     """Whether packs can be moved whole: side by side, aligned, and stored in the compute type."""
     return (
-        lanes > 1 and array._dtype.bits >= 32 and step == 1 and address % 16 == 0 and length % lanes == 0
+        lanes > 1 and array._dtype.bits >= 32 and step == 1 and place.is_aligned(16) and length % lanes == 0
         and all(stride >= 0 and stride % lanes == 0 for stride in others)
     )  # fmt: skip
 
@@ -110,7 +111,7 @@ def in_packs(a: VkArray, b: VkArray, lanes: int) -> tuple[VkArray, VkArray]:
 
 def _lies_in_packs(x: VkArray, lanes: int) -> bool:
     across, along = x._strides
-    return along == 1 and across >= 0 and across % lanes == 0 and x._address % 16 == 0
+    return along == 1 and across >= 0 and across % lanes == 0 and pointer(x).is_aligned(16)
 
 
 def _packed(x: VkArray, whole: int, lanes: int) -> VkArray:

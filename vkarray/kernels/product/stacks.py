@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...core import dtypes, layout
-from ...core.array import VkArray, empty, is_supported, storage_itemsize
+from ...core.array import VkArray, empty, is_supported
 from ...core.dtypes import CATEGORIES, DType
 from ...shaders.source import Variant
 from .. import launch, tuning
+from ..dispatch import dispatch, pointer
 from ..reductions import partial_dtype
 from ..rows import cast
 from . import dot_packs, packs
@@ -25,7 +25,8 @@ from .packs import pack_of
 from .tiles import CPU_TILES, GPU_TILES, Row, Tile, count, rows_of_whole_waves, time
 
 if TYPE_CHECKING:
-    from ..launch import Defines, Device, Kernel
+    from ..._vk.pointer import Pointer
+    from ..launch import Defines, Device
     from ..texels import Binding
 
 # For the kinds of device: invocations with tiles, and with sums of rows, that keep it busy; when there are fewer, the
@@ -215,12 +216,10 @@ def _sum_parts(term: str, a: VkArray, b: VkArray, lanes: int, result: VkArray, p
     stack = Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
     variant = dot_variant(term, a._dtype, result._dtype, device)
     kernel = launch.kernel(variant, device, launch.WORKGROUP_SIZE, ((1, lanes),))
+    steps = taken_steps(part, a_k, b_k)
     for slice_ in stack.slices((), ((), (), ()), _limit(a, b, result, part, a_k, b_k)):
-        header = struct.pack(
-            "<3Q3I2iI", *slice_.addresses, slice_.count, slice_.k, part, *taken_steps(part, a_k, b_k), slice_.rank
-        )
         groups = launch.groups_for(slice_.count * lanes, device.limits, kernel.local_size[0])
-        stack.dispatch(kernel, header, slice_, groups)
+        dispatch(kernel, groups, {**slice_.fields, "a_k": steps[0], "b_k": steps[1]}, writes=("r",))
 
 
 # -- matrices ---------------------------------------------------------------------------------------------------------
@@ -377,12 +376,10 @@ def _multiply(
         variant = matmul_variant(tile, a._dtype, result._dtype, device, bool(bound))
         kernel = launch.kernel(variant, device, tile.workgroup_size, constants)
         steps = (*taken_steps(rows, a_m), *taken_steps(part, a_k, b_k), *taken_steps(columns, b_n), r_m)
-        header = struct.pack(
-            "<3Q5I5iI", *slice_.addresses, slice_.count, rows, columns, slice_.k, part, *steps, slice_.rank
-        )
+        fields = slice_.matrix_fields(rows, columns, *steps)
         tiles = slice_.count * tile.count(slice_.inner)
-        per_group = 1 if tiled else kernel.local_size[0]
-        stack.dispatch(kernel, header, slice_, launch.groups_for(tiles, device.limits, per_group), bindings=bound)
+        groups = launch.groups_for(tiles, device.limits, 1 if tiled else kernel.local_size[0])
+        dispatch(kernel, groups, fields, writes=("r",), bindings=bound)
 
 
 def taken_steps(length: int, *strides: int) -> tuple[int, ...]:
@@ -394,12 +391,14 @@ def taken_steps(length: int, *strides: int) -> tuple[int, ...]:
 
 
 class Slice(NamedTuple):
-    """What one dispatch covers: as much of a stack as 32-bit indices reach."""
+    """What one dispatch covers: as much of a stack as 32-bit indices reach; of a, b and the result from `offsets` on, counted
+    in elements, which are the `places`."""
 
     inner: tuple[int, ...]
     sizes: tuple[int, ...]
     strides: list[tuple[int, ...]]
-    addresses: list[int]
+    offsets: list[int]
+    places: list[Pointer]
     k: int
     part: int
 
@@ -409,12 +408,22 @@ class Slice(NamedTuple):
         return math.gcd(self.k, self.part) if self.part < self.k else self.k
 
     @property
-    def rank(self) -> int:
-        return len(self.sizes)
-
-    @property
     def count(self) -> int:  # type: ignore[override]
         return math.prod(self.sizes)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The arguments that all kernels of stacks have."""
+        a, b, result = self.places
+        layout_ = [*self.sizes, *(stride for strides in self.strides for stride in strides)]
+        return {
+            "a": a, "b": b, "r": result, "count": self.count, "k": self.k, "part": self.part,
+            "rank": len(self.sizes), "layout_": layout_,
+        }  # fmt: skip
+
+    def matrix_fields(self, m: int, n: int, a_m: int, a_k: int, b_k: int, b_n: int, r_m: int) -> dict[str, Any]:
+        """The arguments that all kernels of matrix products have: rows, columns, and strides of the operands."""
+        return self.fields | {"m": m, "n": n, "a_m": a_m, "a_k": a_k, "b_k": b_k, "b_n": b_n, "r_m": r_m}
 
 
 class Stack:
@@ -424,8 +433,7 @@ class Stack:
         self, a: VkArray, b: VkArray, result: VkArray, shape: layout.Shape, strides: Sequence[layout.Strides],
         part_strides: tuple[int, int, int], k: int, part: int,
     ) -> None:  # fmt: skip
-        self.operands = (a, b, result)
-        self.device, self.k, self.part = result._device, k, part
+        self.operands, self.k, self.part = (a, b, result), k, part
         self.shape = (-(-k // part), *shape)
         self.strides = [(step, *outer) for outer, step in zip(strides, part_strides, strict=True)]
 
@@ -438,23 +446,6 @@ class Stack:
         for shape, taken, (*offsets, first) in layout.index_slices(whole, [*strides, which_part], limit):
             sizes = shape[:rank]
             own = [outer[:rank] for outer in taken[:-1]]
-            addresses = [
-                array._address + offset * storage_itemsize(array._dtype, self.device)
-                for array, offset in zip(self.operands, offsets, strict=True)
-            ]
+            places = [pointer(array, offset) for array, offset in zip(self.operands, offsets, strict=True)]
             k = min(self.k - first * self.part, sizes[0] * self.part)
-            yield Slice(shape[rank:], sizes, own, addresses, k, self.part)
-
-    def dispatch(
-        self, kernel: Kernel, header: bytes, slice_: Slice, groups: tuple[int, int, int], bias: VkArray | None = None,
-        bindings: Sequence[Binding] = (),
-    ) -> None:  # fmt: skip
-        """Run a kernel whose push constants are `header`, the slice's dimensions and, as their last words, an address."""
-        values = [*slice_.sizes, *(stride for outer in slice_.strides for stride in outer)]
-        push, metadata = launch.with_metadata(self.device, header, values)
-        a, b, result = self.operands
-        reads = [a._buffer, b._buffer, *metadata]
-        if bias is not None:
-            push = push.ljust(launch.PUSH_CONSTANT_BYTES - 8, b"\0") + struct.pack("<Q", bias._address)
-            reads.append(bias._buffer)
-        self.device.dispatch(kernel, push, groups, reads, (result._buffer,), bindings)
+            yield Slice(shape[rank:], sizes, own, offsets, places, k, self.part)
