@@ -101,6 +101,8 @@ def packed(what: Dispatch) -> bytes:
             return arguments.pack(*values)
         tail: list[Any] = []
         _numbers(fields[arguments.tail.name], arguments.tail._replace(length=0), tail)
+        if len(tail) > arguments.tail.length:
+            raise ValueError
         return arguments.packed(values, tuple(tail))
     except (KeyError, TypeError, ValueError, struct.error) as error:
         raise TypeError(_fault(what, error)) from None
@@ -141,9 +143,11 @@ def _fault(what: Dispatch, error: Exception) -> str:
         try:
             _numbers(what.fields[field.name], field._replace(length=0), values)
             struct.pack(f"<{len(values)}{field.form}", *values)
+            if len(values) > field.length or (len(values) < field.length and field != arguments.tail):
+                raise ValueError(f"{len(values)} numbers")
         except (TypeError, ValueError, struct.error) as reason:
             told.append(
-                f"{field.name}={what.fields[field.name]!r} ({reason}; the shader has {field.length} of {field.form!r})"
+                f"{field.name}={what.fields[field.name]!r:.80} ({reason}; the shader has {field.length} of {field.form!r})"
             )
     return (
         f"{what.kernel.name}: the arguments do not fit the block that its shader declares: {'; '.join(told) or error}."
