@@ -35,7 +35,6 @@ layout(local_size_x_id = 0) in;
 layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) buffer PElements { P_STORAGE data[]; };
 layout(buffer_reference, scalar) writeonly buffer RElements { R_STORAGE data[]; };
-layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
 
 layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements a;
@@ -49,15 +48,8 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     uint chunk;        // elements of a chunk
     uint mode;
     uint rank;         // of the dimensions that are not scanned
-    int layout_[18];   // strides of a scanned row in a and r; sizes; strides in a; strides in r
+    int layout_[194];  // strides of a scanned row in a and r; sizes; strides in a; strides in r
 } arguments;
-
-#define CAPACITY 5u
-
-int layout_at(uint place) {
-    if (arguments.rank <= CAPACITY) return arguments.layout_[place];
-    return Metadata(uvec2(arguments.layout_[0], arguments.layout_[1])).data[place];
-}
 
 T combine(T a, T b) {
     precise T result = COMBINE;
@@ -89,25 +81,25 @@ Unit unit_of(uint number) {
     unit.count = number <= last ? min(arguments.count - start, arguments.chunk) : 0u;
     unit.chunk = arguments.first_chunk + chunk;
     unit.place = row * arguments.pitch + unit.chunk;
-    unit.a_offset = int(start) * layout_at(0u);
-    unit.r_offset = int(start + (is_set(INITIAL) ? 1u : 0u)) * layout_at(1u);
+    unit.a_offset = int(start) * arguments.layout_[0];
+    unit.r_offset = int(start + (is_set(INITIAL) ? 1u : 0u)) * arguments.layout_[1];
     for (uint axis = arguments.rank; axis-- > 0u;) {
         int position = int(row);
         if (axis > 0u) {
-            uint size = uint(layout_at(2u + axis));
+            uint size = uint(arguments.layout_[2u + axis]);
             uint quotient = row / size;
             position = int(row - quotient * size);
             row = quotient;
         }
-        unit.a_offset += position * layout_at(2u + arguments.rank + axis);
-        unit.r_offset += position * layout_at(2u + 2u * arguments.rank + axis);
+        unit.a_offset += position * arguments.layout_[2u + arguments.rank + axis];
+        unit.r_offset += position * arguments.layout_[2u + 2u * arguments.rank + axis];
     }
     return unit;
 }
 
 void store_initial(Unit unit) {
     if (is_set(INITIAL) && unit.chunk == 0u && unit.count > 0u) {
-        arguments.r.data[unit.r_offset - layout_at(1u)] = R_STORE(T(INITIAL_VALUE));
+        arguments.r.data[unit.r_offset - arguments.layout_[1]] = R_STORE(T(INITIAL_VALUE));
     }
 }
 
@@ -169,7 +161,7 @@ uint element_of_slot(uint slot) { return COLUMNS ? slot / UNITS : slot % (MEMBER
 
 // What an invocation moves from memory in the step that begins at the element `start` of the chunks.
 void load(out T value[BLOCK], uint start) {
-    int stride = PACKED ? 1 : layout_at(0u);
+    int stride = PACKED ? 1 : arguments.layout_[0];
     EACH {
         uint unit = unit_of_slot(slot_in_memory(k));
         // Whatever lies beyond the end takes part in no result.
@@ -198,7 +190,7 @@ void main() {
         if (store) store_initial(unit);
         if (based) base = P_LOAD(arguments.states.data[unit.place]);
     }
-    int r_stride = PACKED ? 1 : layout_at(1u);
+    int r_stride = PACKED ? 1 : arguments.layout_[1];
     uint end = UNITS == 1u ? unit.count : min(arguments.count, arguments.chunk);
     uint next = 0u;
     T value[BLOCK];  // of the next step, so that they are under way while this one is worked on
@@ -292,8 +284,8 @@ void main() {
     T base;
     bool based = is_set(BASE) && unit.chunk > 0u;
     if (based) base = P_LOAD(arguments.states.data[unit.place]);
-    int a_stride = layout_at(0u);
-    int r_stride = layout_at(1u);
+    int a_stride = arguments.layout_[0];
+    int r_stride = arguments.layout_[1];
     T groups;  // before this one
     bool some = false;
     for (uint start = 0u; start < unit.count; start += GROUP) {

@@ -10,10 +10,10 @@ import pytest
 from reference import supported
 
 import vkarray as vx
-from vkarray.core import layout
+from vkarray.core import key, layout
 from vkarray.core.dtypes import CATEGORIES, DTYPES
 from vkarray.kernels import compact
-from vkarray.ops import indexing, key
+from vkarray.ops import indexing
 from vkarray.shaders.source import spirv
 
 SUPPORTED = [dtype for dtype in supported(DTYPES.values()) if dtype is not vx.bfloat16]

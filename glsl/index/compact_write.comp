@@ -21,8 +21,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Pre
 
 // For each dimension: its size, the coordinate of the first element (the mask may be a part of a larger one) and the
 // address of the result, two words each.
-#define TABLE_WORDS 26
-layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Table { int data[]; };
+#define TABLE_WORDS 384
 layout(buffer_reference, scalar, buffer_reference_align = 4) writeonly buffer Coordinates { INDEX data[]; };
 
 #endif
@@ -52,10 +51,7 @@ layout(constant_id = 1) const uint RANK = 0u;
 
 uint vx_rank() { return RANK != 0u ? RANK : arguments.rank; }
 
-uint vx_word(uint place) {
-    if (RANK != 0u || 6u * arguments.rank <= uint(TABLE_WORDS)) return uint(arguments.table[place]);
-    return uint(Table(uvec2(arguments.table[0], arguments.table[1])).data[place]);
-}
+uint vx_word(uint place) { return uint(arguments.table[place]); }
 
 INDEX vx_wide_word(uint place) {
 #ifdef INDEX64

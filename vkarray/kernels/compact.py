@@ -7,15 +7,15 @@ element knows its place. The host waits once, for the number of true elements.
 from __future__ import annotations
 
 import functools
-import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import checks, dtypes, layout
 from ..core.array import VkArray, default_dtype, empty, is_supported, operations, storage_itemsize
 from ..shaders.source import Variant
 from . import launch
-from .gather import element_sizes
+from .dispatch import Fields, pointer
+from .gather import element_sizes, words
 from .launch import Defines
 from .reductions import uses_shared_memory
 from .rows import cast
@@ -65,45 +65,44 @@ def _coordinates_variant(wide: bool, shared: bool) -> Variant:
     return _write_variant((("INDEX64", "1"),) if wide else (), f"nonzero int{64 if wide else 32}", shared)
 
 
-def _write(variant: Callable[[bool], Variant], one: _Part, push: bytes, reads: list[VkArray], writes: Sequence[VkArray],
-           **options: Any) -> None:  # fmt: skip
+def _write(variant: Callable[[bool], Variant], one: _Part, fields: Fields, **options: Any) -> None:
     """Write what the true elements of a part become, with the variant for shared memory where that pays."""
     device = one.bits._device
     shared = uses_shared_memory(device)
     groups = launch.groups_for(-(-one.length // _PER_INVOCATION) if shared else one.length, device.limits)
-    launch.dispatch(variant(shared), device, push, groups, [one.bits, one.prefix, *reads], writes, **options)
+    own = {"bits": one.bits, "prefix": one.prefix, "count": one.length}
+    launch.dispatch(variant(shared), device, groups, {**own, **fields}, writes=("result",), **options)
 
 
 def _parts(mask: VkArray, part: int) -> tuple[list[_Part], list[int]]:
     """The parts of a mask and the number of true elements in each; waits for the device."""
     device = mask._device
     mask = launch.contiguous(mask)
-    if mask._address % 16:
+    if not pointer(mask).is_aligned(16):
         mask = launch.copy(mask)
-    itemsize = storage_itemsize(dtypes.bool_, device)
     parts = []
     size = mask.size
     for first in range(0, size, part):
         count = min(part, size - first)
-        parts.append(_part(mask, first, count, mask._address + first * itemsize))
+        parts.append(_part(mask, first, count))
     totals = []
     for one in parts:
         word = bytearray(4)
         device.download(one.prefix._buffer, 4 * (one.prefix.size - 1), word)
-        totals.append(struct.unpack("<I", word)[0])
+        totals.append(int.from_bytes(word, "little"))
     checks.run(device)  # lengths that the host learns are values too
     return parts, totals
 
 
-def _part(mask: VkArray, first: int, count: int, address: int) -> _Part:
+def _part(mask: VkArray, first: int, count: int) -> _Part:
     device = mask._device
     chunks = -(-count // 64)
     bits = empty((chunks, 2), dtypes.uint32, device)
     counts = empty((chunks + 1,), dtypes.uint32, device)
-    push = struct.pack("<3QI", address, bits._address, counts._address, count)
+    fields = {"mask": pointer(mask, first), "bits": bits, "counts": counts, "count": count}
     variant = _count_variant(storage_itemsize(dtypes.bool_, device) == 4)
     groups = launch.groups_for(chunks + 1, device.limits)
-    launch.dispatch(variant, device, push, groups, [mask], [bits, counts])
+    launch.dispatch(variant, device, groups, fields, writes=("bits", "counts"))
     running_sums(counts)
     return _Part(first, count, bits, counts)
 
@@ -121,16 +120,14 @@ def coordinates(mask: VkArray, part: int = PART) -> tuple[VkArray, ...]:
     done = 0
     for one, total in zip(parts, totals, strict=True):
         if total:
-            values: list[int] = []
+            table: list[Any] = []
             for length, stride, result in zip(shape, strides, results, strict=True):
                 start = one.first // stride % length
-                for value in (length, start, result._address + done * dtype.itemsize):
-                    values += struct.unpack("<2i", struct.pack("<Q", value))
-            header = struct.pack("<2Q2I", one.bits._address, one.prefix._address, one.length, len(shape))
-            push, metadata = launch.with_metadata(device, header, values)
+                table += [*words(length), *words(start), pointer(result, done)]
             rank = len(shape) if len(shape) <= _COMMON_RANK else 0
             variant = functools.partial(_coordinates_variant, dtype is dtypes.int64)
-            _write(variant, one, push, [], results, buffers=metadata, constants=((1, rank),))
+            fields = {"rank": len(shape), "table": table}
+            _write(variant, one, fields, constants=((1, rank),), also_writes=results)
         done += total
     return tuple(results)
 
@@ -147,11 +144,8 @@ def compress(x: VkArray, mask: VkArray, part: int = PART) -> VkArray:
     done = 0
     for one, total in zip(parts, totals, strict=True):
         if total:
-            push = struct.pack(
-                "<4QI", one.bits._address, one.prefix._address, x._address + one.first * itemsize,
-                result._address + done * itemsize, one.length,
-            )  # fmt: skip
-            _write(functools.partial(_elements_variant, itemsize), one, push, [x], [result])
+            fields = {"source": pointer(x, one.first), "result": pointer(result, done)}
+            _write(functools.partial(_elements_variant, itemsize), one, fields)
         done += total
     return result
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import dtypes, layout
 from ..core.array import VkArray, empty, is_supported, storage_itemsize
@@ -20,10 +19,12 @@ from ..core.layout import Shape, Strides
 from ..errors import FeatureError
 from ..shaders.source import Variant
 from . import faults, launch
+from .dispatch import pointer
 from .launch import Operation
 from .rows import cast
 
 if TYPE_CHECKING:
+    from .._vk.pointer import Pointer
     from .launch import Device
 
 # One index array over up to so many dimensions (after collapse) has a pipeline with the rank built in.
@@ -112,41 +113,45 @@ def _move(
     wide = _needs_64_bits([index.array._dtype for index in indices], reach, device)
     arrays = [_as_index(index.array, dtypes.int64 if wide else dtypes.int32) for index in indices]
     check = faults.pending_check(device)
-    status = check.array
     operands = [strides, *(layout.broadcast_strides(one._shape, one._strides, shape) for one in (dense, *arrays))]
     shape, rows = layout.collapse(shape, operands)
     steps = [index.step for index in indices]
-    factor = _widening(shape, rows, steps, itemsize, indexed._address | dense._address, element_sizes(device))
+    places = (pointer(indexed), pointer(dense))
+    factor = _widening(shape, rows, steps, itemsize, places, element_sizes(device))
     if factor > 1:
         itemsize *= factor
         shape = (*shape[:-1], shape[-1] // factor)
         rows[:2] = [(*(stride // factor for stride in row[:-1]), 1) for row in rows[:2]]
         steps = [step // factor for step in steps]
     chosen = variant(template, itemsize, wide)
-    noted = faults.code_of(rule) | (not rule.wraps) << 15
+    code = faults.code_of(rule)
     for part, taken, offsets in layout.index_slices(shape, rows, layout.OFFSET_LIMIT):
         count = math.prod(part)
-        values = [*part, *taken[0], *taken[1]]
+        table: list[Any] = [*part, *taken[0], *taken[1]]
         for index, array, row, step, offset in zip(indices, arrays, taken[2:], steps, offsets[2:], strict=True):
-            address = array._address + offset * array._dtype.itemsize
-            values += [*_words(address), *_words(index.length), *_words(step), index.axis, *row]
-        header = struct.pack(
-            "<3Q2I", indexed._address + offsets[0] * itemsize, dense._address + offsets[1] * itemsize,
-            status._address, count, len(part) | len(indices) << 8 | noted << 16,
-        )  # fmt: skip
-        push, metadata = launch.with_metadata(device, header, values)
-        reads, writes = (
-            ([indexed, *arrays], [dense, status]) if template == "gather" else ([dense, *arrays], [indexed, status])
-        )
+            table += [pointer(array, offset), *words(index.length), *words(step), index.axis, *row]
+        fields = {
+            "indexed": places[0].after(offsets[0] * itemsize),
+            "dense": places[1].after(offsets[1] * itemsize),
+            "status": check.array,
+            "count": count,
+            "rank": len(part),
+            "arrays": len(indices),
+            "code": code,
+            "wraps": int(rule.wraps),
+            "table": table,
+        }
+        writes = ("dense" if template == "gather" else "indexed", "status")
         groups = launch.groups_for(count, device.limits)
         common = len(part) | len(indices) << 8 if len(part) <= _COMMON_RANK and len(indices) == 1 else 0
-        launch.dispatch(chosen, device, push, groups, reads, writes, buffers=metadata, constants=((1, common),))
+        launch.dispatch(chosen, device, groups, fields, writes=writes, constants=((1, common),), also_reads=arrays)
     faults.keep_check(device, check)  # also where another thread's read has checked the words before they were written
 
 
-def _words(value: int) -> tuple[int, int]:
-    """A 64-bit value as two signed 32-bit words, low first."""
-    return struct.unpack("<2i", struct.pack("<Q", value & 0xFFFFFFFFFFFFFFFF))
+def words(value: int) -> tuple[int, int]:
+    """A signed 64-bit value as two signed 32-bit words, low first."""
+    low = value & 0xFFFFFFFF
+    return low - ((low & 1 << 31) << 1), value >> 32
 
 
 def _needs_64_bits(index_dtypes: Sequence[DType], reach: int, device: Device) -> bool:
@@ -180,13 +185,18 @@ def _saturating_cast(source: DType, target: DType) -> Operation:
 
 
 def _widening(
-    shape: Shape, rows: Sequence[Strides], steps: Sequence[int], itemsize: int, addresses: int, sizes: Sequence[int]
+    shape: Shape,
+    rows: Sequence[Strides],
+    steps: Sequence[int],
+    itemsize: int,
+    places: Sequence[Pointer],
+    sizes: Sequence[int],
 ) -> int:
     """How many neighbours move as one element of a larger size: rows of a table are copied 16 bytes at a time."""
     if any(row[-1] != 1 for row in rows[:2]) or any(row[-1] for row in rows[2:]):
         return 1
     factor = sizes[-1] // itemsize
     together = math.gcd(factor, shape[-1], *steps, *(stride for row in rows[:2] for stride in row[:-1]))
-    while addresses % (itemsize * together) or itemsize * together not in sizes:
+    while itemsize * together not in sizes or not all(place.is_aligned(itemsize * together) for place in places):
         together //= 2
     return together

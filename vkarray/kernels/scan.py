@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..core import layout
-from ..core.array import VkArray, empty, is_supported, storage_itemsize
+from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import CATEGORIES, DTYPES, DType
 from ..shaders.source import Variant
 from . import launch
+from .dispatch import pointer
 from .reductions import partial_dtype, uses_shared_memory
 
 if TYPE_CHECKING:
@@ -193,10 +193,6 @@ def _dispatch(
     device, chunk = x._device, plan.chunk
     all_chunks = -(-length // chunk)
     variant = _variant(scan, device, x._dtype, result._dtype, plan.shared)
-    x_itemsize, result_itemsize = storage_itemsize(x._dtype, device), storage_itemsize(result._dtype, device)
-    state_itemsize = storage_itemsize(partial_dtype(result._dtype), device)
-    reads = [x] if mode & _TOTALS or states is None else [x, states]
-    writes = [states] if mode & _TOTALS and states is not None else [result]
     few = not plan.shared and math.prod(kept) * all_chunks < _ENOUGH_INVOCATIONS
     size = _FEW_INVOCATIONS if few else _INVOCATIONS
     constants: tuple[tuple[int, int], ...] = ()
@@ -208,12 +204,20 @@ def _dispatch(
     for row, part, taken, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, chunk, limit):
         x_offset, offset = (offset + first * chunk * step for offset, step in zip(offsets, steps, strict=True))
         rows = math.prod(part)
-        header = struct.pack(
-            "<3Q8I", x._address + x_offset * x_itemsize,
-            0 if mode & _TOTALS else result._address + offset * result_itemsize,
-            0 if states is None else states._address + row * all_chunks * state_itemsize,
-            min(length - first * chunk, chunks * chunk), rows, chunks, first, all_chunks, chunk, mode, len(part),
-        )  # fmt: skip
-        push, metadata = launch.with_metadata(device, header, [*steps, *part, *taken[0], *taken[1]])
+        fields = {
+            "a": pointer(x, x_offset),
+            "r": 0 if mode & _TOTALS else pointer(result, offset),
+            "states": 0 if states is None else pointer(states, row * all_chunks),
+            "count": min(length - first * chunk, chunks * chunk),
+            "rows": rows,
+            "chunks": chunks,
+            "first_chunk": first,
+            "pitch": all_chunks,
+            "chunk": chunk,
+            "mode": mode,
+            "rank": len(part),
+            "layout_": (*steps, *part, *taken[0], *taken[1]),
+        }
         groups = launch.groups_for(rows * chunks * plan.members, device.limits, size)
-        launch.dispatch(variant, device, push, groups, reads, writes, size, metadata, constants)
+        writes = ("states",) if mode & _TOTALS else ("r",)
+        launch.dispatch(variant, device, groups, fields, writes=writes, workgroup_size=size, constants=constants)

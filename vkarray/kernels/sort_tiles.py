@@ -7,7 +7,6 @@ digit are written side by side. Rows that fit into a tile make all their passes 
 from __future__ import annotations
 
 import functools
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +14,7 @@ from ..core import dtypes
 from ..core.array import VkArray, empty, storage_itemsize
 from ..shaders.source import Variant
 from . import launch
+from .dispatch import Fields
 from .gather import element_sizes
 
 if TYPE_CHECKING:
@@ -94,26 +94,18 @@ def tile_of(x: VkArray) -> Tile:
     return tile
 
 
-def _run(step: str, x: VkArray, tile: Tile, constants: Constants, push: bytes, groups: int,
-         reads: list[VkArray], writes: list[VkArray]) -> None:  # fmt: skip
+def _run(step: str, x: VkArray, tile: Tile, constants: Constants, groups: int, fields: Fields,
+         writes: tuple[str, ...]) -> None:  # fmt: skip
     device = x._device
     launch.dispatch(
-        _variant(step, storage_itemsize(x._dtype, device)), device, push, launch.groups_for(groups, device.limits, 1),
-        reads, writes, tile.invocations, constants=constants,
+        _variant(step, storage_itemsize(x._dtype, device)), device, launch.groups_for(groups, device.limits, 1), fields,
+        writes=writes, workgroup_size=tile.invocations, constants=constants,
     )  # fmt: skip
 
 
 def _constants(tile: Tile, device: Device, *more: int) -> Constants:
     """The specialization constants of `sort_tile.glsl` but those of the key, and then those of a template."""
     return ((11, device.limits.max_subgroup_size), *enumerate((tile.subgroups, tile.items, *more), 7))
-
-
-def _present(*arrays: VkArray | None) -> list[VkArray]:
-    return [array for array in arrays if array is not None]
-
-
-def _addresses(*arrays: VkArray | None) -> bytes:
-    return struct.pack(f"<{len(arrays)}Q", *(0 if array is None else array._address for array in arrays))
 
 
 def sort_rows(x: VkArray, key_bits: int, key: Constants, largest: Tile, values: VkArray, places: VkArray | None
@@ -128,9 +120,16 @@ def sort_rows(x: VkArray, key_bits: int, key: Constants, largest: Tile, values: 
     subgroups = -(-invocations // x._device.limits.min_subgroup_size)
     tile = largest._replace(invocations=invocations, items=items, subgroups=subgroups)
     together = min(rows, tile.elements // length, 1 << tile.bits)
-    push = _addresses(x, values, places) + struct.pack("<3I", rows, length, key_bits)
+    fields = {
+        "elements": x,
+        "target": values,
+        "target_indices": 0 if places is None else places,
+        "rows": rows,
+        "row_length": length,
+        "key_bits": key_bits,
+    }
     constants = key + _constants(tile, x._device, places is not None, together)
-    _run("rows", x, tile, constants, push, -(-rows // together), [x], _present(values, places))
+    _run("rows", x, tile, constants, -(-rows // together), fields, ("target", "target_indices"))
 
 
 def sort_tiles(x: VkArray, key_bits: int, key: Constants, tile: Tile, values: VkArray, places: VkArray | None,
@@ -150,15 +149,22 @@ def sort_tiles(x: VkArray, key_bits: int, key: Constants, tile: Tile, values: Vk
     passes = range(0, key_bits, tile.bits)
     if len(passes) % 2 == 0:
         target, others = others, target
+    summed = {"counts": counts, "sums": sums, "digits": digits, "fours": pitch // 4}
+    counted = {"counts": counts, "rows": rows, "row_length": length, "tiles": tiles, "pitch": pitch}
     for shift in passes:
-        numbers = struct.pack("<5I", rows, length, tiles, pitch, shift)
-        push = _addresses(source[0], counts) + numbers
-        _run("count", x, tile, (*key, (8, tile.items)), push, rows * tiles, [source[0]], [counts])
-        push = _addresses(counts, sums) + struct.pack("<2I", digits, pitch // 4)
+        fields: Fields = {**counted, "elements": source[0], "shift": shift}
+        _run("count", x, tile, (*key, (8, tile.items)), rows * tiles, fields, ("counts",))
         launch.dispatch(
-            _SUMS, device, push, sum_groups, [counts], [counts, sums], _SUM_INVOCATIONS, constants=sum_constants
-        )
-        push = _addresses(source[0], target[0], counts, sums, source[1], target[1]) + numbers
+            _SUMS, device, sum_groups, summed, writes=("counts", "sums"), workgroup_size=_SUM_INVOCATIONS,
+            constants=sum_constants,
+        )  # fmt: skip
+        fields = {
+            **fields,
+            "sums": sums,
+            "target": target[0],
+            "indices": 0 if source[1] is None else source[1],
+            "target_indices": 0 if target[1] is None else target[1],
+        }
         constants = key + _constants(tile, x._device, places is not None)
-        _run("scatter", x, tile, constants, push, rows * tiles, [counts, sums, *_present(*source)], _present(*target))
+        _run("scatter", x, tile, constants, rows * tiles, fields, ("target", "target_indices"))
         source, target, others = target, others, target

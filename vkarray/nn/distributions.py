@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from ..core import dtypes, layout
 from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import DType
 from ..kernels import launch
+from ..kernels.dispatch import pointer
 from ..ops.beyond.random import Generator
 from ..ops.manipulation import broadcast_to
 from ..shaders.source import Variant
@@ -48,10 +48,16 @@ def _drawn(name: str, generator: Generator, first: VkArray, second: VkArray) -> 
     start = generator._reserve(result.size, _WORDS) // _WORDS
     for place in range(0, result.size, layout.INDEX_LIMIT):
         count = min(result.size - place, layout.INDEX_LIMIT)
-        addresses = [one._address + place * dtype.itemsize for one in (*given, result)]
-        push = struct.pack("<5QI", *addresses, generator.state["key"], start + place & (1 << 64) - 1, count)
+        fields = {
+            "a": pointer(given[0], place),
+            "b": pointer(given[1], place),
+            "results": pointer(result, place),
+            "key": generator.state["key"],
+            "block": start + place & (1 << 64) - 1,
+            "count": count,
+        }
         groups = launch.groups_for(count, device.limits)
-        launch.dispatch(_variant(name, dtype), device, push, groups, given, [result])
+        launch.dispatch(_variant(name, dtype), device, groups, fields, writes=("results",))
     return result
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..core import dtypes, promotion
-from ..core.array import VkArray, empty, is_supported, storage_itemsize
+from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import DType
 from ..kernels import launch
+from ..kernels.dispatch import number, pointer
 from ..kernels.launch import Operation
 from ..kernels.reductions import partial_dtype
 from ..kernels.row_kernels import FLOATING
@@ -66,18 +66,24 @@ def dropout(x: VkArray, probability: float, generator: Generator, /) -> tuple[Vk
     result, mask = empty(x._shape, x._dtype, device), empty(x._shape, dtypes.bool_, device)
     keep = round((1 - probability) * 2**32)
     start = generator._reserve(x.size, 1)
-    sizes = [storage_itemsize(dtype, device) for dtype in (x._dtype, x._dtype, dtypes.bool_)]
-    double = partial_dtype(x._dtype).bits == 64
     limit = launch.index_limit(device, x._dtype)
     for first in range(0, x.size, limit):
         count = min(x.size - first, limit)
         block, skip = divmod(start + first, 4)
-        addresses = [one._address + first * size for one, size in zip((x, result, mask), sizes, strict=True)]
-        push = struct.pack("<5Q", *addresses, generator.state["key"], block & (1 << 64) - 1)
-        push += struct.pack("<d" if double else "<f4x", scale)
-        push += struct.pack("<4I", skip, count, min(keep, (1 << 32) - 1), int(keep >= 1 << 32))
+        fields = {
+            "a": pointer(x, first),
+            "results": pointer(result, first),
+            "masks": pointer(mask, first),
+            "key": generator.state["key"],
+            "block": block & (1 << 64) - 1,
+            "scale": number(scale, x._dtype),
+            "skip": skip,
+            "count": count,
+            "keep": min(keep, (1 << 32) - 1),
+            "all": int(keep >= 1 << 32),
+        }
         groups = launch.groups_for(-(-(skip + count) // 4), device.limits)
-        launch.dispatch(_variant(x._dtype, device), device, push, groups, [x], [result, mask])
+        launch.dispatch(_variant(x._dtype, device), device, groups, fields, writes=("results", "masks"))
     return result, mask
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from ..core import dtypes, layout, promotion
 from ..core.array import VkArray, check_supported, default_dtype, empty, is_supported, operations, storage_itemsize
 from ..core.dtypes import CATEGORIES, DType
 from ..kernels import launch
+from ..kernels.dispatch import pointer
 from ..kernels.reductions import Reduction, checked, document, reduction, row, with_kept_axes
 from ..kernels.rows import as_array, as_operand, check_operands, common_dtype
 from ..shaders.source import Variant
@@ -146,16 +146,18 @@ def searchsorted(
     device = x1._device
     result = empty(values._shape, default_dtype("int", device), device)
     variant = _sorted_variant(dtype, device)
-    itemsize, result_itemsize = storage_itemsize(dtype, device), storage_itemsize(result._dtype, device)
     count = math.prod(values._shape)
     for first in range(0, count, layout.INDEX_LIMIT):
         part = min(count - first, layout.INDEX_LIMIT)
-        push = struct.pack(
-            "<3Q3I", keys._address, values._address + first * itemsize, result._address + first * result_itemsize,
-            x1._shape[0], part, side == "right",
-        )  # fmt: skip
-        groups = launch.groups_for(part, device.limits)
-        launch.dispatch(variant, device, push, groups, [keys, values], [result])
+        fields = {
+            "keys": keys,
+            "values": pointer(values, first),
+            "results": pointer(result, first),
+            "key_count": x1._shape[0],
+            "value_count": part,
+            "right": int(side == "right"),
+        }
+        launch.dispatch(variant, device, launch.groups_for(part, device.limits), fields, writes=("results",))
     return result
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +18,7 @@ from ..core import dtypes, layout
 from ..core.array import VkArray, default_dtype, empty, operations, storage_itemsize
 from ..core.dtypes import REAL_OF, DType
 from ..kernels import launch, sort_tiles
+from ..kernels.dispatch import Fields, pointer
 from ..kernels.gather import element_sizes
 from ..kernels.rows import cast, check_array
 from ..kernels.scan import running_sums
@@ -140,27 +140,31 @@ def _scratch(x: VkArray, indices: bool) -> _Columns:
     return empty(x._shape, x._dtype, x._device), empty(x._shape, dtypes.uint32, x._device) if indices else None
 
 
-def _run(template: str, x: VkArray, indices: bool, constants: Constants, push: bytes,
-         invocations: int, reads: Sequence[VkArray | None], writes: Sequence[VkArray | None]) -> None:  # fmt: skip
+def _run(template: str, x: VkArray, indices: bool, constants: Constants, invocations: int, fields: Fields,
+         writes: Sequence[str]) -> None:  # fmt: skip
     device = x._device
     size = launch.WORKGROUP_SIZE if invocations >= _ENOUGH_INVOCATIONS else _FEW_INVOCATIONS
     variant = _variant(template, storage_itemsize(x._dtype, device), indices)
     groups = launch.groups_for(invocations, device.limits, size)
-    read, written = ([array for array in arrays if array is not None] for arrays in (reads, writes))
-    launch.dispatch(variant, device, push, groups, read, written, size, constants=constants)
-
-
-def _addresses(*arrays: VkArray | None) -> bytes:
-    present = [array._address for array in arrays if array is not None]
-    return struct.pack(f"<{len(present)}Q", *present)
+    launch.dispatch(variant, device, groups, fields, writes=writes, workgroup_size=size, constants=constants)
 
 
 def _sort_at_once(x: VkArray, constants: Constants, values: VkArray, places: VkArray | None) -> None:
     """Sort rows of one chunk into `values` and `places`: one invocation for a row makes all passes."""
     rows, length = x._shape
     others, other_places = _scratch(x, places is not None)
-    push = _addresses(x, values, others, places, other_places) + struct.pack("<3I", rows, length, _key_bits(x._dtype))
-    _run("sort/rows", x, places is not None, constants, push, rows, [x], [values, others, places, other_places])
+    fields: dict[str, Any] = {
+        "source": x,
+        "a": values,
+        "b": others,
+        "rows": rows,
+        "row_length": length,
+        "key_bits": _key_bits(x._dtype),
+    }
+    if places is not None:
+        fields |= {"a_indices": places, "b_indices": other_places}
+    writes = ("a", "b", "a_indices", "b_indices")
+    _run("sort/rows", x, places is not None, constants, rows, fields, writes)
 
 
 def _sort_by_digits(
@@ -179,28 +183,34 @@ def _sort_by_digits(
         target, others = others, target
     # All elements are within reach of indices, or the row is alone and its elements come in segments of chunks.
     few = chunks if rows * length <= layout.INDEX_LIMIT else layout.INDEX_LIMIT // chunk
-    segments = [(first, min(few, chunks - first)) for first in range(0, chunks, few)]
+    segments = {
+        first: {
+            "rows": rows,
+            "row_length": length - first * chunk,
+            "chunk_length": chunk,
+            "chunks": min(few, chunks - first),
+            "pitch": chunks,
+        }
+        for first in range(0, chunks, few)
+    }
     for shift in shifts:
-        for first, part in segments:
-            start = first * chunk
-            push = _addresses(_from(source[0], start), _from(counts, first))
-            push += struct.pack("<6I", rows, length - start, chunk, part, chunks, shift)
-            _run("sort/count", x, False, constants, push, rows * part, [source[0]], [counts])
+        for first, numbers in segments.items():
+            count = rows * numbers["chunks"]
+            elements, part = pointer(source[0], first * chunk), pointer(counts, first)
+            own: Fields = {"elements": elements, "counts": part, "shift": shift}
+            _run("sort/count", x, False, constants, count, {**numbers, **own}, ("counts",))
         running_sums(counts)
-        # The first pass has no places to read: any address will do.
-        before = target[1] if source[1] is None else source[1]
-        for first, part in segments:
-            start = first * chunk
-            push = _addresses(_from(source[0], start), target[0], _from(counts, first), _from(before, start), target[1])
-            push += struct.pack("<7I", rows, length - start, chunk, part, chunks, shift, start)
-            read = [counts, *source]
-            _run("sort/scatter", x, places is not None, constants, push, rows * part, read, target)
+        for first, numbers in segments.items():
+            count, start = rows * numbers["chunks"], first * chunk
+            elements, part = pointer(source[0], start), pointer(counts, first)
+            own = {"elements": elements, "target": target[0], "places": part, "shift": shift, "first": start}
+            if target[1] is not None:
+                # The first pass has no places to read: any address will do.
+                before = target[1] if source[1] is None else source[1]
+                own |= {"indices": pointer(before, start), "target_indices": target[1]}
+            writes = ("target", "target_indices")
+            _run("sort/scatter", x, places is not None, constants, count, {**numbers, **own}, writes)
         source, target, others = target, others, target
-
-
-def _from(array: VkArray | None, first: int) -> VkArray | None:
-    """A contiguous array from its element `first` on, for its address."""
-    return None if array is None else array._view(array._shape, array._strides, first)
 
 
 def _last_axis(function: str, x: Any, axis: int) -> tuple[VkArray, tuple[int, ...]]:

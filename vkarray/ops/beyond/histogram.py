@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from ...core import dtypes, layout, promotion
 from ...core.array import VkArray, default_dtype, empty, floating, is_supported
 from ...core.dtypes import CATEGORIES, COMPLEX_OF, REAL_OF
 from ...kernels import launch
+from ...kernels.dispatch import pointer
 from ...kernels.reductions import checked, partial_dtype, uses_shared_memory
 from ...kernels.rows import cast, check_operands, common_dtype
 from ...kernels.scan import Scan, scan_into
@@ -67,9 +67,9 @@ def _counts(places: VkArray, bins: int) -> VkArray:
         count = min(places.size - first, layout.INDEX_LIMIT)
         counts = creation.zeros((bins,), dtype=dtypes.uint32, device=device)
         if count and bins:
-            push = struct.pack("<2Q2I", places._address + 4 * first, counts._address, count, bins)
+            fields = {"places": pointer(places, first), "counts": counts, "count": count, "bins": bins}
             groups = launch.groups_for(-(-count // _PER_INVOCATION), device.limits)
-            launch.dispatch(_variant(shared), device, push, groups, [places, counts], [counts])
+            launch.dispatch(_variant(shared), device, groups, fields, writes=("counts",))
         part = cast(counts, default_dtype("int", device))
         total = part if total is None else total + part
     assert total is not None

@@ -11,7 +11,6 @@ import functools
 import hashlib
 import math
 import secrets
-import struct
 import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from ...core.array import VkArray, check_supported, default_dtype, empty, is_sup
 from ...core.dtypes import DType, as_dtype
 from ...kernels import launch
 from ...kernels.compact import nonzero
+from ...kernels.dispatch import Fields, pointer
 from ...kernels.gather import element_sizes
 from ...kernels.rows import as_operand, cast, check_operands
 from ...shaders.source import Variant
@@ -163,18 +163,23 @@ class Generator:
             self._position = start + count * words
         return start
 
-    def _draw(self, variant: Variant, result: VkArray, words: int, parameters: bytes = b"") -> VkArray:
+    def _draw(self, variant: Variant, result: VkArray, words: int, parameters: Fields | None = None) -> VkArray:
         """Fill a contiguous array with the next numbers, of `words` words each."""
         start = self._reserve(result.size, words)
-        itemsize = storage_itemsize(result._dtype, self._device)
         of_block = _WORDS_OF_BLOCK // words
         for first in range(0, result.size, layout.INDEX_LIMIT):
             count = min(result.size - first, layout.INDEX_LIMIT)
             block, skip = divmod(start // words + first, of_block)
-            push = struct.pack("<3Q", result._address + first * itemsize, self._key, block & (1 << 64) - 1)
-            push += parameters + struct.pack("<2I", skip, count)
+            fields = {
+                "results": pointer(result, first),
+                "key": self._key,
+                "block": block & (1 << 64) - 1,
+                "skip": skip,
+                "count": count,
+                **(parameters or {}),
+            }
             groups = launch.groups_for(-(-(skip + count) // of_block), self._device.limits)
-            launch.dispatch(variant, self._device, push, groups, [], [result])
+            launch.dispatch(variant, self._device, groups, fields, writes=("results",))
         return result
 
     def _floating(self, function: str, distribution: str, size: Size, dtype: DType | None) -> VkArray:
@@ -295,8 +300,11 @@ class Generator:
                 promotion.check_scalar_range("integers", bound, wanted)
         span = last - first + 1
         bits = 64 if span > 1 << 32 else 32
-        mask = (1 << 64) - 1
-        parameters = struct.pack("<3Q", first & mask, span & (1 << bits) - 1, (1 << bits) % span)
+        parameters = {
+            "low": first & (1 << 64) - 1,
+            "range": span & (1 << bits) - 1,
+            "threshold": (1 << bits) % span,
+        }
         result = empty(() if size is None else creation.as_shape(size, "integers", "size"), wanted, self._device)
         return self._draw(
             _integer_variant(storage_itemsize(wanted, self._device), bits == 64), result, bits // 32, parameters
