@@ -18,7 +18,7 @@ from ..core.array import VkArray, check_supported, default_dtype, empty, is_supp
 from ..core.dtypes import CATEGORIES, DTYPES, REAL_OF, DType, as_dtype
 from ..shaders.source import Variant
 from . import launch, texels
-from .dispatch import number, pointer
+from .dispatch import Number, pointer
 from .reduction_types import KEYS, TYPES, partial_dtype, widened
 from .rows import cast, check_array
 
@@ -242,7 +242,8 @@ class _Run:
     ) -> None:  # fmt: skip
         self.row, self.result, self.types, self.center = row, result, types, center
         self.device = x._device
-        self.parameters = tuple(number(value, REAL_OF.get(types[1], types[1])) for value in parameters)
+        double = types[1].bits == 64 and types[1].kind.endswith("floating")
+        self.parameters = tuple(Number(value, "d" if double else "f") for value in parameters)
         kept = [axis for axis in range(x.ndim) if axis not in axes]
         shape, strides, others = layout.sort_by_stride(
             result._shape, tuple(x._strides[axis] for axis in kept), result._strides
