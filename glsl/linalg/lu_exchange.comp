@@ -12,7 +12,7 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     uint count;         // matrices
     int order;          // of the matrices
     int first, columns; // of the panel
-    int batch, row, column_step;  // strides
+    int batch, row, column;  // strides
 } arguments;
 
 void main() {
@@ -22,7 +22,7 @@ void main() {
     if (matrix >= arguments.count) return;
     int column = int(index - matrix * others);
     if (column >= arguments.first) column += arguments.columns;
-    int at = int(matrix) * arguments.batch + column * arguments.column_step;
+    int at = int(matrix) * arguments.batch + column * arguments.column;
     for (int j = arguments.first; j < arguments.first + arguments.columns; ++j) {
         int pivot_row = arguments.pivots.data[int(matrix) * arguments.order + j];
         if (pivot_row != j) {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...core import dtypes, layout
 from ...core.array import VkArray, empty
 from ...kernels import launch
+from ...kernels.dispatch import dispatch
 from ...kernels.product import stacks
 from ...shaders.source import Variant
 from .. import creation, elementwise
@@ -80,9 +80,9 @@ def _factor_by_tiles(a: VkArray) -> tuple[VkArray, VkArray]:
         groups = max(left - 1, 1) + (left - 1) * (left // 2 if number else 0)
         for a_part, l_part, status_part in within_reach(a, factors, status):
             count = a_part._shape[0]
-            push = struct.pack("<3QI2i", a_part._address, l_part._address, status_part._address, count, n, number)
+            fields = {"a": a_part, "l": l_part, "status": status_part, "count": count, "order": n, "block": number}
             counts = launch.groups_for(count * groups, device.limits, 1)
-            device.dispatch(kernel, push, counts, (a._buffer,), (a._buffer, factors._buffer, status._buffer))
+            dispatch(kernel, counts, fields, writes=("a", "l", "status"))
     return factors, status
 
 
@@ -109,8 +109,15 @@ def _factor_block(a: VkArray, status: VkArray, first: int) -> None:
     device = a._device
     for a_part, status_part in within_reach(a, status):
         batch, n, _ = a_part._shape
-        push = struct.pack("<2QI4i", a_part._address, status_part._address, batch, n, first, *a_part._strides[:2])
+        fields = {
+            "a": a_part,
+            "status": status_part,
+            "count": batch,
+            "order": n,
+            "first": first,
+            "batch": a_part._strides[0],
+            "row": a_part._strides[1],
+        }
         groups = launch.groups_for(batch, device.limits, 1)
-        launch.dispatch(
-            variant(_TEMPLATE, a._dtype, device), device, push, groups, [], [a, status], 32 if n <= 32 else 64
-        )
+        chosen, size = variant(_TEMPLATE, a._dtype, device), 32 if n <= 32 else 64
+        launch.dispatch(chosen, device, groups, fields, writes=("a", "status"), workgroup_size=size)

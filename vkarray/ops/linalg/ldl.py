@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...core import dtypes, layout
 from ...core.array import VkArray, empty
 from ...kernels import launch
+from ...kernels.dispatch import pointer
 from ...shaders.source import Variant
 from .. import creation
 from ..manipulation import broadcast_to
@@ -60,21 +60,21 @@ def factor(x: VkArray, *, hermitian: bool = False) -> Factors:
     lower = working_copy(creation.tril(a)) if a.size else empty((batch, n, n), a._dtype, device)
     steps = max(1, _TURNS // (n * (n // 4 + 8) // _LANES + 3 * _LANES))
     following = creation.zeros((batch,), dtype=dtypes.int32, device=device)
-    arrays = (lower, pivots, status, following)
-    for first, count in _parts(batch, device) if n else ():
-        addresses = [one._address + first * one._strides[0] * one._dtype.itemsize for one in arrays]
-        push = struct.pack("<4Q2iI", *addresses, n, steps, int(hermitian))
+    chosen = variant("linalg/ldl_factor", a._dtype, device)
+    arrays = {"a": lower, "pivots": pivots, "status": status, "next": following}
+    numbers = {"order": n, "steps": steps, "hermitian": hermitian}
+    for first, groups in _parts(batch, device) if n else ():
+        fields = {name: pointer(one, first * one._strides[0]) for name, one in arrays.items()} | numbers
         for _ in range(0, n, steps):
-            kernel = variant("linalg/ldl_factor", a._dtype, device)
-            launch.dispatch(kernel, device, push, (count, 1, 1), [lower], list(arrays), workgroup_size=_LANES)
+            launch.dispatch(chosen, device, groups, fields, writes=tuple(arrays), workgroup_size=_LANES)
     return Factors(_stacked(lower, (*stack, n, n)), _stacked(pivots, (*stack, n)), _stacked(status, tuple(stack)))
 
 
-def _parts(batch: int, device: Device) -> Iterator[tuple[int, int]]:
-    """(first, count) of matrices that one dispatch has workgroups for."""
+def _parts(batch: int, device: Device) -> Iterator[tuple[int, tuple[int, int, int]]]:
+    """The first matrix and the workgroups, one for a matrix, of each dispatch."""
     most = device.limits.max_workgroup_count[0]
     for first in range(0, batch, most):
-        yield first, min(most, batch - first)
+        yield first, (min(most, batch - first), 1, 1)
 
 
 def _stacked(x: VkArray, shape: tuple[int, ...]) -> VkArray:
@@ -102,15 +102,13 @@ def solve(factors: VkArray, pivots: VkArray, b: VkArray, *, hermitian: bool = Fa
     solution = working_copy(broadcast_to(b, (*stack, n, columns)))
     exchanged = _stacked(launch.contiguous(broadcast_to(pivots, (*stack, n))), (batch, n))
     steps = max(1, _TURNS // (n * (columns // _LANES + 1) + 64))
-    kernel = variant("linalg/ldl_solve", b._dtype, device)
+    chosen = variant("linalg/ldl_solve", b._dtype, device)
     for backward in (False, True):
         following = creation.full((batch,), n - 1 if backward else 0, dtype=dtypes.int32, device=device)
-        arrays = (a, solution, exchanged, following)
-        for first, count in _parts(batch, device):
-            addresses = [one._address + first * one._strides[0] * one._dtype.itemsize for one in arrays]
-            push = struct.pack("<4Q3i2I", *addresses, n, columns, steps, int(hermitian), int(backward))
+        arrays = {"a": a, "b": solution, "pivots": exchanged, "next": following}
+        numbers = {"order": n, "columns": columns, "steps": steps, "hermitian": hermitian, "backward": backward}
+        for first, groups in _parts(batch, device):
+            fields = {name: pointer(one, first * one._strides[0]) for name, one in arrays.items()} | numbers
             for _ in range(0, n, steps):
-                launch.dispatch(
-                    kernel, device, push, (count, 1, 1), [a, exchanged], [solution, following], workgroup_size=_LANES
-                )
+                launch.dispatch(chosen, device, groups, fields, writes=("b", "next"), workgroup_size=_LANES)
     return _stacked(solution, (*stack, n, columns))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +10,7 @@ from ...core import dtypes, layout, promotion
 from ...core.array import VkArray, empty, is_supported
 from ...core.dtypes import DType
 from ...kernels import launch
+from ...kernels.dispatch import dispatch
 from ...kernels.product import stacks
 from ...kernels.rows import cast, check_operands
 from ...shaders.source import Variant
@@ -136,14 +136,20 @@ def _factor_by_strips(given: Factors, strip: Strip) -> Factors:
         kernel = launch.kernel(chosen, device, size)
         for parts in within_reach(even, odd, rows_of, sources, status):
             count = parts[0]._shape[0]
-            push = struct.pack("<5QI2i", *(part._address for part in parts), count, n, number)
+            arrays = dict(zip(("even", "odd", "rows_of", "sources", "status"), parts, strict=True))
             groups = launch.groups_for(count * (strips - number if number else 1), device.limits, 1)
-            buffers = [part._buffer for part in parts]
-            device.dispatch(kernel, push, groups, buffers, buffers)
+            dispatch(kernel, groups, {**arrays, "count": count, "order": n, "number": number}, writes=tuple(arrays))
     for source, target, rows_part in within_reach(even, odd, rows_of):
-        push = struct.pack("<3Q3I", source._address, target._address, rows_part._address, source.size, n, strip.columns)
+        fields = {
+            "given": source,
+            "lu": target,
+            "rows_of": rows_part,
+            "count": source.size,
+            "order": n,
+            "width": strip.columns,
+        }
         groups = launch.groups_for(source.size, device.limits)
-        launch.dispatch(_moving_variant("linalg/lu_arrange", dtype), device, push, groups, [even, rows_of], [odd])
+        launch.dispatch(_moving_variant("linalg/lu_arrange", dtype), device, groups, fields, writes=("lu",))
     return Factors(odd, rows_of, status)
 
 
@@ -167,21 +173,27 @@ def _factor_panel(columns: slice, a: VkArray, rows_of: VkArray, pivots: VkArray,
     batch, n, _ = a._shape
     device, first = a._device, columns.start
     width = columns.stop - first
-    panel = block(a, slice(first, n), columns)
-    push = struct.pack(
-        "<4QI7i", panel._address, rows_of._address, pivots._address, status._address, batch, n - first, width, first, n,
-        *a._strides,
-    )  # fmt: skip
+    shared = {
+        "pivots": pivots,
+        "count": batch,
+        "order": n,
+        "first": first,
+        "columns": width,
+        "batch": a._strides[0],
+        "row": a._strides[1],
+        "column": a._strides[2],
+    }
+    panel = {"a": block(a, slice(first, n), columns), "rows_of": rows_of, "status": status, "rows": n - first}
     size = _workgroup_size(n - first, device)
     groups = launch.groups_for(batch, device.limits, 1)
     chosen = variant("linalg/lu_panel", a._dtype, device)
-    launch.dispatch(chosen, device, push, groups, [], [a, rows_of, pivots, status], size)
+    writes = ("a", "rows_of", "pivots", "status")
+    launch.dispatch(chosen, device, groups, {**shared, **panel}, writes=writes, workgroup_size=size)
     if width < n:
-        push = struct.pack("<2QI6i", a._address, pivots._address, batch, n, first, width, *a._strides)
         chosen = _moving_variant("linalg/lu_exchange", a._dtype)
         size = triangular.WORKGROUP_SIZE
         groups = launch.groups_for(batch * (n - width), device.limits, size)
-        launch.dispatch(chosen, device, push, groups, [pivots], [a], size)
+        launch.dispatch(chosen, device, groups, {**shared, "a": a}, writes=("a",), workgroup_size=size)
 
 
 def pivots_of(rows_of: VkArray, turns: int) -> VkArray:
@@ -202,13 +214,14 @@ def _exchange(rows_of: VkArray, pivots: VkArray, to_pivots: bool) -> None:
     """Write one notation of an order of rows from the other."""
     device, (batch, n) = rows_of._device, rows_of._shape
     work = empty((batch, 2 * n), dtypes.int32, device)
-    written = pivots if to_pivots else rows_of
+    writes = ("pivots" if to_pivots else "rows", "work")
     for parts in within_reach(rows_of, pivots, work):
         count = parts[0]._shape[0]
-        push = struct.pack("<3QI2iI", *(part._address for part in parts), count, n, pivots._shape[1], to_pivots)
+        arrays = dict(zip(("rows", "pivots", "work"), parts, strict=True))
+        fields = {**arrays, "count": count, "order": n, "turns": pivots._shape[1], "to_pivots": to_pivots}
         size = triangular.WORKGROUP_SIZE
         groups = launch.groups_for(count, device.limits, size)
-        launch.dispatch(_PIVOTS, device, push, groups, [rows_of, pivots, work], [written, work], size)
+        launch.dispatch(_PIVOTS, device, groups, fields, writes=writes, workgroup_size=size)
 
 
 # -- solve and inv ----------------------------------------------------------------------------------------------------
@@ -281,9 +294,16 @@ def permuted(b: VkArray, rows_of: VkArray, shape: tuple[int, int, int]) -> VkArr
     """A new array of shape (batch, N, K) with the rows of the contiguous b in the order of the factors' rows."""
     x = empty(shape, b._dtype, b._device)
     for source, target, rows in within_reach(b._view(shape, x._strides), x, rows_of):
-        push = struct.pack("<3Q3I", source._address, target._address, rows._address, target.size, *shape[1:])
+        fields = {
+            "b": source,
+            "x": target,
+            "rows_of": rows,
+            "count": target.size,
+            "rows": shape[1],
+            "columns": shape[2],
+        }
         groups = launch.groups_for(target.size, b._device.limits)
-        launch.dispatch(_moving_variant("linalg/lu_permute", b._dtype), b._device, push, groups, [b, rows_of], [x])
+        launch.dispatch(_moving_variant("linalg/lu_permute", b._dtype), b._device, groups, fields, writes=("x",))
     return x
 
 
@@ -334,12 +354,21 @@ def determinants_of(factors: Factors, stack: layout.Shape, whole: bool) -> tuple
     flat = [array._view((lu._shape[0],), (1,)) for array in (values, exponents)]
     for a, state, value, exponent in within_reach(lu, status, *flat):
         batch, n, _ = a._shape
-        addresses = (array._address for array in (a, state, value, exponent))
-        push = struct.pack("<4QI3iI", *addresses, batch, n, a._strides[0], a._strides[1] + a._strides[2], whole)
+        fields = {
+            "a": a,
+            "status": state,
+            "values": value,
+            "exponents": exponent,
+            "count": batch,
+            "order": n,
+            "batch": a._strides[0],
+            "step": a._strides[1] + a._strides[2],
+            "whole": whole,
+        }
         size = triangular.WORKGROUP_SIZE
         groups = launch.groups_for(batch, device.limits, size)
-        chosen = variant("linalg/lu_determinant", lu._dtype, device)
-        launch.dispatch(chosen, device, push, groups, [a, state], [value, exponent], size)
+        chosen, writes = variant("linalg/lu_determinant", lu._dtype, device), ("values", "exponents")
+        launch.dispatch(chosen, device, groups, fields, writes=writes, workgroup_size=size)
     return values, exponents
 
 

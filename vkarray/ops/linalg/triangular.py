@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,11 +9,13 @@ from ...core import layout
 from ...core.array import VkArray, is_supported
 from ...core.dtypes import DType
 from ...kernels import launch
+from ...kernels.dispatch import dispatch, pointer
 from ...kernels.product import stacks
 from ...shaders.source import Variant
 from .common import FACTORED, block, flipped, variant, variants_of, within_reach
 
 if TYPE_CHECKING:
+    from ..._vk.pointer import Pointer
     from ...kernels.launch import Device
 
 # Rows that one invocation solves, one after the other, before a matrix product takes them out of the rows that remain.
@@ -94,12 +95,23 @@ def _solve_by_tiles(t: VkArray, b: VkArray, upper: bool, unit: bool) -> None:
             if upper:
                 t_first, b_first = (n - 1) * sum(t_strides), (n - 1) * b_row
                 t_strides, b_row = [-stride for stride in t_strides], -b_row
-            push = struct.pack(
-                "<2QI9iIi", t_part._address, b_part._address, count, n, columns, t_first, t_step, *t_strides,
-                b_first, b_step, b_row, unit, number,
-            )  # fmt: skip
-            counts = launch.groups_for(count * groups, device.limits, 1)
-            device.dispatch(kernel, push, counts, (t._buffer, b._buffer), (b._buffer,))
+            fields = {
+                "t": t_part,
+                "b": b_part,
+                "count": count,
+                "rows": n,
+                "columns": columns,
+                "t_first": t_first,
+                "t_batch": t_step,
+                "t_row": t_strides[0],
+                "t_column": t_strides[1],
+                "b_first": b_first,
+                "b_batch": b_step,
+                "b_row": b_row,
+                "unit": unit,
+                "block": number,
+            }
+            dispatch(kernel, launch.groups_for(count * groups, device.limits, 1), fields, writes=("b",))
 
 
 def solve_block(t: VkArray, b: VkArray, *, unit: bool = False, conjugate: bool = False) -> None:
@@ -111,16 +123,31 @@ def solve_block(t: VkArray, b: VkArray, *, unit: bool = False, conjugate: bool =
     device = t._device
     for t_part, b_part in within_reach(t, b):
         batch, rows, columns = b_part._shape
-        (t_address, t_first), (b_address, b_first) = _lowest(t_part), _lowest(b_part)
-        push = struct.pack(
-            "<2QI10i2I", t_address, b_address, batch, rows, columns, t_first, *t_part._strides, b_first, *b_part._strides,
-            unit, conjugate,
-        )  # fmt: skip
+        (t_lowest, t_first), (b_lowest, b_first) = _lowest(t_part), _lowest(b_part)
+        (t_batch, t_row, t_column), (b_batch, b_row, b_column) = t_part._strides, b_part._strides
+        fields = {
+            "t": t_lowest,
+            "b": b_lowest,
+            "count": batch,
+            "rows": rows,
+            "columns": columns,
+            "t_first": t_first,
+            "t_batch": t_batch,
+            "t_row": t_row,
+            "t_column": t_column,
+            "b_first": b_first,
+            "b_batch": b_batch,
+            "b_row": b_row,
+            "b_column": b_column,
+            "unit": unit,
+            "conjugate": conjugate,
+        }
         groups = launch.groups_for(batch * columns, device.limits, WORKGROUP_SIZE)
-        launch.dispatch(variant(_TEMPLATE, t._dtype, device), device, push, groups, [t], [b], WORKGROUP_SIZE)
+        chosen = variant(_TEMPLATE, t._dtype, device)
+        launch.dispatch(chosen, device, groups, fields, writes=("b",), workgroup_size=WORKGROUP_SIZE)
 
 
-def _lowest(x: VkArray) -> tuple[int, int]:
-    """The address of the element that lies lowest in memory, and how many elements from there the first one is."""
+def _lowest(x: VkArray) -> tuple[Pointer, int]:
+    """The place of the element that lies lowest in memory, and how many elements from there the first one is."""
     low, _ = layout.offset_range(x._shape, x._strides)
-    return x._view(x._shape, x._strides, low)._address, -low
+    return pointer(x, low), -low
