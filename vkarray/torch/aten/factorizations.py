@@ -207,4 +207,4 @@ def _ldl_solved(factors: VkArray, pivots: VkArray, b: VkArray, *, hermitian: boo
 
 
 native("linalg_ldl_factor_ex", _ldl)
-native("linalg/ldl_solve", _ldl_solved)
+native("linalg_ldl_solve", _ldl_solved)
