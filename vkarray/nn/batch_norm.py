@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from ..core import dtypes
 from ..core.array import VkArray, empty, is_supported, storage_itemsize
 from ..core.dtypes import DType
 from ..kernels import launch
+from ..kernels.dispatch import number, pointer
 from ..kernels.reductions import partial_dtype
 from ..kernels.row_kernels import FLOATING, HALF_FEATURES
 from ..kernels.rows import cast
@@ -77,16 +77,24 @@ def _run(x: VkArray, result: VkArray, columns: Sequence[VkArray | None], numbers
     device, channels, plane = x._device, x._shape[1], math.prod(x._shape[2:])
     vector = _PACK_BYTES // storage_itemsize(x._dtype, device)
     half = x._dtype is dtypes.float16 and device.features >= HALF_FEATURES
-    epsilon = struct.pack("<d", eps) if x._dtype.bits == 64 else struct.pack("<f4x", eps)
-    addresses = [result._address if one is None else one._address for one in columns]
+    mean, variance, weight, bias = (0 if one is None else one for one in columns)
     given = [int(one is not None) for one in columns[1:]]
     for source, target in batches("batch_norm", (x, result)):
         count = math.prod(source._shape)
-        push = struct.pack("<6Q8s3I", source._address, target._address, *addresses, epsilon, count, channels, plane)
-        packed = source._address % _PACK_BYTES == 0 and target._address % _PACK_BYTES == 0
-        launch.dispatch(
-            _variant(x._dtype, numbers, device, half), device, push,
-            launch.groups_for(-(-count // (_PACKS * vector)), device.limits),
-            [source, *(one for one in columns if one is not None)], [target],
-            constants=tuple(enumerate((*given, int(packed)), 1)),
-        )  # fmt: skip
+        fields = {
+            "x": source,
+            "r": target,
+            "mean": mean,
+            "variance": variance,
+            "weight": weight,
+            "bias": bias,
+            "epsilon": number(eps, x._dtype),
+            "count": count,
+            "channels": channels,
+            "plane": plane,
+        }
+        packed = all(pointer(one).is_aligned(_PACK_BYTES) for one in (source, target))
+        constants = tuple(enumerate((*given, int(packed)), 1))
+        groups = launch.groups_for(-(-count // (_PACKS * vector)), device.limits)
+        variant = _variant(x._dtype, numbers, device, half)
+        launch.dispatch(variant, device, groups, fields, writes=("r",), constants=constants)

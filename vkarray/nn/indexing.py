@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -96,18 +95,26 @@ def join_by_place(
         levels += 1
     pieces = empty((count, columns), partial_dtype(dtype), device) if levels > 1 else target
     chosen = _variant(reduce, dtype, device)
-    addresses = [array._address for array in (keys, order, values, pieces, target)]
     part = max(1, layout.INDEX_LIMIT // columns)
     for level in range(1, levels + 1):
         constants = ((1, int(level == 1)), (2, int(level == levels)), (3, int(with_target)))
         for first in range(0, count, part):
             own = min(part, count - first)
-            push = struct.pack("<5Q5I", *addresses, count, columns, first, own, _REACH**level)
+            fields = {
+                "keys": keys,
+                "places": order,
+                "values": values,
+                "pieces": pieces,
+                "target": target,
+                "count": count,
+                "columns": columns,
+                "first": first,
+                "keys_of_dispatch": own,
+                "span": _REACH**level,
+            }
             groups = launch.groups_for(own * columns, device.limits)
-            launch.dispatch(
-                chosen, device, push, groups, [keys, order, values, pieces, target],
-                [target if level == levels else pieces], constants=constants,
-            )  # fmt: skip
+            writes = ("target",) if level == levels else ("pieces",)
+            launch.dispatch(chosen, device, groups, fields, writes=writes, constants=constants)
 
 
 def _numbers(count: int, device: Device) -> VkArray:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..core import layout, promotion
-from ..core.array import VkArray, empty, is_supported, storage_itemsize
+from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import DType
 from ..kernels import launch
+from ..kernels.dispatch import pointer
 from ..kernels.launch import Operation
 from ..kernels.reductions import Reduction, partial_dtype
 from ..kernels.row_kernels import FLOATING, Option, layout_of, reshaped, row_kernel
@@ -267,20 +267,25 @@ def _column_sums(gradients: VkArray, x: VkArray, statistics: Sequence[VkArray | 
     sums = empty((chunks, 2, columns), partial_dtype(x._dtype), device)
     if not x.size:
         return statistical.sum(creation.zeros(sums._shape, dtype=sums._dtype, device=device), axis=0)
-    itemsize, real = storage_itemsize(x._dtype, device), sums._dtype.itemsize
     part = max(1, launch.index_limit(device, sums._dtype) // (chunk * columns))  # chunks of a dispatch
     for first in range(0, chunks, part):
         row = first * chunk
-        addresses = [one._address + row * columns * itemsize for one in (gradients, x)]
-        addresses += [0 if one is None else one._address + row * real for one in statistics]
+        mean, rstd = (0 if one is None else pointer(one, row) for one in statistics)
         count = min(part * chunk, rows - row)
-        push = struct.pack("<5Q3I", *addresses, sums._address + first * 2 * columns * real, count, columns, chunk)
+        fields = {
+            "gradients": pointer(gradients, row * columns),
+            "elements": pointer(x, row * columns),
+            "mean": mean,
+            "rstd": rstd,
+            "sums": pointer(sums, first * 2 * columns),
+            "rows": count,
+            "columns": columns,
+            "chunk": chunk,
+        }
         groups = launch.groups_for(-(-count // chunk) * columns, device.limits)
-        launch.dispatch(
-            _column_variant(x._dtype, device), device, push, groups,
-            [gradients, x, *(one for one in statistics if one is not None)], [sums],
-            constants=((1, int(statistics[0] is not None)),),
-        )  # fmt: skip
+        constants = ((1, int(statistics[0] is not None)),)
+        variant = _column_variant(x._dtype, device)
+        launch.dispatch(variant, device, groups, fields, writes=("sums",), constants=constants)
     return reshaped(sums, (2, columns)) if chunks == 1 else statistical.sum(sums, axis=0)
 
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..core.array import VkArray, empty, is_supported, storage_itemsize
+from ..core import dtypes
+from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import DType
 from ..kernels import launch
-from ..kernels.reductions import partial_dtype
+from ..kernels.dispatch import number, pointer
 from ..kernels.row_kernels import FLOATING
 from ..shaders.source import Variant
 
@@ -54,19 +54,19 @@ _UNSCALE = "if (scale != T(1)) x[1] = vx_divide(x[1], scale); "
 _ADAM = Step(
     "Adam",
     _UNSCALE + "vx_adam(x, PARAMETER(0), PARAMETER(1), PARAMETER(2), PARAMETER(3), PARAMETER(4), "
-    "PARAMETER(5), step_size, root, push.flags);",
+    "PARAMETER(5), step_size, root, arguments.flags);",
     5, 0b11111, 0b11101,
     "T step_size = vx_divide(PARAMETER(0), vx_correction(PARAMETER(6), step)); "
     "T root = vx_divide(T(1), vx_sqrt(vx_correction(PARAMETER(7), step)));",
 )  # fmt: skip
 # Without the largest second moments.
 _PLAIN_ADAM = Step("plain Adam", _ADAM.body, 5, 0b01111, 0b01101, _ADAM.prepare)
-_SGD_BODY = _UNSCALE + "vx_sgd(x, PARAMETER(0), PARAMETER(1), PARAMETER(2), PARAMETER(3), push.flags);"
+_SGD_BODY = _UNSCALE + "vx_sgd(x, PARAMETER(0), PARAMETER(1), PARAMETER(2), PARAMETER(3), arguments.flags);"
 _SGD = Step("SGD", _SGD_BODY, 3, 0b111, 0b101)
 _PLAIN_SGD = Step("plain SGD", _SGD_BODY, 3, 0b011, 0b001)
 _ADAGRAD = Step(
     "Adagrad",
-    _UNSCALE + "vx_adagrad(x, rate, PARAMETER(2), PARAMETER(3), push.flags);",
+    _UNSCALE + "vx_adagrad(x, rate, PARAMETER(2), PARAMETER(3), arguments.flags);",
     3, 0b111, 0b101,
     "T rate = vx_divide(PARAMETER(0), vx_product_sum(step - T(1), PARAMETER(1), T(1)));",
 )  # fmt: skip
@@ -155,39 +155,39 @@ def _dispatch(
     flags: int, numbers: Sequence[tuple[float, float]] | None, steps: Sequence[VkArray] | None, skip: VkArray | None,
     scale: VkArray | None,
 ) -> None:  # fmt: skip
-    double = partial_dtype(dtype).bits == 64
     of_group = launch.invocations_of_group(device.limits) * _PER_INVOCATION
-    pack = struct.Struct(f"<2IQ{step.slots}Q" + ("2d" if double else "f4xf4x")).pack
-    rows, groups = [], 0
-    reads: list[VkArray] = [one for one in (skip, scale, *(steps or ())) if one is not None]
+    limit = launch.index_limit(device, dtype)
+    words: list[int] = []  # of 64 bits
+    rows = groups = 0
+    reads: list[VkArray] = list(steps or ())
     writes: list[VkArray] = []
-    itemsize = storage_itemsize(dtype, device)
-    for number, arrays in enumerate(tensors):
+    for tensor, arrays in enumerate(tensors):
         first = arrays[0]
         assert first is not None
-        pair = (0.0, 0.0) if numbers is None else numbers[number]
-        addresses = [0 if one is None else one._address for one in arrays]
-        start = 0 if steps is None else steps[number]._address
-        for offset in range(0, first.size, launch.index_limit(device, dtype)):
-            count = min(first.size - offset, launch.index_limit(device, dtype))
-            moved = [address + offset * itemsize if address else 0 for address in addresses]
-            rows.append(pack(count, groups, start, *moved, *pair))
+        pair = [number(value, dtype).bits for value in ((0.0, 0.0) if numbers is None else numbers[tensor])]
+        start = 0 if steps is None else pointer(steps[tensor]).address
+        for offset in range(0, first.size, limit):
+            count = min(first.size - offset, limit)
+            places = [0 if one is None else pointer(one, offset).address for one in arrays]
+            words += (count | groups << 32, start, *places, *pair)
+            rows += 1
             groups += -(-count // of_group)
         for slot, one in enumerate(arrays):
             if one is not None:
                 (writes if step.writes >> slot & 1 else reads).append(one)
-    table = b"".join(rows)
-    buffer = device.allocate(len(table))
-    device.upload(buffer, 0, table)
-    values = [*parameters, *[0.0] * (10 - len(parameters))]
-    packed = struct.pack("<10d", *values) if double else struct.pack("<" + "f4x" * 10, *values)
-    lone = [0 if one is None else one._address for one in (skip, scale)]
-    push = struct.pack("<3Q2I", buffer.address, *lone, len(rows), flags) + packed
-    invocations = groups * (of_group // _PER_INVOCATION)
-    launch.dispatch(
-        _variant(step, dtype, device), device, push, launch.groups_for(invocations, device.limits), reads, writes,
-        buffers=[buffer],
-    )  # fmt: skip
+    table = empty((2 * len(words),), dtypes.uint32, device)
+    device.upload(table._buffer, 0, b"".join([word.to_bytes(8, "little") for word in words]))
+    fields = {
+        "table": table,
+        "skip": 0 if skip is None else skip,
+        "scale": 0 if scale is None else scale,
+        "tensors": rows,
+        "flags": flags,
+        "parameters": [number(value, dtype) for value in (*parameters, *[0.0] * (10 - len(parameters)))],
+    }
+    workgroups = launch.groups_for(groups * (of_group // _PER_INVOCATION), device.limits)
+    variant = _variant(step, dtype, device)
+    launch.dispatch(variant, device, workgroups, fields, writes=(), also_reads=reads, also_writes=writes)
 
 
 def of_lists(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from ..core import dtypes
 from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import DType
 from ..kernels import launch
+from ..kernels.dispatch import number
 from ..ops import creation
 from ..shaders.source import Variant
 
@@ -39,19 +39,14 @@ def variants(device: Device) -> Iterator[Variant]:
             yield _variant(dtype)
 
 
-def _packed(threshold: float, dtype: DType) -> bytes:
+def _rounded_down(threshold: float, dtype: DType) -> float:
     """The largest number of the type that is not above the threshold: no quotient of that type lies between."""
     if dtype is dtypes.float64:
-        return struct.pack("<d", threshold)
+        return threshold
     if not abs(threshold) < 3.4e38:
-        return struct.pack("<f4x", math.copysign(math.inf, threshold) if threshold == threshold else math.nan)
-    (rounded,) = struct.unpack("<f", struct.pack("<f", threshold))
-    if rounded > threshold:
-        (bits,) = struct.unpack("<i", struct.pack("<f", rounded))
-        rounded = (
-            -1e-45 if not rounded else struct.unpack("<f", struct.pack("<i", bits + (1 if rounded < 0 else -1)))[0]
-        )
-    return struct.pack("<f4x", rounded)
+        return math.copysign(math.inf, threshold) if threshold == threshold else math.nan
+    step = 2.0 ** max(math.frexp(threshold)[1] - 24, -149)  # to the next number of float32
+    return math.floor(threshold / step) * step
 
 
 def kept(boxes: VkArray, threshold: float) -> VkArray:
@@ -75,16 +70,26 @@ def kept(boxes: VkArray, threshold: float) -> VkArray:
         raise ValueError(f"kept: {count} boxes have too many pairs. Suppress them in parts.")
     boxes = launch.contiguous(boxes)
     words = empty((count * width,), dtypes.uint32, device)
-    push = struct.pack("<2Q", boxes._address, words._address) + _packed(threshold, boxes._dtype)
+    fields = {
+        "boxes": boxes,
+        "words": words,
+        "threshold": number(_rounded_down(threshold, boxes._dtype), boxes._dtype),
+        "count": count,
+        "width": width,
+    }
     groups = launch.groups_for(count * width, device.limits)
-    launch.dispatch(_variant(boxes._dtype), device, push + struct.pack("<2I", count, width), groups, [boxes], [words])
+    launch.dispatch(_variant(boxes._dtype), device, groups, fields, writes=("words",))
     suppressed = creation.zeros((width,), dtype=dtypes.uint32, device=device)
     part = max(1, _TURNS // (2 + width // _LANES))
     for first in range(0, width, part):
-        push = struct.pack(
-            "<3Q4I", words._address, suppressed._address, result._address, count, width, first, min(first + part, width)
-        )
-        launch.dispatch(
-            _SWEEP, device, push, (1, 1, 1), [words, suppressed], [suppressed, result], workgroup_size=_LANES
-        )
+        fields = {
+            "words": words,
+            "suppressed": suppressed,
+            "kept": result,
+            "count": count,
+            "width": width,
+            "begin": first,
+            "end": min(first + part, width),
+        }
+        launch.dispatch(_SWEEP, device, (1, 1, 1), fields, writes=("suppressed", "kept"), workgroup_size=_LANES)
     return result
