@@ -12,5 +12,6 @@
 #endif
 #define LOAD_coefficients(x) (x)
 #define STORE_coefficients(v) (v)
+#define IMMEDIATE_coefficients(bits) COMPUTE_coefficients(0.0)  // never in the arguments
 
 #endif
