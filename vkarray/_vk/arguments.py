@@ -1,4 +1,4 @@
-"""Memory for the arguments of the library's kernels: one block for each dispatch, in a uniform buffer at a dynamic offset.
+"""Memory for the arguments of the library's kernels: one block for each dispatch, in a buffer at a dynamic offset.
 
 One descriptor set layout serves all of these kernels. Each command buffer has memory of its own: the host writes it before
 it submits the commands, and again only when the device has done them.
@@ -17,7 +17,16 @@ if TYPE_CHECKING:
 
 STEP = 256  # between the blocks of two dispatches: no device asks for a larger alignment
 LEAST_BYTES = 1 << 15
-_KIND = vk.VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC
+_UNIFORM, _STORAGE = vk.VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, vk.VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC
+
+
+def kind_of(device: Device) -> int:
+    """The kind of descriptor that shows arguments: GPUs read uniform buffers fastest.
+
+    Mesa's llvmpipe would compile a kernel anew for each value in them that a branch depends on. For CPU drivers kernels read
+    arguments from storage buffers (`spirv.arguments_in_storage`), which costs as much as push constants there.
+    """
+    return _STORAGE if device.limits.is_cpu else _UNIFORM
 
 
 class ArgumentMemory:
@@ -57,7 +66,7 @@ class ArgumentMemory:
         """Let the descriptor set show a block of memory."""
         device, functions = self.device, self.device.functions
         if self.pool[0] == NULL:
-            size = array("VkDescriptorPoolSize", [{"type": _KIND, "descriptorCount": 1}])
+            size = array("VkDescriptorPoolSize", [{"type": kind_of(device), "descriptorCount": 1}])
             create = struct(
                 "VkDescriptorPoolCreateInfo",
                 flags=vk.VK_DESCRIPTOR_POOL_CREATE_FREE_DESCRIPTOR_SET_BIT,
@@ -78,7 +87,7 @@ class ArgumentMemory:
             dstSet=self.set[0],
             dstBinding=BINDING,
             descriptorCount=1,
-            descriptorType=_KIND,
+            descriptorType=kind_of(device),
             pBufferInfo=info,
         )
         functions.vkUpdateDescriptorSets(device.handle, 1, write, 0, NULL)
@@ -101,7 +110,7 @@ def make_layout(device: Device, cell: Any) -> None:
         [
             {
                 "binding": BINDING,
-                "descriptorType": _KIND,
+                "descriptorType": kind_of(device),
                 "descriptorCount": 1,
                 "stageFlags": vk.VK_SHADER_STAGE_COMPUTE_BIT,
             }

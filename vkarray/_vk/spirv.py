@@ -463,3 +463,19 @@ def add_float_controls(module: Module, name: str, wanted: dict[int, frozenset[in
         *modes,
         *words[before_debug:],
     )
+
+
+def arguments_in_storage(words: tuple[int, ...], name: str) -> tuple[int, ...]:
+    """The module with its block of arguments in a storage buffer that it only reads."""
+    made, place, decorated = list(words), HEADER_WORDS, 0
+    for opcode, operands in instructions(words, name):
+        if opcode == 32 and operands[1] == _UNIFORM:
+            made[place + 2] = _STORAGE_BUFFER
+        elif opcode == 59 and operands[2] == _UNIFORM:
+            made[place + 3] = _STORAGE_BUFFER
+            variable = operands[1]
+        elif opcode == 71:
+            decorated = place
+        place += len(operands) + 1
+    made[decorated:decorated] = [3 << 16 | 71, variable, _NON_WRITABLE]
+    return tuple(made)
