@@ -7,9 +7,7 @@ layout(local_size_x_id = 0) in;
 
 layout(buffer_reference, scalar) readonly buffer Elements { COMPLEX data[]; };
 layout(buffer_reference, scalar) writeonly buffer Results { COMPLEX data[]; };
-layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
 
-#define LAYOUT_WORDS 16
 layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements a;
     Results r;
@@ -20,14 +18,10 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     uint conjugate;
     uint place_axis; // the dimension of `layout_` that counts k
     uint rank;
-    int layout_[LAYOUT_WORDS];  // sizes of the dimensions; strides in a; strides in r
+    int layout_[192]; // sizes of the dimensions; strides in a; strides in r
 } arguments;
 
-int layout_at(uint row, uint axis) {
-    uint at = row * arguments.rank + axis;
-    if (3u * arguments.rank <= uint(LAYOUT_WORDS)) return arguments.layout_[at];
-    return Metadata(uvec2(arguments.layout_[0], arguments.layout_[1])).data[at];
-}
+int layout_at(uint row, uint axis) { return arguments.layout_[row * arguments.rank + axis]; }
 
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;

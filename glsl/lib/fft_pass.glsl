@@ -57,9 +57,7 @@ layout(constant_id = 15) const uint ROUNDS = 1u;
 
 layout(buffer_reference, scalar) buffer Reals { REAL data[]; };
 layout(buffer_reference, scalar) buffer Complexes { COMPLEX data[]; };
-layout(buffer_reference, scalar) readonly buffer Metadata { int data[]; };
 
-#define LAYOUT_WORDS 10
 layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 a, r;
     uvec2 line_roots;     // between the radices of a line
@@ -71,24 +69,20 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     uint a_count;         // elements of a that there are
     uint r_count;         // elements of r that are wanted
     uint places;          // lines of a transform in its first pass, L in all others
-    uint mode;            // flags; in the second byte the dimension of `layout_` that counts places, in the third the rank
+    uint mode;            // flags
     int a_step, r_step;   // between the elements of a line
-    int layout_[LAYOUT_WORDS];  // sizes of the dimensions of the batch of lines; strides in a; strides in r
+    uint place_axis;      // the dimension of `layout_` that counts places
+    uint rank;
+    int layout_[195];     // sizes of the dimensions of the batch of lines; strides in a; strides in r
 } arguments;
 
-uint rank() { return arguments.mode >> 16; }
-
-int layout_at(uint row, uint axis) {
-    uint at = row * rank() + axis;
-    if (3u * rank() <= uint(LAYOUT_WORDS)) return arguments.layout_[at];
-    return Metadata(uvec2(arguments.layout_[0], arguments.layout_[1])).data[at];
-}
+int layout_at(uint row, uint axis) { return arguments.layout_[row * arguments.rank + axis]; }
 
 struct Line { int a, r; uint place; };
 
 Line find_line(uint index) {
     Line line = Line(0, 0, 0u);
-    for (int axis = int(rank()) - 1; axis >= 0; --axis) {
+    for (int axis = int(arguments.rank) - 1; axis >= 0; --axis) {
         uint position = index;
         if (axis > 0) {
             uint size = uint(layout_at(0u, uint(axis)));
@@ -97,7 +91,7 @@ Line find_line(uint index) {
             index = quotient;
         }
         uint from = position, to = position;
-        if (axis == int(arguments.mode >> 8 & 0xFFu)) {
+        if (axis == int(arguments.place_axis)) {
             line.place = position / (ODD / 2u + 1u) * ODD + position % (ODD / 2u + 1u);
             if (LOAD == HERMITIAN) from = line.place;
             if (STORE == HERMITIAN) to = line.place;

@@ -1,17 +1,15 @@
-// Scales each column of a stack of complex matrices to a Euclidean norm of 1. With REAL_INPUT in `mode` the columns belong to
-// a real matrix: those of a real eigenvalue become real, and that of the second of a conjugate pair the conjugate of the first.
+// Scales each column of a stack of complex matrices to a Euclidean norm of 1. With `real_input` the columns belong to a
+// real matrix: those of a real eigenvalue become real, and that of the second of a conjugate pair the conjugate of the first.
 // One invocation for a column.
 #include "lib/extensions.glsl"
 #include "lib/eig.glsl"
 
 layout(local_size_x_id = 0) in;
 
-#define REAL_INPUT 1u
-
 layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 v;            // (batch, n, n)
     uvec2 t;            // (batch, 2 n, n), with the eigenvalues on its diagonal
-    uint batch, n, mode;
+    uint batch, n, real_input;
 } arguments;
 
 void main() {
@@ -21,7 +19,7 @@ void main() {
     uint column = unit - matrix * n;
     uvec2 v = vx_address(arguments.v, matrix, n * n);
     REAL imaginary = Elements(vx_address(arguments.t, matrix, 2u * n * n)).data[column * n + column].y;
-    bool real_input = (arguments.mode & REAL_INPUT) != 0u;
+    bool real_input = arguments.real_input != 0u;
     bool pair = real_input && imaginary != REAL(0);
     if (pair && imaginary < REAL(0)) return;
     C largest = C(0);

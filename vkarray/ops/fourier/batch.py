@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...core import layout
-from ...core.array import VkArray, storage_itemsize
+from ...core.array import VkArray
+from ...kernels.dispatch import Pointer, pointer
 
 NO_AXIS = 0xFF
 # Elements that one dispatch spans: NVIDIA computes offsets in bytes in 32 bits, and elements have up to 16.
@@ -24,10 +25,11 @@ class Dimension(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What one dispatch covers: dimensions (those close in the source's memory last) and the addresses of both arrays."""
+    """What one dispatch covers: dimensions (those close in the source's memory last), and where it begins in both arrays."""
 
     dimensions: tuple[Dimension, ...]
-    addresses: tuple[int, int]
+    source: Pointer
+    result: Pointer
 
     @property
     def lines(self) -> int:
@@ -35,14 +37,15 @@ class Batch(NamedTuple):
         return math.prod(dimension.size for dimension in self.dimensions)
 
     @property
-    def counted_axis(self) -> int:
-        """The number of the dimension that is counted."""
-        return next((k for k, dimension in enumerate(self.dimensions) if dimension.counted), NO_AXIS)
-
-    @property
-    def values(self) -> list[int]:
-        """What shaders need of the dimensions: sizes, then strides in the source, then strides in the result."""
-        return [dimension[field] for field in range(3) for dimension in self.dimensions]
+    def fields(self) -> dict[str, Any]:
+        """What shaders need of it: both arrays, the dimension that is counted, sizes, strides in the source and the result."""
+        return {
+            "a": self.source,
+            "r": self.result,
+            "place_axis": next((k for k, dimension in enumerate(self.dimensions) if dimension.counted), NO_AXIS),
+            "rank": len(self.dimensions),
+            "layout_": [dimension[row] for row in range(3) for dimension in self.dimensions],
+        }
 
 
 def batches(x: VkArray, result: VkArray, axis: int, inner: Sequence[Dimension], reach: int) -> Iterator[Batch]:
@@ -55,8 +58,4 @@ def batches(x: VkArray, result: VkArray, axis: int, inner: Sequence[Dimension], 
     for sizes, taken, offsets in layout.index_slices(shape, strides, max(1, REACH - reach)):
         outer = (Dimension(*values) for values in zip(sizes, *taken, strict=True))
         dimensions = sorted((one for one in (*outer, *inner) if one.size > 1), key=lambda one: -abs(one.source))
-        first, second = (
-            array._address + offset * storage_itemsize(array._dtype, array._device)
-            for array, offset in zip(arrays, offsets, strict=True)
-        )
-        yield Batch(tuple(dimensions), (first, second))
+        yield Batch(tuple(dimensions), pointer(x, offsets[0]), pointer(result, offsets[1]))

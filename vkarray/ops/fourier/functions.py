@@ -11,6 +11,7 @@ from ...core import dtypes, layout
 from ...core.array import VkArray, empty, floating
 from ...core.dtypes import CATEGORIES, REAL_OF, DType
 from ...kernels import launch
+from ...kernels.dispatch import pointer
 from ...kernels.rows import cast, check_array
 from . import half_spectrum
 from .batch import REACH
@@ -75,7 +76,7 @@ def _paired(x: VkArray, axis: int) -> tuple[VkArray, bool]:
     dtype = complex_dtype(x._dtype)
     others = (*x._strides[:axis], *x._strides[axis + 1 :])
     odd = x._shape[axis] % 2 or x._offset % 2 or any(stride % 2 for stride in others)
-    if x._strides[axis] != 1 or odd or x._address % dtype.itemsize:
+    if x._strides[axis] != 1 or odd or not pointer(x).is_aligned(dtype.itemsize):
         return x, False
     shape = (*x._shape[:axis], x._shape[axis] // 2, *x._shape[axis + 1 :])
     strides = (*(stride // 2 for stride in x._strides[:axis]), 1, *(stride // 2 for stride in x._strides[axis + 1 :]))

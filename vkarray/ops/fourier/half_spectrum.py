@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import struct
 
 from ...core.array import VkArray
 from ...core.dtypes import DType
@@ -26,12 +25,14 @@ def unfold(pairs: VkArray, result: VkArray, axis: int, conjugate: bool) -> None:
     roots = tables.roots(2 * points, points // 2 + 1, result._dtype, device)
     inner = [Dimension(points // 2 + 1, *steps, counted=True)]
     for batch in batches(pairs, result, axis, inner, max(steps) * (points + 1)):
-        header = struct.pack(
-            "<3Q2I2i3I", *batch.addresses, roots._address, batch.lines, points, *steps, conjugate, batch.counted_axis,
-            len(batch.dimensions),
-        )  # fmt: skip
-        push, metadata = launch.with_metadata(device, header, batch.values)
-        launch.dispatch(
-            variant(result._dtype), device, push, launch.groups_for(batch.lines, device.limits), (pairs, roots), (result,),
-            buffers=metadata,
-        )  # fmt: skip
+        fields = {
+            **batch.fields,
+            "roots": roots,
+            "count": batch.lines,
+            "points": points,
+            "a_step": steps[0],
+            "r_step": steps[1],
+            "conjugate": conjugate,
+        }
+        groups = launch.groups_for(batch.lines, device.limits)
+        launch.dispatch(variant(result._dtype), device, groups, fields, writes=("r",))

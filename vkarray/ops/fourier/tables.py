@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -39,9 +38,18 @@ def _fill(
     table: VkArray, kind: int, first_row: int, columns: int, order: int, ahead: int = 0, numbers: int = 0
 ) -> None:
     device, count = table._device, table.size
-    push = struct.pack("<Q7I", table._address, count, kind, first_row, columns, order, ahead, numbers)
+    fields = {
+        "table": table,
+        "count": count,
+        "kind": kind,
+        "first_row": first_row,
+        "columns": columns,
+        "order": order,
+        "ahead": ahead,
+        "numbers": numbers,
+    }
     groups = launch.groups_for(count, device.limits)
-    launch.dispatch(variant(table._dtype), device, push, groups, (), (table,))
+    launch.dispatch(variant(table._dtype), device, groups, fields, writes=("table",))
 
 
 @functools.lru_cache(maxsize=_KEPT)

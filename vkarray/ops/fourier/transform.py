@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -405,25 +404,35 @@ def _dispatch(
         _ROWS_IN * (job.load == COMPLEX and a_step == 1 and not flags & (_TABLE_IN | _TABLES_IN | _PADDED))
         | _ROWS_OUT * (job.store == COMPLEX and r_step == 1 and not flags & (_TABLE_OUT | _CUT))
     )  # fmt: skip
+    fields = {
+        "in_table": _or_null(table_in),
+        "out_table": _or_null(job.table_out),
+        "spectrum_roots": _or_null(spectrum_roots),
+        "scale": job.scale,
+        "points": points,
+        "a_count": min(x._shape[axis], needed),
+        "r_count": wanted,
+        "places": counted.number,
+        "mode": job.mode,
+        "a_step": a_step,
+        "r_step": r_step,
+    }
     for batch in batches(x, result, axis, inner, max(map(abs, steps)) * length):
         if uses_shared_memory(device):
             columns = _columns(batch, a_step, r_step)
             kernel = _shared_kernel(factor, batch.lines, columns, job.mode, rows, dtype, device)
         else:
             kernel = _register_kernel(factor, batch.lines, dtype, device)
-        addressed = (kernel.roots, table_in, job.table_out, spectrum_roots)
-        used = [table for table in addressed if table is not None]
-        header = struct.pack(
-            f"<6Q{'d' if dtype.bits == 64 else 'f'}6I2i", *batch.addresses,
-            *(0 if table is None else table._address for table in addressed), job.scale, batch.lines, points,
-            min(x._shape[axis], needed), wanted, counted.number,
-            job.mode | batch.counted_axis << 8 | len(batch.dimensions) << 16, a_step, r_step,
-        )  # fmt: skip
-        push, metadata = launch.with_metadata(device, header, batch.values)
         launch.dispatch(
-            kernel.variant, device, push, kernel.groups, [x, *used], (result,), kernel.group_size,
-            metadata, constants + kernel.constants,
+            kernel.variant, device, kernel.groups,
+            {**fields, **batch.fields, "line_roots": _or_null(kernel.roots), "lines": batch.lines},
+            writes=("r",), workgroup_size=kernel.group_size, constants=constants + kernel.constants,
         )  # fmt: skip
+
+
+def _or_null(table: VkArray | None) -> VkArray | int:
+    """A table as a field, the null address for none."""
+    return 0 if table is None else table
 
 
 def _columns(batch: Batch, a_step: int, r_step: int) -> int:

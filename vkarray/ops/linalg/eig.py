@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...core import dtypes, layout
 from ...core.array import VkArray, empty, is_supported
-from ...core.dtypes import CATEGORIES, COMPLEX_OF, REAL_OF, DType
+from ...core.dtypes import CATEGORIES, COMPLEX_OF, REAL_OF
 from ...errors import LinAlgError
 from ...kernels import launch
+from ...kernels.dispatch import Fields
 from ...kernels.product import stacks
 from ...shaders.source import Variant
 from .. import creation
@@ -104,22 +105,24 @@ class _Work(NamedTuple):
     counts: VkArray  # how many matrices have come to each status
 
     def run(
-        self, template: str, arrays: Sequence[VkArray], invocations: int, size: int, numbers: Sequence[int] = (),
+        self, template: str, fields: Fields, writes: Sequence[str], invocations: int, size: int,
         constants: tuple[tuple[int, int], ...] = (),
     ) -> None:  # fmt: skip
-        """Dispatch a kernel that takes addresses, the batch, n, rows, and other numbers."""
-        _, rows, n = self.h._shape
-        _run(template, self.h._dtype, arrays, (self.h._shape[0], n, rows, *numbers), invocations, size, constants)
+        """Dispatch a kernel that also takes h and its shape."""
+        batch, rows, n = self.h._shape
+        own = {"h": self.h, "batch": batch, "n": n, "rows": rows, **fields}
+        _run(template, self.h, own, writes, invocations, size, constants)
 
 
 def _run(
-    template: str, dtype: DType, arrays: Sequence[VkArray], numbers: Sequence[int], invocations: int, size: int,
+    template: str, like: VkArray, fields: Fields, writes: Sequence[str], invocations: int, size: int,
     constants: tuple[tuple[int, int], ...] = (),
 ) -> None:  # fmt: skip
-    device = arrays[0]._device
-    push = struct.pack(f"<{len(arrays)}Q{len(numbers)}I", *(array._address for array in arrays), *numbers)
+    """Dispatch a kernel that computes in the type of `like`."""
+    device = like._device
     groups = launch.groups_for(invocations, device.limits, size)
-    launch.dispatch(variant(template, dtype, device), device, push, groups, arrays, arrays, size, constants=constants)
+    chosen = variant(template, like._dtype, device)
+    launch.dispatch(chosen, device, groups, fields, writes=writes, workgroup_size=size, constants=constants)
 
 
 def _solve(name: str, x: VkArray, vectors: bool) -> tuple[VkArray, VkArray]:
@@ -154,7 +157,8 @@ def _solve_part(
     _begin(work, x, size)
     _reduce(work, size, _LANES[kind])
     _iterate(name, work, size)
-    work.run("linalg/eig_split", (h, states, values, blocks), batch * n, launch.WORKGROUP_SIZE)
+    fields = {"states": states, "eigenvalues": values, "blocks": blocks}
+    work.run("linalg/eig_split", fields, ("eigenvalues", "blocks"), batch * n, launch.WORKGROUP_SIZE)
     if vectors:
         _vectors(work, blocks, result)
 
@@ -164,12 +168,15 @@ def _begin(work: _Work, x: VkArray, size: int) -> None:
     h, states, counts = work
     batch, rows, n = h._shape
     filled, order = (empty((batch, length, n), dtypes.int32, h._device) for length in (2, 1))
-    _run("linalg/eig_measure", h._dtype, (x, states, filled), (batch, n), batch * n, launch.WORKGROUP_SIZE)
+    fields: dict[str, Any] = {"a": x, "states": states, "filled": filled, "batch": batch, "n": n}
+    _run("linalg/eig_measure", h, fields, ("states", "filled"), batch * n, launch.WORKGROUP_SIZE)
     turns = max(1, _LOOP_TURNS // (n // size + 4))
+    fields |= {"order": order, "turns": turns}
     for _ in range(0, n + 1, turns):
-        _run("linalg/eig_arrange", h._dtype, (x, states, filled, order), (batch, n, turns), batch * size, size)
+        _run("linalg/eig_arrange", h, fields, ("states", "filled", "order"), batch * size, size)
     each = launch.invocations_of_group(h._device.limits)
-    work.run("linalg/eig_begin", (x, h, states, order, counts), batch * -(-rows * n // each) * each, each)
+    fields = {"a": x, "states": states, "order": order, "counts": counts}
+    work.run("linalg/eig_begin", fields, ("h", "states", "counts"), batch * -(-rows * n // each) * each, each)
 
 
 def _reduce(work: _Work, size: int, lanes: int) -> None:
@@ -179,13 +186,14 @@ def _reduce(work: _Work, size: int, lanes: int) -> None:
     v, z = (empty((batch, n), h._dtype, h._device) for _ in range(2))
     taus = empty((batch,), REAL_OF.get(h._dtype, h._dtype), h._device)
     each = size // lanes  # rows or columns of a workgroup
+    constants = ((1, lanes),)
     for column in range(n - 2):
-        work.run("linalg/hessenberg_reflector", (h, v, taus), batch * size, size, (column,))
+        fields = {"v": v, "taus": taus, "column": column}
+        work.run("linalg/hessenberg_reflector", fields, ("h", "v", "taus"), batch * size, size)
+        fields["z"] = z
         columns = -(-(n - column - 1) // each)
-        work.run("linalg/hessenberg_columns", (h, v, z, taus), batch * columns * size, size, (column,), ((1, lanes),))
-        work.run(
-            "linalg/hessenberg_rows", (h, v, z, taus), batch * -(-rows // each) * size, size, (column,), ((1, lanes),)
-        )
+        work.run("linalg/hessenberg_columns", fields, ("z",), batch * columns * size, size, constants)
+        work.run("linalg/hessenberg_rows", fields, ("h",), batch * -(-rows // each) * size, size, constants)
 
 
 def _window(h: VkArray) -> int:
@@ -203,14 +211,13 @@ def _iterate(name: str, work: _Work, size: int) -> None:
     window = _window(h)
     q = empty((batch, window, window), h._dtype, h._device)
     tiles = -(-rows // _LINES)
-    limit = _PATIENCE * max(10, n)
+    chased = {"q": q, "states": states, "counts": counts, "limit": _PATIENCE * max(10, n)}
+    applied = {"q": q, "states": states, "tiles": tiles}
+    constants = ((1, window), (2, _LINES))
     while True:
         for _ in range(_STEPS if n > window else 1):
-            work.run("linalg/eig_chase", (h, q, states, counts), batch * size, size, (limit,), ((1, window),))
-            work.run(
-                "linalg/eig_apply", (h, q, states), batch * tiles * size, size, (tiles,),
-                ((1, window), (2, _LINES)),
-            )  # fmt: skip
+            work.run("linalg/eig_chase", chased, ("h", "q", "states", "counts"), batch * size, size, constants[:1])
+            work.run("linalg/eig_apply", applied, ("h",), batch * tiles * size, size, constants)
         word = bytearray(4 * _STATUSES)
         h._device.download(counts._buffer, 0, word)
         numbers = struct.unpack(f"<{_STATUSES}i", word)
@@ -228,13 +235,15 @@ def _vectors(work: _Work, blocks: VkArray, result: VkArray) -> None:
     dtype, device, size = result._dtype, result._device, launch.WORKGROUP_SIZE
     schur = empty((batch, rows, n), dtype, device)
     tiles = -(-rows * n // launch.invocations_of_group(device.limits))
-    work.run("linalg/eig_triangular", (work.h, blocks, work.states, schur), batch * tiles * size, size)
+    fields: dict[str, Any] = {"blocks": blocks, "states": work.states, "r": schur}
+    work.run("linalg/eig_triangular", fields, ("r",), batch * tiles * size, size)
     x = empty((batch, n, n), dtype, device)
     step = max(1, _PRODUCTS // n)
+    fields = {"t": schur, "batch": batch, "n": n}
     for last in range(n, 0, -step):
         first = max(0, last - step)
-        _run("linalg/eig_vectors", dtype, (schur, x), (batch, n, first, last), batch * n, size)
+        _run("linalg/eig_vectors", x, {**fields, "x": x, "first": first, "last": last}, ("x",), batch * n, size)
     transformation = schur._view((batch, n, n), schur._strides, n * n)
     stacks.matmul(transformation, x, result)
-    real = int(work.h._dtype.kind == "real floating")
-    _run("linalg/eig_normalize", dtype, (result, schur), (batch, n, real), batch * n, size)
+    real = work.h._dtype.kind == "real floating"
+    _run("linalg/eig_normalize", result, {**fields, "v": result, "real_input": real}, ("v",), batch * n, size)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +11,7 @@ from ...core.dtypes import REAL_OF
 from ...errors import LinAlgError
 from ...io import interchange
 from ...kernels import launch
+from ...kernels.dispatch import dispatch
 from ...kernels.rows import cast
 from ...shaders.source import Variant
 from .. import creation
@@ -119,15 +119,15 @@ def _prepare(x: VkArray) -> tuple[VkArray, VkArray]:
     batch, n, _ = a._shape
     device = a._device
     state = creation.full((batch, 2), -(2**15), dtype=dtypes.int32, device=device)
-    push = struct.pack("<2Q2I", a._address, state._address, batch, n)
+    fields = {"a": a, "state": state, "batch": batch, "n": n}
     size = launch.invocations_of_group(device.limits, 64)
     kernel = variant("linalg/eigh_largest", a._dtype, device)
     groups = launch.groups_for(batch * n * size, device.limits, size)
-    launch.dispatch(kernel, device, push, groups, [a], [state], size)
+    launch.dispatch(kernel, device, groups, fields, writes=("state",), workgroup_size=size)
     size = launch.invocations_of_group(device.limits)
     kernel = variant("linalg/eigh_prepare", a._dtype, device)
     groups = launch.groups_for(batch * n * -(-n // size) * size, device.limits, size)
-    launch.dispatch(kernel, device, push, groups, [a, state], [a], size)
+    launch.dispatch(kernel, device, groups, fields, writes=("a",), workgroup_size=size)
     return a, state
 
 
@@ -155,13 +155,13 @@ def _reduce(a: VkArray, real: dtypes.DType) -> _Reduced:
     fits = min(limits.max_shared_memory_size // (4 * a._dtype.itemsize), limits.max_workgroup_invocations, 8 * n)
     size = next((size for size in sizes if size <= fits), sizes[-1])
     kernel = launch.kernel(variant("linalg/tridiagonal", a._dtype, device), device, size, ((1, columns), (2, wide)))
-    arrays = (a, v, p, tau, diagonal, off_diagonal)
-    header = struct.pack("<6Q3I", *(array._address for array in arrays), batch, n, count)
-    buffers = [array._buffer for array in arrays]
+    arrays = {"a": a, "v": v, "p": p, "tau": tau, "diagonal": diagonal, "off_diagonal": off_diagonal}
+    writes = tuple(arrays)
+    fields = {**arrays, "batch": batch, "n": n, "reflectors": count}
     for j in range(n):
         tiles = max(-(-(n - 1 - j) // (columns * wide)), 1)
         groups = launch.groups_for(batch * tiles * size, limits, size)
-        device.dispatch(kernel, header + struct.pack("<I", j), groups, buffers, buffers)
+        dispatch(kernel, groups, {**fields, "j": j}, writes=writes)
     return _Reduced(diagonal, off_diagonal, v, tau)
 
 
@@ -169,10 +169,16 @@ def _finish(values: VkArray, state: VkArray, shape: tuple[int, ...]) -> VkArray:
     """The eigenvalues, scaled back, as a new array of this shape."""
     batch, n = values._shape
     result = empty(shape, values._dtype, values._device)
-    push = struct.pack(
-        "<3Q4I", values._address, state._address, result._address, batch * n, n, values._strides[0], values._strides[1]
-    )
+    fields = {
+        "values": values,
+        "state": state,
+        "result": result,
+        "count": batch * n,
+        "n": n,
+        "pitch": values._strides[0],
+        "step_": values._strides[1],
+    }
     kernel = variant("linalg/eigh_finish", values._dtype, values._device)
     groups = launch.groups_for(batch * n, values._device.limits)
-    launch.dispatch(kernel, values._device, push, groups, [values, state], [result])
+    launch.dispatch(kernel, values._device, groups, fields, writes=("result",))
     return result

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -11,6 +10,7 @@ from ...core import dtypes, layout
 from ...core.array import VkArray, empty, is_supported
 from ...core.dtypes import DType
 from ...kernels import launch
+from ...kernels.dispatch import dispatch
 from ...kernels.product import stacks
 from ...shaders.source import Variant
 from .. import creation
@@ -200,10 +200,16 @@ def _prepare(a: VkArray, panel: Panel) -> VkArray:
     device = a._device
     exponents = empty((batch, n), dtypes.int32, device)
     if batch * m * n:
-        push = struct.pack("<2Q3I", a._address, exponents._address, batch, m, n)
         groups = launch.groups_for(batch * -(-n // panel.columns) * panel.size, device.limits, panel.size)
-        kernel = variant("linalg/qr_prepare", a._dtype, device)
-        launch.dispatch(kernel, device, push, groups, [a], [a, exponents], panel.size, constants=panel.constants)
+        launch.dispatch(
+            variant("linalg/qr_prepare", a._dtype, device),
+            device,
+            groups,
+            {"a": a, "exponents": exponents, "batch": batch, "m": m, "n": n},
+            writes=("a", "exponents"),
+            workgroup_size=panel.size,
+            constants=panel.constants,
+        )
     return exponents
 
 
@@ -219,16 +225,14 @@ def _factor(a: VkArray, panel: Panel) -> tuple[VkArray, VkArray]:
     v = creation.zeros((batch, m, count), dtype=a._dtype, device=device)
     tau = creation.zeros((batch, count), dtype=a._dtype, device=device)
     t = empty((batch, columns, columns), a._dtype, device)
-    kernel = variant("linalg/qr_panel", a._dtype, device)
+    kernel = launch.kernel(variant("linalg/qr_panel", a._dtype, device), device, panel.size, panel.constants)
     groups = launch.groups_for(batch * panel.size, device.limits, panel.size)
+    fields = {"a": a, "v": v, "tau": tau, "t": t, "batch": batch, "m": m, "n": n, "count": count}
     for first in range(0, k if batch else 0, columns):
         last = min(first + columns, k)
-        push = struct.pack(
-            "<4Q6I", a._address, v._address, tau._address, t._address, batch, m, n, count, first, last - first
-        )
-        launch.dispatch(kernel, device, push, groups, [a], [a, v, tau, t], panel.size, constants=panel.constants)
+        width = last - first
+        dispatch(kernel, groups, {**fields, "first": first, "width": width}, writes=("a", "v", "tau", "t"))
         if last < n:
-            width = last - first
             own = block(t, slice(0, width), slice(0, width))
             reflectors.reflect(
                 block(v, slice(first, m), slice(first, last)), own, block(a, slice(first, m), slice(last, n))
@@ -246,14 +250,13 @@ def _factor_by_strips(a: VkArray, strip: Strip) -> tuple[VkArray, VkArray]:
     inner = empty((batch, 2, strip.columns, strip.columns), dtype, device)
     chosen = _strips_variant(dtype, strip, device)
     strips, panels = -(-n // strip.columns), -(-min(m, n) // strip.columns)
-    buffers = [array._buffer for array in (a, v, tau, inner)]
-    addresses = [array._address for array in (a, v, tau, inner)]
+    fields = {"a": a, "v": v, "tau": tau, "inner": inner, "batch": batch, "m": m, "n": n, "count": count}
     for number in range(panels + (strips > panels) if batch else 0):
         rows = m - max(number - 1, 0) * strip.columns
         size = next(size for size in _STRIP_SIZES if size * strip.rows // strip.columns >= rows)
-        push = struct.pack("<4Q5I", *addresses, batch, m, n, count, number)
         groups = launch.groups_for(batch * (strips - number if number else 1), device.limits, 1)
-        device.dispatch(launch.kernel(chosen, device, size), push, groups, buffers, buffers)
+        kernel = launch.kernel(chosen, device, size)
+        dispatch(kernel, groups, {**fields, "number": number}, writes=("a", "v", "tau", "inner"))
     return v, tau
 
 
@@ -264,8 +267,8 @@ def _upper_triangle(a: VkArray, exponents: VkArray, rows: int) -> VkArray:
     r = empty((batch, rows, n), a._dtype, device)
     if batch * rows * n:
         size = launch.invocations_of_group(device.limits)
-        push = struct.pack("<3Q4I", a._address, exponents._address, r._address, batch, m, n, rows)
         groups = launch.groups_for(batch * rows * -(-n // size) * size, device.limits, size)
+        fields = {"a": a, "exponents": exponents, "r": r, "batch": batch, "m": m, "n": n, "rows": rows}
         kernel = variant("linalg/qr_finish", a._dtype, device)
-        launch.dispatch(kernel, device, push, groups, [a, exponents], [r], size)
+        launch.dispatch(kernel, device, groups, fields, writes=("r",), workgroup_size=size)
     return r

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -97,8 +96,8 @@ def _factors(v: VkArray, conjugated: VkArray, tau: VkArray, width: int) -> VkArr
         v._view((batch, blocks, rows, width), (step, width * column, row, column)),
     )
     t = empty(products._shape, v._dtype, device)
-    push = struct.pack("<3QI", products._address, tau._address, t._address, batch * count)
+    fields = {"products": products, "tau": tau, "t": t, "rows": batch * count}
     groups = launch.groups_for(batch * count, device.limits)
     kernel = variant("linalg/reflector_blocks", v._dtype, device)
-    launch.dispatch(kernel, device, push, groups, [products, tau], [t], constants=((1, width),))
+    launch.dispatch(kernel, device, groups, fields, writes=("t",), constants=((1, width),))
     return t

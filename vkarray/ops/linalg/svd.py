@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from array import array as host_array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +13,7 @@ from ...core.array import VkArray, default_dtype, empty, is_supported
 from ...core.dtypes import REAL_OF, DType
 from ...errors import LinAlgError
 from ...kernels import launch
+from ...kernels.dispatch import dispatch
 from ...kernels.launch import Operation
 from ...kernels.reductions import uses_shared_memory
 from ...kernels.rows import ROWS, cast
@@ -320,22 +320,27 @@ def _orthogonalize(name: str, work: VkArray, length: int, size: int) -> None:
         launch.groups_for(count, device.limits, 1) for count in (workgroups, batch * pairs, batch * pairs * across)
     )
     tolerance = max(_TOLERANCE, math.sqrt(length))
-    buffers = [array._buffer for array in (turned, exponents, unfinished)]
+    shape = {"batch": batch, "rows": rows, "pitch": pitch, "blocks": blocks, "chunks": chunks}
+    gram_fields = {**shape, "x": work, "gram": gram, "height": length, "chunk": chunk}
+    rotations_fields = {
+        "gram": gram,
+        "turned": turned,
+        "exponents": exponents,
+        "unfinished": unfinished,
+        "batch": batch,
+        "pairs": pairs,
+        "chunks": chunks,
+        "tolerance": tolerance,
+    }
+    apply_fields = {**shape, "x": work, "turns": gram, "turned": turned, "groups": across}
     for sweep in range(_MOST_SWEEPS):
         for turn in range(blocks - 1):
-            push = struct.pack(
-                "<2Q8I", work._address, gram._address, batch, rows, pitch, length, blocks, turn, chunk, chunks
-            )
-            device.dispatch(gram_kernel, push, gram_groups, [work._buffer], [gram._buffer])
-            push = struct.pack(
-                "<4Q4If", gram._address, turned._address, exponents._address, unfinished._address, batch, pairs, chunks,
-                sweep, tolerance,
+            dispatch(gram_kernel, gram_groups, {**gram_fields, "round": turn}, writes=("gram",))
+            dispatch(
+                rotations, rotations_groups, {**rotations_fields, "sweep": sweep},
+                writes=("gram", "turned", "exponents", "unfinished"),
             )  # fmt: skip
-            device.dispatch(rotations, push, rotations_groups, [gram._buffer], [gram._buffer, *buffers])
-            push = struct.pack(
-                "<3Q7I", work._address, gram._address, turned._address, batch, rows, pitch, blocks, turn, chunks, across
-            )
-            device.dispatch(apply, push, apply_groups, [gram._buffer, turned._buffer], [work._buffer])
+            dispatch(apply, apply_groups, {**apply_fields, "round": turn}, writes=("x",))
         word = host_array("i", [0])
         device.download(unfinished._buffer, 4 * (unfinished._offset + sweep), memoryview(word).cast("B"))
         if word[0] == 0:

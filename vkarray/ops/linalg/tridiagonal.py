@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...core import dtypes
 from ...core.array import VkArray, empty, is_supported
 from ...kernels import launch
+from ...kernels.dispatch import Fields
 from ...kernels.product import stacks
 from ...shaders.source import Variant
 from .common import variant
@@ -53,22 +53,11 @@ class _Runner:
         """New memory for integers."""
         return empty(shape, dtypes.int32, self.device)
 
-    def run(
-        self, name: str, invocations: int, reads: Sequence[VkArray], writes: Sequence[VkArray], *numbers: int
-    ) -> None:
-        """Push the addresses of what is read, then of what is written, then the numbers."""
-        arrays = (*reads, *writes)
-        push = struct.pack(f"<{len(arrays)}Q{len(numbers)}I", *(array._address for array in arrays), *numbers)
+    def run(self, name: str, invocations: int, fields: Fields, writes: Sequence[str]) -> None:
+        """Dispatch a shader over so many invocations."""
         groups = launch.groups_for(invocations, self.device.limits, self.size)
-        launch.dispatch(
-            variant(f"linalg/tridiagonal_{name}", self.dtype, self.device),
-            self.device,
-            push,
-            groups,
-            reads,
-            writes,
-            self.size,
-        )
+        chosen = variant(f"linalg/tridiagonal_{name}", self.dtype, self.device)
+        launch.dispatch(chosen, self.device, groups, fields, writes=writes, workgroup_size=self.size)
 
 
 def eigenvalues_of(diagonal: VkArray, off_diagonal: VkArray) -> VkArray:
@@ -78,12 +67,13 @@ def eigenvalues_of(diagonal: VkArray, off_diagonal: VkArray) -> VkArray:
     bounds = runner.real(batch, n, 2)
     left = _HALVINGS[diagonal._dtype.bits]
     at_once = max(1, _TURNS // (n // _UNROLL + 2) - 2) if diagonal._device.limits.is_cpu else left
-    begins = 1
+    fields = {"diagonal": diagonal, "off_diagonal": off_diagonal, "bounds": bounds, "count": batch * n, "n": n}
+    begins = True
     while left:
         steps = min(left, at_once)
-        runner.run("bisect", batch * n, [diagonal, off_diagonal], [bounds], batch * n, n, begins, steps)
+        runner.run("bisect", batch * n, {**fields, "begins": begins, "steps": steps}, ("bounds",))
         left -= steps
-        begins = 0
+        begins = False
     return bounds._view((batch, n), (2 * n, 2), 1)
 
 
@@ -102,9 +92,19 @@ def eigenvectors_of(diagonal: VkArray, off_diagonal: VkArray, state: VkArray) ->
     half = -(-n // blocks)
     rows = blocks * half
     values, vectors, norm = runner.real(batch, rows), runner.real(batch * blocks, half, half), runner.real(batch)
-    runner.run(
-        "leaves", batch * rows, [diagonal, off_diagonal], [values, vectors, norm, state], batch * rows, n, blocks, half
-    )
+    fields = {
+        "diagonal": diagonal,
+        "off_diagonal": off_diagonal,
+        "values": values,
+        "vectors": vectors,
+        "norm": norm,
+        "state": state,
+        "rows": batch * rows,
+        "n": n,
+        "blocks": blocks,
+        "leaf": half,
+    }
+    runner.run("leaves", batch * rows, fields, ("values", "vectors", "norm", "state"))
     if blocks > 1:
         merge = _Merge(runner, batch, rows, n, off_diagonal, norm, state)
         while blocks > 1:
@@ -137,37 +137,88 @@ class _Merge:
         size = self.rows // merges
         half = size // 2
         count = pairs * size
+        self._order(values, vectors, count, merges, half)
+        self._deflate(pairs, merges, size)
+        shared = {
+            "poles": self.poles,
+            "counts": self.counts,
+            "origins": self.origins,
+            "offsets": self.offsets,
+            "count": count,
+            "size": size,
+        }
+        self._secular(shared, merges)
         run = self.runner.run
-        ordered = [self.ordered, self.ordered_weights, self.ordered_slots]
-        run("order", count, [values, vectors, self.off_diagonal], ordered, count, self.n, merges, half)
-        deflated = [self.poles, self.weights, self.slots, self.rotated, self.rotations, self.counts]
-        self._deflate(ordered, deflated, pairs, merges, size)
-        steps = _STEPS
-        if values._device.limits.is_cpu:
-            steps = min(steps, max(8, _TURNS // (size // _UNROLL + 4) - 2))
         run(
-            "secular", count, [self.poles, self.weights, self.counts, self.off_diagonal],
-            [self.origins, self.offsets, self.found, self.state], count, self.n, merges, size, steps,
-        )  # fmt: skip
-        run(
-            "weights", count, [self.poles, self.weights, self.counts, self.origins, self.offsets, self.found],
-            [self.exact, self.places, values], count, size,
+            "weights", count,
+            {**shared, "weights": self.weights, "values": self.found, "exact": self.exact, "places": self.places,
+             "ordered": values},
+            ("exact", "places", "ordered"),
         )  # fmt: skip
         joined = self.runner.real(pairs, size, size)
         run(
             "vectors", count,
-            [self.poles, self.exact, self.slots, self.counts, self.origins, self.offsets, self.places, self.rotated,
-             self.rotations], [joined], count, size,
+            {**shared, "exact": self.exact, "slots": self.slots, "places": self.places, "rotated": self.rotated,
+             "rotations": self.rotations, "vectors": joined},
+            ("vectors",),
         )  # fmt: skip
         halves = joined._view((2 * pairs, half, size), (half * size, size, 1))
         result = stacks.matmul(vectors, halves, self.runner.real(2 * pairs, half, size))
         return result._view((pairs, size, size), (size * size, size, 1))
 
-    def _deflate(self, ordered: list[VkArray], deflated: list[VkArray], pairs: int, merges: int, size: int) -> None:
-        runner = self.runner
-        reads: list[Any] = [*ordered, self.off_diagonal, self.norm]
-        addresses = [array._address for array in (*ordered, *deflated, self.off_diagonal, self.norm)]
-        push = struct.pack("<11Q4I", *addresses, pairs, self.n, merges, size)
-        groups = launch.groups_for(pairs * runner.size, runner.device.limits, runner.size)
-        kernel = variant("linalg/tridiagonal_deflate", runner.dtype, runner.device)
-        launch.dispatch(kernel, runner.device, push, groups, reads, deflated, runner.size)
+    def _order(self, values: VkArray, vectors: VkArray, count: int, merges: int, half: int) -> None:
+        """Bring the eigenvalues of both halves of each block into one order, with their weights."""
+        fields = {
+            "values": values,
+            "vectors": vectors,
+            "off_diagonal": self.off_diagonal,
+            "poles": self.ordered,
+            "weights": self.ordered_weights,
+            "slots": self.ordered_slots,
+            "count": count,
+            "n": self.n,
+            "merges": merges,
+            "half_": half,
+        }
+        self.runner.run("order", count, fields, ("poles", "weights", "slots"))
+
+    def _deflate(self, pairs: int, merges: int, size: int) -> None:
+        """Set aside the eigenvalues that stay as they are; a workgroup takes a block."""
+        deflated = {
+            "poles": self.poles,
+            "weights": self.weights,
+            "slots": self.slots,
+            "rotated": self.rotated,
+            "rotations": self.rotations,
+            "counts": self.counts,
+        }
+        fields = {
+            "ordered": self.ordered,
+            "ordered_weights": self.ordered_weights,
+            "ordered_slots": self.ordered_slots,
+            **deflated,
+            "off_diagonal": self.off_diagonal,
+            "norm": self.norm,
+            "pairs": pairs,
+            "n": self.n,
+            "merges": merges,
+            "size": size,
+        }
+        self.runner.run("deflate", pairs * self.runner.size, fields, tuple(deflated))
+
+    def _secular(self, shared: dict[str, Any], merges: int) -> None:
+        """Find the other eigenvalues, each by its distance from the pole next to it."""
+        steps = _STEPS
+        if self.runner.device.limits.is_cpu:
+            steps = min(steps, max(8, _TURNS // (shared["size"] // _UNROLL + 4) - 2))
+        fields = {
+            **shared,
+            "weights": self.weights,
+            "off_diagonal": self.off_diagonal,
+            "values": self.found,
+            "state": self.state,
+            "n": self.n,
+            "merges": merges,
+            "steps": steps,
+        }
+        self.runner.run("secular", shared["count"], fields, ("origins", "offsets", "values", "state"))
