@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ValidationError
 from .memory import Allocator, Buffer, Piece
+from .watch import unwatched
 
 if TYPE_CHECKING:
     from .device import Device
@@ -58,8 +59,9 @@ class GuardedAllocator(Allocator):
             self.device.gate.check()
             piece = buffer.piece
             piece.guarded = nbytes
-            for window in self._guards(piece, buffer):
-                self.device.transfer.upload(window, 0, PATTERN)  # type: ignore[arg-type]
+            with unwatched():
+                for window in self._guards(piece, buffer):
+                    self.device.transfer.upload(window, 0, PATTERN)  # type: ignore[arg-type]
             buffer.address, buffer.nbytes = piece.address + GUARD_BYTES, nbytes
             buffer.block_offset = piece.offset + GUARD_BYTES
             self.live.add(buffer)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import gc
 from collections import deque
 from collections.abc import Callable
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -23,6 +24,7 @@ from ..errors import OutOfMemoryError
 from . import api
 from .api import NULL, ffi, struct, vk
 from .size_classes import LARGE, FreePieces, rounded
+from .watch import watches
 
 if TYPE_CHECKING:
     from .device import Device
@@ -234,7 +236,10 @@ class Allocator:
         self.bytes_in_use = in_use = self.bytes_in_use + piece.size
         if in_use > self.bytes_peak:
             self.bytes_peak = in_use
-        return Buffer(self.device, nbytes, piece)
+        made = Buffer(self.device, nbytes, piece)
+        if watches and (watch := watches.get(get_ident())) is not None:
+            watch.allocated.append(made)
+        return made
 
     def _miss(self, nbytes: int) -> Piece:
         if nbytes < 0:

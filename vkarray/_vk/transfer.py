@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .api import ffi
 from .lease import Lease
 from .memory import Block, Buffer, host_block
+from .watch import refuse, watches
 
 if TYPE_CHECKING:
     from .device import Device
@@ -44,6 +45,8 @@ class Transfer:
 
     def copy(self, source: Buffer, source_offset: int, target: Buffer, target_offset: int, nbytes: int) -> None:
         """Record a copy on the device. Ranges of the same buffer must not overlap."""
+        if watches:
+            refuse("it copies memory")
         check_range("copy", source, source_offset, nbytes)
         check_range("copy", target, target_offset, nbytes)
         if source is target and abs(source_offset - target_offset) < nbytes:
@@ -63,6 +66,8 @@ class Transfer:
 
     def upload(self, buffer: Buffer, offset: int, data: Any) -> None:
         """Write host bytes; the caller may change them as soon as this returns. Ordered like a dispatch."""
+        if watches:
+            refuse("it writes from the host")
         source = ffi.from_buffer("char[]", data)
         nbytes = len(source)
         check_range("upload", buffer, offset, nbytes)
@@ -104,6 +109,8 @@ class Transfer:
 
     def download(self, buffer: Buffer, offset: int, out: Any) -> None:
         """Wait for what writes the buffer, then copy its bytes into ``out``, a writable buffer."""
+        if watches:
+            refuse("it reads values on the host")
         target = ffi.from_buffer("char[]", out, require_writable=True)
         nbytes = len(target)
         check_range("download", buffer, offset, nbytes)
@@ -182,6 +189,8 @@ class Transfer:
 
         It also keeps the memory mapped when the device closes or is lost.
         """
+        if watches:
+            refuse("it shows memory to the host")
         with self.device.gate:
             self.device.gate.check()
             if not self.mappable:

@@ -83,7 +83,7 @@ class VkArray(Methods):
     views of the same memory; operations return at once and the host waits only when it reads a value.
     """
 
-    __slots__ = ("__weakref__", "_buffer", "_contiguous", "_device", "_dtype", "_offset", "_shape", "_strides")
+    __slots__ = ("__weakref__", "_buffer", "_contiguous", "_device", "_dtype", "_look", "_offset", "_shape", "_strides")
 
     __array_ufunc__ = None  # NumPy leaves operators to this class (NEP 13)
     __array_priority__ = 1000
@@ -98,6 +98,7 @@ class VkArray(Methods):
         self._strides = strides
         self._dtype = dtype
         self._device = device
+        self._look: Any = None  # what plans know it by
         self._contiguous = layout.is_contiguous(shape, strides) if contiguous is None else contiguous
 
     # -- attributes ---------------------------------------------------------------------------------------------

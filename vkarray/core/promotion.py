@@ -12,6 +12,7 @@ from typing import Any
 
 from . import dtypes
 from .dtypes import CATEGORIES, COMPLEX_OF, DType, category_names
+from .tokens import plain
 
 # The floating type that NumPy computes in for an integer (or bool) of a given width.
 _FLOAT_FOR_BITS = {8: dtypes.float16, 16: dtypes.float32, 32: dtypes.float64, 64: dtypes.float64}
@@ -136,7 +137,7 @@ def check_scalar_range(function: str, value: Any, dtype: DType) -> None:
     """Raise OverflowError when a Python integer does not fit the type it takes on. Other scalars always do."""
     if not isinstance(value, int) and scalar_kind(value) != 1:
         return
-    value = int(value)
+    value = int(plain(value))
     if dtype in CATEGORIES["integer"]:
         low, high = integer_range(dtype)
         if not low <= value <= high:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._vk.fields import Field
 from .._vk.pointer import Pointer
+from .._vk.watch import current, watches
 from ..core.array import VkArray, storage_itemsize
 from ..core.dtypes import DType
+from ..core.tokens import plain
 from .scalars import Scalar
 from .texels import Binding
 
@@ -31,7 +33,7 @@ class Number(NamedTuple):
     @property
     def bits(self) -> int:
         """The number as bits."""
-        return int.from_bytes(struct.pack(f"<{self.form}", self.value), "little")
+        return int.from_bytes(struct.pack(f"<{self.form}", plain(self.value)), "little")
 
 
 # By name: a number, numbers for an array of them, or a place in device memory, where an array stands for its first element.
@@ -83,7 +85,9 @@ def dispatch(
 
 
 def send(what: Dispatch) -> None:
-    """Hand a dispatch to the device."""
+    """Hand a dispatch to the device, and show it to who watches this thread."""
+    if watches and (watch := current()) is not None:
+        watch.dispatches.append(what)
     kernel = what.kernel
     kernel.device.dispatch(kernel, packed(what), what.groups, what.reads, what.writes, what.bindings)
 

@@ -18,6 +18,7 @@ from ..core.array import VkArray, available, check_supported, empty
 from ..core.dtypes import CATEGORIES, REAL_OF, DType
 from . import launch
 from .launch import Operation
+from .planned import planned
 from .scalars import Scalar
 
 ROWS: dict[str, Row] = {}
@@ -237,7 +238,9 @@ def _public(row: Row, parameters: tuple[str, ...]) -> Any:
         function = lambda x1, x2, /: row(x1, x2)  # noqa: E731
     else:
         function = lambda x1, x2, x3, /: row(x1, x2, x3)  # noqa: E731
-    function.__name__ = function.__qualname__ = row.name
+    function.__name__ = row.name
+    function = planned(function, integers=True)
+    function.__qualname__ = row.name
     function.__module__ = "vkarray"
     several = row.operands > 1
     own = "the dtype of x" + (", of a floating type for integers" if row.integers != "keep" else "")

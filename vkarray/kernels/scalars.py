@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..core import dtypes
 from ..core.array import VkArray, empty, storage_itemsize
 from ..core.dtypes import DType
+from ..core.tokens import plain
 
 if TYPE_CHECKING:
     from .. import _vk
@@ -53,7 +54,7 @@ class Scalar:
     @property
     def bits(self) -> int:
         """What a field of 64 bits holds of it."""
-        return int.from_bytes(scalar_bytes(self.value, self._dtype, self._device), sys.byteorder)
+        return int.from_bytes(scalar_bytes(plain(self.value), self._dtype, self._device), sys.byteorder)
 
     @property
     def array(self) -> VkArray:

@@ -1,0 +1,258 @@
+"""Plans: the dispatches of a call, repeated for other arguments of the same signature without the code that decided on them.
+
+One call is watched. Since a dispatch names its arguments, the plan knows which fields are memory of the call's arguments, memory
+that the call took, or scalars that the caller gave; all other fields are constant. A scalar is given to the watched call as a
+`Token`, which notes when code decides by its value: then the value is part of the signature.
+
+What a plan cannot repeat (values read by the host, copies, memory that calls share being written) leaves a call without one.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._vk.fields import Field
+from .._vk.pointer import Pointer
+from .._vk.watch import Watch
+from ..core.array import VkArray
+from ..core.tokens import Token
+from .dispatch import Dispatch, Number, packed, pointer
+from .scalars import Scalar, scalar_bytes
+
+if TYPE_CHECKING:
+    from .._vk import Buffer, Kernel
+
+STEPS = 256  # longer sequences are worth their Python code
+
+
+class Refused(Exception):
+    """A plan cannot repeat a call; the text says why."""
+
+
+# -- making a plan --------------------------------------------------------------------------------------------------------------
+
+
+class Step(NamedTuple):
+    """One dispatch. Its arguments are packed from `values`; of these some are addresses (place, buffer, distance) and some are
+    scalars (place, which of the plan's). Buffers have numbers."""
+
+    kernel: Kernel
+    pack: Callable[..., bytes]
+    values: list[Any]
+    addresses: tuple[tuple[int, int, int], ...]
+    scalars: tuple[tuple[int, int], ...]
+    groups: tuple[int, int, int]
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    bindings: tuple[tuple[int, int, int, int], ...]
+    takes: tuple[tuple[int, int], ...]  # new buffers that it is the first to use, and their bytes
+    drops: tuple[int, ...]  # new buffers that it is the last to use
+
+
+class _Leaf(NamedTuple):
+    """A number among the arguments of a dispatch that is another one in another call: where its bytes are."""
+
+    offset: int
+    form: str
+    value: Any
+
+
+def _leaves(what: Dispatch) -> Iterator[_Leaf]:
+    """The addresses and the scalars of the caller among the arguments of a dispatch, in order."""
+    for field in what.kernel.arguments.fields:
+        yield from _leaves_of(what.fields[field.name], field, field.offset)
+
+
+def _leaves_of(value: Any, field: Field, offset: int) -> Iterator[_Leaf]:
+    if isinstance(value, (VkArray, Pointer)):
+        yield _Leaf(offset, "Q", pointer(value) if isinstance(value, VkArray) else value)
+    elif isinstance(value, Token):
+        yield _Leaf(offset, field.form, value)
+    elif isinstance(value, (Scalar, Number)):
+        if isinstance(value.value, Token):
+            form = "8s" if isinstance(value, Scalar) else f"{value.form}{8 - struct.calcsize(f'<{value.form}')}x"
+            yield _Leaf(offset, form, value)
+    elif isinstance(value, (tuple, list)):
+        size = struct.calcsize(f"<{field.form}")
+        for one in value:
+            yield from _leaves_of(one, field, offset)
+            offset += 8 if size == 4 and isinstance(one, (VkArray, Pointer)) else size
+
+
+def _converter(leaf: _Leaf) -> Callable[[Any], bytes]:
+    """How a scalar becomes the bytes of a leaf."""
+    if isinstance(leaf.value, Scalar):
+        dtype, device = leaf.value._dtype, leaf.value._device
+        return lambda value: scalar_bytes(value, dtype, device).ljust(8, b"\0")
+    return struct.Struct(f"<{leaf.form}").pack
+
+
+class Plan:
+    """The dispatches of a signature. Buffers have numbers: those of arguments, new ones, the check of values, constant ones."""
+
+    __slots__ = (
+        "checked",
+        "constants",
+        "device",
+        "first_new",
+        "last",
+        "numbers",
+        "scalars",
+        "sizes",
+        "steps",
+        "unwritten",
+        "used",
+    )
+
+    def __init__(self, watch: Watch, given: Sequence[Pointer], status: Buffer | None) -> None:
+        """A plan of what was seen. `given` are the places of the call's arrays, `status` is the memory of a check of values.
+
+        Raises Refused where the plan would not do what the call does.
+        """
+        if watch.reason is not None:
+            raise Refused(watch.reason)
+        if len(watch.dispatches) > STEPS:
+            raise Refused(f"it makes more than {STEPS} dispatches")
+        devices = {what.kernel.device for what in watch.dispatches} | {one.buffer.device for one in given}
+        if len(devices) != 1:
+            raise Refused("it has arrays of several devices, or of none")
+        (self.device,) = devices
+        self.numbers: dict[int, int] = {}
+        for number, buffer in enumerate([*(one.buffer for one in given), *watch.allocated]):
+            self.numbers.setdefault(id(buffer), number)
+        self.first_new = len(given)
+        self.sizes = [buffer.nbytes for buffer in watch.allocated]
+        self.last = self.first_new + len(self.sizes)
+        self.checked = status is not None and any(status in what.writes for what in watch.dispatches)
+        if self.checked:
+            self.numbers[id(status)] = self.last
+        self.constants: list[Buffer] = []
+        self.scalars: list[tuple[int, Callable[[Any], bytes]]] = []  # which argument, and how it is converted
+        self.unwritten: list[tuple[int, int]] = []  # new buffers that no step uses, and their bytes
+        self.used: set[int] = set()
+        steps = [self._step(what, given) for what in watch.dispatches]
+        self.steps = self._with_lives(steps)
+
+    def number(self, buffer: Buffer, *, written: bool = False) -> int:
+        """The number of a buffer."""
+        number = self.numbers.get(id(buffer))
+        if number is None:
+            if written:
+                raise Refused("it writes to memory that calls share")
+            number = self.numbers[id(buffer)] = self.last + self.checked + len(self.constants)
+            self.constants.append(buffer)
+        self.used.add(number)
+        return number
+
+    def _step(self, what: Dispatch, given: Sequence[Pointer]) -> Step:
+        reads = tuple(self.number(buffer) for buffer in what.reads)
+        writes = tuple(self.number(buffer, written=True) for buffer in what.writes)
+        block, form, end = packed(what), "<", 0
+        values: list[Any] = []
+        addresses, scalars = [], []
+        for leaf in _leaves(what):
+            offset, leaf_form, value = leaf
+            if offset > end:
+                form += f"{offset - end}s"
+                values.append(block[end:offset])
+            size = struct.calcsize(f"<{leaf_form}")
+            end = offset + size
+            if isinstance(value, Pointer):
+                number = self.number(value.buffer)
+                origin = given[number].offset if number < len(given) else 0
+                addresses.append((len(values), number, value.offset - origin))
+                form += "Q"
+            else:
+                scalars.append((len(values), len(self.scalars)))
+                place = (value if isinstance(value, Token) else value.value).place
+                self.scalars.append((place, _converter(leaf)))
+                form += f"{size}s"
+            values.append(0)
+        if end < len(block):
+            form += f"{len(block) - end}s"
+            values.append(block[end:])
+        bindings = tuple(
+            (place, number, offset - (given[number].offset if number < len(given) else 0), nbytes)
+            for place, number, offset, nbytes in (
+                (place, self.number(buffer), offset, nbytes) for place, buffer, offset, nbytes in what.bindings or ()
+            )
+        )
+        return Step(
+            what.kernel, struct.Struct(form).pack, values, tuple(addresses), tuple(scalars), what.groups, reads, writes,
+            bindings, (), (),
+        )  # fmt: skip
+
+    def _with_lives(self, steps: list[Step]) -> tuple[Step, ...]:
+        """The steps, each with the new buffers that it is the first or the last to use."""
+        first: dict[int, int] = {}
+        last: dict[int, int] = {}
+        for place, step in enumerate(steps):
+            for number in (*step.reads, *step.writes):
+                if self.first_new <= number < self.last:
+                    first.setdefault(number, place)
+                    last[number] = place
+        return tuple(
+            step._replace(
+                takes=tuple(
+                    (number, self.sizes[number - self.first_new]) for number, at in first.items() if at == place
+                ),
+                drops=tuple(number for number, at in last.items() if at == place),
+            )
+            for place, step in enumerate(steps)
+        )
+
+    def keep(self, numbers: Sequence[int]) -> None:
+        """Let these buffers, which are results, live on. Raises Refused for memory that calls share."""
+        if any(number >= self.last for number in numbers):
+            raise Refused("a result lies in memory that calls share")
+        kept = set(numbers)
+        self.steps = tuple(
+            step._replace(drops=tuple(number for number in step.drops if number not in kept)) for step in self.steps
+        )
+        taken = {number for step in self.steps for number, _ in step.takes}
+        self.unwritten = [
+            (number, self.sizes[number - self.first_new]) for number in kept - taken if number >= self.first_new
+        ]
+
+    def run(self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any], status: Buffer | None) -> None:
+        """Make the dispatches for other arguments. `buffers` and `addresses` are those of the arrays, and get the new ones.
+
+        Raises what converting a scalar raises, before the first dispatch.
+        """
+        device = self.device
+        converted = [convert(scalars[place]) for place, convert in self.scalars]
+        count = len(self.sizes)
+        buffers += [None] * count
+        addresses += [0] * count
+        if self.checked:
+            buffers.append(status)
+            addresses.append(status.address)  # type: ignore[union-attr]
+        for constant in self.constants:
+            buffers.append(constant)
+            addresses.append(constant.address)
+        dispatch, allocate = device.dispatch, device.allocate
+        for number, nbytes in self.unwritten:
+            buffers[number] = made = allocate(nbytes)
+            addresses[number] = made.address
+        for kernel, pack, values, places, numbers, groups, reads, writes, bindings, takes, drops in self.steps:
+            for number, nbytes in takes:
+                buffers[number] = made = allocate(nbytes)
+                addresses[number] = made.address
+            filled = values.copy()
+            for place, number, distance in places:
+                filled[place] = addresses[number] + distance
+            for place, number in numbers:
+                filled[place] = converted[number]
+            dispatch(
+                kernel, pack(*filled), groups, [buffers[number] for number in reads],
+                [buffers[number] for number in writes],
+                [
+                    (place, buffers[number], addresses[number] - buffers[number].address + distance, nbytes)
+                    for place, number, distance, nbytes in bindings
+                ]
+                if bindings else None,
+            )  # fmt: skip
+            for number in drops:
+                buffers[number] = None

@@ -1,0 +1,107 @@
+"""What a call may decide by, as a key for plans: of arrays the look, of other arguments the value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..core import layout
+from ..core.array import VkArray, storage_itemsize
+from ..core.dtypes import DType
+
+if TYPE_CHECKING:
+    from .._vk import Device
+
+LOOKS = 1 << 16  # that are kept, before all are made anew
+ALIGNMENT = 256  # bytes: no kernel asks for more
+
+
+class Look:
+    """What an array is but for its memory. Arrays that look the same share one, so it is compared by identity."""
+
+    __slots__ = ("alignment", "contiguous", "device", "dtype", "itemsize", "shape", "strides")
+
+    def __init__(
+        self, dtype: DType, shape: layout.Shape, strides: layout.Strides, device: Device, alignment: int, itemsize: int
+    ) -> None:  # fmt: skip
+        self.dtype, self.shape, self.strides, self.device = dtype, shape, strides, device
+        self.alignment, self.itemsize = alignment, itemsize  # of the address: bytes beyond a multiple of ALIGNMENT
+        self.contiguous = layout.is_contiguous(shape, strides)
+
+
+_looks: dict[tuple[Any, ...], Look] = {}
+
+
+def look_of(x: VkArray) -> Look:
+    """The look of an array."""
+    look = x._look
+    if look is None:
+        dtype, device = x._dtype, x._device
+        itemsize = storage_itemsize(dtype, device)
+        key = (dtype, x._shape, x._strides, device, (x._buffer.address + x._offset * itemsize) % ALIGNMENT, itemsize)
+        look = _looks.get(key)
+        if look is None:
+            if len(_looks) >= LOOKS:
+                _looks.clear()
+            look = _looks.setdefault(key, Look(*key))
+        x._look = look
+    return look
+
+
+_VALUES = frozenset((bool, str, type(None), DType, type(Ellipsis), bytes))
+
+
+def note(
+    values: Iterable[Any], key: list[Any], arrays: list[VkArray], scalars: list[Any], integers: bool
+) -> bool:  # fmt: skip
+    """Add what arguments decide to the key, and the arrays and scalars among them to the lists.
+
+    Of floats and complex numbers, and of `integers`, the type alone goes into the key. Returns False for what no plan is made of.
+    """
+    for value in values:
+        kind = type(value)
+        if kind is VkArray:
+            key.append(value._look or look_of(value))
+            arrays.append(value)
+        elif kind is float or kind is complex:
+            key.append(kind)
+            scalars.append(value)
+        elif kind is int:
+            if integers:
+                key.append(int)
+                scalars.append(value)
+            else:
+                key.append(value)
+        elif kind in _VALUES:
+            key += (kind, value)
+        elif kind is tuple or kind is list:
+            key += (kind, len(value))
+            if not note(value, key, arrays, scalars, False):
+                return False
+        elif kind is slice:
+            key.append(slice)
+            if not note((value.start, value.stop, value.step), key, arrays, scalars, False):
+                return False
+        else:
+            return False
+    return True
+
+
+def sharing(arrays: Sequence[VkArray]) -> tuple[Any, ...] | None:
+    """Which arrays share memory, and how many elements lie between their beginnings: None where none do."""
+    count = len(arrays)
+    if count < 2 or (count == 2 and arrays[0]._buffer is not arrays[1]._buffer):
+        return None
+    first: dict[int, VkArray] = {}
+    found = []
+    for place, array in enumerate(arrays):
+        other = first.setdefault(id(array._buffer), array)
+        if other is not array:
+            found.append(
+                (place, arrays.index(other) if False else _place(arrays, other), array._offset - other._offset)
+            )
+    return tuple(found) or None
+
+
+def _place(arrays: Sequence[VkArray], wanted: VkArray) -> int:
+    return next(place for place, array in enumerate(arrays) if array is wanted)
