@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import math
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from .. import configuration
 from .._vk import watch
@@ -16,7 +15,7 @@ from ..core.tokens import token
 from . import faults, tuning
 from .dispatch import pointer
 from .plan import Plan, Refused
-from .signature import Look, look_of, note, sharing
+from .signature import look_of, note, sharing
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -25,28 +24,92 @@ VALUES = 64  # for which a signature has plans, where values decide
 ATTEMPTS = 3  # to make a plan
 
 
-class Statistics:
-    """Counts of calls since the process began: repeated by a plan, watched to make one, and refused one."""
+class ByValue:
+    """Plans of one signature whose scalars in some places decide by their values."""
 
-    def __init__(self) -> None:
-        self.repeated = self.watched = self.refused = 0
+    __slots__ = ("places", "plans")
+
+    def __init__(self, places: frozenset[int]) -> None:
+        self.places = tuple(sorted(places))
+        self.plans: dict[Any, Any] = {}
+
+    def key(self, scalars: Sequence[Any]) -> tuple[Any, ...]:
+        """The values that decide, with the signs of zeros."""
+        return tuple((scalars[place], str(scalars[place])) for place in self.places)
 
 
-statistics = Statistics()
+class New(NamedTuple):
+    """A result: its buffer's number, how many bytes after the beginning of that or of the argument it begins, and its look."""
+
+    buffer: int
+    distance: int
+    look: Any
 
 
-class Cache(dict[Any, Any]):
-    """By signature: how often it was met without a plan, a plan, plans by values, or None where there is none to be had.
+class Given(NamedTuple):
+    """A result that is an argument itself."""
+
+    place: int
+
+
+class Repeat:
+    """How to repeat a call: its plan, and what it returned."""
+
+    __slots__ = ("form", "outcome", "plan")
+
+    def __init__(
+        self, seen: watch.Watch, given: Sequence[Pointer], arguments: Sequence[Any], found: Any, status: Any
+    ) -> None:
+        """Raises Refused where a plan would not do what the call did."""
+        self.plan = Plan(seen, given, status)
+        self.form = type(found)
+        listed = list(found) if isinstance(found, (tuple, list)) else [found]
+        self.outcome = [self.result(one, arguments, given) for one in listed]
+        self.plan.keep([one.buffer for one in self.outcome if type(one) is New])
+
+    def result(self, value: Any, arguments: Sequence[Any], given: Sequence[Pointer]) -> Any:
+        """What to remember of a result. Raises Refused for what a plan cannot make."""
+        raise NotImplementedError
+
+    def made(self, one: New, buffers: Sequence[Any], addresses: Sequence[int]) -> Any:
+        """A result over other memory."""
+        raise NotImplementedError
+
+    def run(self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any], arguments: Sequence[Any]) -> Any:
+        """The results for other arguments, whose memory the lists hold."""
+        plan = self.plan
+        if plan.checked:
+            check = faults.pending_check(plan.device)
+            plan.run(buffers, addresses, scalars, check.array._buffer)
+            faults.keep_check(plan.device, check)
+        else:
+            plan.run(buffers, addresses, scalars, None)
+        made = [
+            self.made(one, buffers, addresses) if type(one) is New
+            else arguments[one.place] if type(one) is Given else one
+            for one in self.outcome
+        ]  # fmt: skip
+        form = self.form
+        if form is tuple or form is list:
+            return form(made)
+        return form(*made) if issubclass(form, tuple) else made[0]
+
+
+class Plans(dict[Any, Any]):
+    """The plans of one function by signature, or how often one was met without, or None where there is none to be had.
 
     What was not used for long is forgotten.
     """
 
-    def __init__(self, name: str) -> None:
+    all: ClassVar[list[Plans]] = []
+
+    def __init__(self, name: str, repeat: type[Repeat]) -> None:
         super().__init__()
-        self.name = name
+        self.name, self.make = name, repeat
         self.older: dict[Any, Any] = {}
-        self.reasons: dict[str, int] = {}  # why signatures have no plan
-        caches.append(self)
+        self.repeated = self.watched = 0
+        self.reasons: dict[str, int] = {}  # why calls got no plan
+        Plans.all.append(self)
 
     def __missing__(self, key: Any) -> Any:
         found = self.older.pop(key, 0)
@@ -61,159 +124,140 @@ class Cache(dict[Any, Any]):
         self.older = {}
         self.clear()
 
+    def find(self, key: Any, scalars: Sequence[Any]) -> Any:
+        """What is known of a call."""
+        found = self[key]
+        return found.plans.get(found.key(scalars), 1) if type(found) is ByValue else found
 
-caches: list[Cache] = []
+    def watch(
+        self, function: Callable[..., Any], key: Any, known: int, given: Sequence[Pointer], arguments: Sequence[Any],
+        scalars: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any], types: frozenset[type],
+    ) -> Any:  # fmt: skip
+        """The results of a call that was met `known` times before; at the second time it is watched, and a plan is made.
+
+        Its scalars of these types are operands.
+        """
+        if not known or not _making.acquire(blocking=False):
+            if type(self[key]) is not ByValue:
+                self[key] = known or 1
+            return function(*args, **kwargs)
+        try:
+            noticed: set[int] = set()
+            tokens = _Tokens(noticed, types)
+            args = tuple(map(tokens, args))
+            kwargs = {name: tokens(value) for name, value in kwargs.items()}
+            found, made = self._watched(function, args, kwargs, given, arguments)
+        finally:
+            _making.release()
+        if made is not None:  # a scalar that reached no kernel was lost on the way: its value may have decided
+            noticed |= set(range(len(scalars))) - {place for place, _ in made.plan.scalars}
+        self._remember(key, known, made, scalars, noticed)
+        return found
+
+    def _watched(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], given: Sequence[Pointer],
+        arguments: Sequence[Any],
+    ) -> tuple[Any, Repeat | None]:  # fmt: skip
+        device = given[0].buffer.device
+        before = faults.kept_check(device)
+        check = before or faults.renewed_check(device)
+        status = check.array._buffer
+        self.watched += 1
+        seen = watch.Watch()
+        try:
+            with watch.watching(seen):
+                found = function(*args, **kwargs)
+        finally:
+            if before is None and not any(status in what.writes for what in seen.dispatches):
+                faults.keep_check(device, None)
+        try:
+            return found, self.make(seen, given, arguments, found, status)
+        except Refused as reason:
+            self.reasons[str(reason)] = self.reasons.get(str(reason), 0) + 1
+            return found, None
+
+    def _remember(self, key: Any, known: int, made: Repeat | None, scalars: Sequence[Any], noticed: set[int]) -> None:
+        kept = made or (known + 1 if known < ATTEMPTS else None)
+        values = self[key]
+        before = frozenset(values.places) if type(values) is ByValue else frozenset()
+        if not noticed and type(values) is not ByValue:
+            self[key] = kept
+            return
+        if type(values) is not ByValue or not noticed <= before:
+            values = self[key] = ByValue(before | noticed)
+        elif len(values.plans) >= VALUES:
+            values.plans.clear()
+        values.plans[values.key(scalars)] = kept
 
 
-def forget() -> None:
-    """Drop the plans of all functions."""
-    for cache in caches:
-        cache.forget()
+class _Tokens:
+    """Scalars of a call as tokens, in the order of its arguments."""
 
+    def __init__(self, noticed: set[int], types: frozenset[type]) -> None:
+        self.noticed, self.types, self.count = noticed, types, 0
 
-tuning.on_change(forget)
-
-
-class ByValue:
-    """Plans of one signature whose scalars in some places decide by their values."""
-
-    __slots__ = ("places", "plans")
-
-    def __init__(self, places: frozenset[int]) -> None:
-        self.places = tuple(sorted(places))
-        self.plans: dict[Any, Any] = {}
-
-    def key(self, scalars: Sequence[Any]) -> tuple[Any, ...]:
-        """The values that decide, with the signs of zeros."""
-        return tuple(
-            (
-                scalars[place],
-                math.copysign(1, scalars[place]) if type(scalars[place]) is float else repr(scalars[place]),
-            )
-            for place in self.places
-        )
-
-
-class _New(NamedTuple):
-    """A result: the number of its buffer, how many bytes after the beginning of that or of the argument it begins, and its look."""
-
-    buffer: int
-    distance: int
-    look: Look
-
-
-class _Given(NamedTuple):
-    """A result that is an argument itself."""
-
-    place: int
-
-
-class _Call:
-    """How to repeat a call: its plan, and what it returned."""
-
-    __slots__ = ("form", "outcome", "plan")
-
-    def __init__(
-        self, seen: watch.Watch, arrays: Sequence[VkArray], found: Any, status: Any, count: int, noticed: set[int]
-    ) -> None:  # fmt: skip
-        given = [pointer(array) for array in arrays]
-        self.plan = Plan(seen, given, status)
-        self.form = type(found)
-        listed = list(found) if isinstance(found, (tuple, list)) else [found]
-        self.outcome = [self._outcome(one, arrays, given) for one in listed]
-        self.plan.keep([one.buffer for one in self.outcome if type(one) is _New])
-        # A scalar that reached no argument of a kernel was lost on the way, so that its value may have decided something.
-        noticed |= set(range(count)) - {place for place, _ in self.plan.scalars}
-
-    def _outcome(self, value: Any, arrays: Sequence[VkArray], given: Sequence[Pointer]) -> Any:
-        if type(value) is not VkArray:
-            if value is None:
-                return None
-            raise Refused("it returns more than arrays")
-        for place, array in enumerate(arrays):
-            if array is value:
-                return _Given(place)
-        number = self.plan.number(value._buffer)
-        origin = given[number].offset if number < len(given) else 0
-        return _New(number, pointer(value).offset - origin, look_of(value))
-
-    def repeat(self, arrays: list[VkArray], scalars: list[Any]) -> Any:
-        """The results for other arguments."""
-        buffers: list[Any] = []
-        addresses: list[int] = []
-        for array in arrays:
-            buffer = array._buffer
-            buffers.append(buffer)
-            offset = array._offset
-            addresses.append(buffer.address + offset * array._look.itemsize if offset else buffer.address)
-        plan = self.plan
-        if plan.checked:
-            check = faults.pending_check(plan.device)
-            plan.run(buffers, addresses, scalars, check.array._buffer)
-            faults.keep_check(plan.device, check)
-        else:
-            plan.run(buffers, addresses, scalars, None)
-        made: list[Any] = []
-        for one in self.outcome:
-            if type(one) is _New:
-                number, distance, look = one
-                buffer = buffers[number]
-                if distance or number < len(arrays):
-                    distance += addresses[number] - buffer.address
-                array = VkArray(
-                    buffer,
-                    distance // look.itemsize,
-                    look.shape,
-                    look.strides,
-                    look.dtype,
-                    look.device,
-                    look.contiguous,
-                )
-                array._look = look
-                made.append(array)
-            else:
-                made.append(one if one is None else arrays[one.place])
-        form = self.form
-        if form is tuple or form is list:
-            return form(made)
-        return form(*made) if isinstance(form, type) and issubclass(form, tuple) else made[0]
+    def __call__(self, value: Any, whole: bool = True) -> Any:
+        kind = type(value)
+        if kind in self.types and (whole or kind is not int):
+            self.count += 1
+            return token(value, self.count - 1, self.noticed)
+        return kind(self(one, False) for one in value) if kind is tuple or kind is list else value
 
 
 _making = threading.Lock()
 
 
-def _watched(
-    function: Callable[..., Any], cache: Cache, args: tuple[Any, ...], kwargs: dict[str, Any], arrays: list[VkArray],
-    scalars: list[Any], integers: bool,
-) -> tuple[Any, Any, frozenset[int]]:  # fmt: skip
-    """The results of a call, how to repeat it (None where that cannot be), and the places of scalars that decide by value."""
-    device = arrays[0]._device
-    noticed: set[int] = set()
-    places = iter(range(len(scalars)))
+def forget() -> None:
+    """Drop the plans of all functions."""
+    for plans in Plans.all:
+        plans.forget()
 
-    def tokens(value: Any, whole: bool = integers) -> Any:
-        kind = type(value)
-        if kind is float or kind is complex or (kind is int and whole):
-            return token(value, next(places), noticed)
-        return kind(tokens(one, False) for one in value) if kind is tuple or kind is list else value
 
-    args = tuple(map(tokens, args))
-    kwargs = {name: tokens(value) for name, value in kwargs.items()}
-    before = faults.kept_check(device)
-    check = before or faults.renewed_check(device)
-    status = check.array._buffer
-    statistics.watched += 1
-    try:
-        with watch.watching() as seen:
-            found = function(*args, **kwargs)
-    finally:
-        if before is None and not any(status in what.writes for what in seen.dispatches):
-            faults.keep_check(device, None)
-    try:
-        return found, _Call(seen, arrays, found, status, len(scalars), noticed), frozenset(noticed)
-    except Refused as reason:
-        cache.reasons[str(reason)] = cache.reasons.get(str(reason), 0) + 1
-        return found, None, frozenset(noticed)
+tuning.on_change(forget)
+
+
+def statistics() -> dict[str, int]:
+    """Counts: functions with plans, signatures kept, calls repeated by a plan, and calls watched to make one."""
+    return {
+        "functions": len(Plans.all),
+        "signatures": sum(len(plans) + len(plans.older) for plans in Plans.all),
+        "repeated": sum(plans.repeated for plans in Plans.all),
+        "watched": sum(plans.watched for plans in Plans.all),
+    }
+
+
+# -- functions of arrays ----------------------------------------------------------------------------------------------------
+
+
+class _OfArrays(Repeat):
+    """How to repeat a call of a function of arrays."""
+
+    __slots__ = ()
+
+    def result(self, value: Any, arguments: Sequence[Any], given: Sequence[Pointer]) -> Any:
+        """What to remember of a result: arrays, and None."""
+        if value is None:
+            return None
+        if type(value) is not VkArray:
+            raise Refused("it returns more than arrays")
+        for place, array in enumerate(arguments):
+            if array is value:
+                return Given(place)
+        number = self.plan.number(value._buffer)
+        return New(number, pointer(value).offset - (given[number].offset if number < len(given) else 0), look_of(value))
+
+    def made(self, one: New, buffers: Sequence[Any], addresses: Sequence[int]) -> VkArray:
+        """An array over other memory."""
+        number, distance, look = one
+        buffer = buffers[number]
+        offset = (addresses[number] - buffer.address + distance) // look.itemsize
+        array = VkArray(buffer, offset, look.shape, look.strides, look.dtype, look.device, look.contiguous)
+        array._look = look
+        return array
+
+
+_FLOATS = frozenset((float, complex))
+_NUMBERS = frozenset((int, float, complex))
 
 
 def planned(function: Function | None = None, *, integers: bool = False) -> Any:
@@ -225,7 +269,8 @@ def planned(function: Function | None = None, *, integers: bool = False) -> Any:
     if function is None:
         return functools.partial(planned, integers=integers)
     inner: Callable[..., Any] = function
-    cache = Cache(inner.__name__)
+    plans = Plans(inner.__name__, _OfArrays)
+    types = _NUMBERS if integers else _FLOATS
 
     @functools.wraps(inner)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -240,46 +285,27 @@ def planned(function: Function | None = None, *, integers: bool = False) -> Any:
             noted = noted and note(kwargs.values(), key, arrays, scalars, integers)
         if not noted or not arrays or configuration.current().compare:
             return inner(*args, **kwargs)
-        shared = sharing(arrays)
-        if shared is not None:
-            key.append(shared)
+        if len(arrays) > 1:
+            shared = sharing(arrays)
+            if shared is not None:
+                key.append(shared)
         whole = tuple(key)
-        plan = cache[whole]
-        values = plan
-        if type(plan) is ByValue:
-            known = plan.key(scalars)
-            plan = plan.plans.get(known, 1)
-        if type(plan) is _Call:
-            statistics.repeated += 1
+        plan = plans.find(whole, scalars)
+        if type(plan) is _OfArrays:
+            buffers: list[Any] = []
+            addresses: list[int] = []
+            for array in arrays:
+                buffer, offset = array._buffer, array._offset
+                buffers.append(buffer)
+                addresses.append(buffer.address + offset * array._look.itemsize if offset else buffer.address)
+            plans.repeated += 1
             try:
-                return plan.repeat(arrays, scalars)
-            except (
-                OverflowError,
-                ValueError,
-                TypeError,
-            ):  # of converting a scalar: the function says it in its own words
+                return plan.run(buffers, addresses, scalars, arrays)
+            except OverflowError:  # of converting a scalar: the function says it in its own words
                 return inner(*args, **kwargs)
         if plan is None:
             return inner(*args, **kwargs)
-        if not plan or not _making.acquire(blocking=False):
-            if type(values) is not ByValue:
-                cache[whole] = plan or 1
-            return inner(*args, **kwargs)
-        try:
-            found, made, decide = _watched(inner, cache, args, kwargs, arrays, scalars, integers)
-        finally:
-            _making.release()
-        if made is None:
-            statistics.refused += 1
-            made = plan + 1 if plan < ATTEMPTS else None
-        if not decide and type(values) is not ByValue:
-            cache[whole] = made
-            return found
-        if type(values) is not ByValue or not decide <= set(values.places):
-            values = cache[whole] = ByValue(decide | frozenset(values.places if type(values) is ByValue else ()))
-        elif len(values.plans) >= VALUES:
-            values.plans.clear()
-        values.plans[values.key(scalars)] = made
-        return found
+        given = [pointer(array) for array in arrays]
+        return plans.watch(inner, whole, plan, given, arrays, scalars, args, kwargs, types)
 
     return call

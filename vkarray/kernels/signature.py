@@ -87,21 +87,16 @@ def note(
     return True
 
 
-def sharing(arrays: Sequence[VkArray]) -> tuple[Any, ...] | None:
-    """Which arrays share memory, and how many elements lie between their beginnings: None where none do."""
-    count = len(arrays)
-    if count < 2 or (count == 2 and arrays[0]._buffer is not arrays[1]._buffer):
+def sharing(arrays: Sequence[VkArray]) -> tuple[tuple[int, int, int], ...] | None:
+    """Which arrays share memory with one before them, and how many bytes later they begin: None where none do."""
+    if len(arrays) == 2 and arrays[0]._buffer is not arrays[1]._buffer:
         return None
-    first: dict[int, VkArray] = {}
+    first: dict[int, int] = {}
     found = []
     for place, array in enumerate(arrays):
-        other = first.setdefault(id(array._buffer), array)
-        if other is not array:
-            found.append(
-                (place, arrays.index(other) if False else _place(arrays, other), array._offset - other._offset)
-            )
+        before = first.setdefault(id(array._buffer), place)
+        if before != place:
+            other = arrays[before]
+            distance = array._offset * array._look.itemsize - other._offset * other._look.itemsize
+            found.append((place, before, distance))
     return tuple(found) or None
-
-
-def _place(arrays: Sequence[VkArray], wanted: VkArray) -> int:
-    return next(place for place, array in enumerate(arrays) if array is wanted)
