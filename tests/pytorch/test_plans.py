@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import struct
+import math
 import threading
 
 import pytest
@@ -11,8 +11,7 @@ import torch
 import torch.nn.functional as F
 
 import vkarray as vx
-from vkarray.kernels import tuning
-from vkarray.torch.dispatch import plans
+from vkarray.kernels import planned, tuning
 
 DEVICE = "vulkan"
 CALLS = 5  # the first runs as it is, the second is traced, the others are repeated
@@ -21,15 +20,15 @@ CALLS = 5  # the first runs as it is, the second is traced, the others are repea
 @pytest.fixture(autouse=True)
 def fresh():
     """No plans of earlier tests."""
-    plans.forget()
+    planned.forget()
 
 
 @pytest.fixture
 def repeated(monkeypatch):
     """A list that gets an entry for each plan that is run."""
     runs = []
-    original = plans._Plan.run
-    monkeypatch.setattr(plans._Plan, "run", lambda *arguments: runs.append(1) or original(*arguments))
+    original = planned.Repeat.run
+    monkeypatch.setattr(planned.Repeat, "run", lambda *arguments: runs.append(1) or original(*arguments))
     return runs
 
 
@@ -184,15 +183,18 @@ def test_written_statistics():
             assert close(one, other, 8)
 
 
-def test_scalars_are_part_of_the_signature():
+def test_scalars_of_one_signature(repeated):
     x = torch.tensor([1.0, -2.0])
     there = x.to(DEVICE)
     for _ in range(CALLS):
-        for number in (0.0, -0.0, 1, 1.0, True, 2.5):
+        for number in (0.0, -0.0, 1, 1.0, True, 2.5, 1e300, -math.inf):
             found, expected = there * number, x * number
             assert found.dtype == expected.dtype
             assert torch.equal(torch.signbit(found.cpu()), torch.signbit(expected))
             assert torch.equal(found.cpu(), expected)
+    repeated.clear()
+    assert torch.equal((there * 0.75).cpu(), x * 0.75), "a plan for other numbers gives a wrong result"
+    assert repeated, "a number that was not met before takes the long way"
 
 
 def test_no_elements():
@@ -308,12 +310,12 @@ def test_comparing_with_numpy_passes_no_plan(repeated):
 
 
 def test_many_signatures_are_forgotten(monkeypatch):
-    monkeypatch.setattr(plans, "SIGNATURES", 4)
+    monkeypatch.setattr(planned, "SIGNATURES", 4)
     for _ in range(3):
         for length in range(1, 12):
             x = torch.arange(float(length))
             assert torch.equal(x.to(DEVICE).sum().cpu(), x.sum())
-    assert all(len(cache) <= 4 and len(cache.older) <= 4 for cache in plans._caches)
+    assert all(len(cache) <= 4 and len(cache.older) <= 4 for cache in planned.Plans.all)
 
 
 # -- operators that PyTorch composes of others ------------------------------------------------------------------------
@@ -389,49 +391,3 @@ def test_conversions_and_padding(repeated):
         assert torch.equal(F.pad(there, (1, 2)).cpu(), F.pad(x, (1, 2)))
         assert torch.equal(there.to("cpu", torch.float64), x.double())
     assert repeated
-
-
-# -- addresses --------------------------------------------------------------------------------------------------------
-
-
-class Memory:
-    """What stands for a buffer."""
-
-    def __init__(self, address, nbytes=256):
-        self.address, self.nbytes = address, nbytes
-
-
-def pushed(*words):
-    """Push constants: integers of 64 bits (larger than 32 bits) and of 32."""
-    return b"".join(struct.pack("<Q" if word >= 1 << 32 else "<I", word) for word in words)
-
-
-A, B = 0x7F0000001000, 0x7F0000009000
-PAIRS = [(Memory(A), Memory(B), 0), (Memory(A + 256), Memory(B + 256), 1)]  # neighbours in both
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "found"),
-    [
-        ((A, 7), (B, 7), [(0, 0)]),
-        ((7, A, 3, A + 16), (7, B, 3, B + 16), [(0, 0), (0, 16)]),
-        ((A + 256, A + 255), (B + 256, B + 255), [(1, 0), (0, 255)]),  # the end of one is the start of the other
-        ((5, 6), (5, 6), []),
-        ((A, A), (A, B), [(0, 0)]),  # an address that stays is a constant
-    ],
-)
-def test_words_that_are_addresses(first, second, found):
-    form, values, addresses = plans._pushed(pushed(*first), pushed(*second), PAIRS)
-    assert [(number, distance) for _, number, distance in addresses] == found
-    for place, number, distance in addresses:
-        values[place] = PAIRS[number][1].address + distance
-    assert struct.pack(form, *values) == pushed(*second)
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [((A, 7), (B, 8)), ((A,), (B + 1,)), ((A + 512,), (B + 512,)), ((7,), (8,))],
-)
-def test_words_that_are_none(first, second):
-    with pytest.raises(plans._Refused):
-        plans._pushed(pushed(*first), pushed(*second), PAIRS)

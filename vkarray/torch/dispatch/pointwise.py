@@ -15,6 +15,7 @@ from ...errors import FeatureError
 from ...kernels import launch
 from ...kernels.launch import Operation
 from ...kernels.rows import Row, cast
+from ...kernels.scalars import Scalar
 from .. import device
 from ..tensors.storage import FROM_TORCH, array_of, new_array, wrap
 from ..tensors.transfer import assign
@@ -93,7 +94,6 @@ class _Plan(NamedTuple):
     inputs: tuple[DType | None, ...]  # what operands are converted to; None: as they are
     operation: Operation
     moves: bool  # the operation moves bits, of a type of its own
-    usual: DType | None  # the type of all operands, where the result is of the operation's own
     check: Callable[[Sequence[Any]], None] | None  # refuses integers
 
 
@@ -113,11 +113,11 @@ def _value(operand: Any) -> Any:
     return operand
 
 
-def _converted(value: Any, dtype: DType | None, on: Any) -> VkArray:
+def _converted(value: Any, dtype: DType | None, on: Any) -> VkArray | Scalar:
     if type(value) is VkArray:
         return value if dtype is None or value._dtype is dtype else cast(value, dtype)
     assert dtype is not None
-    return launch.constant(number(value, dtype), dtype, on)
+    return launch.scalar(number(value, dtype), dtype, on)
 
 
 def _device_of(operands: Sequence[Any]) -> Any:
@@ -142,7 +142,6 @@ class Pointwise:
     def __init__(self, op: Any, body: Callable[..., Any]) -> None:
         self.op, self.body = op, body
         self.plans: dict[Any, _Plan] = {}
-        self.usual: dict[tuple[Any, DType], _Plan] = {}  # of formulas whose operands and result have one type
 
     def plan(self, formula: Any, operands: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> _Plan:
         """How these arguments are computed. Raises what PyTorch raises for them, and Unsupported."""
@@ -171,11 +170,9 @@ class Pointwise:
         operation = of_row(formula, compute)
         inputs = tuple(typed[place] or compute for place in range(len(operands))) if typed else operation.inputs
         moves = getattr(formula, "moves", False)
-        alike = operation.result is FROM_TORCH[meta.dtype] and set(inputs) == {operation.compute}
         check = getattr(formula, "check", None) if compute in CATEGORIES["integer"] else None
-        usual = operation.compute if alike else None
         dtype = FROM_TORCH[meta.dtype]
-        return _Plan(tuple(meta.shape), meta.stride(), meta.dtype, dtype, inputs, operation, moves, usual, check)
+        return _Plan(tuple(meta.shape), meta.stride(), meta.dtype, dtype, inputs, operation, moves, check)
 
     def run(self, plan: _Plan, values: Sequence[Any], target: VkArray) -> None:
         """Compute into an array of any layout, of the shape of the plan."""
@@ -196,22 +193,10 @@ class Pointwise:
         except Unsupported as error:
             return fallback.run(self.op, args, kwargs, table.reason(error))
         values = [_value(operand) for operand in operands]
-        first = values[0]
-        if type(first) is VkArray:
-            usual = self.usual.get((formula, first._dtype))
-            if usual is not None:
-                result = launch.repeat(usual.operation, values)
-                if result is not None:
-                    if usual.check is not None and result.size:
-                        usual.check(values)
-                    return wrap(result)
         try:
             plan = self.plan(formula, operands, args, kwargs)
         except _REFUSALS as error:
             return fallback.run(self.op, args, kwargs, table.reason(error))
-        compute = plan.usual
-        if compute is not None and all(type(value) is VkArray and value._dtype is compute for value in values):
-            self.usual[formula, compute] = plan
         on = next(value._device for value in values if type(value) is VkArray)
         target = new_array(plan.shape, plan.strides, plan.dtype, on)
         self.run(plan, values, target)
