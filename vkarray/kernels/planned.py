@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 
 from .. import configuration
 from .._vk import watch
@@ -260,7 +260,15 @@ _FLOATS = frozenset((float, complex))
 _NUMBERS = frozenset((int, float, complex))
 
 
-def planned(function: Function | None = None, *, integers: bool = False) -> Any:
+@overload
+def planned(function: Function) -> Function: ...
+
+
+@overload
+def planned(*, integers: bool) -> Callable[[Function], Function]: ...
+
+
+def planned(function: Any = None, *, integers: bool = False) -> Any:
     """A function whose calls are repeated by plans where their signature comes again.
 
     What it does has to depend on its arguments alone. With `integers`, its integers are operands as its floats are: their values

@@ -19,6 +19,7 @@ from ..core.dtypes import CATEGORIES, DTYPES, REAL_OF, DType, as_dtype
 from ..shaders.source import Variant
 from . import launch, texels
 from .dispatch import Number, pointer
+from .planned import planned
 from .reduction_types import KEYS, TYPES, partial_dtype, widened
 from .rows import cast, check_array
 
@@ -466,7 +467,8 @@ def reduction(
     def function(x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> VkArray:
         return apply(made, x, axis, keepdims)
 
-    return document(function, made, summary, chapter)
+    function.__name__ = name
+    return document(planned(function), made, summary, chapter)
 
 
 def accumulation(name: str, combine: str | dict[str, str], summary: str, **options: Any) -> Accumulating:
@@ -482,7 +484,8 @@ def accumulation(name: str, combine: str | dict[str, str], summary: str, **optio
             x = cast(x, wanted)
         return with_kept_axes(made.run(x, axes, result_dtype=wanted), x, axes, keepdims)
 
-    return document(function, made, summary, "statistical")
+    function.__name__ = name
+    return document(planned(function), made, summary, "statistical")
 
 
 def accumulator(name: str, x: VkArray, dtype: DType | None) -> DType:

@@ -239,7 +239,7 @@ def _public(row: Row, parameters: tuple[str, ...]) -> Any:
     else:
         function = lambda x1, x2, x3, /: row(x1, x2, x3)  # noqa: E731
     function.__name__ = row.name
-    function = planned(function, integers=True)
+    function = planned(integers=True)(function)
     function.__qualname__ = row.name
     function.__module__ = "vkarray"
     several = row.operands > 1

@@ -14,6 +14,7 @@ from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..io import interchange
 from ..kernels import launch
 from ..kernels.launch import as_device
+from ..kernels.planned import planned
 from ..kernels.rows import cast, check_array, check_operands
 
 
@@ -222,6 +223,7 @@ def ones(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any 
     return filled("ones", shape, 1, dtypes.float32 if dtype is None else dtype, device)
 
 
+@planned
 def empty_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array with the shape, dtype and device of x, where these are not given, and undefined values.
 
@@ -231,6 +233,7 @@ def empty_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None)
     return empty(x.shape, dtype=x.dtype if dtype is None else dtype, device=x.device if device is None else device)
 
 
+@planned(integers=True)
 def full_like(x: VkArray, /, fill_value: Any, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array with the shape, dtype and device of x, where these are not given, filled with one value.
 
@@ -245,11 +248,13 @@ def _filled_like(function: str, x: VkArray, value: Any, dtype: DType | None, dev
     return filled(function, x.shape, value, x.dtype if dtype is None else dtype, x.device if device is None else device)
 
 
+@planned
 def zeros_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """Zeros with the shape, dtype and device of x. Errors as for `empty_like`. Standard: `zeros_like`."""
     return _filled_like("zeros_like", x, 0, dtype, device)
 
 
+@planned
 def ones_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """Ones with the shape, dtype and device of x. Errors as for `empty_like`. Standard: `ones_like`."""
     return _filled_like("ones_like", x, 1, dtype, device)
@@ -423,6 +428,7 @@ def _triangular(x: VkArray, k: int, upper: bool) -> VkArray:
     return launch.elementwise(_triangle(x._dtype, upper), (x, starts, numbers), _empty(x.shape, x._dtype, x._device))
 
 
+@planned
 def tril(x: VkArray, /, *, k: int = 0) -> VkArray:
     """The elements on and below diagonal k of each matrix, zeros above. Raises ValueError below 2 dimensions.
 
@@ -431,6 +437,7 @@ def tril(x: VkArray, /, *, k: int = 0) -> VkArray:
     return _triangular(x, k, upper=False)
 
 
+@planned
 def triu(x: VkArray, /, *, k: int = 0) -> VkArray:
     """The elements on and above diagonal k of each matrix, zeros below. Raises ValueError below 2 dimensions.
 

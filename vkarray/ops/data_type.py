@@ -10,10 +10,12 @@ from ..core import dtypes, promotion
 from ..core.array import VkArray, available, check_supported
 from ..core.dtypes import CATEGORIES, REAL_OF, DType, as_dtype
 from ..kernels import launch
+from ..kernels.planned import planned
 from ..kernels.rows import cast, check_operands
 from . import creation
 
 
+@planned
 def astype(x: VkArray, dtype: DType, /, *, copy: bool = True, device: Any = None) -> VkArray:
     """x converted to `dtype`: rounded to nearest even; to integers truncated, out of range saturated, NaN to 0.
 

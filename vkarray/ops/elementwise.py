@@ -8,6 +8,7 @@ from ..core import layout, promotion
 from ..core.array import VkArray, check_supported, operations
 from ..core.dtypes import CATEGORIES
 from ..kernels import launch
+from ..kernels.planned import planned
 from ..kernels.rows import ROWS, Binary, Unary, binary, cast, check_operands, common_dtype, ternary, unary
 
 _FLOAT = {"category": "floating-point", "integers": "by width"}
@@ -155,6 +156,7 @@ atanh = _function("atanh", "The inverse hyperbolic tangent.", "inverse_hyperboli
 _clip = ternary("clip", "real numeric", "vx_clip(a, b, c)", "Each element limited to [min, max].", library="arithmetic")
 
 
+@planned(integers=True)
 def clip(x: VkArray, /, min: VkArray | float | None = None, max: VkArray | float | None = None) -> VkArray:
     """Each element limited to [min, max]; NaN where the element or a bound is NaN.
 
@@ -188,6 +190,7 @@ def clip(x: VkArray, /, min: VkArray | float | None = None, max: VkArray | float
     return cast(function(cast(x, dtype), *present[1:]), x._dtype)
 
 
+@planned(integers=True)
 def in_place(name: str, target: VkArray, other: Any) -> VkArray:
     """`target op= other`: the result keeps the dtype and shape of `target`, and its memory.
 

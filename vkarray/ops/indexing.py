@@ -15,6 +15,7 @@ from ..kernels import compact, launch
 from ..kernels.gather import IndexArray, IndexRule, gather, scatter
 from ..kernels.gather import variants as gather_variants
 from ..kernels.launch import Operation
+from ..kernels.planned import planned
 from ..kernels.rows import cast, cast_operation
 from ..shaders.source import Variant
 from . import creation
@@ -304,6 +305,7 @@ def _check_arrays(function: str, x: VkArray, indices: VkArray) -> None:
         )
 
 
+@planned
 def take(x: VkArray, indices: VkArray, /, *, axis: int | None = None) -> VkArray:
     """The elements of x at `indices` along an axis.
 
@@ -333,6 +335,7 @@ def take_by(rule: IndexRule, x: VkArray, indices: VkArray, axis: int | None = No
     )  # fmt: skip
 
 
+@planned
 def take_along_axis(x: VkArray, indices: VkArray, /, *, axis: int = -1) -> VkArray:
     """For each position of `indices`, the element of x at the same position but for the index along the axis.
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ..core import layout, promotion
 from ..core.array import VkArray, check_supported, empty
 from ..kernels import launch
+from ..kernels.planned import planned
 from ..kernels.product import cooperative, stacks
 from ..kernels.rows import cast, check_array, check_operands, common_dtype
 from .manipulation import reshape
@@ -35,6 +36,7 @@ def _zeros(shape: layout.Shape, like: VkArray) -> VkArray:
     )
 
 
+@planned
 def matmul(x1: VkArray, x2: VkArray, /) -> VkArray:
     """The matrix product of two arrays, or of two stacks of matrices; `x1 @ x2`.
 
@@ -77,6 +79,7 @@ def matmul(x1: VkArray, x2: VkArray, /) -> VkArray:
     return result if len(shape) == len(result._shape) else result._view(shape, layout.contiguous_strides(shape))
 
 
+@planned
 def matrix_transpose(x: VkArray, /) -> VkArray:
     """The last two dimensions swapped, a view.
 
@@ -88,6 +91,7 @@ def matrix_transpose(x: VkArray, /) -> VkArray:
     return x.mT
 
 
+@planned
 def vecdot(x1: VkArray, x2: VkArray, /, *, axis: int = -1) -> VkArray:
     """The dot products of vectors: the sum of conj(x1) * x2 over `axis`.
 
@@ -129,6 +133,7 @@ def _axis_last(x: VkArray, axis: int) -> VkArray:
     return x._permuted((*range(axis), *range(axis + 1, x.ndim), axis))
 
 
+@planned
 def tensordot(
     x1: VkArray, x2: VkArray, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
 ) -> VkArray:  # fmt: skip

@@ -11,6 +11,7 @@ from ..core.array import VkArray, check_supported, empty
 from ..core.dtypes import CATEGORIES, DType
 from ..kernels import launch
 from ..kernels.launch import copy_operation
+from ..kernels.planned import planned
 from ..kernels.rows import cast, check_array, common_dtype
 from . import creation
 
@@ -31,6 +32,7 @@ def _copy_into(target: VkArray, source: VkArray) -> None:
     launch.elementwise(copy_operation(target._dtype), (source,), target)
 
 
+@planned
 def broadcast_to(x: VkArray, /, shape: tuple[int, ...]) -> VkArray:
     """A view of x with `shape`. Raises ValueError when x does not broadcast to it. Standard: `broadcast_to`."""
     check_array("broadcast_to", x)
@@ -40,6 +42,7 @@ def broadcast_to(x: VkArray, /, shape: tuple[int, ...]) -> VkArray:
     return x._view(target, layout.broadcast_strides(x._shape, x._strides, target))
 
 
+@planned
 def broadcast_arrays(*arrays: VkArray) -> tuple[VkArray, ...]:
     """Views of the arrays with their common shape. Raises ValueError when there is none. Standard: `broadcast_arrays`."""
     if not arrays:
@@ -56,6 +59,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return layout.broadcast_shapes(checked, "broadcast_shapes") if checked else ()
 
 
+@planned
 def concat(arrays: Sequence[VkArray], /, *, axis: int | None = 0) -> VkArray:
     """The arrays joined along an existing axis (flattened first for axis None), in their promoted dtype.
 
@@ -84,6 +88,7 @@ def concat(arrays: Sequence[VkArray], /, *, axis: int | None = 0) -> VkArray:
     return result
 
 
+@planned
 def stack(arrays: Sequence[VkArray], /, *, axis: int = 0) -> VkArray:
     """The arrays, all of one shape, joined along a new axis. Raises ValueError otherwise. Standard: `stack`."""
     parts = _arrays(arrays, "stack")
@@ -93,6 +98,7 @@ def stack(arrays: Sequence[VkArray], /, *, axis: int = 0) -> VkArray:
     return concat([expand_dims(part, axis) for part in parts], axis=axis)
 
 
+@planned
 def unstack(x: VkArray, /, *, axis: int = 0) -> tuple[VkArray, ...]:
     """Views of the slices along an axis. Raises IndexError for an axis out of range. Standard: `unstack`."""
     check_array("unstack", x)
@@ -101,6 +107,7 @@ def unstack(x: VkArray, /, *, axis: int = 0) -> tuple[VkArray, ...]:
     return tuple(x._view(shape, strides, index * x._strides[axis]) for index in range(x._shape[axis]))
 
 
+@planned
 def expand_dims(x: VkArray, /, axis: int | Sequence[int] = 0) -> VkArray:
     """A view with new dimensions of length 1 at the places `axis` of the result.
 
@@ -116,6 +123,7 @@ def expand_dims(x: VkArray, /, axis: int | Sequence[int] = 0) -> VkArray:
     )
 
 
+@planned
 def squeeze(x: VkArray, /, axis: int | Sequence[int]) -> VkArray:
     """A view without the dimensions `axis`. Raises ValueError where a length is not 1. Standard: `squeeze`."""
     check_array("squeeze", x)
@@ -127,6 +135,7 @@ def squeeze(x: VkArray, /, axis: int | Sequence[int]) -> VkArray:
     return x._view(tuple(x._shape[d] for d in kept), tuple(x._strides[d] for d in kept))
 
 
+@planned
 def permute_dims(x: VkArray, /, axes: Sequence[int]) -> VkArray:
     """A view with the dimensions in the order `axes`. Raises ValueError unless it names each once. Standard."""
     check_array("permute_dims", x)
@@ -137,6 +146,7 @@ def permute_dims(x: VkArray, /, axes: Sequence[int]) -> VkArray:
     return x._permuted(order)
 
 
+@planned
 def moveaxis(x: VkArray, source: int | Sequence[int], destination: int | Sequence[int], /) -> VkArray:
     """A view with the dimensions `source` moved to the places `destination`, the others in their order.
 
@@ -153,6 +163,7 @@ def moveaxis(x: VkArray, source: int | Sequence[int], destination: int | Sequenc
     return permute_dims(x, tuple(order))
 
 
+@planned
 def flip(x: VkArray, /, *, axis: int | Sequence[int] | None = None) -> VkArray:
     """A view with the elements along `axis` (all axes by default) in reverse order.
 
@@ -164,6 +175,7 @@ def flip(x: VkArray, /, *, axis: int | Sequence[int] | None = None) -> VkArray:
     return x._view(x._shape, tuple(-s if d in axes else s for d, s in enumerate(x._strides)), offset)
 
 
+@planned
 def reshape(x: VkArray, /, shape: int | Sequence[int], *, copy: bool | None = None) -> VkArray:
     """The elements in C order with another shape, one length of which may be -1: a view where the strides allow it.
 
@@ -198,6 +210,7 @@ def _completed(shape: int | Sequence[int], x: VkArray) -> tuple[int, ...]:
     return target
 
 
+@planned
 def roll(
     x: VkArray, /, shift: int | Sequence[int], *, axis: int | Sequence[int] | None = None
 ) -> VkArray:  # fmt: skip
@@ -235,6 +248,7 @@ def roll(
     return result
 
 
+@planned
 def tile(x: VkArray, repetitions: int | Sequence[int], /) -> VkArray:
     """x repeated `repetitions` times along each dimension (a number: along the last).
 
@@ -254,6 +268,7 @@ def tile(x: VkArray, repetitions: int | Sequence[int], /) -> VkArray:
     return copied._view(target, layout.contiguous_strides(target))
 
 
+@planned
 def repeat(x: VkArray, repeats: int | VkArray, /, *, axis: int | None = None) -> VkArray:
     """Each element repeated along `axis` (None: of the flattened array).
 

@@ -12,6 +12,7 @@ from ..core.array import VkArray, check_supported, default_dtype, empty, is_supp
 from ..core.dtypes import CATEGORIES, DType
 from ..kernels import launch
 from ..kernels.dispatch import pointer
+from ..kernels.planned import planned
 from ..kernels.reductions import Reduction, checked, document, reduction, row, with_kept_axes
 from ..kernels.rows import as_array, as_operand, check_operands, common_dtype
 from ..shaders.source import Variant
@@ -39,10 +40,12 @@ def _place(made: Reduction, x: VkArray, axis: int | None, keepdims: bool) -> VkA
     return with_kept_axes(made.run(x, axes), x, axes, keepdims)
 
 
+@planned
 def argmax(x: VkArray, /, *, axis: int | None = None, keepdims: bool = False) -> VkArray:
     return _place(_ARGMAX, x, axis, keepdims)
 
 
+@planned
 def argmin(x: VkArray, /, *, axis: int | None = None, keepdims: bool = False) -> VkArray:
     return _place(_ARGMIN, x, axis, keepdims)
 
@@ -74,6 +77,7 @@ def where_operation(dtype: DType) -> launch.Operation:
     return launch.Operation(f"where {dtype}", "a ? b : c", (dtypes.bool_, moved, moved), moved, moved)
 
 
+@planned(integers=True)
 def where(condition: VkArray, x1: Any, x2: Any, /) -> VkArray:
     """The elements of x1 where the condition is true, those of x2 elsewhere.
 
@@ -113,6 +117,7 @@ def _sorted_variant(dtype: DType, device: Device) -> Variant:
     return Variant("index/search_sorted", tuple(defines), f"searchsorted {dtype}")
 
 
+@planned
 def searchsorted(
     x1: VkArray, x2: VkArray | float, /, *, side: str = "left", sorter: VkArray | None = None
 ) -> VkArray:  # fmt: skip

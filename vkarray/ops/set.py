@@ -9,6 +9,7 @@ from ..core import dtypes
 from ..core.array import VkArray, check_supported, default_dtype, empty
 from ..core.dtypes import CATEGORIES
 from ..kernels.compact import compress, nonzero
+from ..kernels.planned import planned
 from ..kernels.rows import ROWS, as_array, cast, check_array, check_operands, common_dtype
 from .creation import full
 from .elementwise import minimum
@@ -133,6 +134,7 @@ def unique_values(x: VkArray, /) -> VkArray:
     return compress(values, _is_first(values))
 
 
+@planned
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> VkArray:
     """Whether each element of x1 equals an element of x2; whether it equals none of them with `invert`.
 

@@ -20,6 +20,7 @@ from ..core.dtypes import REAL_OF, DType
 from ..kernels import launch, sort_tiles
 from ..kernels.dispatch import Fields, pointer
 from ..kernels.gather import element_sizes
+from ..kernels.planned import planned
 from ..kernels.rows import cast, check_array
 from ..kernels.scan import running_sums
 from ..shaders.source import Variant
@@ -221,6 +222,7 @@ def _last_axis(function: str, x: Any, axis: int) -> tuple[VkArray, tuple[int, ..
     return x._permuted(order), tuple(order)
 
 
+@planned
 def sort(x: VkArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> VkArray:
     """The elements of x sorted along an axis; equal elements keep their order, whatever `stable` says.
 
@@ -235,6 +237,7 @@ def sort(x: VkArray, /, *, axis: int = -1, descending: bool = False, stable: boo
     return launch.contiguous(values._permuted(order))
 
 
+@planned
 def argsort(x: VkArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> VkArray:
     """The places along an axis of the elements of x in sorted order; equal elements keep theirs, whatever `stable` says.
 

@@ -9,6 +9,7 @@ from ..core import layout, promotion
 from ..core.array import VkArray, empty, operations
 from ..core.dtypes import DType
 from ..kernels import reductions
+from ..kernels.planned import planned
 from ..kernels.reductions import Reduction, accumulation, accumulator, checked, document, reduction, with_kept_axes
 from ..kernels.rows import cast
 from ..kernels.scan import SUM, Scan, scan_into
@@ -47,12 +48,14 @@ def _spread(
     return with_kept_axes(made.run(x, axes, parameters=(count, divisor)), x, axes, keepdims)
 
 
+@planned
 def var(
     x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
 ) -> VkArray:
     return _spread(_VAR, x, axis, correction, keepdims)
 
 
+@planned
 def std(
     x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
 ) -> VkArray:
@@ -89,6 +92,7 @@ def _cumulative(scan: Scan, x: VkArray, axis: int | None, dtype: DType | None, i
     return result
 
 
+@planned
 def cumulative_sum(
     x: VkArray, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
 ) -> VkArray:
@@ -105,6 +109,7 @@ def cumulative_sum(
     return _cumulative(SCANS[0], x, axis, dtype, include_initial)
 
 
+@planned
 def cumulative_prod(
     x: VkArray, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
 ) -> VkArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core import layout, promotion
 from ..core.array import VkArray, operations
+from ..kernels.planned import planned
 from ..kernels.reductions import checked, reduction
 from .manipulation import concat
 
@@ -14,6 +15,7 @@ any = reduction("any", "all", "a || b", "Whether any element over axes is true (
                 empty=False, **_TEST)  # fmt: skip
 
 
+@planned
 def diff(
     x: VkArray, /, *, axis: int = -1, n: int = 1, prepend: VkArray | None = None, append: VkArray | None = None
 ) -> VkArray:

@@ -11,6 +11,7 @@ from ...core import dtypes, layout, promotion
 from ...core.array import VkArray, available, empty, is_supported
 from ...core.dtypes import CATEGORIES, COMPLEX_OF, DType
 from ...kernels import launch
+from ...kernels.planned import planned
 from ...kernels.rows import as_operand, check_operands, common_dtype
 from ...shaders.source import Variant
 from ..elementwise import equal, isnan, logical_and, logical_or
@@ -36,6 +37,7 @@ def variants(device: Device) -> Iterator[Variant]:
             yield from _operation(dtype, equal_nan).variants(device)
 
 
+@planned
 def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> VkArray:
     """Whether the elements of each pair are equal or differ by at most atol + rtol * abs(x2).
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ...core import dtypes, promotion
 from ...core.array import VkArray
+from ...kernels.planned import planned
 from ...kernels.rows import cast, check_operands, common_dtype
 from .. import elementwise, statistical
 from ..linear_algebra import matmul
@@ -35,6 +36,7 @@ class _Term(NamedTuple):
         return self.array._shape[self.labels.index(label)] if label in self.labels else 1
 
 
+@planned
 def einsum(*operands: Any, optimize: Any = True) -> VkArray:
     """The sum of products of array elements that a formula in Einstein's notation describes.
 

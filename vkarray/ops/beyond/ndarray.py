@@ -10,32 +10,38 @@ from ...core.array import VkArray, empty, operations
 from ...core.dtypes import CATEGORIES, REAL_OF, DType
 from ...core.key import check_index
 from ...io import interchange
+from ...kernels.planned import planned
 from ...kernels.rows import check_operands
 from .. import creation, data_type, elementwise, indexing, linear_algebra, manipulation, statistical
 
 
+@planned
 def ravel(x: VkArray) -> VkArray:
     """The elements in C order, in one dimension."""
     return manipulation.reshape(x, (x.size,))
 
 
+@planned
 def flatten(x: VkArray) -> VkArray:
     """A copy of the elements in C order, in one dimension."""
     return manipulation.reshape(x, (x.size,), copy=True)
 
 
+@planned
 def squeeze(x: VkArray, axis: int | Sequence[int] | None) -> VkArray:
     """`squeeze` of the standard, of all dimensions of length 1 for None."""
     ones = tuple(one for one, length in enumerate(x._shape) if length == 1)
     return manipulation.squeeze(x, ones if axis is None else axis)
 
 
+@planned
 def transpose(x: VkArray, *axes: Any) -> VkArray:
     """The dimensions in the order of `axes`: none or None, a tuple, or one integer each."""
     order = axes[0] if len(axes) == 1 else axes or None
     return manipulation.permute_dims(x, tuple(reversed(range(x.ndim))) if order is None else order)
 
 
+@planned
 def swapaxes(x: VkArray, axis1: int, axis2: int) -> VkArray:
     """The dimensions with two of them in each other's place."""
     order = list(range(x.ndim))
@@ -44,6 +50,7 @@ def swapaxes(x: VkArray, axis1: int, axis2: int) -> VkArray:
     return manipulation.permute_dims(x, tuple(order))
 
 
+@planned
 def diagonal(x: VkArray, offset: int, axis1: int, axis2: int) -> VkArray:
     """A view of the elements with index(axis2) = index(axis1) + offset; they lie along a new last dimension."""
     if x.ndim < 2:
@@ -63,11 +70,13 @@ def _cumulative(function: Any, x: VkArray, axis: int | None, dtype: DType | None
     return function(ravel(x) if axis is None else x, axis=0 if axis is None else axis, dtype=dtype)
 
 
+@planned
 def cumsum(x: VkArray, axis: int | None, dtype: DType | None) -> VkArray:
     """`cumulative_sum`, of the flattened array for axis None."""
     return _cumulative(statistical.cumulative_sum, x, axis, dtype)
 
 
+@planned
 def cumprod(x: VkArray, axis: int | None, dtype: DType | None) -> VkArray:
     """`cumulative_prod`, of the flattened array for axis None."""
     return _cumulative(statistical.cumulative_prod, x, axis, dtype)
@@ -79,16 +88,19 @@ def _part(x: VkArray, part: int) -> VkArray:
     return VkArray(x._buffer, 2 * x._offset + part, x._shape, strides, REAL_OF[x._dtype], x._device)
 
 
+@planned
 def real_view(x: VkArray) -> VkArray:
     """The real parts as a view."""
     return _part(x, 0) if x._dtype in REAL_OF else x
 
 
+@planned
 def imag_view(x: VkArray) -> VkArray:
     """The imaginary parts as a view, zeros where there are none."""
     return _part(x, 1) if x._dtype in REAL_OF else creation.zeros_like(x)
 
 
+@planned
 def round_decimals(x: VkArray, decimals: int) -> VkArray:
     """x rounded to a number of decimal places, halves to even."""
     decimals = layout.as_integer(decimals, "round", "decimals")
@@ -125,12 +137,14 @@ def _index_array(function: str, value: Any, x: VkArray) -> Any:
     return creation.asarray(value, dtype=creation.default_dtype("int", x._device), device=x._device)
 
 
+@planned
 def take(x: VkArray, indices: Any, axis: int | None) -> VkArray:
     """`take` of the standard, of the flattened array for axis None; indices may be a list or an integer."""
     indices = _index_array("take", indices, x)
     return indexing.take(ravel(x) if axis is None else x, indices, axis=0 if axis is None else axis)
 
 
+@planned
 def repeat(x: VkArray, repeats: Any, axis: int | None) -> VkArray:
     """`repeat` of the standard; the counts may be a list."""
     counts = _index_array("repeat", repeats, x) if isinstance(repeats, (list, tuple)) else repeats
@@ -154,6 +168,7 @@ def item(x: VkArray, *indices: Any) -> Any:
     return interchange.item(element)
 
 
+@planned
 def dot(x1: Any, x2: Any, /) -> VkArray:
     """The dot product as NumPy has it: the sum of products over the last dimension of x1 and the second to last of x2.
 

@@ -9,6 +9,7 @@ from ...core import dtypes, promotion
 from ...core.array import VkArray, available, empty
 from ...core.dtypes import CATEGORIES
 from ...kernels import launch
+from ...kernels.planned import planned
 from ...kernels.rows import cast, check_array
 from .. import creation
 from ..elementwise import clip, floor, minimum, remainder
@@ -38,6 +39,7 @@ _RAMPED_IN_FLOAT32 = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.co
 _MODES = ("constant", "empty", "linear_ramp", *_PLACES)
 
 
+@planned
 def pad(
     x: VkArray, /, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, end_values: Any = 0
 ) -> VkArray:  # fmt: skip

@@ -11,6 +11,7 @@ from ...core import dtypes, promotion
 from ...core.array import VkArray, default_dtype, empty, floating, is_supported
 from ...core.dtypes import CATEGORIES, DType
 from ...kernels import launch
+from ...kernels.planned import planned
 from ...kernels.reductions import checked, with_kept_axes
 from ...kernels.rows import cast
 from ...shaders.source import Variant
@@ -102,6 +103,7 @@ def _nan_where_one_is(result: VkArray, ordered: VkArray) -> VkArray:
     return where(isnan(ordered[..., -1]), math.nan, result)
 
 
+@planned
 def median(x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> VkArray:
     """The median over axes: the middle element in sorted order, the mean of the middle two for an even number.
 
@@ -119,6 +121,7 @@ def median(x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, keepdims
     return with_kept_axes(launch.contiguous(_nan_where_one_is(low, ordered)), x, axes, keepdims)
 
 
+@planned
 def quantile(
     x: VkArray, q: Any, /, *, axis: int | tuple[int, ...] | None = None, method: str = "linear", keepdims: bool = False
 ) -> VkArray:
@@ -136,6 +139,7 @@ def quantile(
     return _quantile("quantile", x, q, 1.0, axis, method, keepdims)
 
 
+@planned
 def percentile(
     x: VkArray, q: Any, /, *, axis: int | tuple[int, ...] | None = None, method: str = "linear", keepdims: bool = False
 ) -> VkArray:

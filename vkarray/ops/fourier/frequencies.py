@@ -9,6 +9,7 @@ from ...core import dtypes, layout, promotion
 from ...core.array import VkArray, operations
 from ...core.dtypes import CATEGORIES, DType, as_dtype
 from ...kernels.launch import as_device
+from ...kernels.planned import planned
 from ...kernels.rows import cast, check_array
 from ..creation import arange
 from ..manipulation import concat, roll
@@ -68,6 +69,7 @@ def _shifted(name: str, x: VkArray, axes: int | Sequence[int] | None, backwards:
     return roll(x, [-place for place in places] if backwards else places, axis=dimensions)
 
 
+@planned
 def fftshift(x: VkArray, /, *, axes: int | Sequence[int] | None = None) -> VkArray:
     """The zero frequency moved from the front to the middle: along each axis, elements move n // 2 places on, around the end.
 
@@ -77,6 +79,7 @@ def fftshift(x: VkArray, /, *, axes: int | Sequence[int] | None = None) -> VkArr
     return _shifted("fftshift", x, axes, False)
 
 
+@planned
 def ifftshift(x: VkArray, /, *, axes: int | Sequence[int] | None = None) -> VkArray:
     """The inverse of `fftshift` (the two differ for odd lengths). Parameters and errors as there. Standard: `fft.ifftshift`."""
     return _shifted("ifftshift", x, axes, True)

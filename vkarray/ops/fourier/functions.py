@@ -12,6 +12,7 @@ from ...core.array import VkArray, empty, floating
 from ...core.dtypes import CATEGORIES, REAL_OF, DType
 from ...kernels import launch
 from ...kernels.dispatch import pointer
+from ...kernels.planned import planned
 from ...kernels.rows import cast, check_array
 from . import half_spectrum
 from .batch import REACH
@@ -166,6 +167,7 @@ def _complex_to_real(name: str, x: VkArray, n: int | None, axis: int, norm: str,
     return result
 
 
+@planned
 def fft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
     """The discrete Fourier transform along an axis: result k is the sum over j of x[j] exp(-2 pi i j k / n).
 
@@ -180,6 +182,7 @@ def fft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     return _complex("fft", x, n, layout.normalize_axis(axis, x.ndim, "fft"), norm, False)
 
 
+@planned
 def ifft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
     """The inverse of `fft`: the sum over k of x[k] exp(2 pi i j k / n), divided by n.
 
@@ -190,6 +193,7 @@ def ifft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "b
     return _complex("ifft", x, n, layout.normalize_axis(axis, x.ndim, "ifft"), norm, True)
 
 
+@planned
 def rfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
     """The first n // 2 + 1 results of `fft` for real x; the others are their conjugates.
 
@@ -202,6 +206,7 @@ def rfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "b
     return _real_to_complex("rfft", x, n, layout.normalize_axis(axis, x.ndim, "rfft"), norm, False)
 
 
+@planned
 def irfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
     """The inverse of `rfft`: n real points from the first n // 2 + 1 results of their transform.
 
@@ -214,6 +219,7 @@ def irfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "
     return _complex_to_real("irfft", x, n, layout.normalize_axis(axis, x.ndim, "irfft"), norm, False)
 
 
+@planned
 def hfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
     """The transform of a signal that is symmetric about 0 (x[-j] = conj(x[j])), of which x is the first half: real results.
 
@@ -224,6 +230,7 @@ def hfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "b
     return _complex_to_real("hfft", x, n, layout.normalize_axis(axis, x.ndim, "hfft"), norm, True)
 
 
+@planned
 def ihfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
     """The inverse of `hfft`: the first n // 2 + 1 results of `ifft` for real x.
 
@@ -261,6 +268,7 @@ def _several(
     return x if dimensions else launch.copy(cast(x, complex_dtype(x._dtype)))
 
 
+@planned
 def fftn(
     x: VkArray, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
 ) -> VkArray:
@@ -274,6 +282,7 @@ def fftn(
     return _several("fftn", _operand("fftn", x), s, axes, norm, False)
 
 
+@planned
 def ifftn(
     x: VkArray, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
 ) -> VkArray:
@@ -281,6 +290,7 @@ def ifftn(
     return _several("ifftn", _operand("ifftn", x), s, axes, norm, True)
 
 
+@planned
 def rfftn(
     x: VkArray, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
 ) -> VkArray:
@@ -296,6 +306,7 @@ def rfftn(
     return x
 
 
+@planned
 def irfftn(
     x: VkArray, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
 ) -> VkArray:

@@ -8,6 +8,7 @@ from ...core import layout, promotion
 from ...core.array import VkArray, empty
 from ...core.dtypes import DType
 from ...kernels import launch
+from ...kernels.planned import planned
 from ...kernels.rows import ROWS, check_array
 from .. import creation, statistical
 from ..linear_algebra import common_operands, matmul
@@ -21,6 +22,7 @@ def _matrix(name: str, x: Any) -> VkArray:
     return x
 
 
+@planned
 def cross(x1: VkArray, x2: VkArray, /, *, axis: int = -1) -> VkArray:
     """The cross products of vectors of 3 elements.
 
@@ -58,6 +60,7 @@ def _component(x: VkArray, axis: int, place: int) -> VkArray:
     return x._view(shape, strides, place * x._strides[axis])
 
 
+@planned
 def outer(x1: VkArray, x2: VkArray, /) -> VkArray:
     """The outer product of two vectors: out[i, j] = x1[i] * x2[j].
 
@@ -71,6 +74,7 @@ def outer(x1: VkArray, x2: VkArray, /) -> VkArray:
     return a._view((*a._shape, 1), (*a._strides, 0)) * b
 
 
+@planned
 def diagonal(x: VkArray, /, *, offset: int = 0) -> VkArray:
     """A diagonal of each matrix, a view.
 
@@ -88,6 +92,7 @@ def diagonal(x: VkArray, /, *, offset: int = 0) -> VkArray:
     return x._view((*x._shape[:-2], length), (*x._strides[:-2], row + column), start)
 
 
+@planned
 def trace(x: VkArray, /, *, offset: int = 0, dtype: DType | None = None) -> VkArray:
     """The sum of a diagonal of each matrix.
 
@@ -102,6 +107,7 @@ def trace(x: VkArray, /, *, offset: int = 0, dtype: DType | None = None) -> VkAr
     return statistical.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
+@planned
 def matrix_power(x: VkArray, n: int, /) -> VkArray:
     """Each square matrix to an integer power; for a negative one, its inverse to the power -n.
 

@@ -10,6 +10,7 @@ from ...core import dtypes, layout
 from ...core.array import VkArray, empty
 from ...kernels import launch
 from ...kernels.dispatch import dispatch
+from ...kernels.planned import planned
 from ...kernels.product import stacks
 from ...shaders.source import Variant
 from .. import creation, elementwise
@@ -31,6 +32,7 @@ def variants(device: Device) -> Iterator[Variant]:
     yield from triangular.tiles_variants(_TILES_TEMPLATE, device)
 
 
+@planned
 def cholesky(x: VkArray, /, *, upper: bool = False) -> VkArray:
     """The Cholesky factor of each Hermitian (real: symmetric) positive definite matrix: x = L @ conj(L).mT.
 

@@ -12,6 +12,7 @@ from ...errors import LinAlgError
 from ...io import interchange
 from ...kernels import launch
 from ...kernels.dispatch import dispatch
+from ...kernels.planned import planned
 from ...kernels.rows import cast
 from ...shaders.source import Variant
 from .. import creation
@@ -46,6 +47,7 @@ def variants(device: Device) -> Iterator[Variant]:
     yield from tridiagonal.variants(device)
 
 
+@planned
 def eigh(x: VkArray, /) -> EighResult:
     """The eigenvalues and eigenvectors of Hermitian (real: symmetric) matrices: x = V diag(w) V^H.
 
@@ -77,6 +79,7 @@ def eigh(x: VkArray, /) -> EighResult:
     return result
 
 
+@planned
 def eigvalsh(x: VkArray, /) -> VkArray:
     """The eigenvalues of Hermitian (real: symmetric) matrices.
 

@@ -11,6 +11,7 @@ from ...core.array import VkArray, empty, is_supported
 from ...core.dtypes import DType
 from ...kernels import launch
 from ...kernels.dispatch import dispatch
+from ...kernels.planned import planned
 from ...kernels.product import stacks
 from ...kernels.rows import cast, check_operands
 from ...shaders.source import Variant
@@ -227,6 +228,7 @@ def _exchange(rows_of: VkArray, pivots: VkArray, to_pivots: bool) -> None:
 # -- solve and inv ----------------------------------------------------------------------------------------------------
 
 
+@planned
 def solve(x1: VkArray, x2: VkArray, /) -> VkArray:
     """The solution x of x1 @ x = x2 for each square matrix of x1.
 
@@ -307,6 +309,7 @@ def permuted(b: VkArray, rows_of: VkArray, shape: tuple[int, int, int]) -> VkArr
     return x
 
 
+@planned
 def inv(x: VkArray, /) -> VkArray:
     """The inverse of each square matrix.
 
@@ -372,6 +375,7 @@ def determinants_of(factors: Factors, stack: layout.Shape, whole: bool) -> tuple
     return values, exponents
 
 
+@planned
 def det(x: VkArray, /) -> VkArray:
     """The determinant of each square matrix; 0 for a singular one, 1 for one without elements.
 
@@ -383,6 +387,7 @@ def det(x: VkArray, /) -> VkArray:
     return _determinants(matrices("det", x, square=True), whole=True)[0]
 
 
+@planned
 def slogdet(x: VkArray, /) -> Slogdet:
     """The sign and the logarithm of the absolute value of the determinant of each square matrix.
 

@@ -11,6 +11,7 @@ from ...core import dtypes
 from ...core.array import VkArray, empty, floating, is_supported
 from ...core.dtypes import REAL_OF, DType
 from ...kernels import launch
+from ...kernels.planned import planned
 from ...kernels.reductions import Reduction, checked, with_kept_axes
 from ...kernels.rows import cast, check_array
 from ...shaders.source import Variant
@@ -48,6 +49,7 @@ def _floating(name: str, x: Any) -> tuple[VkArray, DType]:
     return cast(x, dtypes.float32 if dtype.bits == 16 else dtype), REAL_OF.get(dtype, dtype)
 
 
+@planned
 def vector_norm(
     x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float = 2
 ) -> VkArray:
@@ -129,6 +131,7 @@ _MATRIX_NORMS: dict[Any, Callable[[VkArray], VkArray]] = {
 }  # fmt: skip
 
 
+@planned
 def matrix_norm(x: VkArray, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> VkArray:
     """The norm of each matrix.
 

@@ -11,6 +11,7 @@ from ...core.array import VkArray, empty, is_supported
 from ...core.dtypes import DType
 from ...kernels import launch
 from ...kernels.dispatch import dispatch
+from ...kernels.planned import planned
 from ...kernels.product import stacks
 from ...shaders.source import Variant
 from .. import creation
@@ -122,6 +123,7 @@ def panel_of(rows: int, columns: int, device: Device) -> Panel:
     return fitting[-1]
 
 
+@planned
 def qr(x: VkArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """The QR decomposition x = Q R of each matrix, Q with orthonormal columns and R upper triangular.
 

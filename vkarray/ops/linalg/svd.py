@@ -15,6 +15,7 @@ from ...errors import LinAlgError
 from ...kernels import launch
 from ...kernels.dispatch import dispatch
 from ...kernels.launch import Operation
+from ...kernels.planned import planned
 from ...kernels.reductions import uses_shared_memory
 from ...kernels.rows import ROWS, cast
 from ...shaders.source import Variant
@@ -47,6 +48,7 @@ class SVDResult(NamedTuple):
     Vh: VkArray
 
 
+@planned
 def svd(x: VkArray, /, *, full_matrices: bool = True) -> SVDResult:
     """The singular value decomposition x = U @ diag(S) @ Vh of each matrix of a stack.
 
@@ -77,6 +79,7 @@ def _factors(name: str, x: VkArray, full_matrices: bool) -> SVDResult:
     return SVDResult(*(_stacked(part, stack) for part in (left, values, right)))
 
 
+@planned
 def svdvals(x: VkArray, /) -> VkArray:
     """The singular values of each matrix of a stack, in descending order.
 
@@ -96,6 +99,7 @@ def singular_values(name: str, x: VkArray) -> VkArray:
     return _stacked(_decompose(name, x.mT if m < n else x, vectors=False)[0], stack)
 
 
+@planned
 def pinv(x: VkArray, /, *, rtol: float | VkArray | None = None) -> VkArray:
     """The Moore-Penrose pseudo-inverse of each matrix of a stack.
 
@@ -116,6 +120,7 @@ def pinv(x: VkArray, /, *, rtol: float | VkArray | None = None) -> VkArray:
     return scaled @ _conjugate(u).mT
 
 
+@planned
 def matrix_rank(x: VkArray, /, *, rtol: float | VkArray | None = None) -> VkArray:
     """The rank of each matrix of a stack: how many singular values exceed `rtol` times the largest one.
 
