@@ -39,9 +39,9 @@ def test_texels_do_not_change_a_bit(name, dtype, monkeypatch):
     monkeypatch.setattr(reductions, "uses_shared_memory", lambda device: False)
     used, results, dispatch = [], [], launch.dispatch
 
-    def watched(variant, *args):
+    def watched(variant, *args, **named):
         used.append("TEXELS" in dict(variant.defines))
-        dispatch(variant, *args)
+        dispatch(variant, *args, **named)
 
     monkeypatch.setattr(launch, "dispatch", watched)
     for few in (0, 1 << 60):
