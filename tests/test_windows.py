@@ -58,7 +58,8 @@ for name in ("fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termi
     sys.modules[name] = None
 
 import vkarray
-from vkarray import configuration, shaders
+from vkarray import configuration
+from vkarray.shaders import source as shaders
 
 assert shaders.compiler() is None, "the test needs a PATH without compiler"
 shaders._PACKAGE = Path(sys.argv[1]).parent
