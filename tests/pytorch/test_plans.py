@@ -27,8 +27,8 @@ def fresh():
 def repeated(monkeypatch):
     """A list that gets an entry for each plan that is run."""
     runs = []
-    original = planned.Repeat.run
-    monkeypatch.setattr(planned.Repeat, "run", lambda *arguments: runs.append(1) or original(*arguments))
+    original = planned.Repeat.__call__
+    monkeypatch.setattr(planned.Repeat, "__call__", lambda *arguments: runs.append(1) or original(*arguments))
     return runs
 
 

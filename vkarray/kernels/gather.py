@@ -22,6 +22,7 @@ from . import faults, launch
 from .dispatch import pointer
 from .launch import Operation
 from .rows import cast
+from .signature import VALUES
 
 if TYPE_CHECKING:
     from .._vk.pointer import Pointer
@@ -42,6 +43,9 @@ class IndexRule(NamedTuple):
     def describe(self, value: int, axis: int, length: int) -> str:
         """The text of the error, from what the kernel noted."""
         return out_of_bounds(self.function, value, axis, length, wraps=self.wraps, place=self.place)
+
+
+VALUES.add(IndexRule)
 
 
 class IndexArray(NamedTuple):

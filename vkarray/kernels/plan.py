@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._vk.fields import Field
 from .._vk.pointer import Pointer
 from .._vk.watch import Watch
+from ..core import dtypes
 from ..core.array import VkArray
 from ..core.tokens import Token
 from .dispatch import Dispatch, Number, packed, pointer
 from .scalars import Scalar, scalar_bytes
 
 if TYPE_CHECKING:
-    from .._vk import Buffer, Kernel
+    from .._vk import Buffer, Device, Kernel
 
 STEPS = 256  # longer sequences are worth their Python code
 
@@ -83,10 +84,25 @@ def _leaves_of(value: Any, field: Field, offset: int) -> Iterator[_Leaf]:
 
 def _converter(leaf: _Leaf) -> Callable[[Any], bytes]:
     """How a scalar becomes the bytes of a leaf."""
-    if isinstance(leaf.value, Scalar):
-        dtype, device = leaf.value._dtype, leaf.value._device
-        return lambda value: scalar_bytes(value, dtype, device).ljust(8, b"\0")
-    return struct.Struct(f"<{leaf.form}").pack
+    if not isinstance(leaf.value, Scalar):
+        return struct.Struct(f"<{leaf.form}").pack
+    dtype, device = leaf.value._dtype, leaf.value._device
+
+    def convert(value: Any) -> bytes:
+        return scalar_bytes(value, dtype, device).ljust(8, b"\0")
+
+    form = {dtypes.float32: "<f4x", dtypes.float64: "<d", dtypes.int32: "<i4x", dtypes.int64: "<q"}.get(dtype)
+    if form is None:
+        return convert
+    pack = struct.Struct(form).pack
+
+    def packed(value: Any) -> bytes:
+        try:
+            return pack(value)
+        except (OverflowError, struct.error):  # an infinity, or an error in other words
+            return convert(value)
+
+    return packed
 
 
 class Plan:
@@ -106,7 +122,7 @@ class Plan:
         "used",
     )
 
-    def __init__(self, watch: Watch, given: Sequence[Pointer], status: Buffer | None) -> None:
+    def __init__(self, watch: Watch, device: Device, given: Sequence[Pointer], status: Buffer | None) -> None:
         """A plan of what was seen. `given` are the places of the call's arrays, `status` is the memory of a check of values.
 
         Raises Refused where the plan would not do what the call does.
@@ -116,9 +132,9 @@ class Plan:
         if len(watch.dispatches) > STEPS:
             raise Refused(f"it makes more than {STEPS} dispatches")
         devices = {what.kernel.device for what in watch.dispatches} | {one.buffer.device for one in given}
-        if len(devices) != 1:
-            raise Refused("it has arrays of several devices, or of none")
-        (self.device,) = devices
+        if devices - {device}:
+            raise Refused("it has arrays of several devices")
+        self.device = device
         self.numbers: dict[int, int] = {}
         for number, buffer in enumerate([*(one.buffer for one in given), *watch.allocated]):
             self.numbers.setdefault(id(buffer), number)
@@ -216,43 +232,65 @@ class Plan:
             (number, self.sizes[number - self.first_new]) for number in kept - taken if number >= self.first_new
         ]
 
-    def run(self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any], status: Buffer | None) -> None:
-        """Make the dispatches for other arguments. `buffers` and `addresses` are those of the arrays, and get the new ones.
+    def source(self, results: Sequence[tuple[int, int] | None]) -> tuple[str, dict[str, Any]]:
+        """Python code for `run(b, p, s, status)`, and the names that it uses.
 
-        Raises what converting a scalar raises, before the first dispatch.
+        It makes the dispatches for other arguments: b are the buffers of the arrays, p the addresses of the arrays, s the scalars.
+        It returns buffer and first byte in it of each result, of which the buffer's number and a distance are given. What
+        converting a scalar raises comes before the first dispatch.
         """
-        device = self.device
-        converted = [convert(scalars[place]) for place, convert in self.scalars]
-        count = len(self.sizes)
-        buffers += [None] * count
-        addresses += [0] * count
+        names: dict[str, Any] = {"dispatch": self.device.dispatch, "allocate": self.device.allocate}
+        lines = []
+        given = range(self.first_new)
+        if given:
+            lines.append(f"{', '.join(f'b{number}' for number in given)}, = b")
+            lines.append(f"{', '.join(f'p{number}' for number in given)}, = p")
+        for place, (argument, convert) in enumerate(self.scalars):
+            names[f"convert{place}"] = convert
+            lines.append(f"s{place} = convert{place}(s[{argument}])")
         if self.checked:
-            buffers.append(status)
-            addresses.append(status.address)  # type: ignore[union-attr]
-        for constant in self.constants:
-            buffers.append(constant)
-            addresses.append(constant.address)
-        dispatch, allocate = device.dispatch, device.allocate
+            lines.append(f"b{self.last}, p{self.last} = status, status.address")
+        for number, constant in enumerate(self.constants, self.last + self.checked):
+            names |= {f"b{number}": constant, f"p{number}": constant.address}
+
+        def take(number: int, nbytes: int) -> None:
+            lines.append(f"b{number} = allocate({nbytes}); p{number} = b{number}.address")
+
         for number, nbytes in self.unwritten:
-            buffers[number] = made = allocate(nbytes)
-            addresses[number] = made.address
-        for kernel, pack, values, places, numbers, groups, reads, writes, bindings, takes, drops in self.steps:
-            for number, nbytes in takes:
-                buffers[number] = made = allocate(nbytes)
-                addresses[number] = made.address
-            filled = values.copy()
-            for place, number, distance in places:
-                filled[place] = addresses[number] + distance
-            for place, number in numbers:
-                filled[place] = converted[number]
-            dispatch(
-                kernel, pack(*filled), groups, [buffers[number] for number in reads],
-                [buffers[number] for number in writes],
-                [
-                    (place, buffers[number], addresses[number] - buffers[number].address + distance, nbytes)
-                    for place, number, distance, nbytes in bindings
-                ]
-                if bindings else None,
-            )  # fmt: skip
-            for number in drops:
-                buffers[number] = None
+            take(number, nbytes)
+        for place, step in enumerate(self.steps):
+            for number, nbytes in step.takes:
+                take(number, nbytes)
+            names |= {f"kernel{place}": step.kernel, f"pack{place}": step.pack}
+            values = []
+            filled = {
+                at: f"p{number} + {distance}" if distance else f"p{number}" for at, number, distance in step.addresses
+            }
+            filled |= {at: f"s{number}" for at, number in step.scalars}
+            for at, value in enumerate(step.values):
+                if at not in filled:
+                    names[f"c{place}_{at}"] = value
+                values.append(filled.get(at, f"c{place}_{at}"))
+            bound = "".join(
+                f"({at}, b{number}, p{number} - b{number}.address + {distance}, {nbytes}), "
+                for at, number, distance, nbytes in step.bindings
+            )
+            lines.append(
+                f"dispatch(kernel{place}, pack{place}({', '.join(values)}), {step.groups}, {_tuple(step.reads)}, "
+                f"{_tuple(step.writes)}, {f'({bound})' if bound else None})"
+            )
+            if step.drops:
+                lines.append(" = ".join(f"b{number}" for number in step.drops) + " = None")
+        returned = []
+        for result in results:
+            if result is not None:
+                number, distance = result
+                first = f"p{number} - b{number}.address + {distance}" if number < self.first_new else str(distance)
+                returned.append(f"(b{number}, {first})")
+        lines.append(f"return [{', '.join(returned)}]")
+        return "def run(b, p, s, status):\n    " + "\n    ".join(lines), names
+
+
+def _tuple(numbers: Sequence[int]) -> str:
+    """Buffers of these numbers as code of a tuple."""
+    return f"({''.join(f'b{number}, ' for number in numbers)})"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import struct
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, overload
 
-from .. import configuration
+from .. import _vk, configuration
 from .._vk import watch
 from .._vk.pointer import Pointer
 from ..core.array import VkArray
@@ -15,7 +16,10 @@ from ..core.tokens import token
 from . import faults, tuning
 from .dispatch import pointer
 from .plan import Plan, Refused
-from .signature import look_of, note, sharing
+from .signature import Look, look_of, note, sharing
+
+if TYPE_CHECKING:
+    from .._vk import Device
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -53,39 +57,49 @@ class Given(NamedTuple):
 
 
 class Repeat:
-    """How to repeat a call: its plan, and what it returned."""
+    """How to repeat a call: code that makes its dispatches, and what it returned."""
 
-    __slots__ = ("form", "outcome", "plan")
+    __slots__ = ("checked", "device", "form", "outcome", "run", "scalars")
 
     def __init__(
-        self, seen: watch.Watch, given: Sequence[Pointer], arguments: Sequence[Any], found: Any, status: Any
-    ) -> None:
+        self, seen: watch.Watch, device: Device, given: Sequence[Pointer], arguments: Sequence[Any], found: Any, status: Any
+    ) -> None:  # fmt: skip
         """Raises Refused where a plan would not do what the call did."""
-        self.plan = Plan(seen, given, status)
+        plan = Plan(seen, device, given, status)
         self.form = type(found)
         listed = list(found) if isinstance(found, (tuple, list)) else [found]
-        self.outcome = [self.result(one, arguments, given) for one in listed]
-        self.plan.keep([one.buffer for one in self.outcome if type(one) is New])
+        self.outcome = [self.result(one, plan, arguments, given) for one in listed]
+        new = [one for one in self.outcome if type(one) is New]
+        plan.keep([one.buffer for one in new])
+        source, names = plan.source([(one.buffer, one.distance) for one in new])
+        exec(source, names)  # numbers and names that the plan has made
+        self.run: Callable[..., list[tuple[Any, int]]] = names["run"]
+        self.checked, self.device = plan.checked, device
+        self.scalars = frozenset(place for place, _ in plan.scalars)
 
-    def result(self, value: Any, arguments: Sequence[Any], given: Sequence[Pointer]) -> Any:
+    def result(self, value: Any, plan: Plan, arguments: Sequence[Any], given: Sequence[Pointer]) -> Any:
         """What to remember of a result. Raises Refused for what a plan cannot make."""
         raise NotImplementedError
 
-    def made(self, one: New, buffers: Sequence[Any], addresses: Sequence[int]) -> Any:
-        """A result over other memory."""
+    def made(self, look: Any, buffer: Any, offset: int) -> Any:
+        """A result over other memory, which begins so many bytes after the start of the buffer."""
         raise NotImplementedError
 
-    def run(self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any], arguments: Sequence[Any]) -> Any:
+    def __call__(
+        self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any], arguments: Sequence[Any]
+    ) -> Any:
         """The results for other arguments, whose memory the lists hold."""
-        plan = self.plan
-        if plan.checked:
-            check = faults.pending_check(plan.device)
-            plan.run(buffers, addresses, scalars, check.array._buffer)
-            faults.keep_check(plan.device, check)
+        if self.checked:
+            check = faults.pending_check(self.device)
+            memory = self.run(buffers, addresses, scalars, check.array._buffer)
+            faults.keep_check(self.device, check)
         else:
-            plan.run(buffers, addresses, scalars, None)
+            memory = self.run(buffers, addresses, scalars, None)
+        if self.form is not tuple and len(memory) == 1 == len(self.outcome):
+            return self.made(self.outcome[0].look, *memory[0])
+        places = iter(memory)
         made = [
-            self.made(one, buffers, addresses) if type(one) is New
+            self.made(one.look, *next(places)) if type(one) is New
             else arguments[one.place] if type(one) is Given else one
             for one in self.outcome
         ]  # fmt: skip
@@ -130,8 +144,8 @@ class Plans(dict[Any, Any]):
         return found.plans.get(found.key(scalars), 1) if type(found) is ByValue else found
 
     def watch(
-        self, function: Callable[..., Any], key: Any, known: int, given: Sequence[Pointer], arguments: Sequence[Any],
-        scalars: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any], types: frozenset[type],
+        self, function: Callable[..., Any], key: Any, known: int, device: Device, given: Sequence[Pointer],
+        arguments: Sequence[Any], scalars: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any], types: frozenset[type],
     ) -> Any:  # fmt: skip
         """The results of a call that was met `known` times before; at the second time it is watched, and a plan is made.
 
@@ -146,19 +160,18 @@ class Plans(dict[Any, Any]):
             tokens = _Tokens(noticed, types)
             args = tuple(map(tokens, args))
             kwargs = {name: tokens(value) for name, value in kwargs.items()}
-            found, made = self._watched(function, args, kwargs, given, arguments)
+            found, made = self._watched(function, args, kwargs, device, given, arguments)
         finally:
             _making.release()
         if made is not None:  # a scalar that reached no kernel was lost on the way: its value may have decided
-            noticed |= set(range(len(scalars))) - {place for place, _ in made.plan.scalars}
+            noticed |= set(range(len(scalars))) - made.scalars
         self._remember(key, known, made, scalars, noticed)
         return found
 
     def _watched(
-        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], given: Sequence[Pointer],
-        arguments: Sequence[Any],
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], device: Device,
+        given: Sequence[Pointer], arguments: Sequence[Any],
     ) -> tuple[Any, Repeat | None]:  # fmt: skip
-        device = given[0].buffer.device
         before = faults.kept_check(device)
         check = before or faults.renewed_check(device)
         status = check.array._buffer
@@ -171,7 +184,7 @@ class Plans(dict[Any, Any]):
             if before is None and not any(status in what.writes for what in seen.dispatches):
                 faults.keep_check(device, None)
         try:
-            return found, self.make(seen, given, arguments, found, status)
+            return found, self.make(seen, device, given, arguments, found, status)
         except Refused as reason:
             self.reasons[str(reason)] = self.reasons.get(str(reason), 0) + 1
             return found, None
@@ -234,7 +247,7 @@ class _OfArrays(Repeat):
 
     __slots__ = ()
 
-    def result(self, value: Any, arguments: Sequence[Any], given: Sequence[Pointer]) -> Any:
+    def result(self, value: Any, plan: Plan, arguments: Sequence[Any], given: Sequence[Pointer]) -> Any:
         """What to remember of a result: arrays, and None."""
         if value is None:
             return None
@@ -243,15 +256,15 @@ class _OfArrays(Repeat):
         for place, array in enumerate(arguments):
             if array is value:
                 return Given(place)
-        number = self.plan.number(value._buffer)
+        number = plan.number(value._buffer)
         return New(number, pointer(value).offset - (given[number].offset if number < len(given) else 0), look_of(value))
 
-    def made(self, one: New, buffers: Sequence[Any], addresses: Sequence[int]) -> VkArray:
+    def made(self, look: Look, buffer: Any, offset: int) -> VkArray:
         """An array over other memory."""
-        number, distance, look = one
-        buffer = buffers[number]
-        offset = (addresses[number] - buffer.address + distance) // look.itemsize
-        array = VkArray(buffer, offset, look.shape, look.strides, look.dtype, look.device, look.contiguous)
+        array = VkArray(
+            buffer, offset // look.itemsize if offset else 0, look.shape, look.strides, look.dtype, look.device,
+            look.contiguous,
+        )  # fmt: skip
         array._look = look
         return array
 
@@ -265,17 +278,17 @@ def planned(function: Function) -> Function: ...
 
 
 @overload
-def planned(*, integers: bool) -> Callable[[Function], Function]: ...
+def planned(*, integers: bool = False, creates: bool = False) -> Callable[[Function], Function]: ...
 
 
-def planned(function: Any = None, *, integers: bool = False) -> Any:
+def planned(function: Any = None, *, integers: bool = False, creates: bool = False) -> Any:
     """A function whose calls are repeated by plans where their signature comes again.
 
     What it does has to depend on its arguments alone. With `integers`, its integers are operands as its floats are: their values
-    are no part of the signature unless code decides by them.
+    are no part of the signature unless code decides by them. One that `creates` takes no array, but perhaps a `device`.
     """
     if function is None:
-        return functools.partial(planned, integers=integers)
+        return functools.partial(planned, integers=integers, creates=creates)
     inner: Callable[..., Any] = function
     plans = Plans(inner.__name__, _OfArrays)
     types = _NUMBERS if integers else _FLOATS
@@ -291,12 +304,15 @@ def planned(function: Any = None, *, integers: bool = False) -> Any:
         if kwargs:
             key.append(tuple(kwargs))
             noted = noted and note(kwargs.values(), key, arrays, scalars, integers)
-        if not noted or not arrays or configuration.current().compare:
+        if not noted or not (arrays or creates) or configuration.current().compare:
             return inner(*args, **kwargs)
         if len(arrays) > 1:
             shared = sharing(arrays)
             if shared is not None:
                 key.append(shared)
+        elif not arrays:
+            device = _vk.open_device(None)
+            key.append(device)
         whole = tuple(key)
         plan = plans.find(whole, scalars)
         if type(plan) is _OfArrays:
@@ -308,12 +324,14 @@ def planned(function: Any = None, *, integers: bool = False) -> Any:
                 addresses.append(buffer.address + offset * array._look.itemsize if offset else buffer.address)
             plans.repeated += 1
             try:
-                return plan.run(buffers, addresses, scalars, arrays)
-            except OverflowError:  # of converting a scalar: the function says it in its own words
+                return plan(buffers, addresses, scalars, arrays)
+            except (OverflowError, struct.error):  # of converting a scalar: the function says it in its own words
                 return inner(*args, **kwargs)
         if plan is None:
             return inner(*args, **kwargs)
+        if arrays:
+            device = arrays[0]._device
         given = [pointer(array) for array in arrays]
-        return plans.watch(inner, whole, plan, given, arrays, scalars, args, kwargs, types)
+        return plans.watch(inner, whole, plan, device, given, arrays, scalars, args, kwargs, types)
 
     return call

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .. import _vk
 from ..core import layout
 from ..core.array import VkArray, storage_itemsize
 from ..core.dtypes import DType
@@ -48,7 +49,7 @@ def look_of(x: VkArray) -> Look:
     return look
 
 
-_VALUES = frozenset((bool, str, type(None), DType, type(Ellipsis), bytes))
+VALUES: set[type] = {bool, str, type(None), DType, type(Ellipsis), bytes}  # of which the key holds the value
 
 
 def note(
@@ -72,7 +73,7 @@ def note(
                 scalars.append(value)
             else:
                 key.append(value)
-        elif kind in _VALUES:
+        elif kind in VALUES:
             key += (kind, value)
         elif kind is tuple or kind is list:
             key += (kind, len(value))
@@ -82,6 +83,8 @@ def note(
             key.append(slice)
             if not note((value.start, value.stop, value.step), key, arrays, scalars, False):
                 return False
+        elif isinstance(value, _vk.Device):
+            key.append(value)
         else:
             return False
     return True

@@ -168,6 +168,7 @@ def _converted(values: Any, wanted: DType) -> Any:
     return result
 
 
+@planned(creates=True)
 def empty(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array of `shape` with undefined values (dtype: float32 by default).
 
@@ -180,6 +181,7 @@ def empty(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any
     return _empty(as_shape(shape, "empty"), wanted, target)
 
 
+@planned(integers=True, creates=True)
 def full(shape: int | Sequence[int], fill_value: Any, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array of `shape` filled with one value (dtype: the default one of the value's Python type).
 
@@ -213,11 +215,13 @@ def filled(function: str, shape: int | Sequence[int], value: Any, dtype: DType |
     return launch.elementwise(launch.copy_operation(wanted), (launch.scalar(value, wanted, target),), result)
 
 
+@planned(creates=True)
 def zeros(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array of zeros (dtype: float32 by default). Errors as for `empty`. Standard: creation functions, `zeros`."""
     return filled("zeros", shape, 0, dtypes.float32 if dtype is None else dtype, device)
 
 
+@planned(creates=True)
 def ones(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array of ones (dtype: float32 by default). Errors as for `empty`. Standard: creation functions, `ones`."""
     return filled("ones", shape, 1, dtypes.float32 if dtype is None else dtype, device)
@@ -294,6 +298,7 @@ def _wrapped(value: int, dtype: DType) -> int:
     return (int(value) - low) % (high - low + 1) + low
 
 
+@planned(integers=True, creates=True)
 def arange(
     start: int | float, /, stop: int | float | None = None, step: int | float = 1, *, dtype: DType | None = None,
     device: Any = None,
@@ -339,6 +344,7 @@ def _count_of_steps(first: float, last: float, step: float) -> int:
 _DOUBLE = (dtypes.float64, dtypes.complex128)
 
 
+@planned(integers=True, creates=True)
 def linspace(
     start: complex, stop: complex, /, num: int, *, dtype: DType | None = None, device: Any = None, endpoint: bool = True
 ) -> VkArray:
@@ -384,6 +390,7 @@ def _number(function: str, name: str, value: Any) -> Any:
     return number
 
 
+@planned(creates=True)
 def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DType | None = None, device: Any = None
 ) -> VkArray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..core import dtypes, layout, promotion
 from ..core.array import VkArray, default_dtype, is_supported, operations
 from ..core.dtypes import CATEGORIES, DType, as_dtype
-from ..core.key import Advanced, Selection, expand, select
+from ..core.key import Advanced, Selection, check_index, expand, select
 from ..core.layout import Shape
 from ..kernels import compact, launch
 from ..kernels.gather import IndexArray, IndexRule, gather, scatter
@@ -17,6 +17,7 @@ from ..kernels.gather import variants as gather_variants
 from ..kernels.launch import Operation
 from ..kernels.planned import planned
 from ..kernels.rows import cast, cast_operation
+from ..kernels.scalars import Scalar
 from ..shaders.source import Variant
 from . import creation
 
@@ -176,6 +177,23 @@ def getitem(x: VkArray, key: Any, /, *, rule: IndexRule = GETITEM) -> VkArray:
     next read of a value), TypeError for any other key. `rule` is for those who index in the name of another function.
     Standard: array object, `__getitem__`.
     """
+    if type(key) is int and x._shape:
+        shape, strides = x._shape, x._strides
+        first = check_index(key, 0, shape[0], "getitem")
+        return VkArray(
+            x._buffer,
+            x._offset + first * strides[0],
+            shape[1:],
+            strides[1:],
+            x._dtype,
+            x._device,
+            x._contiguous or None,
+        )
+    return _selected(x, key, rule)
+
+
+@planned
+def _selected(x: VkArray, key: Any, rule: IndexRule) -> VkArray:
     entries = _entries(key, x, "getitem")
     if _is_basic(entries):
         selection = select(entries, x._shape, x._strides, "getitem")
@@ -203,27 +221,45 @@ def setitem(x: VkArray, key: Any, value: Any, /, *, rule: IndexRule = SETITEM) -
     OverflowError for a Python integer out of range, ValueError for a value that does not broadcast into the selection.
     Standard: array object, `__setitem__`.
     """
+    if type(key) is int and x._shape:
+        _assign(getitem(x, key), value, x._shape, x._strides)
+    else:
+        _assign_at(x, key, value, rule)
+
+
+@planned(integers=True)
+def _assign(target: VkArray, value: Any, shape: Shape, strides: layout.Strides) -> None:
+    """Write a value into a view of an array of that shape and strides."""
+    value = _as_value(value, target)
+    if layout.has_internal_overlap(shape, strides):
+        raise ValueError("setitem: elements of the target share memory (a broadcast view). Copy it first.")
+    if type(value) is VkArray:
+        value = _broadcastable(value, target._shape)
+    launch.elementwise(cast_operation(value._dtype, target._dtype), (value,), target)
+
+
+@planned(integers=True)
+def _assign_at(x: VkArray, key: Any, value: Any, rule: IndexRule) -> None:
     entries = _entries(key, x, "setitem")
+    if _is_basic(entries):
+        _as_value(value, x)  # whose errors come first
+        selection = select(entries, x._shape, x._strides, "setitem")
+        _assign(x._view(selection.shape, selection.strides, selection.offset), value, x._shape, x._strides)
+        return
     value = _as_value(value, x)
     if layout.has_internal_overlap(x._shape, x._strides):
         raise ValueError("setitem: elements of the target share memory (a broadcast view). Copy it first.")
-    if _is_basic(entries):
-        selection = select(entries, x._shape, x._strides, "setitem")
-        value = _broadcastable(value, selection.shape)
-        target = x._view(selection.shape, selection.strides, selection.offset)
-        launch.elementwise(cast_operation(value._dtype, x._dtype), (value,), target)
-        return
     entries = _fitted_masks(entries, x._shape, "setitem")
-    value = cast(value, x._dtype)
     position = _single_mask(entries)
-    if position is not None and value.size == 1:
-        _set_where(x, entries, position, value)
+    if position is not None and (type(value) is Scalar or value.size == 1):
+        _set_where(x, entries, position, value if type(value) is Scalar else cast(value, x._dtype)._view((), ()))
         return
+    value = value.array if type(value) is Scalar else cast(value, x._dtype)
     selection, shape, indices = _indices(entries, x, "setitem")
     scatter(rule, *_walk(x, selection, shape), indices, _broadcastable(value, shape))
 
 
-def _set_where(x: VkArray, entries: Sequence[Any], position: int, value: VkArray) -> None:
+def _set_where(x: VkArray, entries: Sequence[Any], position: int, value: VkArray | Scalar) -> None:
     """Assign one value where a mask is true: no element needs to know its place among the true ones."""
     mask = entries[position].array
     kept = [*entries[:position], *[_ALL] * mask.ndim, *entries[position + 1 :]]
@@ -231,7 +267,7 @@ def _set_where(x: VkArray, entries: Sequence[Any], position: int, value: VkArray
     view = x._view(selection.shape, selection.strides, selection.offset)
     after = sum(entry is None or type(entry) is slice for entry in entries[position + 1 :])
     mask = mask._view(mask._shape + (1,) * after, mask._strides + (0,) * after)
-    launch.elementwise(_masked_copy(launch.copy_operation(x._dtype).result), (view, mask, value._view((), ())), view)
+    launch.elementwise(_masked_copy(launch.copy_operation(x._dtype).result), (view, mask, value), view)
 
 
 @functools.cache
@@ -239,8 +275,8 @@ def _masked_copy(moved: DType) -> Operation:
     return Operation(f"masked copy {moved}", "b ? c : a", (moved, dtypes.bool_, moved), moved, moved)
 
 
-def _as_value(value: Any, x: VkArray) -> VkArray:
-    """What is assigned, as an array on the device of `x` whose kind fits."""
+def _as_value(value: Any, x: VkArray) -> VkArray | Scalar:
+    """What is assigned, as an operand on the device of `x` whose kind fits."""
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == () and hasattr(value, "item"):
         value = value.item()
     if type(value) is VkArray:
@@ -259,7 +295,7 @@ def _as_value(value: Any, x: VkArray) -> VkArray:
     kind = promotion.scalar_kind(value)
     _check_kind(kind, f"a Python {promotion.KIND_NAMES[kind]}", x._dtype)
     promotion.check_scalar_range("setitem", value, x._dtype)
-    return launch.constant(value, x._dtype, x._device)
+    return launch.scalar(value, x._dtype, x._device)
 
 
 def _check_kind(kind: int, described: str, dtype: DType) -> None:

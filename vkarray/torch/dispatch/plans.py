@@ -8,6 +8,7 @@ numbers keep a state between calls: they have no plans.
 from __future__ import annotations
 
 import functools
+import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from ... import configuration
 from ..._vk import watch
 from ..._vk.pointer import Pointer
 from ...core.tokens import Token
-from ...kernels.plan import Refused
+from ...kernels.plan import Plan, Refused
 from ...kernels.planned import Given, New, Plans, Repeat
 from ...kernels.signature import ALIGNMENT
 from .. import device as devices
@@ -88,7 +89,7 @@ class _OfTensors(Repeat):
 
     __slots__ = ()
 
-    def result(self, value: Any, arguments: Sequence[Any], given: Sequence[Pointer]) -> Any:
+    def result(self, value: Any, plan: Plan, arguments: Sequence[Any], given: Sequence[Pointer]) -> Any:
         """What to remember of a result: a new tensor, an argument, or a value."""
         if type(value) is not Tensor:
             if isinstance(value, (Tensor, Token)) or type(value) not in _VALUES:
@@ -98,7 +99,7 @@ class _OfTensors(Repeat):
             if one is value:
                 return Given(place)
         buffer, _, stored = _allocations[value.untyped_storage().data_ptr()]
-        number = self.plan.number(buffer)
+        number = plan.number(buffer)
         if number < len(given) or value.is_neg() or value.is_conj():
             raise Refused("a result is a view of an argument")
         itemsize = stored or value.dtype.itemsize
@@ -108,9 +109,9 @@ class _OfTensors(Repeat):
             number, 0, look(place, buffer.nbytes, value.storage_offset(), shape, value.stride(), value.dtype, itemsize)
         )
 
-    def made(self, one: New, buffers: Sequence[Any], addresses: Sequence[int]) -> Tensor:
-        """A tensor over other memory."""
-        return tensor_over(buffers[one.buffer], one.look)
+    def made(self, look: Any, buffer: Any, offset: int) -> Tensor:
+        """A tensor over other memory, all of it."""
+        return tensor_over(buffer, look)
 
 
 def planned(kernel: Kernel, *, across: bool = False) -> Kernel:
@@ -144,12 +145,12 @@ def planned(kernel: Kernel, *, across: bool = False) -> Kernel:
             buffers = [one.buffer for one in given]
             addresses = [one.buffer.address + one.offset for one in given]
             try:
-                return plan.run(buffers, addresses, scalars, args)
-            except OverflowError:  # of converting a scalar: the kernel says it in its own words
+                return plan(buffers, addresses, scalars, args)
+            except (OverflowError, struct.error):  # of converting a scalar: the kernel says it in its own words
                 return kernel(*args, **kwargs)
         if plan is None:
             return kernel(*args, **kwargs)
-        return plans.watch(kernel, whole, plan, given, args, scalars, args, kwargs, _FLOATS)
+        return plans.watch(kernel, whole, plan, given[0].buffer.device, given, args, scalars, args, kwargs, _FLOATS)
 
     run.is_planned = True  # type: ignore[attr-defined]
     return run
