@@ -58,8 +58,8 @@ def test_fresh_processes(tmp_path) -> None:
 def test_only(tmp_path, capsys) -> None:
     found = run(tmp_path, "--only", "sum all,add,cholesky")
     assert [row["work"] for row in found["rows"]] == ["add", "sum all", "cholesky 4", "cholesky 8"]
-    assert main(["bench", "--only", "sum,product,vector"]) == 2
-    assert "unknown work product; chapters are elementwise, " in capsys.readouterr().out
+    assert main(["bench", "--only", "sum,nonsense,vector"]) == 2
+    assert "unknown work nonsense; chapters are elementwise, " in capsys.readouterr().out
 
 
 def test_a_wrong_result_is_not_timed(tmp_path, monkeypatch) -> None:
@@ -113,6 +113,40 @@ def test_goals(goal, measured, met) -> None:
     assert (line.measured, line.met) == (measured, met)
     assert report.check_goal(replace(goal, kind="cpu"), results, "gpu") is None
     assert report.check_goal(goal, {"vkarray": RESULT} if goal.peer == "peer" else {}, "gpu") is None
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.15, "0.15 s"), (40e-6, "40 µs"), (2e-6, "2 µs")])
+def test_goals_of_time_in_words(seconds, text) -> None:
+    assert work.Goal("vkarray", seconds=seconds).text == text
+
+
+def test_summary() -> None:
+    ratios = {"a": {"CuPy": 0.5, "NumPy": 3.0}, "b": {"CuPy": 2.0}, "c": {"CuPy": 1.5}}
+    rows = [{"chapter": "calls", "work": name, "ratios": found} for name, found in ratios.items()]
+    cupy, numpy = report.summary(rows, {"calls": work.Goal("CuPy", 1.6)})
+    assert (cupy["works"], cupy["median"], cupy["worst"], cupy["of"]) == (3, 1.5, 0.5, "a")
+    assert (cupy["goal"], cupy["met"]) == (1.6, False)
+    assert (numpy["works"], numpy["median"], numpy["goal"], numpy["met"]) == (1, 3.0, None, None)
+    table = report.summary_table({"summary": [cupy, numpy]})
+    assert "| calls | CuPy | 3 | 1.5 | 0.5, a | 1.6: missed |" in table
+    assert "| calls | NumPy | 1 | 3 | 3, a |  |" in table
+
+
+def test_calls_of_every_kind() -> None:
+    found = {name.partition(":")[0] for name in names("calls") if ":" in name}
+    assert {"view", "creation", "scalar", "in place", "reduction", "product", "8 x 8", "random", "waiting"} <= found
+    assert len(names("calls")) > 40
+
+
+def test_calls_in_place_change_nothing_of_the_others() -> None:
+    numpy = libraries.Library()
+    measurement = measure.Measurement([numpy], 1, 1.0)
+    values = work.Values("uniform", (64, 64))
+    before = measurement.store.device(values, numpy).copy()
+    for each in bench.CHAPTERS["calls"](work.Sizes(4096, 32, on_cpu=True)):
+        if each.name.startswith("in place"):
+            measurement.measure("calls", each)
+    np.testing.assert_array_equal(measurement.store.device(values, numpy), before)
 
 
 def test_ratios_compare_one_clock() -> None:

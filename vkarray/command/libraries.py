@@ -7,6 +7,7 @@ import importlib.util
 import operator
 import os
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,16 +34,19 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "matmul": operator.matmul,
     "put": _put,
 }
+_CREATION = ("zeros", "ones", "full", "arange", "linspace", "eye")  # functions that are told their device
 
 
 class Functions:
-    """A library's functions, spelled as in the array API standard (and `put`, `upload`, `download`)."""
+    """A library's functions, spelled as in the array API standard (and `put`, `upload`, `download`, `uniform`, `normal`)."""
 
     def __init__(self, module: Any, own: dict[str, Callable[..., Any]]) -> None:
         self._module, self._own = module, own
 
     def __getattr__(self, name: str) -> Any:
-        return self._own[name] if name in self._own else getattr(self._module, name)
+        function = self._own[name] if name in self._own else getattr(self._module, name)
+        setattr(self, name, function)  # found at once the next time: a call may take less than a microsecond
+        return function
 
 
 class Library:
@@ -55,7 +59,8 @@ class Library:
         self.name, self.module = name, module
         self.version = f"{name} {getattr(module, '__version__', '')}"
         transfers = {"upload": self.array, "download": self.host}
-        self.functions: Any = Functions(module, _OPERATORS | transfers | (_OF_NUMPY if own is None else own))
+        own = _OF_NUMPY | _drawing(np.random) if own is None else own
+        self.functions: Any = Functions(module, _OPERATORS | transfers | own)
 
     def array(self, values: np.ndarray) -> Any:
         """The values on the device."""
@@ -98,16 +103,29 @@ _OF_NUMPY: dict[str, Callable[..., Any]] = {
 }
 
 
+def _drawing(random: Any) -> dict[str, Callable[..., Any]]:
+    """Random float32 numbers of a shape, from the `random` of NumPy or of a library that spells it alike."""
+    generator = random.default_rng(0)
+    return {
+        "uniform": lambda shape: generator.random(shape, dtype=np.float32),
+        "normal": lambda shape: generator.standard_normal(shape, dtype=np.float32),
+    }
+
+
 class Vkarray(Library):
     """vkarray on one device."""
 
     start = ("import vkarray as xp", "float(xp.asarray(1.0) + 1)")
 
     def __init__(self, device: Any) -> None:
+        generator = vx.random.default_rng(0, device=device)
         own: dict[str, Callable[..., Any]] = {
+            **{name: partial(getattr(vx, name), device=device) for name in _CREATION},
             "astype": lambda x, dtype: vx.astype(x, getattr(vx, dtype)),
             "copy": lambda x: vx.asarray(x, copy=True),
             "nonzero": lambda x: vx.nonzero(x)[0],
+            "uniform": generator.random,
+            "normal": generator.standard_normal,
         }
         super().__init__("vkarray", vx, own)
         self.device = device
@@ -138,7 +156,15 @@ class Torch(Library):
             function = getattr(module, name)
             return lambda x, axis=None: function(x) if axis is None else function(x, dim=axis)
 
-        own = {
+        own: dict[str, Callable[..., Any]] = {
+            **{name: partial(getattr(module, name), device=device) for name in _CREATION},
+            "uniform": partial(module.rand, device=device),
+            "normal": partial(module.randn, device=device),
+            "expand_dims": module.unsqueeze,
+            "permute_dims": module.permute,
+            "vecdot": module.linalg.vecdot,
+            "tensordot": lambda x, y, axes: module.tensordot(x, y, dims=axes),
+            "take_along_axis": lambda x, index, axis: module.take_along_dim(x, index, dim=axis),
             "max": along("amax"),
             "argmax": along("argmax"),
             "cumulative_sum": along("cumsum"),
@@ -192,7 +218,12 @@ class Cupy(Library):
     start = ("import cupy as xp", "float(xp.asarray(1.0) + 1)")
 
     def __init__(self, module: Any) -> None:
-        own = _OF_NUMPY | {
+        own: dict[str, Callable[..., Any]] = {
+            **_OF_NUMPY,
+            **_drawing(module.random),
+            "concat": module.concatenate,
+            "cumulative_sum": module.cumsum,
+            "permute_dims": module.transpose,
             "matmul": operator.matmul,
             "pow": module.power,
             "argsort": module.argsort,  # stable
@@ -229,7 +260,10 @@ class Jax(Library):
     start = ("import jax.numpy as xp", "float(xp.asarray(1.0) + 1)")
 
     def __init__(self, jax: Any) -> None:
-        own = {
+        key = jax.random.key(0)
+        own: dict[str, Callable[..., Any]] = {
+            "uniform": lambda shape: jax.random.uniform(key, shape),
+            "normal": lambda shape: jax.random.normal(key, shape),
             "cumulative_sum": jax.numpy.cumsum,
             "nonzero": lambda x: jax.numpy.nonzero(x)[0],
             "put": lambda x, index, values: x.at[index].set(values),

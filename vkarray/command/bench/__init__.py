@@ -48,6 +48,7 @@ CHAPTERS: dict[str, Callable[[Sizes], Iterable[Work]]] = {
     "calls": calls.works,
     "memory": memory.works,
 }
+MEDIANS = {"calls": Goal("CuPy", 1.0)}  # goals for the median of a chapter's ratios
 START = "start"  # the chapter of fresh processes
 
 # Elements of the large arrays, and rows and columns of the largest matrix, by the kind of device.
@@ -240,17 +241,18 @@ def _finished(
         }
         for row in rows
     ]
-    return {**facts, "limits": limits, "rows": done, "left_out": measurement.left_out}
+    summary = report.summary(rows, MEDIANS)
+    return {**facts, "limits": limits, "rows": done, "summary": summary, "left_out": measurement.left_out}
 
 
 def _write(path: Path, finished: dict[str, Any]) -> None:
     """The figures as JSON, and the table beside them."""
     path.write_text(json.dumps(finished, indent=1) + "\n", encoding="utf-8")
-    table = f"{report.heading(finished)}\n\n{report.table(finished)}\n"
+    table = f"{report.heading(finished)}\n\n{report.table(finished)}\n\n{report.summary_table(finished)}\n"
     path.with_suffix(".md").write_text(table, encoding="utf-8")
 
 
 def _tell(path: Path, finished: dict[str, Any]) -> None:
     """Print the table, and draw the picture where matplotlib is installed."""
-    print(f"\n{report.table(finished)}\n\nWrote {path}, {path.with_suffix('.md')}")
+    print(f"\n{report.table(finished)}\n\n{report.summary_table(finished)}\n\nWrote {path}, {path.with_suffix('.md')}")
     chart.picture(path)

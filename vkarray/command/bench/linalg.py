@@ -7,26 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .work import Check, Sizes, Values, Work, cuda
-
-
-def _near(found: np.ndarray, expected: np.ndarray) -> bool:
-    """Within 1e-5 times the rows of the largest element: float32 with a factor for growth that is far from reached."""
-    if found.shape != expected.shape or not np.all(np.isfinite(found)):
-        return False
-    error = np.abs(found.astype(np.float64) - expected).max()
-    return bool(error <= 1e-5 * len(expected) * max(1.0, np.abs(expected).max()))
-
-
-def _rebuilt(product: Callable[..., np.ndarray]) -> Check:
-    """Whether the factors multiply to what was factored: `product(*factors, *inputs)` are the two sides."""
-
-    def check(library: Any, result: Any, inputs: tuple[np.ndarray, ...]) -> bool:
-        factors = [library.host(factor) for factor in (result if isinstance(result, tuple) else (result,))]
-        found, expected = product(*factors, *inputs)
-        return _near(found, expected)
-
-    return check
+from .work import Sizes, Values, Work, cuda, factors
 
 
 def works(sizes: Sizes) -> Iterator[Work]:
@@ -44,6 +25,6 @@ def works(sizes: Sizes) -> Iterator[Work]:
         )  # fmt: skip
         for name, inputs, run, product, goal in rows:
             yield Work(
-                f"{name} {n}", f"{name}, {n} x {n} float32", inputs, run, _rebuilt(product), cuda(goal),
+                f"{name} {n}", f"{name}, {n} x {n} float32", inputs, run, factors(product), cuda(goal),
                 unit="ms", clock="host",
             )  # fmt: skip

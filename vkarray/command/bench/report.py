@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +63,36 @@ def limits(rows: list[dict[str, Any]], peaks: dict[str, float]) -> dict[str, flo
             rates = [best(result) for result in row["results"]]
             found[bound] = max([found.get(bound, 0.0), *rates])
     return found | peaks
+
+
+def summary(rows: list[dict[str, Any]], goals: dict[str, Goal]) -> list[dict[str, Any]]:
+    """For each chapter and peer the median of the ratios, the smallest, and how the median stands to the chapter's goal."""
+    ratios: dict[tuple[str, str], list[tuple[float, str]]] = {}
+    for row in rows:
+        for peer, value in row["ratios"].items():
+            ratios.setdefault((row["chapter"], peer), []).append((value, row["work"]))
+    found: list[dict[str, Any]] = []
+    for (chapter, peer), values in ratios.items():
+        median, (worst, work) = statistics.median(value for value, _ in values), min(values)
+        goal = goals.get(chapter)
+        wanted = goal.ratio if goal is not None and goal.peer == peer else None
+        found.append(
+            {"chapter": chapter, "peer": peer, "works": len(values), "median": median, "worst": worst, "of": work,
+             "goal": wanted, "met": None if wanted is None else median >= wanted}
+        )  # fmt: skip
+    return found
+
+
+def summary_table(report: dict[str, Any]) -> str:
+    """The summary as a Markdown table."""
+    lines = ["chapter | beside | works | median ratio | smallest ratio | goal for the median"]
+    lines.append("--- | --- | ---: | ---: | --- | ---")
+    for line in report["summary"]:
+        goal = "" if line["goal"] is None else f"{line['goal']:g}: {'met' if line['met'] else 'missed'}"
+        worst = f"{line['worst']:.2g}, {line['of']}"
+        cells = (line["chapter"], line["peer"], str(line["works"]), f"{line['median']:.2g}", worst, goal)
+        lines.append(" | ".join(cells))
+    return "\n".join(f"| {line} |" for line in lines)
 
 
 def table(report: dict[str, Any]) -> str:

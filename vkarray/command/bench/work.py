@@ -77,6 +77,7 @@ _KINDS: dict[str, Callable[[np.random.Generator, Values], np.ndarray]] = {
     "permutation": lambda random, values: random.permutation(int(np.prod(values.shape))).reshape(values.shape),
     "mask": lambda random, values: random.random(values.shape, dtype=np.float32) > 0.5,
     "integers": lambda random, values: random.integers(0, values.high, values.shape, dtype=values.dtype),
+    "signs": lambda random, values: 1 - 2 * random.integers(0, 2, values.shape),
     "sorted": lambda random, values: np.sort(random.random(values.shape, dtype=np.float32)),
     "definite": _definite,
     "symmetric": _symmetric,
@@ -102,7 +103,10 @@ class Goal:
         """The goal in words, for the table."""
         if self.ratio is not None:
             return f"{self.ratio:.3g} of {self.peer}"
-        return f"{self.rate:g}" if self.rate is not None else f"{self.seconds:g} s"
+        if self.rate is not None:
+            return f"{self.rate:g}"
+        assert self.seconds is not None
+        return f"{self.seconds:g} s" if self.seconds >= 1e-3 else f"{self.seconds * 1e6:g} µs"
 
 
 def cuda(ratio: float) -> tuple[Goal, ...]:
@@ -201,3 +205,22 @@ def whole(function: Callable[..., Any], relative: float = 1e-6, absolute: float 
 def host_result(check: Callable[..., bool]) -> Check:
     """A check of the whole result on the host: `check(result, *inputs)`."""
     return lambda library, result, inputs: bool(check(library.host(result), *inputs))
+
+
+def _near(found: np.ndarray, expected: np.ndarray) -> bool:
+    """Within 1e-5 times the rows of the largest element: float32 with a factor for growth that is far from reached."""
+    if found.shape != expected.shape or not np.all(np.isfinite(found)):
+        return False
+    error = np.abs(found.astype(np.float64) - expected).max()
+    return bool(error <= 1e-5 * len(expected) * max(1.0, np.abs(expected).max()))
+
+
+def factors(product: Callable[..., tuple[Any, Any]]) -> Check:
+    """Whether the factors multiply to what was factored: `product(*factors, *inputs)` are the two sides."""
+
+    def check(library: Any, result: Any, inputs: tuple[np.ndarray, ...]) -> bool:
+        factors = [library.host(factor) for factor in (result if isinstance(result, tuple) else (result,))]
+        found, expected = product(*factors, *inputs)
+        return _near(found, expected)
+
+    return check
