@@ -210,8 +210,8 @@ def _plan(device: Device, length: int, rows: int, vector: int, columns: bool) ->
 
 
 class _Part(NamedTuple):
-    """One dispatch: the kernel, its workgroups, where its rows begin in the arrays of `_ARRAYS` (bytes), and the other
-    fields."""
+    """One dispatch: the kernel, its workgroups, where its rows begin in the arrays of `_ARRAYS` (bytes), and what
+    else follows from their layouts."""
 
     kernel: Kernel
     groups: tuple[int, int, int]
@@ -235,11 +235,14 @@ def _run(
     aligned = tuple(place is None or place.is_aligned(_VECTOR_BYTES) for place in places[:5])
     parts = _parts(
         kernel, a._device, a._dtype, other._dtype, a._shape, a._strides, other._shape, other._strides, axis, present,
-        aligned, option,
+        aligned, option.switch,
     )  # fmt: skip
+    real = partial_dtype(a._dtype)
+    # Not in `_parts`: numbers of a call that is watched are its own.
+    numbers = {"parameters": tuple(number(value, real) for value in option.parameters), "matrix": option.matrix}
     writes = ("result",) if kernel.row_inputs else ("result", "first", "second")
     for part in parts:
-        fields = dict(part.fields)
+        fields = {**part.fields, **numbers}
         for name, place, offset in zip(_ARRAYS, places, part.offsets, strict=True):
             fields[name] = 0 if place is None else place.after(offset)
         dispatch(part.kernel, part.groups, fields, writes=writes)
@@ -249,7 +252,7 @@ def _run(
 def _parts(
     kernel: RowKernel, device: Device, dtype: DType, other: DType, shape: layout.Shape, a: layout.Strides,
     b_shape: layout.Shape, b: layout.Strides, axis: int, present: tuple[bool, bool, bool, bool], aligned: tuple[bool, ...],
-    option: Option,
+    switch: bool,
 ) -> list[_Part]:  # fmt: skip
     """The dispatches for operands of these layouts; `aligned` says whether a, b, result, w and v begin at multiples of a pack."""
     strides = [a, layout.broadcast_strides(b_shape, b, shape), layout.contiguous_strides(shape)]
@@ -268,7 +271,6 @@ def _parts(
     plan = _plan(device, length + (vector - 1 if shifted else 0), math.prod(kept), vector, columns)
     chosen = _variant(kernel, device, dtype, mask, plan.subgroups)
     given = sum(1 << bit for bit, one in enumerate(present) if one)
-    parameters = tuple(number(value, real) for value in option.parameters)
     whole = not length % vector and not shifted
     parts = []
     for first, part, taken, offsets, _, _ in layout.row_slices(kept, outer, length, steps, length, limit):
@@ -284,18 +286,16 @@ def _parts(
         packed |= 8 * (whole and vector >= 4 and all(aligned[3:5]))
         count = math.prod(part)
         fields = {
-            "parameters": parameters,
             "count": length,
             "rows": count,
             "first_row": first,
             "steps": steps,
             "rank": len(part),
-            "matrix": option.matrix,
             "layout_": (*part, *taken[0], *taken[1], *taken[2]),
         }
         constants = (
             (1, plan.members), (2, plan.items), (3, int(plan.columns)), (4, packed), (5, given),
-            (6, device.limits.subgroup_size if plan.subgroups else 1), (7, int(option.switch)), (8, int(whole)),
+            (6, device.limits.subgroup_size if plan.subgroups else 1), (7, int(switch)), (8, int(whole)),
             (9, int(shifted)),
         )  # fmt: skip
         groups = launch.groups_for(count * plan.members, device.limits, plan.size)
