@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -220,7 +219,7 @@ def _iterate(name: str, work: _Work, size: int) -> None:
             work.run("linalg/eig_apply", applied, ("h",), batch * tiles * size, size, constants)
         word = bytearray(4 * _STATUSES)
         h._device.download(counts._buffer, 0, word)
-        numbers = struct.unpack(f"<{_STATUSES}i", word)
+        numbers = memoryview(word).cast("i")
         if numbers[_NOT_FINITE]:
             raise LinAlgError(f"{name}: Array must not contain infs or NaNs.")
         if numbers[_STUCK]:
