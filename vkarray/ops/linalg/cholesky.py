@@ -32,7 +32,6 @@ def variants(device: Device) -> Iterator[Variant]:
     yield from triangular.tiles_variants(_TILES_TEMPLATE, device)
 
 
-@planned
 def cholesky(x: VkArray, /, *, upper: bool = False) -> VkArray:
     """The Cholesky factor of each Hermitian (real: symmetric) positive definite matrix: x = L @ conj(L).mT.
 
@@ -52,6 +51,7 @@ def cholesky(x: VkArray, /, *, upper: bool = False) -> VkArray:
     return triangle
 
 
+@planned
 def triangles_of(a: VkArray, upper: bool) -> tuple[VkArray, VkArray]:
     """The factors of a stack (..., N, N), not empty, and (batch,) int32: the order of the first bad leading minor, or 0."""
     # The transpose of a Hermitian matrix is its conjugate, whose factor U is the transpose of L.

@@ -47,7 +47,6 @@ def variants(device: Device) -> Iterator[Variant]:
     yield from tridiagonal.variants(device)
 
 
-@planned
 def eigh(x: VkArray, /) -> EighResult:
     """The eigenvalues and eigenvectors of Hermitian (real: symmetric) matrices: x = V diag(w) V^H.
 
@@ -65,21 +64,26 @@ def eigh(x: VkArray, /) -> EighResult:
     real = REAL_OF.get(x._dtype, x._dtype)
     if not x.size:
         return EighResult(empty(x._shape[:-1], real, x._device), empty(x._shape, x._dtype, x._device))
+    values, vectors, state = _decomposed(x)
+    _check("eigh", x, state)
+    return EighResult(values, vectors)
+
+
+@planned
+def _decomposed(x: VkArray) -> tuple[VkArray, VkArray, VkArray]:
+    """The eigenvalues, the eigenvectors, and the state that tells what went wrong."""
     a, state = _prepare(x)
+    real = REAL_OF.get(x._dtype, x._dtype)
     reduced = _reduce(a, real)
     values, rotated = tridiagonal.eigenvectors_of(reduced.diagonal, reduced.off_diagonal, state)
     vectors = launch.copy(rotated) if x._dtype is real else cast(rotated, x._dtype)
     batch, _, n = reduced.reflectors._shape
     columns = vectors._view((batch, n, n), (n * n, n, 1))
     reflectors.apply(reduced.reflectors.mT, reduced.tau, columns, 1, identity=False)
-    result = EighResult(
-        _finish(values, state, x._shape[:-1]), vectors._view(x._shape, layout.contiguous_strides(x._shape))
-    )
-    _check("eigh", x, state)
-    return result
+    whole = vectors._view(x._shape, layout.contiguous_strides(x._shape))
+    return _finish(values, state, x._shape[:-1]), whole, state
 
 
-@planned
 def eigvalsh(x: VkArray, /) -> VkArray:
     """The eigenvalues of Hermitian (real: symmetric) matrices.
 
@@ -95,12 +99,18 @@ def eigvalsh(x: VkArray, /) -> VkArray:
     real = REAL_OF.get(x._dtype, x._dtype)
     if not x.size:
         return empty(x._shape[:-1], real, x._device)
-    a, state = _prepare(x)
-    reduced = _reduce(a, real)
-    values = tridiagonal.eigenvalues_of(reduced.diagonal, reduced.off_diagonal)
-    result = _finish(values, state, x._shape[:-1])
+    values, state = _values_of(x)
     _check("eigvalsh", x, state)
-    return result
+    return values
+
+
+@planned
+def _values_of(x: VkArray) -> tuple[VkArray, VkArray]:
+    """The eigenvalues, and the state that tells what went wrong."""
+    a, state = _prepare(x)
+    reduced = _reduce(a, REAL_OF.get(x._dtype, x._dtype))
+    values = tridiagonal.eigenvalues_of(reduced.diagonal, reduced.off_diagonal)
+    return _finish(values, state, x._shape[:-1]), state
 
 
 def _check(name: str, x: VkArray, state: VkArray) -> None:

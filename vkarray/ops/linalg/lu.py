@@ -228,7 +228,6 @@ def _exchange(rows_of: VkArray, pivots: VkArray, to_pivots: bool) -> None:
 # -- solve and inv ----------------------------------------------------------------------------------------------------
 
 
-@planned
 def solve(x1: VkArray, x2: VkArray, /) -> VkArray:
     """The solution x of x1 @ x = x2 for each square matrix of x1.
 
@@ -256,10 +255,16 @@ def solve(x1: VkArray, x2: VkArray, /) -> VkArray:
     if math.prod(a._shape) == 0 or math.prod(stack) * columns == 0:
         solution = empty((*stack, n, columns), dtype, a._device)
     else:
-        factors = factor(working_copy(a.mT).mT)
-        check_status("solve", factors.status, a._shape[:-2], _SINGULAR)
-        solution = solution_of(factors, a._shape[:-2], b, stack)
+        solution, status = _solved(a, b, stack)
+        check_status("solve", status, a._shape[:-2], _SINGULAR)
     return solution._view((*stack, n), layout.contiguous_strides((*stack, n))) if vector else solution
+
+
+@planned
+def _solved(a: VkArray, b: VkArray, stack: layout.Shape) -> tuple[VkArray, VkArray]:
+    """The solution for matrices and right-hand sides of one type, and the status of the factors."""
+    factors = factor(working_copy(a.mT).mT)
+    return solution_of(factors, a._shape[:-2], b, stack), factors.status
 
 
 def solution_of(factors: Factors, own: layout.Shape, b: VkArray, stack: layout.Shape) -> VkArray:
@@ -309,7 +314,6 @@ def permuted(b: VkArray, rows_of: VkArray, shape: tuple[int, int, int]) -> VkArr
     return x
 
 
-@planned
 def inv(x: VkArray, /) -> VkArray:
     """The inverse of each square matrix.
 
@@ -321,11 +325,17 @@ def inv(x: VkArray, /) -> VkArray:
     a = matrices("inv", x, square=True)
     if math.prod(a._shape) == 0:
         return empty(a._shape, a._dtype, a._device)
+    inverse, status = _inverted(a)
+    check_status("inv", status, a._shape[:-2], _SINGULAR)
+    return inverse
+
+
+@planned
+def _inverted(a: VkArray) -> tuple[VkArray, VkArray]:
+    """The inverses, and the status of the factors."""
     factors = factor(working_copy(a.mT).mT)
-    check_status("inv", factors.status, a._shape[:-2], _SINGULAR)
-    n = a._shape[-1]
-    identity = creation.eye(n, dtype=a._dtype, device=a._device)
-    return solution_of(factors, a._shape[:-2], identity, a._shape[:-2])
+    identity = creation.eye(a._shape[-1], dtype=a._dtype, device=a._device)
+    return solution_of(factors, a._shape[:-2], identity, a._shape[:-2]), factors.status
 
 
 # -- determinants -----------------------------------------------------------------------------------------------------
