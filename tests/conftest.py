@@ -10,6 +10,13 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when SciPy is imported
 import pytest
 
 import vkarray as vx
+from vkarray.kernels import planned
+
+
+@pytest.fixture(autouse=True)
+def fresh_plans():
+    """No plans of earlier tests, so that what a test meets does not depend on them."""
+    planned.forget()
 
 
 @pytest.fixture(scope="session")

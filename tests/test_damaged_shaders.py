@@ -338,7 +338,7 @@ def test_an_installation_of_symbolic_links_has_its_sources(tmp_path):
     program = (
         "from vkarray.shaders import source as shaders\n"
         "assert str(shaders._PACKAGE) == __import__('sys').argv[1], shaders._PACKAGE\n"
-        "assert 'main' in shaders.resolve(shaders.Variant('gather', (('ELEMENT_BYTES', '4'),), 'example'))"
+        "assert 'main' in shaders.resolve(shaders.Variant('index/gather', (('ELEMENT_BYTES', '4'),), 'example'))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, linked], env={**os.environ, "PYTHONPATH": str(linked.parent)},

@@ -17,6 +17,7 @@ from .core import other_names as _other_names
 from .io import printing as _printing
 from .core.array import VkArray as VkArray
 from .cache import statistics as _cache_statistics
+from .kernels.planned import statistics as _plan_statistics
 from .configuration import config as config
 from .io.dlpack import from_dlpack as from_dlpack
 from .core.dtypes import (
@@ -213,11 +214,20 @@ from math import (
 )
 
 bool = _bool
-cache_stats = _cache_statistics
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
 newaxis = None
+
+
+def cache_stats() -> dict[str, dict[str, int]]:
+    """What the caches hold and how often they served, by kind, without errors.
+
+    Compiled shaders, pipelines and choices, which are kept on disk: hits, misses and compiles of this process, and bytes. Plans,
+    which repeat the dispatches of calls: functions that have any, signatures that are known, calls repeated, calls watched to make
+    a plan.
+    """
+    return {**_cache_statistics(), "plans": _plan_statistics()}
 
 
 def check_api_version(version: str | None) -> None:
