@@ -218,6 +218,7 @@ class _Tokens:
 
 
 _making = threading.Lock()
+refuse = watch.refuse  # for functions that no plan may repeat
 
 
 def forget() -> None:

@@ -22,7 +22,9 @@ from ...kernels import launch
 from ...kernels.compact import nonzero
 from ...kernels.dispatch import Fields, pointer
 from ...kernels.gather import element_sizes
+from ...kernels.planned import planned, refuse
 from ...kernels.rows import as_operand, cast, check_operands
+from ...kernels.signature import VALUES
 from ...shaders.source import Variant
 from .. import creation, data_type, statistical
 from ..elementwise import divide, subtract
@@ -79,6 +81,30 @@ def _key(*numbers: int) -> int:
         return numbers[0]
     digest = hashlib.blake2b(",".join(map(str, numbers)).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little")
+
+
+VALUES.add(Variant)
+
+
+@planned(integers=True)
+def _fill(
+    result: VkArray, variant: Variant, words: int, key: int, block: int, skip: int, names: tuple[str, ...], *parameters: int
+) -> None:  # fmt: skip
+    """Fill a contiguous array with numbers of `words` words, from number `skip` of a block of the stream on."""
+    device = result._device
+    of_block = _WORDS_OF_BLOCK // words
+    for first in range(0, result.size, layout.INDEX_LIMIT):
+        count = min(result.size - first, layout.INDEX_LIMIT)
+        fields = {
+            "results": pointer(result, first),
+            "key": key,
+            "block": (block + first // of_block) & (1 << 64) - 1 if first else block,
+            "skip": skip,
+            "count": count,
+            **dict(zip(names, parameters, strict=True)),
+        }
+        groups = launch.groups_for(-(-(skip + count) // of_block), device.limits)
+        launch.dispatch(variant, device, groups, fields, writes=("results",))
 
 
 class Generator:
@@ -158,6 +184,7 @@ class Generator:
 
     def _reserve(self, count: int, words: int) -> int:
         """The place in the stream of the first of `count` numbers of so many words each."""
+        refuse("it draws random numbers")
         with self._lock:
             start = -(-self._position // words) * words
             self._position = start + count * words
@@ -165,21 +192,10 @@ class Generator:
 
     def _draw(self, variant: Variant, result: VkArray, words: int, parameters: Fields | None = None) -> VkArray:
         """Fill a contiguous array with the next numbers, of `words` words each."""
-        start = self._reserve(result.size, words)
-        of_block = _WORDS_OF_BLOCK // words
-        for first in range(0, result.size, layout.INDEX_LIMIT):
-            count = min(result.size - first, layout.INDEX_LIMIT)
-            block, skip = divmod(start // words + first, of_block)
-            fields = {
-                "results": pointer(result, first),
-                "key": self._key,
-                "block": block & (1 << 64) - 1,
-                "skip": skip,
-                "count": count,
-                **(parameters or {}),
-            }
-            groups = launch.groups_for(-(-(skip + count) // of_block), self._device.limits)
-            launch.dispatch(variant, self._device, groups, fields, writes=("results",))
+        block, skip = divmod(self._reserve(result.size, words) // words, _WORDS_OF_BLOCK // words)
+        block &= (1 << 64) - 1
+        given = parameters or {}
+        _fill(result, variant, words, self._key, block, skip, tuple(given), *given.values())
         return result
 
     def _floating(self, function: str, distribution: str, size: Size, dtype: DType | None) -> VkArray:
