@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, overload
 from .. import _vk, configuration
 from .._vk import watch
 from .._vk.pointer import Pointer
+from .._vk.watch import watches
 from ..core.array import VkArray
 from ..core.tokens import token
 from . import faults, tuning
@@ -32,6 +33,10 @@ class ByValue:
     """Plans of one signature whose scalars in some places decide by their values."""
 
     __slots__ = ("places", "plans")
+
+    def find(self, scalars: Sequence[Any]) -> Any:
+        """The plan for some scalars, or how often they were met without."""
+        return self.plans.get(self.key(scalars), 1)
 
     def __init__(self, places: frozenset[int]) -> None:
         self.places = tuple(sorted(places))
@@ -137,11 +142,6 @@ class Plans(dict[Any, Any]):
         """Drop all plans."""
         self.older = {}
         self.clear()
-
-    def find(self, key: Any, scalars: Sequence[Any]) -> Any:
-        """What is known of a call."""
-        found = self[key]
-        return found.plans.get(found.key(scalars), 1) if type(found) is ByValue else found
 
     def watch(
         self, function: Callable[..., Any], key: Any, known: int, device: Device, given: Sequence[Pointer],
@@ -296,7 +296,7 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
 
     @functools.wraps(inner)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if watch.watches and watch.current() is not None:  # it is a part of the call that is watched
+        if watches and watch.current() is not None:  # it is a part of the call that is watched
             return inner(*args, **kwargs)
         key: list[Any] = []
         arrays: list[VkArray] = []
@@ -315,7 +315,9 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
             device = _vk.open_device(None)
             key.append(device)
         whole = tuple(key)
-        plan = plans.find(whole, scalars)
+        plan = plans[whole]
+        if type(plan) is ByValue:
+            plan = plan.find(scalars)
         if type(plan) is _OfArrays:
             buffers: list[Any] = []
             addresses: list[int] = []

@@ -18,9 +18,10 @@ from torch import Tensor
 from ... import configuration
 from ..._vk import watch
 from ..._vk.pointer import Pointer
+from ..._vk.watch import watches
 from ...core.tokens import Token
 from ...kernels.plan import Plan, Refused
-from ...kernels.planned import Given, New, Plans, Repeat
+from ...kernels.planned import ByValue, Given, New, Plans, Repeat
 from ...kernels.signature import ALIGNMENT
 from .. import device as devices
 from ..tensors.storage import _allocations, look, tensor_over
@@ -35,8 +36,8 @@ _VALUES = frozenset(
 _FLOATS = frozenset((float, complex))
 
 
-def _note(values: Iterable[Any], key: list[Any], given: list[Pointer], scalars: list[Any]) -> bool:
-    """Add what arguments decide to the key, and tensors' memory and the scalars; False for what no plan is made of."""
+def _note(values: Iterable[Any], key: list[Any], buffers: list[Any], addresses: list[int], scalars: list[Any]) -> bool:
+    """Add what arguments decide to the key, tensors' memory and addresses, and scalars; False for what no plan is made of."""
     for value in values:
         kind = type(value)
         if kind is Tensor or kind is _Parameter:
@@ -44,15 +45,14 @@ def _note(values: Iterable[Any], key: list[Any], given: list[Pointer], scalars: 
             if held is None or value.is_neg() or value.is_conj():
                 return False
             buffer, _, stored = held
-            if given and buffer.device is not given[0].buffer.device:
+            if buffers and buffer.device is not buffers[0].device:
                 return False
-            offset = value.storage_offset()
+            dtype, address, offset = value.dtype, buffer.address, value.storage_offset()
             if offset:
-                offset *= stored or value.dtype.itemsize
-            place = Pointer(buffer, offset)
-            alignment = (buffer.address + offset) % ALIGNMENT
-            key += (value.dtype, value.shape, value.stride(), alignment, stored, buffer.device)
-            given.append(place)
+                address += offset * (stored or dtype.itemsize)
+            key += (dtype, value.shape, value.stride(), address % ALIGNMENT, stored, buffer.device)
+            buffers.append(buffer)
+            addresses.append(address)
         elif kind in _VALUES:
             key += (kind, value)
             if kind is torch.device and value.index is None:  # the current one, whichever that is
@@ -66,21 +66,21 @@ def _note(values: Iterable[Any], key: list[Any], given: list[Pointer], scalars: 
             key.append(tuple(value))
         else:
             key += (kind, len(value))
-            if not _note(value, key, given, scalars):
+            if not _note(value, key, buffers, addresses, scalars):
                 return False
     return True
 
 
-def _sharing(given: Sequence[Pointer]) -> tuple[tuple[int, int, int], ...] | None:
+def _sharing(buffers: Sequence[Any], addresses: Sequence[int]) -> tuple[tuple[int, int, int], ...] | None:
     """Which tensors share memory with one before them, and how many bytes later they begin: None where none do."""
-    if len(given) < 2 or (len(given) == 2 and given[0].buffer is not given[1].buffer):
+    if len(buffers) == 2 and buffers[0] is not buffers[1]:
         return None
     first: dict[int, int] = {}
     found = []
-    for place, one in enumerate(given):
-        before = first.setdefault(id(one.buffer), place)
+    for place, buffer in enumerate(buffers):
+        before = first.setdefault(id(buffer), place)
         if before != place:
-            found.append((place, before, one.offset - given[before].offset))
+            found.append((place, before, addresses[place] - addresses[before]))
     return tuple(found) or None
 
 
@@ -124,33 +124,36 @@ def planned(kernel: Kernel, *, across: bool = False) -> Kernel:
 
     @functools.wraps(kernel)
     def run(*args: Any, **kwargs: Any) -> Any:
-        if (watch.watches and watch.current() is not None) or configuration.current().compare:
+        if (watches and watch.current() is not None) or configuration.current().compare:
             return unplanned(*args, **kwargs)
         key: list[Any] = []
-        given: list[Pointer] = []
+        buffers: list[Any] = []
+        addresses: list[int] = []
         scalars: list[Any] = []
-        noted = _note(args, key, given, scalars)
+        noted = _note(args, key, buffers, addresses, scalars)
         if kwargs:
             key.append(tuple(kwargs))
-            noted = noted and _note(kwargs.values(), key, given, scalars)
-        if not noted or not given:
+            noted = noted and _note(kwargs.values(), key, buffers, addresses, scalars)
+        if not noted or not buffers:
             return unplanned(*args, **kwargs)
-        shared = _sharing(given)
-        if shared is not None:
-            key.append(shared)
+        if len(buffers) > 1:
+            shared = _sharing(buffers, addresses)
+            if shared is not None:
+                key.append(shared)
         whole = tuple(key)
-        plan = plans.find(whole, scalars)
+        plan = plans[whole]
+        if type(plan) is ByValue:
+            plan = plan.find(scalars)
         if type(plan) is _OfTensors:
             plans.repeated += 1
-            buffers = [one.buffer for one in given]
-            addresses = [one.buffer.address + one.offset for one in given]
             try:
                 return plan(buffers, addresses, scalars, args)
             except (OverflowError, struct.error):  # of converting a scalar: the kernel says it in its own words
                 return kernel(*args, **kwargs)
         if plan is None:
             return kernel(*args, **kwargs)
-        return plans.watch(kernel, whole, plan, given[0].buffer.device, given, args, scalars, args, kwargs, _FLOATS)
+        given = [Pointer(buffer, address - buffer.address) for buffer, address in zip(buffers, addresses, strict=True)]
+        return plans.watch(kernel, whole, plan, buffers[0].device, given, args, scalars, args, kwargs, _FLOATS)
 
     run.is_planned = True  # type: ignore[attr-defined]
     return run

@@ -11,6 +11,7 @@ from torch import Tensor
 from ...core import dtypes
 from ...core.array import VkArray, check_supported
 from ...core.dtypes import CATEGORIES, DType
+from ...core.tokens import plain
 from ...errors import FeatureError
 from ...kernels import launch
 from ...kernels.launch import Operation
@@ -131,7 +132,7 @@ def _device_of(operands: Sequence[Any]) -> Any:
 def promoted(operands: Sequence[Any]) -> torch.dtype:
     """The type that operands promote to."""
     _, dtype = torch._prims_common.elementwise_dtypes(
-        *operands, type_promotion_kind=torch._prims_common.ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT
+        *map(plain, operands), type_promotion_kind=torch._prims_common.ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT
     )
     return dtype
 
