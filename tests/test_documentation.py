@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import importlib.util
@@ -154,3 +155,67 @@ def test_the_namespace_lists_what_is_public() -> None:
 def test_docstrings_of_functions_tell_errors() -> None:
     functions = {name: each for name, each in public_functions().items() if not name.startswith("VkArray.")}
     assert not [name for name, each in functions.items() if not re.search("[Rr]aises|[Ee]rrors", each.__doc__ or "")]
+
+
+# -- the page on the architecture ---------------------------------------------------------------------------------------
+
+ARCHITECTURE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+SOURCES = sorted((ROOT / "vkarray").rglob("*.py"))
+
+
+def definitions(path: Path) -> set[str]:
+    """The functions, classes, methods and names that a file defines: inner ones after a dot, those of Python's too."""
+    found: set[str] = set()
+
+    def add(body: list[ast.stmt], prefix: str) -> None:
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                found.add(f"{prefix}{node.name}")
+                add(node.body, f"{prefix}{node.name}.")
+            elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = [each for target in targets for each in ast.walk(target)]
+                found.update(f"{prefix}{each.id}" for each in names if isinstance(each, ast.Name))
+                continue
+            for block in ("body", "orelse", "finalbody", "handlers") if not prefix else ():
+                if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                    add(getattr(node, block, []), prefix)
+
+    add(ast.parse(path.read_text(encoding="utf-8")).body, "")
+    return found
+
+
+def missing_names(text: str) -> list[str]:
+    """What a page names that is not there: files, and functions in the file that is named beside them."""
+    paths = re.findall(r"`((?:vkarray|glsl|tests|docs|benchmarks)/[\w/.]*)`", text)
+    missing = [path for path in paths if not (ROOT / path).exists()]
+    beside = re.findall(r"`([\w.]+)` (?:in|\||\() ?`(vkarray/[\w/]+\.py)`", text)
+    missing += [f"{name} in {path}" for path, name in {(path, name) for name, path in beside if path not in missing}
+                if name not in definitions(ROOT / path)]  # fmt: skip
+    known = {name for path in SOURCES for name in definitions(path)}
+    known |= {name.rpartition(".")[2] for name in known} | set(vars(vkarray))
+    named = re.findall(r"`([A-Za-z_]*(?:[a-z_][A-Z]|[A-Z][a-z]|_)\w*(?:\.\w+)*)`", text)
+    switches = {switch.variable for switch in configuration.SWITCHES}
+    return missing + [name for name in named if name not in known | switches and name.split(".")[0] not in PACKAGES]
+
+
+PACKAGES = {path.stem for path in (ROOT / "vkarray").iterdir()}
+
+
+def test_files_and_functions_of_the_architecture_exist() -> None:
+    assert not missing_names(ARCHITECTURE)
+    assert missing_names("`nothing_of_this_name` in `vkarray/core/array.py`, `vkarray/nowhere.py`")
+
+
+def test_imports_of_the_architecture_are_the_rules() -> None:
+    rules = runpy.run_path(str(ROOT / "tests/test_imports.py"))["RULES"]
+    table = ARCHITECTURE.partition("| Module | May import")[2].partition("\n\n")[0].splitlines()[2:]
+    every = {"everything": {"*"}, "nothing": set()}
+    for line in table:
+        modules, inside, outside = (cell.strip() for cell in line.strip("|").split("|"))
+        for module in re.findall(r"`([\w.]+)`", modules):
+            said = tuple(every.get(cell, set(re.findall(r"`([\w.]+)`", cell))) for cell in (inside, outside))
+            assert said == rules[module], module
+    missing = [path.stem for path in (ROOT / "vkarray").iterdir() if (path / "__init__.py").exists()
+               and f"`{path.stem}`" not in "".join(table)]  # fmt: skip
+    assert not missing

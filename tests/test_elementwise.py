@@ -352,7 +352,7 @@ def test_a_call_like_the_last_but_on_another_device():
 
 
 def test_high_rank():
-    """32 dimensions that do not merge take the layout buffer instead of push constants."""
+    """32 dimensions that do not merge."""
     shape = (2, 1) * 16
     values = np.arange(2**16, dtype=np.float32).reshape(shape)
     order = tuple(30 - axis if axis % 2 == 0 else axis for axis in range(32))

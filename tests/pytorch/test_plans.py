@@ -76,7 +76,7 @@ OPERATORS = {
         lambda q, k, v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True),
         [(2, 4, 4, 8), (2, 2, 5, 8), (2, 2, 5, 8)],
         64,
-    ),  # its stacks of products have more dimensions than fit into push constants
+    ),  # its stacks of products have dimensions that do not merge
     "convolution": (lambda x, w, b: F.conv2d(x, w, b, padding=1), [(2, 3, 6, 6), (4, 3, 3, 3), (4,)], 0),
     "convolution of channels": (lambda x, w: F.conv2d(x, w, groups=3), [(2, 3, 6, 6), (3, 1, 3, 3)], 0),
     "cat": (lambda x, y: torch.cat([x, y], 1), [(3, 2), (3, 4)], 0),

@@ -95,7 +95,7 @@ def test_undeclared_buffer_is_found(checked_device):
     a, b = checked_device.allocate(256), checked_device.allocate(256)
     push = struct.pack("<QQQI", a.address, b.address, a.address, 0)
     with pytest.raises(
-        ValidationError, match=r"combine: the push constants hold the address 0x[0-9a-f]+, which lies in none"
+        ValidationError, match=r"combine: the arguments hold the address 0x[0-9a-f]+, which lies in none"
     ):
         checked_device.dispatch(combine.kernel, push, (1, 1, 1), (a,), (a,))
 

@@ -187,9 +187,9 @@ def test_kernel_dropped_in_flight_lives_until_the_work_is_done(own_device):
 
 def test_failed_dispatch_leaves_nothing_behind(own_device):
     combine, a, queue = Combine(own_device), upload(own_device, words(64)), own_device.queue
-    for push_constants in (["no bytes"], None, bytearray(28)):
-        with pytest.raises(TypeError, match="combine: expected push constants of type bytes, got"):
-            own_device.dispatch(combine.kernel, push_constants, (1, 1, 1), (a,), (a,))
+    for arguments in (["no bytes"], None, bytearray(28)):
+        with pytest.raises(TypeError, match="combine: expected arguments of type bytes, got"):
+            own_device.dispatch(combine.kernel, arguments, (1, 1, 1), (a,), (a,))
     for groups in ((1.5, 1, 1), (1, "1", 1), (1, 1), (1, -1, 1), (1, 1, -(2**40))):
         with pytest.raises((TypeError, ValueError)):
             own_device.dispatch(combine.kernel, bytes(28), groups, (a,), (a,))

@@ -3,7 +3,7 @@
 The validation layers do not see memory used through buffer addresses. With VKARRAY_CHECK_BARRIERS the queue tells
 this checker of each command's address ranges, and the checker listens to the barrier functions themselves. It compares
 each command with all that no barrier separates from it, in this batch or an earlier one, without any of the queue's
-bookkeeping. It also finds addresses in push constants that belong to no declared buffer.
+bookkeeping. It also finds addresses in arguments that belong to no declared buffer.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ class Checker:
         if problems:
             raise ValidationError("\n".join(dict.fromkeys(problems)))
 
-    def check_addresses(self, name: str, push_constants: bytes, buffers: Sequence[Buffer]) -> None:
-        """Every device address among the push constants must lie in a buffer declared as read or written."""
-        count = len(push_constants) // 8
-        for value in bytes_struct.unpack_from(f"<{count}Q", push_constants):
+    def check_addresses(self, name: str, arguments: bytes, buffers: Sequence[Buffer]) -> None:
+        """Every device address among the arguments must lie in a buffer declared as read or written."""
+        count = len(arguments) // 8
+        for value in bytes_struct.unpack_from(f"<{count}Q", arguments):
             inside = any(block.address <= value < block.address + block.nbytes for block in list(self.allocator.blocks))
             if inside and not any(b.address <= value < b.address + max(b.nbytes, 1) for b in buffers):
                 raise ValidationError(
-                    f"{name}: the push constants hold the address {value:#x}, which lies in none of "
+                    f"{name}: the arguments hold the address {value:#x}, which lies in none of "
                     "the buffers given as read or written."
                 )
 

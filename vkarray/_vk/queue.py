@@ -85,7 +85,7 @@ class Queue:
     def dispatch(
         self,
         kernel: Kernel,
-        push_constants: bytes,
+        arguments: bytes,
         groups: tuple[int, int, int],
         reads: Sequence[Buffer],
         writes: Sequence[Buffer],
@@ -93,6 +93,7 @@ class Queue:
     ) -> None:
         """Take one dispatch of ``kernel`` and return; the work runs later, in order wherever buffers are shared.
 
+        ``arguments`` are the block of arguments of a kernel of the library, the push constants of another.
         ``reads`` and ``writes`` are all the buffers that the kernel reads and writes. ``bindings`` are (binding,
         buffer, offset, bytes) for kernels that declare descriptors. Raises FeatureError when ``groups`` is too large,
         TypeError and ValueError for what is no dispatch.
@@ -105,15 +106,15 @@ class Queue:
                 check_groups(kernel.name, groups, self._max_groups)
             if kernel.device is not self.device:
                 raise ValueError(f"{kernel!r} belongs to another device than {self.device!r}.")
-            if type(push_constants) is not bytes:
-                raise TypeError(f"{kernel.name}: expected push constants of type bytes, got {push_constants!r}.")
+            if type(arguments) is not bytes:
+                raise TypeError(f"{kernel.name}: expected arguments of type bytes, got {arguments!r}.")
             descriptors = self.device.descriptors.bound(kernel, bindings or ()) if kernel.bindings else None
             note = None
             if self.timing_sinks or self.recorder.checker or configuration.current().debug > 1:
                 if self.recorder.checker:
-                    self.recorder.checker.check_addresses(kernel.name, push_constants, (*reads, *writes))
+                    self.recorder.checker.check_addresses(kernel.name, arguments, (*reads, *writes))
                 note = Note(self, kernel.name, groups, reads, writes)
-            self._take(kernel, reads, writes, push_constants, x, y, z, descriptors, note, x * y * z)
+            self._take(kernel, reads, writes, arguments, x, y, z, descriptors, note, x * y * z)
 
     def transfer(
         self,

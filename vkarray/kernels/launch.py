@@ -1,4 +1,4 @@
-"""Where a shader variant meets the Vulkan layer: the one module of `ops` that knows both.
+"""Where a shader variant meets the Vulkan layer: the one module that knows both.
 
 It knows access patterns, not operations: `Operation` says which expression a kernel evaluates on which types,
 `elementwise` runs it over arrays of any layout, and `dispatch` is for the families that have a template of their own.
