@@ -6,7 +6,6 @@ a GPU as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 
 import numpy as np
@@ -43,7 +42,7 @@ from test_linalg_solve import (  # noqa: F401
 
 import vkarray as vx
 from vkarray.command import catalogue
-from vkarray.kernels import launch, planned
+from vkarray.kernels import launch
 from vkarray.kernels.launch import kernel as remembered_kernel
 from vkarray.ops.linalg import lu, qr, triangular
 from vkarray.shaders import source as shaders
@@ -55,9 +54,8 @@ STRIPS = {
 
 
 @pytest.fixture(autouse=True)
-def as_on_a_gpu(device, monkeypatch) -> Iterator[set[str]]:
+def as_on_a_gpu(device, monkeypatch) -> set[str]:
     """All matrices are factored as a GPU does; the templates that were used."""
-    planned.forget()  # how calls were done as on this device
     for module, table in STRIPS.items():
         monkeypatch.setattr(module, "_STRIPS", table)
         monkeypatch.setitem(module._STRIPS_FROM, device.limits.kind, 1)
@@ -71,8 +69,7 @@ def as_on_a_gpu(device, monkeypatch) -> Iterator[set[str]]:
         "kernel",
         lambda variant, *given, **named: used.add(variant.template) or original(variant, *given, **named),
     )
-    yield used
-    planned.forget()
+    return used
 
 
 def test_the_templates_of_a_gpu_are_used(device, as_on_a_gpu) -> None:
