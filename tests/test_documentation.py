@@ -109,7 +109,7 @@ def test_names_in_pages_exist(page: Path) -> None:
     assert all(re.search(rf"^    {command}( \| .*)?\)", script, re.MULTILINE) for command in commands)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *(ROOT / "benchmarks").rglob("*.md")], ids=lambda page: page.name)
 def test_links_between_files_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
     missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
@@ -185,10 +185,15 @@ def definitions(path: Path) -> set[str]:
     return found
 
 
+def missing_files(text: str) -> list[str]:
+    """The files of the repository that a page names and that are not there."""
+    paths = re.findall(r"`((?:vkarray|glsl|tests|docs|benchmarks)/[\w/.-]*)`", text)
+    return [path for path in paths if not (ROOT / path).exists()]
+
+
 def missing_names(text: str) -> list[str]:
     """What a page names that is not there: files, and functions in the file that is named beside them."""
-    paths = re.findall(r"`((?:vkarray|glsl|tests|docs|benchmarks)/[\w/.]*)`", text)
-    missing = [path for path in paths if not (ROOT / path).exists()]
+    missing = missing_files(text)
     beside = re.findall(r"`([\w.]+)` (?:in|\||\() ?`(vkarray/[\w/]+\.py)`", text)
     missing += [f"{name} in {path}" for path, name in {(path, name) for name, path in beside if path not in missing}
                 if name not in definitions(ROOT / path)]  # fmt: skip
@@ -200,6 +205,14 @@ def missing_names(text: str) -> list[str]:
 
 
 PACKAGES = {path.stem for path in (ROOT / "vkarray").iterdir()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_pages_name_exist(page: Path) -> None:
+    recipes = page.name == "CONTRIBUTING.md"  # it names files that are to be written
+    assert not missing_files(
+        page.read_text(encoding="utf-8").partition("## Add a kernel family" if recipes else "\0")[0]
+    )
 
 
 def test_files_and_functions_of_the_architecture_exist() -> None:
