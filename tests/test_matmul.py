@@ -12,7 +12,7 @@ import vkarray as vx
 from vkarray.command import catalogue
 from vkarray.core import layout
 from vkarray.core.dtypes import CATEGORIES
-from vkarray.kernels import launch
+from vkarray.kernels import launch, planned
 from vkarray.kernels.product import dot_packs, packs, stacks
 from vkarray.kernels.product.tiles import CPU_TILES, GPU_TILES, Tile
 
@@ -123,6 +123,7 @@ def only(monkeypatch, device):
             monkeypatch.setitem(stacks._BUSY_WITH_ROWS, kind, busy)
             monkeypatch.setitem(stacks._SHORTEST_PART, kind, 16)
         stacks.choose_tile.cache_clear()
+        planned.forget()  # how calls were done before
 
     yield choose
     stacks.choose_tile.cache_clear()

@@ -22,7 +22,6 @@ def kernels_of_a_gpu(monkeypatch, device):
     operations = [ROWS[name].operation(vx.float32) for name in (*FUNCTIONS, "add", "less")]
     for operation in (*operations, launch.copy_operation(vx.float32)):
         monkeypatch.setattr(operation, "kernels", {})
-        monkeypatch.setattr(operation, "plans", {})
 
 
 def operands(count: int, rare: int, number: int) -> list[np.ndarray]:

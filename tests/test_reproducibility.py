@@ -188,7 +188,6 @@ def test_products_that_a_device_may_fuse_are_exact(name, dtype, monkeypatch):
     monkeypatch.setattr(shaders, "_compiled", {})
     monkeypatch.setattr(launch, "kernel", launch.kernel.__wrapped__)
     monkeypatch.setattr(operation, "kernels", {})
-    monkeypatch.setattr(operation, "plans", {})
     fused = np.asarray(row(*operands))
     assert "lib/float32/error_free.glsl" in replaced
     np.testing.assert_array_equal(fused, separate)  # as numbers; signs of zeros below

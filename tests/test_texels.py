@@ -9,7 +9,7 @@ from reference import supported
 import vkarray as vx
 from vkarray.command.catalogue import elementwise_operations
 from vkarray.core.dtypes import DTYPES
-from vkarray.kernels import launch, reductions, texels
+from vkarray.kernels import launch, planned, reductions, texels
 from vkarray.kernels.product import packs, stacks
 from vkarray.kernels.product.tiles import CPU_TILES
 from vkarray.ops.searching import where_operation
@@ -46,6 +46,7 @@ def test_texels_do_not_change_a_bit(name, dtype, monkeypatch):
     monkeypatch.setattr(launch, "dispatch", watched)
     for few in (0, 1 << 60):
         monkeypatch.setattr(texels, "_FEW_BYTES", few)
+        planned.forget()  # how calls were done before
         results.append([np.asarray(getattr(vx, name)(view, axis=axis)).tobytes() for view, axis in views])
         assert any(used) == (few == 0 and reductions.Reduction.has_words(array.device, dtype))
         used.clear()
@@ -144,6 +145,7 @@ def only(monkeypatch, device):
         for table in ("GPU_TILES", "CPU_TILES"):
             monkeypatch.setattr(stacks, table, (tile,))
         stacks.choose_tile.cache_clear()
+        planned.forget()  # how calls were done before
 
     yield choose
     stacks.choose_tile.cache_clear()
@@ -159,6 +161,7 @@ def both_ways(monkeypatch, device):
         results = []
         for few in (1 << 60, 0):
             monkeypatch.setattr(packs, "_FEW_PRODUCTS", few)
+            planned.forget()  # how calls were done before
             names.clear()
             results.append(np.asarray(make()).tobytes())
         return (*results, any("(texels)" in name for name in names))
