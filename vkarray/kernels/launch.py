@@ -299,7 +299,7 @@ def elementwise(operation: Operation, inputs: Sequence[VkArray | Scalar], result
     flat = result._contiguous
     if flat:
         for position, operand in enumerate(inputs):
-            if not (operand._contiguous and operand._shape == shape):
+            if isinstance(operand, Scalar) or not (operand._contiguous and operand._shape == shape):
                 if math.prod(operand._shape) != 1:
                     flat = False
                     break
