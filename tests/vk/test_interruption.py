@@ -241,10 +241,11 @@ def test_wait_that_failed_is_over_while_somebody_holds_its_error(own_device, mon
         counted.append(len(queue.waiting))
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as held:
+    with monkeypatch.context() as patch:
         patch.setattr(queue.progress, "look", lambda: None)  # so that the work is not done before anybody waits
         patch.setattr(queue, fails, fail)
-        wait(queue)
+        with pytest.raises(KeyboardInterrupt) as held:
+            wait(queue)
     assert held.value.__traceback__ is not None
     assert counted == [1]
     assert not queue.waiting
