@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import threading
@@ -203,5 +204,6 @@ def _after_fork() -> None:
     _forked = bool(_instances)
 
 
+atexit.register(close_all)  # after the devices, or where only descriptions of devices were asked for
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
