@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 PROGRAM = """
 import faulthandler, gc, threading, time
@@ -72,3 +75,43 @@ print("closed")
 def test_closing_while_threads_open_and_use_devices():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=300, check=False)
     assert (done.stdout, done.returncode) == ("closed\n", 0), done.stderr[-3000:]
+
+
+LATE_THREAD = """
+import gc, threading
+import vkarray as vx
+from vkarray import _vk
+from vkarray._vk import api, instance
+from vkarray._vk.device import close_all
+
+before = instance._libraries()
+_vk.enumerate_devices()
+drivers = instance._libraries() - before
+assert drivers
+computed, closed = threading.Event(), threading.Event()
+
+def work():
+    assert float(vx.sum(vx.ones((4,)))) == 4
+    computed.set()
+    closed.wait()
+
+thread = threading.Thread(target=work, daemon=True)
+thread.start()
+computed.wait()
+close_all()
+gc.collect()
+assert not api.live_objects(), api.live_objects()
+assert drivers <= instance._libraries(), drivers - instance._libraries()
+closed.set()
+thread.join()
+print("closed")
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/maps").exists(), reason="this system does not say which libraries a process has"
+)
+def test_thread_that_used_a_device_ends_after_everything_is_closed():
+    """Some drivers run code of theirs at its end."""
+    done = subprocess.run([sys.executable, "-c", LATE_THREAD], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.returncode) == ("closed\n", 0), done.stderr

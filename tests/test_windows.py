@@ -83,7 +83,7 @@ def test_a_program_without_what_windows_lacks(tmp_path: Path) -> None:
     data = tmp_path / "vkarray" / "_data"
     data.mkdir(parents=True)
     (data / "glsl").symlink_to(ROOT / "glsl")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     run(WITH_COMPILER, tmp_path, environment)
     (tmp_path / "bin").mkdir()
     without = {"PATH": str(tmp_path / "bin"), "VKARRAY_CACHE": str(tmp_path / "cache")}

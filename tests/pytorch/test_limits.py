@@ -60,7 +60,7 @@ INDEXED = {
     "index_put": lambda x, i: x.index_put((i,), x[0, 0]),
     "index_put, accumulated": lambda x, i: x.index_put((i,), x[:3], accumulate=True),
     "take": lambda x, i: x[:, 0].take(i),
-    "put": lambda x, i: x[:, 0].contiguous().put(i, x[0, :3]),
+    "put": lambda x, i: x[:, 0].contiguous().put(i, x[0, :1].expand(3)),  # of values for one place any may stay
     "nll_loss": lambda x, i: F.nll_loss(x.T[:3], i),
     "nll_loss, each": lambda x, i: F.nll_loss(x.T[:3], i, reduction="none"),
     "nll_loss, weighted": lambda x, i: F.cross_entropy(x.T[:3], i, weight=x[:, 5]),

@@ -96,7 +96,8 @@ def test_parameters_stay_themselves_whoever_knows_them(who):
 def test_modules_move_in_a_profiler():
     """It holds weak references in C++, with which PyTorch exchanges no tensor: parameters may be new ones."""
     activities = [torch.profiler.ProfilerActivity.CPU]
-    with torch.profiler.profile(activities=activities, profile_memory=True, with_stack=True, record_shapes=True):
+    recorded = {"profile_memory": True, "with_stack": True, "record_shapes": True}
+    with torch.profiler.profile(activities=activities, acc_events=True, **recorded):  # PyTorch 2.11 warns without it
         model = tied()
         optimizer = torch.optim.SGD(model.parameters(), 0.1)
         model(torch.ones(4, 3)).sum().backward()

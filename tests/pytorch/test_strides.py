@@ -34,7 +34,7 @@ OWN_ORDER = (
     "nn.functional.max_pool2d nn.functional.avg_pool2d nn.functional.adaptive_avg_pool2d nn.functional.adaptive_max_pool2d "
     "nn.functional.interpolate.bilinear nn.functional.interpolate.bicubic nn.functional.pad.replicate "
     "nn.functional.pad.reflect nn.functional.dropout nn.functional.logsigmoid nn.functional.cross_entropy softmax cumsum "
-    "nn.functional.scaled_dot_product_attention cat __getitem__"
+    "nn.functional.pixel_shuffle nn.functional.scaled_dot_product_attention cat __getitem__"
 )
 
 

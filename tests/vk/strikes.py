@@ -30,6 +30,7 @@ class Strike:
 
     def __enter__(self):
         self.before = sys.gettrace()
+        sys._getframe().f_trace_opcodes = True  # else Python 3.12 reports none until the next settrace
         sys.settrace(self.frame)
         return self
 

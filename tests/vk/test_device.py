@@ -183,6 +183,17 @@ def test_child_forked_after_first_use_gets_an_error_from_every_call():
     assert (done.stdout, done.returncode) == ("ForkError\n" * 11, 0), done.stdout + done.stderr
 
 
+def test_instance_without_a_device_is_released_at_exit():
+    done = run_python("""
+import atexit
+from vkarray._vk import api
+atexit.register(lambda: print(api.live_objects()))
+from vkarray import _vk
+_vk.enumerate_devices()
+""")
+    assert (done.stdout, done.stderr) == ("{}\n", "")
+
+
 def test_everything_is_released_at_exit():
     done = run_python("""
 import atexit

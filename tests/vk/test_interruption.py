@@ -226,6 +226,31 @@ def test_nothing_is_destroyed_under_a_thread_that_waits(own_device, monkeypatch)
     assert [type(error) for error in errors] == [DeviceError]
 
 
+@pytest.mark.parametrize(
+    ("wait", "fails"),
+    [(lambda queue: queue.wait(queue.serial), "_wait_outside"), (lambda queue: queue.wait_all(), "_sleep")],
+    ids=["wait", "wait_all"],
+)
+def test_wait_that_failed_is_over_while_somebody_holds_its_error(own_device, monkeypatch, wait, fails):
+    """Closing the device waits for those who wait."""
+    combine, queue, counted = Combine(own_device), own_device.queue, []
+    a = upload(own_device, WORDS)
+    combine.run(a, a, a)
+
+    def fail(_):
+        counted.append(len(queue.waiting))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(queue.progress, "look", lambda: None)  # so that the work is not done before anybody waits
+        patch.setattr(queue, fails, fail)
+        with pytest.raises(KeyboardInterrupt) as held:
+            wait(queue)
+    assert held.value.__traceback__ is not None
+    assert counted == [1]
+    assert not queue.waiting
+
+
 def test_closing_under_threads_at_work(own_device):
     combine = Combine(own_device)
 

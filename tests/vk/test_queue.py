@@ -145,8 +145,9 @@ def test_command_buffers_are_used_again(own_device):
     for _ in range(50):
         combine.run(a, a, a)
         own_device.queue.wait_all()
-    # One runs while the next is begun.
-    assert len(own_device.queue.recorder.buffers) <= 2, "each batch makes a command buffer of its own"
+    # One runs while the next is begun. On a GPU a third one signals: `wait_all` asks for that after silent batches.
+    most = 2 if own_device.limits.is_cpu else 3
+    assert len(own_device.queue.recorder.buffers) <= most, "each batch makes a command buffer of its own"
 
 
 def test_after_a_wait_the_device_begins_at_once(own_device):

@@ -178,7 +178,8 @@ def test_strike_at_every_place(program, computes, interrupts):
             raise AssertionError(f"after strikes at {first.where} and {second.where}") from error
     assert place > 300, "the sweep is over before it has begun"
     queue = program.device.queue
-    assert len(queue.recorder.buffers) <= 16, "command buffers are not used again"
+    silent = 0 if program.device.limits.is_cpu else progress.SILENT_COMMANDS  # in flight until one of them signals
+    assert len(queue.recorder.buffers) <= 16 + silent, "command buffers are not used again"
     assert len(program.device.transfer.rings) <= 2, "staging memory is not used again"
     assert len(queue.todo) == 1
     assert not queue.todo[0].steps

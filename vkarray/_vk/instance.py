@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import ctypes
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from .. import configuration
@@ -40,7 +43,7 @@ class Instance:
         if threads is not None:
             os.environ["LP_NUM_THREADS"] = str(threads)
         self.messages: list[str] = []
-        functions = api.global_functions()
+        functions, libraries = api.global_functions(), _libraries()
         extensions, layers, flags, chain, listener = [], [], 0, NULL, NULL
         if "VK_KHR_portability_enumeration" in _names(functions.vkEnumerateInstanceExtensionProperties, NULL):
             extensions.append("VK_KHR_portability_enumeration")
@@ -98,6 +101,7 @@ class Instance:
         except BaseException:
             self.close()
             raise
+        _keep(_libraries() - libraries)
 
     def _physical_devices(self) -> list[Any]:
         """Handles, in the loader's order."""
@@ -131,6 +135,26 @@ def _listener(messages: list[str]) -> Any:
         ),
         pfnUserCallback=ffi.callback("PFN_vkDebugUtilsMessengerCallbackEXT", collect),
     )
+
+
+def _libraries() -> set[str]:
+    """Paths of the shared libraries in this process, where the system names them (Linux)."""
+    try:
+        maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return set()
+    mapped = (line.split(maxsplit=5) for line in maps.splitlines())
+    return {fields[5] for fields in mapped if len(fields) == 6 and "x" in fields[1] and fields[5][0] == "/"}
+
+
+def _keep(libraries: set[str]) -> None:
+    """Keep drivers in this process to its end, although the loader lets go of them with the last instance.
+
+    NVIDIA's leaves code of its own to be run at the end of each thread that has used it, and that may come later.
+    """
+    for path in libraries:
+        with suppress(OSError):  # its file is gone
+            ctypes.CDLL(path)  # opened once more, and never closed
 
 
 def _names(enumerate_properties: Any, *arguments: Any) -> set[str]:
@@ -180,5 +204,6 @@ def _after_fork() -> None:
     _forked = bool(_instances)
 
 
+atexit.register(close_all)  # after the devices, or where only descriptions of devices were asked for
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)

@@ -262,26 +262,29 @@ class Queue:
         if serial <= progress.completed:
             return
         waiting = Waiting()
-        while True:
-            with self.gate:
-                self.gate.check()
-                if serial > self.submitted:
-                    self.submit()
-                    # What has a greater serial was never taken, or is about to be, below a signal handler.
-                    serial = self.submitted if serial > self.submitted else serial
-                self.retire()
-                if serial <= progress.completed:
-                    break
-                batch = None
-                for earlier in reversed(self.in_flight):  # most waits are for one of the last
-                    if earlier.serial < serial:
+        try:
+            while True:
+                with self.gate:
+                    self.gate.check()
+                    if serial > self.submitted:
+                        self.submit()
+                        # What has a greater serial was never taken, or is about to be, below a signal handler.
+                        serial = self.submitted if serial > self.submitted else serial
+                    self.retire()
+                    if serial <= progress.completed:
                         break
-                    batch = earlier
-                if batch is None:  # a signal handler has waited meanwhile
-                    continue
-                self._begin_ahead()
-                self._note(waiting)
-            self._wait_outside(batch)
+                    batch = None
+                    for earlier in reversed(self.in_flight):  # most waits are for one of the last
+                        if earlier.serial < serial:
+                            break
+                        batch = earlier
+                    if batch is None:  # a signal handler has waited meanwhile
+                        continue
+                    self._begin_ahead()
+                    self._note(waiting)
+                self._wait_outside(batch)
+        finally:
+            del waiting  # an error keeps the frames through which it came
         if not self.device.limits.is_cpu:  # who waited for a value often waits for that of the next command too:
             self.batch_limit = 1  # a GPU begins that one at once
 
@@ -336,9 +339,12 @@ class Queue:
     def wait_all(self) -> None:
         """Return when the driver too has done with all that was given to it."""
         waiting = Waiting()
-        self.wait(self.serial)
-        self._note(waiting)
-        self._sleep(self.submitted)
+        try:
+            self.wait(self.serial)
+            self._note(waiting)
+            self._sleep(self.submitted)
+        finally:
+            del waiting
 
     def abandon(self) -> None:
         """Drop what is not submitted: the device takes no more work."""

@@ -9,8 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from ..dispatch.plans import planned
+from ..dispatch.results import tell
 
 _library = torch.library.Library("aten", "IMPL")
 
@@ -48,3 +51,13 @@ def _as_one(op: Any) -> None:
 
 for _name in ("repeat", "_to_copy"):
     _as_one(getattr(torch.ops.aten, _name).default)
+
+
+def _told_pixel_shuffle(mode: FakeTensorMode, op: Any, *args: Any) -> Tensor:
+    """PyTorch before 2.13 says that channels which come last stay last, as they do on the CPU."""
+    with mode:
+        made: Tensor = op._op_dk(torch._C.DispatchKey.CompositeExplicitAutogradNonFunctional, *args)
+        return made
+
+
+tell(torch.ops.aten.pixel_shuffle.default, _told_pixel_shuffle)
