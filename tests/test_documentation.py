@@ -232,3 +232,50 @@ def test_imports_of_the_architecture_are_the_rules() -> None:
     missing = [path.stem for path in (ROOT / "vkarray").iterdir() if (path / "__init__.py").exists()
                and f"`{path.stem}`" not in "".join(table)]  # fmt: skip
     assert not missing
+
+
+# -- the reference --------------------------------------------------------------------------------------------------------
+
+
+def plain(text: str) -> str:
+    """Text without spaces and what Markdown adds."""
+    return re.sub(r"[\s\\\\]|```(pycon|text)?", "", text)
+
+
+def torch_names() -> dict[str, str]:
+    """The public names of `vkarray.torch`, where PyTorch need not be installed, and docstrings of their definitions."""
+    folder = ROOT / "vkarray/torch"
+    tree = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+    listed = next(ast.literal_eval(node.value) for node in tree.body
+                  if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__")  # fmt: skip
+    nodes = [node for path in folder.rglob("*.py") for node in ast.parse(path.read_text(encoding="utf-8")).body]
+    made = [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in listed]
+    found = {node.name: ast.get_docstring(node) or "" for node in made}
+    assert set(found) == set(listed)
+    return found
+
+
+def test_every_public_name_is_in_the_reference_with_its_docstring() -> None:
+    conf = runpy.run_path(str(ROOT / "docs/conf.py"))
+    pages = conf["docstrings"].pages(conf["chapters"]())
+    text = {module: "".join(page for page in pages.values() if f"currentmodule}} {module}\n" in page)
+            for module in ("vkarray", "vkarray.linalg", "vkarray.fft", "vkarray.random", "vkarray.torch")}  # fmt: skip
+    whole = {module: plain(page) for module, page in text.items()}
+
+    def told(module: str, name: str, documentation: str | None) -> bool:
+        entries = re.findall(rf"^`+{{py:(?:function|class|exception|data)}} {name}\b", text[module], re.MULTILINE)
+        return len(entries) == 1 and plain(inspect.cleandoc(documentation or "")) in whole[module]
+
+    missing = [f"vkarray.torch.{name}" for name, said in torch_names().items() if not told("vkarray.torch", name, said)]
+    for module in (vkarray, vkarray.linalg, vkarray.fft, vkarray.random):
+        for name in module.__all__:
+            value = getattr(module, name)
+            said = value.__doc__ if callable(value) and name not in DTYPES else ""
+            if not isinstance(value, ModuleType) and not told(module.__name__, name, said):
+                missing.append(f"{module.__name__}.{name}")
+    for module, owner in (("vkarray", vkarray.VkArray), ("vkarray.random", vkarray.random.Generator)):
+        for name in dir(owner):
+            said = plain(inspect.cleandoc(inspect.getattr_static(owner, name).__doc__ or ""))
+            if not name.startswith("_") and (f"}} {name}" not in text[module] or said not in whole[module]):
+                missing.append(f"{owner.__name__}.{name}")
+    assert not missing
