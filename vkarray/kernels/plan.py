@@ -52,7 +52,7 @@ class Step(NamedTuple):
     drops: tuple[int, ...]  # new buffers that it is the last to use
 
 
-class _Leaf(NamedTuple):
+class _Slot(NamedTuple):
     """A number among the arguments of a dispatch that is another one in another call: where its bytes are."""
 
     offset: int
@@ -60,33 +60,33 @@ class _Leaf(NamedTuple):
     value: Any
 
 
-def _leaves(what: Dispatch) -> Iterator[_Leaf]:
+def _slots(what: Dispatch) -> Iterator[_Slot]:
     """The addresses and the scalars of the caller among the arguments of a dispatch, in order."""
     for field in what.kernel.arguments.fields:
-        yield from _leaves_of(what.fields[field.name], field, field.offset)
+        yield from _slots_of(what.fields[field.name], field, field.offset)
 
 
-def _leaves_of(value: Any, field: Field, offset: int) -> Iterator[_Leaf]:
+def _slots_of(value: Any, field: Field, offset: int) -> Iterator[_Slot]:
     if isinstance(value, (VkArray, Pointer)):
-        yield _Leaf(offset, "Q", pointer(value) if isinstance(value, VkArray) else value)
+        yield _Slot(offset, "Q", pointer(value) if isinstance(value, VkArray) else value)
     elif isinstance(value, Token):
-        yield _Leaf(offset, field.form, value)
+        yield _Slot(offset, field.form, value)
     elif isinstance(value, (Scalar, Number)):
         if isinstance(value.value, Token):
             form = "8s" if isinstance(value, Scalar) else f"{value.form}{8 - struct.calcsize(f'<{value.form}')}x"
-            yield _Leaf(offset, form, value)
+            yield _Slot(offset, form, value)
     elif isinstance(value, (tuple, list)):
         size = struct.calcsize(f"<{field.form}")
         for one in value:
-            yield from _leaves_of(one, field, offset)
+            yield from _slots_of(one, field, offset)
             offset += 8 if size == 4 and isinstance(one, (VkArray, Pointer)) else size
 
 
-def _converter(leaf: _Leaf) -> Callable[[Any], bytes]:
-    """How a scalar becomes the bytes of a leaf."""
-    if not isinstance(leaf.value, Scalar):
-        return struct.Struct(f"<{leaf.form}").pack
-    dtype, device = leaf.value._dtype, leaf.value._device
+def _converter(slot: _Slot) -> Callable[[Any], bytes]:
+    """How a scalar becomes the bytes of a slot."""
+    if not isinstance(slot.value, Scalar):
+        return struct.Struct(f"<{slot.form}").pack
+    dtype, device = slot.value._dtype, slot.value._device
 
     def convert(value: Any) -> bytes:
         return scalar_bytes(value, dtype, device).ljust(8, b"\0")
@@ -168,12 +168,12 @@ class Plan:
         block, form, end = packed(what), "<", 0
         values: list[Any] = []
         addresses, scalars = [], []
-        for leaf in _leaves(what):
-            offset, leaf_form, value = leaf
+        for slot in _slots(what):
+            offset, slot_form, value = slot
             if offset > end:
                 form += f"{offset - end}s"
                 values.append(block[end:offset])
-            size = struct.calcsize(f"<{leaf_form}")
+            size = struct.calcsize(f"<{slot_form}")
             end = offset + size
             if isinstance(value, Pointer):
                 number = self.number(value.buffer)
@@ -183,7 +183,7 @@ class Plan:
             else:
                 scalars.append((len(values), len(self.scalars)))
                 place = (value if isinstance(value, Token) else value.value).place
-                self.scalars.append((place, _converter(leaf)))
+                self.scalars.append((place, _converter(slot)))
                 form += f"{size}s"
             values.append(0)
         if end < len(block):
