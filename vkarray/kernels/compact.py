@@ -71,7 +71,7 @@ def _write(variant: Callable[[bool], Variant], one: _Part, fields: Fields, **opt
     shared = uses_shared_memory(device)
     groups = launch.groups_for(-(-one.length // _PER_INVOCATION) if shared else one.length, device.limits)
     own = {"bits": one.bits, "prefix": one.prefix, "count": one.length}
-    launch.dispatch(variant(shared), device, groups, {**own, **fields}, writes=("result",), **options)
+    launch.dispatch(variant(shared), device, groups, {**own, **fields}, writes=("result", "table"), **options)
 
 
 def _parts(mask: VkArray, part: int) -> tuple[list[_Part], list[int]]:
@@ -127,7 +127,7 @@ def coordinates(mask: VkArray, part: int = PART) -> tuple[VkArray, ...]:
             rank = len(shape) if len(shape) <= _COMMON_RANK else 0
             variant = functools.partial(_coordinates_variant, dtype is dtypes.int64)
             fields = {"rank": len(shape), "table": table}
-            _write(variant, one, fields, constants=((1, rank),), also_writes=results)
+            _write(variant, one, fields, constants=((1, rank),))
         done += total
     return tuple(results)
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from .._vk import Buffer, Kernel
 
 
+_PLACES = (VkArray, Pointer)
+
+
 class Number(NamedTuple):
     """A number of another type than its field, which holds 64 bits: `form` is how `struct` packs it."""
 
@@ -81,6 +84,9 @@ def dispatch(
             (written if name in writes else reads).append(value._buffer)
         elif kind is Pointer:
             (written if name in writes else reads).append(value.buffer)
+        elif kind is tuple or kind is list:
+            found = [pointer(one) if type(one) is VkArray else one for one in value if type(one) in _PLACES]
+            (written if name in writes else reads).extend([one.buffer for one in found])
     send(Dispatch(kernel, fields, groups, reads, written, bindings))
 
 

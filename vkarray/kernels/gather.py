@@ -148,7 +148,7 @@ def _move(
         writes = ("dense" if template == "gather" else "indexed", "status")
         groups = launch.groups_for(count, device.limits)
         common = len(part) | len(indices) << 8 if len(part) <= _COMMON_RANK and len(indices) == 1 else 0
-        launch.dispatch(chosen, device, groups, fields, writes=writes, constants=((1, common),), also_reads=arrays)
+        launch.dispatch(chosen, device, groups, fields, writes=writes, constants=((1, common),))
     faults.keep_check(device, check)  # also where another thread's read has checked the words before they were written
 
 
