@@ -343,24 +343,14 @@ class _Run:
             part_rows = math.prod(part)
             written = (place if last else first_row * chunks + first) * target_itemsize
             fields = {
-                "a": self.place.after((offset + element * step) * itemsize),
-                "result": pointer(target).after(written),
+                "a": self.place.after((offset + element * step) * itemsize), "result": pointer(target).after(written),
                 "center": 0 if self.center is None else pointer(self.center, place),
                 "parameters": (element, 0) if row.indexed else self.parameters,
-                "count": min(self.length - element, count * chunk),
-                "rows": part_rows,
-                "chunks": count,
-                "pitch": chunks,
-                "block": block,
-                "members": members,
-                "share": share,
-                "mode": mode,
-                "rank": len(part),
-                "inner_size": row_layout[0],
-                "stride": row_layout[1],
-                "inner_stride": row_layout[2],
+                "count": min(self.length - element, count * chunk), "rows": part_rows, "chunks": count, "pitch": chunks,
+                "block": block, "members": members, "share": share, "mode": mode, "rank": len(part),
+                "inner_size": row_layout[0], "stride": row_layout[1], "inner_stride": row_layout[2],
                 "layout_": (*part, *taken[0], *taken[1]),
-            }
+            }  # fmt: skip
             groups = launch.groups_for(part_rows * count * members, device.limits, size)
             # A packed row has no gaps, so what it spans is its length.
             span = layout.offset_range(part, taken[0])[1] + min(self.length - element, count * chunk)
@@ -368,15 +358,9 @@ class _Run:
             variant = _variant(row, device, self.types, states, shared, bound is not None)
             bindings = None if bound is None else [bound]
             launch.dispatch(
-                variant,
-                device,
-                groups,
-                fields,
-                writes=("result",),
-                workgroup_size=size,
-                constants=constants,
+                variant, device, groups, fields, writes=("result",), workgroup_size=size, constants=constants,
                 bindings=bindings,
-            )
+            )  # fmt: skip
 
 
 def checked(name: str, x: Any, axis: int | Sequence[int] | None) -> tuple[int, ...]:
