@@ -12,7 +12,7 @@ from typing import Any
 
 from . import dtypes
 from .dtypes import CATEGORIES, COMPLEX_OF, DType, category_names
-from .tokens import plain
+from .tokens import within
 
 # The floating type that NumPy computes in for an integer (or bool) of a given width.
 _FLOAT_FOR_BITS = {8: dtypes.float16, 16: dtypes.float32, 32: dtypes.float64, 64: dtypes.float64}
@@ -137,16 +137,15 @@ def check_scalar_range(function: str, value: Any, dtype: DType) -> None:
     """Raise OverflowError when a Python integer does not fit the type it takes on. Other scalars always do."""
     if not isinstance(value, int) and scalar_kind(value) != 1:
         return
-    value = int(plain(value))
     if dtype in CATEGORIES["integer"]:
         low, high = integer_range(dtype)
-        if not low <= value <= high:
+        if not within(value, low, high):
             raise OverflowError(
-                f"{function}: the Python integer {shown(value)} is out of bounds for {dtype} ({low} to {high}). "
+                f"{function}: the Python integer {shown(int(value))} is out of bounds for {dtype} ({low} to {high}). "
                 f"Use a wider dtype (dtype=..., or astype for an array)."
             )
-    elif dtype.kind != "bool" and not -_FLOAT_LIMIT <= value <= _FLOAT_LIMIT:
-        raise OverflowError(f"{function}: the Python integer {shown(value)} is out of bounds for {dtype}.")
+    elif dtype.kind != "bool" and not within(value, -_FLOAT_LIMIT, _FLOAT_LIMIT):
+        raise OverflowError(f"{function}: the Python integer {shown(int(value))} is out of bounds for {dtype}.")
 
 
 def shown(value: int) -> str:

@@ -10,7 +10,7 @@ What a plan cannot repeat (values read by the host, copies, memory that calls sh
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._vk.fields import Field
@@ -131,7 +131,8 @@ class Plan:
             raise Refused(watch.reason)
         if len(watch.dispatches) > STEPS:
             raise Refused(f"it makes more than {STEPS} dispatches")
-        devices = {what.kernel.device for what in watch.dispatches} | {one.buffer.device for one in given}
+        devices = {what.kernel.device for what in watch.dispatches}
+        devices |= {buffer.device for buffer in [*(one.buffer for one in given), *watch.allocated]}
         if devices - {device}:
             raise Refused("it has arrays of several devices")
         self.device = device
@@ -232,12 +233,14 @@ class Plan:
             (number, self.sizes[number - self.first_new]) for number in kept - taken if number >= self.first_new
         ]
 
-    def source(self, results: Sequence[tuple[int, int] | None]) -> tuple[str, dict[str, Any]]:
+    def source(
+        self, results: Sequence[tuple[int, int]], limits: Mapping[int, tuple[int, int]]
+    ) -> tuple[str, dict[str, Any]]:  # fmt: skip
         """Python code for `run(b, p, s, status)`, and the names that it uses.
 
         It makes the dispatches for other arguments: b are the buffers of the arrays, p the addresses of the arrays, s the scalars.
         It returns buffer and first byte in it of each result, of which the buffer's number and a distance are given. What
-        converting a scalar raises comes before the first dispatch.
+        converting a scalar raises comes before the first dispatch, as does OverflowError for an integer beyond its limits.
         """
         names: dict[str, Any] = {"dispatch": self.device.dispatch, "allocate": self.device.allocate}
         lines = []
@@ -245,6 +248,9 @@ class Plan:
         if given:
             lines.append(f"{', '.join(f'b{number}' for number in given)}, = b")
             lines.append(f"{', '.join(f'p{number}' for number in given)}, = p")
+        for argument, (low, high) in limits.items():
+            names |= {f"low{argument}": low, f"high{argument}": high}
+            lines.append(f"if not low{argument} <= s[{argument}] <= high{argument}: raise OverflowError")
         for place, (argument, convert) in enumerate(self.scalars):
             names[f"convert{place}"] = convert
             lines.append(f"s{place} = convert{place}(s[{argument}])")
@@ -282,11 +288,9 @@ class Plan:
             if step.drops:
                 lines.append(" = ".join(f"b{number}" for number in step.drops) + " = None")
         returned = []
-        for result in results:
-            if result is not None:
-                number, distance = result
-                first = f"p{number} - b{number}.address + {distance}" if number < self.first_new else str(distance)
-                returned.append(f"(b{number}, {first})")
+        for number, distance in results:
+            first = f"p{number} - b{number}.address + {distance}" if number < self.first_new else str(distance)
+            returned.append(f"(b{number}, {first})")
         lines.append(f"return [{', '.join(returned)}]")
         return "def run(b, p, s, status):\n    " + "\n    ".join(lines), names
 

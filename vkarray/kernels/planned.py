@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import struct
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, overload
 
 from .. import _vk, configuration
@@ -13,7 +13,7 @@ from .._vk import watch
 from .._vk.pointer import Pointer
 from .._vk.watch import watches
 from ..core.array import VkArray
-from ..core.tokens import token
+from ..core.tokens import Noticed, token
 from . import faults, tuning
 from .dispatch import pointer
 from .plan import Plan, Refused
@@ -43,8 +43,11 @@ class ByValue:
         self.plans: dict[Any, Any] = {}
 
     def key(self, scalars: Sequence[Any]) -> tuple[Any, ...]:
-        """The values that decide, with the signs of zeros."""
-        return tuple((scalars[place], str(scalars[place])) for place in self.places)
+        """The values that decide: of floating-point numbers the bits, with the signs of zeros and of NaN."""
+        return tuple(
+            value if type(value) is int else struct.pack("<2d", value.real, value.imag)
+            for value in map(scalars.__getitem__, self.places)
+        )
 
 
 class New(NamedTuple):
@@ -64,19 +67,21 @@ class Given(NamedTuple):
 class Repeat:
     """How to repeat a call: code that makes its dispatches, and what it returned."""
 
-    __slots__ = ("checked", "device", "form", "outcome", "run", "scalars")
+    __slots__ = ("alone", "checked", "device", "form", "outcome", "run", "scalars")
 
     def __init__(
-        self, seen: watch.Watch, device: Device, given: Sequence[Pointer], arguments: Sequence[Any], found: Any, status: Any
+        self, seen: watch.Watch, device: Device, given: Sequence[Pointer], arguments: Sequence[Any], found: Any, status: Any,
+        limits: Mapping[int, tuple[int, int]],
     ) -> None:  # fmt: skip
         """Raises Refused where a plan would not do what the call did."""
         plan = Plan(seen, device, given, status)
         self.form = type(found)
-        listed = list(found) if isinstance(found, (tuple, list)) else [found]
-        self.outcome = [self.result(one, plan, arguments, given) for one in listed]
+        several = isinstance(found, (tuple, list))
+        self.outcome = [self.result(one, plan, arguments, given) for one in (found if several else [found])]
         new = [one for one in self.outcome if type(one) is New]
+        self.alone = bool(new) and not several
         plan.keep([one.buffer for one in new])
-        source, names = plan.source([(one.buffer, one.distance) for one in new])
+        source, names = plan.source([(one.buffer, one.distance) for one in new], limits)
         exec(source, names)  # numbers and names that the plan has made
         self.run: Callable[..., list[tuple[Any, int]]] = names["run"]
         self.checked, self.device = plan.checked, device
@@ -100,7 +105,7 @@ class Repeat:
             faults.keep_check(self.device, check)
         else:
             memory = self.run(buffers, addresses, scalars, None)
-        if self.form is not tuple and len(memory) == 1 == len(self.outcome):
+        if self.alone:
             return self.made(self.outcome[0].look, *memory[0])
         places = iter(memory)
         made = [
@@ -156,21 +161,21 @@ class Plans(dict[Any, Any]):
                 self[key] = known or 1
             return function(*args, **kwargs)
         try:
-            noticed: set[int] = set()
+            noticed = Noticed()
             tokens = _Tokens(noticed, types)
             args = tuple(map(tokens, args))
             kwargs = {name: tokens(value) for name, value in kwargs.items()}
-            found, made = self._watched(function, args, kwargs, device, given, arguments)
+            found, made = self._watched(function, args, kwargs, device, given, arguments, noticed.limits)
         finally:
             _making.release()
         if made is not None:  # a scalar that reached no kernel was lost on the way: its value may have decided
-            noticed |= set(range(len(scalars))) - made.scalars
-        self._remember(key, known, made, scalars, noticed)
+            noticed.decide |= set(range(len(scalars))) - made.scalars
+        self._remember(key, known, made, scalars, noticed.decide)
         return found
 
     def _watched(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], device: Device,
-        given: Sequence[Pointer], arguments: Sequence[Any],
+        given: Sequence[Pointer], arguments: Sequence[Any], limits: Mapping[int, tuple[int, int]],
     ) -> tuple[Any, Repeat | None]:  # fmt: skip
         before = faults.kept_check(device)
         check = before or faults.renewed_check(device)
@@ -184,7 +189,7 @@ class Plans(dict[Any, Any]):
             if before is None and not any(status in what.writes for what in seen.dispatches):
                 faults.keep_check(device, None)
         try:
-            return found, self.make(seen, device, given, arguments, found, status)
+            return found, self.make(seen, device, given, arguments, found, status, limits)
         except Refused as reason:
             self.reasons[str(reason)] = self.reasons.get(str(reason), 0) + 1
             return found, None
@@ -206,7 +211,7 @@ class Plans(dict[Any, Any]):
 class _Tokens:
     """Scalars of a call as tokens, in the order of its arguments."""
 
-    def __init__(self, noticed: set[int], types: frozenset[type]) -> None:
+    def __init__(self, noticed: Noticed, types: frozenset[type]) -> None:
         self.noticed, self.types, self.count = noticed, types, 0
 
     def __call__(self, value: Any, whole: bool = True) -> Any:
