@@ -16,6 +16,7 @@ from vkarray.kernels import planned
 from vkarray.kernels.reductions import REDUCTIONS
 from vkarray.kernels.rows import ROWS
 from vkarray.ops import indexing
+from vkarray.ops.beyond import random
 
 LAYOUTS = ("contiguous", "offset", "transposed", "negative", "broadcast", "0-d", "empty")
 SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf)
@@ -98,7 +99,9 @@ class Maker:
         return self.x(*shape, dtype=vx.bool)
 
     def definite(self, length: int = 4) -> vx.VkArray:
-        """A symmetric (or Hermitian) matrix with positive eigenvalues."""
+        """A symmetric (or Hermitian) matrix with positive eigenvalues, of a type that is factored."""
+        if self.dtype.bits < 32 or self.dtype not in CATEGORIES["floating-point"]:
+            raise TypeError
         values = self.values((length, length), self.dtype)
         values = values @ values.conj().T + length * np.eye(length)
         return self.x(values=values.astype(host_dtype(self.dtype)))
@@ -122,7 +125,7 @@ _REDUCED: list[Call] = [
 _ALONG: list[Call] = [lambda a: (a.x(),), lambda a: (a.x(), {"axis": 0})]
 _TRANSFORMED: list[Call] = [lambda a: (a.x(),), lambda a: (a.x(6, 2), {"axis": 0, "n": 5, "norm": "ortho"})]
 _SEVERAL: list[Call] = [lambda a: (a.x(),), lambda a: (a.x(6, 2), {"axes": (0,), "norm": "forward"})]
-_MATRIX: list[Call] = [lambda a: (a.definite(),), lambda a: (a.x(values=a.values((3, 4, 4), a.dtype)),)]
+_MATRIX: list[Call] = [lambda a: (a.definite(),)]
 _LIKE: list[Call] = [lambda a: (a.x(),), lambda a: (a.x(), {"dtype": vx.int32})]
 _SHIFTED: list[Call] = [lambda a: (a.x(),), lambda a: (a.x(), {"axes": 1})]
 
@@ -177,13 +180,13 @@ CALLS: dict[str, list[Call]] = {
     "basic.matrix_power": [lambda a: (a.definite(), 3), lambda a: (a.definite(), -1), lambda a: (a.definite(), 0)],
     "basic.outer": [lambda a: (a.x(4), a.x(3))],
     "basic.trace": [lambda a: (a.x(),), lambda a: (a.x(), {"offset": 1, "dtype": vx.float32})],
-    "cholesky.cholesky": [lambda a: (a.definite(),), lambda a: (a.definite(), {"upper": True})],
-    "eigh.eigh": _MATRIX[:1],
-    "eigh.eigvalsh": _MATRIX[:1],
+    "cholesky.triangles_of": [lambda a: (a.definite(), False), lambda a: (a.definite(), True)],
+    "eigh._decomposed": _MATRIX,
+    "eigh._values_of": _MATRIX,
     "lu.det": _MATRIX,
-    "lu.inv": _MATRIX,
+    "lu._inverted": _MATRIX,
     "lu.slogdet": _MATRIX,
-    "lu.solve": [lambda a: (a.definite(), a.flat(4)), lambda a: (a.definite(), a.x(4, 2))],
+    "lu._solved": [lambda a: (a.definite(), a.flat(4, 1), ()), lambda a: (a.definite(), a.definite(), ())],
     "norm.matrix_norm": [lambda a: (a.x(),), *(
         lambda a, order=order: (a.x(special=False), {"ord": order}) for order in ("nuc", 1, -1, 2.0, np.inf, -float("inf"))
     )],
@@ -220,6 +223,7 @@ CALLS: dict[str, list[Call]] = {
     "searching.where": [lambda a: (a.mask(4, 3), a.x(), a.flat(3)), lambda a: (a.mask(4, 3), a.x(), 2),
                         lambda a: (a.mask(4, 3), 1, 2.5)],
     "set.isin": [lambda a: (a.x(), a.flat(5)), lambda a: (a.x(), a.flat(5), {"invert": True}), lambda a: (a.x(), 3)],
+    "random._fill": [lambda a: (a.x(7, dtype=vx.float32), random._variant("vx_uniforms", vx.float32), 1, 5, 2**63 + 1, 1, ())],
     "sorting.sort": [*_ALONG, lambda a: (a.x(5, 40), {"descending": True})],
     "sorting.argsort": [*_ALONG, lambda a: (a.x(5, 40), {"descending": True})],
     "statistical.cumulative_sum": [*_ALONG, lambda a: (a.x(), {"axis": 1, "include_initial": True})],

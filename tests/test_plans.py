@@ -19,13 +19,6 @@ from vkarray.kernels.rows import ROWS
 
 FUNCTIONS = plan_cases.functions()
 DTYPES = (vx.float32, vx.int32, vx.complex64, vx.bool, vx.float16, vx.float64, vx.uint8, vx.bfloat16, vx.int64)
-# Functions of which no call has a plan: they read values on the host.
-NEVER = {"cholesky.cholesky", "eigh.eigh", "eigh.eigvalsh", "lu.inv", "lu.solve"}
-
-
-@pytest.fixture(autouse=True)
-def forgotten():
-    planned.forget()
 
 
 def seen(value: Any, bases: list[vx.VkArray], undefined: bool) -> Any:
@@ -81,14 +74,14 @@ def test_repeated_calls(name: str) -> None:
                         maker = Maker(seed, dtype, layout)
                         try:
                             arguments = call(maker)
-                        except (TypeError, IndexError, ValueError):
+                        except TypeError:  # of no such type
                             break
                         ways.append(way(function, arguments, maker.bases, undefined))
                     if ways:
                         assert ways[0] == ways[1], f"call {place} of {dtype}, {layout}"
                         succeeded += type(ways[0][0]) is list
     assert succeeded > 3
-    assert (plans.repeated == repeated) == (name in NEVER), plans.reasons
+    assert plans.repeated > repeated, plans.reasons
     gc.collect()
     left = [one for one in gc.get_objects() if isinstance(one, Token)]
     assert not left, "a scalar of a call that was watched outlives it"
