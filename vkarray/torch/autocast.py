@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -39,8 +40,37 @@ def _eligible(tensor: Tensor) -> bool:
     return tensor.device.type == "vulkan" and tensor.is_floating_point() and tensor.dtype is not torch.float64
 
 
+# Casts of parameters in the context that is open, as PyTorch keeps them for its own devices: (parameter, version, cast).
+_casts: dict[tuple[int, torch.dtype, bool], tuple[weakref.ref[Tensor], int, Tensor]] = {}
+
+
+def _cast_one(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    if not _eligible(tensor) or tensor.dtype is dtype:
+        return tensor
+    kept = tensor.requires_grad and tensor.is_leaf and tensor.dtype is torch.float32 and not tensor._is_view()
+    if not (kept and torch.is_autocast_cache_enabled() and dtype is torch.get_autocast_dtype("vulkan")):
+        return tensor.to(dtype)
+    key, version = (id(tensor), dtype, torch.is_grad_enabled()), tensor._version
+    found = _casts.get(key)
+    if found is None or found[0]() is not tensor or found[1] != version:
+        found = _casts[key] = weakref.ref(tensor), version, tensor.to(dtype)
+    return found[2]
+
+
+_clear = torch.clear_autocast_cache
+
+
+def _clear_casts() -> None:
+    """What PyTorch calls when the last context closes: its own cache, and that of the device."""
+    _casts.clear()
+    _clear()
+
+
+torch.clear_autocast_cache = _clear_casts
+
+
 def _cast(values: Any, dtype: torch.dtype) -> Any:
-    return mapped(lambda tensor: tensor.to(dtype) if _eligible(tensor) else tensor, values)
+    return mapped(lambda tensor: _cast_one(tensor, dtype), values)
 
 
 def _tensors(values: Iterable[Any]) -> list[Tensor]:
