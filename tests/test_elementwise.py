@@ -335,7 +335,7 @@ def test_more_workgroups_than_a_dispatch_has_in_one_dimension(device, monkeypatc
     operation = launch.Operation("fold int32", "a - 1", (vx.int32,), vx.int32, vx.int32)
     result = launch.elementwise(operation, (device_array(values, vx.int32),), vx.empty(100_000, dtype=vx.int32))
     np.testing.assert_array_equal(np.asarray(result), values - 1)
-    parts = {part for part, _ in operation.kernels[device, True][0]}
+    parts = {part for part, *_ in operation.kernels[device, True][0]}
     assert parts == {"texels" if operation.as_texels(device) else "whole", "single"}
 
 

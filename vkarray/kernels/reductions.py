@@ -451,7 +451,7 @@ def reduction(
     def function(x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> VkArray:
         return apply(made, x, axis, keepdims)
 
-    function.__name__ = name
+    function.__name__ = function.__qualname__ = name
     return document(planned(function), made, summary, chapter)
 
 
@@ -468,7 +468,7 @@ def accumulation(name: str, combine: str | dict[str, str], summary: str, **optio
             x = cast(x, wanted)
         return with_kept_axes(made.run(x, axes, result_dtype=wanted), x, axes, keepdims)
 
-    function.__name__ = name
+    function.__name__ = function.__qualname__ = name
     return document(planned(function), made, summary, "statistical")
 
 

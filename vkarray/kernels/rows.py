@@ -238,10 +238,9 @@ def _public(row: Row, parameters: tuple[str, ...]) -> Any:
         function = lambda x1, x2, /: row(x1, x2)  # noqa: E731
     else:
         function = lambda x1, x2, x3, /: row(x1, x2, x3)  # noqa: E731
-    function.__name__ = row.name
-    function = planned(integers=True)(function)
-    function.__qualname__ = row.name
+    function.__name__ = function.__qualname__ = row.name
     function.__module__ = "vkarray"
+    function = planned(integers=True)(function)
     several = row.operands > 1
     own = "the dtype of x" + (", of a floating type for integers" if row.integers != "keep" else "")
     returned = _RETURNED[row.result].format("the promoted type" if several else own)
