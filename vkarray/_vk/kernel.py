@@ -42,7 +42,7 @@ class Kernel:
         words = spirv.add_float_controls(
             module, name, float_controls(device.physical.float_controls, module.float_widths)
         )
-        if self.has_arguments and device.limits.is_cpu:
+        if self.has_arguments and device.physical.limits.is_cpu:
             words = spirv.arguments_in_storage(words, name)
         # Batches hold their kernels until they are done, so nothing in flight uses one that is dropped.
         self.cell = self._pipeline(array("uint32_t", words), len(words), module.entry_name, specialization)
