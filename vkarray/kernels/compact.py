@@ -17,6 +17,7 @@ from . import launch
 from .dispatch import Fields, pointer
 from .gather import element_sizes, words
 from .launch import Defines
+from .planned import planned
 from .reductions import uses_shared_memory
 from .rows import cast
 from .scan import running_sums
@@ -84,7 +85,7 @@ def _parts(mask: VkArray, part: int) -> tuple[list[_Part], list[int]]:
     size = mask.size
     for first in range(0, size, part):
         count = min(part, size - first)
-        parts.append(_part(mask, first, count))
+        parts.append(_Part(first, count, *_counted(mask, first, count)))
     totals = []
     for one in parts:
         word = bytearray(4)
@@ -94,7 +95,9 @@ def _parts(mask: VkArray, part: int) -> tuple[list[_Part], list[int]]:
     return parts, totals
 
 
-def _part(mask: VkArray, first: int, count: int) -> _Part:
+@planned
+def _counted(mask: VkArray, first: int, count: int) -> tuple[VkArray, VkArray]:
+    """The bits of a part of a mask, and their prefix sums."""
     device = mask._device
     chunks = -(-count // 64)
     bits = empty((chunks, 2), dtypes.uint32, device)
@@ -104,7 +107,7 @@ def _part(mask: VkArray, first: int, count: int) -> _Part:
     groups = launch.groups_for(chunks + 1, device.limits)
     launch.dispatch(variant, device, groups, fields, writes=("bits", "counts"))
     running_sums(counts)
-    return _Part(first, count, bits, counts)
+    return bits, counts
 
 
 def coordinates(mask: VkArray, part: int = PART) -> tuple[VkArray, ...]:
