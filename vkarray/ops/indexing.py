@@ -192,6 +192,15 @@ def getitem(x: VkArray, key: Any, /, *, rule: IndexRule = GETITEM) -> VkArray:
     return _selected(x, key, rule)
 
 
+def _row(x: VkArray, index: int, function: str) -> VkArray:
+    """A view of one element along the first axis. Raises IndexError for one out of range."""
+    shape, strides = x._shape, x._strides
+    first = check_index(index, 0, shape[0], function)
+    return VkArray(
+        x._buffer, x._offset + first * strides[0], shape[1:], strides[1:], x._dtype, x._device, x._contiguous or None
+    )
+
+
 @planned
 def _selected(x: VkArray, key: Any, rule: IndexRule) -> VkArray:
     entries = _entries(key, x, "getitem")
@@ -222,7 +231,7 @@ def setitem(x: VkArray, key: Any, value: Any, /, *, rule: IndexRule = SETITEM) -
     Standard: array object, `__setitem__`.
     """
     if type(key) is int and x._shape:
-        _assign(getitem(x, key), value, x._shape, x._strides)
+        _assign(_row(x, key, "setitem"), value, x._shape, x._strides)
     else:
         _assign_at(x, key, value, rule)
 
