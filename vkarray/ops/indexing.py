@@ -178,17 +178,7 @@ def getitem(x: VkArray, key: Any, /, *, rule: IndexRule = GETITEM) -> VkArray:
     Standard: array object, `__getitem__`.
     """
     if type(key) is int and x._shape:
-        shape, strides = x._shape, x._strides
-        first = check_index(key, 0, shape[0], "getitem")
-        return VkArray(
-            x._buffer,
-            x._offset + first * strides[0],
-            shape[1:],
-            strides[1:],
-            x._dtype,
-            x._device,
-            x._contiguous or None,
-        )
+        return _row(x, key, "getitem")
     return _selected(x, key, rule)
 
 
