@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from plan_cases import CALLS, LAYOUTS, Maker
 from reference import supported
 
 import vkarray as vx
-from vkarray._vk.watch import Watch, watching
+from vkarray._vk.watch import Watch, watches
 from vkarray.core.tokens import Token
 from vkarray.kernels import planned
 from vkarray.kernels.rows import ROWS
@@ -47,8 +48,12 @@ def outcome(function: Any, arguments: tuple[Any, ...], bases: list[vx.VkArray], 
 
 def without_plans(function: Any, *arguments: Any) -> Any:
     """What a call does where neither the function nor those that it calls have plans."""
-    with watching(Watch()):
+    thread = threading.get_ident()
+    try:
+        watches[thread] = Watch()
         return outcome(function.__wrapped__, *arguments)
+    finally:
+        watches.pop(thread)
 
 
 def test_every_planned_function_has_calls() -> None:
@@ -101,7 +106,8 @@ SIZES = {("creation.full", 2): 300, ("creation.arange", 0): 300, ("creation.aran
 @pytest.mark.parametrize("name", plan_cases.SCALARS)
 def test_scalars_of_one_signature(name: str, kind: type) -> None:
     function = FUNCTIONS[name]
-    for dtype in supported((vx.float32, vx.int8, vx.complex64, vx.float16, vx.int32, vx.float64, vx.uint64)):
+    other = (vx.float16, vx.int32, vx.float64, vx.uint64)[list(plan_cases.SCALARS).index(name) % 4]
+    for dtype in supported((vx.float32, vx.int8, vx.complex64, other)):
         for place, call in enumerate(plan_cases.SCALARS[name]):
             largest = SIZES.get((name, place))
             for maker in plan_cases.MAKERS[kind]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,17 +16,30 @@ if TYPE_CHECKING:
 class Watch:
     """What one thread has asked for: dispatches, memory, and why that cannot be asked again for other arguments, if so."""
 
-    __slots__ = ("allocated", "dispatches", "reason")
+    __slots__ = ("allocated", "caller", "code", "dispatches", "reason")
 
-    def __init__(self) -> None:
+    def __init__(self, frame: FrameType | None = None, function: Any = None) -> None:
+        """`frame` is that of the code which calls the function that is watched."""
         self.dispatches: list[Any] = []
         self.allocated: list[Buffer] = []
         self.reason: str | None = None
+        self.caller, self.code = None if frame is None else frame.f_code, getattr(function, "__code__", None)
+
+    def add(self, dispatch: Any) -> None:
+        """Note a dispatch, unless other code makes it: a signal handler or a finalizer, which strikes in the middle."""
+        self.dispatches.append(dispatch)
+        frame = None if self.caller is None else sys._getframe(1)
+        while frame is not None and frame.f_code is not self.caller:
+            if frame.f_code is not self.code and frame.f_globals.get("__name__", "").partition(".")[0] not in _OWN:
+                self.refuse("other code computes in the middle of it")
+            frame = frame.f_back
 
     def refuse(self, reason: str) -> None:
         """Note why what was asked for depends on more than a plan knows. The first reason stays."""
         self.reason = self.reason or reason
 
+
+_OWN = ("vkarray", "torch", "functools", "contextlib")  # packages whose functions are parts of calls
 
 watches: dict[int, Watch] = {}  # by thread; nearly always empty, which is cheap to ask
 
@@ -39,17 +54,6 @@ def refuse(reason: str) -> None:
     watch = current()
     if watch is not None:
         watch.refuse(reason)
-
-
-@contextmanager
-def watching(watch: Watch) -> Iterator[None]:
-    """Watch this thread. Nothing else may watch it."""
-    thread = threading.get_ident()
-    watches[thread] = watch
-    try:
-        yield
-    finally:
-        watches.pop(thread, None)
 
 
 @contextmanager

@@ -93,7 +93,7 @@ def dispatch(
 def send(what: Dispatch) -> None:
     """Hand a dispatch to the device, and show it to who watches this thread."""
     if watches and (watch := current()) is not None:
-        watch.dispatches.append(what)
+        watch.add(what)
     kernel = what.kernel
     kernel.device.dispatch(kernel, packed(what), what.groups, what.reads, what.writes, what.bindings)
 

@@ -154,12 +154,14 @@ class Plan:
 
     def number(self, buffer: Buffer, *, written: bool = False) -> int:
         """The number of a buffer."""
-        number = self.numbers.get(id(buffer))
-        if number is None:
+        first_constant = self.last + self.checked
+        number = self.numbers.get(id(buffer), first_constant + len(self.constants))
+        if number >= first_constant:
             if written:
                 raise Refused("it writes to memory that calls share")
-            number = self.numbers[id(buffer)] = self.last + self.checked + len(self.constants)
-            self.constants.append(buffer)
+            if number == first_constant + len(self.constants):
+                self.numbers[id(buffer)] = number
+                self.constants.append(buffer)
         self.used.add(number)
         return number
 

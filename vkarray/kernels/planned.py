@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import struct
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, overload
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-SIGNATURES = 2048  # of one function, in each of two generations
+GENERATION = 1 << 14  # signatures and dispatches of plans of all functions together, before a new generation begins
 VALUES = 64  # for which a signature has plans, where values decide
 ATTEMPTS = 3  # to make a plan
 
@@ -34,13 +35,19 @@ class ByValue:
 
     __slots__ = ("places", "plans")
 
-    def find(self, scalars: Sequence[Any]) -> Any:
-        """The plan for some scalars, or how often they were met without."""
-        return self.plans.get(self.key(scalars), 1)
-
     def __init__(self, places: frozenset[int]) -> None:
         self.places = tuple(sorted(places))
         self.plans: dict[Any, Any] = {}
+
+    def find(self, scalars: Sequence[Any]) -> Any:
+        """The plan for some scalars, or how often they were met without."""
+        return self.plans.get(self.key(scalars), 0)
+
+    def put(self, scalars: Sequence[Any], found: Any) -> None:
+        """Remember a plan, or how often some scalars were met."""
+        if len(self.plans) >= VALUES:
+            self.plans.clear()
+        self.plans[self.key(scalars)] = found
 
     def key(self, scalars: Sequence[Any]) -> tuple[Any, ...]:
         """The values that decide: of floating-point numbers the bits, with the signs of zeros and of NaN."""
@@ -67,7 +74,7 @@ class Given(NamedTuple):
 class Repeat:
     """How to repeat a call: code that makes its dispatches, and what it returned."""
 
-    __slots__ = ("alone", "checked", "device", "form", "outcome", "run", "scalars")
+    __slots__ = ("alone", "checked", "device", "form", "outcome", "run", "scalars", "steps")
 
     def __init__(
         self, seen: watch.Watch, device: Device, given: Sequence[Pointer], arguments: Sequence[Any], found: Any, status: Any,
@@ -84,7 +91,7 @@ class Repeat:
         source, names = plan.source([(one.buffer, one.distance) for one in new], limits)
         exec(source, names)  # numbers and names that the plan has made
         self.run: Callable[..., list[tuple[Any, int]]] = names["run"]
-        self.checked, self.device = plan.checked, device
+        self.checked, self.device, self.steps = plan.checked, device, len(plan.steps)
         self.scalars = frozenset(place for place, _ in plan.scalars)
 
     def result(self, value: Any, plan: Plan, arguments: Sequence[Any], given: Sequence[Pointer]) -> Any:
@@ -126,6 +133,7 @@ class Plans(dict[Any, Any]):
     """
 
     all: ClassVar[list[Plans]] = []
+    young: ClassVar[int] = 0  # signatures and dispatches in the younger generation of all functions
 
     def __init__(self, name: str, repeat: type[Repeat]) -> None:
         super().__init__()
@@ -137,11 +145,28 @@ class Plans(dict[Any, Any]):
 
     def __missing__(self, key: Any) -> Any:
         found = self.older.pop(key, 0)
-        if len(self) >= SIGNATURES:
-            self.older = self.copy()
-            self.clear()
         self[key] = found
+        self._count(found)
         return found
+
+    def put(self, key: Any, scalars: Sequence[Any], found: Any) -> None:
+        """Remember a plan, or how often a call was met."""
+        values = self[key]
+        if type(values) is ByValue:
+            values.put(scalars, found)
+        else:
+            self[key] = found
+        self._count(found)
+
+    def _count(self, found: Any) -> None:
+        """Count what was added; all functions begin a new generation where it is too much."""
+        parts = found.plans.values() if type(found) is ByValue else (found,)
+        Plans.young += sum(1 + getattr(one, "steps", 0) for one in parts)
+        if Plans.young > GENERATION:
+            Plans.young = 0
+            for plans in Plans.all:
+                plans.older = plans.copy()
+                plans.clear()
 
     def forget(self) -> None:
         """Drop all plans."""
@@ -156,18 +181,14 @@ class Plans(dict[Any, Any]):
 
         Its scalars of these types are operands.
         """
-        if not known or not _making.acquire(blocking=False):
-            if type(self[key]) is not ByValue:
-                self[key] = known or 1
+        if not known:
+            self.put(key, scalars, 1)
             return function(*args, **kwargs)
-        try:
-            noticed = Noticed()
-            tokens = _Tokens(noticed, types)
-            args = tuple(map(tokens, args))
-            kwargs = {name: tokens(value) for name, value in kwargs.items()}
-            found, made = self._watched(function, args, kwargs, device, given, arguments, noticed.limits)
-        finally:
-            _making.release()
+        noticed = Noticed()
+        tokens = _Tokens(noticed, types)
+        args = tuple(map(tokens, args))
+        kwargs = {name: tokens(value) for name, value in kwargs.items()}
+        found, made = self._watched(function, args, kwargs, device, given, arguments, noticed.limits)
         if made is not None:  # a scalar that reached no kernel was lost on the way: its value may have decided
             noticed.decide |= set(range(len(scalars))) - made.scalars
         self._remember(key, known, made, scalars, noticed.decide)
@@ -181,11 +202,12 @@ class Plans(dict[Any, Any]):
         check = before or faults.renewed_check(device)
         status = check.array._buffer
         self.watched += 1
-        seen = watch.Watch()
+        seen, thread = watch.Watch(sys._getframe(), function), threading.get_ident()
         try:
-            with watch.watching(seen):
-                found = function(*args, **kwargs)
+            watches[thread] = seen  # no `with`: Ctrl-C in its beginning would leave the watch on
+            found = function(*args, **kwargs)
         finally:
+            watches.pop(thread, None)
             if before is None and not any(status in what.writes for what in seen.dispatches):
                 faults.keep_check(device, None)
         try:
@@ -195,17 +217,11 @@ class Plans(dict[Any, Any]):
             return found, None
 
     def _remember(self, key: Any, known: int, made: Repeat | None, scalars: Sequence[Any], noticed: set[int]) -> None:
-        kept = made or (known + 1 if known < ATTEMPTS else None)
         values = self[key]
         before = frozenset(values.places) if type(values) is ByValue else frozenset()
-        if not noticed and type(values) is not ByValue:
-            self[key] = kept
-            return
-        if type(values) is not ByValue or not noticed <= before:
-            values = self[key] = ByValue(before | noticed)
-        elif len(values.plans) >= VALUES:
-            values.plans.clear()
-        values.plans[values.key(scalars)] = kept
+        if not noticed <= before:
+            self[key] = ByValue(before | noticed)
+        self.put(key, scalars, made or (known + 1 if known < ATTEMPTS else None))
 
 
 class _Tokens:
@@ -222,12 +238,12 @@ class _Tokens:
         return kind(self(one, False) for one in value) if kind is tuple or kind is list else value
 
 
-_making = threading.Lock()
 refuse = watch.refuse  # for functions that no plan may repeat
 
 
 def forget() -> None:
     """Drop the plans of all functions."""
+    Plans.young = 0
     for plans in Plans.all:
         plans.forget()
 
