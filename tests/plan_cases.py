@@ -14,7 +14,7 @@ import vkarray as vx
 from vkarray.core.dtypes import CATEGORIES, DType
 from vkarray.kernels import planned
 from vkarray.kernels.reductions import REDUCTIONS
-from vkarray.kernels.rows import ROWS
+from vkarray.kernels.rows import ROWS, Row
 from vkarray.ops import indexing
 from vkarray.ops.beyond import random
 
@@ -29,7 +29,10 @@ def functions() -> dict[str, Any]:
         if isinstance(one, types.FunctionType) and one.__code__.co_filename == planned.__file__ and "plans" in (
             one.__code__.co_freevars
         ):  # fmt: skip
-            found[f"{one.__wrapped__.__module__.rpartition('.')[2]}.{one.__name__}"] = one
+            module = (
+                "rows" if isinstance(getattr(one, "row", None), Row) else one.__wrapped__.__module__.rpartition(".")[2]
+            )
+            found[f"{module}.{one.__name__}"] = one
     return found
 
 
@@ -84,9 +87,9 @@ class Maker:
         first = (view.__array_interface__["data"][0] - host.__array_interface__["data"][0]) // host.itemsize
         return base._view(view.shape, steps, first)
 
-    def flat(self, *shape: int) -> vx.VkArray:
+    def flat(self, *shape: int, dtype: DType | None = None) -> vx.VkArray:
         """A contiguous array, whatever the layout of the others."""
-        base = vx.asarray(self.values(shape, self.dtype), dtype=self.dtype)
+        base = vx.asarray(self.values(shape, dtype or self.dtype), dtype=dtype or self.dtype)
         self.bases.append(base)
         return base
 
@@ -132,6 +135,7 @@ _SHIFTED: list[Call] = [lambda a: (a.x(),), lambda a: (a.x(), {"axes": 1})]
 CALLS: dict[str, list[Call]] = {
     **dict(_rows()),
     **{f"reductions.{name}": _REDUCED for name in REDUCTIONS if name not in ("var", "std", "argmax", "argmin")},
+    "compact._counted": [lambda a: (a.flat(200, dtype=vx.bool), 0, 200), lambda a: (a.flat(200, dtype=vx.bool), 64, 70)],
     "creation.empty": [lambda a: ((2, 3), {"dtype": a.dtype})],
     "creation.zeros": [lambda a: ((2, 3), {"dtype": a.dtype}), lambda a: (7,)],
     "creation.ones": [lambda a: ((2, 3), {"dtype": a.dtype}), lambda a: ([7],)],
