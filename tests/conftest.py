@@ -22,3 +22,29 @@ def fresh_plans():
 @pytest.fixture(scope="session")
 def device():
     return vx.asarray(0).device
+
+
+# Files whose tests start processes, wait for threads, or draw examples for long: `--quick` leaves them out.
+SLOW = {
+    "test_closing.py", "test_command_line.py", "test_damaged_shaders.py", "test_dev_script.py",
+    "test_documentation.py", "test_fuzz.py", "test_imports.py", "test_many_workgroups.py", "test_modes.py", "test_oracle.py",
+    "test_plan_rules.py", "test_plans.py", "test_reentry.py", "test_strikes.py", "test_threads.py",
+    "test_views_of_closed_devices.py", "test_windows.py",
+}  # fmt: skip
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--quick", action="store_true", help="of each test the first case; without the files that are slow"
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("quick"):
+        first = {}
+        for item in items:
+            if item.path.name not in SLOW:
+                first.setdefault(item.nodeid.partition("[")[0], item)
+        chosen = set(first.values())
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = first.values()
