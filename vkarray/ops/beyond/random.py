@@ -95,15 +95,16 @@ def _fill(
     of_block = _WORDS_OF_BLOCK // words
     for first in range(0, result.size, layout.INDEX_LIMIT):
         count = min(result.size - first, layout.INDEX_LIMIT)
+        further, begin = divmod(skip + first, of_block)
         fields = {
             "results": pointer(result, first),
             "key": key,
-            "block": (block + first // of_block) & (1 << 64) - 1 if first else block,
-            "skip": skip,
+            "block": (block + further) & (1 << 64) - 1 if further else block,
+            "skip": begin,
             "count": count,
             **dict(zip(names, parameters, strict=True)),
         }
-        groups = launch.groups_for(-(-(skip + count) // of_block), device.limits)
+        groups = launch.groups_for(-(-(begin + count) // of_block), device.limits)
         launch.dispatch(variant, device, groups, fields, writes=("results",))
 
 
