@@ -34,9 +34,7 @@ SLOW = {
 
 
 def pytest_addoption(parser):
-    parser.addoption(
-        "--quick", action="store_true", help="of each test the first case; without the files that are slow"
-    )
+    parser.addoption("--quick", action="store_true", help="the first case of every sixth test, without slow files")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -45,6 +43,6 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if item.path.name not in SLOW:
                 first.setdefault(item.nodeid.partition("[")[0], item)
-        chosen = set(first.values())
+        chosen = set(list(first.values())[::6])
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-        items[:] = first.values()
+        items[:] = [item for item in items if item in chosen]
