@@ -135,8 +135,8 @@ def check(device: Device, module: spirv.Module, name: str) -> None:
             "maxPushConstantsSize",
         ),
         (
-            sum(field.nbytes for field in module.arguments) <= RANGE,
-            f"{sum(field.nbytes for field in module.arguments)} bytes of arguments",
+            (argument_bytes := Arguments(module.arguments).nbytes) <= RANGE,
+            f"{argument_bytes} bytes of arguments",
             RANGE,
             "the range of a block of arguments",
         ),

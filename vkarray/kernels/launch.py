@@ -21,7 +21,7 @@ from ..shaders.source import Variant, spirv
 from . import texels, walk
 from .dispatch import Fields, pointer
 from .dispatch import dispatch as dispatch_kernel
-from .scalars import Scalar, constant, scalar, scalar_bytes  # noqa: F401 - as above
+from .scalars import Scalar, constant, scalar, scalar_bytes  # noqa: F401 - other modules know them as this one's
 
 if TYPE_CHECKING:
     from .._vk import Device, Kernel  # noqa: F401 - for the annotations of modules that do not know _vk

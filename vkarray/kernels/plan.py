@@ -113,13 +113,13 @@ class Plan:
         "constants",
         "device",
         "first_new",
+        "given",
         "last",
         "numbers",
         "scalars",
         "sizes",
         "steps",
         "unwritten",
-        "used",
     )
 
     def __init__(self, watch: Watch, device: Device, given: Sequence[Pointer], status: Buffer | None) -> None:
@@ -135,7 +135,7 @@ class Plan:
         devices |= {buffer.device for buffer in [*(one.buffer for one in given), *watch.allocated]}
         if devices - {device}:
             raise Refused("it has arrays of several devices")
-        self.device = device
+        self.device, self.given = device, given
         self.numbers: dict[int, int] = {}
         for number, buffer in enumerate([*(one.buffer for one in given), *watch.allocated]):
             self.numbers.setdefault(id(buffer), number)
@@ -148,8 +148,7 @@ class Plan:
         self.constants: list[Buffer] = []
         self.scalars: list[tuple[int, Callable[[Any], bytes]]] = []  # which argument, and how it is converted
         self.unwritten: list[tuple[int, int]] = []  # new buffers that no step uses, and their bytes
-        self.used: set[int] = set()
-        steps = [self._step(what, given) for what in watch.dispatches]
+        steps = [self._step(what) for what in watch.dispatches]
         self.steps = self._with_lives(steps)
 
     def number(self, buffer: Buffer, *, written: bool = False) -> int:
@@ -162,10 +161,14 @@ class Plan:
             if number == first_constant + len(self.constants):
                 self.numbers[id(buffer)] = number
                 self.constants.append(buffer)
-        self.used.add(number)
         return number
 
-    def _step(self, what: Dispatch, given: Sequence[Pointer]) -> Step:
+    def place(self, where: Pointer) -> tuple[int, int]:
+        """The number of a buffer, and how many bytes after its start, or after that of the argument in it, a place is."""
+        number = self.number(where.buffer)
+        return number, where.offset - (self.given[number].offset if number < self.first_new else 0)
+
+    def _step(self, what: Dispatch) -> Step:
         reads = tuple(self.number(buffer) for buffer in what.reads)
         writes = tuple(self.number(buffer, written=True) for buffer in what.writes)
         block, form, end = packed(what), "<", 0
@@ -179,9 +182,7 @@ class Plan:
             size = struct.calcsize(f"<{slot_form}")
             end = offset + size
             if isinstance(value, Pointer):
-                number = self.number(value.buffer)
-                origin = given[number].offset if number < len(given) else 0
-                addresses.append((len(values), number, value.offset - origin))
+                addresses.append((len(values), *self.place(value)))
                 form += "Q"
             else:
                 scalars.append((len(values), len(self.scalars)))
@@ -193,10 +194,8 @@ class Plan:
             form += f"{len(block) - end}s"
             values.append(block[end:])
         bindings = tuple(
-            (place, number, offset - (given[number].offset if number < len(given) else 0), nbytes)
-            for place, number, offset, nbytes in (
-                (place, self.number(buffer), offset, nbytes) for place, buffer, offset, nbytes in what.bindings or ()
-            )
+            (place, *self.place(Pointer(buffer, offset)), nbytes)
+            for place, buffer, offset, nbytes in what.bindings or ()
         )
         return Step(
             what.kernel, struct.Struct(form).pack, values, tuple(addresses), tuple(scalars), what.groups, reads, writes,

@@ -84,7 +84,7 @@ class Repeat:
         plan = Plan(seen, device, given, status)
         self.form = type(found)
         several = isinstance(found, (tuple, list))
-        self.outcome = [self.result(one, plan, arguments, given) for one in (found if several else [found])]
+        self.outcome = [self.result(one, plan, arguments) for one in (found if several else [found])]
         new = [one for one in self.outcome if type(one) is New]
         self.alone = bool(new) and not several
         plan.keep([one.buffer for one in new])
@@ -94,7 +94,7 @@ class Repeat:
         self.checked, self.device, self.steps = plan.checked, device, len(plan.steps)
         self.scalars = frozenset(place for place, _ in plan.scalars)
 
-    def result(self, value: Any, plan: Plan, arguments: Sequence[Any], given: Sequence[Pointer]) -> Any:
+    def result(self, value: Any, plan: Plan, arguments: Sequence[Any]) -> Any:
         """What to remember of a result. Raises Refused for what a plan cannot make."""
         raise NotImplementedError
 
@@ -135,9 +135,10 @@ class Plans(dict[Any, Any]):
     all: ClassVar[list[Plans]] = []
     young: ClassVar[int] = 0  # signatures and dispatches in the younger generation of all functions
 
-    def __init__(self, name: str, repeat: type[Repeat]) -> None:
+    def __init__(self, name: str, repeat: type[Repeat], types: frozenset[type]) -> None:
+        """`types` are those of the scalars that are operands."""
         super().__init__()
-        self.name, self.make = name, repeat
+        self.name, self.make, self.types = name, repeat, types
         self.older: dict[Any, Any] = {}
         self.repeated = self.watched = 0
         self.reasons: dict[str, int] = {}  # why calls got no plan
@@ -173,19 +174,43 @@ class Plans(dict[Any, Any]):
         self.older = {}
         self.clear()
 
+    def call(
+        self, function: Callable[..., Any], key: list[Any], device: Device, buffers: list[Any], addresses: list[int],
+        arguments: Sequence[Any], scalars: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any],
+    ) -> Any:  # fmt: skip
+        """The results of a call, by a plan where there is one. The key has all of its signature but which memory is shared.
+
+        `buffers` and `addresses` are those of its arrays, `arguments` what a result may be itself.
+        """
+        if len(buffers) > 1:
+            shared = sharing(buffers, addresses)
+            if shared is not None:
+                key.append(shared)
+        whole = tuple(key)
+        plan = self[whole]
+        if type(plan) is ByValue:
+            plan = plan.find(scalars)
+        if type(plan) is self.make:
+            self.repeated += 1
+            try:
+                return plan(buffers, addresses, scalars, arguments)
+            except (OverflowError, struct.error):  # of converting a scalar: the function says it in its own words
+                return function(*args, **kwargs)
+        if plan is None:
+            return function(*args, **kwargs)
+        given = [Pointer(buffer, address - buffer.address) for buffer, address in zip(buffers, addresses, strict=True)]
+        return self.watch(function, whole, plan, device, given, arguments, scalars, args, kwargs)
+
     def watch(
         self, function: Callable[..., Any], key: Any, known: int, device: Device, given: Sequence[Pointer],
-        arguments: Sequence[Any], scalars: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any], types: frozenset[type],
+        arguments: Sequence[Any], scalars: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any],
     ) -> Any:  # fmt: skip
-        """The results of a call that was met `known` times before; at the second time it is watched, and a plan is made.
-
-        Its scalars of these types are operands.
-        """
+        """The results of a call that was met `known` times before; at the second time it is watched, and a plan is made."""
         if not known:
             self.put(key, scalars, 1)
             return function(*args, **kwargs)
         noticed = Noticed()
-        tokens = _Tokens(noticed, types)
+        tokens = _Tokens(noticed, self.types)
         args = tuple(map(tokens, args))
         kwargs = {name: tokens(value) for name, value in kwargs.items()}
         found, made = self._watched(function, args, kwargs, device, given, arguments, noticed.limits)
@@ -269,7 +294,7 @@ class _OfArrays(Repeat):
 
     __slots__ = ()
 
-    def result(self, value: Any, plan: Plan, arguments: Sequence[Any], given: Sequence[Pointer]) -> Any:
+    def result(self, value: Any, plan: Plan, arguments: Sequence[Any]) -> Any:
         """What to remember of a result: arrays, and None."""
         if value is None:
             return None
@@ -278,8 +303,7 @@ class _OfArrays(Repeat):
         for place, array in enumerate(arguments):
             if array is value:
                 return Given(place)
-        number = plan.number(value._buffer)
-        return New(number, pointer(value).offset - (given[number].offset if number < len(given) else 0), look_of(value))
+        return New(*plan.place(pointer(value)), look_of(value))
 
     def made(self, look: Look, buffer: Any, offset: int) -> VkArray:
         """An array over other memory."""
@@ -291,7 +315,7 @@ class _OfArrays(Repeat):
         return array
 
 
-_FLOATS = frozenset((float, complex))
+FLOATS = frozenset((float, complex))
 _NUMBERS = frozenset((int, float, complex))
 
 
@@ -312,8 +336,7 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
     if function is None:
         return functools.partial(planned, integers=integers, creates=creates)
     inner: Callable[..., Any] = function
-    plans = Plans(inner.__name__, _OfArrays)
-    types = _NUMBERS if integers else _FLOATS
+    plans = Plans(inner.__name__, _OfArrays, _NUMBERS if integers else FLOATS)
 
     @functools.wraps(inner)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -328,34 +351,15 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
             noted = noted and note(kwargs.values(), key, arrays, scalars, integers)
         if not noted or not (arrays or creates) or configuration.current().compare:
             return inner(*args, **kwargs)
-        if len(arrays) > 1:
-            shared = sharing(arrays)
-            if shared is not None:
-                key.append(shared)
-        elif not arrays:
-            device = _vk.open_device(None)
-            key.append(device)
-        whole = tuple(key)
-        plan = plans[whole]
-        if type(plan) is ByValue:
-            plan = plan.find(scalars)
-        if type(plan) is _OfArrays:
-            buffers: list[Any] = []
-            addresses: list[int] = []
-            for array in arrays:
-                buffer, offset = array._buffer, array._offset
-                buffers.append(buffer)
-                addresses.append(buffer.address + offset * array._look.itemsize if offset else buffer.address)
-            plans.repeated += 1
-            try:
-                return plan(buffers, addresses, scalars, arrays)
-            except (OverflowError, struct.error):  # of converting a scalar: the function says it in its own words
-                return inner(*args, **kwargs)
-        if plan is None:
-            return inner(*args, **kwargs)
-        if arrays:
-            device = arrays[0]._device
-        given = [pointer(array) for array in arrays]
-        return plans.watch(inner, whole, plan, device, given, arrays, scalars, args, kwargs, types)
+        if not arrays:
+            key.append(_vk.open_device(None))
+        device = arrays[0]._device if arrays else key[-1]
+        buffers: list[Any] = []
+        addresses: list[int] = []
+        for array in arrays:
+            buffer, offset = array._buffer, array._offset
+            buffers.append(buffer)
+            addresses.append(buffer.address + offset * array._look.itemsize if offset else buffer.address)
+        return plans.call(inner, key, device, buffers, addresses, arrays, scalars, args, kwargs)
 
     return call

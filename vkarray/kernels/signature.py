@@ -90,16 +90,14 @@ def note(
     return True
 
 
-def sharing(arrays: Sequence[VkArray]) -> tuple[tuple[int, int, int], ...] | None:
+def sharing(buffers: Sequence[Any], addresses: Sequence[int]) -> tuple[tuple[int, int, int], ...] | None:
     """Which arrays share memory with one before them, and how many bytes later they begin: None where none do."""
-    if len(arrays) == 2 and arrays[0]._buffer is not arrays[1]._buffer:
+    if len(buffers) == 2 and buffers[0] is not buffers[1]:
         return None
     first: dict[int, int] = {}
     found = []
-    for place, array in enumerate(arrays):
-        before = first.setdefault(id(array._buffer), place)
+    for place, buffer in enumerate(buffers):
+        before = first.setdefault(id(buffer), place)
         if before != place:
-            other = arrays[before]
-            distance = array._offset * array._look.itemsize - other._offset * other._look.itemsize
-            found.append((place, before, distance))
+            found.append((place, before, addresses[place] - addresses[before]))
     return tuple(found) or None

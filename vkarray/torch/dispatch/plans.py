@@ -8,7 +8,6 @@ numbers keep a state between calls: they have no plans.
 from __future__ import annotations
 
 import functools
-import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -17,11 +16,10 @@ from torch import Tensor
 
 from ... import configuration
 from ..._vk import watch
-from ..._vk.pointer import Pointer
 from ..._vk.watch import watches
 from ...core.tokens import Token
 from ...kernels.plan import Plan, Refused
-from ...kernels.planned import ByValue, Given, New, Plans, Repeat
+from ...kernels.planned import FLOATS, Given, New, Plans, Repeat
 from ...kernels.signature import ALIGNMENT
 from .. import device as devices
 from ..tensors.storage import _allocations, look, tensor_over
@@ -33,7 +31,6 @@ _Parameter = torch.nn.Parameter
 _VALUES = frozenset(
     (int, bool, str, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout)
 )  # fmt: skip
-_FLOATS = frozenset((float, complex))
 
 
 def _note(values: Iterable[Any], key: list[Any], buffers: list[Any], addresses: list[int], scalars: list[Any]) -> bool:
@@ -57,7 +54,7 @@ def _note(values: Iterable[Any], key: list[Any], buffers: list[Any], addresses: 
             key += (kind, value)
             if kind is torch.device and value.index is None:  # the current one, whichever that is
                 return False
-        elif kind in _FLOATS:
+        elif kind in FLOATS:
             key.append(kind)
             scalars.append(value)
         elif kind is not list and kind is not tuple:
@@ -71,25 +68,12 @@ def _note(values: Iterable[Any], key: list[Any], buffers: list[Any], addresses: 
     return True
 
 
-def _sharing(buffers: Sequence[Any], addresses: Sequence[int]) -> tuple[tuple[int, int, int], ...] | None:
-    """Which tensors share memory with one before them, and how many bytes later they begin: None where none do."""
-    if len(buffers) == 2 and buffers[0] is not buffers[1]:
-        return None
-    first: dict[int, int] = {}
-    found = []
-    for place, buffer in enumerate(buffers):
-        before = first.setdefault(id(buffer), place)
-        if before != place:
-            found.append((place, before, addresses[place] - addresses[before]))
-    return tuple(found) or None
-
-
 class _OfTensors(Repeat):
     """How to repeat a call of an operator."""
 
     __slots__ = ()
 
-    def result(self, value: Any, plan: Plan, arguments: Sequence[Any], given: Sequence[Pointer]) -> Any:
+    def result(self, value: Any, plan: Plan, arguments: Sequence[Any]) -> Any:
         """What to remember of a result: a new tensor, an argument, or a value."""
         if type(value) is not Tensor:
             if isinstance(value, (Tensor, Token)) or type(value) not in _VALUES:
@@ -100,7 +84,7 @@ class _OfTensors(Repeat):
                 return Given(place)
         buffer, _, stored = _allocations[value.untyped_storage().data_ptr()]
         number = plan.number(buffer)
-        if number < len(given) or value.is_neg() or value.is_conj():
+        if number < plan.first_new or value.is_neg() or value.is_conj():
             raise Refused("a result is a view of an argument")
         itemsize = stored or value.dtype.itemsize
         place = devices.place(buffer.device).number
@@ -120,7 +104,7 @@ def planned(kernel: Kernel, *, across: bool = False) -> Kernel:
     Tensors of several Vulkan devices are refused with PyTorch's RuntimeError, but where the kernel copies `across` devices.
     """
     unplanned = kernel if across else on_one_device(kernel)
-    plans = Plans(getattr(kernel, "__name__", type(kernel).__name__), _OfTensors)
+    plans = Plans(getattr(kernel, "__name__", type(kernel).__name__), _OfTensors, FLOATS)
 
     @functools.wraps(kernel)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -136,24 +120,7 @@ def planned(kernel: Kernel, *, across: bool = False) -> Kernel:
             noted = noted and _note(kwargs.values(), key, buffers, addresses, scalars)
         if not noted or not buffers:
             return unplanned(*args, **kwargs)
-        if len(buffers) > 1:
-            shared = _sharing(buffers, addresses)
-            if shared is not None:
-                key.append(shared)
-        whole = tuple(key)
-        plan = plans[whole]
-        if type(plan) is ByValue:
-            plan = plan.find(scalars)
-        if type(plan) is _OfTensors:
-            plans.repeated += 1
-            try:
-                return plan(buffers, addresses, scalars, args)
-            except (OverflowError, struct.error):  # of converting a scalar: the kernel says it in its own words
-                return kernel(*args, **kwargs)
-        if plan is None:
-            return kernel(*args, **kwargs)
-        given = [Pointer(buffer, address - buffer.address) for buffer, address in zip(buffers, addresses, strict=True)]
-        return plans.watch(kernel, whole, plan, buffers[0].device, given, args, scalars, args, kwargs, _FLOATS)
+        return plans.call(kernel, key, buffers[0].device, buffers, addresses, args, scalars, args, kwargs)
 
     run.is_planned = True  # type: ignore[attr-defined]
     return run
