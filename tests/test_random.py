@@ -19,7 +19,7 @@ import vkarray as vx
 from vkarray.core.dtypes import CATEGORIES
 from vkarray.errors import FeatureError
 from vkarray.kernels import launch
-from vkarray.ops.beyond import random as implementation
+from vkarray.ops.beyond.random import generator as implementation
 from vkarray.shaders import source as shaders
 
 FLOATING = supported([vx.float32, vx.float64])

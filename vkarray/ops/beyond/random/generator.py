@@ -15,25 +15,25 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...core import dtypes, layout, promotion
-from ...core.array import VkArray, check_supported, default_dtype, empty, is_supported, storage_itemsize
-from ...core.dtypes import DType, as_dtype
-from ...kernels import launch
-from ...kernels.compact import nonzero
-from ...kernels.dispatch import Fields, pointer
-from ...kernels.gather import element_sizes
-from ...kernels.planned import planned, refuse
-from ...kernels.rows import as_operand, cast, check_operands
-from ...kernels.signature import VALUES
-from ...shaders.source import Variant
-from .. import creation, data_type, statistical
-from ..elementwise import divide, subtract
-from ..indexing import take
-from ..searching import count_nonzero, searchsorted
-from ..sorting import argsort
+from ....core import dtypes, layout, promotion
+from ....core.array import VkArray, check_supported, default_dtype, empty, is_supported, storage_itemsize
+from ....core.dtypes import DType, as_dtype
+from ....kernels import launch
+from ....kernels.compact import nonzero
+from ....kernels.dispatch import Fields, pointer
+from ....kernels.gather import element_sizes
+from ....kernels.planned import planned, refuse
+from ....kernels.rows import as_operand, cast, check_operands
+from ....kernels.signature import VALUES
+from ....shaders.source import Variant
+from ... import creation, data_type, statistical
+from ...elementwise import divide, subtract
+from ...indexing import take
+from ...searching import count_nonzero, searchsorted
+from ...sorting import argsort
 
 if TYPE_CHECKING:
-    from ...kernels.launch import Device
+    from ....kernels.launch import Device
 
 _WORDS_OF_BLOCK = 4
 _DISTRIBUTIONS = ("vx_uniforms", "vx_normals", "vx_exponentials")
