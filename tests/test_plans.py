@@ -93,7 +93,7 @@ def test_repeated_calls(name: str) -> None:
     assert succeeded > 3
     assert plans.repeated > repeated, plans.reasons
     gc.collect()
-    left = [one for one in gc.get_objects() if isinstance(one, Token)]
+    left = [one for one in gc.get_objects() if issubclass(type(one), Token)]  # their own `__class__` may warn
     assert not left, "a scalar of a call that was watched outlives it"
 
 

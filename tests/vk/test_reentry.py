@@ -4,10 +4,12 @@ Destructors, the garbage collector and signal handlers run in the thread that wo
 why the lock of the device does not keep them out.
 """
 
+import collections
 import contextlib
 import dis
 import functools
 import gc
+import itertools
 import sys
 from collections import Counter
 from itertools import pairwise
@@ -245,3 +247,17 @@ def test_memory_that_ctrl_c_dropped_keeps_its_hazards(own_device, monkeypatch):
     own_device.memory.flush()
     again = [own_device.allocate(256) for _ in range(8)]
     assert [buffer.written for buffer in again if buffer.address == address] == [written]
+
+
+def test_objects_that_are_made_in_between_are_counted(monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "SWEPT", {api.__file__, collections.__file__})
+    monkeypatch.setattr(api, "created", collections.Counter(Thing=1))
+    make = api._checked("vkCreateThing", lambda: 0, None, [])
+    for nth in itertools.count(1):
+        before, strike = api.created["Thing"], Strike(nth, make, lines=False)
+        with strike:
+            make()
+        if strike.place is None:
+            break
+        assert api.created["Thing"] == before + 2, strike.place
+    assert nth > 3, "nothing comes in between"

@@ -115,26 +115,20 @@ def live_objects() -> dict[str, int]:
     return {kind: count for kind in created if (count := created[kind] - released[kind])}
 
 
-def _count_created(name: str) -> Callable[[tuple[Any, ...]], None] | None:
-    if name == "vkAllocateCommandBuffers":
-        return lambda arguments: created.update(CommandBuffer=arguments[1].commandBufferCount)
-    if name == "vkAllocateDescriptorSets":
-        return lambda arguments: created.update(DescriptorSet=arguments[1].descriptorSetCount)
-    if name == "vkAllocateMemory":
-        return lambda arguments: created.update(DeviceMemory=1)
-    if name == "vkCreateComputePipelines":
-        return lambda arguments: created.update(Pipeline=arguments[2])
-    match = re.fullmatch(r"vkCreate(\w+?)(EXT|KHR)?", name)
-    if match:
-        kind = match[1]
-        return lambda arguments: created.update({kind: 1})
-    return None
+# The kind of objects that a function makes, and how many it makes for its arguments.
+_MAKERS: dict[str, tuple[str, Callable[[tuple[Any, ...]], int]]] = {
+    "vkAllocateCommandBuffers": ("CommandBuffer", lambda arguments: arguments[1].commandBufferCount),
+    "vkAllocateDescriptorSets": ("DescriptorSet", lambda arguments: arguments[1].descriptorSetCount),
+    "vkAllocateMemory": ("DeviceMemory", lambda arguments: 1),
+    "vkCreateComputePipelines": ("Pipeline", lambda arguments: arguments[2]),
+}
 
 
 def _checked(
     name: str, function: Any, lost: Callable[[str], DeviceLostError] | None, messages: list[str]
 ) -> Callable[..., int]:
-    count = _count_created(name)
+    match = re.fullmatch(r"vkCreate(\w+?)(EXT|KHR)?", name)
+    kind, count = _MAKERS.get(name) or ((match[1], lambda arguments: 1) if match else ("", None))
     active = faults._faults
 
     def call(*arguments: Any) -> int:
@@ -144,7 +138,8 @@ def _checked(
         if result < 0:
             raise failure(name, result, lost)
         if count:
-            count(arguments)
+            made = count(arguments)
+            created[kind] += made  # one step: a finalizer in the middle may make objects too
         if messages:
             raise_messages(messages)
         return result
