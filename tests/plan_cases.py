@@ -16,7 +16,7 @@ from vkarray.kernels import planned
 from vkarray.kernels.reductions import REDUCTIONS
 from vkarray.kernels.rows import ROWS, Row
 from vkarray.ops import indexing
-from vkarray.ops.beyond import random
+from vkarray.ops.beyond.random import generator
 
 LAYOUTS = ("contiguous", "offset", "transposed", "negative", "broadcast", "0-d", "empty")
 SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf)
@@ -26,7 +26,7 @@ def functions() -> dict[str, Any]:
     """All functions with plans, by the last part of their module's name and their own."""
     found = {}
     for one in gc.get_objects():
-        if isinstance(one, types.FunctionType) and one.__code__.co_filename == planned.__file__ and "plans" in (
+        if type(one) is types.FunctionType and one.__code__.co_filename == planned.__file__ and "plans" in (
             one.__code__.co_freevars
         ):  # fmt: skip
             module = (
@@ -227,7 +227,7 @@ CALLS: dict[str, list[Call]] = {
     "searching.where": [lambda a: (a.mask(4, 3), a.x(), a.flat(3)), lambda a: (a.mask(4, 3), a.x(), 2),
                         lambda a: (a.mask(4, 3), 1, 2.5)],
     "set.isin": [lambda a: (a.x(), a.flat(5)), lambda a: (a.x(), a.flat(5), {"invert": True}), lambda a: (a.x(), 3)],
-    "random._fill": [lambda a: (a.x(7, dtype=vx.float32), random._variant("vx_uniforms", vx.float32), 1, 5, 2**63 + 1, 1, ())],
+    "generator._fill": [lambda a: (a.x(7, dtype=vx.float32), generator._variant("vx_uniforms", vx.float32), 1, 5, 2**63 + 1, 1, ())],
     "sorting.sort": [*_ALONG, lambda a: (a.x(5, 40), {"descending": True})],
     "sorting.argsort": [*_ALONG, lambda a: (a.x(5, 40), {"descending": True})],
     "statistical.cumulative_sum": [*_ALONG, lambda a: (a.x(), {"axis": 1, "include_initial": True})],
