@@ -63,7 +63,7 @@ def chapters() -> dict[str, list[str]]:
     found: dict[str, set[str]] = {
         "Creation functions": {"from_dlpack"},
         "Inspection functions": {"check_api_version"},
-        BEYOND: {"kernel", "config", "cache_stats", "load", "save", "savez"},
+        BEYOND: {"ElementwiseKernel", "kernel", "config", "cache_stats", "load", "save", "savez"},
     }
     package = Path(vkarray.__file__).parent
     for path in sorted([*package.glob("ops/*.py"), *package.glob("ops/beyond/*.py"), package / "kernels/compact.py"]):

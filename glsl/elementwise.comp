@@ -1,5 +1,7 @@
-// R = EXPRESSION of the elements a, b, c of up to three inputs (INPUTS of them) and of the place of the element in
-// C order, `index`.
+// R = EXPRESSION of the elements a, b, c of the inputs and, INDEXED, of the place of the element in C order, `index`. Or,
+// without an EXPRESSION, what a function `evaluate` that comes as text makes of any number of inputs: any number of results.
+//
+// EACH_INPUT(DO) is DO of each input, EACH_RESULT(DO) of each result: its name, its variable and its number among the operands.
 //
 // An input may be a number that stands in the arguments in place of an address (a bit of IMMEDIATE).
 //
@@ -18,7 +20,11 @@
 layout(local_size_x_id = 0) in;
 layout(constant_id = 6) const uint IMMEDIATE = 0u;
 
-#define OPERANDS (INPUTS + 1)
+#ifdef INDEXED
+#define OPERANDS (INPUTS + RESULTS + 1)  // the last one is the place in C order: an operand without memory
+#else
+#define OPERANDS (INPUTS + RESULTS)
+#endif
 
 #ifdef FLAT
 
@@ -74,15 +80,8 @@ layout(constant_id = 5) const bool APART = false;     // packs of an invocation 
     layout(buffer_reference, scalar) ACCESS buffer NAME##Elements { NAME##_STORAGE data[]; };    \
     layout(buffer_reference, scalar, buffer_reference_align = ALIGN) ACCESS buffer NAME##Packs { NAME##Pack data[]; };
 
-#if INPUTS > 0
-JOIN(A_AS, _BINDING)(0, a)
-#endif
-#if INPUTS > 1
-JOIN(B_AS, _BINDING)(1, b)
-#endif
-#if INPUTS > 2
-JOIN(C_AS, _BINDING)(2, c)
-#endif
+#define INPUT_BINDING(NAME, VARIABLE, NUMBER) JOIN(NAME##_AS, _BINDING)(NUMBER, VARIABLE)
+EACH_INPUT(INPUT_BINDING)
 
 #else
 
@@ -91,29 +90,22 @@ JOIN(C_AS, _BINDING)(2, c)
 
 #endif
 
-#if INPUTS > 0
-BUFFER(A, readonly, A_ALIGN)
-#endif
-#if INPUTS > 1
-BUFFER(B, readonly, B_ALIGN)
-#endif
-#if INPUTS > 2
-BUFFER(C, readonly, C_ALIGN)
-#endif
-BUFFER(R, writeonly, R_ALIGN)
+#define INPUT_BUFFER(NAME, VARIABLE, NUMBER) BUFFER(NAME, readonly, NAME##_ALIGN)
+#define RESULT_BUFFER(NAME, VARIABLE, NUMBER) BUFFER(NAME, writeonly, NAME##_ALIGN)
+EACH_INPUT(INPUT_BUFFER)
+EACH_RESULT(RESULT_BUFFER)
 
 // Addresses are pairs of words: a driver (SwiftShader) may lack the cast from one buffer reference to another.
+#define FIELD(NAME, VARIABLE, NUMBER) uvec2 VARIABLE;
 layout(set = 1, binding = 0, scalar) uniform Arguments {
-#if INPUTS > 0
-    uvec2 a;
+    EACH_INPUT(FIELD)
+    EACH_RESULT(FIELD)
+#ifdef FIELDS
+    FIELDS  // of `evaluate`
 #endif
-#if INPUTS > 1
-    uvec2 b;
+#ifdef INDEXED
+    uint origin;  // the place of the first element
 #endif
-#if INPUTS > 2
-    uvec2 c;
-#endif
-    uvec2 r;
     uint count;
 #ifdef FLAT
     uint first;  // element
@@ -123,43 +115,29 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
 #endif
 } arguments;
 
-R_COMPUTE evaluate(uint index
-#if INPUTS > 0
-    , A_COMPUTE a
-#endif
-#if INPUTS > 1
-    , B_COMPUTE b
-#endif
-#if INPUTS > 2
-    , C_COMPUTE c
-#endif
-) {
+#ifdef EXPRESSION
+#define PARAMETER(NAME, VARIABLE, NUMBER) , NAME##_COMPUTE VARIABLE
+void evaluate(uint index EACH_INPUT(PARAMETER), out R_COMPUTE r) {
     precise R_COMPUTE result = EXPRESSION;
-    return result;
+    r = result;
 }
-
-// READ_ALL(READ) is READ of each input: its name, its variable and its number.
-#if INPUTS == 0
-#define READ_ALL(READ)
-#define EVALUATE(INDEX, ELEMENT) evaluate(INDEX)
-#elif INPUTS == 1
-#define READ_ALL(READ) READ(A, a, 0)
-#define EVALUATE(INDEX, ELEMENT) evaluate(INDEX, ELEMENT(a, A))
-#elif INPUTS == 2
-#define READ_ALL(READ) READ(A, a, 0) READ(B, b, 1)
-#define EVALUATE(INDEX, ELEMENT) evaluate(INDEX, ELEMENT(a, A), ELEMENT(b, B))
 #else
-#define READ_ALL(READ) READ(A, a, 0) READ(B, b, 1) READ(C, c, 2)
-#define EVALUATE(INDEX, ELEMENT) evaluate(INDEX, ELEMENT(a, A), ELEMENT(b, B), ELEMENT(c, C))
+#include TEXT
+#endif
+
+#ifdef INDEXED
+#define EVALUATE(INDEX, ARGUMENT) evaluate(arguments.origin + (INDEX) EACH_INPUT(ARGUMENT) EACH_RESULT(ARGUMENT));
+#else
+#define EVALUATE(INDEX, ARGUMENT) evaluate(0u EACH_INPUT(ARGUMENT) EACH_RESULT(ARGUMENT));
 #endif
 
 #ifdef FLAT
 
-#define READ(NAME, VARIABLE, BIT)                                                                \
+#define READ(NAME, VARIABLE, NUMBER)                                                             \
     NAME##_COMPUTE VARIABLE[PACKS][VECTOR];                                                      \
-    if ((ONE_FOR_ALL & (1u << BIT)) != 0u) {                                                     \
+    if ((ONE_FOR_ALL & (1u << NUMBER)) != 0u) {                                                  \
         NAME##_COMPUTE value;                                                                    \
-        if ((IMMEDIATE & (1u << BIT)) != 0u) value = NAME##_IMMEDIATE(arguments.VARIABLE);       \
+        if ((IMMEDIATE & (1u << NUMBER)) != 0u) value = NAME##_IMMEDIATE(arguments.VARIABLE);    \
         else value = NAME##_LOAD(NAME##Elements(arguments.VARIABLE).data[0]);                    \
         EACH_PACK EACH VARIABLE[p][k] = value;                                                   \
     } else if (WHOLE || whole) {                                                                 \
@@ -167,37 +145,46 @@ R_COMPUTE evaluate(uint index
     } else {                                                                                     \
         EACH_PACK EACH VARIABLE[p][k] = NAME##_LOAD(NAME##Elements(arguments.VARIABLE).data[min(INDEX, arguments.count - 1u)]); \
     }
-#define READ_SINGLE(NAME, VARIABLE, BIT)                                                         \
+#define READ_SINGLE(NAME, VARIABLE, NUMBER)                                                      \
     NAME##_COMPUTE VARIABLE;                                                                     \
-    if ((IMMEDIATE & (1u << BIT)) != 0u) VARIABLE = NAME##_IMMEDIATE(arguments.VARIABLE);        \
-    else VARIABLE = NAME##_LOAD(NAME##Elements(arguments.VARIABLE).data[(ONE_FOR_ALL & (1u << BIT)) != 0u ? 0u : index]);
+    if ((IMMEDIATE & (1u << NUMBER)) != 0u) VARIABLE = NAME##_IMMEDIATE(arguments.VARIABLE);     \
+    else VARIABLE = NAME##_LOAD(NAME##Elements(arguments.VARIABLE).data[(ONE_FOR_ALL & (1u << NUMBER)) != 0u ? 0u : index]);
 
 #define EACH_PACK [[unroll]] for (int p = 0; p < PACKS; ++p)
 #define EACH [[unroll]] for (int k = 0; k < VECTOR; ++k)
 #define INDEX ((pack + uint(p) * step) * uint(VECTOR) + uint(k))
-#define ELEMENT(VARIABLE, NAME) VARIABLE[p][k]
-#define SINGLE_ELEMENT(VARIABLE, NAME) VARIABLE
+#define ELEMENT(NAME, VARIABLE, NUMBER) , VARIABLE[p][k]
+#define SINGLE_ELEMENT(NAME, VARIABLE, NUMBER) , VARIABLE
+#define DECLARE(NAME, VARIABLE, NUMBER) NAME##_COMPUTE VARIABLE[PACKS][VECTOR];
+#define DECLARE_SINGLE(NAME, VARIABLE, NUMBER) NAME##_COMPUTE VARIABLE;
+#define WRITE_SINGLE(NAME, VARIABLE, NUMBER) NAME##Elements(arguments.VARIABLE).data[index] = NAME##_STORE(VARIABLE);
+#define WRITE_PACKS(NAME, VARIABLE, NUMBER)                                                      \
+    EACH_PACK { JOIN(NAME##_AS, _PUT)(NAME, NAME##Packs(arguments.VARIABLE).data[pack + uint(p) * step], VARIABLE[p]) }
+#define WRITE_ELEMENTS(NAME, VARIABLE, NUMBER)                                                   \
+    EACH_PACK EACH if (INDEX < arguments.count) NAME##Elements(arguments.VARIABLE).data[INDEX] = NAME##_STORE(VARIABLE[p][k]);
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (SINGLE) {
         uint index = arguments.first + group * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
         if (index >= arguments.count) return;
-        READ_ALL(READ_SINGLE)
-        RElements(arguments.r).data[index] = R_STORE(EVALUATE(index, SINGLE_ELEMENT));
+        EACH_INPUT(READ_SINGLE)
+        EACH_RESULT(DECLARE_SINGLE)
+        EVALUATE(index, SINGLE_ELEMENT)
+        EACH_RESULT(WRITE_SINGLE)
         return;
     }
     uint step = APART ? gl_WorkGroupSize.x : 1u;
     uint pack = arguments.first / uint(VECTOR) + group * gl_WorkGroupSize.x * uint(PACKS)
         + gl_LocalInvocationIndex * (APART ? 1u : uint(PACKS));
     bool whole = (pack + uint(PACKS - 1) * step + 1u) * uint(VECTOR) <= arguments.count;
-    READ_ALL(READ)
-    R_COMPUTE result[PACKS][VECTOR];
-    EACH_PACK EACH result[p][k] = EVALUATE(INDEX, ELEMENT);
+    EACH_INPUT(READ)
+    EACH_RESULT(DECLARE)
+    EACH_PACK EACH EVALUATE(INDEX, ELEMENT)
     if (WHOLE || whole) {
-        EACH_PACK { JOIN(R_AS, _PUT)(R, RPacks(arguments.r).data[pack + uint(p) * step], result[p]) }
+        EACH_RESULT(WRITE_PACKS)
     } else {
-        EACH_PACK EACH if (INDEX < arguments.count) RElements(arguments.r).data[INDEX] = R_STORE(result[p][k]);
+        EACH_RESULT(WRITE_ELEMENTS)
     }
 }
 
@@ -225,8 +212,15 @@ int layout_at(uint place) { return arguments.layout_[place]; }
 int layout_at(uint row, uint axis) { return layout_at(row * PLAN(PLAN_RANK, 8) + axis); }
 
 // How far each operand moves to position `number`, in C order, of the first `axes` axes.
-ivec4 offsets_of(uint number, uint axes) {
-    ivec4 offsets = ivec4(0);
+#if OPERANDS > 4
+#define OFFSETS int[OPERANDS]
+#else
+#define OFFSETS ivec4
+#endif
+
+OFFSETS offsets_of(uint number, uint axes) {
+    OFFSETS offsets;
+    EACH_OPERAND offsets[operand] = 0;
     for (int axis = int(axes) - 1; axis >= 0; --axis) {
         int position = int(number);
         if (axis > 0) {
@@ -241,27 +235,29 @@ ivec4 offsets_of(uint number, uint axes) {
 }
 
 // A turned operand comes through here. Rows are longer than the tile by one element, so that a column lies in all banks.
-#define TILE(VARIABLE, NAME) shared NAME##_TILE VARIABLE##_tile[TURNS ? gl_WorkGroupSize.x * ELEMENTS / 4u * 5u : 1u];
-#define TURNED(OPERAND) (TURNS && PLAN(PLAN_TURNED + OPERAND, 1) != 0u)
-#define READ(VARIABLE, NAME, OPERAND) \
+#define TILE(NAME, VARIABLE, NUMBER) \
+    shared NAME##_TILE VARIABLE##_tile[TURNS ? gl_WorkGroupSize.x * ELEMENTS / 4u * 5u : 1u];
+#ifdef TURNABLE
+#define TURNED(NUMBER) (TURNS && PLAN(PLAN_TURNED + NUMBER, 1) != 0u)
+#else
+#define TURNED(NUMBER) false
+#endif
+#define READ(NAME, VARIABLE, NUMBER) \
     NAME##_COMPUTE VARIABLE[ELEMENTS]; \
-    if ((IMMEDIATE & (1u << OPERAND)) != 0u) EACH VARIABLE[k] = NAME##_IMMEDIATE(arguments.VARIABLE); \
-    else EACH VARIABLE[k] = NAME##_LOAD(NAME##Elements(arguments.VARIABLE).data[uint(place[OPERAND][k])]);
-#define TO_TILE(VARIABLE, NAME, OPERAND) \
-    if (TURNED(OPERAND)) EACH VARIABLE##_tile[turned_place + uint(k) * turned_step.x] = NAME##_TILE(VARIABLE[k]);
-#define FROM_TILE(VARIABLE, NAME, OPERAND) \
-    if (TURNED(OPERAND)) EACH VARIABLE[k] = NAME##_COMPUTE(VARIABLE##_tile[tile_place + uint(k) * step.y * pitch]);
+    if ((IMMEDIATE & (1u << NUMBER)) != 0u) EACH VARIABLE[k] = NAME##_IMMEDIATE(arguments.VARIABLE); \
+    else EACH VARIABLE[k] = NAME##_LOAD(NAME##Elements(arguments.VARIABLE).data[uint(place[NUMBER][k])]);
+#define TO_TILE(NAME, VARIABLE, NUMBER) \
+    if (TURNED(NUMBER)) EACH VARIABLE##_tile[turned_place + uint(k) * turned_step.x] = NAME##_TILE(VARIABLE[k]);
+#define FROM_TILE(NAME, VARIABLE, NUMBER) \
+    if (TURNED(NUMBER)) EACH VARIABLE[k] = NAME##_COMPUTE(VARIABLE##_tile[tile_place + uint(k) * step.y * pitch]);
+#define DECLARE(NAME, VARIABLE, NUMBER) NAME##_COMPUTE VARIABLE[ELEMENTS];
+#define WRITE(NAME, VARIABLE, NUMBER) \
+    EACH if (uint(k) <= last) NAME##Elements(arguments.VARIABLE).data[uint(place[NUMBER][k])] = NAME##_STORE(VARIABLE[k]);
 #define EACH [[unroll]] for (int k = 0; k < ELEMENTS; ++k)
-#define ELEMENT(VARIABLE, NAME) VARIABLE[k]
+#define ELEMENT(NAME, VARIABLE, NUMBER) , VARIABLE[k]
 
-#if INPUTS > 0
-TILE(a, A)
-#endif
-#if INPUTS > 1
-TILE(b, B)
-#endif
-#if INPUTS > 2
-TILE(c, C)
+#ifdef TURNABLE
+EACH_INPUT(TILE)
 #endif
 
 void main() {
@@ -303,17 +299,21 @@ void main() {
     uint turned_last = (edge.x - min(turned_first.x, edge.x)) >> (lane_bits - bits.y);
 
     int place[OPERANDS][ELEMENTS];
-    ivec4 base = ivec4(0);
+    OFFSETS base;
+    EACH_OPERAND base[operand] = 0;
     if (PLAN(PLAN_BACKWARD, 1) != 0u) {
         EACH_OPERAND base[operand] = layout_at(uint(OPERANDS + 1) * rank + uint(operand));
     }
     if (NUMBERED) {
         EACH {
-            ivec4 offsets = base + offsets_of(min(first.x + uint(k) * lanes, edge.x), rank);
-            EACH_OPERAND place[operand][k] = offsets[operand];
+            OFFSETS offsets = offsets_of(min(first.x + uint(k) * lanes, edge.x), rank);
+            EACH_OPERAND place[operand][k] = base[operand] + offsets[operand];
         }
     } else {
-        if (rank > 2u) base += offsets_of(outer, rank - 2u);
+        if (rank > 2u) {
+            OFFSETS offsets = offsets_of(outer, rank - 2u);
+            EACH_OPERAND base[operand] += offsets[operand];
+        }
         EACH_OPERAND {
             bool turned = TURNED(operand);
             ivec2 stride = ivec2(layout_at(uint(operand) + 1u, rank - 1u), layout_at(uint(operand) + 1u, rank - 2u));
@@ -323,42 +323,21 @@ void main() {
             EACH place[operand][k] = base[operand] + start.x + start.y + int(min(uint(k), end)) * (move.x + move.y);
         }
     }
-#if INPUTS > 0
-    READ(a, A, 0)
-#endif
-#if INPUTS > 1
-    READ(b, B, 1)
-#endif
-#if INPUTS > 2
-    READ(c, C, 2)
-#endif
-#if INPUTS > 0
+    EACH_INPUT(READ)
+#ifdef TURNABLE
     if (TURNS && PLAN(PLAN_TURNED, INPUTS) != 0u) {
         uint pitch = (1u << bits.x) + 1u;
         uint tile_place = (lane >> bits.x) * pitch + (lane & ((1u << bits.x) - 1u));
         uint turned_place = (lane & ((1u << bits.y) - 1u)) * pitch + (lane >> bits.y);
-        TO_TILE(a, A, 0)
-#if INPUTS > 1
-        TO_TILE(b, B, 1)
-#endif
-#if INPUTS > 2
-        TO_TILE(c, C, 2)
-#endif
+        EACH_INPUT(TO_TILE)
         barrier();
-        FROM_TILE(a, A, 0)
-#if INPUTS > 1
-        FROM_TILE(b, B, 1)
-#endif
-#if INPUTS > 2
-        FROM_TILE(c, C, 2)
-#endif
+        EACH_INPUT(FROM_TILE)
     }
 #endif
-    uint index = NUMBERED ? first.x : (outer * extent.y + first.y) * extent.x + first.x;
-    R_COMPUTE result[ELEMENTS];
-    EACH result[k] = EVALUATE(index + uint(k) * (step.y * extent.x + step.x), ELEMENT);
+    EACH_RESULT(DECLARE)
+    EACH EVALUATE(uint(place[OPERANDS - 1][k]), ELEMENT)
     if (inside) {
-        EACH if (uint(k) <= last) RElements(arguments.r).data[uint(place[OPERANDS - 1][k])] = R_STORE(result[k]);
+        EACH_RESULT(WRITE)
     }
 }
 

@@ -110,6 +110,10 @@ class Maker:
         return self.x(values=values.astype(host_dtype(self.dtype)))
 
 
+# Kernels of one line. Complex numbers are added and multiplied by their parts.
+SCALED = vx.ElementwiseKernel("T x, U y, T s", "T z", "z = T(T(x) * s) + x + T(y)", "scaled")
+SHIFTED = vx.ElementwiseKernel("raw T x", "T y", "y = x.size() == 0 ? T(0) : x[(i + 1) % x.size()]", "shifted")
+
 Call = Callable[[Maker], tuple[Any, ...]]  # the arguments; the last one may be a dict of those with names
 
 
@@ -136,6 +140,10 @@ CALLS: dict[str, list[Call]] = {
     **dict(_rows()),
     **{f"reductions.{name}": _REDUCED for name in REDUCTIONS if name not in ("var", "std", "argmax", "argmin")},
     "compact._counted": [lambda a: (a.flat(200, dtype=vx.bool), 0, 200), lambda a: (a.flat(200, dtype=vx.bool), 64, 70)],
+    "elementwise_kernel._call": [
+        lambda a: (SCALED, a.x(), a.flat(3), 1), lambda a: (SCALED, a.x(), a.x(), 2, a.x()),
+        lambda a: (SHIFTED, a.x(5), {"size": 4}), lambda a: (SHIFTED, x := a.flat(5), x),
+    ],
     "creation.empty": [lambda a: ((2, 3), {"dtype": a.dtype})],
     "creation.zeros": [lambda a: ((2, 3), {"dtype": a.dtype}), lambda a: (7,)],
     "creation.ones": [lambda a: ((2, 3), {"dtype": a.dtype}), lambda a: ([7],)],
@@ -285,6 +293,7 @@ SCALARS: dict[str, list[Given]] = {
     "creation.linspace": [lambda a, s: (0.5, s, 4), lambda a, s: (s, 1, 4, {"dtype": a.dtype}), lambda a, s: (0, s, 1),
                           lambda a, s: (s, s, 3, {"endpoint": False}), lambda a, s: (0.0, 1.0, s)],
     "elementwise.clip": [lambda a, s: (a.flat(4), s, s), lambda a, s: (a.flat(4), None, s), lambda a, s: (a.flat(4), s, a.flat(4))],
+    "elementwise_kernel._call": [lambda a, s: (SCALED, a.flat(4), a.flat(4), s), lambda a, s: (SCALED, s, a.flat(4), s)],
     "elementwise.in_place": [lambda a, s: ("add", a.flat(4), s), lambda a, s: ("pow", a.flat(4), s)],
     "indexing._assign": [lambda a, s: (a.flat(4), s, (4,), (1,))],
     "indexing._assign_at": [

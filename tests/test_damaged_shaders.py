@@ -49,10 +49,10 @@ def test_a_module_that_is_cut_off_is_not_whole(length):
 def forgotten(monkeypatch):
     """Nothing of what came with vkarray has been read."""
     monkeypatch.setattr(shaders, "_damaged", {})
-    for function in (shaders._archive, shaders.shipped, shaders.source_folder, shaders._file):
+    for function in (shaders._archive, shaders.shipped, shaders.source_folder, shaders.file_text):
         function.cache_clear()
     yield
-    for function in (shaders._archive, shaders.shipped, shaders.source_folder, shaders._file):
+    for function in (shaders._archive, shaders.shipped, shaders.source_folder, shaders.file_text):
         function.cache_clear()
 
 
@@ -350,7 +350,7 @@ def test_an_installation_of_symbolic_links_has_its_sources(tmp_path):
 def test_a_library_that_is_not_defined_is_named(sources):
     (sources / "example.comp").write_text("#include NOWHERE\n")
     with pytest.raises(ShaderError, match=r"glsl/example\.comp has #include NOWHERE; define NOWHERE"):
-        shaders._included("example.comp", {})
+        shaders.included(["example.comp"], {})
 
 
 @pytest.mark.parametrize(

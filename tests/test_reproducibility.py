@@ -174,7 +174,7 @@ def test_products_that_a_device_may_fuse_are_exact(name, dtype, monkeypatch):
     operands = [vx.asarray(scattered(count, dtype, 10_000 * place), dtype=dtype) for place in range(row.operands)]
     separate = np.asarray(row(*operands))
 
-    read, replaced = shaders._file, []
+    read, replaced = shaders.file_text, []
 
     def file(path: str) -> str:
         text = read(path)
@@ -183,7 +183,7 @@ def test_products_that_a_device_may_fuse_are_exact(name, dtype, monkeypatch):
         return fused
 
     operation = row.operation(dtype)
-    monkeypatch.setattr(shaders, "_file", file)
+    monkeypatch.setattr(shaders, "file_text", file)
     monkeypatch.setattr(shaders, "_body", shaders._body.__wrapped__)
     monkeypatch.setattr(shaders, "_compiled", {})
     monkeypatch.setattr(launch, "kernel", launch.kernel.__wrapped__)

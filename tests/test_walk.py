@@ -16,7 +16,7 @@ from vkarray.kernels import launch, walk
 from vkarray.kernels.launch import Operation
 from vkarray.shaders import source as shaders
 
-SETTING = walk.Setting(256, 4, (65535, 65535, 65535), turns=True, ordered=False, limit=2**30 - 1)
+SETTING = walk.Setting(256, 4, (65535, 65535, 65535), turns=True, inputs=1, limit=2**30 - 1)
 LENGTHS = (1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 257)
 
 
@@ -84,6 +84,7 @@ def test_every_element_once(seed, setting, limits):
     for row in rows[:-1]:
         row[rng.random(len(shape)) < 0.2] = 0  # broadcast
     strides = tuple(tuple(map(int, row)) for row in rows)
+    setting = setting._replace(inputs=len(rows) - 1)
     parts = walk.parts(shape, strides, setting)
     met = np.concatenate([places(part, setting, len(rows)) for part in parts])
     expected = wanted(shape, strides)
@@ -99,13 +100,13 @@ def test_choices():
     turned = walk.parts((n, n), ((1, n), (n, 1)), SETTING)[0]
     assert turned.mode == (False, True)
     assert turned.plan >> 8 & 15 == turned.plan >> 12 & 15 == 5
-    row = walk.parts((n, n), ((n, 1), (0, 1), (n, 1)), SETTING)[0]
+    row = walk.parts((n, n), ((n, 1), (0, 1), (n, 1)), SETTING._replace(inputs=2))[0]
     assert row.mode == (False, False)
     assert walk.parts((3, 2) * 6, ((0, 1) * 6, layout.contiguous_strides((3, 2) * 6)), SETTING)[0].mode[0]
     same = walk.parts((n, n), ((1, n), (1, n)), SETTING)[0]
     assert same.values[:2] == (1, n * n)  # transposed operands and result: as one axis
-    ordered = walk.parts((n, n), ((1, n), (1, n)), SETTING._replace(ordered=True))[0]
-    assert ordered.values[:2] == (n, n)
+    placed = walk.parts((n, n), ((1, n), (1, n), (n, 1)), SETTING)[0]  # the last one is the place in C order
+    assert placed.values[:2] == (n, n)
     # y is where the input has its neighbours, wherever that axis stands.
     moved = walk.parts((64, 100, 64), ((1, 6400, 64), (6400, 64, 1)), SETTING)[0]
     assert moved.values[:3] == (100, 64, 64)

@@ -205,6 +205,7 @@ from .ops.statistical import (
 )
 from .ops.utility import all as all, any as any, diff as diff
 from .kernels.user import kernel as kernel
+from .kernels.elementwise_kernel import ElementwiseKernel as ElementwiseKernel
 
 from math import (
     e as e,

@@ -41,8 +41,8 @@ _ELEMENTS = {"gpu": (4, 2, 1), "cpu": (1,)}
 _TILE_BYTES = 16384 * 4 // 5
 # What devices have whose flat kernels read texels. Without pairs of words stores take so long that reads count for little.
 _TEXEL_FEATURES = ("shaderInt64", "storageBuffer8BitAccess", "storageBuffer16BitAccess")
-_OPERAND_NAMES = ("A", "B", "C")
-_FIELDS = ("a", "b", "c")
+# Operands in templates: the variable of each, which is also the field of its place; macros have it in capitals.
+_INPUTS, _RESULTS = ("a", "b", "c", *(f"input{k}" for k in range(3, 32))), ("r", *(f"result{k}" for k in range(1, 32)))
 
 Defines = tuple[tuple[str, str], ...]
 
@@ -127,10 +127,29 @@ def _pack_defines(
     return align, *((f"{name}_{macro}", value) for macro, value in macros.items())
 
 
-class Operation:
-    """One expression on fixed types; its kernels, per device and access pattern, are made at first use."""
+def fields_of_results(count: int) -> tuple[str, ...]:
+    """The names of the fields of so many results."""
+    return _RESULTS[:count]
 
-    __slots__ = ("compute", "expression", "inputs", "kernels", "label", "library", "result")
+
+class Operation:
+    """One expression on fixed types; its kernels, per device and access pattern, are made at first use.
+
+    `results` has the types of all results: a kernel of the library has one.
+    """
+
+    __slots__ = (
+        "compute",
+        "expression",
+        "indexed",
+        "inputs",
+        "kernels",
+        "label",
+        "library",
+        "result",
+        "results",
+        "written",
+    )
 
     def __init__(
         self, label: str, expression: str, inputs: tuple[DType, ...], result: DType, compute: DType,
@@ -140,31 +159,49 @@ class Operation:
         self.expression = expression
         self.inputs = inputs
         self.result = result
+        self.results: tuple[DType, ...] = (result,)
+        self.written: tuple[str, ...] = fields_of_results(1)  # names of fields
         self.compute = compute
         self.library = library
+        self.indexed = re.search(r"\bindex\b", expression) is not None  # whether the place in C order counts
         self.kernels: dict[tuple[_vk.Device, bool], tuple] = {}
 
     def variant(self, device: _vk.Device, flat: bool, as_texels: Sequence[int] = ()) -> Variant:
         """The shader variant of this operation for a device and access pattern; inputs `as_texels` are read so."""
-        operands = (*self.inputs, self.result)
-        defines: list[tuple[str, str]] = [("INPUTS", str(len(self.inputs))), ("EXPRESSION", self.expression)]
+        operands = (*self.inputs, *self.results)
+        fields = (*_INPUTS[: len(self.inputs)], *_RESULTS[: len(self.results)])
+        numbered = [f"DO({field.upper()}, {field}, {number})" for number, field in enumerate(fields)]
+        defines: list[tuple[str, str]] = [
+            ("INPUTS", str(len(self.inputs))),
+            ("RESULTS", str(len(self.results))),
+            ("EACH_INPUT(DO)", " ".join(numbered[: len(self.inputs)])),
+            ("EACH_RESULT(DO)", " ".join(numbered[len(self.inputs) :])),
+            *self.meaning(),
+        ]
+        if self.indexed:
+            defines.append(("INDEXED", "1"))
         if flat:
-            vector = max(1, _VECTOR_BYTES // max(storage_itemsize(dtype, device) for dtype in operands))
+            vector = _vector([storage_itemsize(dtype, device) for dtype in operands])
             defines += [("FLAT", "1"), ("VECTOR", str(vector))]
-        names = (*_OPERAND_NAMES[: len(self.inputs)], "R")
-        for number, (name, dtype) in enumerate(zip(names, operands, strict=True)):
+        elif 0 < len(self.inputs) <= walk.TURNABLE:
+            defines.append(("TURNABLE", "1"))
+        for number, (field, dtype) in enumerate(zip(fields, operands, strict=True)):
+            name = field.upper()
             defines += operand_defines(name, dtype)
             if flat:
                 itemsize = storage_itemsize(dtype, device)
                 defines += _pack_defines(name, dtype, vector, itemsize, device, number in as_texels)
-            elif name != "R":
+            elif number < len(self.inputs):
                 # Drivers disagree about bool in shared memory.
                 defines.append((f"{name}_TILE", "uint" if dtype is dtypes.bool_ else f"COMPUTE_{dtype.name}"))
-        defines += compute_defines(self.compute)
         defines += feature_defines((*operands, self.compute), device)
         defines.append(("LIBRARY", library_path(self.library, self.compute)))
         access = "texels" if as_texels else "flat" if flat else "strided"
         return Variant("elementwise", tuple(defines), f"{self.label} ({access})")
+
+    def meaning(self) -> Defines:
+        """The defines that say what is computed."""
+        return ("EXPRESSION", self.expression), *compute_defines(self.compute)
 
     def variants(self, device: _vk.Device) -> Iterator[Variant]:
         """All variants that a device with these features may ask for."""
@@ -174,16 +211,17 @@ class Operation:
 
     def as_texels(self, device: _vk.Device) -> tuple[int, ...]:
         """The inputs that CPU drivers read as texels: those of words, where no other is longer than these or packed in them."""
-        if not all(feature in device.features for feature in _TEXEL_FEATURES) or self.result.itemsize > 4:
+        longest = max((dtype.itemsize for dtype in self.results), default=0)
+        if not all(feature in device.features for feature in _TEXEL_FEATURES) or longest > 4:
             return ()
         words = tuple(number for number, dtype in enumerate(self.inputs) if dtype.itemsize == 4)
         return words if len(words) == sum(dtype is not dtypes.bool_ for dtype in self.inputs) else ()
 
     def prepare(self, device: _vk.Device, flat: bool) -> tuple:
         """The kernels, bytes per element of each operand, and elements of a pack or the setting of walks."""
-        itemsizes = tuple(storage_itemsize(dtype, device) for dtype in (*self.inputs, self.result))
+        itemsizes = tuple(storage_itemsize(dtype, device) for dtype in (*self.inputs, *self.results))
         if flat:
-            entry: tuple = (_Flat(self, device), itemsizes, max(1, _VECTOR_BYTES // max(itemsizes)))
+            entry: tuple = (_Flat(self, device), itemsizes, _vector(itemsizes))
         else:
             setting = self.walk_setting(device)
             entry = (_Modes(self.variant(device, flat), device, setting), itemsizes, setting)
@@ -192,8 +230,8 @@ class Operation:
 
     def walk_setting(self, device: _vk.Device) -> walk.Setting:
         """How the strided template walks operands of these types."""
-        computed = sum(max(dtype.itemsize, 4) for dtype in self.inputs)
-        operands = (*self.inputs, self.result)
+        computed = sum(max(dtype.itemsize, 4) for dtype in self.inputs) if len(self.inputs) <= walk.TURNABLE else 0
+        operands = (*self.inputs, *self.results)
         kind = device.limits.kind
         invocations = invocations_of_group(device.limits, _INVOCATIONS[kind])
         room = _TILE_BYTES // invocations
@@ -202,9 +240,14 @@ class Operation:
             elements=next(count for count in _ELEMENTS[kind] if count * computed <= room),
             groups=device.limits.max_workgroup_count,
             turns=kind == "gpu",
-            ordered=re.search(r"\bindex\b", self.expression) is not None,
-            limit=layout.index_limit(max(storage_itemsize(dtype, device) for dtype in operands)) - 1,
+            inputs=len(self.inputs),
+            limit=layout.index_limit(max((storage_itemsize(dtype, device) for dtype in operands), default=1)) - 1,
         )
+
+
+def _vector(itemsizes: Sequence[int]) -> int:
+    """The elements of a pack of operands of these sizes."""
+    return max(1, _VECTOR_BYTES // max(itemsizes, default=_VECTOR_BYTES))
 
 
 class _Flat(dict[tuple[str, int, int], "_vk.Kernel"]):
@@ -217,8 +260,8 @@ class _Flat(dict[tuple[str, int, int], "_vk.Kernel"]):
         invocations, *packs = _FLAT[self.kind]
         self.invocations = invocations_of_group(device.limits, invocations)
         short = operation.library is None or (operation.expression, operation.compute) in _AS_SHORT[self.kind]
-        sizes = {storage_itemsize(dtype, device) for dtype in (*operation.inputs, operation.result)}
-        self.packs = packs[short + (short and len(sizes) == 1 and min(sizes) >= 4)]
+        sizes = {storage_itemsize(dtype, device) for dtype in (*operation.inputs, *operation.results)}
+        self.packs = packs[short + (short and len(sizes) <= 1 and min(sizes, default=4) >= 4)]
         self.as_texels = operation.as_texels(device) if self.kind == "cpu" else ()
 
     def __missing__(self, key: tuple[str, int, int]) -> _vk.Kernel:
@@ -290,13 +333,26 @@ def elementwise(operation: Operation, inputs: Sequence[VkArray | Scalar], result
 
     The caller has checked types, devices and that the shapes broadcast.
     """
-    shape = result._shape
+    evaluate(operation, inputs, (result,), result._shape, result._device)
+    return result
+
+
+def evaluate(
+    operation: Operation, inputs: Sequence[VkArray | Scalar], results: Sequence[VkArray], shape: layout.Shape,
+    device: _vk.Device, own: Fields | None = None, origin: int = 0,
+) -> None:  # fmt: skip
+    """`elementwise` into any number of results of one shape, which share no memory.
+
+    `own` are further fields, which the operation asks for; `origin` is the place in C order of the first element.
+    """
     count = math.prod(shape)
     if count == 0:
-        return result
-    inputs = _without_overlap(inputs, result)
+        return
+    for result in results:
+        inputs = _without_overlap(inputs, result)
+    fields = {} if own is None else dict(own)
     broadcast = 0
-    flat = result._contiguous
+    flat = all(result._contiguous for result in results)
     if flat:
         for position, operand in enumerate(inputs):
             if isinstance(operand, Scalar) or not (operand._contiguous and operand._shape == shape):
@@ -305,29 +361,30 @@ def elementwise(operation: Operation, inputs: Sequence[VkArray | Scalar], result
                     break
                 broadcast |= 1 << position
     if flat and count > layout.INDEX_LIMIT:
-        _in_parts(operation, inputs, result, broadcast, count)
-        return result
-    if flat and _flat(operation, inputs, result, broadcast, count):
-        return result
+        _in_parts(operation, inputs, results, broadcast, count, device, own, origin)
+        return
+    if operation.indexed:
+        fields["origin"] = origin
+    if flat and _flat(operation, inputs, results, broadcast, count, device, fields):
+        return
     strides = [layout.broadcast_strides(operand._shape, operand._strides, shape) for operand in inputs]
-    _strided(operation, inputs, result, shape, [*strides, result._strides])
-    return result
+    strides += [result._strides for result in results]
+    _strided(operation, inputs, results, shape, strides, device, fields)
 
 
 def _in_parts(
-    operation: Operation, inputs: Sequence[VkArray | Scalar], result: VkArray, broadcast: int, count: int
-) -> None:
-    """`elementwise` of contiguous arrays, in dispatches that indices reach."""
+    operation: Operation, inputs: Sequence[VkArray | Scalar], results: Sequence[VkArray], broadcast: int, count: int,
+    device: _vk.Device, own: Fields | None, origin: int,
+) -> None:  # fmt: skip
+    """`evaluate` of contiguous arrays, in dispatches that indices reach."""
     for first in range(0, count, layout.INDEX_LIMIT):
         part = (min(count - first, layout.INDEX_LIMIT),)
-        elementwise(
-            operation,
-            [
-                x if isinstance(x, Scalar) or broadcast >> k & 1 else x._view(part, (1,), first)
-                for k, x in enumerate(inputs)
-            ],
-            result._view(part, (1,), first),
-        )
+        cut = [
+            x if isinstance(x, Scalar) or broadcast >> k & 1 else x._view(part, (1,), first)
+            for k, x in enumerate(inputs)
+        ]
+        into = [result._view(part, (1,), first) for result in results]
+        evaluate(operation, cut, into, part, device, own, origin + first)
 
 
 def _without_overlap(inputs: Sequence[VkArray | Scalar], result: VkArray) -> Sequence[VkArray | Scalar]:
@@ -338,7 +395,6 @@ def _without_overlap(inputs: Sequence[VkArray | Scalar], result: VkArray) -> Seq
             break
     else:
         return inputs
-    low, high = _byte_range(result)
     safe = []
     for operand in inputs:
         if type(operand) is VkArray and operand._buffer is buffer:
@@ -346,12 +402,18 @@ def _without_overlap(inputs: Sequence[VkArray | Scalar], result: VkArray) -> Seq
                 operand._offset == result._offset and operand._dtype is result._dtype
                 and operand._shape == result._shape and operand._strides == result._strides
             )  # fmt: skip
-            if not same:
-                first, last = _byte_range(operand)
-                if first < high and low < last:
-                    operand = copy(operand)
+            if not same and overlap(operand, result):
+                operand = copy(operand)
         safe.append(operand)
     return safe
+
+
+def overlap(one: VkArray, other: VkArray) -> bool:
+    """Whether the bytes from the first to the last that two arrays touch overlap."""
+    if one._buffer is not other._buffer:
+        return False
+    (first, last), (low, high) = _byte_range(one), _byte_range(other)
+    return first < high and low < last
 
 
 def _byte_range(array: VkArray) -> tuple[int, int]:
@@ -362,52 +424,61 @@ def _byte_range(array: VkArray) -> tuple[int, int]:
 
 
 def _flat(
-    operation: Operation, inputs: Sequence[VkArray | Scalar], result: VkArray, broadcast: int, count: int
+    operation: Operation, inputs: Sequence[VkArray | Scalar], results: Sequence[VkArray], broadcast: int, count: int,
+    device: _vk.Device, fields: dict[str, Any],
 ) -> bool:  # fmt: skip
     """Dispatch the flat kernel; False when an operand is not aligned for it."""
-    device = result._device
     kernels, itemsizes, vector = operation.kernels.get((device, True)) or operation.prepare(device, True)
-    fields: dict[str, Any] = {}
+    fields = dict(fields)
     immediate = 0
     for position, operand in enumerate(inputs):
         if isinstance(operand, Scalar):
             immediate |= 1 << position
-            fields[_FIELDS[position]] = operand
+            fields[_INPUTS[position]] = operand
             continue
-        place = fields[_FIELDS[position]] = pointer(operand)
+        place = fields[_INPUTS[position]] = pointer(operand)
         if not broadcast >> position & 1 and not place.is_aligned(vector * itemsizes[position]):
             return False
-    place = fields["r"] = pointer(result)
-    if not place.is_aligned(vector * itemsizes[-1]):
-        return False
+    for position, result in enumerate(results):
+        place = fields[_RESULTS[position]] = pointer(result)
+        if not place.is_aligned(vector * itemsizes[len(inputs) + position]):
+            return False
     bound = texels.bindings(inputs, kernels.as_texels, broadcast, count) if kernels.as_texels else None
     for part, groups, first, end in kernels.parts(count, vector):
         chosen = kernels["texels" if bound and part == "whole" else part, broadcast, immediate]
         own = {**fields, "count": end, "first": first}
-        dispatch_kernel(chosen, groups, own, writes=("r",), bindings=bound if chosen.bindings else None)
+        bindings = bound if chosen.bindings else None
+        dispatch_kernel(chosen, groups, own, writes=operation.written, bindings=bindings)
     return True
 
 
 def _strided(
-    operation: Operation, inputs: Sequence[VkArray | Scalar], result: VkArray, shape: layout.Shape,
-    strides: list[layout.Strides],
+    operation: Operation, inputs: Sequence[VkArray | Scalar], results: Sequence[VkArray], shape: layout.Shape,
+    strides: list[layout.Strides], device: _vk.Device, own: Fields,
 ) -> None:  # fmt: skip
     """Dispatch the strided kernel, in parts that 32-bit indices reach."""
-    device = result._device
     modes, _, setting = operation.kernels.get((device, False)) or operation.prepare(device, False)
     immediate = sum(1 << position for position, operand in enumerate(inputs) if isinstance(operand, Scalar))
+    if operation.indexed:
+        strides = [*strides, layout.contiguous_strides(shape)]
     for part in walk.parts(shape, tuple(strides), setting):
         fields: dict[str, Any] = {
-            name: operand if isinstance(operand, Scalar) else pointer(operand, offset)
-            for name, operand, offset in zip(_FIELDS, inputs, part.offsets, strict=False)
-        }
-        fields |= {
-            "r": pointer(result, part.offsets[-1]),
+            **own,
+            **{
+                name: operand if isinstance(operand, Scalar) else pointer(operand, offset)
+                for name, operand, offset in zip(_INPUTS, inputs, part.offsets, strict=False)
+            },
+            **{
+                name: pointer(result, offset)
+                for name, result, offset in zip(_RESULTS, results, part.offsets[len(inputs) :], strict=False)
+            },
             "count": part.numbers,
             "plan": part.plan,
             "layout_": part.values,
         }
-        dispatch_kernel(modes[*part.mode, immediate], part.groups, fields, writes=("r",))
+        if operation.indexed:
+            fields["origin"] += part.offsets[-1]
+        dispatch_kernel(modes[*part.mode, immediate], part.groups, fields, writes=operation.written)
 
 
 def index_limit(device: _vk.Device, *dtypes: DType) -> int:

@@ -20,6 +20,7 @@ _WIDTH, _HEIGHT, _BAND, _TURNED, _FOLDED, _BACKWARD = 8, 12, 16, 20, 24, 25
 _SQUARE = 5  # the tile of turned operands has rows of 2^5 elements where these fit
 _LARGEST_BAND = 5
 _WASTE = 4  # elements are numbered where tiles would be this many times as many
+TURNABLE = 3  # inputs of a kernel that turns, at most
 _TURNING_STRIDE = 8  # how many times longer the stride along x than along y makes turning worth its while
 
 
@@ -41,17 +42,15 @@ class Setting(NamedTuple):
     elements: int  # of an invocation, a power of two
     groups: tuple[int, int, int]  # the device's limits
     turns: bool  # whether the device gains from turning
-    ordered: bool  # whether the expression depends on the order of the axes
+    inputs: int  # how many of the operands; the others are results, and the place in C order
     limit: int  # the largest index
 
 
 @functools.lru_cache(maxsize=1024)
 def parts(shape: Shape, strides: tuple[Strides, ...], setting: Setting) -> tuple[Part, ...]:
-    """The dispatches that walk operands with these strides, the result last, over `shape`."""
-    if not setting.ordered:
-        shape, last, others = layout.sort_by_stride(shape, strides[-1], *strides[:-1])
-        strides = (*others, last)
-    collapsed, rows = layout.collapse(shape, strides)
+    """The dispatches that walk operands with these strides, the inputs first, over `shape`."""
+    shape, _, others = layout.sort_by_stride(shape, strides[setting.inputs], *strides)
+    collapsed, rows = layout.collapse(shape, others)
     slices = layout.index_slices(collapsed, rows, setting.limit)
     return tuple(_part(part, taken, offsets, setting) for part, taken, offsets in slices)
 
@@ -59,11 +58,12 @@ def parts(shape: Shape, strides: tuple[Strides, ...], setting: Setting) -> tuple
 def _part(shape: Shape, strides: list[Strides], offsets: list[int], setting: Setting) -> Part:
     if len(shape) == 1:
         shape, strides = (1, *shape), [(0, *steps) for steps in strides]
-    order = _order(shape, strides, setting.ordered)
+    order = _order(shape, strides, setting.inputs)
     shape = tuple(shape[axis] for axis in order)
     strides = [tuple(steps[axis] for axis in order) for steps in strides]
-    across = [_turns(steps[-1], steps[-2]) for steps in strides[:-1]]
-    turned = sum(turns << k for k, turns in enumerate(across)) if setting.turns else 0
+    across = [_turns(steps[-1], steps[-2]) for steps in strides[: setting.inputs]]
+    turns = setting.turns and setting.inputs <= TURNABLE
+    turned = sum(turned << k for k, turned in enumerate(across)) if turns else 0
     tile = (setting.invocations * setting.elements).bit_length() - 1
     width = _width(shape[-1], shape[-2], tile, setting.invocations.bit_length() - 1, any(across))
     tiles = -(-shape[-1] >> width), -(-shape[-2] >> tile - width)
@@ -96,14 +96,14 @@ def _turns(along_x: int, along_y: int) -> bool:
     return along_y != 0 and abs(along_x) >= _TURNING_STRIDE * abs(along_y)
 
 
-def _order(shape: Shape, strides: list[Strides], ordered: bool) -> list[int]:
+def _order(shape: Shape, strides: list[Strides], inputs: int) -> list[int]:
     """The axes with y and x as the last two: y is where most inputs have their neighbours, else the longest but x."""
     axes = list(range(len(shape)))
-    if ordered or len(shape) == 2:
+    if len(shape) == 2:
         return axes
     x = axes.pop()
     nearest: Counter[int] = Counter()
-    for steps in strides[:-1]:
+    for steps in strides[:inputs]:
         y = min(axes, key=lambda axis: (abs(steps[axis]) or math.inf, shape[axis] == 1))
         nearest[y] += _turns(steps[x], steps[y])
     y, votes = nearest.most_common(1)[0] if nearest else (axes[-1], 0)

@@ -29,6 +29,7 @@ from .. import configuration
 from ..cache import DiskCache
 from ..errors import ShaderError
 from . import archive
+from .advice import advice
 from .module import is_whole
 
 TARGET = "vulkan1.2"
@@ -39,18 +40,38 @@ _PACKAGE = Path(__file__).parents[1]
 _VERSIONS = DiskCache("compiler", lambda said: b"\n" in said)
 _INCLUDE = re.compile(r'[ \t]*#include[ \t]+(?:"([^"]+)"|(\w+))')
 _ANY_INCLUDE = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
+_CONSEQUENCES = ("compilation terminated", "'' : missing #endif")  # errors of the compiler that follow from one before
+_LINE = re.compile(r"\s*#\s*line\s+(\d+)(?:\s+(\d+))?")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _INSTALL = "Install it (Debian and Ubuntu: apt install glslang-tools) and run again."
 _ROOM = "Make room there, or name another folder in the environment variable TMPDIR, and run again."
 _damaged: dict[str, None] = {}  # why some of what came with vkarray cannot be used, in order
 
 
+class Text(NamedTuple):
+    """GLSL that does not lie in a file. Its `#line n k` says that what follows is line n of the source k, counted from 1.
+
+    `sources` has of each what it is called and what its author wrote; `details` is what errors of the compiler end with.
+    """
+
+    code: str = ""
+    sources: tuple[tuple[str, str], ...] = ()
+    details: str = ""
+
+
+NO_TEXT = Text()
+
+
 class Variant(NamedTuple):
-    """One specialisation of a template: the file below `glsl/` without its suffix, defines, and a name for people."""
+    """One specialisation of a template: the file below `glsl/` without its suffix, defines, and a name for people.
+
+    `text` takes the place of the template's `#include TEXT`.
+    """
 
     template: str
     defines: tuple[tuple[str, str], ...]
     label: str
+    text: Text = NO_TEXT
 
 
 @functools.cache
@@ -81,15 +102,16 @@ def _inside(path: str) -> Path:
 
 
 @functools.cache
-def _file(path: str) -> str:
+def file_text(path: str) -> str:
+    """The text of a file below the shader folder. Raises ShaderError where it cannot be read."""
     try:
         return _inside(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:  # the second one from text that is not UTF-8
         raise ShaderError(f"The shader file glsl/{path} cannot be read ({error}); reinstall vkarray.") from error
 
 
-def _included(path: str, values: dict[str, str]) -> str:
-    """The text of a file with its includes inlined; `#include NAME` takes the path that the define NAME holds.
+def included(paths: Iterable[str], values: dict[str, str]) -> str:
+    """The text of files with their includes inlined; `#include NAME` takes the path that the define NAME holds.
 
     Library files have include guards, so a repeated include is dropped where the first one is certain to have been
     read (it stood in no #if but guards), and where the file is being read already.
@@ -102,14 +124,14 @@ def _included(path: str, values: dict[str, str]) -> str:
         if certain:
             seen.add(path)
         lines, depth = [], 0
-        for line in _file(path).splitlines():
+        for line in file_text(path).splitlines():
             directive = line.lstrip()
             if directive.startswith("#if"):
                 depth += not directive.startswith("#ifndef LIB_")
             elif directive.startswith("#endif"):
                 depth = max(depth - 1, 0)
             include = _INCLUDE.match(line)
-            if include is None:
+            if include is None or include[2] == "TEXT":
                 lines.append(line)
                 continue
             name = include[1] or values.get(include[2])
@@ -121,19 +143,20 @@ def _included(path: str, values: dict[str, str]) -> str:
                 lines += expand(name, certain and depth == 0, (*open_files, path))
         return lines
 
-    return "\n".join(expand(path, True, ()))
+    return "\n".join([line for path in paths for line in expand(path, True, ())])
 
 
 @functools.lru_cache(maxsize=4096)
 def _body(template: str, includes: tuple[tuple[str, str], ...]) -> str:
-    return _included(f"{template}.comp", dict(includes))
+    return included([f"{template}.comp"], dict(includes))
 
 
 def resolve(variant: Variant) -> str:
     """The complete GLSL of a variant: version, defines, template with its includes."""
     includes = tuple((name, value) for name, value in variant.defines if value.startswith('"'))
     lines = [f"#define {name} {value}" for name, value in variant.defines if not value.startswith('"')]
-    return "\n".join(["#version 460", *lines, _body(variant.template, includes)])
+    body = _body(variant.template, includes).replace("#include TEXT", variant.text.code)
+    return "\n".join(["#version 460", *lines, body])
 
 
 def _digest(text: str) -> str:
@@ -262,10 +285,13 @@ def disassembly(code: bytes, label: str) -> str:
     return f"; vkarray: {label}\n{(done.stdout or done.stderr).decode(errors='replace')}"
 
 
-def compile_glsl(source: str, label: str, details: str = "") -> bytes:
+def compile_glsl(source: str, label: str, text: Text = NO_TEXT) -> bytes:
     """Compile a complete GLSL compute shader. Raises ShaderError with the compiler's own words."""
     if _ANY_INCLUDE.search(COMMENT.sub(" ", source.replace("\\\n", ""))):  # of files that the caches' keys do not know
-        raise ShaderError(f"{label}: a shader cannot #include files; put their text into the source.")
+        raise ShaderError(
+            f"{label}: a shader cannot #include files; put their text into the source. The library's own functions come with "
+            "a line such as #include <vkarray/float32>."
+        )
     path = compiler()
     if path is None:
         damaged = damage()
@@ -276,14 +302,14 @@ def compile_glsl(source: str, label: str, details: str = "") -> bytes:
         )
     try:
         with tempfile.TemporaryDirectory(prefix="vkarray-", ignore_cleanup_errors=True) as folder:
-            return _compile_in(Path(folder), path, source, label, details)
+            return _compile_in(Path(folder), path, source, label, text)
     except OSError as error:
         raise ShaderError(
             f"{label}: the shader cannot be compiled: temporary files in {tempfile.tempdir} fail ({error}). {_ROOM}"
         ) from error
 
 
-def _compile_in(folder: Path, path: str, source: str, label: str, details: str) -> bytes:
+def _compile_in(folder: Path, path: str, source: str, label: str, text: Text) -> bytes:
     output_path = folder / "shader.spv"
     (folder / "shader.comp").write_bytes(source.encode())
     target = next((_NEWER[one] for one in _NEWER if f"#extension {one} " in source), TARGET)
@@ -291,7 +317,7 @@ def _compile_in(folder: Path, path: str, source: str, label: str, details: str) 
     if done.returncode != 0 or not output_path.exists():
         said = (done.stdout + done.stderr).decode(errors="replace")
         said = said or f"{COMPILER} ended with status {done.returncode} and said nothing."
-        raise ShaderError(_compile_message(source, said, label, details))
+        raise ShaderError(_compile_message(source, said, label, text))
     code = output_path.read_bytes()
     if not is_whole(code):  # the compiler does not notice a full disk
         raise ShaderError(
@@ -303,29 +329,41 @@ def _compile_in(folder: Path, path: str, source: str, label: str, details: str) 
 
 def _numbered(source: str) -> dict[int, str]:
     """The lines of a source by the numbers that the compiler gives them: `#line n` says that of the next one."""
-    numbered, number = {}, 1
+    numbered, number, own = {}, 1, True
     for line in source.splitlines():
-        directive = re.match(r"\s*#\s*line\s+(\d+)", line)
+        directive = _LINE.match(line)
         if directive:
-            number = int(directive[1])
+            number, own = int(directive[1]), directive[2] in (None, "0")
         else:
-            numbered[number] = line
+            if own:
+                numbered[number] = line
             number += 1
     return numbered
 
 
-def _compile_message(source: str, output: str, label: str, details: str) -> str:
+def _compile_message(source: str, output: str, label: str, text: Text) -> str:
     """The compiler's errors, each with the line of source it speaks of."""
     lines, shown = _numbered(source), []
     for line in output.splitlines():
-        found = re.match(r"ERROR: (?:.*?:(\d+): )?(.*)", line)
-        if found and found[1]:
-            number = int(found[1])
-            shown.append(f"  line {number}: {found[2]}\n    {lines.get(number, '').strip()}")
-        elif found and not shown:  # of the shader as a whole, such as a missing main
-            shown.append(f"  {found[2]}")
+        found = re.match(r"ERROR: (?:(.*?):(\d+): )?(.*)", line)
+        if not found or any(told in line for told in _CONSEQUENCES):
+            continue
+        if found[2]:
+            number, place = int(found[2]), int(found[1]) if found[1].isdigit() else 0
+            where, said = f"line {number}", lines.get(number, "")
+            if 0 < place <= len(text.sources):
+                title, written = text.sources[place - 1]
+                where += f" of {title}" if title else ""
+                said = dict(enumerate(written.split("\n"), 1)).get(number, "")
+            elif text.sources:
+                where, said = "after the last line (are all brackets closed?)", ""
+            shown.append(f"  {where}: {found[3].strip()}\n    {said.strip()}".rstrip())
+            if told := advice(found[3], said):
+                shown.append(f"    {told}")
+        elif not shown:  # of the shader as a whole, such as a missing main
+            shown.append(f"  {found[3]}")
     body = "\n".join(shown) or output.strip()
-    return f"{label}: the shader does not compile.\n{body}" + (f"\n{details}" if details else "")
+    return f"{label}: the shader does not compile.\n{body}" + (f"\n{text.details}" if text.details else "")
 
 
 # So long a thread waits for another one that makes the same shader. Not for ever: that one may have ended in Ctrl-C, or a
@@ -363,15 +401,18 @@ def spirv(variant: Variant) -> bytes:
     try:
         found = _compiled.get(variant)
         if found is None:
-            details = "Defines: " + ", ".join(f"{name}={value}" for name, value in variant.defines)
-            found = _compiled[variant] = spirv_of_source(resolve(variant), variant.label, details)
+            text = variant.text
+            if not text.code:
+                defines = ", ".join(f"{name}={value}" for name, value in variant.defines)
+                text = Text(details=f"Defines: {defines}")
+            found = _compiled[variant] = spirv_of_source(resolve(variant), variant.label, text)
     finally:
         _making.pop(variant, None)
         mine.set()
     return found
 
 
-def spirv_of_source(source: str, label: str, details: str = "") -> bytes:
+def spirv_of_source(source: str, label: str, text: Text = NO_TEXT) -> bytes:
     """The SPIR-V of a complete GLSL source, from the archive, the disk cache or the compiler."""
     try:
         source.encode()
@@ -380,13 +421,13 @@ def spirv_of_source(source: str, label: str, details: str = "") -> bytes:
     debug = configuration.current().debug
     if debug >= 4:
         print(source, file=sys.stderr)
-    found = _found_or_compiled(source, label, details, debug)
+    found = _found_or_compiled(source, label, text, debug)
     if debug >= 5:
         print(disassembly(found, label), file=sys.stderr)
     return found
 
 
-def _found_or_compiled(source: str, label: str, details: str, debug: int) -> bytes:
+def _found_or_compiled(source: str, label: str, text: Text, debug: int) -> bytes:
     digest = _digest(source)
     found = _that_came_with_vkarray(digest)
     if found is not None:
@@ -396,7 +437,7 @@ def _found_or_compiled(source: str, label: str, details: str, debug: int) -> byt
     found = CACHE.get(key)
     if found is None:
         start = time.perf_counter()
-        found = compile_glsl(source, label, details)
+        found = compile_glsl(source, label, text)
         CACHE.compiles += 1
         if debug >= 1:
             print(f"vkarray: compiled {label} in {(time.perf_counter() - start) * 1e3:.0f} ms", file=sys.stderr)

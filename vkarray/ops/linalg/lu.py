@@ -80,7 +80,7 @@ def _moving_variant(template: str, dtype: DType) -> Variant:
 
 def _strips_variant(dtype: DType, strip: Strip, device: Device) -> Variant:
     """The variant that factors by strips of this kind."""
-    template, defines, label = variant("linalg/lu_strips", dtype, device)
+    template, defines, label, _ = variant("linalg/lu_strips", dtype, device)
     sizes = (("ROWS", str(strip.rows)), ("COLUMNS", str(strip.columns)))
     return Variant(template, (*defines, *sizes), f"{label}, {strip.rows} rows by {strip.columns}")
 

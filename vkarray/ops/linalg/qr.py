@@ -82,7 +82,7 @@ def variants(device: Device) -> Iterator[Variant]:
 
 def _strips_variant(dtype: DType, strip: Strip, device: Device) -> Variant:
     """The variant that factors by strips of this kind."""
-    template, defines, label = variant("linalg/qr_strips", dtype, device)
+    template, defines, label, _ = variant("linalg/qr_strips", dtype, device)
     pack, elements = stacks.pack_of(dtype)
     sizes = (("ROWS", str(strip.rows)), ("COLUMNS", str(strip.columns)), ("PACK", pack), ("PACK_ROWS", str(elements)))
     return Variant(template, (*defines, *sizes), f"{label}, {strip.rows} rows by {strip.columns}")

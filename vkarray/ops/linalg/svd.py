@@ -280,12 +280,12 @@ _SUFFIX = {True: " (shared)", False: ""}
 
 
 def _gram_variant(dtype: DType, device: Device, shared: bool) -> Variant:
-    template, defines, label = variant("linalg/svd_gram", dtype, device)
+    template, defines, label, _ = variant("linalg/svd_gram", dtype, device)
     return Variant(template, (*defines, *_SHARED[shared]), label + _SUFFIX[shared])
 
 
 def _apply_variant(dtype: DType, device: Device, size: int, shared: bool) -> Variant:
-    template, defines, label = variant("linalg/svd_apply", dtype, device)
+    template, defines, label, _ = variant("linalg/svd_apply", dtype, device)
     defines = (*defines, ("SIZE", str(size)), ("WIDTH", str(_WIDTH[shared])), *_SHARED[shared])
     return Variant(template, defines, f"{label} {size}{_SUFFIX[shared]}")
 

@@ -39,7 +39,7 @@ def variants(device: Device) -> Iterator[Variant]:
 def tiles_variant(template: str, dtype: DType, device: Device) -> Variant:
     """The variant of a template that works in tiles."""
     side, depth = TILES[dtype.itemsize]
-    template, defines, label = variant(template, dtype, device)
+    template, defines, label, _ = variant(template, dtype, device)
     return Variant(template, (*defines, ("BLOCK", str(side)), ("DEPTH", str(depth))), label)
 
 
