@@ -53,11 +53,11 @@ class Maker:
         if dtype is vx.bool:
             return self.random.integers(0, 2, shape).astype(bool)
         if dtype in CATEGORIES["integer"]:
-            return self.random.integers(0 if dtype.kind == "unsigned integer" else -20, 20, shape).astype(dtype.name)
+            return self.random.integers(0 if dtype.category == "unsigned integer" else -20, 20, shape).astype(dtype.name)
         values = self.random.normal(size=shape) * 3
         if special and values.size:
             values.flat[self.random.integers(0, values.size)] = self.random.choice(SPECIAL)
-        if dtype.kind == "complex floating":
+        if dtype.category == "complex floating":
             values = values + 1j * self.random.normal(size=shape)
         return values.astype(host_dtype(dtype))
 

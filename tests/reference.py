@@ -69,7 +69,7 @@ def special_values(dtype: DType) -> np.ndarray:
     host = host_dtype(dtype)
     if dtype is vx.bool:
         return np.array([False, True])
-    if "integer" in dtype.kind:
+    if "integer" in dtype.category:
         info = np.iinfo(host)
         edges = [info.min, info.min + 1, info.max - 1, info.max, 0, 1, 2, 3, 7, info.bits - 1]
         return np.array(edges + ([-1, -2, -7] if info.min else []), host)
@@ -79,7 +79,7 @@ def special_values(dtype: DType) -> np.ndarray:
                 1 / limits.eps, 3 / limits.eps, limits.eps, 1 + limits.eps, 1 - limits.eps / 2, tiny, tiny * limits.eps,
                 tiny * 0.75, tiny * 2, np.inf, np.nan]  # fmt: skip
     reals = np.array([sign * value for value in positive for sign in (1, -1)])
-    if dtype.kind == "complex floating":
+    if dtype.category == "complex floating":
         few = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 1e-3, 50.0, limits.max, tiny, np.inf, -np.inf, np.nan])
         return _grid(few, host)
     with np.errstate(over="ignore"):
@@ -105,13 +105,13 @@ def random_values(dtype: DType, count: int, seed: int = 0) -> np.ndarray:
     host = host_dtype(dtype)
     if dtype is vx.bool:
         return generator.integers(0, 2, count).astype(bool)
-    if "integer" in dtype.kind:
+    if "integer" in dtype.category:
         info = np.iinfo(host)
         small = generator.integers(max(info.min, -20), 20, count)
         return np.where(
             generator.random(count) < 0.5, small.astype(host), generator.integers(info.min, info.max, count, host, True)
         )
-    if dtype.kind == "complex floating":
+    if dtype.category == "complex floating":
         values = np.empty(count, host)
         part = vx.float32 if dtype is vx.complex64 else vx.float64
         values.real, values.imag = random_values(part, count, seed + 1), random_values(part, count, seed + 2)
@@ -125,7 +125,7 @@ def normal_values(dtype: DType, shape: tuple[int, ...], seed: int = 0) -> np.nda
     """Normally distributed numbers, complex ones in both parts."""
     generator = np.random.default_rng(seed)
     values = generator.standard_normal(shape)
-    if dtype.kind == "complex floating":
+    if dtype.category == "complex floating":
         values = values + 1j * generator.standard_normal(shape)
     return values.astype(host_dtype(dtype))
 

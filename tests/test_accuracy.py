@@ -32,7 +32,7 @@ def test_all_functions_are_within_their_bounds(tmp_path, capsys):
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert status == 0, "\n".join(line for line in output.splitlines() if "EXCEEDED" in line)
     measured = {(one["function"], one["dtype"]) for one in report["measurements"]}
-    floating = [dtype for dtype in dtypes.DTYPES.values() if "floating" in dtype.kind]
+    floating = [dtype for dtype in dtypes.DTYPES.values() if "floating" in dtype.category]
     wanted = {
         (name, dtype.name) for name, row in ROWS.items() for dtype in supported(row.accepted()) if dtype in floating
     }

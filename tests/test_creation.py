@@ -171,7 +171,7 @@ def test_constants_are_not_shared():
 @given(st.integers(-100, 100), st.integers(-100, 100), st.integers(-20, 20).filter(bool))
 def test_arange_of_integers(start, stop, step):
     for dtype in INTEGERS:
-        if dtype.kind == "signed integer":
+        if dtype.category == "signed integer":
             same(vx.arange(start, stop, step, dtype=dtype), np.arange(start, stop, step), dtype)
     same(vx.arange(start, stop, step), np.arange(start, stop, step), INTEGER)
 

@@ -45,7 +45,7 @@ def operands(row, dtype) -> list[np.ndarray]:
     grids = np.meshgrid(*[special] * row.operands, indexing="ij")
     count = 3000
     columns = [np.concatenate([grid.reshape(-1), random_values(dtype, count, seed)]) for seed, grid in enumerate(grids)]
-    if row.name == "pow" and "integer" in dtype.kind:
+    if row.name == "pow" and "integer" in dtype.category:
         columns[1] = columns[1] % np.array(9, columns[1].dtype)  # NumPy raises for negative exponents
     return columns
 
@@ -78,7 +78,7 @@ def function_of(name: str):
 def expected_values(name: str, dtype, host: list[np.ndarray]) -> np.ndarray:
     """The reference, in wider arithmetic where the result is a rounded number."""
     with np.errstate(all="ignore"):
-        if name == "log1p" and dtype.kind == "complex floating":
+        if name == "log1p" and dtype.category == "complex floating":
             return complex_log1p(host[0])
         if dtype.name in WIDER and name not in SAME_TYPE and ROWS[name].result != "bool":
             return reference(name, [values.astype(WIDER[dtype.name]) for values in host])
@@ -112,7 +112,7 @@ def errors_of(name: str, dtype, host: list[np.ndarray], got: np.ndarray, expecte
 
 def allowed_error(name: str, dtype) -> float:
     """The bound on the error: half a unit for the correctly rounded, one for the other real functions."""
-    if dtype.kind == "complex floating":
+    if dtype.category == "complex floating":
         return 4.0
     if name in CORRECTLY_ROUNDED:
         return 0.5 + 2**-11  # the reference is itself rounded, to 11 bits more for float64
@@ -124,7 +124,7 @@ def check_values(name: str, dtype, host: list[np.ndarray]) -> None:
     got = np.asarray(function_of(name)(*[device_array(values, dtype) for values in host]))
     expected = expected_values(name, dtype, host)
     errors = errors_of(name, dtype, host, got, expected)
-    native = "vx_" not in ROWS[name].expression_for(dtype) or dtype.kind == "complex floating"
+    native = "vx_" not in ROWS[name].expression_for(dtype) or dtype.category == "complex floating"
     if native and dtype.name in WIDER and flushes_subnormals(dtype):
         # Such a driver may take subnormal operands for zeros and give zeros for subnormal results.
         with np.errstate(all="ignore"):
@@ -132,7 +132,7 @@ def check_values(name: str, dtype, host: list[np.ndarray]) -> None:
             other = expected_values(name, dtype, zeroed)
             for candidate in (other, flushed(other, dtype) if other.dtype != bool else other):
                 errors = np.minimum(errors, errors_of(name, dtype, zeroed, got, candidate))
-            if dtype.kind == "complex floating" and other.dtype != bool:
+            if dtype.category == "complex floating" and other.dtype != bool:
                 # Products that it loses on the way are each below the smallest normal number.
                 lost = 4 * vx.finfo(dtype).smallest_normal
                 errors = np.where(np.abs(got - expected) <= lost, 0, errors)

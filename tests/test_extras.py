@@ -97,7 +97,7 @@ def test_pad_of_empty_and_large_arrays() -> None:
 
 def pairs(dtype) -> tuple[np.ndarray, np.ndarray]:
     """All pairs of special values, and numbers with others near them."""
-    special = special_values(dtype)[:: 1 if dtype.kind == "real floating" else 7]
+    special = special_values(dtype)[:: 1 if dtype.category == "real floating" else 7]
     first, second = (part.reshape(-1) for part in np.meshgrid(special, special))
     values = random_values(dtype, 3000)
     with np.errstate(all="ignore"):
@@ -113,7 +113,7 @@ def test_isclose(dtype, equal_nan: bool) -> None:
     for rtol, atol in ((1e-5, 1e-8), (0.0, 0.0), (0.25, 0.0), (0.0, 2.0)):
         got = np.asarray(vx.isclose(vx.asarray(first, dtype=dtype), vx.asarray(second, dtype=dtype),
                                     rtol=rtol, atol=atol, equal_nan=equal_nan))  # fmt: skip
-        wide = np.clongdouble if dtype.kind == "complex floating" else np.longdouble
+        wide = np.clongdouble if dtype.category == "complex floating" else np.longdouble
         with np.errstate(all="ignore"):
             x, y = first.astype(wide), second.astype(wide)
             difference, limit = abs(x - y), atol + rtol * abs(y)

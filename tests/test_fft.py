@@ -34,7 +34,7 @@ NAMES = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 def random_numbers(shape, dtype, seed: int = 0) -> np.ndarray:
     generator = np.random.default_rng(seed)
     values = generator.standard_normal(shape)
-    if dtype.kind == "complex floating":
+    if dtype.category == "complex floating":
         values = values + 1j * generator.standard_normal(shape)
     return values.astype(dtype.name)
 
@@ -371,7 +371,7 @@ def test_does_not_change_its_operand():
 
 @pytest.mark.parametrize("dtype", supported(dtypes.CATEGORIES["real"]), ids=str)
 def test_result_types(dtype, device):
-    wide = dtype is vx.float64 or "floating" not in dtype.kind
+    wide = dtype is vx.float64 or "floating" not in dtype.category
     x = vx.asarray([1, 0, 1, 1, 0, 1, 1, 0], dtype=dtype)
     wide = wide and "shaderFloat64" in device.features
     expected = np.fft.fft([1, 0, 1, 1, 0, 1, 1, 0])

@@ -203,7 +203,7 @@ def test_index_arrays_of_every_integer_dtype(dtype):
     highest = int(np.iinfo(dtype.name).max)
     with pytest.raises(IndexError, match=r"getitem: index \d+ is out of bounds for axis 0 of length 7"):
         np.asarray(array[vx.asarray([highest], dtype=dtype)])
-    if dtype.kind == "signed integer":
+    if dtype.category == "signed integer":
         check(vx.take(array, vx.asarray([-1, -7], dtype=dtype), axis=0), values[[-1, -7]])
 
 

@@ -30,7 +30,7 @@ def values(dtype, shape, seed: int = 0) -> np.ndarray:
     """Normally distributed numbers."""
     generator = np.random.default_rng(seed)
     result = generator.standard_normal(shape)
-    if dtype.kind == "complex floating":
+    if dtype.category == "complex floating":
         result = result + 1j * generator.standard_normal(shape)
     return result.astype(host_dtype(dtype))
 
@@ -43,7 +43,7 @@ def definite(dtype, shape, seed: int = 0) -> np.ndarray:
 
 def orthogonal(dtype, n: int, seed: int = 0) -> np.ndarray:
     """A matrix with orthonormal columns, in NumPy's widest type."""
-    wide = np.complex128 if dtype.kind == "complex floating" else np.float64
+    wide = np.complex128 if dtype.category == "complex floating" else np.float64
     return np.linalg.qr(values(dtype, (n, n), seed).astype(wide))[0]
 
 
@@ -53,7 +53,7 @@ def frobenius(x: np.ndarray) -> np.ndarray:
 
 def check_solution(a: np.ndarray, x: np.ndarray, b: np.ndarray, dtype) -> None:
     """||a x - b|| <= 10 n eps ||a|| ||x|| for each matrix of a stack."""
-    wide = np.float64 if a.shape[-1] > 300 and dtype.bits == 32 and dtype.kind == "real floating" else WIDER[dtype.name]
+    wide = np.float64 if a.shape[-1] > 300 and dtype.bits == 32 and dtype.category == "real floating" else WIDER[dtype.name]
     a, x, b = (array.astype(wide) for array in (a, x, b))
     residual = frobenius(a @ x - b)
     assert np.all(residual <= 10 * a.shape[-1] * vx.finfo(dtype).eps * frobenius(a) * frobenius(x))
@@ -61,7 +61,7 @@ def check_solution(a: np.ndarray, x: np.ndarray, b: np.ndarray, dtype) -> None:
 
 def check_factor(a: np.ndarray, factor: np.ndarray, dtype) -> None:
     """||a - l l^H|| <= 10 n eps ||a|| for each matrix of a stack, and l is lower triangular."""
-    wide = np.float64 if a.shape[-1] > 300 and dtype.bits == 32 and dtype.kind == "real floating" else WIDER[dtype.name]
+    wide = np.float64 if a.shape[-1] > 300 and dtype.bits == 32 and dtype.category == "real floating" else WIDER[dtype.name]
     assert np.all(np.triu(factor, 1) == 0)
     assert np.all(np.einsum("...ii->...i", factor).imag == 0)
     a, factor = a.astype(wide), factor.astype(wide)
@@ -260,7 +260,7 @@ def test_determinants(dtype) -> None:
         n = shape[-1]
         condition = np.linalg.cond(a.astype(np.complex128)) if a.size else np.ones(shape[:-2])
         bound = 10 * max(n, 1) ** 1.5 * eps * condition
-        wide = np.complex128 if dtype.kind == "complex floating" else np.float64
+        wide = np.complex128 if dtype.category == "complex floating" else np.float64
         expected_sign, expected_logarithm = np.linalg.slogdet(a.astype(wide))
         got = np.asarray(vx.linalg.det(vx.asarray(a)))
         sign, logarithm = vx.linalg.slogdet(vx.asarray(a))

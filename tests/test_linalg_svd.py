@@ -26,7 +26,7 @@ EMPTY = [(0, 0), (0, 3), (3, 0), (0, 4, 4), (2, 0, 3), (2, 3, 0)]
 
 
 def unitary(dtype, n: int, seed: int = 0) -> np.ndarray:
-    wide = np.complex128 if dtype.kind == "complex floating" else np.float64
+    wide = np.complex128 if dtype.category == "complex floating" else np.float64
     return np.linalg.qr(normal_values(dtype, (n, n), seed).astype(wide))[0]
 
 
@@ -155,7 +155,7 @@ def with_block(n: int, block: np.ndarray) -> np.ndarray:
 def hard_matrices(dtype) -> dict[str, np.ndarray]:
     """Matrices with singular values that are zero, equal, close or of very different size."""
     n = 40
-    random = normal_values(dtype, (n, n)).astype(np.complex128 if dtype.kind == "complex floating" else np.float64)
+    random = normal_values(dtype, (n, n)).astype(np.complex128 if dtype.category == "complex floating" else np.float64)
     grades = np.logspace(0, -30, n)
     left, right = unitary(dtype, n, 1), unitary(dtype, n, 2)
     return {
@@ -208,7 +208,7 @@ def test_magnitudes(dtype):
     limits = vx.finfo(dtype)
     generator = np.random.default_rng(0)
     parts = generator.choice([-1, 1], (2, 12, 12)) * generator.uniform(1, 2, (2, 12, 12))
-    a = parts[0] + 1j * parts[1] if dtype.kind == "complex floating" else parts[0]
+    a = parts[0] + 1j * parts[1] if dtype.category == "complex floating" else parts[0]
     for scale in (limits.max / 64, limits.smallest_normal * 128):
         scaled = (a * scale).astype(host_dtype(dtype))
         check(vx.asarray(scaled), scaled)

@@ -38,7 +38,7 @@ def values_of(dtype, shape, seed: int = 0) -> np.ndarray:
     if dtype in CATEGORIES["integer"]:
         return random_values(dtype, int(np.prod(shape)), seed).reshape(shape)
     values = generator.standard_normal(shape)
-    if dtype.kind == "complex floating":
+    if dtype.category == "complex floating":
         values = values + 1j * generator.standard_normal(shape)
     values = values.astype(host_dtype(dtype))
     return (values.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32) if dtype is vx.bfloat16 else values
@@ -57,7 +57,7 @@ def check(got: vx.VkArray, function, first: np.ndarray, second: np.ndarray, dtyp
     expected = function(first.astype(wide), second.astype(wide))
     size = function(np.abs(first.astype(wide)), np.abs(second.astype(wide)))
     unit = vx.finfo(vx.float32 if dtype.bits < 32 else dtype).eps / 2
-    bound = (length + 3) * (3 if dtype.kind == "complex floating" else 1) * unit * size
+    bound = (length + 3) * (3 if dtype.category == "complex floating" else 1) * unit * size
     if dtype.bits < 32:
         bound = bound + vx.finfo(dtype).eps / 2 * np.abs(expected) + vx.finfo(dtype).smallest_normal
     assert host.shape == expected.shape
@@ -355,7 +355,7 @@ def test_tiles_that_waste_little_are_chosen(device, monkeypatch, shape, dtype, e
 def test_the_set_of_variants_is_closed(device, only) -> None:
     listed = set(stacks.variants(device))
     for dtype in NUMERIC:
-        source = dtype if dtype.bits >= 32 or dtype.kind != "real floating" else vx.float32
+        source = dtype if dtype.bits >= 32 or dtype.category != "real floating" else vx.float32
         for shape in [(4, 4), (40, 40), (20, 300), (300, 20), (1000, 1000), (8192, 8192)]:
             tile = stacks.choose_tile(device, shape, source)
             for target in (dtype, stacks.partial_dtype(dtype)):
@@ -374,7 +374,7 @@ def test_repeated_calls_give_the_same_bits() -> None:
             np.testing.assert_array_equal(np.asarray(vx.matmul(a, b)), expected)
 
 
-@pytest.mark.parametrize("dtype", [dtype for dtype in FLOATING if dtype.kind == "real floating"], ids=str)
+@pytest.mark.parametrize("dtype", [dtype for dtype in FLOATING if dtype.category == "real floating"], ids=str)
 def test_nan_and_infinity_stay_in_their_rows_and_columns(dtype) -> None:
     first, second = np.ones((20, 33), host_dtype(dtype)), np.ones((33, 18), host_dtype(dtype))
     first[3, 32], first[19, 0], second[5, 17] = np.nan, np.inf, -np.inf

@@ -32,9 +32,9 @@ AXIAL = hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=4)
 def values_of(dtype, shape, seed: int) -> np.ndarray:
     """Small whole numbers, which every type holds and every sum and product keeps exact."""
     generator = np.random.default_rng(seed)
-    low = 0 if dtype.kind in ("bool", "unsigned integer") else -3
+    low = 0 if dtype.category in ("bool", "unsigned integer") else -3
     values = generator.integers(low, 2 if dtype is vx.bool else 4, shape)
-    if dtype.kind == "complex floating":
+    if dtype.category == "complex floating":
         values = values + 1j * generator.integers(-3, 4, shape)
     return np.asarray(values).astype(dtype.name)
 

@@ -45,7 +45,7 @@ def values_of(dtype, shape, seed: int = 0) -> np.ndarray:
         values = random_values(dtype, count, seed)
     else:
         values = generator.standard_normal(count) * 3 + 1
-        if dtype.kind == "complex floating":
+        if dtype.category == "complex floating":
             values = values + 1j * generator.standard_normal(count)
     values = np.where(generator.random(count) < 0.1, 0, values).astype(host_dtype(dtype)).reshape(shape)
     return rounded_to(values, dtype)
@@ -70,7 +70,7 @@ def layouts(values: np.ndarray, dtype):
 def integer_width(dtype) -> np.dtype:
     """NumPy's type of a sum: the default integer of the device for narrower ones."""
     default = vx.asarray(0).dtype
-    if dtype is vx.bool or (dtype.kind == "signed integer" and dtype.bits < default.bits):
+    if dtype is vx.bool or (dtype.category == "signed integer" and dtype.bits < default.bits):
         return np.dtype(default.name)
     return np.dtype(f"u{default.name}" if dtype.bits < default.bits else dtype.name)
 

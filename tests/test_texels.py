@@ -19,7 +19,7 @@ CASES = [
     (name, dtype)
     for name in ("sum", "var", "argmax", "count_nonzero")
     for dtype in DTYPES_OF_A_WORD
-    if reductions.REDUCTIONS[name].accepts(dtype) and (name != "var" or dtype.kind == "real floating")
+    if reductions.REDUCTIONS[name].accepts(dtype) and (name != "var" or dtype.category == "real floating")
 ]
 
 

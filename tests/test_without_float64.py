@@ -25,7 +25,7 @@ FUNCTIONS = {
     for name, function in sorted(vars(namespace).items())
     if callable(function) and not name.startswith("_") and not inspect.isclass(function)
 }
-INTEGERS = [dtype for dtype in supported(dtypes.DTYPES.values()) if "integer" in dtype.kind]
+INTEGERS = [dtype for dtype in supported(dtypes.DTYPES.values()) if "integer" in dtype.category]
 # Columns, a positive definite matrix, and what stands beside an array of integers.
 VALUES = {"vector": [1, 2, 3, 5], "matrix": [[4, 1, 0], [1, 3, 1], [0, 1, 2]]}
 BESIDE = {"nothing": None, "itself": ..., "a float": 0.5, "float32": vx.float32}

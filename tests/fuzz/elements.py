@@ -55,7 +55,7 @@ def _tamed(name: str, chain: Chain, operands: list[Any]) -> list[Any] | None:
     """Operands for which the operation is defined: no divisors of 0, shifts and powers of integers within their range."""
     if name in ("floor_divide", "remainder", "pow", "bitwise_left_shift", "bitwise_right_shift"):
         second = operands[1]
-        if isinstance(second, Entry) and "floating" not in second.array.dtype.kind:
+        if isinstance(second, Entry) and "floating" not in second.array.dtype.category:
             low = 0 if name == "pow" else 1
             host = (np.abs(second.host.astype(np.int64)) % 7 + low).astype(second.host.dtype)
             operands[1] = Entry(vx.asarray(host, dtype=second.array.dtype), host, f"{second.array.dtype} of 0 to 7")
@@ -76,7 +76,7 @@ def elementwise(chain: Chain) -> Step | None:
     first = chain.entry(category)
     operands: list[Any] = [first]
     if row.operands == 2:
-        lone = chain.chance(0.2) and first.array.dtype.kind != "bool"
+        lone = chain.chance(0.2) and first.array.dtype.category != "bool"
         same = None if chain.chance(0.5) else first.array.dtype
         operands.append(scalar(chain, first.array.dtype) if lone else chain.beside(first.host.shape, category, same))
         if chain.chance(0.2):
@@ -88,16 +88,16 @@ def elementwise(chain: Chain) -> Step | None:
     compute, result = _result_dtype(name, operands)
     if compute not in CATEGORIES[row.category] and row.integers == "keep":
         return None
-    if name in OF_REALS_ALONE and compute.kind == "complex floating":
+    if name in OF_REALS_ALONE and compute.category == "complex floating":
         return None
     if name == "nextafter" and compute is vx.bfloat16:  # NumPy has no such neighbours
         return None
     if any(one not in chain.dtypes for one in (compute, result)):
         return None
     exact = name in EXACT and not (
-        compute.kind == "complex floating" and name in ("multiply", "divide", "square", "sqrt", "abs")
+        compute.category == "complex floating" and name in ("multiply", "divide", "square", "sqrt", "abs")
     )
-    exact = exact or (name == "pow" and "floating" not in compute.kind)
+    exact = exact or (name == "pow" and "floating" not in compute.category)
     kind = host_dtype(compute) if exact else wider(compute)
     hosts = []
     for one in operands:
@@ -111,18 +111,18 @@ def elementwise(chain: Chain) -> Step | None:
         bound = None
         if not exact:
             size = np.abs(expected)
-            if compute.kind == "complex floating":
+            if compute.category == "complex floating":
                 size = size + (
                     np.abs(hosts[0]) + np.abs(hosts[-1]) if name in ("log", "log2", "log10", "logaddexp") else 0
                 )
-            ulps = 16 if compute.kind == "complex floating" else 2
+            ulps = 16 if compute.category == "complex floating" else 2
             bound = tolerance(
                 result, ulps, size + (0.05 if name == "logaddexp" else 0)
             )  # its zeros are sums that cancel
-        elif result.kind != "bool":
+        elif result.category != "bool":
             expected = rounded(expected, result)
     values = [one.array if isinstance(one, Entry) else one for one in operands]
-    if not exact and compute.kind == "complex floating" and not np.all(np.isfinite(expected)):
+    if not exact and compute.category == "complex floating" and not np.all(np.isfinite(expected)):
         return None
 
     def text():
@@ -164,9 +164,9 @@ def astype(chain: Chain) -> Step | None:
     x = chain.entry()
     target = chain.dtype()
     source = x.array.dtype
-    if source.kind == "complex floating" and target.kind not in ("complex floating", "bool"):
+    if source.category == "complex floating" and target.category not in ("complex floating", "bool"):
         return None
-    if "integer" in target.kind and "floating" in source.kind:  # NumPy's result is undefined beyond the range
+    if "integer" in target.category and "floating" in source.category:  # NumPy's result is undefined beyond the range
         info = np.iinfo(target.name)
         with np.errstate(all="ignore"):
             if not np.all((x.host > max(info.min, -(2**31))) & (x.host < min(info.max, 2**31))):

@@ -29,7 +29,7 @@ def product(chain: Chain) -> Step | None:
     shape = (k,) if chain.chance(0.3) else (k, chain.choice((1, 2, 3, 5, 8, 17)))
     y = chain.fresh(x.array.dtype, shape)
     dtype = x.array.dtype
-    if "floating" in dtype.kind and not all(_moderate(one) for one in (x, y)):
+    if "floating" in dtype.category and not all(_moderate(one) for one in (x, y)):
         return None
     if dtype in CATEGORIES["integer"]:
         return Step(
@@ -54,10 +54,10 @@ def contraction(chain: Chain) -> Step | None:
     )
     sides = {letter: chain.choice((1, 2, 3, 5)) for letter in "ijklb"}
     dtype = chain.choice(
-        one for one in chain.dtypes if one.kind != "bool" and one is not vx.bfloat16 and one is not vx.float16
+        one for one in chain.dtypes if one.category != "bool" and one is not vx.bfloat16 and one is not vx.float16
     )
     parts = [chain.fresh(dtype, tuple(sides[letter] for letter in part)) for part in formula.split("->")[0].split(",")]
-    if "floating" in dtype.kind and not all(map(_moderate, parts)):
+    if "floating" in dtype.category and not all(map(_moderate, parts)):
         return None
     hosts = [one.host if dtype in CATEGORIES["integer"] else one.host.astype(wider(dtype)) for one in parts]
     expected = np.einsum(formula, *hosts)
@@ -82,7 +82,7 @@ def factorisation(chain: Chain) -> Step | None:
     dtype = chain.choice(one for one in chain.dtypes if one.name in FACTORED)
     n, stack = chain.integer(1, 9), chain.choice(((), (), (2,), (3, 2)))
     random = chain.random.standard_normal
-    a = random((*stack, n, n)) + (1j * random((*stack, n, n)) if dtype.kind == "complex floating" else 0)
+    a = random((*stack, n, n)) + (1j * random((*stack, n, n)) if dtype.category == "complex floating" else 0)
     adjoint = np.conj(np.swapaxes(a, -1, -2))
     a = a @ adjoint + n * np.eye(n) if name in ("cholesky", "eigh") else a + 3 * n * np.eye(n)
     host = a.astype(dtype.name)
@@ -105,7 +105,7 @@ def factorisation(chain: Chain) -> Step | None:
         if name == "cholesky":
             lower = vx.linalg.cholesky(x)
             return (
-                vx.matmul(lower, vx.conj(lower.mT)) if dtype.kind == "complex floating" else vx.matmul(lower, lower.mT)
+                vx.matmul(lower, vx.conj(lower.mT)) if dtype.category == "complex floating" else vx.matmul(lower, lower.mT)
             )
         if name == "qr":
             q, r = vx.linalg.qr(x)
@@ -116,7 +116,7 @@ def factorisation(chain: Chain) -> Step | None:
 
     wanted = {
         "solve": lambda: np.ones((*stack, n, 2)), "inv": lambda: np.broadcast_to(np.eye(n), host.shape),
-        "det": lambda: np.linalg.det(host.astype(np.complex128 if dtype.kind == "complex floating" else np.float64)),
+        "det": lambda: np.linalg.det(host.astype(np.complex128 if dtype.category == "complex floating" else np.float64)),
         "cholesky": lambda: host, "qr": lambda: host,
         "svd": lambda: np.linalg.svd(host.astype(np.complex128), compute_uv=False),
         "eigh": lambda: np.linalg.eigvalsh(host.astype(np.complex128)),
@@ -135,7 +135,7 @@ def transform(chain: Chain) -> Step | None:
     if x.host.size == 0 or not np.all(np.isfinite(x.host)) or (name in ("irfft", "hfft") and x.host.shape[-1] < 2):
         return None
     single = x.array.dtype.bits <= 32
-    exact = x.host.astype(np.complex128 if x.array.dtype.kind == "complex floating" else np.float64)
+    exact = x.host.astype(np.complex128 if x.array.dtype.category == "complex floating" else np.float64)
     options: dict[str, Any] = (
         {}
         if name in ("fftn", "ifftn")

@@ -33,11 +33,11 @@ def tolerance(dtype: DType, ulps: float, reference: Any) -> Any:
 
 def scalar(chain: Chain, dtype: DType) -> Any:
     """A Python number that keeps the type."""
-    if dtype.kind == "bool":
+    if dtype.category == "bool":
         return chain.chance(0.5)
-    if "integer" in dtype.kind:
+    if "integer" in dtype.category:
         return chain.integer(1, 5)
-    if dtype.kind == "complex floating" and chain.chance(0.3):
+    if dtype.category == "complex floating" and chain.chance(0.3):
         return complex(chain.integer(-3, 3), chain.integer(1, 3))
     return chain.choice((0.5, 2.0, -1.25, 3, 0.1))
 

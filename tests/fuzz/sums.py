@@ -45,7 +45,7 @@ def floating_reduction(chain: Chain) -> Step | None:
         "real numeric" if name in ("var", "std") else "floating-point" if name in ("sum", "prod") else "numeric"
     )
     axis, keepdims = _axes(chain, x.host.ndim), chain.chance(0.3)
-    dtype = x.array.dtype if "floating" in x.array.dtype.kind else vx.float64
+    dtype = x.array.dtype if "floating" in x.array.dtype.category else vx.float64
     if dtype not in chain.dtypes or x.host.size == 0 or not np.all(np.isfinite(x.host)):
         return None
     if np.max(np.abs(x.host)) > float(vx.finfo(dtype).max) ** 0.4:  # squares or sums leave the range on the way

@@ -58,7 +58,7 @@ def elementwise_operations() -> Iterator[launch.Operation]:
         for dtype in row.accepted():
             yield row.operation(dtype)
     for source, target in itertools.product(dtypes.DTYPES.values(), repeat=2):
-        if not (source.kind == "complex floating" and target.kind not in ("complex floating", "bool")):
+        if not (source.category == "complex floating" and target.category not in ("complex floating", "bool")):
             yield cast_operation(source, target)
     for dtype in dtypes.DTYPES.values():
         yield from creation.operations_of(dtype)

@@ -240,7 +240,7 @@ class VkArray(Methods):
         return int(self._real_scalar("__index__"))
 
     def _real_scalar(self, method: str) -> Any:
-        if self._dtype.kind == "complex floating":
+        if self._dtype.category == "complex floating":
             raise TypeError(f"{method}: {self._dtype} has no real value; use vkarray.real(x) or complex(x).")
         return self._scalar(method)
 

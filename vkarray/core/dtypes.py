@@ -13,17 +13,17 @@ __all__ = ["CATEGORIES", "DTYPES", "DType", "as_dtype", "category_names"]
 class DType:
     """A data type: compared by identity, one object for each type.
 
-    Attributes: `name` ("float32"), `kind` ("real floating", ...), `bits` (of one component, so 32 for complex64)
+    Attributes: `name` ("float32"), `category` ("real floating", ...), `bits` (of one component, so 32 for complex64)
     and `itemsize` (bytes of one element on the host).
     """
 
-    __slots__ = ("bits", "itemsize", "kind", "name")
+    __slots__ = ("bits", "category", "itemsize", "name")
 
-    def __init__(self, name: str, kind: str, bits: int) -> None:
+    def __init__(self, name: str, category: str, bits: int) -> None:
         self.name: Final = name
-        self.kind: Final = kind
+        self.category: Final = category
         self.bits: Final = bits
-        self.itemsize: Final = bits // 8 * (2 if kind == "complex floating" else 1)
+        self.itemsize: Final = bits // 8 * (2 if category == "complex floating" else 1)
 
     def __repr__(self) -> str:
         return f"vkarray.{self.name}"

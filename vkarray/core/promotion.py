@@ -16,7 +16,7 @@ from .tokens import within
 
 # The floating type that NumPy computes in for an integer (or bool) of a given width.
 _FLOAT_FOR_BITS = {8: dtypes.float16, 16: dtypes.float32, 32: dtypes.float64, 64: dtypes.float64}
-_BY_WIDTH = {(dtype.kind, dtype.bits): dtype for dtype in dtypes.DTYPES.values() if dtype is not dtypes.bfloat16}
+_BY_WIDTH = {(dtype.category, dtype.bits): dtype for dtype in dtypes.DTYPES.values() if dtype is not dtypes.bfloat16}
 
 
 def float_for(dtype: DType) -> DType:
@@ -27,7 +27,7 @@ def float_for(dtype: DType) -> DType:
 def _promote_reals(first: DType, second: DType) -> DType:
     if dtypes.bfloat16 in (first, second):
         other = second if first is dtypes.bfloat16 else first
-        if other.kind in ("bool",) or (other.kind != "real floating" and other.bits == 8):
+        if other.category in ("bool",) or (other.category != "real floating" and other.bits == 8):
             return dtypes.bfloat16
         return _promote_reals(dtypes.float32, other)
     first, second = float_for(first), float_for(second)
@@ -37,19 +37,19 @@ def _promote_reals(first: DType, second: DType) -> DType:
 @functools.cache
 def promote(first: DType, second: DType) -> DType:
     """The common type of two types (standard, "Type Promotion Rules"; mixed kinds as `numpy.promote_types`)."""
-    if first is second or second.kind == "bool":
+    if first is second or second.category == "bool":
         return first
-    if first.kind == "bool":
+    if first.category == "bool":
         return second
     integers = CATEGORIES["integer"]
     if first in integers and second in integers:
-        if first.kind == second.kind:
+        if first.category == second.category:
             return first if first.bits >= second.bits else second
-        signed, unsigned = (first, second) if first.kind == "signed integer" else (second, first)
+        signed, unsigned = (first, second) if first.category == "signed integer" else (second, first)
         if unsigned.bits == 64:
             return dtypes.float64
         return _BY_WIDTH["signed integer", max(signed.bits, 2 * unsigned.bits)]
-    if "complex floating" in (first.kind, second.kind):
+    if "complex floating" in (first.category, second.category):
         bits = max(
             dtype.bits if dtype in CATEGORIES["floating-point"] else float_for(dtype).bits for dtype in (first, second)
         )
@@ -119,7 +119,7 @@ def scalar_kind(value: object) -> int:
 @functools.cache
 def promote_scalar_kind(dtype: DType, kind: int) -> DType:
     """The type of an operation between an array of `dtype` and a Python scalar (NumPy's weak scalars, NEP 50)."""
-    own = _DTYPE_KINDS[dtype.kind]
+    own = _DTYPE_KINDS[dtype.category]
     if kind <= own:
         return dtype
     if kind == 1:
@@ -144,7 +144,7 @@ def check_scalar_range(function: str, value: Any, dtype: DType) -> None:
                 f"{function}: the Python integer {shown(int(value))} is out of bounds for {dtype} ({low} to {high}). "
                 f"Use a wider dtype (dtype=..., or astype for an array)."
             )
-    elif dtype.kind != "bool" and not within(value, -_FLOAT_LIMIT, _FLOAT_LIMIT):
+    elif dtype.category != "bool" and not within(value, -_FLOAT_LIMIT, _FLOAT_LIMIT):
         raise OverflowError(f"{function}: the Python integer {shown(int(value))} is out of bounds for {dtype}.")
 
 
@@ -155,7 +155,7 @@ def shown(value: int) -> str:
 
 def integer_range(dtype: DType) -> tuple[int, int]:
     """The smallest and largest value of an integer type."""
-    if dtype.kind == "signed integer":
+    if dtype.category == "signed integer":
         return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
     return 0, (1 << dtype.bits) - 1
 

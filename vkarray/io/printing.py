@@ -53,7 +53,7 @@ def array_repr(array: VkArray) -> str:
     extras = []
     if array.size > options["threshold"] or (array.size == 0 and array.shape != (0,)):
         extras.append(f"shape={array.shape}")
-    literal = _LITERALS.get(array.dtype.kind)
+    literal = _LITERALS.get(array.dtype.category)
     if array.size == 0 or literal is None or array.dtype is not default_dtype(literal, array.device):
         extras.append(f"dtype={array.dtype.name}")
     if not extras:

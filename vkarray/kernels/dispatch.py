@@ -56,10 +56,10 @@ class Dispatch(NamedTuple):
 
 def number(value: float, dtype: DType) -> Number:
     """A number for a field of 64 bits, of the type in which kernels compute with a real one: float32 for float16 and bfloat16."""
-    if dtype.kind == "real floating":
+    if dtype.category == "real floating":
         return Number(value, "d" if dtype.bits == 64 else "f")
     form = "q" if dtype.bits == 64 else "i"
-    return Number(value, form if dtype.kind == "signed integer" else form.upper())
+    return Number(value, form if dtype.category == "signed integer" else form.upper())
 
 
 def pointer(array: VkArray, elements: int = 0) -> Pointer:

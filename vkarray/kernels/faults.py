@@ -118,13 +118,13 @@ def pending_check(device: Device) -> Status:
 # -- values within limits ---------------------------------------------------------------------------------------
 
 _CHECKED = tuple(
-    dtype for dtype in dtypes.DTYPES.values() if dtype in CATEGORIES["integer"] or dtype.kind == "real floating"
+    dtype for dtype in dtypes.DTYPES.values() if dtype in CATEGORIES["integer"] or dtype.category == "real floating"
 )
 
 
 @functools.cache
 def _variant(dtype: DType, device: Device) -> Variant:
-    real = dtype.kind == "real floating"
+    real = dtype.category == "real floating"
     defines = launch.operand_defines("A", dtype) + launch.compute_defines(dtype)
     defines += (("IS_NAN", "vx_is_nan(value)" if real else "false"),)
     defines += (("LIBRARY", launch.library_path("bits" if real else None, dtype)),)
@@ -140,10 +140,10 @@ def variants(device: Device) -> Iterator[Variant]:
 
 def _form(dtype: DType) -> str:
     """How `struct` packs a number of the type that kernels compute with."""
-    if dtype.kind == "real floating":
+    if dtype.category == "real floating":
         return "d" if dtype.bits == 64 else "f"
     wide = "q" if dtype.bits == 64 else "i"
-    return wide if dtype.kind == "signed integer" else wide.upper()
+    return wide if dtype.category == "signed integer" else wide.upper()
 
 
 def check_values(
@@ -158,10 +158,10 @@ def check_values(
     # What a broadcast repeats is looked at once.
     once = tuple(size if stride else min(size, 1) for size, stride in zip(x._shape, x._strides, strict=True))
     x = launch.contiguous(x if once == x._shape else x._view(once, x._strides))
-    if dtype.kind != "real floating":
+    if dtype.category != "real floating":
         least, most = promotion.integer_range(dtype)
         low, high = (max(low, least), min(high, most)) if low <= most and high >= least else (1, 0)
-    form = "f4x" if dtype.kind == "real floating" else "q" if dtype.kind == "signed integer" else "Q"
+    form = "f4x" if dtype.category == "real floating" else "q" if dtype.category == "signed integer" else "Q"
     code = code_of(fault._replace(form=form))
     check = pending_check(device)
     limit = launch.index_limit(device, dtype)

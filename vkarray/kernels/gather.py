@@ -174,7 +174,7 @@ def _needs_64_bits(index_dtypes: Sequence[DType], reach: int, device: Device) ->
 
 def _as_index(array: VkArray, dtype: DType) -> VkArray:
     """An integer array as int32 or int64; what is too large for that stays out of range of any axis."""
-    if array._dtype.kind == "unsigned integer" and array._dtype.bits >= dtype.bits:
+    if array._dtype.category == "unsigned integer" and array._dtype.bits >= dtype.bits:
         return launch.elementwise(
             _saturating_cast(array._dtype, dtype), (array,), empty(array._shape, dtype, array._device)
         )

@@ -59,9 +59,9 @@ def as_device(device: Any) -> _vk.Device:
 
 def library_folder(dtype: DType) -> str:
     """The folder of glsl/lib with the functions for a compute type (float16 and bfloat16 compute in float32)."""
-    if dtype.kind == "real floating":
+    if dtype.category == "real floating":
         return "float64" if dtype.bits == 64 else "float32"
-    return _KIND_FOLDER[dtype.kind]
+    return _KIND_FOLDER[dtype.category]
 
 
 def library_path(library: str | None, dtype: DType) -> str:
@@ -77,10 +77,10 @@ def compute_defines(dtype: DType) -> Defines:
     wide = dtype.bits == 64
     defines = [("T", f"COMPUTE_{dtype.name}")]
     if dtype in CATEGORIES["integer"]:
-        defines += [("BITS", str(dtype.bits)), ("SIGNED", str(int(dtype.kind == "signed integer")))]
-    if dtype.kind == "complex floating":
+        defines += [("BITS", str(dtype.bits)), ("SIGNED", str(int(dtype.category == "signed integer")))]
+    if dtype.category == "complex floating":
         defines += [("REAL", "double" if wide else "float"), ("COMPLEX", "dvec2" if wide else "vec2")]
-    if wide and dtype.kind.endswith("floating"):
+    if wide and dtype.category.endswith("floating"):
         defines.append(("DOUBLE", "1"))
     return tuple(defines)
 
@@ -96,7 +96,7 @@ def feature_defines(operands: Sequence[DType], device: _vk.Device) -> Defines:
     """WIDE8 and WIDE16 where the device lacks such storage, HAS_INT64 and HAS_FLOAT64 where the kernel uses them."""
     bits = {dtype.bits for dtype in operands}
     features = device.features
-    kinds = {(dtype.kind.endswith("floating"), dtype.bits) for dtype in operands}
+    kinds = {(dtype.category.endswith("floating"), dtype.bits) for dtype in operands}
     defines = []
     if 8 in bits and "storageBuffer8BitAccess" not in features:
         defines.append(("WIDE8", "1"))

@@ -34,10 +34,10 @@ def partial_dtype(dtype: DType) -> DType:
 def widened(dtype: DType, device: Device) -> DType:
     """The type of a sum or product: integers narrower than the default integer, and bool, become that wide."""
     default = default_dtype("int", device)
-    if dtype.kind == "bool":
+    if dtype.category == "bool":
         return default
     if dtype in CATEGORIES["integer"] and dtype.bits < default.bits:
-        return default if dtype.kind == "signed integer" else DTYPES[f"u{default.name}"]
+        return default if dtype.category == "signed integer" else DTYPES[f"u{default.name}"]
     return dtype
 
 

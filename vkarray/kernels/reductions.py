@@ -51,7 +51,7 @@ def uses_shared_memory(device: Device) -> bool:
 def _by_kind(expression: str | dict[str, str], dtype: DType) -> str:
     if isinstance(expression, str):
         return expression
-    return expression.get("integer" if dtype in CATEGORIES["integer"] else dtype.kind) or expression["else"]
+    return expression.get("integer" if dtype in CATEGORIES["integer"] else dtype.category) or expression["else"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ class Reduction:
             if self.accepts(source):
                 resolved = [TYPES[self.types](source, device)]
                 if (
-                    self.types == "sum" and source.kind != "bool"
+                    self.types == "sum" and source.category != "bool"
                 ):  # a dtype asked for: the input is converted to it first
                     resolved.append(TYPES["same"](source, device))
                 for types in resolved:
@@ -243,7 +243,7 @@ class _Run:
     ) -> None:  # fmt: skip
         self.row, self.result, self.types, self.center = row, result, types, center
         self.device = x._device
-        double = types[1].bits == 64 and types[1].kind.endswith("floating")
+        double = types[1].bits == 64 and types[1].category.endswith("floating")
         self.parameters = tuple(Number(value, "d" if double else "f") for value in parameters)
         kept = [axis for axis in range(x.ndim) if axis not in axes]
         shape, strides, others = layout.sort_by_stride(
@@ -477,7 +477,7 @@ def accumulator(name: str, x: VkArray, dtype: DType | None) -> DType:
     if dtype is None:
         return widened(x._dtype, x._device)
     wanted = as_dtype(dtype, name)
-    if wanted.kind == "bool" or (x._dtype.kind == "complex floating" and wanted.kind != "complex floating"):
+    if wanted.category == "bool" or (x._dtype.category == "complex floating" and wanted.category != "complex floating"):
         raise TypeError(
             f"{name}: {x._dtype} elements have no {name} of dtype {wanted}. Ask for a type that holds them."
         )

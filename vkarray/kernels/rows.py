@@ -77,8 +77,8 @@ class Row:
         """The GLSL expression for a compute type."""
         if isinstance(self.expression, str):
             return self.expression
-        kind = "integer" if compute in CATEGORIES["integer"] else compute.kind
-        for key in (compute.name, compute.kind, kind):
+        kind = "integer" if compute in CATEGORIES["integer"] else compute.category
+        for key in (compute.name, compute.category, kind):
             if key in self.expression:
                 return self.expression[key]
         return self.expression["else"]

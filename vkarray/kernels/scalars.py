@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 def scalar_bytes(value: Any, dtype: DType, device: _vk.Device) -> bytes:
     """The stored bytes of a Python scalar as one element of `dtype`."""
-    if dtype.kind == "complex floating":
+    if dtype.category == "complex floating":
         value = complex(value)
         return struct.pack("<2f" if dtype.bits == 32 else "<2d", *_clamped((value.real, value.imag), dtype.bits))
-    if dtype.kind == "real floating":
+    if dtype.category == "real floating":
         if dtype is dtypes.bfloat16:
             (word,) = struct.unpack("<I", struct.pack("<f", *_clamped((float(value),), 32)))
             half = word >> 16 | 0x40 if word & 0x7FFFFFFF > 0x7F800000 else (word + 0x7FFF + (word >> 16 & 1)) >> 16
@@ -30,7 +30,7 @@ def scalar_bytes(value: Any, dtype: DType, device: _vk.Device) -> bytes:
         else:
             packed = struct.pack({16: "<e", 32: "<f", 64: "<d"}[dtype.bits], *_clamped((float(value),), dtype.bits))
         return packed.ljust(storage_itemsize(dtype, device), b"\0")
-    signed = dtype.kind == "signed integer"
+    signed = dtype.category == "signed integer"
     return int(value).to_bytes(storage_itemsize(dtype, device), sys.byteorder, signed=signed)
 
 

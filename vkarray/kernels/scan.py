@@ -47,8 +47,8 @@ class Scan:
 
     def variant(self, device: Device, source: DType, result: DType, shared: bool) -> Variant:
         """The shader for inputs and results of these types (both compute in the same GLSL type)."""
-        combine = self.combine.get(result.kind) or self.combine["else"]
-        initial = self.initial if result.kind != "complex floating" else f"{self.initial}, 0"
+        combine = self.combine.get(result.category) or self.combine["else"]
+        initial = self.initial if result.category != "complex floating" else f"{self.initial}, 0"
         defines: list[tuple[str, str]] = [("COMBINE", combine), ("INITIAL_VALUE", initial)]
         if shared:  # see there about SPACING: memory has 32 banks of 4 bytes
             defines += [("SHARED", "1"), ("SPACING", "32" if _state_bytes(result) == 4 else "16")]

@@ -185,12 +185,12 @@ def _completed(source: str, code: str, sized: bool) -> str:
 
 def _numbers_of(dtype: DType, device: _vk.Device) -> frozenset[tuple[str, int]]:
     """The types, in a block of a shader, that the numbers of an array's type may be declared as."""
-    signed = dtype.kind == "signed integer"
+    signed = dtype.category == "signed integer"
     if storage_itemsize(dtype, device) > dtype.itemsize:  # kept in words: bits, or a whole number
         return frozenset({("int" if signed else "uint", 32)})
     if dtype is dtypes.bfloat16:  # few compilers know it
         return frozenset({("bfloat16", 16), ("uint", 16)})
-    return frozenset({("float" if dtype.kind.endswith("floating") else "int" if signed else "uint", dtype.bits)})
+    return frozenset({("float" if dtype.category.endswith("floating") else "int" if signed else "uint", dtype.bits)})
 
 
 def _written(number: tuple[str, int]) -> str:

@@ -49,7 +49,7 @@ _SCATTER_REDUCE, _INDEX_REDUCE, _INDEX_PUT = map(IndexRule, ("scatter_reduce", "
 
 @functools.cache
 def _variant(reduce: str, dtype: DType, device: Device) -> Variant:
-    combine = REDUCES[reduce].get(dtype.kind) or REDUCES[reduce]["else"]
+    combine = REDUCES[reduce].get(dtype.category) or REDUCES[reduce]["else"]
     partial = partial_dtype(dtype)
     defines = [("COMBINE", combine), *launch.operand_defines("A", dtype), *launch.operand_defines("P", partial)]
     defines += launch.compute_defines(dtype)

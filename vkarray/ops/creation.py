@@ -108,7 +108,7 @@ def asarray(
             ]
             wanted = wanted if wanted is dtypes.uint64 else default_dtype(kind, target)
     check_supported(wanted, target, "asarray")
-    if python_numbers and values.dtype.kind in "iu" and wanted in CATEGORIES["integer"] and values.size:
+    if python_numbers and values.dtype.category in "iu" and wanted in CATEGORIES["integer"] and values.size:
         for value in (int(values.min()), int(values.max())):
             promotion.check_scalar_range("asarray", value, wanted)
     if values.dtype.name != "bfloat16":
@@ -143,7 +143,7 @@ def _python_values(obj: Any, wanted: DType) -> Any:
     import numpy as np
 
     values = _as_numpy(obj)
-    if values.dtype.kind in ("fO" if wanted in CATEGORIES["integer"] else "O") and values.size:
+    if values.dtype.category in ("fO" if wanted in CATEGORIES["integer"] else "O") and values.size:
         # NumPy takes whole numbers beyond int64 for floating-point numbers or objects.
         exact = np.asarray(obj, object)
         if all(isinstance(one, int) for one in exact.reshape(-1)):
@@ -157,11 +157,11 @@ def _converted(values: Any, wanted: DType) -> Any:
     """Host values in the host's format of `wanted`, by the rules of `astype`."""
     import numpy as np
 
-    if values.dtype.kind == "c" and wanted.kind not in ("complex floating", "bool"):
+    if values.dtype.category == "c" and wanted.category not in ("complex floating", "bool"):
         raise TypeError(f"asarray: {values.dtype} has no {wanted} value. Take the real part first.")
     with np.errstate(all="ignore"):
         result = values.astype(interchange.numpy_dtype(wanted), copy=False)
-        if values.dtype.kind == "f" and wanted in CATEGORIES["integer"]:
+        if values.dtype.category == "f" and wanted in CATEGORIES["integer"]:
             low, high = promotion.integer_range(wanted)
             result = np.where(np.isnan(values), 0, np.where(values <= low, low, np.where(values >= high, high, result)))
             result = result.astype(wanted.name)
@@ -206,7 +206,7 @@ def filled(function: str, shape: int | Sequence[int], value: Any, dtype: DType |
             raise TypeError(
                 f"{function}: the {promotion.KIND_NAMES[kind]} {value!r} does not fit {wanted}. Round it first."
             )
-    elif kind == 3 and wanted.kind != "complex floating":
+    elif kind == 3 and wanted.category != "complex floating":
         raise TypeError(f"{function}: the complex number {value!r} does not fit {wanted}.")
     elif wanted is dtypes.bool_:
         value = bool(value)
@@ -267,7 +267,7 @@ def ones_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) 
 @functools.cache
 def _progression(dtype: DType) -> launch.Operation:
     """start + index * step (the inputs a and b): the expression of `arange` and `linspace`."""
-    factor = "REAL(index)" if dtype.kind == "complex floating" else "T(index)"
+    factor = "REAL(index)" if dtype.category == "complex floating" else "T(index)"
     return launch.Operation(f"arange {dtype}", f"a + {factor} * b", (dtype, dtype), dtype, dtype)
 
 

@@ -85,7 +85,7 @@ def _uploaded(item: Any, x: VkArray) -> VkArray:
         dtype = as_dtype(item.dtype, "index")
         if dtype in CATEGORIES["integer"] and not is_supported(dtype, x._device):
             low, high = promotion.integer_range(dtypes.int32)
-            item = item.clip(low if dtype.kind == "signed integer" else 0, high)  # out of range stays out of range
+            item = item.clip(low if dtype.category == "signed integer" else 0, high)  # out of range stays out of range
             dtype = dtypes.int32
     array = creation.asarray(item, dtype=dtype, device=x._device)
     if array.size == 0 and dtype is None:
@@ -284,7 +284,7 @@ def _as_value(value: Any, x: VkArray) -> VkArray | Scalar:
                 f"setitem: the value is on the device {value._device}, the array on {x._device}. "
                 f"Move one with x.to_device(device)."
             )
-        _check_kind(_KIND_ORDER[value._dtype.kind], value._dtype.name, x._dtype)
+        _check_kind(_KIND_ORDER[value._dtype.category], value._dtype.name, x._dtype)
         return value
     if not promotion.is_scalar(value):
         raise TypeError(
@@ -299,7 +299,7 @@ def _as_value(value: Any, x: VkArray) -> VkArray | Scalar:
 
 def _check_kind(kind: int, described: str, dtype: DType) -> None:
     """Raise TypeError when a value would lose its kind (NumPy's rule "same_kind", with all integers of one kind)."""
-    if kind > _KIND_ORDER[dtype.kind]:
+    if kind > _KIND_ORDER[dtype.category]:
         raise TypeError(
             f"setitem: {described} does not fit into an array of {dtype} without losing its kind. "
             f"Convert the value with vkarray.astype(value, vkarray.{dtype})."

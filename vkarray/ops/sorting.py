@@ -76,7 +76,7 @@ def variants(device: Device) -> Iterator[Variant]:
 
 def _key_bits(dtype: DType) -> int:
     """Bits of the key: those of the value and, for a complex number, two for its class."""
-    return 2 * dtype.bits + 2 if dtype.kind == "complex floating" else dtype.bits
+    return 2 * dtype.bits + 2 if dtype.category == "complex floating" else dtype.bits
 
 
 @functools.cache
@@ -84,7 +84,7 @@ def _constants(dtype: DType, direction: int, digit_bits: int) -> Constants:
     """The specialization constants of `sort_key.glsl`."""
     part = REAL_OF.get(dtype, dtype)
     sign = 1 << min(part.bits, 32) - 1
-    values = (digit_bits, _FORMS[part.kind], sign, _INFINITE.get(part, 0), int(part is not dtype), direction)
+    values = (digit_bits, _FORMS[part.category], sign, _INFINITE.get(part, 0), int(part is not dtype), direction)
     return tuple(enumerate(values, 1))
 
 

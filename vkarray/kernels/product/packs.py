@@ -35,7 +35,7 @@ _FEW_PRODUCTS = 1 << 18  # products, below which it does not pay to read texels,
 
 def pack_of(dtype: DType) -> tuple[str, int]:
     """The GLSL type of what tiles are moved in, and how many elements it has."""
-    compute = _COMPUTE_TYPES[dtype.kind][dtype.bits == 64]
+    compute = _COMPUTE_TYPES[dtype.category][dtype.bits == 64]
     return _PACKS.get(compute, (compute, 1))
 
 

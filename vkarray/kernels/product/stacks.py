@@ -95,15 +95,15 @@ def variants(device: Device) -> Iterator[Variant]:
             yield dot_variant(_PART, partial, dtype, device)
             for target in {dtype, partial}:
                 yield dot_variant(_PRODUCT, dtype, target, device)
-                if dtype.kind == "complex floating":
+                if dtype.category == "complex floating":
                     yield dot_variant(_CONJUGATED, dtype, target, device)
-                for source in {dtype, partial} if dtype.kind == "real floating" else {dtype}:
+                for source in {dtype, partial} if dtype.category == "real floating" else {dtype}:
                     yield from _matmul_variants(source, target, device)
 
 
 def _matmul_variants(source: DType, target: DType, device: Device) -> Iterator[Variant]:
     for tile in {*GPU_TILES, *CPU_TILES}:
-        converted = source.bits == 16 and source.kind == "real floating" and tile.template == "product/matmul_tiled"
+        converted = source.bits == 16 and source.category == "real floating" and tile.template == "product/matmul_tiled"
         if compute_itemsize(source) <= tile.itemsize and not converted:
             yield matmul_variant(tile, source, target, device)
             if tile.template == "product/matmul_blocked" and source.bits >= 32 and source.itemsize <= 8:
@@ -120,7 +120,7 @@ _PART = "sum + a"
 
 def dot(a: VkArray, b: VkArray, result: VkArray, conjugate: bool = False) -> VkArray:
     """result[...] = sum over k of a[..., k] * b[..., k], for arrays of one shape and dtype; `conjugate` conjugates a."""
-    conjugate = conjugate and a._dtype.kind == "complex floating"
+    conjugate = conjugate and a._dtype.category == "complex floating"
     return _sum(_CONJUGATED if conjugate else _PRODUCT, a, b, result)
 
 
@@ -232,7 +232,7 @@ def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
     """
     device = result._device
     batch, (m, n), k = result._shape[:-2], result._shape[-2:], a._shape[-1]
-    if a._dtype.bits == 16 and a._dtype.kind == "real floating" and min(m, n) >= _CONVERT_FROM:
+    if a._dtype.bits == 16 and a._dtype.category == "real floating" and min(m, n) >= _CONVERT_FROM:
         a, b = cast(a, dtypes.float32), cast(b, dtypes.float32)
     a, b = _within_reach(a), _within_reach(b.mT).mT
     a = a._view((*batch, m, k), layout.broadcast_strides(a._shape, a._strides, (*batch, m, k)))

@@ -101,7 +101,7 @@ def factor(a: VkArray) -> VkArray:
         _factor_block(diagonal, status, first)
         if rest.start < n:
             triangular.solve_block(diagonal.mT, right, conjugate=True)
-            conjugate = elementwise.conj(right) if a._dtype.kind == "complex floating" else right
+            conjugate = elementwise.conj(right) if a._dtype.category == "complex floating" else right
             stacks.subtract_product(conjugate.mT, right, block(a, rest, rest), upper=True)
     return status
 

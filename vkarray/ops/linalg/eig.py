@@ -244,5 +244,5 @@ def _vectors(work: _Work, blocks: VkArray, result: VkArray) -> None:
         _run("linalg/eig_vectors", x, {**fields, "x": x, "first": first, "last": last}, ("x",), batch * n, size)
     transformation = schur._view((batch, n, n), schur._strides, n * n)
     stacks.matmul(transformation, x, result)
-    real = work.h._dtype.kind == "real floating"
+    real = work.h._dtype.category == "real floating"
     _run("linalg/eig_normalize", result, {**fields, "v": result, "real_input": real}, ("v",), batch * n, size)

@@ -90,7 +90,7 @@ def _norm(x: VkArray, axes: tuple[int, ...], order: float) -> VkArray:
 
 
 def _euclidean(x: VkArray, axes: tuple[int, ...]) -> VkArray:
-    if x._dtype.kind == "complex floating":  # real and imaginary parts as a further dimension
+    if x._dtype.category == "complex floating":  # real and imaginary parts as a further dimension
         strides = (*(2 * stride for stride in x._strides), 1)
         axes = (*axes, x.ndim)
         x = VkArray(x._buffer, 2 * x._offset, (*x._shape, 2), strides, REAL_OF[x._dtype], x._device)

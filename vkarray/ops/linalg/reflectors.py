@@ -38,7 +38,7 @@ def padded(count: int) -> int:
 
 def conjugate(a: VkArray) -> VkArray:
     """The conjugate: the array itself when it is real."""
-    return elementwise.conj(a) if a._dtype.kind == "complex floating" else a
+    return elementwise.conj(a) if a._dtype.category == "complex floating" else a
 
 
 def reflect(v: VkArray, t: VkArray, c: VkArray) -> None:

@@ -254,11 +254,11 @@ def _completed(right: VkArray, values: VkArray) -> VkArray:
 
 def _norms(x: VkArray, axis: int) -> VkArray:
     squares = vecdot(x, x, axis=axis)
-    return ROWS["sqrt"](ROWS["real"](squares) if x._dtype.kind == "complex floating" else squares)
+    return ROWS["sqrt"](ROWS["real"](squares) if x._dtype.category == "complex floating" else squares)
 
 
 def _conjugate(x: VkArray) -> VkArray:
-    return ROWS["conj"](x) if x._dtype.kind == "complex floating" else x
+    return ROWS["conj"](x) if x._dtype.category == "complex floating" else x
 
 
 # -- one-sided Jacobi ---------------------------------------------------------------------------------------------------

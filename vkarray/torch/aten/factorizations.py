@@ -165,7 +165,7 @@ def _of_statuses(factors: lu.Factors, stack: layout.Shape) -> VkArray:
 
 def _of_transpose(x: VkArray) -> bool:
     """Whether PyTorch factors the transpose, which the gradients of determinants expect."""
-    return x._contiguous and x._dtype.kind != "complex floating"
+    return x._contiguous and x._dtype.category != "complex floating"
 
 
 def _determinant(x: VkArray) -> tuple[VkArray, VkArray, VkArray]:

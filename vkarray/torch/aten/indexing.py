@@ -386,7 +386,7 @@ def _median_along(x: VkArray, dim: int, keepdim: bool = False) -> tuple[VkArray,
     if not length:
         raise Unsupported("no elements to find a median of")
     values, places = _nth(x, (length - 1) // 2, dim, keepdim)
-    if x.ndim and x._dtype.kind == "real floating":
+    if x.ndim and x._dtype.category == "real floating":
         unknown = isnan(x)
         axis = dim % x.ndim
         first = cast(searching.argmax(cast(unknown, dtypes.uint8), axis=axis, keepdims=keepdim), places._dtype)
@@ -398,7 +398,7 @@ def _median_along(x: VkArray, dim: int, keepdim: bool = False) -> tuple[VkArray,
 
 def _median_of_numbers(x: VkArray, dim: int, keepdim: bool = False) -> tuple[VkArray, VkArray]:
     """As `_median_along`, without counting NaN."""
-    if x._dtype.kind != "real floating" or not x.ndim:
+    if x._dtype.category != "real floating" or not x.ndim:
         return _median_along(x, dim, keepdim)
     axis = dim % x.ndim
     counts = count_nonzero(logical_not(isnan(x)), axis=axis, keepdims=True)

@@ -36,7 +36,7 @@ def _product(a: VkArray, b: VkArray) -> VkArray:
 
 def _add_product(x: VkArray, a: VkArray, b: VkArray, beta: Any = 1, alpha: Any = 1) -> VkArray:
     """beta * x + alpha * (a @ b); x is not read for beta = 0. Sums of 16 bits are rounded once."""
-    short = a._dtype.kind == "real floating" and a._dtype.bits == 16 and beta != 0
+    short = a._dtype.category == "real floating" and a._dtype.bits == 16 and beta != 0
     if short and beta == alpha == 1 and (made := _biased_product(x, a, b)) is not None:
         return made
     product = _scaled(_wide_product(a, b) if short else _product(a, b), alpha)
@@ -88,7 +88,7 @@ def _of_one_type(function: Callable[..., VkArray], text: str) -> Callable[..., V
 
 
 def _dot(a: VkArray, b: VkArray) -> VkArray:
-    return vecdot(a, b) if a._dtype.kind != "complex floating" else _product(a, b)
+    return vecdot(a, b) if a._dtype.category != "complex floating" else _product(a, b)
 
 
 _VECTORS = "dot : expected both vectors to have same dtype, but found {} and {}"

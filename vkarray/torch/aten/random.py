@@ -201,7 +201,7 @@ def _dropout(x: VkArray, p: float, train: bool | None) -> tuple[VkArray, VkArray
         return launch.copy(x), creation.fill(empty(x._shape, dtypes.bool_, x._device), True)
     if not 0 <= p <= 1:
         raise RuntimeError(f"native_dropout expects p to be in [0, 1], but got p={p}")
-    if x._dtype.kind != "real floating":
+    if x._dtype.category != "real floating":
         raise Unsupported(f"dropout of {x._dtype}")
     return dropout(x, p, current(x._device))
 

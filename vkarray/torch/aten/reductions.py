@@ -40,7 +40,7 @@ def _sum(x: VkArray, dim: Dims = None, keepdim: bool = False, *, dtype: DType | 
 
 
 def _nansum(x: VkArray, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> VkArray:
-    if x._dtype.kind == "real floating":
+    if x._dtype.category == "real floating":
         x = searching.where(elementwise.isnan(x), 0, x)
     return _sum(x, dim, keepdim, dtype=dtype)
 
@@ -104,7 +104,7 @@ def _test(function: Callable[..., VkArray]) -> Callable[..., VkArray]:
 
 def _spread(function: Callable[..., VkArray]) -> Callable[..., VkArray]:
     def reduced(x: VkArray, dim: Dims = None, *, correction: Any = None, keepdim: bool = False) -> VkArray:
-        if x._dtype.kind != "real floating":
+        if x._dtype.category != "real floating":
             raise Unsupported(f"vkarray has no variance of {x._dtype}")
         return function(x, axis=axes(x, dim), correction=1 if correction is None else correction, keepdims=keepdim)
 

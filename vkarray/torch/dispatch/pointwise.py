@@ -43,7 +43,7 @@ class ByType:
 
     def operation(self, compute: DType) -> Operation:
         """The operation of the row for the type. Raises Unsupported outside that row's category."""
-        row = self.rows.get(compute.name) or self.rows.get(compute.kind) or self.otherwise
+        row = self.rows.get(compute.name) or self.rows.get(compute.category) or self.otherwise
         return of_row(row, compute)
 
 
@@ -101,8 +101,8 @@ class _Plan(NamedTuple):
 def number(value: Any, dtype: DType) -> Any:
     """A Python number as PyTorch converts it to a type: integers wrap around."""
     if dtype in CATEGORIES["integer"]:
-        return (int(value) + (1 << dtype.bits - 1 if dtype.kind == "signed integer" else 0)) % (1 << dtype.bits) - (
-            1 << dtype.bits - 1 if dtype.kind == "signed integer" else 0
+        return (int(value) + (1 << dtype.bits - 1 if dtype.category == "signed integer" else 0)) % (1 << dtype.bits) - (
+            1 << dtype.bits - 1 if dtype.category == "signed integer" else 0
         )
     return bool(value) if dtype is dtypes.bool_ else value
 

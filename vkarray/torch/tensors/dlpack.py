@@ -44,7 +44,7 @@ class Form(NamedTuple):
 def form(shape: Sequence[int], strides: Sequence[int], dtype: DType, index: int) -> Form:
     """The form of tensors of this look on the device of an index."""
     lengths = (ctypes.c_int64 * (2 * len(shape) + 1))(*shape, *strides)
-    place, kind = ctypes.addressof(lengths), _KIND_OF_BFLOAT16 if dtype is dtypes.bfloat16 else _KINDS[dtype.kind]
+    place, kind = ctypes.addressof(lengths), _KIND_OF_BFLOAT16 if dtype is dtypes.bfloat16 else _KINDS[dtype.category]
     places = (place, place + 8 * len(shape))
     return Form(_fields.pack(_EXTENSION, index, len(shape), kind, 8 * dtype.itemsize, 1, *places, 0, 0, 0), lengths)
 

@@ -29,7 +29,7 @@ def _bytes(tensor: torch.Tensor) -> Any:
 @functools.cache
 def _widening(dtype: DType) -> tuple[torch.dtype, int]:
     """How a device without narrow storage sees 8 and 16 bits on the host: integers of that width, and their mask."""
-    signed = dtype.kind == "signed integer"
+    signed = dtype.category == "signed integer"
     narrow = {8: torch.int8 if signed else torch.uint8, 16: torch.int16}[dtype.bits]
     return narrow, -1 if signed else (1 << dtype.bits) - 1
 
@@ -63,7 +63,7 @@ def _real(array: VkArray) -> VkArray:
 
 def assign(target: VkArray, source: VkArray) -> None:
     """Copy the values of one array into another of any layout, broadcast and converted (a real target drops the rest)."""
-    if source._dtype.kind == "complex floating" and target._dtype.kind not in ("complex floating", "bool"):
+    if source._dtype.category == "complex floating" and target._dtype.category not in ("complex floating", "bool"):
         source = _real(source)
     launch.elementwise(cast_operation(source._dtype, target._dtype), (source,), target)
 
