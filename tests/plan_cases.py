@@ -53,7 +53,9 @@ class Maker:
         if dtype is vx.bool:
             return self.random.integers(0, 2, shape).astype(bool)
         if dtype in CATEGORIES["integer"]:
-            return self.random.integers(0 if dtype.category == "unsigned integer" else -20, 20, shape).astype(dtype.name)
+            return self.random.integers(0 if dtype.category == "unsigned integer" else -20, 20, shape).astype(
+                dtype.name
+            )
         values = self.random.normal(size=shape) * 3
         if special and values.size:
             values.flat[self.random.integers(0, values.size)] = self.random.choice(SPECIAL)

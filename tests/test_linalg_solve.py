@@ -53,7 +53,11 @@ def frobenius(x: np.ndarray) -> np.ndarray:
 
 def check_solution(a: np.ndarray, x: np.ndarray, b: np.ndarray, dtype) -> None:
     """||a x - b|| <= 10 n eps ||a|| ||x|| for each matrix of a stack."""
-    wide = np.float64 if a.shape[-1] > 300 and dtype.bits == 32 and dtype.category == "real floating" else WIDER[dtype.name]
+    wide = (
+        np.float64
+        if a.shape[-1] > 300 and dtype.bits == 32 and dtype.category == "real floating"
+        else WIDER[dtype.name]
+    )
     a, x, b = (array.astype(wide) for array in (a, x, b))
     residual = frobenius(a @ x - b)
     assert np.all(residual <= 10 * a.shape[-1] * vx.finfo(dtype).eps * frobenius(a) * frobenius(x))
@@ -61,7 +65,11 @@ def check_solution(a: np.ndarray, x: np.ndarray, b: np.ndarray, dtype) -> None:
 
 def check_factor(a: np.ndarray, factor: np.ndarray, dtype) -> None:
     """||a - l l^H|| <= 10 n eps ||a|| for each matrix of a stack, and l is lower triangular."""
-    wide = np.float64 if a.shape[-1] > 300 and dtype.bits == 32 and dtype.category == "real floating" else WIDER[dtype.name]
+    wide = (
+        np.float64
+        if a.shape[-1] > 300 and dtype.bits == 32 and dtype.category == "real floating"
+        else WIDER[dtype.name]
+    )
     assert np.all(np.triu(factor, 1) == 0)
     assert np.all(np.einsum("...ii->...i", factor).imag == 0)
     a, factor = a.astype(wide), factor.astype(wide)

@@ -57,6 +57,13 @@ def _names(value: Any) -> frozenset[str]:
     return frozenset(part.strip() for part in parts if part.strip())
 
 
+def _floating_name(value: Any) -> str:
+    name = str(getattr(value, "name", value))
+    if name not in ("float32", "float64"):
+        raise ValueError("expected float32 or float64")
+    return name
+
+
 def _optional_count(value: Any) -> int | None:
     return None if value is None else _whole(value, math.inf, "expected a whole number, 0 or more")
 
@@ -140,6 +147,13 @@ SWITCHES: tuple[Switch, ...] = (
         "0 or 1",
         "Log the address ranges and barriers of each batch and verify them by brute force (when a device opens).",
     ),
+    _switch(
+        "default_float",
+        _floating_name,
+        "float32",
+        "float32 or float64",
+        "The type of Python floats, and of what integers lead to: NumPy's own types with float64 (see `set_default_dtype`).",
+    ),
     _switch("compare", _boolean, False, "0 or 1", "Compare the result of every operation with NumPy's."),
     _switch(
         "cache",
@@ -173,6 +187,7 @@ class Configuration:
     validation: bool
     guard: bool
     check_barriers: bool
+    default_float: str
     compare: bool
     cache: Path | None
     cpu_threads: int | None
@@ -236,6 +251,16 @@ def reload() -> Configuration:
     with _lock:
         _environment = None
         return _rebuild()
+
+
+def set_value(name: str, value: Any) -> None:
+    """Set a switch for the rest of the process, where no block overrides it. Raises `ConfigurationError` as `config` does."""
+    parsed = _parse(_BY_NAME[name], value, f"config: {name}")
+    current()
+    with _lock:
+        assert _environment is not None
+        _environment[name] = parsed
+        _rebuild()
 
 
 @contextmanager

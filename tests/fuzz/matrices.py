@@ -105,7 +105,9 @@ def factorisation(chain: Chain) -> Step | None:
         if name == "cholesky":
             lower = vx.linalg.cholesky(x)
             return (
-                vx.matmul(lower, vx.conj(lower.mT)) if dtype.category == "complex floating" else vx.matmul(lower, lower.mT)
+                vx.matmul(lower, vx.conj(lower.mT))
+                if dtype.category == "complex floating"
+                else vx.matmul(lower, lower.mT)
             )
         if name == "qr":
             q, r = vx.linalg.qr(x)

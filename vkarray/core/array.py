@@ -28,7 +28,7 @@ _NEEDED_FEATURES = {
 _SMALL_STORAGE = {8: "storageBuffer8BitAccess", 16: "storageBuffer16BitAccess"}
 
 
-_DEFAULT_FLOATING = {dtypes.float64: dtypes.float32, dtypes.complex128: dtypes.complex64}
+_SHORTER = {dtypes.float64: dtypes.float32, dtypes.complex128: dtypes.complex64}
 
 
 def is_supported(dtype: DType, device: _vk.Device) -> bool:
@@ -55,25 +55,33 @@ def storage_itemsize(dtype: DType, device: _vk.Device) -> int:
 
 
 def default_dtype(kind: str, device: _vk.Device) -> DType:
-    """The dtype that a Python bool, int, float or complex becomes: int64 (int32 where missing), float32, complex64."""
+    """The dtype of a Python bool, int, float or complex: int64 (int32 where missing), and the default floating type's."""
     if kind == "int":
         return dtypes.int64 if "shaderInt64" in device.features else dtypes.int32
-    return {"bool": dtypes.bool_, "float": dtypes.float32, "complex": dtypes.complex64}[kind]
+    if kind == "bool":
+        return dtypes.bool_
+    floating = available(dtypes.default_floating(), device)
+    return floating if kind == "float" else dtypes.COMPLEX_OF[floating]
 
 
-def available(dtype: DType, device: _vk.Device) -> DType:
-    """What promotion gives on a device: `dtype`, or the default type of its kind where the device lacks 64-bit floating point.
+def available(dtype: DType, device: _vk.Device | None) -> DType:
+    """What integers lead to on a device: float32 in place of NumPy's float64, unless float64 is the default floating type.
 
     Only for types that integers lead to: what a user names is never replaced (`check_supported` refuses it).
     """
-    if dtype in _DEFAULT_FLOATING and not is_supported(dtype, device):
-        return _DEFAULT_FLOATING[dtype]
+    if dtype in _SHORTER and (
+        dtypes.default_floating() is dtypes.float32 or (device is not None and not is_supported(dtype, device))
+    ):
+        return _SHORTER[dtype]
     return dtype
 
 
 def floating(x: VkArray) -> DType:
-    """The floating-point type that a function of x computes in: its own, for integers and bool float64 or what stands for it."""
+    """The floating-point type that a function of x computes in: its own, for integers and bool the default one."""
     return x._dtype if x._dtype in dtypes.CATEGORIES["floating-point"] else available(dtypes.float64, x._device)
+
+
+ArrayLike = Any  # to functions: an array, or a number, list or scalar of NumPy's, of which they make one
 
 
 class VkArray(Methods):
@@ -422,11 +430,11 @@ class VkArray(Methods):
 
 
 def _operand(name: str, value: Any) -> Any:
-    """An operator's operand: an array or a scalar of Python's or NumPy's; None when unknown."""
+    """An operator's operand: an array, a scalar of Python's or NumPy's, or a list; None when unknown."""
     if isinstance(value, VkArray) or promotion.is_scalar(value):
         return value
-    if isinstance(value, (list, tuple)):  # unlike Python's own answer for unknown types, which makes x == [1, 2] False
-        raise TypeError(f"{name}: got a vkarray array and a {type(value).__name__}. Convert it with vkarray.asarray.")
+    if isinstance(value, (list, tuple, range)):
+        return value
     if type(value).__module__ == "numpy":
         raise TypeError(
             f"{name}: got a vkarray array and a {type(value).__module__}.{type(value).__name__}; nothing is copied to "

@@ -5,25 +5,67 @@ A `DType` is a name, a kind and a width: nothing here knows how a device stores 
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
+
+from .. import configuration
 
 __all__ = ["CATEGORIES", "DTYPES", "DType", "as_dtype", "category_names"]
 
 
-class DType:
-    """A data type: compared by identity, one object for each type.
+_LETTERS = {
+    "bool": "b", "signed integer": "i", "unsigned integer": "u", "real floating": "f", "complex floating": "c",
+}  # fmt: skip
+_CHARACTERS = {
+    "bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "l", "uint8": "B", "uint16": "H", "uint32": "I",
+    "uint64": "L", "float16": "e", "bfloat16": "E", "float32": "f", "float64": "d", "complex64": "F", "complex128": "D",
+}  # fmt: skip
 
-    Attributes: `name` ("float32"), `category` ("real floating", ...), `bits` (of one component, so 32 for complex64)
-    and `itemsize` (bytes of one element on the host).
+
+class DType:
+    """A data type: one object for each type, which equals NumPy's dtype and scalar type of the same name.
+
+    Attributes: `name` ("float32"), `category` ("real floating", ...), `kind` (NumPy's letter of it: b, i, u, f, c), `bits`
+    (of one component, so 32 for complex64), `itemsize` (bytes of one element on the host), `char` and `str` (NumPy's codes,
+    as "f" and "<f4") and `type` (itself). Called with a number or a list, it makes an array: `float32(3)`.
     """
 
-    __slots__ = ("bits", "category", "itemsize", "name")
+    __slots__ = ("bits", "category", "char", "itemsize", "kind", "name", "str")
+
+    names: Final = None  # of fields, which NumPy's structured types have
+    fields: Final = None
+    shape: Final = ()
+    isnative: Final = True
+    byteorder: Final = "="
+    make: Callable[..., Any]  # the function `asarray`, which is defined above this module
 
     def __init__(self, name: str, category: str, bits: int) -> None:
         self.name: Final = name
         self.category: Final = category
         self.bits: Final = bits
         self.itemsize: Final = bits // 8 * (2 if category == "complex floating" else 1)
+        self.kind: Final = _LETTERS[category]
+        self.char: Final = _CHARACTERS[name]
+        self.str: Final = f"{'|' if self.itemsize == 1 else '<'}{self.kind}{self.itemsize}"
+
+    @property
+    def type(self) -> DType:
+        """The type itself, which makes scalars as the scalar types of NumPy do."""
+        return self
+
+    def __call__(self, value: Any = 0, /) -> Any:
+        """An array of this type, of 0 dimensions for a number. Raises as `asarray` does."""
+        return DType.make(float(value) if isinstance(value, str) else value, dtype=self)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DType) or other is None:
+            return self is other
+        return _find(other) is self
+
+    __hash__ = object.__hash__
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return getattr(instance, "dtype", None) is self and instance.shape == ()
 
     def __repr__(self) -> str:
         return f"vkarray.{self.name}"
@@ -90,18 +132,55 @@ def category_names(category: str) -> str:
     return ", ".join(dtype.name for dtype in DTYPES.values() if dtype in CATEGORIES[category])
 
 
+def default_floating() -> DType:
+    """The type of Python floats, and of what integers lead to: float32, or float64 where that is chosen."""
+    return DTYPES[configuration.current().default_float]
+
+
+# NumPy's other names, its codes, and Python's types; the types that depend on the default floating type have their names.
+_OTHER_NAMES: Final[dict[object, str]] = {
+    **{dtype.char: name for name, dtype in DTYPES.items() if name != "bfloat16"},
+    **{dtype.str[1:]: name for name, dtype in DTYPES.items() if name != "bfloat16"},
+    "b1": "bool", "bool_": "bool", "int": "int64", "uint": "uint64", "int_": "int64", "intp": "int64", "uintp": "uint64",
+    "longlong": "int64", "ulonglong": "uint64", "q": "int64", "Q": "uint64", "p": "int64", "P": "uint64", "long": "int64",
+    "ulong": "uint64", "byte": "int8", "ubyte": "uint8", "short": "int16", "ushort": "uint16", "intc": "int32",
+    "uintc": "uint32", "half": "float16", "single": "float32", "double": "float64", "csingle": "complex64",
+    "cdouble": "complex128", "float": "float", "complex": "complex", bool: "bool", int: "int64", float: "float",
+    complex: "complex",
+}  # fmt: skip
+
+
+def _find(value: Any) -> DType | None:
+    """The `DType` meant by a value, if there is one."""
+    if not isinstance(value, (str, type)):
+        value = getattr(value, "name", None) or getattr(value, "dtype", None)
+        if isinstance(value, DType):
+            return value
+    if isinstance(value, type) and value not in _OTHER_NAMES:
+        value = value.__name__
+    if isinstance(value, str) and value[:1] in ("<", "=", "|"):
+        value = value[1:]
+    if not isinstance(value, (str, type)):
+        return None
+    if value in DTYPES:
+        return DTYPES[value]
+    name = _OTHER_NAMES.get(value)
+    if name in ("float", "complex"):
+        return default_floating() if name == "float" else COMPLEX_OF[default_floating()]
+    return None if name is None else DTYPES[name]
+
+
 def as_dtype(value: object, function: str = "dtype") -> DType:
-    """The `DType` meant by `value`: a `DType`, the name of one, or an object whose `name` is one (a NumPy dtype).
+    """The `DType` meant by `value`: a `DType`, the name or code of one, a dtype or scalar type of NumPy's, or Python's
+    bool, int, float (the default floating type) or complex.
 
     Raises TypeError, naming `function`, for everything else.
     """
     if isinstance(value, DType):
         return value
-    name = value if isinstance(value, str) else getattr(value, "name", None) or getattr(value, "__name__", None)
-    if isinstance(name, str) and not (isinstance(value, type) and value in (int, float, complex)):
-        found = DTYPES.get(name)
-        if found is not None:
-            return found
+    found = _find(value)
+    if found is not None:
+        return found
     raise TypeError(
         f"{function}: expected a data type such as vkarray.float32, got {value!r}. vkarray has: {', '.join(DTYPES)}."
     )

@@ -12,20 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .array import VkArray
-    from .dtypes import DType
 
     Axis = int | tuple[int, ...] | None
 
 # Name of an operation -> its function; filled by `vkarray.ops`.
 operations: dict[str, Callable[..., Any]] = {}
-
-
-def _only_none(method: str, **given: Any) -> None:
-    """Raise TypeError for an `out` or `dtype` that a method has only because `numpy.sum(x)` and the like pass it."""
-    for name, value in given.items():
-        if value is not None:
-            remedy = "Write target[...] = result." if name == "out" else "Convert the array with astype."
-            raise TypeError(f"{method}: expected {name}=None, got {value!r:.60}. {remedy}")
 
 
 class Methods:
@@ -35,17 +26,28 @@ class Methods:
 
     # -- shape --------------------------------------------------------------------------------------------------
 
-    def reshape(self, *shape: Any, copy: bool | None = None) -> VkArray:
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> VkArray:
         """The elements with another shape, given as one tuple or as integers (see `vkarray.reshape`)."""
-        return operations["reshape"](self, shape[0] if len(shape) == 1 else shape, copy=copy)
+        return operations["reshape"](self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
-    def flatten(self) -> VkArray:
-        """A copy of the elements in C order, in one dimension."""
-        return operations["flatten"](self)
+    def flatten(self, order: str = "C") -> VkArray:
+        """A copy of the elements in one dimension (see `vkarray.ravel`)."""
+        return operations["copy"](operations["ravel"](self, order))
 
-    def ravel(self) -> VkArray:
-        """The elements in C order, in one dimension: a view where the strides allow it."""
-        return operations["ravel"](self)
+    def ravel(self, order: str = "C") -> VkArray:
+        """The elements in one dimension: a view where the strides allow it (see `vkarray.ravel`)."""
+        return operations["ravel"](self, order)
+
+    def resize(self, *shape: Any, refcheck: bool = True) -> None:
+        """Give the array another shape in place: it takes new memory with its elements first and zeros after them."""
+        operations["resize_in_place"](self, shape[0] if len(shape) == 1 else shape)
+
+    def view(self, dtype: Any = None, type: Any = None) -> VkArray:
+        """A view of the same memory, as elements of another type when `dtype` is given.
+
+        Raises ValueError where the last dimension cannot be divided so, TypeError for a device that stores the types otherwise.
+        """
+        return operations["view"](self, dtype)
 
     def squeeze(self, axis: Axis = None) -> VkArray:
         """A view without dimensions of length 1, all of them by default (see `vkarray.squeeze`)."""
@@ -70,77 +72,88 @@ class Methods:
     # -- reductions ---------------------------------------------------------------------------------------------
 
     def sum(
-        self, axis: Axis = None, dtype: DType | None = None, out: None = None, *, keepdims: bool = False
+        self, axis: Axis = None, dtype: Any = None, out: VkArray | None = None, keepdims: bool = False, **options: Any
     ) -> VkArray:
         """The sum of the elements over axes (see `vkarray.sum`)."""
-        _only_none("sum", out=out)
-        return operations["sum"](self, axis=axis, dtype=dtype, keepdims=keepdims)
+        return operations["sum"](self, axis, dtype, out, keepdims, **options)
 
     def prod(
-        self, axis: Axis = None, dtype: DType | None = None, out: None = None, *, keepdims: bool = False
+        self, axis: Axis = None, dtype: Any = None, out: VkArray | None = None, keepdims: bool = False, **options: Any
     ) -> VkArray:
         """The product of the elements over axes (see `vkarray.prod`)."""
-        _only_none("prod", out=out)
-        return operations["prod"](self, axis=axis, dtype=dtype, keepdims=keepdims)
+        return operations["prod"](self, axis, dtype, out, keepdims, **options)
 
-    def mean(self, axis: Axis = None, dtype: None = None, out: None = None, *, keepdims: bool = False) -> VkArray:
+    def mean(
+        self, axis: Axis = None, dtype: Any = None, out: VkArray | None = None, keepdims: bool = False, **options: Any
+    ) -> VkArray:
         """The arithmetic mean over axes (see `vkarray.mean`)."""
-        _only_none("mean", dtype=dtype, out=out)
-        return operations["mean"](self, axis=axis, keepdims=keepdims)
+        return operations["mean"](self, axis, dtype, out, keepdims, **options)
 
     def std(
-        self, axis: Axis = None, dtype: None = None, out: None = None, *, ddof: float = 0, keepdims: bool = False
+        self,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: VkArray | None = None,
+        ddof: float = 0.0,
+        keepdims: bool = False,
+        **options: Any,
     ) -> VkArray:
-        """The standard deviation over axes; `ddof` is the `correction` of `vkarray.std`."""
-        _only_none("std", dtype=dtype, out=out)
-        return operations["std"](self, axis=axis, correction=ddof, keepdims=keepdims)
+        """The standard deviation over axes (see `vkarray.std`)."""
+        return operations["std"](self, axis, dtype, out, ddof, keepdims, **options)
 
     def var(
-        self, axis: Axis = None, dtype: None = None, out: None = None, *, ddof: float = 0, keepdims: bool = False
+        self,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: VkArray | None = None,
+        ddof: float = 0.0,
+        keepdims: bool = False,
+        **options: Any,
     ) -> VkArray:
-        """The variance over axes; `ddof` is the `correction` of `vkarray.var`."""
-        _only_none("var", dtype=dtype, out=out)
-        return operations["var"](self, axis=axis, correction=ddof, keepdims=keepdims)
+        """The variance over axes (see `vkarray.var`)."""
+        return operations["var"](self, axis, dtype, out, ddof, keepdims, **options)
 
-    def min(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> VkArray:
+    def min(self, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False, **options: Any) -> VkArray:
         """The smallest element over axes; NaN if there is one (see `vkarray.min`)."""
-        _only_none("min", out=out)
-        return operations["min"](self, axis=axis, keepdims=keepdims)
+        return operations["min"](self, axis, out, keepdims, **options)
 
-    def max(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> VkArray:
+    def max(self, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False, **options: Any) -> VkArray:
         """The largest element over axes; NaN if there is one (see `vkarray.max`)."""
-        _only_none("max", out=out)
-        return operations["max"](self, axis=axis, keepdims=keepdims)
+        return operations["max"](self, axis, out, keepdims, **options)
 
-    def argmin(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> VkArray:
-        """The place of the first smallest element, in the flattened array by default (see `vkarray.argmin`)."""
-        _only_none("argmin", out=out)
-        return operations["argmin"](self, axis=axis, keepdims=keepdims)
-
-    def argmax(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> VkArray:
-        """The place of the first largest element, in the flattened array by default (see `vkarray.argmax`)."""
-        _only_none("argmax", out=out)
-        return operations["argmax"](self, axis=axis, keepdims=keepdims)
-
-    def any(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> VkArray:
+    def any(self, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False, **options: Any) -> VkArray:
         """Whether any element over axes is true (see `vkarray.any`)."""
-        _only_none("any", out=out)
-        return operations["any"](self, axis=axis, keepdims=keepdims)
+        return operations["any"](self, axis, out, keepdims, **options)
 
-    def all(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> VkArray:
+    def all(self, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False, **options: Any) -> VkArray:
         """Whether all elements over axes are true (see `vkarray.all`)."""
-        _only_none("all", out=out)
-        return operations["all"](self, axis=axis, keepdims=keepdims)
+        return operations["all"](self, axis, out, keepdims, **options)
 
-    def cumsum(self, axis: int | None = None, dtype: DType | None = None, out: None = None) -> VkArray:
-        """The sums up to each element along an axis, of the flattened array by default (see `vkarray.cumulative_sum`)."""
-        _only_none("cumsum", out=out)
-        return operations["cumsum"](self, axis, dtype)
+    def argmin(self, axis: int | None = None, out: VkArray | None = None, *, keepdims: bool = False) -> VkArray:
+        """The place of the first smallest element, in the flattened array by default (see `vkarray.argmin`)."""
+        return operations["argmin"](self, axis, out, keepdims=keepdims)
 
-    def cumprod(self, axis: int | None = None, dtype: DType | None = None, out: None = None) -> VkArray:
+    def argmax(self, axis: int | None = None, out: VkArray | None = None, *, keepdims: bool = False) -> VkArray:
+        """The place of the first largest element, in the flattened array by default (see `vkarray.argmax`)."""
+        return operations["argmax"](self, axis, out, keepdims=keepdims)
+
+    def cumsum(self, axis: int | None = None, dtype: Any = None, out: VkArray | None = None) -> VkArray:
+        """The sums up to each element along an axis, of the flattened array by default."""
+        return operations["cumsum"](self, axis, dtype, out)
+
+    def cumprod(self, axis: int | None = None, dtype: Any = None, out: VkArray | None = None) -> VkArray:
         """The products up to each element along an axis, of the flattened array by default."""
-        _only_none("cumprod", out=out)
-        return operations["cumprod"](self, axis, dtype)
+        return operations["cumprod"](self, axis, dtype, out)
+
+    def ptp(self, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False) -> VkArray:
+        """The distance from the smallest to the largest element over axes."""
+        return operations["ptp"](self, axis, out, keepdims)
+
+    def trace(
+        self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: VkArray | None = None
+    ) -> VkArray:
+        """The sum along the diagonals (see `vkarray.trace`)."""
+        return operations["trace"](self, offset, axis1, axis2, dtype, out)
 
     # -- elements -----------------------------------------------------------------------------------------------
 
@@ -160,26 +173,49 @@ class Methods:
 
     conjugate = conj
 
-    def round(self, decimals: int = 0, out: None = None) -> VkArray:
+    def round(self, decimals: int = 0, out: VkArray | None = None) -> VkArray:
         """Each element rounded to `decimals` places after the point (before it when negative), halves to even.
 
         As NumPy's: x * 10**decimals rounded, divided by 10**decimals, each step rounded to the dtype.
         """
-        _only_none("round", out=out)
-        return operations["round_decimals"](self, decimals)
+        return operations["round_decimals"](self, decimals, out)
 
-    def clip(self, min: Any = None, max: Any = None, out: None = None) -> VkArray:
+    def clip(self, min: Any = None, max: Any = None, out: VkArray | None = None) -> VkArray:
         """Each element limited to [min, max] (see `vkarray.clip`)."""
-        _only_none("clip", out=out)
-        return operations["clip"](self, min, max)
+        return operations["clip"](self, min, max, out)
 
-    def astype(self, dtype: DType, copy: bool = True) -> VkArray:
-        """The elements converted to `dtype` (see `vkarray.astype`)."""
+    def astype(
+        self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    ) -> VkArray:  # fmt: skip
+        """The elements converted to `dtype` (see `vkarray.astype`); order and subok change nothing.
+
+        Raises TypeError where `casting` ("no", "equiv", "safe", "same_kind", "unsafe") does not allow it.
+        """
+        if casting != "unsafe":
+            operations["check_casting"](self, dtype, casting)
         return operations["astype"](self, dtype, copy=copy)
 
-    def copy(self) -> VkArray:
-        """A contiguous copy."""
+    def copy(self, order: str = "C") -> VkArray:
+        """A contiguous copy; the order of memory is always C's."""
         return operations["copy"](self)
+
+    def byteswap(self) -> VkArray:
+        """Raises TypeError: arrays of a device have its byte order."""
+        raise TypeError(
+            "byteswap: arrays have the byte order of their device. Swap the bytes of a NumPy array instead."
+        )
+
+    def compress(self, condition: Any, axis: int | None = None, out: VkArray | None = None) -> VkArray:
+        """The slices along an axis for which the condition is true (see `vkarray.compress`)."""
+        return operations["compress"](condition, self, axis, out)
+
+    def choose(self, choices: Any, out: VkArray | None = None, mode: str = "raise") -> VkArray:
+        """The elements of the arrays that this array's integers name (see `vkarray.choose`)."""
+        return operations["choose"](self, choices, out, mode)
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """Set the elements at places of the flattened array (see `vkarray.put`)."""
+        operations["put"](self, indices, values, mode)
 
     def __copy__(self) -> VkArray:
         return operations["copy"](self)
@@ -187,9 +223,11 @@ class Methods:
     def __deepcopy__(self, memo: dict[int, Any]) -> VkArray:
         return operations["copy"](self)
 
-    def take(self, indices: Any, axis: int | None = None) -> VkArray:
-        """The elements at `indices` (an array, a list or an integer) along an axis, of the flattened array by default."""
-        return operations["take"](self, indices, axis)
+    def take(
+        self, indices: Any, axis: int | None = None, out: VkArray | None = None, mode: str = "raise"
+    ) -> VkArray:  # fmt: skip
+        """The elements at `indices` along an axis, of the flattened array by default (see `vkarray.take`)."""
+        return operations["take"](self, indices, axis, out, mode)
 
     def repeat(self, repeats: int | Sequence[int] | VkArray, axis: int | None = None) -> VkArray:
         """Each element repeated along an axis, of the flattened array by default (see `vkarray.repeat`)."""
@@ -199,19 +237,23 @@ class Methods:
         """The indices of the elements that are not zero, one array per dimension (see `vkarray.nonzero`)."""
         return operations["nonzero"](self)
 
-    def argsort(self, axis: int | None = -1) -> VkArray:
-        """The places of the elements in sorted order along an axis, of the flattened array for None."""
-        return operations["argsort"](
-            operations["ravel"](self) if axis is None else self, axis=-1 if axis is None else axis
-        )
+    def argsort(
+        self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool = True
+    ) -> VkArray:
+        """The places of the elements in sorted order along an axis, of the flattened array for None (see `vkarray.argsort`)."""
+        return operations["argsort"](self, axis, kind, order, stable=stable)
+
+    def argpartition(self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> VkArray:
+        """The places of the elements such that the kth is where it would be sorted (see `vkarray.argpartition`)."""
+        return operations["argpartition"](self, kth, axis)
 
     def searchsorted(self, v: Any, side: str = "left", sorter: VkArray | None = None) -> VkArray:
         """The places in this ascending array where the elements of v belong (see `vkarray.searchsorted`)."""
         return operations["searchsorted"](self, v, side=side, sorter=sorter)
 
-    def dot(self, other: Any) -> VkArray:
+    def dot(self, other: Any, out: VkArray | None = None) -> VkArray:
         """The dot product (see `vkarray.dot`)."""
-        return operations["dot"](self, other)
+        return operations["dot"](self, other, out)
 
     # -- in place -----------------------------------------------------------------------------------------------
 
@@ -219,9 +261,18 @@ class Methods:
         """Set every element to a Python scalar, or to an array that broadcasts. Raises as `x[...] = value` does."""
         operations["setitem"](self, ..., value)
 
-    def sort(self, axis: int = -1) -> None:
+    def sort(self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool = True) -> None:
         """Sort the elements along an axis in place (see `vkarray.sort`)."""
         operations["setitem"](self, ..., operations["sort"](self, axis=axis))
+
+    def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
+        """Sort in place so far that the kth element is where it would be sorted: wholly (see `vkarray.partition`)."""
+        operations["setitem"](self, ..., operations["sort"](self, axis=axis))
+
+    def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
+        """Raises ValueError for write=False: arrays of a device can always be written to."""
+        if write is not None and not write:
+            raise ValueError("setflags: arrays of a device can always be written to. Give away a copy instead.")
 
     # -- values on the host -------------------------------------------------------------------------------------
 
@@ -236,3 +287,33 @@ class Methods:
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars."""
         return operations["tolist"](self)
+
+    def tobytes(self, order: str = "C") -> bytes:
+        """The elements in C order as NumPy stores them; bfloat16 as float32."""
+        return operations["to_numpy"](self).tobytes(order)
+
+    def tofile(self, file: Any, sep: str = "", format: str = "%s") -> None:
+        """Write the elements to a file (see `numpy.ndarray.tofile`)."""
+        operations["to_numpy"](self).tofile(file, sep, format)
+
+    def dump(self, file: Any) -> None:
+        """Pickle the array to a file."""
+        operations["to_numpy"](self).dump(file)
+
+    def dumps(self) -> bytes:
+        """The array pickled as a NumPy array."""
+        return operations["to_numpy"](self).dumps()
+
+    @property
+    def flat(self) -> Any:
+        """The elements in C order: an object to iterate over, to index and to assign to."""
+        return operations["flat"](self)
+
+    @flat.setter
+    def flat(self, values: Any) -> None:
+        operations["flat"](self)[:] = values
+
+    @property
+    def flags(self) -> Any:
+        """What is known of the memory: `c_contiguous`, `f_contiguous`, `writeable` and so on, by name or as keys."""
+        return operations["flags"](self)

@@ -67,6 +67,11 @@ def _promoted(given: frozenset[DType]) -> DType:
     return functools.reduce(promote, sorted(given, key=lambda dtype: dtype not in CATEGORIES["floating-point"]))
 
 
+def is_double(given: Iterable[DType]) -> bool:
+    """Whether a floating-point type of 64 bits is among types, so that no default type takes its place in the result."""
+    return any(dtype.bits == 64 and dtype.kind in "fc" for dtype in given)
+
+
 KIND_NAMES = ("bool", "int", "float", "complex")
 _SCALAR_KINDS = {bool: 0, int: 1, float: 2, complex: 3}
 _DTYPE_KINDS = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3}

@@ -16,6 +16,7 @@ from .._vk.watch import watches
 from ..core.array import VkArray
 from ..core.tokens import Noticed, token
 from . import faults, tuning
+from .array_like import Parameters
 from .dispatch import pointer
 from .plan import Plan, Refused
 from .signature import Look, look_of, note, sharing
@@ -330,16 +331,20 @@ def planned(*, integers: bool = False, creates: bool = False) -> Callable[[Funct
 def planned(function: Any = None, *, integers: bool = False, creates: bool = False) -> Any:
     """A function whose calls are repeated by plans where their signature comes again.
 
-    What it does has to depend on its arguments alone. With `integers`, its integers are operands as its floats are: their values
+    Arguments that stand for arrays are converted first (see `array_like.py`).
+    What it does has to depend on its arguments alone, and on the default floating type. With `integers`, its integers are operands as its floats are: their values
     are no part of the signature unless code decides by them. One that `creates` takes no array, but perhaps a `device`.
     """
     if function is None:
         return functools.partial(planned, integers=integers, creates=creates)
     inner: Callable[..., Any] = function
     plans = Plans(inner.__name__, _OfArrays, _NUMBERS if integers else FLOATS)
+    likes = Parameters(inner)
 
     @functools.wraps(inner)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if likes and not likes.are_plain(args, kwargs):
+            args, kwargs, _ = likes.converted(args, kwargs)
         if watches and watch.current() is not None:  # it is a part of the call that is watched
             return inner(*args, **kwargs)
         key: list[Any] = []
@@ -349,8 +354,14 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
         if kwargs:
             key.append(tuple(kwargs))
             noted = noted and note(kwargs.values(), key, arrays, scalars, integers)
-        if not noted or not (arrays or creates) or configuration.current().compare:
+        if likes and not arrays:
+            args, kwargs, changed = likes.converted(args, kwargs)
+            if changed:
+                return call(*args, **kwargs)
+        settings = configuration.current()
+        if not noted or not (arrays or creates) or settings.compare:
             return inner(*args, **kwargs)
+        key.append(settings.default_float)
         if not arrays:
             key.append(_vk.open_device(None))
         device = arrays[0]._device if arrays else key[-1]

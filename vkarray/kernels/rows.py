@@ -1,14 +1,13 @@
 """Rows: an operation of the standard is one assignment that binds a name to a GLSL expression.
 
-`unary`, `binary` and `ternary` make the public function and enter its row in `ROWS`, the registry that drives the
-namespace, the tests, the documentation's tables, the accuracy report and the archive of compiled shaders.
+`unary`, `binary` and `ternary` of `ops/ufunc.py` make the public function and enter its row in `ROWS`, the registry that drives
+the namespace, the tests, the documentation's tables, the accuracy report and the archive of compiled shaders.
 """
 
 from __future__ import annotations
 
 import functools
-import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,15 +17,10 @@ from ..core.array import VkArray, available, check_supported, empty
 from ..core.dtypes import CATEGORIES, REAL_OF, DType
 from . import launch
 from .launch import Operation
-from .planned import planned
 from .scalars import Scalar
 
 ROWS: dict[str, Row] = {}
 Expression = str | dict[str, str]
-Operand = VkArray | complex  # to type checkers, which count int and float in
-Unary = Callable[[VkArray], VkArray]
-Binary = Callable[[Operand, Operand], VkArray]
-Ternary = Callable[[Operand, Operand, Operand], VkArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +30,9 @@ class Row:
     `expression` is GLSL in a, b, c: one string, or one per type ("float16"), kind ("integer", "complex floating", ...)
     and "else"; `library` names the file of `glsl/lib/<kind>/` that it calls; `result` says which type comes
     out: "same", "bool" or "real" (the component type of a complex one); `integers` says what happens to integer
-    operands: "keep" (they are in the category), "by width" (NumPy's float of that width) or "float64".
+    operands: "keep" (they are in the category), "by width" (NumPy's float of that width) or "float64"; `booleans` says in
+    which type a row computes for bool operands alone that its category lacks (None to refuse them), or with "truth" that
+    every operand is taken as true or false.
     """
 
     name: str
@@ -48,10 +44,15 @@ class Row:
     result: str = "same"
     integers: str = "keep"
     method: str = ""
+    booleans: DType | str | None = None
     operations: dict[DType, Operation] = field(default_factory=dict, repr=False)
 
     def compute_dtype(self, dtype: DType, operands: Sequence[Any]) -> DType:
         """The type computed in for operands whose common type is `dtype`. Raises TypeError outside the row's category."""
+        if self.booleans == "truth":
+            return dtypes.bool_
+        if dtype is dtypes.bool_ and isinstance(self.booleans, DType):
+            return self.booleans
         if self.integers == "keep" or dtype not in CATEGORIES["integer or boolean"]:
             promotion.check_category(self.name, dtype, self.category)
             return dtype
@@ -65,7 +66,9 @@ class Row:
 
     def accepted(self) -> Iterator[DType]:
         """The types computed in, for tests, reports and the archive."""
-        return (dtype for dtype in dtypes.DTYPES.values() if dtype in CATEGORIES[self.category])
+        booleans = {dtypes.bool_} if self.booleans in (dtypes.bool_, "truth") else set()
+        own = booleans if self.booleans == "truth" else CATEGORIES[self.category] | booleans
+        return (dtype for dtype in dtypes.DTYPES.values() if dtype in own)
 
     def result_dtype(self, compute: DType) -> DType:
         """The type of the result for a compute type."""
@@ -159,11 +162,12 @@ def _remedy(value: Any) -> str:
 def common_dtype(name: str, operands: Sequence[Any]) -> DType:
     """The promoted type of arrays and Python scalars (arrays first, then the scalars, which are weak)."""
     like = check_operands(name, operands)
-    dtype = promotion.promote_all(operand._dtype for operand in operands if type(operand) is VkArray)
+    strong = [operand._dtype for operand in operands if type(operand) is VkArray]
+    dtype = promotion.promote_all(strong)
     for operand in operands:
         if type(operand) is not VkArray:
             dtype = promotion.promote_scalar_kind(dtype, promotion.scalar_kind(operand))
-    return available(dtype, like._device)
+    return dtype if promotion.is_double(strong) else available(dtype, like._device)
 
 
 def as_operand(name: str, operand: Any, dtype: DType, like: VkArray) -> VkArray | Scalar:
@@ -194,6 +198,8 @@ def _common(row: Row, operands: Sequence[Any]) -> Sequence[VkArray | Scalar]:
     like = check_operands(row.name, operands)
     dtype = common_dtype(row.name, operands)
     compute = row.compute_dtype(dtype, operands)
+    if compute is dtypes.bool_:
+        operands = [operand if type(operand) is VkArray else bool(operand) for operand in operands]
     check_supported(compute, like._device, row.name)
     if compute is not dtype and dtype in CATEGORIES["integer"]:
         for operand in operands:
@@ -216,66 +222,3 @@ def cast_operation(source: DType, target: DType) -> Operation:
         return launch.copy_operation(source)
     expression = f"vx_to_{target.name}(a)"
     return Operation(f"astype {source} to {target}", expression, (source,), target, target, "/conversion")
-
-
-_DOCUMENTATION = """{summary}
-
-Parameters: {parameters} ({accepted}){several}.
-Returns an array of {returned}.
-Raises TypeError for other types{raises}.{method}
-Standard: elementwise functions, `{name}`.
-"""
-_RETURNED = {"same": "{}", "bool": "bool", "real": "{} (its component type if complex)"}
-_SEVERAL = "; arrays on one device, broadcast\nagainst each other; one of them may be a Python scalar"
-
-
-def _public(row: Row, parameters: tuple[str, ...]) -> Any:
-    """The function that users call: the row with a plain signature and a docstring made from the row."""
-    function: Any
-    if row.operands == 1:
-        function = lambda x, /: row(x)  # noqa: E731 - the call that users make most: no *args in between
-    elif row.operands == 2:
-        function = lambda x1, x2, /: row(x1, x2)  # noqa: E731
-    else:
-        function = lambda x1, x2, x3, /: row(x1, x2, x3)  # noqa: E731
-    function.__name__ = function.__qualname__ = row.name
-    function.__module__ = "vkarray"
-    function = planned(integers=True)(function)
-    several = row.operands > 1
-    own = "the dtype of x" + (", of a floating type for integers" if row.integers != "keep" else "")
-    returned = _RETURNED[row.result].format("the promoted type" if several else own)
-    function.__doc__ = _DOCUMENTATION.format(
-        summary=row.summary, name=row.name, parameters=", ".join(parameters),
-        accepted=row.category + (", integers as NumPy converts them" if row.integers != "keep" else ""),
-        several=_SEVERAL if several else "",
-        returned=returned, method=f"\n{row.method}" if row.method else "",
-        raises=", ValueError for shapes that do not broadcast or different devices" if several else "",
-    )  # fmt: skip
-    kind = inspect.Parameter.POSITIONAL_ONLY
-    hint = "VkArray | complex" if several else "VkArray"
-    function.__signature__ = inspect.Signature(
-        [inspect.Parameter(name, kind, annotation=hint) for name in parameters], return_annotation="VkArray"
-    )
-    function.row = row
-    return function
-
-
-def _register(parameters: tuple[str, ...], name: str, category: str, expression: Expression, summary: str,
-              **options: Any) -> Any:  # fmt: skip
-    row = ROWS[name] = Row(name, len(parameters), category, expression, summary, **options)
-    return _public(row, parameters)
-
-
-def unary(name: str, category: str, expression: Expression, summary: str, **options: Any) -> Unary:
-    """A row of one operand. Parameters: the fields of `Row`. Returns the public function."""
-    return _register(("x",), name, category, expression, summary, **options)
-
-
-def binary(name: str, category: str, expression: Expression, summary: str, **options: Any) -> Binary:
-    """A row of two operands, as `unary`."""
-    return _register(("x1", "x2"), name, category, expression, summary, **options)
-
-
-def ternary(name: str, category: str, expression: Expression, summary: str, **options: Any) -> Ternary:
-    """A row of three operands, as `unary`."""
-    return _register(("x1", "x2", "x3"), name, category, expression, summary, **options)

@@ -49,7 +49,7 @@ def look_of(x: VkArray) -> Look:
     return look
 
 
-VALUES: set[type] = {bool, str, type(None), DType, type(Ellipsis), bytes}  # of which the key holds the value
+VALUES: set[type] = {bool, str, type(None), DType, type(Ellipsis), bytes, type}  # of which the key holds the value
 
 
 def note(

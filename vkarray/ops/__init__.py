@@ -5,10 +5,13 @@ from __future__ import annotations
 from ..core.array import operations
 from ..kernels import launch
 from ..kernels.rows import ROWS
-from . import creation, elementwise, indexing, linear_algebra  # noqa: F401 - some fill the table themselves
+from . import creation, elementwise, indexing, linear_algebra, ufunc_methods  # noqa: F401 - some fill the table themselves
 from .beyond import ndarray  # noqa: F401 - some fill the table themselves
 
-operations.update({name: getattr(elementwise, name) for name in ROWS if hasattr(elementwise, name)})
+operations.update(
+    {name: getattr(elementwise, name).call for name in ROWS if hasattr(elementwise, name) and name != "clip"}
+)
+operations.update(clip=elementwise.clip)
 operations.update(contiguous=launch.contiguous, copy=launch.copy, in_place=elementwise.in_place)
 operations.update({name: getattr(linear_algebra, name) for name in linear_algebra.__all__})
 

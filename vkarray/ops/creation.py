@@ -108,7 +108,7 @@ def asarray(
             ]
             wanted = wanted if wanted is dtypes.uint64 else default_dtype(kind, target)
     check_supported(wanted, target, "asarray")
-    if python_numbers and values.dtype.category in "iu" and wanted in CATEGORIES["integer"] and values.size:
+    if python_numbers and values.dtype.kind in "iu" and wanted in CATEGORIES["integer"] and values.size:
         for value in (int(values.min()), int(values.max())):
             promotion.check_scalar_range("asarray", value, wanted)
     if values.dtype.name != "bfloat16":
@@ -143,7 +143,7 @@ def _python_values(obj: Any, wanted: DType) -> Any:
     import numpy as np
 
     values = _as_numpy(obj)
-    if values.dtype.category in ("fO" if wanted in CATEGORIES["integer"] else "O") and values.size:
+    if values.dtype.kind in ("fO" if wanted in CATEGORIES["integer"] else "O") and values.size:
         # NumPy takes whole numbers beyond int64 for floating-point numbers or objects.
         exact = np.asarray(obj, object)
         if all(isinstance(one, int) for one in exact.reshape(-1)):
@@ -157,11 +157,11 @@ def _converted(values: Any, wanted: DType) -> Any:
     """Host values in the host's format of `wanted`, by the rules of `astype`."""
     import numpy as np
 
-    if values.dtype.category == "c" and wanted.category not in ("complex floating", "bool"):
+    if values.dtype.kind == "c" and wanted.category not in ("complex floating", "bool"):
         raise TypeError(f"asarray: {values.dtype} has no {wanted} value. Take the real part first.")
     with np.errstate(all="ignore"):
         result = values.astype(interchange.numpy_dtype(wanted), copy=False)
-        if values.dtype.category == "f" and wanted in CATEGORIES["integer"]:
+        if values.dtype.kind == "f" and wanted in CATEGORIES["integer"]:
             low, high = promotion.integer_range(wanted)
             result = np.where(np.isnan(values), 0, np.where(values <= low, low, np.where(values >= high, high, result)))
             result = result.astype(wanted.name)
@@ -176,7 +176,7 @@ def empty(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any
     Standard: creation functions, `empty`.
     """
     target = as_device(device)
-    wanted = dtypes.float32 if dtype is None else as_dtype(dtype, "empty")
+    wanted = default_dtype("float", target) if dtype is None else as_dtype(dtype, "empty")
     check_supported(wanted, target, "empty")
     return _empty(as_shape(shape, "empty"), wanted, target)
 
@@ -218,13 +218,13 @@ def filled(function: str, shape: int | Sequence[int], value: Any, dtype: DType |
 @planned(creates=True)
 def zeros(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array of zeros (dtype: float32 by default). Errors as for `empty`. Standard: creation functions, `zeros`."""
-    return filled("zeros", shape, 0, dtypes.float32 if dtype is None else dtype, device)
+    return filled("zeros", shape, 0, dtypes.default_floating() if dtype is None else dtype, device)
 
 
 @planned(creates=True)
 def ones(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """An array of ones (dtype: float32 by default). Errors as for `empty`. Standard: creation functions, `ones`."""
-    return filled("ones", shape, 1, dtypes.float32 if dtype is None else dtype, device)
+    return filled("ones", shape, 1, dtypes.default_floating() if dtype is None else dtype, device)
 
 
 @planned
@@ -475,4 +475,5 @@ def meshgrid(*arrays: VkArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[Vk
     return tuple(launch.copy(array._view(shape, steps)) for array, steps in zip(arrays, strides, strict=True))
 
 
-operations.update(to_device=to_device)
+DType.make = staticmethod(asarray)
+operations.update(as_device=as_device, asarray=asarray, full=full, to_device=to_device, zeros=zeros)

@@ -127,4 +127,4 @@ def result_type(*arrays_and_dtypes: VkArray | DType | bool | int | float | compl
     dtype = promotion.promote_all(strong)
     dtype = functools.reduce(promotion.promote_scalar_kind, map(promotion.scalar_kind, scalars), dtype)
     devices = [value._device for value in arrays_and_dtypes if type(value) is VkArray]
-    return available(dtype, devices[0]) if devices and dtype not in strong else dtype
+    return dtype if promotion.is_double(strong) else available(dtype, devices[0] if devices else None)

@@ -4,56 +4,61 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import layout, promotion
-from ..core.array import VkArray, check_supported, operations
+from ..core import dtypes, layout, promotion
+from ..core.array import ArrayLike, VkArray, check_supported, operations
 from ..core.dtypes import CATEGORIES
 from ..kernels import launch
 from ..kernels.planned import planned
-from ..kernels.rows import ROWS, Binary, Unary, binary, cast, check_operands, common_dtype, ternary, unary
+from ..kernels.rows import ROWS, cast, check_operands, common_dtype
+from .ufunc import binary, ternary, ufunc, unary
 
 _FLOAT = {"category": "floating-point", "integers": "by width"}
 _REAL_FLOAT = {"category": "real floating", "integers": "by width"}
 
 
-def _function(name: str, summary: str, library: str, **options: Any) -> Unary:
+def _function(name: str, summary: str, library: str, **options: Any) -> ufunc:
     """A row that calls the library function of its own name."""
     return unary(name, expression=f"vx_{name}(a)", library=library, summary=summary, **{**_FLOAT, **options})
 
 
-def _function_of_two(name: str, summary: str, library: str) -> Binary:
+def _function_of_two(name: str, summary: str, library: str) -> ufunc:
     return binary(name, expression=f"vx_{name}(a, b)", library=library, summary=summary, **_REAL_FLOAT)
 
 
 # -- arithmetic -------------------------------------------------------------------------------------------------
 
-add = binary("add", "numeric", "a + b", "The sum of each pair of elements.")
+add = binary("add", "numeric", {"bool": "a || b", "else": "a + b"}, "The sum of each pair of elements (of bools: either).",
+             booleans=dtypes.bool_)  # fmt: skip
 subtract = binary("subtract", "numeric", "a - b", "The difference of each pair of elements.")
-multiply = binary("multiply", "numeric", {"complex floating": "vx_multiply(a, b)", "else": "a * b"},
-                  "The product of each pair of elements.", library="arithmetic")  # fmt: skip
+multiply = binary("multiply", "numeric", {"complex floating": "vx_multiply(a, b)", "bool": "a && b", "else": "a * b"},
+                  "The product of each pair of elements (of bools: both).", library="arithmetic",
+                  booleans=dtypes.bool_)  # fmt: skip
 divide = binary("divide", "floating-point", "vx_divide(a, b)", "The quotient of each pair of elements, correctly rounded.",
                 library="arithmetic", integers="float64")  # fmt: skip
 floor_divide = binary("floor_divide", "real numeric", "vx_floor_divide(a, b)",
                       "The quotient of each pair rounded to the next lower integer (integer x // 0 is 0, as in NumPy).",
-                      library="arithmetic")  # fmt: skip
+                      library="arithmetic", booleans=dtypes.int8)  # fmt: skip
 remainder = binary("remainder", "real numeric", "vx_remainder(a, b)",
                    "The remainder of floor division, with the sign of the divisor (integer x % 0 is 0, as in NumPy).",
-                   library="arithmetic")  # fmt: skip
+                   library="arithmetic", booleans=dtypes.int8)  # fmt: skip
 pow = binary("pow", "numeric", "vx_pow(a, b)", "The first element raised to the power of the second (integers wrap around).",
-             library="power")  # fmt: skip
+             library="power", booleans=dtypes.int8)  # fmt: skip
 negative = unary("negative", "numeric", {"integer": "-a", "else": "vx_negative(a)"}, "The negative of each element.",
                  library="arithmetic")  # fmt: skip
 positive = unary("positive", "numeric", "a", "A copy of each element.")
-abs = unary("abs", "numeric", {"unsigned integer": "a", "else": "vx_absolute(a)"}, "The absolute value of each element.",
-            library="arithmetic", result="real")  # fmt: skip
+abs = unary("abs", "numeric", {"unsigned integer": "a", "bool": "a", "else": "vx_absolute(a)"},
+            "The absolute value of each element.", library="arithmetic", result="real", booleans=dtypes.bool_)  # fmt: skip
 sign = unary("sign", "numeric", "vx_sign(a)", "-1, 0 or 1 by the sign of each element; z / |z| for complex ones.",
              library="arithmetic")  # fmt: skip
 square = unary("square", "numeric", {"complex floating": "vx_square(a)", "else": "a * a"}, "The square of each element.",
-               library="arithmetic")  # fmt: skip
+               library="arithmetic", booleans=dtypes.int8)  # fmt: skip
 reciprocal = unary("reciprocal", "floating-point", "vx_reciprocal(a)", "1 / x of each element.", library="arithmetic")
-maximum = binary("maximum", "real numeric", "vx_maximum(a, b)", "The larger of each pair; NaN if either is.",
-                 library="arithmetic")  # fmt: skip
-minimum = binary("minimum", "real numeric", "vx_minimum(a, b)", "The smaller of each pair; NaN if either is.",
-                 library="arithmetic")  # fmt: skip
+maximum = binary("maximum", "real numeric", {"bool": "a || b", "else": "vx_maximum(a, b)"},
+                 "The larger of each pair; NaN if either is.",
+                 library="arithmetic", booleans=dtypes.bool_)  # fmt: skip
+minimum = binary("minimum", "real numeric", {"bool": "a && b", "else": "vx_minimum(a, b)"},
+                 "The smaller of each pair; NaN if either is.",
+                 library="arithmetic", booleans=dtypes.bool_)  # fmt: skip
 copysign = _function_of_two("copysign", "The magnitude of the first with the sign of the second.", "arithmetic")
 nextafter = binary("nextafter", "real floating", {
     "float16": "vx_float16_from_bits(vx_nextafter16(vx_float16_to_bits(a), vx_float16_to_bits(b), 0x7C00u))",
@@ -65,23 +70,33 @@ signbit = _function("signbit", "Whether the sign bit is set, for -0 and NaN too.
 
 # -- rounding ---------------------------------------------------------------------------------------------------
 
-_ROUNDING = {"category": "real numeric", "library": "rounding"}
+_ROUNDING: dict[str, Any] = {"category": "real numeric", "library": "rounding", "booleans": dtypes.bool_}
 floor = unary(
-    "floor", expression={"integer": "a", "else": "vx_floor(a)"}, summary="The next lower integer.", **_ROUNDING
+    "floor",
+    expression={"integer": "a", "bool": "a", "else": "vx_floor(a)"},
+    summary="The next lower integer.",
+    **_ROUNDING,
 )
-ceil = unary("ceil", expression={"integer": "a", "else": "vx_ceil(a)"}, summary="The next higher integer.", **_ROUNDING)
-trunc = unary("trunc", expression={"integer": "a", "else": "vx_trunc(a)"}, summary="The integer part.", **_ROUNDING)
+ceil = unary(
+    "ceil",
+    expression={"integer": "a", "bool": "a", "else": "vx_ceil(a)"},
+    summary="The next higher integer.",
+    **_ROUNDING,
+)
+trunc = unary(
+    "trunc", expression={"integer": "a", "bool": "a", "else": "vx_trunc(a)"}, summary="The integer part.", **_ROUNDING
+)
 round = unary("round", "numeric", {"integer": "a", "else": "vx_round(a)"},
               "The nearest integer, halves to the even one (each part of a complex number).", library="rounding")  # fmt: skip
 
 # -- classification and comparison ------------------------------------------------------------------------------
 
-_TEST = {"category": "numeric", "library": "classification", "result": "bool"}
-isfinite = unary("isfinite", expression={"integer": "true", "else": "vx_isfinite(a)"},
+_TEST: dict[str, Any] = {"category": "numeric", "library": "classification", "result": "bool", "booleans": dtypes.bool_}
+isfinite = unary("isfinite", expression={"integer": "true", "bool": "true", "else": "vx_isfinite(a)"},
                  summary="Whether each element is neither infinite nor NaN.", **_TEST)  # fmt: skip
-isinf = unary("isinf", expression={"integer": "false", "else": "vx_isinf(a)"},
+isinf = unary("isinf", expression={"integer": "false", "bool": "false", "else": "vx_isinf(a)"},
               summary="Whether each element is infinite.", **_TEST)  # fmt: skip
-isnan = unary("isnan", expression={"integer": "false", "else": "vx_isnan(a)"},
+isnan = unary("isnan", expression={"integer": "false", "bool": "false", "else": "vx_isnan(a)"},
               summary="Whether each element is NaN.", **_TEST)  # fmt: skip
 
 # Wider types, and float16, which is computed in float32, have no subnormal numbers that a device would take for zero.
@@ -102,10 +117,10 @@ greater_equal = _comparison("greater_equal", "real", "vx_less_equal(b, a)", "a >
 
 # -- logic and bits ---------------------------------------------------------------------------------------------
 
-logical_and = binary("logical_and", "bool", "a && b", "Whether both are true.")
-logical_or = binary("logical_or", "bool", "a || b", "Whether either is true.")
-logical_xor = binary("logical_xor", "bool", "a != b", "Whether exactly one is true.")
-logical_not = unary("logical_not", "bool", "!a", "Whether the element is false.")
+logical_and = binary("logical_and", "all", "a && b", "Whether both are true (not 0).", booleans="truth")
+logical_or = binary("logical_or", "all", "a || b", "Whether either is true (not 0).", booleans="truth")
+logical_xor = binary("logical_xor", "all", "a != b", "Whether exactly one is true (not 0).", booleans="truth")
+logical_not = unary("logical_not", "all", "!a", "Whether the element is false (0).", booleans="truth")
 
 bitwise_and = binary("bitwise_and", "integer or boolean", {"bool": "a && b", "else": "a & b"}, "The bits set in both.")
 bitwise_or = binary("bitwise_or", "integer or boolean", {"bool": "a || b", "else": "a | b"}, "The bits set in either.")
@@ -114,7 +129,8 @@ bitwise_xor = binary(
 )
 bitwise_invert = unary("bitwise_invert", "integer or boolean", {"bool": "!a", "else": "~a"}, "All bits flipped.")
 bitwise_left_shift = binary("bitwise_left_shift", "integer", "vx_left_shift(a, b)",
-                            "Bits moved left; 0 for a shift by the width or more.", library="arithmetic")  # fmt: skip
+                            "Bits moved left; 0 for a shift by the width or more.", library="arithmetic",
+                            booleans=dtypes.int8)  # fmt: skip
 bitwise_right_shift = binary("bitwise_right_shift", "integer", "vx_right_shift(a, b)",
                              "Bits moved right, with the sign; 0 or -1 for a shift by the width or more.",
                              library="arithmetic")  # fmt: skip
@@ -122,7 +138,7 @@ bitwise_right_shift = binary("bitwise_right_shift", "integer", "vx_right_shift(a
 # -- complex numbers --------------------------------------------------------------------------------------------
 
 conj = unary("conj", "numeric", {"complex floating": "vx_conj(a)", "else": "a"}, "The complex conjugate.",
-             library="arithmetic")  # fmt: skip
+             library="arithmetic", booleans=dtypes.bool_)  # fmt: skip
 real = unary("real", "numeric", {"complex floating": "a.x", "else": "a"}, "The real part.", result="real")
 imag = unary("imag", "complex floating", "a.y", "The imaginary part.", result="real")
 
@@ -157,7 +173,7 @@ _clip = ternary("clip", "real numeric", "vx_clip(a, b, c)", "Each element limite
 
 
 @planned(integers=True)
-def clip(x: VkArray, /, min: VkArray | float | None = None, max: VkArray | float | None = None) -> VkArray:
+def clip(x: ArrayLike, /, min: ArrayLike | None = None, max: ArrayLike | None = None) -> VkArray:
     """Each element limited to [min, max]; NaN where the element or a bound is NaN.
 
     Parameters: x (real numeric); min, max (None for no bound, a Python scalar, or an array that broadcasts).
@@ -174,7 +190,7 @@ def clip(x: VkArray, /, min: VkArray | float | None = None, max: VkArray | float
     for name, bound in (("min", min), ("max", max)):
         if bound is None:
             continue
-        kind = bound._dtype.kind if type(bound) is VkArray else promotion.KIND_NAMES[promotion.scalar_kind(bound)]
+        kind = bound._dtype.category if type(bound) is VkArray else promotion.KIND_NAMES[promotion.scalar_kind(bound)]
         if kind in ("bool", "complex", "complex floating") or (integral and "float" in kind):
             raise TypeError(
                 f"clip: {name} is of kind {kind}, which does not fit {x._dtype}. Convert x or {name} first."

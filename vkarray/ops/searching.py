@@ -5,16 +5,25 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
 from ..core import dtypes, layout, promotion
-from ..core.array import VkArray, check_supported, default_dtype, empty, is_supported, operations, storage_itemsize
+from ..core.array import (
+    ArrayLike,
+    VkArray,
+    check_supported,
+    default_dtype,
+    empty,
+    is_supported,
+    operations,
+    storage_itemsize,
+)
 from ..core.dtypes import CATEGORIES, DType
 from ..kernels import launch
 from ..kernels.dispatch import pointer
 from ..kernels.planned import planned
-from ..kernels.reductions import Reduction, checked, document, reduction, row, with_kept_axes
-from ..kernels.rows import as_array, as_operand, check_operands, common_dtype
+from ..kernels.reductions import Join, Reduction, checked, document, reduction, row, with_kept_axes
+from ..kernels.rows import as_array, as_operand, cast, check_operands, common_dtype
 from ..shaders.source import Variant
 from .indexing import take
 
@@ -30,24 +39,27 @@ _ARGMIN = row(
 )
 
 
-def _place(made: Reduction, x: VkArray, axis: int | None, keepdims: bool) -> VkArray:
+def _place(made: Reduction, x: VkArray, axis: int | None, out: VkArray | None, keepdims: bool) -> VkArray:
     if isinstance(axis, (tuple, list)):
         raise TypeError(
             f"{made.name}: expected one axis or None, got {axis!r}. Reshape x to search several axes at once."
         )
     axes = checked(made.name, x, axis)
+    if x._dtype is dtypes.bool_:
+        x = cast(x, dtypes.uint8)
     promotion.check_category(made.name, x._dtype, made.category)
-    return with_kept_axes(made.run(x, axes), x, axes, keepdims)
+    result = with_kept_axes(made.run(x, axes), x, axes, keepdims)
+    return result if out is None else operations["write"](made.name, out, result)
 
 
 @planned
-def argmax(x: VkArray, /, *, axis: int | None = None, keepdims: bool = False) -> VkArray:
-    return _place(_ARGMAX, x, axis, keepdims)
+def argmax(x: ArrayLike, /, axis: int | None = None, out: VkArray | None = None, *, keepdims: bool = False) -> VkArray:
+    return _place(_ARGMAX, x, axis, out, keepdims)
 
 
 @planned
-def argmin(x: VkArray, /, *, axis: int | None = None, keepdims: bool = False) -> VkArray:
-    return _place(_ARGMIN, x, axis, keepdims)
+def argmin(x: ArrayLike, /, axis: int | None = None, out: VkArray | None = None, *, keepdims: bool = False) -> VkArray:
+    return _place(_ARGMIN, x, axis, out, keepdims)
 
 
 document(
@@ -64,7 +76,8 @@ document(
 )
 
 count_nonzero = reduction("count_nonzero", "all", "a + b", "The number of elements over axes that are not 0 (NaN is not).",
-                          "searching", types="count", map="vx_to_{state}(vx_to_bool(a))", empty=0)  # fmt: skip
+                          "searching", types="count", map="vx_to_{state}(vx_to_bool(a))", empty=0,
+                          join=Join("add", 0))  # fmt: skip
 
 
 # -- where ------------------------------------------------------------------------------------------------------
@@ -78,18 +91,12 @@ def where_operation(dtype: DType) -> launch.Operation:
 
 
 @planned(integers=True)
-def where(condition: VkArray, x1: Any, x2: Any, /) -> VkArray:
-    """The elements of x1 where the condition is true, those of x2 elsewhere.
-
-    Parameters: condition (bool); x1, x2 (arrays of any dtype or Python scalars); all on one device, broadcast together.
-    Returns an array of the promoted dtype of x1 and x2 (for two scalars the default dtype of their kind).
-    Raises TypeError for other types, ValueError for shapes that do not broadcast or different devices.
-    Standard: searching functions, `where`.
-    """
+def _chosen(condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, /) -> VkArray:
+    """`where` of three arguments."""
     check_operands("where", (condition, x1, x2))
-    if type(condition) is not VkArray or condition._dtype is not dtypes.bool_:
-        got = condition._dtype if type(condition) is VkArray else f"the Python scalar {condition!r}"
-        raise TypeError(f"where: expected a condition array of dtype bool, got {got}. Write x != 0.")
+    if type(condition) is not VkArray:
+        condition = launch.constant(bool(condition), dtypes.bool_, (x1 if type(x1) is VkArray else x2)._device)
+    condition = cast(condition, dtypes.bool_)
     if type(x1) is VkArray or type(x2) is VkArray:
         dtype = common_dtype("where", (x1, x2))
     else:
@@ -99,6 +106,30 @@ def where(condition: VkArray, x1: Any, x2: Any, /) -> VkArray:
     operands = (condition, *(as_operand("where", operand, dtype, condition) for operand in (x1, x2)))
     shape = layout.broadcast_shapes([operand._shape for operand in operands], "where")
     return launch.elementwise(where_operation(dtype), operands, empty(shape, dtype, condition._device))
+
+
+@overload
+def where(condition: ArrayLike, /) -> tuple[VkArray, ...]: ...
+
+
+@overload
+def where(condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, /) -> VkArray: ...
+
+
+def where(condition: ArrayLike, x1: ArrayLike = None, x2: ArrayLike = None, /) -> VkArray | tuple[VkArray, ...]:
+    """The elements of x1 where the condition is true, those of x2 elsewhere; with the condition alone, `nonzero` of it.
+
+    Parameters: condition (bool, or what is true where it is not 0); x1, x2 (arrays of any dtype, numbers or lists); all on one
+    device, broadcast together. Returns an array of the promoted dtype of x1 and x2 (for two numbers the default dtype of their
+    kind), or a tuple of arrays of indices.
+    Raises TypeError for other types, ValueError for shapes that do not broadcast or different devices, and for one of x1 and x2.
+    Standard: searching functions, `where`.
+    """
+    if x1 is None and x2 is None:
+        return operations["nonzero"](condition)
+    if x1 is None or x2 is None:
+        raise ValueError("where: expected both x1 and x2, or neither of them.")
+    return _chosen(condition, x1, x2)
 
 
 # -- searchsorted -----------------------------------------------------------------------------------------------
@@ -119,7 +150,7 @@ def _sorted_variant(dtype: DType, device: Device) -> Variant:
 
 @planned
 def searchsorted(
-    x1: VkArray, x2: VkArray | float, /, *, side: str = "left", sorter: VkArray | None = None
+    x1: ArrayLike, x2: ArrayLike, /, side: str = "left", sorter: ArrayLike | None = None
 ) -> VkArray:  # fmt: skip
     """The places in the ascending x1 where the elements of x2 belong.
 
@@ -176,5 +207,5 @@ def variants(device: Device) -> Iterator[Variant]:
 
 
 operations.update(
-    argmax=argmax, argmin=argmin, count_nonzero=count_nonzero, searchsorted=searchsorted, where=where
+    argmax=argmax, argmin=argmin, count_nonzero=count_nonzero, searchsorted=searchsorted, where=_chosen
 )  # fmt: skip

@@ -5,29 +5,41 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..core import layout, promotion
-from ..core.array import VkArray, empty, operations
-from ..core.dtypes import DType
+from ..core import dtypes, layout, promotion
+from ..core.array import ArrayLike, VkArray, empty, floating, operations
+from ..core.dtypes import DType, as_dtype
 from ..kernels import reductions
 from ..kernels.planned import planned
-from ..kernels.reductions import Reduction, accumulation, accumulator, checked, document, reduction, with_kept_axes
+from ..kernels.reductions import (
+    Axis,
+    Join,
+    Reduction,
+    accumulation,
+    accumulator,
+    apply,
+    checked,
+    document,
+    reduction,
+    with_kept_axes,
+)
 from ..kernels.rows import cast
+from ..kernels.rows import check_array as checked_array
 from ..kernels.scan import SUM, Scan, scan_into
 
 _CHAPTER = {"chapter": "statistical"}
 _PRODUCT = {"complex floating": "vx_multiply(a, b)", "else": "a * b"}
 
-sum = accumulation("sum", "a + b", "The sum of the elements over axes; 0 for no elements.", empty=0)
-prod = accumulation("prod", _PRODUCT, "The product of the elements over axes; 1 for no elements.", empty=1,
+sum = accumulation("sum", "a + b", "The sum of the elements over axes; 0 for no elements.", Join("add", 0), empty=0)
+prod = accumulation("prod", _PRODUCT, "The product of the elements over axes; 1 for no elements.", Join("multiply", 1), empty=1,
                     library="arithmetic")  # fmt: skip
 max = reduction("max", "real numeric", {"integer": "max(a, b)", "else": "vx_maximum(a, b)"},
                 "The largest element over axes; NaN if there is one.", types="key", order="vx_max", library="arithmetic",
-                **_CHAPTER)  # fmt: skip
+                join=Join("maximum", None), booleans="any", **_CHAPTER)  # fmt: skip
 min = reduction("min", "real numeric", {"integer": "min(a, b)", "else": "vx_minimum(a, b)"},
                 "The smallest element over axes; NaN if there is one.", types="key", order="vx_min", library="arithmetic",
-                **_CHAPTER)  # fmt: skip
-mean = reduction("mean", "numeric", "a + b", "The arithmetic mean over axes; NaN for no elements.", types="floating",
-                 finish="vx_mean(a, PARAMETER(0))", empty=math.nan, library="/statistics", **_CHAPTER)  # fmt: skip
+                join=Join("minimum", None), booleans="all", **_CHAPTER)  # fmt: skip
+_MEAN = reductions.row("mean", "numeric", "a + b", types="floating", finish="vx_mean(a, PARAMETER(0))", empty=math.nan,
+                       library="/statistics")  # fmt: skip
 
 _SPREAD = {"types": "pair", "map": "vx_deviation(vx_to_{real}(a), center)", "shift": "vx_to_{real}(a)",
            "join": "vx_join(a, b)", "empty": math.nan, "library": "/statistics"}  # fmt: skip
@@ -48,21 +60,82 @@ def _spread(
     return with_kept_axes(made.run(x, axes, parameters=(count, divisor)), x, axes, keepdims)
 
 
+def _in_type(x: VkArray, dtype: DType | None, name: str) -> VkArray:
+    """x in the type that a mean is asked for in; bools as integers, as they count."""
+    if dtype is not None and as_dtype(dtype, name).kind in "fc":
+        return cast(checked_array(name, x), as_dtype(dtype, name))
+    return cast(x, dtypes.uint8) if checked_array(name, x)._dtype is dtypes.bool_ else x
+
+
+def _finished(name: str, result: VkArray, dtype: DType | None, out: VkArray | None) -> VkArray:
+    result = result if dtype is None else cast(result, as_dtype(dtype, name))
+    return result if out is None else operations["write"](name, out, result)
+
+
+def _mean_where(x: VkArray, axis: Axis, where: ArrayLike, keepdims: bool) -> tuple[VkArray, VkArray]:
+    """The mean of the elements that count, and how many these are."""
+    chosen = operations["broadcast_to"](cast(operations["asarray"](where, device=x._device), dtypes.bool_), x._shape)
+    count = operations["count_nonzero"](chosen, axis=axis, keepdims=keepdims)
+    total = sum(cast(x, floating(x)), axis=axis, keepdims=keepdims, where=chosen)
+    return operations["divide"](total, cast(count, total._dtype)), count
+
+
+@planned
+def mean(
+    x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False, *,
+    where: ArrayLike = True,
+) -> VkArray:  # fmt: skip
+    x = _in_type(x, dtype, "mean")
+    if where is not True:
+        return _finished("mean", _mean_where(x, axis, where, keepdims)[0], dtype, out)
+    result = apply(_MEAN, x, axis, keepdims)
+    return result if dtype is None and out is None else _finished("mean", result, dtype, out)
+
+
+def _varied(
+    made: Reduction, x: VkArray, axis: Axis, dtype: DType | None, out: VkArray | None, ddof: float, keepdims: bool,
+    where: ArrayLike, mean: ArrayLike, correction: float | None,
+) -> VkArray:  # fmt: skip
+    """`var` or `std` with NumPy's options."""
+    x = _in_type(x, dtype, made.name)
+    correction = ddof if correction is None else correction
+    if where is True and mean is None and x._dtype.kind != "c":
+        result = _spread(made, x, axis, correction, keepdims)
+        return result if dtype is None and out is None else _finished(made.name, result, dtype, out)
+    x = cast(x, floating(x))
+    if where is True:
+        where = operations["full"]((), True, device=x._device)
+    center, _ = (
+        _mean_where(x, axis, where, True) if mean is None else (operations["asarray"](mean, device=x._device), None)
+    )
+    distance = operations["subtract"](x, center)
+    squares = operations["square"](operations["abs"](distance) if x._dtype.kind == "c" else distance)
+    _, count = _mean_where(squares, axis, where, keepdims)
+    chosen = operations["broadcast_to"](cast(operations["asarray"](where, device=x._device), dtypes.bool_), x._shape)
+    total = sum(squares, axis=axis, keepdims=keepdims, where=chosen)
+    result = operations["divide"](total, operations["maximum"](cast(count, total._dtype) - correction, 0.0))
+    result = operations["sqrt"](result) if made is _STD else result
+    return _finished(made.name, result, dtype, out)
+
+
 @planned
 def var(
-    x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
-) -> VkArray:
-    return _spread(_VAR, x, axis, correction, keepdims)
+    x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, ddof: float = 0.0,
+    keepdims: bool = False, *, where: ArrayLike = True, mean: ArrayLike | None = None, correction: float | None = None,
+) -> VkArray:  # fmt: skip
+    return _varied(_VAR, x, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
 @planned
 def std(
-    x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, correction: float = 0.0, keepdims: bool = False
-) -> VkArray:
-    return _spread(_STD, x, axis, correction, keepdims)
+    x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, ddof: float = 0.0,
+    keepdims: bool = False, *, where: ArrayLike = True, mean: ArrayLike | None = None, correction: float | None = None,
+) -> VkArray:  # fmt: skip
+    return _varied(_STD, x, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
-_DIVISOR = "the sum of squares is divided by the number of elements less `correction` (NaN where that is not positive)"
+document(mean, _MEAN, "The arithmetic mean over axes; NaN for no elements.", "statistical")
+_DIVISOR = "the sum of squares is divided by the number of elements less `correction` or `ddof` (NaN where that is not\npositive)"
 document(var, _VAR, f"The variance over axes: {_DIVISOR}.", "statistical")
 document(std, _STD, f"The standard deviation over axes: {_DIVISOR}, and its root taken.", "statistical")
 
@@ -94,7 +167,7 @@ def _cumulative(scan: Scan, x: VkArray, axis: int | None, dtype: DType | None, i
 
 @planned
 def cumulative_sum(
-    x: VkArray, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
+    x: ArrayLike, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
 ) -> VkArray:
     """The sums of the elements up to and including each, along an axis.
 
@@ -111,7 +184,7 @@ def cumulative_sum(
 
 @planned
 def cumulative_prod(
-    x: VkArray, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
+    x: ArrayLike, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
 ) -> VkArray:
     """The products of the elements up to and including each, along an axis.
 

@@ -2,44 +2,49 @@
 
 from __future__ import annotations
 
-from ..core import layout, promotion
-from ..core.array import VkArray, operations
-from ..kernels.planned import planned
-from ..kernels.reductions import checked, reduction
-from .manipulation import concat
+from typing import Any
 
-_TEST = {"types": "bool", "map": "vx_to_bool(a)", "chapter": "utility"}
+from ..core import layout, promotion
+from ..core.array import ArrayLike, VkArray, operations
+from ..kernels.planned import planned
+from ..kernels.reductions import Join, checked, reduction
+from .elementwise import not_equal, subtract
+from .manipulation import broadcast_to, concat
+
+_TEST: dict[str, Any] = {"types": "bool", "map": "vx_to_bool(a)", "chapter": "utility"}
 all = reduction("all", "all", "a && b", "Whether all elements over axes are true (not 0, so NaN is); true for none.",
-                empty=True, **_TEST)  # fmt: skip
+                empty=True, join=Join("logical_and", True), **_TEST)  # fmt: skip
 any = reduction("any", "all", "a || b", "Whether any element over axes is true (not 0, so NaN is); false for none.",
-                empty=False, **_TEST)  # fmt: skip
+                empty=False, join=Join("logical_or", False), **_TEST)  # fmt: skip
 
 
 @planned
 def diff(
-    x: VkArray, /, *, axis: int = -1, n: int = 1, prepend: VkArray | None = None, append: VkArray | None = None
+    x: ArrayLike, /, n: int = 1, axis: int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None
 ) -> VkArray:
     """The n-th differences of neighbours along an axis: n times x[i + 1] - x[i].
 
-    Parameters: x (numeric); axis; n (0 or more); prepend, append (arrays put before and after x along the axis first).
+    Parameters: x (numeric, or bool: whether neighbours differ); n (0 or more); axis; prepend, append (arrays put before and after x along the axis first).
     Returns an array of the promoted dtype, n shorter along the axis (or empty there).
     Raises ValueError for a negative n or other shapes, IndexError for an axis out of range, TypeError for other types.
     Standard: utility functions, `diff`.
     """
     checked("diff", x, None)
-    promotion.check_category("diff", x._dtype, "numeric")
+    promotion.check_category("diff", x._dtype, "all")
     n = layout.as_integer(n, "diff", "n")
     if n < 0:
         raise ValueError(f"diff: expected n of 0 or more, got {n}.")
     axis = layout.normalize_axis(axis, x.ndim, "diff")
     parts = [part for part in (prepend, x, append) if part is not None]
     if len(parts) > 1:
-        for part in parts:
-            checked("diff", part, None)
-        x = concat(parts, axis=axis)
+        rows = (*x._shape[:axis], 1, *x._shape[axis + 1 :])
+        x = concat([broadcast_to(part, rows) if part.ndim == 0 else part for part in parts], axis=axis)
     for _ in range(min(n, x._shape[axis])):  # nothing is left after so many
-        x = operations["subtract"](_without_end(x, axis, 1), _without_end(x, axis, 0))
+        x = _DIFFERENCE[x._dtype.kind == "b"](_without_end(x, axis, 1), _without_end(x, axis, 0))
     return x
+
+
+_DIFFERENCE = (subtract.call, not_equal.call)
 
 
 def _without_end(x: VkArray, axis: int, start: int) -> VkArray:

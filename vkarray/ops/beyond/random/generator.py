@@ -200,7 +200,7 @@ class Generator:
         return result
 
     def _floating(self, function: str, distribution: str, size: Size, dtype: DType | None) -> VkArray:
-        wanted = dtypes.float32 if dtype is None else as_dtype(dtype, function)
+        wanted = default_dtype("float", self._device) if dtype is None else as_dtype(dtype, function)
         if wanted not in _FLOATING:
             raise TypeError(
                 f"{function}: expected dtype float32 or float64, got {wanted}. Convert the numbers: astype."

@@ -1,0 +1,124 @@
+"""Arguments that stand for arrays: lists, numbers and NumPy's scalars become arrays where a function is called with them.
+
+Which parameters take such, their annotations say: `ArrayLike`, `Sequence[ArrayLike]` and `*arrays: ArrayLike`. NumPy's arrays stay
+what they are, and are refused by the function: nothing is copied to the device unasked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.array import VkArray, available, operations
+from ..core.dtypes import DTYPES
+from ..core.promotion import as_scalar
+
+PLAIN = frozenset((VkArray, int, float, complex, bool, type(None)))  # types that need no conversion beside an array
+_NUMBERS = (int, float, complex)
+
+
+class Parameters:
+    """The parameters of a function that take what stands for an array."""
+
+    __slots__ = ("named", "places", "sequences", "several")
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        code, hints = function.__code__, function.__annotations__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        likes = {name for name in names if str(hints.get(name, "")).startswith("ArrayLike")}
+        self.sequences = {name for name in names if str(hints.get(name, "")).startswith("Sequence[ArrayLike")}
+        self.named = likes | self.sequences
+        self.places = {place: name for place, name in enumerate(names[: code.co_argcount]) if name in self.named}
+        self.several: int | None = None  # the place from which on all arguments are arrays
+        if code.co_flags & 4:
+            rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+            if str(hints.get(rest, "")).startswith("ArrayLike"):
+                self.several = code.co_argcount
+
+    def __bool__(self) -> bool:
+        return bool(self.named) or self.several is not None
+
+    def are_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether no argument has to be converted because of its type, if there is an array among them."""
+        count = len(args)
+        for place, name in self.places.items():
+            if place < count:
+                value = args[place]
+                if type(value) not in PLAIN and (name not in self.sequences or not _are_arrays(value)):
+                    return False
+        if self.several is not None:
+            for value in args[self.several :]:
+                if type(value) not in PLAIN:
+                    return False
+        if kwargs:
+            for name in self.named:
+                value = kwargs.get(name)
+                if type(value) not in PLAIN and (name not in self.sequences or not _are_arrays(value)):
+                    return False
+        return True
+
+    def converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
+        """The arguments with arrays in place of lists and of NumPy's scalars, and of Python's numbers where no array is there.
+
+        The last of what it returns says whether anything was converted.
+        """
+        several = len(args) if self.several is None else self.several
+        chosen = [(place, args[place]) for place in range(len(args)) if place in self.places or place >= several]
+        named = [(name, kwargs[name]) for name in self.named if name in kwargs]
+        sequences = {place for place, name in self.places.items() if name in self.sequences} | self.sequences
+        everything = [value for _, value in (*chosen, *named)]
+        device = next((found._device for value in everything for found in _arrays_in(value)), None)
+        for numbers in (False, True) if device is None else (False,):
+            made: dict[Any, Any] = {}
+            for where, value in (*chosen, *named):
+                if where in sequences:
+                    if type(value) is not VkArray and isinstance(value, (list, tuple)):
+                        made[where] = (
+                            type(value)([as_like(one, device, True) for one in value])
+                            if not _are_arrays(value) and type(value) in (list, tuple)
+                            else value
+                        )
+                else:
+                    made[where] = as_like(value, device, numbers)
+            changed = any(made.get(where, value) is not value for where, value in (*chosen, *named))
+            if changed:
+                args = tuple(made.get(place, value) for place, value in enumerate(args))
+                return args, {name: made.get(name, value) for name, value in kwargs.items()}, True
+        return args, kwargs, False
+
+
+def _are_arrays(values: Any) -> bool:
+    """Whether a sequence of arrays needs no conversion."""
+    if type(values) is not list and type(values) is not tuple:
+        return True  # an array, or what the function refuses
+    for value in values:
+        if type(value) is not VkArray:
+            return False
+    return True
+
+
+def _arrays_in(value: Any) -> list[VkArray]:
+    if type(value) is VkArray:
+        return [value]
+    return [found for one in value for found in _arrays_in(one)] if isinstance(value, (list, tuple)) else []
+
+
+def as_like(value: Any, device: Any, numbers: bool) -> Any:
+    """An array for a list, a range or a scalar of NumPy's, and for Python's `numbers` if asked; other values as they are."""
+    kind = type(value)
+    if kind is VkArray or value is None:
+        return value
+    if kind is list or kind is tuple or kind is range or isinstance(value, (list, tuple)):
+        return operations["asarray"](list(value), device=device)
+    if kind in PLAIN:
+        return operations["asarray"](value, device=device) if numbers else value
+    scalar = as_scalar(value)
+    if scalar is None:
+        return value
+    if not hasattr(value, "dtype"):  # of a class that derives from a number
+        return operations["asarray"](scalar, device=device) if numbers else scalar
+    device = operations["as_device"](device)
+    wanted = DTYPES.get(value.dtype.name)
+    if wanted is not None and wanted.bits == 64 and wanted.kind in "fc" and "shaderFloat64" not in device.features:
+        wanted = available(wanted, device)
+    return operations["asarray"](scalar, dtype=wanted, device=device)

@@ -1,0 +1,271 @@
+"""Elementwise functions as objects, as NumPy's are: called with arrays, and with `out`, `where` and `dtype`; `reduce` and others.
+
+`unary`, `binary` and `ternary` make one from a row of GLSL; `composed` makes one from a function of arrays.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core import dtypes, layout
+from ..core.array import ArrayLike, VkArray, operations
+from ..core.dtypes import DType, as_dtype
+from ..kernels.planned import planned
+from ..kernels.rows import ROWS, Expression, Row
+
+FUNCTIONS: dict[str, ufunc] = {}
+
+
+class ufunc:
+    """An elementwise function. Made by vkarray.
+
+    Attributes: `nin` and `nout` (the numbers of operands and results), `nargs` (both), `types` (NumPy's letters of the types it
+    computes in), `identity` (what changes no other operand, or None). Parameters of a call: the operands (arrays, numbers or
+    lists, which broadcast against each other); out (arrays that take the results, by position or name); where (a bool array: the
+    results elsewhere are those of `out`, without it 0); dtype (that to compute in). `casting` ("same_kind" by default) says what
+    may be written to `out`; order and subok are accepted and change nothing.
+    """
+
+    __signature__: inspect.Signature
+
+    def __init__(self, name: str, call: Callable[..., Any], nin: int, nout: int, row: Row | None, doc: str) -> None:
+        self.__name__ = self.__qualname__ = name
+        self.__module__, self.__doc__ = "vkarray", doc
+        self.call, self.nin, self.nout, self.row = call, nin, nout, row
+        FUNCTIONS[name] = self
+
+    def __call__(self, *operands: Any, **options: Any) -> Any:
+        if options or len(operands) != self.nin:
+            return self._with(operands, **options)
+        return self.call(*operands)
+
+    def __repr__(self) -> str:
+        return f"<ufunc {self.__name__!r}>"
+
+    def __reduce__(self) -> str:
+        return self.__name__
+
+    # -- options ------------------------------------------------------------------------------------------------
+
+    def _with(
+        self, operands: tuple[Any, ...], out: Any = None, where: Any = True, dtype: Any = None, casting: str = "same_kind",
+        order: str = "K", subok: bool = True, sig: Any = None, signature: Any = None, **others: Any,
+    ) -> Any:  # fmt: skip
+        """A call with options."""
+        if others:
+            raise TypeError(f"{self.__name__}: unexpected keyword argument {next(iter(others))!r}.")
+        given = operands[self.nin :]
+        if len(operands) < self.nin or len(given) > self.nout or (given and out is not None):
+            raise TypeError(
+                f"{self.__name__}: expected {self.nin} operands and at most {self.nout} results, got {len(operands)} arguments."
+            )
+        operands = operands[: self.nin]
+        outs = given or (out if isinstance(out, tuple) else (out,))
+        outs = (*outs, *(None for _ in range(self.nout - len(outs))))
+        if dtype is not None:
+            operands = self._cast(operands, as_dtype(dtype, self.__name__))
+        results = self.call(*operands)
+        results = results if self.nout > 1 else (results,)
+        written = tuple(
+            result if where is True and target is None else write(self.__name__, target, result, where, casting)
+            for target, result in zip(outs, results, strict=True)
+        )
+        return written if self.nout > 1 else written[0]
+
+    def _cast(self, operands: Sequence[Any], dtype: DType) -> tuple[Any, ...]:
+        if self.row is not None and self.row.result == "bool" and dtype is dtypes.bool_:
+            return tuple(operands)
+        return [operations["asarray"](one, dtype=dtype) if type(one) is not VkArray else one.astype(dtype, copy=False)
+                for one in operands]  # fmt: skip
+
+    # -- what it is ---------------------------------------------------------------------------------------------
+
+    @property
+    def nargs(self) -> int:
+        """The number of operands and results."""
+        return self.nin + self.nout
+
+    @property
+    def ntypes(self) -> int:
+        """The number of types it computes in."""
+        return len(self.types)
+
+    @property
+    def types(self) -> list[str]:
+        """NumPy's letters of the types it computes in: "ff->f"."""
+        if self.row is None:
+            return []
+        found = [(dtype, self.row.result_dtype(dtype)) for dtype in self.row.accepted() if dtype is not dtypes.bfloat16]
+        return [f"{one.char * self.nin}->{result.char}" for one, result in found]
+
+    @property
+    def identity(self) -> Any:
+        """What changes no other operand; None where there is no such number."""
+        return _IDENTITIES.get(self.__name__)
+
+    # -- methods of functions of two operands -------------------------------------------------------------------
+
+    def reduce(
+        self, array: ArrayLike, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False, **options: Any
+    ) -> VkArray:  # fmt: skip
+        """The function applied along axes: `add.reduce` is the sum.
+
+        Parameters: array; axis (an integer, None for all, or a tuple); dtype, out, keepdims; initial (a number to begin with); where
+        (a bool array of the elements that count). Raises ValueError for an empty axis where the function has no identity.
+        """
+        return operations["ufunc.reduce"](self._of_two("reduce"), array, axis, dtype, out, keepdims, **options)
+
+    def accumulate(self, array: ArrayLike, axis: int = 0, dtype: Any = None, out: Any = None) -> VkArray:
+        """The function applied to all elements up to each: `add.accumulate` is the cumulative sum."""
+        return operations["ufunc.accumulate"](self._of_two("accumulate"), array, axis, dtype, out)
+
+    def outer(self, first: ArrayLike, second: ArrayLike, /, **options: Any) -> VkArray:
+        """The function of every pair of elements; the shape is that of the first, then that of the second."""
+        return operations["ufunc.outer"](self._of_two("outer"), first, second, **options)
+
+    def at(self, array: VkArray, indices: Any, second: Any = None, /) -> None:
+        """`array[indices] = function(array[indices], second)`, where an element that is named several times changes each time."""
+        operations["ufunc.at"](self, array, indices, second)
+
+    def reduceat(self, array: ArrayLike, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> VkArray:
+        """`reduce` of the parts that begin at `indices`, one element where the next index is not larger."""
+        return operations["ufunc.reduceat"](self._of_two("reduceat"), array, indices, axis, dtype, out)
+
+    def _of_two(self, method: str) -> ufunc:
+        if (self.nin, self.nout) != (2, 1):
+            raise ValueError(f"{self.__name__}.{method}: only functions of two operands and one result have it.")
+        return self
+
+
+_IDENTITIES = {
+    "add": 0, "subtract": 0, "multiply": 1, "logical_and": True, "logical_or": False, "logical_xor": False, "bitwise_or": 0,
+    "bitwise_xor": 0, "bitwise_and": -1, "logaddexp": -float("inf"), "logaddexp2": -float("inf"), "hypot": 0, "gcd": 0,
+}  # fmt: skip
+
+_KINDS = "biufc"
+
+
+def write(function: str, target: Any, result: VkArray, where: Any = True, casting: str = "same_kind") -> VkArray:
+    """Write a result into `out` and return that; with `where`, only there, and into zeros for None.
+
+    Raises TypeError for what is no array and for a type that the casting does not allow, ValueError for another shape.
+    """
+    if target is None:
+        target = operations["zeros"](result._shape, dtype=result._dtype, device=result._device)
+    if type(target) is not VkArray:
+        raise TypeError(
+            f"{function}: expected a vkarray array as out, got {type(target).__name__}. Use vkarray.empty_like."
+        )
+    allowed = "u" if result._dtype.kind == "i" and target._dtype.kind == "u" else result._dtype.kind
+    order = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+    if casting != "unsafe" and order[allowed] > order[target._dtype.kind]:
+        raise TypeError(
+            f"{function}: a result of {result._dtype} cannot be written to out of {target._dtype} with casting={casting!r}. "
+            f"Use another out, or casting='unsafe'."
+        )
+    if layout.broadcast_shapes([result._shape, target._shape], function) != target._shape:
+        raise ValueError(
+            f"{function}: a result of shape {result._shape} does not fit into out of shape {target._shape}."
+        )
+    if where is not True:
+        result = operations["where"](where, result, target)
+    operations["setitem"](target, ..., result if casting != "unsafe" else result.astype(target._dtype, copy=False))
+    return target
+
+
+# -- making them ------------------------------------------------------------------------------------------------
+
+_DOCUMENTATION = """{summary}
+
+Parameters: {parameters} ({accepted}){several}; out, where, dtype (see `ufunc`).
+Returns an array of {returned}.
+Raises TypeError for other types{raises}.{method}
+{source}
+"""
+_RETURNED = {"same": "{}", "bool": "bool", "real": "{} (its component type if complex)"}
+_SEVERAL = "; arrays on one device, numbers or lists, broadcast\nagainst each other"
+
+
+def _public(row: Row, parameters: tuple[str, ...], source: str) -> ufunc:
+    """The function that users call: the row with a plain signature and a docstring made from the row."""
+    function: Any
+    if row.operands == 1:
+        function = lambda x, /: row(x)  # noqa: E731 - the call that users make most: no *args in between
+    elif row.operands == 2:
+        function = lambda x1, x2, /: row(x1, x2)  # noqa: E731
+    else:
+        function = lambda x1, x2, x3, /: row(x1, x2, x3)  # noqa: E731
+    function.__name__ = function.__qualname__ = row.name
+    function.__annotations__ = dict.fromkeys(parameters, "ArrayLike")
+    several = row.operands > 1
+    own = "the dtype of x" + (", of a floating type for integers" if row.integers != "keep" else "")
+    returned = _RETURNED[row.result].format("the promoted type" if several else own)
+    documentation = _DOCUMENTATION.format(
+        summary=row.summary, parameters=", ".join(parameters),
+        accepted=row.category + (", integers as NumPy converts them" if row.integers != "keep" else ""),
+        several=_SEVERAL if several else "",
+        returned=returned, method=f"\n{row.method}" if row.method else "",
+        raises=", ValueError for shapes that do not broadcast or different devices" if several else "",
+        source=source,
+    )  # fmt: skip
+    made = ufunc(row.name, planned(integers=True)(function), row.operands, 1, row, documentation)
+    made.__signature__ = _signature(parameters)
+    return made
+
+
+def _signature(parameters: Sequence[str]) -> inspect.Signature:
+    kind, named = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY
+    options = {"out": "VkArray | None", "where": "VkArray | bool", "dtype": "DType | None"}
+    defaults = {"out": None, "where": True, "dtype": None}
+    return inspect.Signature(
+        [
+            *(inspect.Parameter(name, kind, annotation="ArrayLike") for name in parameters),
+            *(
+                inspect.Parameter(name, named, default=defaults[name], annotation=hint)
+                for name, hint in options.items()
+            ),
+        ],
+        return_annotation="VkArray",
+    )
+
+
+def _register(
+    parameters: tuple[str, ...], name: str, category: str, expression: Expression, summary: str, source: str = "",
+    **options: Any,
+) -> Any:  # fmt: skip
+    row = ROWS[name] = Row(name, len(parameters), category, expression, summary, **options)
+    return _public(row, parameters, source or f"Standard: elementwise functions, `{name}`.")
+
+
+def unary(name: str, category: str, expression: Expression, summary: str, **options: Any) -> ufunc:
+    """A row of one operand. Parameters: the fields of `Row`, and `source` for one that is not the standard's."""
+    return _register(("x",), name, category, expression, summary, **options)
+
+
+def binary(name: str, category: str, expression: Expression, summary: str, **options: Any) -> ufunc:
+    """A row of two operands, as `unary`."""
+    return _register(("x1", "x2"), name, category, expression, summary, **options)
+
+
+def ternary(name: str, category: str, expression: Expression, summary: str, **options: Any) -> ufunc:
+    """A row of three operands, as `unary`."""
+    return _register(("x1", "x2", "x3"), name, category, expression, summary, **options)
+
+
+def composed(function: Callable[..., Any]) -> ufunc:
+    """An elementwise function that is written in terms of others: all its parameters are operands.
+
+    A function annotated to return a tuple of n arrays has n results.
+    """
+    parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
+    returned = str(function.__annotations__.get("return", ""))
+    results = returned.count("VkArray") if returned.startswith("tuple") else 1
+    call = planned(integers=True)(function)
+    made = ufunc(function.__name__, call, len(parameters), results, None, function.__doc__ or "")
+    made.__signature__ = _signature(parameters)
+    return made
+
+
+operations.update(write=write)

@@ -1,0 +1,151 @@
+"""The methods of elementwise functions of two operands: reduce, accumulate, outer, at and reduceat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import layout
+from ..core.array import ArrayLike, VkArray, operations
+from ..kernels.rows import check_array
+from . import creation, indexing, manipulation, searching, sorting
+from .ufunc import ufunc, write
+
+# Functions whose reduction is one of the standard's, and whose accumulation is.
+_REDUCTIONS = {
+    "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",
+}  # fmt: skip
+_ACCUMULATIONS = {"add": "cumulative_sum", "multiply": "cumulative_prod"}
+# Those where it does not matter which pairs come first.
+_ASSOCIATIVE = {
+    *_REDUCTIONS, "bitwise_and", "bitwise_or", "bitwise_xor", "logical_xor", "gcd", "lcm", "fmax", "fmin", "hypot", "logaddexp",
+    "logaddexp2",
+}  # fmt: skip
+
+
+def reduce(
+    function: ufunc, array: ArrayLike, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any = None, where: Any = True
+) -> VkArray:  # fmt: skip
+    """`function.reduce`."""
+    x = creation.asarray(array, dtype=dtype)
+    known = _REDUCTIONS.get(function.__name__)
+    if known is not None:
+        options = {"keepdims": keepdims, "out": out, "where": where}
+        if initial is not None and known not in ("all", "any"):
+            options["initial"] = initial
+        if dtype is not None and known in ("sum", "prod"):
+            options["dtype"] = dtype
+        return operations[known](x, axis=axis, **options)
+    axes = layout.normalize_axes(axis, x.ndim, function.__name__)
+    if where is not True:
+        if initial is None and function.identity is None:
+            raise ValueError(f"{function.__name__}.reduce: it has no identity, so where= needs initial=.")
+        x = searching.where(where, x, function.identity if initial is None else initial)
+    order = (*axes, *(one for one in range(x.ndim) if one not in axes))
+    kept = tuple(length for one, length in enumerate(x._shape) if one not in axes)
+    rows = manipulation.reshape(x._permuted(order), (-1 if kept or x.size else 0, *kept)) if 0 not in kept else x[:0]
+    result = creation.zeros(kept, dtype=x._dtype, device=x._device) if 0 in kept else _folded(function, rows, initial)
+    if keepdims:
+        result = manipulation.reshape(result, tuple(1 if d in axes else n for d, n in enumerate(x._shape)))
+    return result if out is None else write(function.__name__, out, result)
+
+
+def _folded(function: ufunc, rows: VkArray, initial: Any) -> VkArray:
+    """The function applied along the first axis."""
+    if rows._shape[0] == 0:
+        start = function.identity if initial is None else initial
+        if start is None:
+            raise ValueError(f"{function.__name__}.reduce: it has no identity, so an empty axis needs initial=.")
+        return creation.full(rows._shape[1:], start, dtype=rows._dtype, device=rows._device)
+    if function.__name__ in _ASSOCIATIVE:
+        while rows._shape[0] > 1:
+            half = rows._shape[0] // 2
+            joined = function(rows[:half], rows[half : 2 * half])
+            rows = manipulation.concat((joined, rows[2 * half :])) if rows._shape[0] % 2 else joined
+        return rows[0, ...] if initial is None else function(initial, rows[0, ...])
+    result = rows[0, ...] if initial is None else function(initial, rows[0, ...])
+    for place in range(1, rows._shape[0]):
+        result = function(result, rows[place, ...])
+    return result
+
+
+def accumulate(function: ufunc, array: ArrayLike, axis: int, dtype: Any, out: Any) -> VkArray:
+    """`function.accumulate`."""
+    x = creation.asarray(array, dtype=dtype)
+    axis = layout.normalize_axis(axis, x.ndim, f"{function.__name__}.accumulate")
+    known = _ACCUMULATIONS.get(function.__name__)
+    if known is not None:
+        result = operations[known](x, axis=axis)
+    else:
+        x = manipulation.moveaxis(x, axis, 0)
+        result = manipulation.moveaxis(_scanned(function, x), 0, axis)
+    return result if out is None else write(function.__name__, out, result)
+
+
+def _scanned(function: ufunc, x: VkArray) -> VkArray:
+    """All results up to each element of the first axis: in logarithmically many steps where the order of pairs is free."""
+    length = x._shape[0]
+    if function.__name__ in _ASSOCIATIVE:
+        step = 1
+        while step < length:
+            x = manipulation.concat((x[:step], function(x[:-step], x[step:])))
+            step *= 2
+        return x
+    parts = [x[0, ...]] if length else []
+    for place in range(1, length):
+        parts.append(function(parts[-1], x[place, ...]))
+    return manipulation.stack(parts) if parts else x
+
+
+def outer(function: ufunc, first: ArrayLike, second: ArrayLike, **options: Any) -> VkArray:
+    """`function.outer`."""
+    first, second = creation.asarray(first), creation.asarray(second)
+    return function(first[(..., *(None,) * second.ndim)], second, **options)
+
+
+def at(function: ufunc, array: VkArray, indices: Any, second: Any) -> None:
+    """`function.at`: the elements are changed in as many rounds as an element is named times."""
+    check_array(f"{function.__name__}.at", array)
+    if function.nin > 2 or (function.nin == 2) is (second is None):
+        raise TypeError(f"{function.__name__}.at: expected {function.nin - 1} operands beside the array.")
+    numbers = manipulation.reshape(creation.arange(array.size, device=array._device), array._shape)
+    places = numbers[indices]
+    flat = manipulation.reshape(places, (-1,))
+    if flat.size == 0:
+        return
+    values = None if second is None else manipulation.reshape(
+        manipulation.broadcast_to(creation.asarray(second, device=array._device), places._shape), (-1,)
+    )  # fmt: skip
+    order = sorting.argsort(flat, stable=True)
+    ordered = flat[order]
+    # The how-manieth time an element is named: the distance from the first of its equals, which stand side by side.
+    turns = creation.arange(flat.size, device=array._device) - searching.searchsorted(ordered, ordered)
+    whole = manipulation.reshape(array, (-1,), copy=True)
+    for turn in range(int(operations["max"](turns)) + 1):
+        now = order[turns == turn]
+        chosen = flat[now]
+        changed = function(whole[chosen]) if values is None else function(whole[chosen], values[now])
+        whole[chosen] = operations["astype"](changed, array._dtype)
+    indexing.setitem(array, ..., manipulation.reshape(whole, array._shape))
+
+
+def reduceat(function: ufunc, array: ArrayLike, indices: Any, axis: int, dtype: Any, out: Any) -> VkArray:
+    """`function.reduceat`."""
+    x = creation.asarray(array, dtype=dtype)
+    axis = layout.normalize_axis(axis, x.ndim, f"{function.__name__}.reduceat")
+    x = manipulation.moveaxis(x, axis, 0)
+    starts = [int(one) for one in creation.asarray(indices).tolist()]
+    for start in starts:
+        if not 0 <= start < x._shape[0]:
+            raise IndexError(f"{function.__name__}.reduceat: index {start} is out of range for {x._shape[0]} elements.")
+    ends = [*starts[1:], x._shape[0]]
+    parts = [
+        reduce(function, x[start:end], 0, None, None, False) if start < end else x[start, ...]
+        for start, end in zip(starts, ends, strict=True)
+    ]
+    result = manipulation.moveaxis(manipulation.stack(parts), 0, axis)
+    return result if out is None else write(function.__name__, out, result)
+
+
+operations.update({
+    "ufunc.reduce": reduce, "ufunc.accumulate": accumulate, "ufunc.outer": outer, "ufunc.at": at, "ufunc.reduceat": reduceat,
+})  # fmt: skip
