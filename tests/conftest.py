@@ -19,6 +19,13 @@ def fresh_plans():
     planned.forget()
 
 
+@pytest.fixture
+def numpy_types():
+    """Results of the types that NumPy gives them: integers lead to float64."""
+    with vx.config(default_float="float64"):
+        yield
+
+
 @pytest.fixture(scope="session")
 def device():
     return vx.asarray(0).device

@@ -15,6 +15,7 @@ from reference import supported
 
 import vkarray as vx
 from vkarray.kernels import reductions, rows
+from vkarray.ops import ufunc
 from vkarray.shaders import source as shaders
 
 ROOT = Path(__file__).parent.parent
@@ -44,7 +45,7 @@ def add_row() -> Iterator[Callable[[str], Callable[..., vx.VkArray]]]:
     before = dict(rows.ROWS)
 
     def add(line: str) -> Callable[..., vx.VkArray]:
-        names: dict[str, Any] = {"unary": rows.unary, "binary": rows.binary}
+        names: dict[str, Any] = {"unary": ufunc.unary, "binary": ufunc.binary}
         exec(line, names)
         return names[line.partition(" = ")[0]]
 

@@ -13,6 +13,8 @@ import vkarray as vx
 from vkarray.core import dtypes
 from vkarray.core.dtypes import CATEGORIES
 
+pytestmark = pytest.mark.usefixtures("numpy_types")
+
 DTYPES = supported(dtypes.DTYPES.values())
 STANDARD = [dtype for dtype in DTYPES if dtype not in (vx.float16, vx.bfloat16)]
 PAIRS = [
@@ -145,7 +147,7 @@ def test_astype_of_views(target):
 
 
 def test_astype_copies():
-    x = vx.ones((2,))
+    x = vx.ones((2,), dtype=vx.float32)
     assert vx.astype(x, vx.float32, copy=False) is x
     y = vx.astype(x, vx.float32)
     y[0] = 5
@@ -201,6 +203,35 @@ def test_result_type_with_scalars():
     assert vx.result_type(vx.float32, vx.asarray(True), 2) is vx.float32
 
 
+@pytest.mark.parametrize("first", DTYPES, ids=str)
+def test_integers_lead_to_the_default_floating_type(first):
+    with vx.config(default_float="float32"):
+        for second in DTYPES:
+            found = vx.result_type(first, second)
+            longest = any(dtype.kind in "fc" and dtype.bits == 64 for dtype in (first, second))
+            assert longest or found not in (vx.float64, vx.complex128), (first, second, found)
+
+
+def test_every_form_of_a_type():
+    forms = {
+        vx.float32: ["float32", "f4", "<f4", "f", np.float32, np.dtype("f4"), vx.float32, "single"],
+        vx.float64: [float, "float", "f8", "d", np.float64, np.dtype(float), "double"], vx.int64: [int, "int", "i8", np.int64],
+        vx.bool: [bool, "bool", "?", np.bool_], vx.complex128: [complex, "complex", "c16", np.dtype(complex)],
+        vx.uint8: ["u1", "B", np.uint8],
+    }  # fmt: skip
+    for dtype, given in forms.items():
+        for form in given:
+            assert vx.dtype(form) is dtype
+            assert dtype == form
+            assert vx.zeros(2, form).dtype is dtype
+            assert vx.asarray([1, 0], form).dtype is dtype
+            assert vx.ones(2).astype(form).dtype is dtype
+    for wrong in ("float33", "x", 3, object, np.dtype("M8[s]"), str):
+        with pytest.raises(TypeError, match="expected a data type"):
+            vx.dtype(wrong)
+        assert vx.float32 != wrong
+
+
 def test_isdtype():
     assert vx.isdtype(vx.int8, "signed integer")
     assert vx.isdtype(vx.int8, ("bool", "integral"))
@@ -219,4 +250,4 @@ def test_namespace_info(device):
     assert device in info.devices()
     default = vx.asarray(0).dtype
     assert info.default_dtypes()["integral"] is default is (vx.int64 if vx.int64 in DTYPES else vx.int32)
-    assert info.default_dtypes()["real floating"] is vx.float32
+    assert info.default_dtypes()["real floating"] is vx.float64

@@ -21,6 +21,34 @@ WIDEST = vx.result_type(VECTOR, 0.5)  # float32 on a device without float64
 
 # What is called -> the error and its text. Names are evaluated in this module.
 ERRORS = {
+    "vx.add(MATRIX)": (TypeError, "add: expected 2 operands and at most 1 results, got 1 arguments."),
+    "vx.add(MATRIX, 1, where=BOOLS, order='K', axis=0)": (TypeError, "add: unexpected keyword argument 'axis'."),
+    "vx.add(MATRIX, 1, out=np.zeros((2, 3)))": (
+        TypeError, "add: expected a vkarray array as out, got ndarray. Use vkarray.empty_like.",
+    ),
+    "vx.add(MATRIX, 0.5, out=vx.zeros((2, 3), int))": (
+        TypeError,
+        "add: a result of float32 cannot be written to out of int64 with casting='same_kind'. Use another out, or "
+        "casting='unsafe'.",
+    ),
+    "vx.add(MATRIX, 1, out=vx.zeros(3))": (
+        ValueError, "add: a result of shape (2, 3) does not fit into out of shape (3,).",
+    ),
+    "BOOLS - BOOLS": (TypeError, f"subtract: expected numeric ({NUMERIC}), got bool. Convert it with astype."),
+    "bool(MATRIX)": (
+        ValueError,
+        "__bool__: whether an array of shape (2, 3) is true is not clear: it has 6 elements. Use x.any() or x.all().",
+    ),
+    "VECTOR.__setitem__(0, np.nan)": (ValueError, "setitem: NaN is no int32. Round or mask the values first."),
+    "VECTOR.__setitem__(0, 1j)": (
+        TypeError,
+        "setitem: a Python complex does not fit into an array of int32 without losing its imaginary part. Assign "
+        "vkarray.real(value).",
+    ),
+    "vx.where(MATRIX, MATRIX)": (ValueError, "where: expected both x1 and x2, or neither of them."),
+    "hash(MATRIX)": (
+        TypeError, "__hash__: an array of shape (2, 3) has no hash. Use a number, or x.tobytes().",
+    ),
     # operands
     "vx.add(MATRIX, vx.ones((2,)))": (
         ValueError,
@@ -35,25 +63,11 @@ ERRORS = {
     "vx.add(MATRIX, np.ones(3))": (
         TypeError, "add: expected arrays or Python scalars, got numpy.ndarray. Convert it with vkarray.asarray.",
     ),
-    "vx.add(MATRIX, [1, 2, 3])": (
-        TypeError, "add: expected arrays or Python scalars, got list. Convert it with vkarray.asarray.",
-    ),
-    "MATRIX == [1, 2, 3]": (
-        TypeError, "equal: got a vkarray array and a list. Convert it with vkarray.asarray.",
-    ),
     "vx.clip(MATRIX, 'low')": (TypeError, "clip: expected arrays or Python scalars, got str."),
-    "vx.sin(0.5)": (
-        TypeError, "sin: expected at least one vkarray array, got only Python scalars. Use vkarray.asarray.",
-    ),
-    "vx.add(MATRIX)": (TypeError, "add() missing 1 required positional argument: 'x2'"),
-    "BOOLS + BOOLS": (TypeError, f"add: expected numeric ({NUMERIC}), got bool. Convert it with astype."),
     "VECTOR & 1.5": (
         TypeError,
         "bitwise_and: expected integer or boolean (bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64), got "
         f"{WIDEST}. Convert it with astype.",
-    ),
-    "vx.logical_and(MATRIX, MATRIX)": (
-        TypeError, "logical_and: expected bool (bool), got float32. Convert it with astype.",
     ),
     "VECTOR + 2**40": (
         OverflowError,
@@ -62,21 +76,10 @@ ERRORS = {
     ),
     "MATRIX + 10**400": (OverflowError, "add: the Python integer of 1329 bits is out of bounds for float32."),
     "MATRIX + 10**5000": (OverflowError, "add: the Python integer of 16610 bits is out of bounds for float32."),
-    "VECTOR + np.int64(2**40)": (
-        OverflowError,
-        "add: the Python integer 1099511627776 is out of bounds for int32 (-2147483648 to 2147483647). Use a wider dtype "
-        "(dtype=..., or astype for an array).",
-    ),
     "MATRIX + np.datetime64('2020')": (
         TypeError,
         "add: got a vkarray array and a numpy.datetime64; nothing is copied to the device silently. Convert it with "
         "vkarray.asarray, or this array with numpy.asarray.",
-    ),
-    "vx.clip(VECTOR, np.float32(0.5))": (
-        TypeError, "clip: min is of kind float, which does not fit int32. Convert x or min first.",
-    ),
-    "vx.clip(VECTOR, 0.5, 1)": (
-        TypeError, "clip: min is of kind float, which does not fit int32. Convert x or min first.",
     ),
     # creation
     "vx.asarray([200], dtype=vx.int8)": (
@@ -88,10 +91,6 @@ ERRORS = {
         OverflowError, "asarray: the Python integer 1180591620717411303424 does not fit any integer dtype.",
     ),
     "vx.asarray('abc')": (TypeError, "asarray: expected numbers, got str ('abc')."),
-    "vx.asarray([1.0], dtype=float)": (
-        TypeError,
-        f"asarray: expected a data type such as vkarray.float32, got <class 'float'>. vkarray has: {ALL}.",
-    ),
     "vx.asarray(np.ones(2), copy=False)": (
         ValueError, "asarray: copy=False, but host memory (ndarray) must be copied to the device. Use copy=None.",
     ),
@@ -99,7 +98,6 @@ ERRORS = {
     "vx.ones((2.5,))": (
         TypeError, "ones: expected an integer or a sequence of integers as shape, got (2.5,).",
     ),
-    "vx.full((2,), 1.5, dtype=vx.int32)": (TypeError, "full: the float 1.5 does not fit int32. Round it first."),
     "vx.asarray(10**5000)": (
         OverflowError, "asarray: the Python integer of 16610 bits does not fit any integer dtype.",
     ),
@@ -111,12 +109,6 @@ ERRORS = {
     ),
     "vx.asarray(np.zeros(1, dtype=[('a', 'f4')]), dtype=vx.float32)": (
         TypeError, "asarray: expected numbers, got ndarray (array([(0.,)], dtype=[('a', '<f4')])).",
-    ),
-    "vx.zeros_like(5)": (
-        TypeError, "zeros_like: expected a vkarray array, got the scalar 5. Convert it with vkarray.asarray.",
-    ),
-    "vx.zeros_like([1, 2])": (
-        TypeError, "zeros_like: expected a vkarray array, got list. Convert it with vkarray.asarray.",
     ),
     "vx.ones_like(np.ones(2))": (
         TypeError, "ones_like: expected a vkarray array, got numpy.ndarray. Convert it with vkarray.asarray.",
@@ -136,7 +128,6 @@ ERRORS = {
     "vx.arange(0, 10**400, 1.5)": (
         OverflowError, "arange: the Python integer of 1329 bits is out of bounds for float64.",
     ),
-    "vx.linspace('a', 1, 3)": (TypeError, "linspace: expected a number as start, got 'a'."),
     "vx.linspace(0, 10**400, 3)": (
         OverflowError, "linspace: the Python integer of 1329 bits is out of bounds for float32.",
     ),
@@ -148,9 +139,6 @@ ERRORS = {
     "vx.linspace(0, 1, 2.5)": (TypeError, "linspace: expected an integer as num, got 2.5."),
     "vx.meshgrid(MATRIX)": (ValueError, "meshgrid: expected one-dimensional arrays, got shapes [(2, 3)]."),
     # names
-    "vx.array([1, 2])": (
-        AttributeError, "module 'vkarray' has no attribute 'array'; in the array API standard it is vkarray.asarray",
-    ),
     "vx.nonsense": (AttributeError, "module 'vkarray' has no attribute 'nonsense'"),
     # shapes and axes
     "vx.reshape(MATRIX, (4, 2))": (ValueError, "reshape: 6 elements of shape (2, 3) do not fill shape (4, 2)."),
@@ -167,9 +155,6 @@ ERRORS = {
         TypeError, "reshape: expected an integer or a sequence of integers as shape, got 'a'.",
     ),
     "vx.permute_dims(MATRIX, 1)": (ValueError, "permute_dims: expected 2 axes for shape (2, 3), got (1,)."),
-    "vx.permute_dims(MATRIX, None)": (
-        TypeError, "permute_dims: expected an integer or a sequence of integers as axes, got None.",
-    ),
     "vx.concat(3)": (TypeError, "concat: expected a sequence of arrays, got 3."),
     "vx.sum(MATRIX, axis=np.array([0.5]))": (
         TypeError, "sum: expected an integer or a sequence of integers as axis, got array([0.5]).",
@@ -202,10 +187,6 @@ ERRORS = {
     "vx.cumulative_sum(MATRIX)": (
         ValueError, "cumulative_sum: axis is required for an array of 2 dimensions (shape (2, 3)).",
     ),
-    "VECTOR.T": (
-        ValueError,
-        "T: expected 2 dimensions, got 1 (shape (3,)). Use .mT for stacks of matrices or vkarray.permute_dims.",
-    ),
     "MATRIX @ MATRIX": (
         ValueError,
         "matmul: shapes (2, 3) and (2, 3) do not match: the last dimension of x1 (3) and the second to last dimension of "
@@ -229,14 +210,6 @@ ERRORS = {
     ),
     "vx.take(VECTOR, vx.asarray([5])).tolist()": (
         IndexError, "take: index 5 is out of bounds for axis 0 of length 3; expected -3 to 2.",
-    ),
-    "VECTOR.__setitem__(0, 1.5)": (
-        TypeError,
-        "setitem: a Python float does not fit into an array of int32 without losing its kind. Convert the value with "
-        "vkarray.astype(value, vkarray.int32).",
-    ),
-    "vx.where(MATRIX, MATRIX, MATRIX)": (
-        TypeError, "where: expected a condition array of dtype bool, got float32. Write x != 0.",
     ),
     # statistics and random numbers
     "vx.isclose(MATRIX, 1, rtol='a')": (TypeError, "isclose: expected a real number as rtol, got 'a'."),
@@ -295,18 +268,7 @@ ERRORS = {
         TypeError, "fftfreq: expected an integer as the number of points n, got array([ True, False,  True]).",
     ),
     # NumPy's functions
-    "np.sum(MATRIX, out=np.zeros(2))": (
-        TypeError, "sum: expected out=None, got array([0., 0.]). Write target[...] = result.",
-    ),
-    "np.mean(MATRIX, dtype=vx.float32)": (
-        TypeError, "mean: expected dtype=None, got vkarray.float32. Convert the array with astype.",
-    ),
     # conversions
-    "bool(MATRIX)": (
-        TypeError,
-        "__bool__: only an array of 0 dimensions converts to a Python scalar, got shape (2, 3). Index it, or use "
-        ".tolist().",
-    ),
     "float(COMPLEX[0])": (
         TypeError, "__float__: complex64 has no real value; use vkarray.real(x) or complex(x).",
     ),
@@ -342,11 +304,6 @@ ERRORS = {
         vx.ConfigurationError,
         "config: debug is 'high'; expected a level from 0 to 5 (0-5). 1 device and cache misses; 2 one line per dispatch "
         "with µs and GB/s; 3 variant and layout; 4 GLSL; 5 SPIR-V.",
-    ),
-    "vx.config(verbose=1).__enter__()": (
-        vx.ConfigurationError,
-        "config: unknown switch verbose; the switches are debug, device, disable, validation, guard, check_barriers, "
-        "compare, cache, cpu_threads.",
     ),
 }  # fmt: skip
 

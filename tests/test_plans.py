@@ -104,7 +104,7 @@ def test_every_row_of_several_operands_has_calls_with_scalars() -> None:
 
 # What is filled has as many elements as the scalar says: these calls get no large ones.
 SIZES = {("creation.full", 2): 300, ("creation.arange", 0): 300, ("creation.arange", 1): 300, ("creation.arange", 3): 300,
-         ("creation.linspace", 4): 300, ("ndarray.round_decimals", 0): 300}  # fmt: skip
+         ("creation._spaced", 3): 300, ("ndarray.around", 0): 300}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", plan_cases.VALUES, ids=lambda kind: kind.__name__)

@@ -18,7 +18,7 @@ from .io import printing as _printing
 from .core.array import VkArray as VkArray
 from .cache import statistics as _cache_statistics
 from .kernels.planned import statistics as _plan_statistics
-from .configuration import config as config
+from .configuration import config as config, set_value as _set_value
 from .io.dlpack import from_dlpack as from_dlpack
 from .core.dtypes import (
     bfloat16 as bfloat16,
@@ -36,7 +36,7 @@ from .core.dtypes import (
     uint32 as uint32,
     uint64 as uint64,
 )
-from .core.dtypes import bool_ as _bool
+from .core.dtypes import DType as _DType, bool_ as _bool, default_floating as _default_floating
 from .errors import (
     ConfigurationError as ConfigurationError,
     DeviceError as DeviceError,
@@ -55,6 +55,7 @@ from .ops.inspection import __array_namespace_info__ as __array_namespace_info__
 from .ops.beyond.closeness import allclose as allclose, array_equal as array_equal, isclose as isclose
 from .ops.creation import (
     arange as arange,
+    array as array,
     asarray as asarray,
     empty as empty,
     empty_like as empty_like,
@@ -76,6 +77,8 @@ from .ops.data_type import (
     finfo as finfo,
     iinfo as iinfo,
     isdtype as isdtype,
+    min_scalar_type as min_scalar_type,
+    promote_types as promote_types,
     result_type as result_type,
 )
 from .ops.beyond.einsum import einsum as einsum
@@ -136,7 +139,6 @@ from .ops.elementwise import (
     real as real,
     reciprocal as reciprocal,
     remainder as remainder,
-    round as round,
     sign as sign,
     signbit as signbit,
     sin as sin,
@@ -149,7 +151,7 @@ from .ops.elementwise import (
     trunc as trunc,
 )
 from .ops.beyond.histogram import bincount as bincount, histogram as histogram
-from .ops.indexing import take as take, take_along_axis as take_along_axis
+from .ops.indexing import take_along_axis as take_along_axis
 from .ops.linear_algebra import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,
@@ -173,7 +175,51 @@ from .ops.manipulation import (
     tile as tile,
     unstack as unstack,
 )
-from .ops.beyond.ndarray import dot as dot
+from .ops.beyond.ndarray import (
+    around as around,
+    cumprod as cumprod,
+    cumsum as cumsum,
+    diagonal as diagonal,
+    dot as dot,
+    ravel as ravel,
+    swapaxes as swapaxes,
+    take as take,
+    transpose as transpose,
+)
+from .ops.beyond.types import (
+    bool_ as bool_,
+    byte as byte,
+    cdouble as cdouble,
+    complexfloating as complexfloating,
+    csingle as csingle,
+    double as double,
+    floating as floating,
+    generic as generic,
+    half as half,
+    inexact as inexact,
+    int_ as int_,
+    intc as intc,
+    integer as integer,
+    intp as intp,
+    issubdtype as issubdtype,
+    long as long,
+    longlong as longlong,
+    ndim as ndim,
+    number as number,
+    shape as shape,
+    short as short,
+    signedinteger as signedinteger,
+    single as single,
+    size as size,
+    ubyte as ubyte,
+    uint as uint,
+    uintc as uintc,
+    uintp as uintp,
+    ulong as ulong,
+    ulonglong as ulonglong,
+    unsignedinteger as unsignedinteger,
+    ushort as ushort,
+)
 from .kernels.compact import nonzero as nonzero
 from .ops.beyond.pad import pad as pad
 from .ops.beyond.quantile import median as median, percentile as percentile, quantile as quantile
@@ -215,6 +261,16 @@ from math import (
 )
 
 bool = _bool
+ndarray = VkArray
+dtype = _DType
+euler_gamma = 0.5772156649015329
+
+# NumPy's other names for functions of the standard.
+absolute, conjugate, power, mod, true_divide, round = abs, conj, pow, remainder, divide, around
+arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh = acos, acosh, asin, asinh, atan, atan2, atanh
+invert = bitwise_not = bitwise_invert
+left_shift, right_shift = bitwise_left_shift, bitwise_right_shift
+concatenate, amax, amin = concat, max, min
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
@@ -231,6 +287,21 @@ def cache_stats() -> dict[str, dict[str, int]]:
     return {**_cache_statistics(), "plans": _plan_statistics()}
 
 
+def set_default_dtype(dtype: object) -> None:
+    """Choose the default floating type: that of Python floats, of creation functions, and of what integers lead to.
+
+    Parameters: dtype (float32, with which a process begins, or float64, with which results have NumPy's own types). The variable
+    VKARRAY_DEFAULT_FLOAT chooses it for a process, `with vkarray.config(default_float="float64"):` for a block.
+    Raises ConfigurationError for another type.
+    """
+    _set_value("default_float", "float64" if dtype is float else dtype)
+
+
+def get_default_dtype() -> _DType:
+    """The default floating type (see `set_default_dtype`)."""
+    return _default_floating()
+
+
 def check_api_version(version: str | None) -> None:
     """Check a version of the standard. Raises ValueError unless it is None or one that vkarray follows."""
     if version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
@@ -238,7 +309,6 @@ def check_api_version(version: str | None) -> None:
 
 
 if not _TYPE_CHECKING:  # or type checkers would take every name for one that exists
-    globals().pop("array", None)  # the module of that name, which someone who wants NumPy's function would find
     globals().pop("annotations")
     __all__ = [
         name

@@ -91,7 +91,13 @@ class VkArray(Methods):
     views of the same memory; operations return at once and the host waits only when it reads a value.
     """
 
-    __slots__ = ("__weakref__", "_buffer", "_contiguous", "_device", "_dtype", "_look", "_offset", "_shape", "_strides")
+    # `_is_place` is set for an array of 0 dimensions that in-place operators change: others are values, as NumPy's scalars are,
+    # and `x += 1` gives the name x another one.
+    __slots__ = (
+        "__weakref__", "_buffer", "_contiguous", "_device", "_dtype", "_is_place", "_look", "_offset", "_shape", "_strides",
+    )  # fmt: skip
+
+    _is_place: bool
 
     __array_ufunc__ = None  # NumPy leaves operators to this class (NEP 13)
     __array_priority__ = 1000
@@ -123,8 +129,16 @@ class VkArray(Methods):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The lengths of the dimensions."""
+        """The lengths of the dimensions. Assigned, the same elements with another shape.
+
+        Raises ValueError for another number of elements, and where only a copy could have that shape.
+        """
         return self._shape
+
+    @shape.setter
+    def shape(self, shape: int | Sequence[int]) -> None:
+        view = operations["reshape"](self, shape, copy=False)
+        self._shape, self._strides, self._contiguous, self._look = view._shape, view._strides, view._contiguous, None
 
     @property
     def ndim(self) -> int:
@@ -138,8 +152,19 @@ class VkArray(Methods):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """The step along each dimension in elements (NumPy counts bytes)."""
+        """The step along each dimension in bytes, as NumPy counts it."""
+        itemsize = self._dtype.itemsize
+        return tuple(stride * itemsize for stride in self._strides)
+
+    @property
+    def element_strides(self) -> tuple[int, ...]:
+        """The step along each dimension in elements."""
         return self._strides
+
+    @property
+    def base(self) -> None:
+        """None: which array a view was made from is not kept."""
+        return None
 
     @property
     def itemsize(self) -> int:
@@ -153,12 +178,7 @@ class VkArray(Methods):
 
     @property
     def T(self) -> VkArray:
-        """The transpose of a 2-dimensional array, a view. Raises ValueError for any other rank."""
-        if self.ndim != 2:
-            raise ValueError(
-                f"T: expected 2 dimensions, got {self.ndim} (shape {self._shape}). "
-                f"Use .mT for stacks of matrices or vkarray.permute_dims."
-            )
+        """The array with its dimensions in reverse order, a view."""
         return self._view(self._shape[::-1], self._strides[::-1])
 
     @property
@@ -223,14 +243,21 @@ class VkArray(Methods):
     # -- reading values -----------------------------------------------------------------------------------------
 
     def _scalar(self, method: str) -> Any:
-        if self._shape != ():
+        if self._shape == ():
+            return operations["scalar"](self)
+        if self.size != 1:
             raise TypeError(
-                f"{method}: only an array of 0 dimensions converts to a Python scalar, got shape {self._shape}. "
+                f"{method}: only an array of one element converts to a Python scalar, got shape {self._shape}. "
                 f"Index it, or use .tolist()."
             )
-        return operations["scalar"](self)
+        return operations["scalar"](self._view((), ()))
 
     def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(
+                f"__bool__: whether an array of shape {self._shape} is true is not clear: it has {self.size} elements. "
+                f"Use x.any() or x.all()."
+            )
         return bool(self._scalar("__bool__"))
 
     def __int__(self) -> int:
@@ -243,6 +270,8 @@ class VkArray(Methods):
         return complex(self._scalar("__complex__"))
 
     def __index__(self) -> int:
+        if self._shape != ():
+            raise TypeError(f"__index__: only an array of 0 dimensions can be an index, got shape {self._shape}.")
         if self._dtype not in dtypes.CATEGORIES["integer"]:
             raise TypeError(f"__index__: only an integer array can be an index, got {self._dtype}.")
         return int(self._real_scalar("__index__"))
@@ -260,7 +289,9 @@ class VkArray(Methods):
     def __iter__(self) -> Iterator[VkArray]:
         if not self._shape:
             raise TypeError("iter: an array of 0 dimensions has nothing to iterate over.")
-        return (self[index] for index in range(self._shape[0]))
+        source = operations["copy"](self) if len(self._shape) == 1 else self  # its elements are values of their own
+        strides, shape, step = source._strides[1:], source._shape[1:], source._strides[0]
+        return (source._view(shape, strides, index * step) for index in range(self._shape[0]))
 
     def __contains__(self, value: Any) -> bool:
         return bool(operations["any"](operations["equal"](self, value)))
@@ -340,12 +371,25 @@ class VkArray(Methods):
         return _binary("greater_equal", self, other)
 
     def __eq__(self, other: Any, /) -> VkArray:  # type: ignore[override]
-        return _binary("equal", self, other)
+        return _binary("equal", self, other) if other is not None and type(other) is not str else _differs(self, False)
 
     def __ne__(self, other: Any, /) -> VkArray:  # type: ignore[override]
-        return _binary("not_equal", self, other)
+        return (
+            _binary("not_equal", self, other) if other is not None and type(other) is not str else _differs(self, True)
+        )
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        if self._shape != ():
+            raise TypeError(f"__hash__: an array of shape {self._shape} has no hash. Use a number, or x.tobytes().")
+        return hash(operations["scalar"](self))
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        if self._shape == () and ndigits is None:
+            return round(self._scalar("__round__"))
+        return operations["round_decimals"](self, ndigits or 0)
+
+    def __trunc__(self) -> int:
+        return math.trunc(self._real_scalar("__trunc__"))
 
     def __radd__(self, other: Any, /) -> VkArray:
         return _binary("add", other, self)
@@ -453,10 +497,17 @@ def _binary(name: str, first: Any, second: Any) -> Any:
     return operations[name](first, second)
 
 
+def _differs(x: VkArray, value: bool) -> VkArray:
+    """What comparing with something that is no number gives."""
+    return operations["full"](x._shape, value, device=x._device)
+
+
 def _in_place(name: str, target: VkArray, other: Any) -> Any:
     other = _operand(name, other)
     if other is None:
         return NotImplemented
+    if not target._shape and not hasattr(target, "_is_place"):
+        return operations[name](target, other)
     return operations["in_place"](name, target, other)
 
 

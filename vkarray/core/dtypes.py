@@ -22,7 +22,18 @@ _CHARACTERS = {
 }  # fmt: skip
 
 
-class DType:
+class _Types(type):
+    """The class of `DType`, called as NumPy's `dtype` is: with what means a type, to give that one."""
+
+    def __call__(cls, value: Any = None, /, align: bool = False, copy: bool = False) -> DType:
+        return as_dtype(float if value is None else value, "dtype")
+
+    def make_type(cls, name: str, category: str, bits: int) -> DType:
+        """A type that did not exist."""
+        return super().__call__(name, category, bits)
+
+
+class DType(metaclass=_Types):
     """A data type: one object for each type, which equals NumPy's dtype and scalar type of the same name.
 
     Attributes: `name` ("float32"), `category` ("real floating", ...), `kind` (NumPy's letter of it: b, i, u, f, c), `bits`
@@ -45,7 +56,7 @@ class DType:
         self.bits: Final = bits
         self.itemsize: Final = bits // 8 * (2 if category == "complex floating" else 1)
         self.kind: Final = _LETTERS[category]
-        self.char: Final = _CHARACTERS[name]
+        self.char: Final = _CHARACTERS.get(name, "")
         self.str: Final = f"{'|' if self.itemsize == 1 else '<'}{self.kind}{self.itemsize}"
 
     @property
@@ -77,21 +88,21 @@ class DType:
         return as_dtype, (self.name,)
 
 
-bool_ = DType("bool", "bool", 8)
-int8 = DType("int8", "signed integer", 8)
-int16 = DType("int16", "signed integer", 16)
-int32 = DType("int32", "signed integer", 32)
-int64 = DType("int64", "signed integer", 64)
-uint8 = DType("uint8", "unsigned integer", 8)
-uint16 = DType("uint16", "unsigned integer", 16)
-uint32 = DType("uint32", "unsigned integer", 32)
-uint64 = DType("uint64", "unsigned integer", 64)
-float16 = DType("float16", "real floating", 16)
-bfloat16 = DType("bfloat16", "real floating", 16)
-float32 = DType("float32", "real floating", 32)
-float64 = DType("float64", "real floating", 64)
-complex64 = DType("complex64", "complex floating", 32)
-complex128 = DType("complex128", "complex floating", 64)
+bool_ = DType.make_type("bool", "bool", 8)
+int8 = DType.make_type("int8", "signed integer", 8)
+int16 = DType.make_type("int16", "signed integer", 16)
+int32 = DType.make_type("int32", "signed integer", 32)
+int64 = DType.make_type("int64", "signed integer", 64)
+uint8 = DType.make_type("uint8", "unsigned integer", 8)
+uint16 = DType.make_type("uint16", "unsigned integer", 16)
+uint32 = DType.make_type("uint32", "unsigned integer", 32)
+uint64 = DType.make_type("uint64", "unsigned integer", 64)
+float16 = DType.make_type("float16", "real floating", 16)
+bfloat16 = DType.make_type("bfloat16", "real floating", 16)
+float32 = DType.make_type("float32", "real floating", 32)
+float64 = DType.make_type("float64", "real floating", 64)
+complex64 = DType.make_type("complex64", "complex floating", 32)
+complex128 = DType.make_type("complex128", "complex floating", 64)
 
 DTYPES: Final[dict[str, DType]] = {
     dtype.name: dtype

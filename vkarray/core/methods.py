@@ -159,13 +159,24 @@ class Methods:
 
     @property
     def real(self) -> VkArray:
-        """The real parts: a view, the array itself when it is not complex."""
+        """The real parts: a view, the array itself when it is not complex. What is assigned goes there."""
         return operations["real_view"](self)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        operations["setitem"](operations["real_view"](self), ..., value)
 
     @property
     def imag(self) -> VkArray:
-        """The imaginary parts: a view; zeros for an array that is not complex."""
+        """The imaginary parts: a view; zeros for an array that is not complex. What is assigned goes there."""
         return operations["imag_view"](self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        dtype = self.dtype  # type: ignore[attr-defined]
+        if dtype.kind != "c":
+            raise TypeError(f"imag: an array of {dtype} has no imaginary parts. Convert it with astype.")
+        operations["setitem"](operations["imag_view"](self), ..., value)
 
     def conj(self) -> VkArray:
         """The complex conjugate of each element (see `vkarray.conj`)."""

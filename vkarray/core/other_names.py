@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-_STANDARD_NAMES = {
-    "absolute": "abs", "amax": "max", "amin": "min", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin",
-    "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "array": "asarray",
-    "asanyarray": "asarray", "ascontiguousarray": "asarray", "bitwise_not": "bitwise_invert", "concatenate": "concat",
-    "conjugate": "conj", "cumprod": "cumulative_prod", "cumsum": "cumulative_sum", "identity": "eye",
-    "invert": "bitwise_invert", "left_shift": "bitwise_left_shift", "mod": "remainder", "power": "pow",
-    "right_shift": "bitwise_right_shift", "rint": "round", "tensor": "asarray", "transpose": "permute_dims",
-    "true_divide": "divide", "unique": "unique_values",
-}  # fmt: skip
+_STANDARD_NAMES = {"tensor": "asarray"}
 
 
 def missing(namespace: object, name: str) -> AttributeError:

@@ -6,6 +6,7 @@ Every type error that a user meets in an operation is raised here; it names the 
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -103,6 +104,17 @@ def as_real(value: Any, function: str, name: str) -> Any:
     if not is_real_scalar(value):
         raise TypeError(f"{function}: expected a real number as {name}, got {value!r:.60}.")
     return as_scalar(value)
+
+
+def whole(value: float, function: str, dtype: DType) -> int:
+    """A float as the integer that NumPy assigns: truncated. Raises ValueError for NaN, OverflowError beyond the type."""
+    if math.isnan(value):
+        raise ValueError(f"{function}: NaN is no {dtype}. Round or mask the values first.")
+    if math.isinf(value):
+        raise OverflowError(f"{function}: {value} is no {dtype}.")
+    number = int(value)
+    check_scalar_range(function, number, dtype)
+    return number
 
 
 def as_float(value: Any, function: str, name: str) -> float:

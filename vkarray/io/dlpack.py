@@ -106,7 +106,7 @@ class _Memory:
         typestr = "<u2" if array.dtype is bfloat16 else interchange.numpy_dtype(array.dtype).str
         self.array, self.view = array, view
         self.__array_interface__ = {
-            "shape": array.shape, "strides": tuple(stride * itemsize for stride in array.strides), "version": 3,
+            "shape": array.shape, "strides": array.strides, "version": 3,
             "typestr": typestr, "data": (address, False),
         }  # fmt: skip
 
@@ -148,7 +148,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> V
             if copy is False:
                 raise BufferError(f"from_dlpack: copy=False, but moving from {x.device} to {target} copies.")
             return creation.to_device(x, target)
-        return launch.copy(x) if copy else x._view(x.shape, x.strides)
+        return launch.copy(x) if copy else x._view(x._shape, x._strides)
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise TypeError(f"from_dlpack: expected an object with __dlpack__, got {type(x).__name__}.")
     kind, _ = x.__dlpack_device__()

@@ -6,12 +6,15 @@ what they are, and are refused by the function: nothing is copied to the device 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from ..core.array import VkArray, available, operations
 from ..core.dtypes import DTYPES
 from ..core.promotion import as_scalar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 PLAIN = frozenset((VkArray, int, float, complex, bool, type(None)))  # types that need no conversion beside an array
 _NUMBERS = (int, float, complex)
@@ -71,15 +74,10 @@ class Parameters:
         for numbers in (False, True) if device is None else (False,):
             made: dict[Any, Any] = {}
             for where, value in (*chosen, *named):
-                if where in sequences:
-                    if type(value) is not VkArray and isinstance(value, (list, tuple)):
-                        made[where] = (
-                            type(value)([as_like(one, device, True) for one in value])
-                            if not _are_arrays(value) and type(value) in (list, tuple)
-                            else value
-                        )
-                else:
+                if where not in sequences:
                     made[where] = as_like(value, device, numbers)
+                elif type(value) in (list, tuple) and not _are_arrays(value):
+                    made[where] = [as_like(one, device, True) for one in value]
             changed = any(made.get(where, value) is not value for where, value in (*chosen, *named))
             if changed:
                 args = tuple(made.get(place, value) for place, value in enumerate(args))
@@ -87,14 +85,23 @@ class Parameters:
         return args, kwargs, False
 
 
+def takes_lists(function: Function) -> Function:
+    """A function that no plan can repeat, with lists and numbers converted as for one that has plans."""
+    likes = Parameters(function)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs, _ = likes.converted(args, kwargs)
+        return function(*args, **kwargs)
+
+    return call  # type: ignore[return-value]
+
+
 def _are_arrays(values: Any) -> bool:
     """Whether a sequence of arrays needs no conversion."""
     if type(values) is not list and type(values) is not tuple:
         return True  # an array, or what the function refuses
-    for value in values:
-        if type(value) is not VkArray:
-            return False
-    return True
+    return all(type(value) is VkArray for value in values)
 
 
 def _arrays_in(value: Any) -> list[VkArray]:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import checks, dtypes, layout
-from ..core.array import VkArray, default_dtype, empty, is_supported, operations, storage_itemsize
+from ..core.array import ArrayLike, VkArray, default_dtype, empty, is_supported, operations, storage_itemsize
 from ..shaders.source import Variant
 from . import launch
+from .array_like import takes_lists
 from .dispatch import Fields, pointer
 from .gather import element_sizes, words
 from .launch import Defines
@@ -153,7 +154,8 @@ def compress(x: VkArray, mask: VkArray, part: int = PART) -> VkArray:
     return result
 
 
-def nonzero(x: VkArray, /) -> tuple[VkArray, ...]:
+@takes_lists
+def nonzero(x: ArrayLike, /) -> tuple[VkArray, ...]:
     """The indices of the elements that are not zero, one array for each dimension, in C order (NaN is not zero).
 
     Parameters: x (any dtype, at least 1 dimension). Returns a tuple of x.ndim 1-dimensional arrays of the default

@@ -332,7 +332,8 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
     """A function whose calls are repeated by plans where their signature comes again.
 
     Arguments that stand for arrays are converted first (see `array_like.py`).
-    What it does has to depend on its arguments alone, and on the default floating type. With `integers`, its integers are operands as its floats are: their values
+    What it does has to depend on its arguments alone, and on the default floating type. With `integers`, its integers are
+    operands as its floats are: their values
     are no part of the signature unless code decides by them. One that `creates` takes no array, but perhaps a `device`.
     """
     if function is None:
@@ -371,6 +372,9 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
             buffer, offset = array._buffer, array._offset
             buffers.append(buffer)
             addresses.append(buffer.address + offset * array._look.itemsize if offset else buffer.address)
-        return plans.call(inner, key, device, buffers, addresses, arrays, scalars, args, kwargs)
+        found = plans.call(inner, key, device, buffers, addresses, arrays, scalars, args, kwargs)
+        if creates and type(found) is VkArray and not found._shape:
+            found._is_place = True
+        return found
 
     return call

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from ..core import dtypes, layout, promotion
-from ..core.array import VkArray, check_supported, default_dtype, operations
+from ..core.array import ArrayLike, VkArray, check_supported, default_dtype, operations
 from ..core.array import empty as _empty
 from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..io import interchange
@@ -44,20 +44,36 @@ def _leaf(value: Any) -> Any:
     return value
 
 
-def _host_values(value: Any) -> Any:
-    """Nested lists with any vkarray arrays in them replaced by their values."""
-    if isinstance(value, VkArray):
-        return interchange.to_numpy(value)
-    return [_host_values(one) for one in value] if isinstance(value, (list, tuple)) else value
+def _holds_arrays(values: Any) -> bool:
+    """Whether arrays of vkarray's are among the elements of nested lists."""
+    return any(type(one) is VkArray or (isinstance(one, (list, tuple)) and _holds_arrays(one)) for one in values)
+
+
+def _stacked(values: Any, dtype: DType | None, device: Any) -> VkArray:
+    """Nested lists with arrays in them as one array, put together on the device."""
+    if device is None:
+        leaf = values
+        while type(leaf) is not VkArray:
+            leaf = next(
+                one for one in leaf if type(one) is VkArray or (isinstance(one, (list, tuple)) and _holds_arrays(one))
+            )
+        device = leaf._device
+    parts = [asarray(one, dtype=dtype, device=device) for one in values]
+    if any(part._shape != parts[0]._shape for part in parts):
+        raise ValueError(
+            f"asarray: the nested lists have unequal shapes, {', '.join(str(part._shape) for part in parts)}."
+        )
+    return operations["stack"](parts)
 
 
 def asarray(
-    obj: Any, /, *, dtype: DType | None = None, device: Any = None, copy: bool | None = None
+    obj: Any, /, dtype: Any = None, order: str | None = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> VkArray:  # fmt: skip
     """An array from a Python scalar, nested lists, a NumPy array, an object with a buffer or DLPack, or an array.
 
     Parameters: obj; dtype (default: that of obj; int64, float32 and complex64 for Python numbers, int32 where the
-    device has no int64); device (default: the default device); copy (True always copies, False never, None if needed).
+    device has no int64; the floating types follow `set_default_dtype`); order (memory is always in C order); device
+    (default: the default device); copy (True always copies, False never, None if needed).
     Returns an array. Raises ValueError for copy=False where a copy is needed, TypeError for an object or dtype that
     vkarray cannot hold, OverflowError for a Python integer out of range, FeatureError for a dtype the device lacks.
     Standard: creation functions, `asarray`.
@@ -77,6 +93,10 @@ def asarray(
         if copy is False and result is not obj:
             raise ValueError("asarray: copy=False, but another dtype or device needs a copy.")
         return launch.copy(obj) if copy and result is obj else result
+    if type(obj) is range:
+        obj = list(obj)
+    if isinstance(obj, (list, tuple)) and _holds_arrays(obj):
+        return _stacked(obj, wanted, device)
     target = as_device(device)
     if copy is False:
         raise ValueError(
@@ -89,9 +109,9 @@ def asarray(
         isinstance(obj, (list, tuple)) or promotion.is_scalar(obj)
     )  # fmt: skip
     if python_numbers and wanted is not None:
-        values = _python_values(_host_values(obj), wanted)
+        values = _python_values(obj, wanted)
     else:
-        values = _as_numpy(_host_values(obj))
+        values = _as_numpy(obj)
     if python_numbers and wanted is None and values.dtype.kind == "f" and (np.abs(values) >= 2.0**63).any():
         exact = np.asarray(obj, object)  # NumPy takes whole numbers beyond int64 for floating-point numbers or objects
         values = exact if all(isinstance(one, int) for one in exact.reshape(-1)) else values
@@ -114,6 +134,21 @@ def asarray(
     if values.dtype.name != "bfloat16":
         values = _converted(values, wanted)
     return interchange.from_numpy(values, wanted, target)
+
+
+def array(
+    object: Any, /, dtype: Any = None, *, copy: bool | None = True, order: str | None = "K", subok: bool = False, ndmin: int = 0,
+    ndmax: int = 0, like: Any = None, device: Any = None,
+) -> VkArray:  # fmt: skip
+    """A new array from whatever `asarray` takes.
+
+    Parameters: object; dtype; copy (True always copies, None if needed, False never); ndmin (the least number of dimensions: ones
+    are put before the others); device; order, subok, ndmax and like change nothing.
+    Raises as `asarray` does.
+    """
+    made = asarray(object, dtype, device=device, copy=copy if type(object) is VkArray or copy is False else None)
+    missing = layout.as_integer(ndmin, "array", "ndmin") - made.ndim
+    return made._view((1,) * missing + made._shape, (0,) * missing + made._strides) if missing > 0 else made
 
 
 _PLAIN = (bool, int, float, complex)
@@ -169,8 +204,10 @@ def _converted(values: Any, wanted: DType) -> Any:
 
 
 @planned(creates=True)
-def empty(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
-    """An array of `shape` with undefined values (dtype: float32 by default).
+def empty(
+    shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> VkArray:  # fmt: skip
+    """An array of `shape` with undefined values (dtype: the default floating type by default).
 
     Raises ValueError for a negative length, FeatureError for a dtype that the device lacks, OutOfMemoryError.
     Standard: creation functions, `empty`.
@@ -182,7 +219,9 @@ def empty(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any
 
 
 @planned(integers=True, creates=True)
-def full(shape: int | Sequence[int], fill_value: Any, *, dtype: DType | None = None, device: Any = None) -> VkArray:
+def full(
+    shape: int | Sequence[int], fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> VkArray:  # fmt: skip
     """An array of `shape` filled with one value (dtype: the default one of the value's Python type).
 
     Raises TypeError for a value of another kind than the dtype's, OverflowError for an integer out of range.
@@ -193,19 +232,17 @@ def full(shape: int | Sequence[int], fill_value: Any, *, dtype: DType | None = N
 
 def filled(function: str, shape: int | Sequence[int], value: Any, dtype: DType | None, device: Any) -> VkArray:
     """What `full` returns; errors name `function`."""
+    if type(value) is VkArray or isinstance(value, (list, tuple)):
+        return _filled_with_array(function, shape, value, dtype, device)
     target = as_device(device)
-    if type(value) is VkArray and value.shape == ():
-        value = value.item()
     if not promotion.is_scalar(value):
-        raise TypeError(f"{function}: expected a Python scalar as fill_value, got {value!r}.")
+        raise TypeError(f"{function}: expected a number, an array or a list as fill_value, got {value!r:.60}.")
+    dtype = value.dtype if dtype is None and hasattr(value, "dtype") else dtype
     kind = promotion.scalar_kind(value)
     wanted = default_dtype(promotion.KIND_NAMES[kind], target) if dtype is None else as_dtype(dtype, function)
     check_supported(wanted, target, function)
-    if wanted in CATEGORIES["integer"]:
-        if kind > 1:
-            raise TypeError(
-                f"{function}: the {promotion.KIND_NAMES[kind]} {value!r} does not fit {wanted}. Round it first."
-            )
+    if wanted in CATEGORIES["integer"] and kind == 2:
+        value = promotion.whole(value, function, wanted)
     elif kind == 3 and wanted.category != "complex floating":
         raise TypeError(f"{function}: the complex number {value!r} does not fit {wanted}.")
     elif wanted is dtypes.bool_:
@@ -215,53 +252,86 @@ def filled(function: str, shape: int | Sequence[int], value: Any, dtype: DType |
     return launch.elementwise(launch.copy_operation(wanted), (launch.scalar(value, wanted, target),), result)
 
 
+def _filled_with_array(function: str, shape: Any, value: Any, dtype: Any, device: Any) -> VkArray:
+    """An array in which the elements of another are repeated."""
+    source = asarray(value, dtype=dtype, device=device)
+    target = as_shape(shape, function)
+    if len(target) < source.ndim or layout.broadcast_shapes([source._shape, target], function) != target:
+        raise ValueError(f"{function}: a fill_value of shape {source._shape} does not broadcast to {target}.")
+    return launch.copy(source._view(target, layout.broadcast_strides(source._shape, source._strides, target)))
+
+
 @planned(creates=True)
-def zeros(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
-    """An array of zeros (dtype: float32 by default). Errors as for `empty`. Standard: creation functions, `zeros`."""
+def zeros(
+    shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> VkArray:  # fmt: skip
+    """An array of zeros (dtype: the default floating type by default).
+
+    Errors as for `empty`. Standard: creation functions, `zeros`.
+    """
     return filled("zeros", shape, 0, dtypes.default_floating() if dtype is None else dtype, device)
 
 
 @planned(creates=True)
-def ones(shape: int | Sequence[int], *, dtype: DType | None = None, device: Any = None) -> VkArray:
-    """An array of ones (dtype: float32 by default). Errors as for `empty`. Standard: creation functions, `ones`."""
+def ones(
+    shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> VkArray:  # fmt: skip
+    """An array of ones (dtype: the default floating type by default).
+
+    Errors as for `empty`. Standard: creation functions, `ones`.
+    """
     return filled("ones", shape, 1, dtypes.default_floating() if dtype is None else dtype, device)
 
 
 @planned
-def empty_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:
+def empty_like(
+    x: ArrayLike, /, dtype: Any = None, order: str = "K", subok: bool = True, shape: int | Sequence[int] | None = None, *,
+    device: Any = None,
+) -> VkArray:  # fmt: skip
     """An array with the shape, dtype and device of x, where these are not given, and undefined values.
 
     Raises TypeError for what is not an array; other errors as for `empty`. Standard: creation functions, `empty_like`.
     """
     check_array("empty_like", x)
-    return empty(x.shape, dtype=x.dtype if dtype is None else dtype, device=x.device if device is None else device)
+    shape = x._shape if shape is None else shape
+    return empty(shape, x._dtype if dtype is None else dtype, device=x._device if device is None else device)
 
 
 @planned(integers=True)
-def full_like(x: VkArray, /, fill_value: Any, *, dtype: DType | None = None, device: Any = None) -> VkArray:
+def full_like(
+    x: ArrayLike, /, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True,
+    shape: int | Sequence[int] | None = None, *, device: Any = None,
+) -> VkArray:  # fmt: skip
     """An array with the shape, dtype and device of x, where these are not given, filled with one value.
 
     Raises TypeError for what is not an array; other errors as for `full`. Standard: creation functions, `full_like`.
     """
-    return _filled_like("full_like", x, fill_value, dtype, device)
+    return _filled_like("full_like", x, fill_value, dtype, device, shape)
 
 
-def _filled_like(function: str, x: VkArray, value: Any, dtype: DType | None, device: Any) -> VkArray:
+def _filled_like(function: str, x: VkArray, value: Any, dtype: Any, device: Any, shape: Any) -> VkArray:
     """What `full_like` returns; errors name `function`."""
     check_array(function, x)
-    return filled(function, x.shape, value, x.dtype if dtype is None else dtype, x.device if device is None else device)
+    shape, dtype = x._shape if shape is None else shape, x._dtype if dtype is None else dtype
+    return filled(function, shape, value, dtype, x._device if device is None else device)
 
 
 @planned
-def zeros_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:
+def zeros_like(
+    x: ArrayLike, /, dtype: Any = None, order: str = "K", subok: bool = True, shape: int | Sequence[int] | None = None, *,
+    device: Any = None,
+) -> VkArray:  # fmt: skip
     """Zeros with the shape, dtype and device of x. Errors as for `empty_like`. Standard: `zeros_like`."""
-    return _filled_like("zeros_like", x, 0, dtype, device)
+    return _filled_like("zeros_like", x, 0, dtype, device, shape)
 
 
 @planned
-def ones_like(x: VkArray, /, *, dtype: DType | None = None, device: Any = None) -> VkArray:
+def ones_like(
+    x: ArrayLike, /, dtype: Any = None, order: str = "K", subok: bool = True, shape: int | Sequence[int] | None = None, *,
+    device: Any = None,
+) -> VkArray:  # fmt: skip
     """Ones with the shape, dtype and device of x. Errors as for `empty_like`. Standard: `ones_like`."""
-    return _filled_like("ones_like", x, 1, dtype, device)
+    return _filled_like("ones_like", x, 1, dtype, device, shape)
 
 
 @functools.cache
@@ -300,8 +370,8 @@ def _wrapped(value: int, dtype: DType) -> int:
 
 @planned(integers=True, creates=True)
 def arange(
-    start: int | float, /, stop: int | float | None = None, step: int | float = 1, *, dtype: DType | None = None,
-    device: Any = None,
+    start: int | float | None = None, stop: int | float | None = None, step: int | float = 1, dtype: Any = None, *,
+    device: Any = None, like: Any = None,
 ) -> VkArray:  # fmt: skip
     """Evenly spaced values: start + i * step for ceil((stop - start) / step) values of i; 0 to start without stop.
 
@@ -309,7 +379,10 @@ def arange(
     else float32). Returns a one-dimensional array. Raises ValueError for step 0, OverflowError for a value beyond dtype.
     Standard: creation functions, `arange`.
     """
-    given = {"start": 0, "stop": start} if stop is None else {"start": start, "stop": stop}
+    if start is None and stop is None:
+        raise TypeError("arange: expected at least a stop, got no bounds.")
+    given = {"start": 0, "stop": start} if stop is None else {"start": 0 if start is None else start, "stop": stop}
+    step = 1 if step is None else step
     first, last = (promotion.as_real(value, "arange", name) for name, value in given.items())
     step = promotion.as_real(step, "arange", "step")
     if step == 0:
@@ -326,8 +399,9 @@ def arange(
             promotion.check_scalar_range("arange", int(value), wanted)
     else:
         count = _count_of_steps(first, last, step)
-        if count and wanted in CATEGORIES["integer"]:
-            raise TypeError(f"arange: values of float steps do not fit {wanted}. Use a floating dtype, then astype.")
+        if wanted in CATEGORIES["integer"]:  # as NumPy: from the first two values, truncated
+            first, second = (promotion.whole(value, "arange", wanted) for value in (first, first + step))
+            step = second - first
     return arithmetic_progression(first, step, count, wanted, target)
 
 
@@ -344,16 +418,64 @@ def _count_of_steps(first: float, last: float, step: float) -> int:
 _DOUBLE = (dtypes.float64, dtypes.complex128)
 
 
-@planned(integers=True, creates=True)
 def linspace(
-    start: complex, stop: complex, /, num: int, *, dtype: DType | None = None, device: Any = None, endpoint: bool = True
-) -> VkArray:
+    start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+    axis: int = 0, *, device: Any = None,
+) -> VkArray:  # fmt: skip
     """`num` evenly spaced values from start to stop, which is the last one unless endpoint is False.
 
-    Parameters: start, stop (numbers); num (0 or more); dtype (floating; default float32, complex64 for complex bounds).
-    Raises ValueError for a negative num, TypeError for a num that is no integer and a dtype that is not floating.
+    Parameters: start, stop (numbers, or arrays, for values along a new axis); num (0 or more); endpoint; retstep (also return the
+    step); dtype (the default floating type by default, or its complex type for complex bounds; values for an integer type are
+    rounded down); axis (the place of the new axis, for arrays).
+    Raises ValueError for a negative num, TypeError for a num that is no integer.
     Standard: creation functions, `linspace`.
     """
+    plain = promotion.is_scalar(start) and promotion.is_scalar(stop)
+    wanted = None if dtype is None else as_dtype(dtype, "linspace")
+    whole = wanted is not None and wanted.kind not in "fc"
+    if plain:
+        result = _spaced(
+            promotion.as_scalar(start), promotion.as_scalar(stop), num, None if whole else wanted, device, endpoint
+        )
+    else:
+        result = _spaced_arrays(asarray(start, device=device), asarray(stop, device=device), num, endpoint, axis)
+    if whole:
+        assert wanted is not None
+        result = operations["floor"](result)
+    if wanted is not None and wanted is not result._dtype:
+        result = cast(result, wanted)
+    if not retstep:
+        return result
+    count = num - 1 if endpoint else num
+    step = (stop - start) / count if count > 0 else math.nan
+    return result, step if type(step) is VkArray else asarray(step, dtype=result._dtype, device=result._device)  # type: ignore
+
+
+def _spaced_arrays(start: VkArray, stop: VkArray, num: int, endpoint: bool, axis: int) -> VkArray:
+    """Values between the elements of two arrays, along a new axis."""
+    num = layout.as_integer(num, "linspace", "num")
+    if num < 0:
+        raise ValueError(f"linspace: expected num of 0 or more, got {num}.")
+    start, stop = start * 1.0, stop * 1.0
+    intervals = num - 1 if endpoint else num
+    distance = stop - start
+    rank = distance.ndim
+    places = arithmetic_progression(0, 1, num, distance._dtype, distance._device)._view(
+        (num, *(1,) * rank), (1, *(0,) * rank)
+    )
+    result = places * (distance / max(intervals, 1)) + start
+    if endpoint and num > 1:
+        result[-1, ...] = stop
+    order = list(range(1, rank + 1))
+    order.insert(layout.normalize_axis(axis, rank + 1, "linspace"), 0)
+    return launch.contiguous(result._permuted(order))
+
+
+@planned(integers=True, creates=True)
+def _spaced(
+    start: complex, stop: complex, num: int, dtype: DType | None, device: Any, endpoint: bool
+) -> VkArray:  # fmt: skip
+    """`linspace` between numbers."""
     num = layout.as_integer(num, "linspace", "num")
     if num < 0:
         raise ValueError(f"linspace: expected num of 0 or more, got {num}.")
@@ -392,14 +514,14 @@ def _number(function: str, name: str, value: Any) -> Any:
 
 @planned(creates=True)
 def eye(
-    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DType | None = None, device: Any = None
-) -> VkArray:
+    N: int, M: int | None = None, /, k: int = 0, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> VkArray:  # fmt: skip
     """A matrix with ones on diagonal k (above the main one when positive) and zeros elsewhere.
 
-    Parameters: n_rows, n_cols (n_rows by default); k; dtype (float32 by default).
+    Parameters: N, M (the numbers of rows and of columns, N by default); k; dtype (the default floating type by default).
     Raises TypeError for what is no integer; other errors as for `empty`. Standard: creation functions, `eye`.
     """
-    rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
+    rows, columns = as_shape((N, N if M is None else M), "eye")
     k = layout.as_integer(k, "eye", "k")
     result = zeros((rows, columns), dtype=dtype, device=device)
     length = min(rows + min(k, 0), columns - max(k, 0))
@@ -436,7 +558,7 @@ def _triangular(x: VkArray, k: int, upper: bool) -> VkArray:
 
 
 @planned
-def tril(x: VkArray, /, *, k: int = 0) -> VkArray:
+def tril(x: ArrayLike, /, k: int = 0) -> VkArray:
     """The elements on and below diagonal k of each matrix, zeros above. Raises ValueError below 2 dimensions.
 
     Standard: creation functions, `tril`.
@@ -445,7 +567,7 @@ def tril(x: VkArray, /, *, k: int = 0) -> VkArray:
 
 
 @planned
-def triu(x: VkArray, /, *, k: int = 0) -> VkArray:
+def triu(x: ArrayLike, /, k: int = 0) -> VkArray:
     """The elements on and above diagonal k of each matrix, zeros below. Raises ValueError below 2 dimensions.
 
     Standard: creation functions, `triu`.
@@ -453,10 +575,14 @@ def triu(x: VkArray, /, *, k: int = 0) -> VkArray:
     return _triangular(x, k, upper=True)
 
 
-def meshgrid(*arrays: VkArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[VkArray, ...]:
+@planned
+def meshgrid(
+    *arrays: ArrayLike, indexing: Literal["xy", "ij"] = "xy", sparse: bool = False, copy: bool = True
+) -> tuple[VkArray, ...]:  # fmt: skip
     """Coordinate arrays of the grid that one-dimensional arrays span.
 
-    Parameters: arrays (one-dimensional, of one dtype); indexing ("xy": the first two dimensions swapped, or "ij").
+    Parameters: arrays (of at most one dimension); indexing ("xy": the first two dimensions swapped, or "ij"); sparse (views in
+    which the other dimensions have length 1); copy (False for views of the arrays, whose elements share memory).
     Returns a tuple of arrays, one for each input. Raises ValueError for other ranks or another indexing.
     Standard: creation functions, `meshgrid`.
     """
@@ -465,14 +591,20 @@ def meshgrid(*arrays: VkArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[Vk
     if not arrays:
         return ()
     check_operands("meshgrid", [check_array("meshgrid", array) for array in arrays])
-    if any(array.ndim != 1 for array in arrays):
+    if any(array.ndim > 1 for array in arrays):
         raise ValueError(f"meshgrid: expected one-dimensional arrays, got shapes {[array.shape for array in arrays]}.")
+    arrays = tuple(array if array.ndim else array._view((1,), (0,)) for array in arrays)
     axes = list(range(len(arrays)))
     if indexing == "xy" and len(arrays) > 1:
         axes[:2] = 1, 0
     shape = tuple(arrays[axis].shape[0] for axis in axes)
     strides = [tuple(array._strides[0] if axis == own else 0 for axis in axes) for own, array in enumerate(arrays)]
-    return tuple(launch.copy(array._view(shape, steps)) for array, steps in zip(arrays, strides, strict=True))
+    shapes = [
+        tuple(n if axis == own or not sparse else 1 for axis, n in zip(axes, shape, strict=True))
+        for own in range(len(arrays))
+    ]
+    views = [array._view(own, steps) for array, own, steps in zip(arrays, shapes, strides, strict=True)]
+    return tuple(launch.copy(view) if copy else view for view in views)
 
 
 DType.make = staticmethod(asarray)

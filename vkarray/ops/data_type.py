@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from ..core import dtypes, promotion
-from ..core.array import VkArray, available, check_supported
+from ..core.array import ArrayLike, VkArray, available, check_supported, operations
 from ..core.dtypes import CATEGORIES, REAL_OF, DType, as_dtype
 from ..kernels import launch
 from ..kernels.planned import planned
@@ -16,7 +17,7 @@ from . import creation
 
 
 @planned
-def astype(x: VkArray, dtype: DType, /, *, copy: bool = True, device: Any = None) -> VkArray:
+def astype(x: ArrayLike, dtype: Any, /, *, copy: bool = True, device: Any = None) -> VkArray:
     """x converted to `dtype`: rounded to nearest even; to integers truncated, out of range saturated, NaN to 0.
 
     Parameters: x; dtype; copy (False returns x itself when nothing changes); device (default: that of x).
@@ -34,16 +35,36 @@ def astype(x: VkArray, dtype: DType, /, *, copy: bool = True, device: Any = None
 
 
 def _dtype_of(value: Any, function: str) -> DType:
-    return value._dtype if type(value) is VkArray else as_dtype(value, function)
+    if type(value) is VkArray:
+        return value._dtype
+    return as_dtype(value.dtype if hasattr(value, "dtype") and not isinstance(value, type) else value, function)
 
 
-def can_cast(from_: DType | VkArray, to: DType, /) -> bool:
-    """Whether promotion leads from one type to the other: promote(from_, to) is to.
+def can_cast(from_: DType | VkArray, to: DType, /, casting: str = "safe") -> bool:
+    """Whether one type may be converted to another.
 
-    Raises TypeError for what has no dtype. Standard: data type functions, `can_cast`.
+    Parameters: from_ (an array or a dtype); to; casting ("no" and "equiv": the same type, "safe": promotion leads there,
+    "same_kind": to the same kind or a higher one, "unsafe": always).
+    Raises TypeError for what has no dtype, ValueError for another casting. Standard: data type functions, `can_cast`.
     """
     source, target = _dtype_of(from_, "can_cast"), as_dtype(to, "can_cast")
-    return promotion.promote(source, target) is target
+    if casting not in _CASTINGS:
+        raise ValueError(f"can_cast: expected casting {', '.join(map(repr, _CASTINGS))}, got {casting!r}.")
+    if casting in ("no", "equiv"):
+        return source is target
+    if casting == "unsafe" or promotion.promote(source, target) is target:
+        return True
+    return casting == "same_kind" and "buifc".index(source.kind) <= "buifc".index(target.kind)
+
+
+_CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
+def check_casting(x: VkArray, dtype: Any, casting: str, function: str = "astype") -> None:
+    """Raise TypeError unless `casting` allows to convert an array to a type."""
+    target = as_dtype(dtype, function)
+    if not can_cast(x._dtype, target, casting):
+        raise TypeError(f"{function}: {x._dtype} cannot be converted to {target} with casting={casting!r}.")
 
 
 @dataclass(frozen=True)
@@ -118,13 +139,55 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
 def result_type(*arrays_and_dtypes: VkArray | DType | bool | int | float | complex) -> DType:
     """The promoted type of arrays, dtypes and Python scalars (which are weak, as in operators).
 
-    Raises TypeError for something else, and when there are only Python scalars. Standard: `result_type`.
+    What integers lead to is the default floating type. Raises TypeError for something else, and without arguments.
+    Standard: `result_type`.
     """
-    scalars = [value for value in arrays_and_dtypes if promotion.is_scalar(value)]
-    strong = [_dtype_of(value, "result_type") for value in arrays_and_dtypes if not promotion.is_scalar(value)]
-    if not strong:
+    if not arrays_and_dtypes:
         raise TypeError("result_type: expected at least one array or dtype.")
+    scalars: list[Any] = []
+    strong: list[DType] = []
+    for value in arrays_and_dtypes:
+        weak = promotion.is_scalar(value) and not hasattr(value, "dtype")
+        if weak:
+            scalars.append(value)
+        else:
+            strong.append(_dtype_of(value, "result_type"))
+    devices = [value._device for value in arrays_and_dtypes if type(value) is VkArray]
+    if not strong:
+        kind = max(map(promotion.scalar_kind, scalars))
+        return {0: dtypes.bool_, 1: dtypes.int64}.get(kind) or as_dtype(float if kind == 2 else complex)
     dtype = promotion.promote_all(strong)
     dtype = functools.reduce(promotion.promote_scalar_kind, map(promotion.scalar_kind, scalars), dtype)
-    devices = [value._device for value in arrays_and_dtypes if type(value) is VkArray]
     return dtype if promotion.is_double(strong) else available(dtype, devices[0] if devices else None)
+
+
+def promote_types(type1: Any, type2: Any) -> DType:
+    """The type that two types are promoted to, as NumPy has it but for the default floating type (see `result_type`)."""
+    return result_type(as_dtype(type1, "promote_types"), as_dtype(type2, "promote_types"))
+
+
+def min_scalar_type(value: Any) -> DType:
+    """The smallest type that holds a number; that of an array. Raises TypeError for what is neither."""
+    if type(value) is VkArray and value.ndim:
+        return value._dtype
+    number = value.item() if type(value) is VkArray else promotion.as_scalar(value)
+    if number is None:
+        raise TypeError(f"min_scalar_type: expected a number or an array, got {value!r:.60}.")
+    if isinstance(number, bool):
+        return dtypes.bool_
+    if isinstance(number, int):
+        order = ("int8", "int16", "int32", "int64") if number < 0 else ("uint8", "uint16", "uint32", "uint64")
+        for name in order:
+            low, high = promotion.integer_range(dtypes.DTYPES[name])
+            if low <= number <= high:
+                return dtypes.DTYPES[name]
+        raise OverflowError(f"min_scalar_type: no integer type holds {promotion.shown(number)}.")
+    largest = max(abs(number.real), abs(number.imag))
+    real = isinstance(number, float)
+    if not largest < math.inf or largest < 65504 or math.isnan(largest):
+        return dtypes.float16 if real else dtypes.complex64
+    narrow = largest < 3.4028234663852886e38
+    return (dtypes.float32 if real else dtypes.complex64) if narrow else (dtypes.float64 if real else dtypes.complex128)
+
+
+operations.update(astype=astype, check_casting=check_casting)

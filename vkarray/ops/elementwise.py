@@ -6,10 +6,10 @@ from typing import Any
 
 from ..core import dtypes, layout, promotion
 from ..core.array import ArrayLike, VkArray, check_supported, operations
-from ..core.dtypes import CATEGORIES
+from ..core.dtypes import as_dtype
 from ..kernels import launch
 from ..kernels.planned import planned
-from ..kernels.rows import ROWS, cast, check_operands, common_dtype
+from ..kernels.rows import ROWS, cast, cast_operation, check_operands, common_dtype
 from .ufunc import binary, ternary, ufunc, unary
 
 _FLOAT = {"category": "floating-point", "integers": "by width"}
@@ -173,44 +173,51 @@ _clip = ternary("clip", "real numeric", "vx_clip(a, b, c)", "Each element limite
 
 
 @planned(integers=True)
-def clip(x: ArrayLike, /, min: ArrayLike | None = None, max: ArrayLike | None = None) -> VkArray:
+def clip(
+    x: ArrayLike, /, min: ArrayLike | None = None, max: ArrayLike | None = None, out: VkArray | None = None, *,
+    a_min: ArrayLike | None = None, a_max: ArrayLike | None = None, dtype: Any = None,
+) -> VkArray:  # fmt: skip
     """Each element limited to [min, max]; NaN where the element or a bound is NaN.
 
-    Parameters: x (real numeric); min, max (None for no bound, a Python scalar, or an array that broadcasts).
-    Returns an array of the dtype of x, broadcast against the bounds.
-    Raises TypeError for other types and for bounds of another kind, ValueError for shapes that do not broadcast.
+    Parameters: x (real); min, max (None for no bound, numbers, or arrays that broadcast; NumPy's names a_min and a_max mean the
+    same); out (an array that takes the result); dtype (that of the result).
+    Returns an array of the promoted dtype of x and the bounds, broadcast against them.
+    Raises TypeError for complex numbers, ValueError for shapes that do not broadcast and for a bound given twice.
     Standard: elementwise functions, `clip`.
     """
+    if a_min is not None or a_max is not None:
+        if min is not None or max is not None:
+            raise ValueError("clip: expected each bound once, got min or max beside a_min or a_max.")
+        min, max = a_min, a_max
     present = [x, *(bound for bound in (min, max) if bound is not None)]
     check_operands("clip", present)
     if type(x) is not VkArray:
         raise TypeError(f"clip: expected a vkarray array to limit, got {type(x).__name__}. Use vkarray.asarray.")
-    promotion.check_category("clip", x._dtype, "real numeric")
-    integral = x._dtype in CATEGORIES["integer"]
-    for name, bound in (("min", min), ("max", max)):
-        if bound is None:
-            continue
-        kind = bound._dtype.category if type(bound) is VkArray else promotion.KIND_NAMES[promotion.scalar_kind(bound)]
-        if kind in ("bool", "complex", "complex floating") or (integral and "float" in kind):
-            raise TypeError(
-                f"clip: {name} is of kind {kind}, which does not fit {x._dtype}. Convert x or {name} first."
-            )
-    if len(present) == 1:
-        return launch.copy(x)
-    dtype = common_dtype("clip", present)
-    check_supported(dtype, x._device, "clip")
+    compute = common_dtype("clip", present)
+    promotion.check_category("clip", compute, "real")
+    check_supported(compute, x._device, "clip")
     for bound in present[1:]:
         if type(bound) is not VkArray:
-            promotion.check_scalar_range("clip", bound, dtype)
-    function = minimum if min is None else maximum if max is None else _clip
-    return cast(function(cast(x, dtype), *present[1:]), x._dtype)
+            promotion.check_scalar_range("clip", bound, compute)
+    if len(present) == 1:
+        result = launch.copy(x)
+    else:
+        function = minimum if min is None else maximum if max is None else _clip
+        whole = compute is dtypes.bool_ and function is _clip  # of which there is no kernel
+        result = function.call(
+            *(data.astype(dtypes.uint8) if whole else data for data in (cast(x, compute), *present[1:]))
+        )
+        result = cast(result, compute)
+    if dtype is not None:
+        result = cast(result, as_dtype(dtype, "clip"))
+    return result if out is None else operations["write"]("clip", out, result)
 
 
 @planned(integers=True)
-def in_place(name: str, target: VkArray, other: Any) -> VkArray:
+def in_place(name: str, target: VkArray, other: ArrayLike) -> VkArray:
     """`target op= other`: the result keeps the dtype and shape of `target`, and its memory.
 
-    Raises TypeError when the promoted dtype is another one, ValueError when the shape would change or when elements of
+    Raises TypeError when the promoted dtype is of a higher kind, ValueError when the shape would change or when elements of
     `target` share memory (a broadcast view).
     """
     row = ROWS.get(name)
@@ -222,12 +229,15 @@ def in_place(name: str, target: VkArray, other: Any) -> VkArray:
         if layout.broadcast_shapes([target._shape, shape], f"in-place {name}") != target._shape:
             raise ValueError(f"in-place {name}: an array of shape {shape} does not broadcast into {target._shape}.")
         compute = row.compute_dtype(common_dtype(name, [target, other]), [target, other])
-        if compute is not target._dtype or row.result_dtype(compute) is not target._dtype:
+        result = row.result_dtype(compute)
+        if compute is target._dtype and result is target._dtype:
+            return row(target, other, out=target)
+        if "buifc".index(result.kind) > "buifc".index(target._dtype.kind):
             raise TypeError(
-                f"in-place {name}: the result would be {row.result_dtype(compute)}, which does not fit into "
+                f"in-place {name}: the result would be {result}, which does not fit into "
                 f"{target._dtype}. Write x = x op y, or convert the operand with astype."
             )
-        return row(target, other, out=target)
+        return launch.elementwise(cast_operation(result, target._dtype), (row(target, other),), target)
     result = operations[name](target, other)
     if result._shape != target._shape or result._dtype is not target._dtype:
         raise ValueError(

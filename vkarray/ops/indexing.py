@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes, layout, promotion
-from ..core.array import VkArray, default_dtype, is_supported, operations
+from ..core.array import ArrayLike, VkArray, default_dtype, is_supported, operations
 from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..core.key import Advanced, Selection, check_index, expand, select
 from ..core.layout import Shape
@@ -24,9 +24,6 @@ from . import creation
 if TYPE_CHECKING:
     from ..kernels.launch import Device
 
-_KIND_ORDER = {
-    "bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3,
-}  # fmt: skip
 _ALL = slice(None)
 
 GETITEM, SETITEM = IndexRule("getitem"), IndexRule("setitem")
@@ -160,6 +157,11 @@ def _indices(entries: Sequence[Any], x: VkArray, function: str) -> tuple[Selecti
     return selection, selection.shape[:place] + common + selection.shape[place:], indices
 
 
+def _plain(key: tuple[Any, ...]) -> list[Any]:
+    """The parts of a key that compare as Python's own values do."""
+    return [one for one in key if type(one) is not VkArray]
+
+
 def _is_basic(entries: Sequence[Any]) -> bool:
     return not any(type(entry) is Advanced for entry in entries)
 
@@ -170,6 +172,7 @@ def _is_basic(entries: Sequence[Any]) -> bool:
 def getitem(x: VkArray, key: Any, /, *, rule: IndexRule = GETITEM) -> VkArray:
     """`x[key]`: a view of x for integers, slices, `...` and None, a copy when the key has index arrays or masks.
 
+    An integer for each dimension gives a value of its own, an array of 0 dimensions; `x[i, ...]` gives a view.
     Index arrays (integer arrays, lists) broadcast against each other and select element by element; a mask (bool array)
     stands for the indices of its true elements. Their dimensions come where they stand in the key, or first when a
     slice, `...` or None separates them, as in NumPy. A mask makes the host wait for the number of its true elements.
@@ -178,8 +181,18 @@ def getitem(x: VkArray, key: Any, /, *, rule: IndexRule = GETITEM) -> VkArray:
     Standard: array object, `__getitem__`.
     """
     if type(key) is int and x._shape:
-        return _row(x, key, "getitem")
-    return _selected(x, key, rule)
+        row = _row(x, key, "getitem")
+        return row if row._shape else _value(row)
+    found = _selected(x, key, rule)
+    if not found._shape and (key is Ellipsis or (type(key) is tuple and any(one is Ellipsis for one in key))):
+        found._is_place = True
+    return found
+
+
+@planned
+def _value(x: VkArray) -> VkArray:
+    """An element as a value of its own."""
+    return launch.copy(x)
 
 
 def _row(x: VkArray, index: int, function: str) -> VkArray:
@@ -196,7 +209,9 @@ def _selected(x: VkArray, key: Any, rule: IndexRule) -> VkArray:
     entries = _entries(key, x, "getitem")
     if _is_basic(entries):
         selection = select(entries, x._shape, x._strides, "getitem")
-        return x._view(selection.shape, selection.strides, selection.offset)
+        view = x._view(selection.shape, selection.strides, selection.offset)
+        is_value = not view._shape and key is not Ellipsis and not (type(key) is tuple and Ellipsis in _plain(key))
+        return launch.copy(view) if is_value else view
     entries = _fitted_masks(entries, x._shape, "getitem")
     if _single_mask(entries) is not None and len(entries) == 1:
         return compact.compress(x, entries[0].array)
@@ -213,11 +228,12 @@ def _walk(x: VkArray, selection: Selection, shape: Shape) -> tuple[VkArray, Shap
 
 
 def setitem(x: VkArray, key: Any, value: Any, /, *, rule: IndexRule = SETITEM) -> None:
-    """`x[key] = value`: value (an array or a Python scalar) is broadcast into the selection and cast to x's dtype.
+    """`x[key] = value`: value (an array, a number, a list or a NumPy array) is broadcast into the selection and cast to x's dtype.
 
     The keys are those of `getitem`. An element that is selected twice takes one of its values.
-    Raises IndexError as `getitem` does, TypeError for a value of a higher kind than x's (float into int and the like),
-    OverflowError for a Python integer out of range, ValueError for a value that does not broadcast into the selection.
+    Floats are truncated for an integer type. Raises IndexError as `getitem` does, TypeError for complex numbers in a real array,
+    ValueError for NaN in an integer one, OverflowError for a Python integer out of range, ValueError for a value that does
+    not broadcast into the selection.
     Standard: array object, `__setitem__`.
     """
     if type(key) is int and x._shape:
@@ -284,25 +300,31 @@ def _as_value(value: Any, x: VkArray) -> VkArray | Scalar:
                 f"setitem: the value is on the device {value._device}, the array on {x._device}. "
                 f"Move one with x.to_device(device)."
             )
-        _check_kind(_KIND_ORDER[value._dtype.category], value._dtype.name, x._dtype)
+        _check_real(value._dtype.kind == "c", value._dtype.name, x._dtype)
         return value
+    if isinstance(value, (list, tuple, range)) or hasattr(value, "__array__"):
+        return _as_value(creation.asarray(value, device=x._device), x)
     if not promotion.is_scalar(value):
         raise TypeError(
-            f"setitem: expected a vkarray array or a Python scalar as value, got {type(value).__name__}. "
+            f"setitem: expected an array, a number or a list as value, got {type(value).__name__}. "
             f"Convert it with vkarray.asarray."
         )
     kind = promotion.scalar_kind(value)
-    _check_kind(kind, f"a Python {promotion.KIND_NAMES[kind]}", x._dtype)
+    _check_real(kind == 3, "a Python complex", x._dtype)
+    if x._dtype is dtypes.bool_:
+        value = bool(value)
+    elif kind == 2 and x._dtype.kind in "iu":
+        value = promotion.whole(value, "setitem", x._dtype)
     promotion.check_scalar_range("setitem", value, x._dtype)
     return launch.scalar(value, x._dtype, x._device)
 
 
-def _check_kind(kind: int, described: str, dtype: DType) -> None:
-    """Raise TypeError when a value would lose its kind (NumPy's rule "same_kind", with all integers of one kind)."""
-    if kind > _KIND_ORDER[dtype.category]:
+def _check_real(is_complex: bool, described: str, dtype: DType) -> None:
+    """Raise TypeError when a complex value would lose its imaginary part."""
+    if is_complex and dtype.kind not in "cb":
         raise TypeError(
-            f"setitem: {described} does not fit into an array of {dtype} without losing its kind. "
-            f"Convert the value with vkarray.astype(value, vkarray.{dtype})."
+            f"setitem: {described} does not fit into an array of {dtype} without losing its imaginary part. "
+            f"Assign vkarray.real(value)."
         )
 
 
@@ -341,7 +363,7 @@ def _check_arrays(function: str, x: VkArray, indices: VkArray) -> None:
 
 
 @planned
-def take(x: VkArray, indices: VkArray, /, *, axis: int | None = None) -> VkArray:
+def take(x: ArrayLike, indices: ArrayLike, /, *, axis: int | None = None) -> VkArray:
     """The elements of x at `indices` along an axis.
 
     Parameters: x (any dtype); indices (integers of any shape, negative ones count from the end); axis (may be left out
@@ -371,7 +393,7 @@ def take_by(rule: IndexRule, x: VkArray, indices: VkArray, axis: int | None = No
 
 
 @planned
-def take_along_axis(x: VkArray, indices: VkArray, /, *, axis: int = -1) -> VkArray:
+def take_along_axis(x: ArrayLike, /, indices: ArrayLike, axis: int | None = -1) -> VkArray:
     """For each position of `indices`, the element of x at the same position but for the index along the axis.
 
     Parameters: x (any dtype); indices (integers, of the rank of x; the other axes broadcast against those of x); axis.
@@ -380,6 +402,8 @@ def take_along_axis(x: VkArray, indices: VkArray, /, *, axis: int = -1) -> VkArr
     IndexError for an axis out of range and, at the next read of a value, for an index out of range.
     Standard: indexing functions, `take_along_axis`.
     """
+    if axis is None:
+        x, axis = operations["ravel"](x), 0
     return take_along_axis_by(_TAKE_ALONG_AXIS, x, indices, axis)
 
 

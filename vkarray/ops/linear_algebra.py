@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ..core import layout, promotion
-from ..core.array import VkArray, check_supported, empty
+from ..core.array import ArrayLike, VkArray, check_supported, empty, operations
 from ..kernels import launch
 from ..kernels.planned import planned
 from ..kernels.product import cooperative, stacks
@@ -37,7 +37,7 @@ def _zeros(shape: layout.Shape, like: VkArray) -> VkArray:
 
 
 @planned
-def matmul(x1: VkArray, x2: VkArray, /) -> VkArray:
+def matmul(x1: ArrayLike, x2: ArrayLike, /, out: VkArray | None = None) -> VkArray:
     """The matrix product of two arrays, or of two stacks of matrices; `x1 @ x2`.
 
     Parameters: x1 (numeric) of shape (..., M, K) or (K,); x2 (numeric) of shape (..., K, N) or (K,); the leading
@@ -49,6 +49,8 @@ def matmul(x1: VkArray, x2: VkArray, /) -> VkArray:
     the last bits differ between devices.
     Standard: linear algebra functions, `matmul`.
     """
+    if out is not None:
+        return operations["write"]("matmul", out, matmul(x1, x2))
     x1, x2 = common_operands("matmul", x1, x2)
     first, second = x1._shape, x2._shape
     if not first or not second:
@@ -80,7 +82,7 @@ def matmul(x1: VkArray, x2: VkArray, /) -> VkArray:
 
 
 @planned
-def matrix_transpose(x: VkArray, /) -> VkArray:
+def matrix_transpose(x: ArrayLike, /) -> VkArray:
     """The last two dimensions swapped, a view.
 
     Parameters: x of shape (..., M, N). Returns an array of shape (..., N, M) that shares the memory of x.
@@ -92,7 +94,7 @@ def matrix_transpose(x: VkArray, /) -> VkArray:
 
 
 @planned
-def vecdot(x1: VkArray, x2: VkArray, /, *, axis: int = -1) -> VkArray:
+def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> VkArray:
     """The dot products of vectors: the sum of conj(x1) * x2 over `axis`.
 
     Parameters: x1, x2 (numeric), which broadcast but for `axis`, where their lengths are equal; axis, counted from the
@@ -135,7 +137,7 @@ def _axis_last(x: VkArray, axis: int) -> VkArray:
 
 @planned
 def tensordot(
-    x1: VkArray, x2: VkArray, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
+    x1: ArrayLike, x2: ArrayLike, /, axes: int | tuple[Sequence[int], Sequence[int]] = 2
 ) -> VkArray:  # fmt: skip
     """The sum of products of two arrays over several dimensions.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from ..core import layout
-from ..core.array import VkArray, check_supported, empty
-from ..core.dtypes import CATEGORIES, DType
+from ..core.array import ArrayLike, VkArray, check_supported, empty, operations
+from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..kernels import launch
 from ..kernels.launch import copy_operation
 from ..kernels.planned import planned
@@ -16,14 +17,19 @@ from ..kernels.rows import cast, check_array, common_dtype
 from . import creation
 
 
-def _arrays(arrays: Sequence[VkArray], function: str) -> list[VkArray]:
-    """Arrays of one device with their promoted dtype. Raises ValueError for none."""
+def _arrays(arrays: Sequence[ArrayLike], function: str, dtype: Any = None, casting: str = "same_kind") -> list[VkArray]:
+    """Arrays of one device in `dtype`, or their promoted one. Raises ValueError for none."""
     if not hasattr(arrays, "__iter__"):
         raise TypeError(f"{function}: expected a sequence of arrays, got {arrays!r:.60}.")
     listed = [check_array(function, array) for array in arrays]
     if not listed:
         raise ValueError(f"{function}: expected at least one array, got none.")
-    dtype = common_dtype(function, listed)
+    if dtype is None:
+        dtype = common_dtype(function, listed)
+    else:
+        dtype = as_dtype(dtype, function)
+        for array in listed:
+            operations["check_casting"](array, dtype, casting)
     check_supported(dtype, listed[0]._device, function)
     return [cast(array, dtype) for array in listed]
 
@@ -33,8 +39,11 @@ def _copy_into(target: VkArray, source: VkArray) -> None:
 
 
 @planned
-def broadcast_to(x: VkArray, /, shape: tuple[int, ...]) -> VkArray:
-    """A view of x with `shape`. Raises ValueError when x does not broadcast to it. Standard: `broadcast_to`."""
+def broadcast_to(x: ArrayLike, /, shape: int | Sequence[int], subok: bool = False) -> VkArray:
+    """A view of x with `shape`; subok changes nothing.
+
+    Raises ValueError when x does not broadcast to it. Standard: `broadcast_to`.
+    """
     check_array("broadcast_to", x)
     target = creation.as_shape(shape, "broadcast_to")
     if len(target) < x.ndim or layout.broadcast_shapes([x._shape, target], "broadcast_to") != target:
@@ -43,7 +52,7 @@ def broadcast_to(x: VkArray, /, shape: tuple[int, ...]) -> VkArray:
 
 
 @planned
-def broadcast_arrays(*arrays: VkArray) -> tuple[VkArray, ...]:
+def broadcast_arrays(*arrays: ArrayLike, subok: bool = False) -> tuple[VkArray, ...]:
     """Views of the arrays with their common shape. Raises ValueError when there is none. Standard: `broadcast_arrays`."""
     if not arrays:
         return ()
@@ -60,13 +69,17 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @planned
-def concat(arrays: Sequence[VkArray], /, *, axis: int | None = 0) -> VkArray:
-    """The arrays joined along an existing axis (flattened first for axis None), in their promoted dtype.
+def concat(
+    arrays: Sequence[ArrayLike], /, axis: int | None = 0, out: VkArray | None = None, *, dtype: Any = None,
+    casting: str = "same_kind",
+) -> VkArray:  # fmt: skip
+    """The arrays joined along an existing axis (flattened first for axis None), in their promoted dtype or in `dtype`.
 
+    Parameters: arrays; axis; out (an array that takes the result); dtype; casting (what conversions to dtype are allowed).
     Raises ValueError for no arrays or lengths that differ outside the axis, IndexError for an axis out of range.
     Standard: manipulation functions, `concat`.
     """
-    parts = _arrays(arrays, "concat")
+    parts = _arrays(arrays, "concat", dtype, casting)
     if axis is None:
         parts, axis = [reshape(part, (-1,)) for part in parts], 0
     first = parts[0]
@@ -85,21 +98,27 @@ def concat(arrays: Sequence[VkArray], /, *, axis: int | None = 0) -> VkArray:
     for part in parts:
         _copy_into(result._view(part._shape, result._strides, start * result._strides[axis]), part)
         start += part._shape[axis]
-    return result
+    return result if out is None else operations["write"]("concat", out, result)
 
 
 @planned
-def stack(arrays: Sequence[VkArray], /, *, axis: int = 0) -> VkArray:
-    """The arrays, all of one shape, joined along a new axis. Raises ValueError otherwise. Standard: `stack`."""
-    parts = _arrays(arrays, "stack")
+def stack(
+    arrays: Sequence[ArrayLike], /, axis: int = 0, out: VkArray | None = None, *, dtype: Any = None,
+    casting: str = "same_kind",
+) -> VkArray:  # fmt: skip
+    """The arrays, all of one shape, joined along a new axis; out, dtype and casting as for `concat`.
+
+    Raises ValueError for other shapes. Standard: `stack`.
+    """
+    parts = _arrays(arrays, "stack", dtype, casting)
     if any(part._shape != parts[0]._shape for part in parts):
         raise ValueError(f"stack: expected equal shapes, got {', '.join(str(part.shape) for part in parts)}.")
     axis = layout.normalize_axis(axis, parts[0].ndim + 1, "stack")
-    return concat([expand_dims(part, axis) for part in parts], axis=axis)
+    return concat([expand_dims(part, axis) for part in parts], axis, out)
 
 
 @planned
-def unstack(x: VkArray, /, *, axis: int = 0) -> tuple[VkArray, ...]:
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[VkArray, ...]:
     """Views of the slices along an axis. Raises IndexError for an axis out of range. Standard: `unstack`."""
     check_array("unstack", x)
     axis = layout.normalize_axis(axis, x.ndim, "unstack")
@@ -108,7 +127,7 @@ def unstack(x: VkArray, /, *, axis: int = 0) -> tuple[VkArray, ...]:
 
 
 @planned
-def expand_dims(x: VkArray, /, axis: int | Sequence[int] = 0) -> VkArray:
+def expand_dims(x: ArrayLike, /, axis: int | Sequence[int] = 0) -> VkArray:
     """A view with new dimensions of length 1 at the places `axis` of the result.
 
     Raises IndexError for a place outside the result, ValueError for one given twice. Standard: `expand_dims`.
@@ -124,9 +143,14 @@ def expand_dims(x: VkArray, /, axis: int | Sequence[int] = 0) -> VkArray:
 
 
 @planned
-def squeeze(x: VkArray, /, axis: int | Sequence[int]) -> VkArray:
-    """A view without the dimensions `axis`. Raises ValueError where a length is not 1. Standard: `squeeze`."""
+def squeeze(x: ArrayLike, /, axis: int | Sequence[int] | None = None) -> VkArray:
+    """A view without the dimensions `axis`, all of length 1 by default.
+
+    Raises ValueError where a length is not 1. Standard: `squeeze`.
+    """
     check_array("squeeze", x)
+    if axis is None:
+        axis = tuple(one for one, length in enumerate(x._shape) if length == 1)
     axes = layout.normalize_axes(axis, x.ndim, "squeeze")
     for one in axes:
         if x._shape[one] != 1:
@@ -136,9 +160,14 @@ def squeeze(x: VkArray, /, axis: int | Sequence[int]) -> VkArray:
 
 
 @planned
-def permute_dims(x: VkArray, /, axes: Sequence[int]) -> VkArray:
-    """A view with the dimensions in the order `axes`. Raises ValueError unless it names each once. Standard."""
+def permute_dims(x: ArrayLike, /, axes: Sequence[int] | None = None) -> VkArray:
+    """A view with the dimensions in the order `axes`, reversed by default.
+
+    Raises ValueError unless it names each once. Standard.
+    """
     check_array("permute_dims", x)
+    if axes is None:
+        axes = tuple(reversed(range(x.ndim)))
     listed = layout.as_integers(axes, "permute_dims", "axes")
     order = layout.normalize_axes(listed, x.ndim, "permute_dims")
     if len(order) != x.ndim:
@@ -147,7 +176,7 @@ def permute_dims(x: VkArray, /, axes: Sequence[int]) -> VkArray:
 
 
 @planned
-def moveaxis(x: VkArray, source: int | Sequence[int], destination: int | Sequence[int], /) -> VkArray:
+def moveaxis(x: ArrayLike, /, source: int | Sequence[int], destination: int | Sequence[int]) -> VkArray:
     """A view with the dimensions `source` moved to the places `destination`, the others in their order.
 
     Raises ValueError for an axis given twice and where there are not as many of both, IndexError for an axis out of range.
@@ -164,7 +193,7 @@ def moveaxis(x: VkArray, source: int | Sequence[int], destination: int | Sequenc
 
 
 @planned
-def flip(x: VkArray, /, *, axis: int | Sequence[int] | None = None) -> VkArray:
+def flip(x: ArrayLike, /, axis: int | Sequence[int] | None = None) -> VkArray:
     """A view with the elements along `axis` (all axes by default) in reverse order.
 
     Raises IndexError for an axis out of range, ValueError for one given twice. Standard: `flip`.
@@ -176,13 +205,17 @@ def flip(x: VkArray, /, *, axis: int | Sequence[int] | None = None) -> VkArray:
 
 
 @planned
-def reshape(x: VkArray, /, shape: int | Sequence[int], *, copy: bool | None = None) -> VkArray:
-    """The elements in C order with another shape, one length of which may be -1: a view where the strides allow it.
+def reshape(x: ArrayLike, /, shape: int | Sequence[int], order: str = "C", *, copy: bool | None = None) -> VkArray:
+    """The elements with another shape, one length of which may be -1: a view where the strides allow it.
 
-    Parameters: x; shape; copy (True always, False never, None when needed).
-    Raises ValueError for another number of elements and for copy=False where a copy is needed. Standard: `reshape`.
+    Parameters: x; shape; order (in which elements are read and placed: "C", the last index fastest, "F", the first fastest, or
+    "A", which is "C" here); copy (True always, False never, None when needed).
+    Raises ValueError for another number of elements, another order, and for copy=False where a copy is needed.
+    Standard: `reshape`.
     """
     check_array("reshape", x)
+    if check_order("reshape", order) == "F":
+        return reshape(x._permuted(range(x.ndim)[::-1]), _completed(shape, x)[::-1], copy=copy).transpose()
     target = _completed(shape, x)
     strides = layout.reshaped_strides(x._shape, x._strides, target)
     if copy is False and strides is None:
@@ -191,6 +224,13 @@ def reshape(x: VkArray, /, shape: int | Sequence[int], *, copy: bool | None = No
         duplicate = launch.copy(x)
         return duplicate._view(target, layout.contiguous_strides(target))
     return x._view(target, strides)
+
+
+def check_order(function: str, order: str) -> str:
+    """ "C" or "F" for NumPy's words of an order of elements. Raises ValueError for another."""
+    if order not in ("C", "F", "A", "K"):
+        raise ValueError(f"{function}: expected order 'C', 'F', 'A' or 'K', got {order!r}.")
+    return "F" if order == "F" else "C"
 
 
 def _completed(shape: int | Sequence[int], x: VkArray) -> tuple[int, ...]:
@@ -212,7 +252,7 @@ def _completed(shape: int | Sequence[int], x: VkArray) -> tuple[int, ...]:
 
 @planned
 def roll(
-    x: VkArray, /, shift: int | Sequence[int], *, axis: int | Sequence[int] | None = None
+    x: ArrayLike, /, shift: int | Sequence[int], axis: int | Sequence[int] | None = None
 ) -> VkArray:  # fmt: skip
     """The elements moved along `axis` by `shift` places, those that leave one end entering at the other.
 
@@ -249,7 +289,7 @@ def roll(
 
 
 @planned
-def tile(x: VkArray, repetitions: int | Sequence[int], /) -> VkArray:
+def tile(x: ArrayLike, repetitions: int | Sequence[int], /) -> VkArray:
     """x repeated `repetitions` times along each dimension (a number: along the last).
 
     Raises ValueError for a negative count. Standard: manipulation functions, `tile`.
@@ -269,7 +309,7 @@ def tile(x: VkArray, repetitions: int | Sequence[int], /) -> VkArray:
 
 
 @planned
-def repeat(x: VkArray, repeats: int | VkArray, /, *, axis: int | None = None) -> VkArray:
+def repeat(x: ArrayLike, /, repeats: int | Sequence[int] | VkArray, axis: int | None = None) -> VkArray:
     """Each element repeated along `axis` (None: of the flattened array).
 
     Parameters: x; repeats (an integer, or an integer array with one count per element, which is read by the host for
@@ -277,6 +317,8 @@ def repeat(x: VkArray, repeats: int | VkArray, /, *, axis: int | None = None) ->
     Standard: manipulation functions, `repeat`.
     """
     check_array("repeat", x)
+    if isinstance(repeats, (list, tuple)):
+        repeats = creation.asarray(repeats, dtype=creation.default_dtype("int", x._device), device=x._device)
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     axis = layout.normalize_axis(axis, x.ndim, "repeat")
@@ -315,3 +357,9 @@ def _repeat_each(x: VkArray, repeats: VkArray, axis: int) -> VkArray:
     total = int(ends[-1].item())
     places = creation.arange(total, dtype=index, device=x._device)
     return take(x, searchsorted(ends, places, side="right"), axis=axis)
+
+
+operations.update(
+    broadcast_to=broadcast_to, concat=concat, permute_dims=permute_dims, reshape=reshape, repeat=repeat, squeeze=squeeze,
+    stack=stack,
+)  # fmt: skip

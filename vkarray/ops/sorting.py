@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import dtypes, layout
-from ..core.array import VkArray, default_dtype, empty, operations, storage_itemsize
+from ..core.array import ArrayLike, VkArray, default_dtype, empty, operations, storage_itemsize
 from ..core.dtypes import REAL_OF, DType
 from ..kernels import launch, sort_tiles
 from ..kernels.dispatch import Fields, pointer
@@ -214,8 +214,12 @@ def _sort_by_digits(
         source, target, others = target, others, target
 
 
-def _last_axis(function: str, x: Any, axis: int) -> tuple[VkArray, tuple[int, ...]]:
+def _last_axis(function: str, x: Any, axis: int | None, fields: None) -> tuple[VkArray, tuple[int, ...]]:
     """A view of x with the axis last, and the order of its axes (which is its own inverse: two axes change places)."""
+    if fields is not None:
+        raise ValueError(f"{function}: order names fields of structured types, which vkarray does not have.")
+    if axis is None:
+        x, axis = operations["reshape"](check_array(function, x), (-1,)), 0
     axis = layout.normalize_axis(axis, check_array(function, x).ndim, function)
     order = list(range(x.ndim))
     order[axis], order[-1] = order[-1], order[axis]
@@ -223,33 +227,39 @@ def _last_axis(function: str, x: Any, axis: int) -> tuple[VkArray, tuple[int, ..
 
 
 @planned
-def sort(x: VkArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> VkArray:
-    """The elements of x sorted along an axis; equal elements keep their order, whatever `stable` says.
+def sort(
+    x: ArrayLike, /, axis: int | None = -1, kind: str | None = None, order: None = None, *, descending: bool = False,
+    stable: bool = True,
+) -> VkArray:  # fmt: skip
+    """The elements of x sorted along an axis; equal elements keep their order, whatever `stable` and `kind` say.
 
-    Parameters: x (any dtype, at least 1 dimension); axis; descending. NaN comes last in both directions, -0 equals +0,
-    complex numbers are ordered as by numpy.sort (real part first).
+    Parameters: x (any dtype, at least 1 dimension); axis (None for the flattened array); descending. NaN comes last in both
+    directions, -0 equals +0, complex numbers are ordered as by numpy.sort (real part first).
     Returns an array of the shape and dtype of x.
     Raises TypeError for what is not an array, IndexError for an axis out of range, ValueError for a length of 2**32.
     Method: radix sort, from the least significant digit. Standard: sorting functions, `sort`.
     """
-    moved, order = _last_axis("sort", x, axis)
+    moved, axes = _last_axis("sort", x, axis, order)
     values, _ = sorted_rows("sort", moved, descending, False)
-    return launch.contiguous(values._permuted(order))
+    return launch.contiguous(values._permuted(axes))
 
 
 @planned
-def argsort(x: VkArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> VkArray:
+def argsort(
+    x: ArrayLike, /, axis: int | None = -1, kind: str | None = None, order: None = None, *, descending: bool = False,
+    stable: bool = True,
+) -> VkArray:  # fmt: skip
     """The places along an axis of the elements of x in sorted order; equal elements keep theirs, whatever `stable` says.
 
-    Parameters: x (any dtype, at least 1 dimension); axis; descending. The order is that of `sort`.
+    Parameters: x (any dtype, at least 1 dimension); axis (None for the flattened array); descending. The order is that of `sort`.
     Returns an array of the shape of x and the default integer dtype.
     Raises TypeError for what is not an array, IndexError for an axis out of range, ValueError for a length of 2**32.
     Method: radix sort, from the least significant digit. Standard: sorting functions, `argsort`.
     """
-    moved, order = _last_axis("argsort", x, axis)
+    moved, axes = _last_axis("argsort", x, axis, order)
     _, places = sorted_rows("argsort", moved, descending, True)
     assert places is not None
-    return launch.contiguous(cast(places._permuted(order), default_dtype("int", x._device)))
+    return launch.contiguous(cast(places._permuted(axes), default_dtype("int", x._device)))
 
 
 operations.update(argsort=argsort, sort=sort)

@@ -77,8 +77,10 @@ class ufunc:
     def _cast(self, operands: Sequence[Any], dtype: DType) -> tuple[Any, ...]:
         if self.row is not None and self.row.result == "bool" and dtype is dtypes.bool_:
             return tuple(operands)
-        return [operations["asarray"](one, dtype=dtype) if type(one) is not VkArray else one.astype(dtype, copy=False)
-                for one in operands]  # fmt: skip
+        return tuple(
+            one.astype(dtype, copy=False) if type(one) is VkArray else operations["asarray"](one, dtype=dtype)
+            for one in operands
+        )
 
     # -- what it is ---------------------------------------------------------------------------------------------
 
@@ -112,7 +114,8 @@ class ufunc:
     ) -> VkArray:  # fmt: skip
         """The function applied along axes: `add.reduce` is the sum.
 
-        Parameters: array; axis (an integer, None for all, or a tuple); dtype, out, keepdims; initial (a number to begin with); where
+        Parameters: array; axis (an integer, None for all, or a tuple); dtype, out, keepdims; initial (a number to begin
+        with); where
         (a bool array of the elements that count). Raises ValueError for an empty axis where the function has no identity.
         """
         return operations["ufunc.reduce"](self._of_two("reduce"), array, axis, dtype, out, keepdims, **options)
@@ -210,7 +213,9 @@ def _public(row: Row, parameters: tuple[str, ...], source: str) -> ufunc:
         raises=", ValueError for shapes that do not broadcast or different devices" if several else "",
         source=source,
     )  # fmt: skip
-    made = ufunc(row.name, planned(integers=True)(function), row.operands, 1, row, documentation)
+    call = planned(integers=True)(function)
+    call.row = row
+    made = ufunc(row.name, call, row.operands, 1, row, documentation)
     made.__signature__ = _signature(parameters)
     return made
 

@@ -5,55 +5,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...core import layout, promotion
-from ...core.array import VkArray, empty, operations
-from ...core.dtypes import CATEGORIES, REAL_OF, DType
+from ...core import dtypes, layout, promotion
+from ...core.array import ArrayLike, VkArray, empty, operations
+from ...core.dtypes import CATEGORIES, REAL_OF
 from ...core.key import check_index
 from ...io import interchange
 from ...kernels.planned import planned
-from ...kernels.rows import check_operands
+from ...kernels.rows import check_array, check_operands
 from .. import creation, data_type, elementwise, indexing, linear_algebra, manipulation, statistical
 
 
 @planned
-def ravel(x: VkArray) -> VkArray:
-    """The elements in C order, in one dimension."""
+def ravel(x: ArrayLike, /, order: str = "C") -> VkArray:
+    """The elements in one dimension: a view where the strides allow it.
+
+    Parameters: x; order ("C": the last index fastest, "F": the first). Raises ValueError for another order.
+    """
+    check_array("ravel", x)
+    x = x._permuted(range(x.ndim)[::-1]) if manipulation.check_order("ravel", order) == "F" else x
     return manipulation.reshape(x, (x.size,))
 
 
 @planned
-def flatten(x: VkArray) -> VkArray:
-    """A copy of the elements in C order, in one dimension."""
-    return manipulation.reshape(x, (x.size,), copy=True)
-
-
-@planned
-def squeeze(x: VkArray, axis: int | Sequence[int] | None) -> VkArray:
-    """`squeeze` of the standard, of all dimensions of length 1 for None."""
-    ones = tuple(one for one, length in enumerate(x._shape) if length == 1)
-    return manipulation.squeeze(x, ones if axis is None else axis)
-
-
-@planned
-def transpose(x: VkArray, *axes: Any) -> VkArray:
-    """The dimensions in the order of `axes`: none or None, a tuple, or one integer each."""
-    order = axes[0] if len(axes) == 1 else axes or None
-    return manipulation.permute_dims(x, tuple(reversed(range(x.ndim))) if order is None else order)
-
-
-@planned
-def swapaxes(x: VkArray, axis1: int, axis2: int) -> VkArray:
-    """The dimensions with two of them in each other's place."""
-    order = list(range(x.ndim))
+def swapaxes(x: ArrayLike, /, axis1: int, axis2: int) -> VkArray:
+    """A view with two dimensions in each other's place. Raises IndexError for an axis out of range."""
+    order = list(range(check_array("swapaxes", x).ndim))
     first, second = (layout.normalize_axis(axis, x.ndim, "swapaxes") for axis in (axis1, axis2))
     order[first], order[second] = order[second], order[first]
     return manipulation.permute_dims(x, tuple(order))
 
 
 @planned
-def diagonal(x: VkArray, offset: int, axis1: int, axis2: int) -> VkArray:
-    """A view of the elements with index(axis2) = index(axis1) + offset; they lie along a new last dimension."""
-    if x.ndim < 2:
+def diagonal(x: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> VkArray:
+    """A view of the elements with index(axis2) = index(axis1) + offset; they lie along a new last dimension.
+
+    Parameters: x (at least 2 dimensions); offset (from the main diagonal, to the right); axis1, axis2.
+    Raises ValueError for fewer dimensions and for one axis named twice, IndexError for an axis out of range.
+    """
+    if check_array("diagonal", x).ndim < 2:
         raise ValueError(f"diagonal: expected at least 2 dimensions, got {x.ndim} (shape {x._shape}).")
     row, column = layout.normalize_axes((axis1, axis2), x.ndim, "diagonal")
     offset = layout.as_integer(offset, "diagonal", "offset")
@@ -66,20 +55,22 @@ def diagonal(x: VkArray, offset: int, axis1: int, axis2: int) -> VkArray:
     )  # fmt: skip
 
 
-def _cumulative(function: Any, x: VkArray, axis: int | None, dtype: DType | None) -> VkArray:
-    return function(ravel(x) if axis is None else x, axis=0 if axis is None else axis, dtype=dtype)
+def _cumulative(function: Any, x: VkArray, axis: int | None, dtype: Any, out: VkArray | None) -> VkArray:
+    x = x._view((1,), (0,)) if x.ndim == 0 else x
+    result = function(ravel(x) if axis is None else x, axis=0 if axis is None else axis, dtype=dtype)
+    return result if out is None else operations["write"](function.__name__, out, result)
 
 
 @planned
-def cumsum(x: VkArray, axis: int | None, dtype: DType | None) -> VkArray:
-    """`cumulative_sum`, of the flattened array for axis None."""
-    return _cumulative(statistical.cumulative_sum, x, axis, dtype)
+def cumsum(x: ArrayLike, /, axis: int | None = None, dtype: Any = None, out: VkArray | None = None) -> VkArray:
+    """The sums up to each element along an axis, of the flattened array by default (see `cumulative_sum`)."""
+    return _cumulative(statistical.cumulative_sum, check_array("cumsum", x), axis, dtype, out)
 
 
 @planned
-def cumprod(x: VkArray, axis: int | None, dtype: DType | None) -> VkArray:
-    """`cumulative_prod`, of the flattened array for axis None."""
-    return _cumulative(statistical.cumulative_prod, x, axis, dtype)
+def cumprod(x: ArrayLike, /, axis: int | None = None, dtype: Any = None, out: VkArray | None = None) -> VkArray:
+    """The products up to each element along an axis, of the flattened array by default (see `cumulative_prod`)."""
+    return _cumulative(statistical.cumulative_prod, check_array("cumprod", x), axis, dtype, out)
 
 
 def _part(x: VkArray, part: int) -> VkArray:
@@ -101,8 +92,20 @@ def imag_view(x: VkArray) -> VkArray:
 
 
 @planned
+def around(x: ArrayLike, /, decimals: int = 0, out: VkArray | None = None) -> VkArray:
+    """Each element rounded to `decimals` places after the point (before it when negative), halves to even.
+
+    Parameters: x (numeric); decimals; out. As NumPy's: x * 10**decimals rounded, divided by 10**decimals, each step rounded to
+    the dtype. Standard: elementwise functions, `round`, for 0 decimals.
+    """
+    result = round_decimals(x, decimals)
+    return result if out is None else operations["write"]("round", out, result)
+
+
 def round_decimals(x: VkArray, decimals: int) -> VkArray:
     """x rounded to a number of decimal places, halves to even."""
+    if check_array("round", x)._dtype.kind == "b":
+        x = data_type.astype(x, dtypes.float16)
     decimals = layout.as_integer(decimals, "round", "decimals")
     promotion.check_category("round", x._dtype, "numeric")
     if decimals == 0 or (x._dtype in CATEGORIES["integer"] and decimals > 0):
@@ -133,22 +136,50 @@ def _round_integers(x: VkArray, unit: int) -> VkArray:
 def _index_array(function: str, value: Any, x: VkArray) -> Any:
     """A list or integer as an array of indices; arrays as they are."""
     if type(value) is VkArray:
-        return value
+        return value if value.size else data_type.astype(value, creation.default_dtype("int", x._device), copy=False)
     return creation.asarray(value, dtype=creation.default_dtype("int", x._device), device=x._device)
 
 
 @planned
-def take(x: VkArray, indices: Any, axis: int | None) -> VkArray:
-    """`take` of the standard, of the flattened array for axis None; indices may be a list or an integer."""
-    indices = _index_array("take", indices, x)
-    return indexing.take(ravel(x) if axis is None else x, indices, axis=0 if axis is None else axis)
+def take(
+    x: ArrayLike, /, indices: ArrayLike, axis: int | None = None, out: VkArray | None = None, mode: str = "raise"
+) -> VkArray:  # fmt: skip
+    """The elements of x at `indices` along an axis, of the flattened array by default.
+
+    Parameters: x (any dtype); indices (integers of any shape, negative ones count from the end); axis; out; mode (for indices out
+    of range: "raise", "wrap" or "clip"). Returns an array of shape x.shape[:axis] + indices.shape + x.shape[axis + 1:].
+    Raises TypeError for indices that are no integers, IndexError for an axis out of range and, at the latest at the next read of
+    a value, for an index out of range. Standard: indexing functions, `take`.
+    """
+    x = ravel(x) if axis is None else check_array("take", x)
+    indices = placed(
+        "take", _index_array("take", indices, x), x._shape[0 if axis is None else axis] if x.ndim else 1, mode
+    )
+    result = indexing.take(x, indices, axis=0 if axis is None else axis)
+    return result if out is None else operations["write"]("take", out, result)
+
+
+def placed(function: str, indices: VkArray, length: int, mode: str) -> VkArray:
+    """Indices into `length` elements by NumPy's mode: as they are, modulo the length, or the nearest that exists.
+
+    Raises ValueError for another mode.
+    """
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"{function}: expected mode 'raise', 'wrap' or 'clip', got {mode!r}.")
+    if mode == "raise" or length == 0:
+        return indices
+    return elementwise.remainder(indices, length) if mode == "wrap" else elementwise.clip(indices, 0, length - 1)
 
 
 @planned
-def repeat(x: VkArray, repeats: Any, axis: int | None) -> VkArray:
-    """`repeat` of the standard; the counts may be a list."""
-    counts = _index_array("repeat", repeats, x) if isinstance(repeats, (list, tuple)) else repeats
-    return manipulation.repeat(x, counts, axis=axis)
+def transpose(x: ArrayLike, /, axes: Sequence[int] | None = None) -> VkArray:
+    """A view with the dimensions in the order `axes`, reversed by default. Raises ValueError unless it names each once."""
+    return manipulation.permute_dims(x, axes)
+
+
+def _transposed(x: VkArray, *axes: Any) -> VkArray:
+    """The method `transpose`: the order as nothing, None, a tuple, or one integer each."""
+    return manipulation.permute_dims(x, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None)
 
 
 def item(x: VkArray, *indices: Any) -> Any:
@@ -169,7 +200,7 @@ def item(x: VkArray, *indices: Any) -> Any:
 
 
 @planned
-def dot(x1: Any, x2: Any, /) -> VkArray:
+def dot(x1: ArrayLike, x2: ArrayLike, /, out: VkArray | None = None) -> VkArray:
     """The dot product as NumPy has it: the sum of products over the last dimension of x1 and the second to last of x2.
 
     Parameters: x1, x2 (numeric); a Python scalar or an array of 0 dimensions multiplies the other; an x2 of 1 dimension
@@ -177,6 +208,8 @@ def dot(x1: Any, x2: Any, /) -> VkArray:
     dimension summed over. For stacks of matrices see `matmul`, which pairs them instead.
     Raises ValueError for lengths that differ, TypeError for other types.
     """
+    if out is not None:
+        return operations["write"]("dot", out, dot(x1, x2))
     check_operands("dot", (x1, x2))
     if type(x1) is not VkArray or type(x2) is not VkArray or x1.ndim == 0 or x2.ndim == 0:
         return elementwise.multiply(x1, x2)
@@ -191,8 +224,6 @@ def dot(x1: Any, x2: Any, /) -> VkArray:
 
 
 operations.update(
-    astype=data_type.astype, cumprod=cumprod, cumsum=cumsum, diagonal=diagonal, dot=dot,
-    flatten=flatten, imag_view=imag_view, item=item, ravel=ravel, real_view=real_view, repeat=repeat,
-    reshape=manipulation.reshape, round_decimals=round_decimals, squeeze=squeeze, swapaxes=swapaxes, take=take,
-    transpose=transpose,
+    cumprod=cumprod, cumsum=cumsum, diagonal=diagonal, dot=dot, imag_view=imag_view, item=item, ravel=ravel,
+    real_view=real_view, round_decimals=around, swapaxes=swapaxes, take=take, transpose=_transposed,
 )  # fmt: skip
