@@ -17,7 +17,7 @@ from vkarray.kernels import elementwise_kernel, launch, planned, walk
 pytestmark = pytest.mark.skipif(shutil.which("glslangValidator") is None, reason="there is no glslangValidator here")
 
 DTYPES = supported(dtypes.DTYPES.values())
-REAL = [dtype for dtype in DTYPES if dtype is not vx.bool and dtype.kind != "complex floating"]
+REAL = [dtype for dtype in DTYPES if dtype is not vx.bool and dtype.category != "complex floating"]
 
 
 def host(x: vx.VkArray) -> np.ndarray:
@@ -64,7 +64,7 @@ def test_arithmetic_is_that_of_the_type(dtype):
     made = Maker(5, dtype, "contiguous")
     x, y = made.flat(50), made.flat(50)
     with np.errstate(over="ignore"):
-        wide = host_dtype(dtype) if dtype.bits > 16 else "float32" if "floating" in dtype.kind else "int32"
+        wide = host_dtype(dtype) if dtype.bits > 16 else "float32" if "floating" in dtype.category else "int32"
         total = (host(x).astype(wide) + host(y).astype(wide)) * np.asarray(2, wide)
     if dtype is vx.bfloat16:
         assert bool(vx.all(twice(x, y) == vx.astype(vx.asarray(total), vx.bfloat16)))
@@ -111,7 +111,7 @@ def test_functions_for_all_types_at_once():
     inputs, outputs = (", ".join(f"{letter} {name}{letter}" for letter in letters) for name in "xy")
     code = ""
     for letter, dtype in zip(letters, types, strict=True):
-        value = f"vx_sqrt(x{letter})" if dtype.kind == "real floating" else f"vx_multiply(x{letter}, x{letter})"
+        value = f"vx_sqrt(x{letter})" if dtype.category == "real floating" else f"vx_multiply(x{letter}, x{letter})"
         code += f"y{letter} = {value}; "
     arrays = [vx.asarray([1, 0, 1], dtype=dtype) for dtype in types]
     for result, array in zip(vx.ElementwiseKernel(inputs, outputs, code, "all")(*arrays), arrays, strict=True):

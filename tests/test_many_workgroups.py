@@ -192,8 +192,8 @@ MATRICES = {
 ELSEWHERE = {
     "broadcast_shapes": "of shapes", "cache_stats": "of the cache", "can_cast": "of types", "check_api_version": "of a version",
     "config": "of settings", "empty": "has no values", "empty_like": "has no values", "finfo": "of types",
-    "iinfo": "of types", "isdtype": "of types", "result_type": "of types", "min_scalar_type": "of types", "promote_types": "of types",
-    "set_default_dtype": "of types", "array": "as asarray",
+    "iinfo": "of types", "isdtype": "of types", "result_type": "of types", "min_scalar_type": "of types", "promote_types":
+    "of types", "set_default_dtype": "of types", "array": "as asarray",
     "get_default_dtype": "of types", "kernel": "tests/test_user_kernel.py",
     "load": "tests/test_files.py: bytes of files", "save": "tests/test_files.py: bytes of files",
     "savez": "tests/test_files.py: bytes of files",

@@ -122,6 +122,7 @@ def check(name: str, dtype, values: np.ndarray, result: vx.VkArray, **options) -
     assert np.all((errors <= bound) | overflowed), f"{np.max(errors / bound)} times the bound"
 
 
+@pytest.mark.usefixtures("numpy_types")
 @pytest.mark.parametrize(("name", "dtype"), CASES, ids=lambda value: str(value))
 def test_layouts_and_axes(name, dtype):
     function = getattr(vx, name)

@@ -145,10 +145,6 @@ class Methods:
         """The products up to each element along an axis, of the flattened array by default."""
         return operations["cumprod"](self, axis, dtype, out)
 
-    def ptp(self, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False) -> VkArray:
-        """The distance from the smallest to the largest element over axes."""
-        return operations["ptp"](self, axis, out, keepdims)
-
     def trace(
         self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: VkArray | None = None
     ) -> VkArray:

@@ -102,7 +102,6 @@ class _Memory:
     """The memory of an array as NumPy describes memory; keeps the array alive, and the view of its memory on the host."""
 
     def __init__(self, array: VkArray, address: int, view: memoryview | None = None) -> None:
-        itemsize = array.dtype.itemsize
         typestr = "<u2" if array.dtype is bfloat16 else interchange.numpy_dtype(array.dtype).str
         self.array, self.view = array, view
         self.__array_interface__ = {

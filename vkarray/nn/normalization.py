@@ -59,7 +59,8 @@ _CHUNK, _SMALL_CHUNK, _LARGE = 64, 16, 1 << 22
 
 # Four numbers as one element: of float32 or float64.
 _COEFFICIENTS = {
-    dtype: DType.make_type("coefficients", "real floating", 4 * dtype.bits) for dtype in set(map(partial_dtype, FLOATING))
+    dtype: DType.make_type("coefficients", "real floating", 4 * dtype.bits)
+    for dtype in set(map(partial_dtype, FLOATING))
 }
 
 
