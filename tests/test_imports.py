@@ -43,12 +43,13 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "kernels.compare": ({*GROUND, *ARRAYS, "kernels"}, {"numpy"}),  # the debugging mode that compares with NumPy
     "kernels": ({*GROUND, *ARRAYS, "_vk"}, set()),
     "ops.creation": ({*GROUND, *ARRAYS, "kernels"}, {"numpy"}),  # asarray takes what NumPy can read
+    "ops.beyond.random.parameters": ({*GROUND, *ARRAYS, "kernels", "ops"}, {"numpy"}),  # lists are checked on the host
     "ops.inspection": ({"_vk", "core", "kernels", "ops"}, set()),
     "ops": ({*GROUND, *ARRAYS, "kernels"}, set()),
     "nn": ({*GROUND, *ARRAYS, "kernels", "ops"}, set()),
     "fft": ({"ops"}, set()),
     "linalg": ({"ops"}, set()),
-    "random": ({"ops"}, set()),
+    "random": ({"ops"}, {"numpy"}),  # whose SeedSequence is this library's
     "command": ({"*"}, {"*"}),
     "torch.guard": ({"*"}, {"cffi", "torch"}),  # it calls into PyTorch's C++
     "torch": ({"*"}, {"torch"}),

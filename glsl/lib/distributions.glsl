@@ -22,6 +22,12 @@ double vx_positive_unit(uvec2 words) {
     return unit;
 }
 
+// The same, and a sign from a bit that it leaves.
+double vx_signed_unit(uvec2 words, out bool negative) {
+    negative = (words.y & 1u) != 0u;
+    return vx_positive_unit(words);
+}
+
 // In (0, 2 pi), from 52 bits and a half.
 double vx_angle(uvec2 words) {
     precise double whole = double(words.x >> 6) * 67108864.0lf + double(words.y >> 6) + 0.5lf;
@@ -63,6 +69,12 @@ float vx_positive_unit(uint word) {
     precise float low = float((word & 0xFFu) + 1u) * 2.3283064365386963e-10;
     precise float unit = vx_unit(word) + low;
     return unit;
+}
+
+// The same from 31 bits, and a sign from the last.
+float vx_signed_unit(uint word, out bool negative) {
+    negative = (word & 1u) != 0u;
+    return vx_positive_unit(word | 1u);
 }
 
 // In (0, 2 pi), from 23 bits and a half.

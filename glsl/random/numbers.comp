@@ -1,7 +1,7 @@
 // Random floating-point numbers: DISTRIBUTION of the words of each block of the stream. One invocation for a block.
 #include "lib/extensions.glsl"
 #include "lib/philox.glsl"
-#include "lib/distributions.glsl"
+#include LIBRARY
 
 layout(local_size_x_id = 0) in;
 

@@ -65,7 +65,7 @@ def dropout(x: VkArray, probability: float, generator: Generator, /) -> tuple[Vk
     x = launch.contiguous(x)
     result, mask = empty(x._shape, x._dtype, device), empty(x._shape, dtypes.bool_, device)
     keep = round((1 - probability) * 2**32)
-    start = generator._reserve(x.size, 1)
+    start = generator.bit_generator.reserve(x.size, 1)
     limit = launch.index_limit(device, x._dtype)
     for first in range(0, x.size, limit):
         count = min(x.size - first, limit)
@@ -74,7 +74,7 @@ def dropout(x: VkArray, probability: float, generator: Generator, /) -> tuple[Vk
             "a": pointer(x, first),
             "results": pointer(result, first),
             "masks": pointer(mask, first),
-            "key": generator.state["key"],
+            "key": generator.bit_generator.key,
             "block": block & (1 << 64) - 1,
             "scale": number(scale, x._dtype),
             "skip": skip,

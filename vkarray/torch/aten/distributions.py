@@ -11,8 +11,8 @@ from torch import Tensor
 from ...core import dtypes
 from ...core.array import VkArray, is_supported
 from ...kernels.rows import cast
-from ...nn import distributions as nn
 from ...nn import sampling
+from ...ops.beyond.random import drawn
 from ..dispatch import results, table
 from ..dispatch.table import direct
 from ..tensors.storage import array_of, wrap
@@ -175,7 +175,7 @@ def _parameter(name: str, x: Tensor) -> VkArray:
 
 def _poisson(mean: Tensor, generator: Any = None) -> Tensor:
     """Counts with these means. Raises PyTorch's RuntimeError for a negative one, for which it waits for the device."""
-    made = nn.poisson(random.generator_of(mean, generator), _parameter("poisson", mean))
+    made = drawn(random.generator_of(mean, generator), "poisson", _parameter("poisson", mean))
     if mean.numel() and not bool((mean >= 0).all()):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     return wrap(made).to(mean.dtype)
@@ -186,20 +186,19 @@ def _binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
         raise RuntimeError(
             f"Binomial: expected parameters of one floating-point type, got {count.dtype} and {prob.dtype}"
         )
-    made = nn.binomial(
-        random.generator_of(count, generator), _parameter("binomial", count), _parameter("binomial", prob)
-    )
+    parameters = _parameter("binomial", count), _parameter("binomial", prob)
+    made = drawn(random.generator_of(count, generator), "binomial", *parameters)
     return wrap(made).to(count.dtype)
 
 
 def _standard_gamma(shape: Tensor, generator: Any = None) -> Tensor:
-    made = wrap(nn.gamma(random.generator_of(shape, generator), _parameter("gamma", shape)))
+    made = wrap(drawn(random.generator_of(shape, generator), "gamma", _parameter("gamma", shape)))
     return made.clamp_min_(torch.finfo(made.dtype).tiny).to(shape.dtype)
 
 
 def _sample_dirichlet(alpha: Tensor, generator: Any = None) -> Tensor:
     """Gamma-distributed numbers over their sum, none of them 0 or 1."""
-    made = wrap(nn.gamma(random.generator_of(alpha, generator), _parameter("dirichlet", alpha)))
+    made = wrap(drawn(random.generator_of(alpha, generator), "gamma", _parameter("dirichlet", alpha)))
     limits = torch.finfo(made.dtype)
     shares = made / made.sum(-1, keepdim=True)
     return shares.clamp_(limits.tiny, 1 - limits.eps / 2).to(alpha.dtype)
