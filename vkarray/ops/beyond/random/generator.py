@@ -54,7 +54,7 @@ class RandomState(Continuous, Order, Vectors):
         return self.random(dimensions or None)
 
     def randn(self, *dimensions: int) -> VkArray:
-        """Normally distributed numbers of mean 0 and standard deviation 1, of the shape of the arguments. Errors as for `random`."""
+        """Numbers of `standard_normal`, of the shape of the arguments. Errors as for `random`."""
         return self.standard_normal(dimensions or None)
 
     def random_sample(self, size: Size = None) -> VkArray:

@@ -98,18 +98,14 @@ def plus(a: Any, b: Any) -> Any:
         device = a._device if type(a) is VkArray else b._device
         a, b = (_arrayed(one, device) for one in (a, b))
         return add(a, b)
-    import numpy as np
-
-    return np.add(a, b)
+    return _values(a) + _values(b)
 
 
 def one_less(value: Any) -> Any:
     """A parameter less 1."""
     if type(value) is VkArray:
         return subtract(value, 1)
-    import numpy as np
-
-    return np.subtract(value, 1)
+    return (_values(value) - 1).tolist()
 
 
 def _arrayed(value: Any, device: Device) -> Any:
@@ -125,14 +121,27 @@ def _of_host(function: str, name: str, value: Any, limits: Limits, dtype: DType,
     return creation.asarray(value, dtype=dtype, device=device)
 
 
-def extremes(function: str, name: str, value: Any) -> list[Any]:
-    """The least and the largest of the host's numbers, if there are any. Raises TypeError for what are no real numbers."""
+def _values(value: Any) -> Any:
+    """Numbers of the host as a NumPy array, which takes whole numbers beyond int64 for floating-point numbers or objects."""
     import numpy as np
 
     values = np.asarray(value)
-    if values.dtype.kind not in "biuf":
+    if values.dtype.kind == "f" and isinstance(value, (list, tuple)):
+        exact = np.asarray(value, object)
+        return exact if _are_integers(exact) else values
+    return values
+
+
+def _are_integers(values: Any) -> bool:
+    return bool(values.size) and all(isinstance(one, int) for one in values.reshape(-1))
+
+
+def extremes(function: str, name: str, value: Any) -> list[Any]:
+    """The least and the largest of the host's numbers, if there are any. Raises TypeError for what are no real numbers."""
+    values = _values(value)
+    if values.dtype.kind not in "biuf" and not _are_integers(values):
         raise TypeError(f"{function}: expected real numbers as {name}, got {value!r:.60}.")
-    return [values.min().item(), values.max().item()] if values.size else []
+    return [getattr(one, "item", lambda one=one: one)() for one in (values.min(), values.max())] if values.size else []
 
 
 def _check_on_device(function: str, name: str, x: VkArray, limits: Limits) -> None:
@@ -148,10 +157,8 @@ def check_order(function: str, low_name: str, low: Any, high_name: str, high: An
     """Raise ValueError unless low <= high (low < high); note a fault where one is an array of the device."""
     text = f"{function}: expected {low_name} {'below' if strictly else 'of at most'} {high_name}"
     if type(low) is not VkArray and type(high) is not VkArray:
-        import numpy as np
-
-        first, second = np.asarray(low), np.asarray(high)
-        if np.any(first >= second if strictly else first > second):
+        first, second = _values(low), _values(high)
+        if (first >= second if strictly else first > second).any():
             raise ValueError(f"{text}, got {low!r:.60} and {high!r:.60}.")
         return
     device = low._device if type(low) is VkArray else high._device
