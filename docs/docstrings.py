@@ -1,4 +1,4 @@
-"""The reference: every public name with its signature and its whole docstring, as pages in Markdown.
+"""What the reference tells of a public name: its signature, its docstring, its members.
 
 The names of `vkarray.torch` come from syntax trees, since PyTorch need not be installed where the documentation is made.
 """
@@ -8,11 +8,10 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import vkarray
 from vkarray.core.dtypes import DType
 
 CONSTANTS = {
@@ -133,67 +132,3 @@ def entries_of_package(package: Path) -> Iterator[Entry]:
             names = ast.literal_eval(node.value)
     for name in sorted(names):
         yield _definition(homes[name], name)
-
-
-# -- as Markdown ------------------------------------------------------------------------------------------------------------
-
-
-PARTS = ("Parameters", "Returns", "Raises", "Errors", "Method", "Standard")  # of docstrings: paragraphs of their own
-
-
-def _escaped(text: str) -> str:
-    """Text whose stars and the like stand for themselves, except in code."""
-    pieces = re.split(r"(`+[^`]+`+)", text)
-    return "".join(each if each.startswith("`") else re.sub(r"([*_<|$])", r"\\\1", each) for each in pieces)
-
-
-def markdown(text: str) -> str:
-    """A docstring as Markdown: examples and what is indented are code, all else is text."""
-    blocks: list[str] = []
-    for block in re.split(r"\n\s*\n|\n(?=>>>)(?<!\n>>>)", text):
-        if block.startswith((">>>", "    ")):
-            blocks.append(f"```{'pycon' if block.startswith('>>>') else 'text'}\n{block}\n```")
-        else:
-            blocks += map(_escaped, re.split(rf"\n(?={'|'.join(PARTS)})", block))
-    return "\n\n".join(blocks)
-
-
-def directive(entry: Entry, depth: int = 4) -> str:
-    """An entry as a directive of Sphinx, its members inside."""
-    fence = "`" * (depth + 2 * bool(entry.members))
-    inner = [directive(member, depth) for member in entry.members]
-    head = f"{fence}{{py:{entry.kind}}} {entry.name}{entry.signature}"
-    return "\n".join([head, "", markdown(entry.text), "", *inner, fence, ""])
-
-
-def page(title: str, module: str, entries: Iterable[Entry], introduction: str = "") -> str:
-    """A page of the reference."""
-    head = [f"# {title}", "", introduction, "", f"```{{py:currentmodule}} {module}", "```", ""]
-    return "\n".join([*head, *map(directive, entries)])
-
-
-def pages(chapters: dict[str, list[str]]) -> dict[str, str]:
-    """All pages by their file names: the chapters of functions, the namespaces, and what else is public."""
-    found: dict[str, str] = {}
-
-    def add(title: str, names: Iterable[str]) -> None:
-        file = title.lower().replace(" ", "-")
-        found[file] = page(title, "vkarray", [entry_of(name, getattr(vkarray, name)) for name in sorted(names)])
-
-    public = {name: getattr(vkarray, name) for name in vkarray.__all__}
-    add("Arrays", ["VkArray"])
-    add("Data types and constants", [name for name, value in public.items()
-                                     if isinstance(value, DType) or name in CONSTANTS])  # fmt: skip
-    for title, names in chapters.items():
-        add(title, names)
-    errors = [name for name, value in public.items() if isinstance(value, type) and issubclass(value, Exception)]
-    add("Errors", errors)
-    for name in ("linalg", "fft", "random"):
-        module = getattr(vkarray, name)
-        entries = [entry_of(each, getattr(module, each)) for each in sorted(module.__all__)]
-        text = markdown(documentation_of(module))
-        found[name] = page(f"The namespace {name}", f"vkarray.{name}", entries, text)
-    package = Path(vkarray.__file__).parent / "torch"
-    text = ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8"))) or ""
-    found["torch"] = page("PyTorch", "vkarray.torch", entries_of_package(package), markdown(text))
-    return found

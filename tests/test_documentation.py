@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import doctest
 import importlib
 import importlib.util
@@ -15,7 +16,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy
 import pytest
+from PIL import Image
 from reference import supported
 
 import vkarray
@@ -27,6 +30,7 @@ ROOT = Path(__file__).parent.parent
 NOT_RUN = () if importlib.util.find_spec("torch") else ("torch.md",)
 PAGES = sorted(page for page in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")) if page.name not in NOT_RUN)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+SITE = runpy.run_path(str(ROOT / "docs/conf.py"))  # with the modules that make the reference
 FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -77,8 +81,8 @@ def test_examples_of_docstrings(name: str) -> None:
     assert not "".join(failures(test) for test in found if test.examples)
 
 
-def test_every_function_is_in_the_list_of_operations_once() -> None:
-    listed = re.findall(r"^\| `(\w+)` \| \S", runpy.run_path(str(ROOT / "docs/conf.py"))["operations"](), re.MULTILINE)
+def test_every_function_is_in_the_list_of_functions_once() -> None:
+    listed = re.findall(r"^\| \[`(\w+)`\]\(\S+\) \| \S", SITE["chapters"].tables(), re.MULTILINE)
     public = [name for name in vars(vkarray) if not name.startswith("_") and callable(getattr(vkarray, name))]
     types = {name for name in public if isinstance(getattr(vkarray, name), type)}
     functions = set(public) - types - {*DTYPES, "bool", "check_api_version"}
@@ -237,9 +241,11 @@ def test_imports_of_the_architecture_are_the_rules() -> None:
 # -- the reference --------------------------------------------------------------------------------------------------------
 
 
-def plain(text: str) -> str:
-    """Text without spaces and what Markdown adds."""
-    return re.sub(r"[\s\\\\]|```(pycon|text)?", "", text)
+def words(text: str) -> collections.Counter[str]:
+    """The words of a text without what Markdown adds: its sentences may have moved to sections of their own."""
+    return collections.Counter(
+        re.findall(r"\w+", re.sub(r"\{py:obj\}`(\S+) <\S+>`", r"`\1`", text.replace("\\", "")).lower())
+    )
 
 
 def torch_names() -> dict[str, str]:
@@ -256,15 +262,14 @@ def torch_names() -> dict[str, str]:
 
 
 def test_every_public_name_is_in_the_reference_with_its_docstring() -> None:
-    conf = runpy.run_path(str(ROOT / "docs/conf.py"))
-    pages = conf["docstrings"].pages(conf["chapters"]())
-    text = {module: "".join(page for page in pages.values() if f"currentmodule}} {module}\n" in page)
-            for module in ("vkarray", "vkarray.linalg", "vkarray.fft", "vkarray.random", "vkarray.torch")}  # fmt: skip
-    whole = {module: plain(page) for module, page in text.items()}
+    pages = SITE["pages"].pages()
 
     def told(module: str, name: str, documentation: str | None) -> bool:
-        entries = re.findall(rf"^`+{{py:(?:function|class|exception|data)}} {name}\b", text[module], re.MULTILINE)
-        return len(entries) == 1 and plain(inspect.cleandoc(documentation or "")) in whole[module]
+        head = re.compile(rf"^`+{{py:(?:function|class|exception|data)}} {name}\b", re.MULTILINE)
+        entries = [page for page in pages.values() if f"currentmodule}} {module}\n" in page and head.search(page)]
+        # "Standard: elementwise functions, `add`." is a link to that page.
+        text = re.sub(r"Standard(: [^.]*`(\w+\.)?(\w+)`)?\.$", r"\3", inspect.cleandoc(documentation or ""))
+        return len(entries) == 1 and not words(text) - words(entries[0]) - collections.Counter(SECTIONS)
 
     missing = [f"vkarray.torch.{name}" for name, said in torch_names().items() if not told("vkarray.torch", name, said)]
     for module in (vkarray, vkarray.linalg, vkarray.fft, vkarray.random):
@@ -274,8 +279,67 @@ def test_every_public_name_is_in_the_reference_with_its_docstring() -> None:
             if not isinstance(value, ModuleType) and not told(module.__name__, name, said):
                 missing.append(f"{module.__name__}.{name}")
     for module, owner in (("vkarray", vkarray.VkArray), ("vkarray.random", vkarray.random.Generator)):
-        for name in dir(owner):
-            said = plain(inspect.cleandoc(inspect.getattr_static(owner, name).__doc__ or ""))
-            if not name.startswith("_") and (f"}} {name}" not in text[module] or said not in whole[module]):
+        page = pages[f"reference/{module}.{owner.__name__}"]
+        for name in (name for name in dir(owner) if not name.startswith("_")):
+            said = inspect.cleandoc(inspect.getattr_static(owner, name).__doc__ or "")
+            if f"}} {name}" not in page or words(said) - words(page) - collections.Counter(SECTIONS):
                 missing.append(f"{owner.__name__}.{name}")
     assert not missing
+
+
+SECTIONS = {"standard": 9, "where": 9, "and": 9}  # what sections say with fewer words
+
+
+def test_every_function_has_an_example_that_runs() -> None:
+    without = []
+    for module in (vkarray, vkarray.linalg, vkarray.fft, vkarray.random):
+        for name in SITE["chapters"].functions_of(module):
+            own = ">>>" in (getattr(module, name).__doc__ or "")
+            if not own and SITE["pages"].sessions.example(module.__name__, name) is None:
+                without.append(f"{module.__name__}.{name}")
+    assert not without, f"write an example in docs/examples.toml, or in the docstring, for {', '.join(without)}"
+    listed = {f"{space}.{name}" for space, names in SITE["pages"].sessions.table().items() for name in names}
+    public = {f"{module.__name__.rpartition('.')[2]}.{name}" for module in (vkarray, vkarray.linalg, vkarray.fft,
+              vkarray.random) for name in module.__all__}  # fmt: skip
+    assert listed <= public
+
+
+def test_docstrings_become_sections() -> None:
+    text = (
+        "The sum.\n\nParameters: x (numeric); axis, an integer. Returns an array.\n"
+        "Raises TypeError for text. It waits.\nMethod: a tree."
+    )
+    page = SITE["pages"].sections.markdown(text, ["x", "axis"])
+    assert page == (
+        "The sum.\n\n:Parameters:\n    x\n    : numeric\n\n    axis\n    : an integer.\n:Returns:\n    An array.\n"
+        ":Raises:\n    TypeError\n    : for text\n:Method:\n    A tree.\n:Notes:\n    It waits."
+    )
+
+
+# -- the gallery ----------------------------------------------------------------------------------------------------------
+
+PROGRAMS = sorted((ROOT / "examples/gallery").glob("*.py"))
+
+
+def small(source: str) -> str:
+    """A program with few steps and points, on a small picture."""
+    head = re.search(r"^([A-Z]\w*(?:, [A-Z]\w*)*) = ([\d_, ]+)$", source, re.MULTILINE)
+    assert head
+    least = {"STEPS": 60, "SIZE": 32, "RADIUS": 2, "POINTS": 50, "STARS": 50, "WIDTH": 8}
+    return source.replace(head[0], f"{head[1]} = {', '.join(str(least[name]) for name in head[1].split(', '))}")
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_programs_of_the_gallery_draw_a_picture(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.chdir(tmp_path)
+    source = path.read_text(encoding="utf-8")
+    assert len(source.splitlines()) <= 60
+    exec(compile(small(source), path.name, "exec"), {"__name__": "program"})
+    picture = numpy.asarray(Image.open(f"{path.stem}.png").convert("L"))
+    assert picture.size >= 32 * 32
+    assert picture.std() > 1, "the picture has one colour"
+
+
+def test_the_gallery_has_ten_programs() -> None:
+    assert len(PROGRAMS) == 10
