@@ -50,7 +50,10 @@ def chapters() -> dict[str, list[str]]:
         own = {name for name in defined_in(path) & public if getattr(vkarray, name) is getattr(module, name)}
         chapter = CHAPTERS.get(path.parent.name, f"{path.stem.replace('_', ' ').capitalize()} functions")
         found.setdefault(chapter, set()).update(own)
-    beyond = found.pop(BEYOND, set()) | public.difference(*found.values())
+    homes = {id(getattr(vkarray, name)): title for title, names in found.items() for name in names}
+    for name in public.difference(*found.values()):  # another name of a function is in its chapter
+        found.setdefault(homes.get(id(getattr(vkarray, name)), BEYOND), set()).add(name)
+    beyond = found.pop(BEYOND)
     return {title: sorted(names) for title, names in [*sorted(found.items()), (BEYOND, beyond)] if names}
 
 

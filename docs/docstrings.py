@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import vkarray
 from vkarray.core.dtypes import DType
 
 CONSTANTS = {
     "e": "Euler's number.",
+    "euler_gamma": "Euler's constant: the limit of the difference between the harmonic numbers and the logarithm.",
     "inf": "Infinity, as a Python float.",
     "nan": "Not a number, as a Python float.",
     "newaxis": "None: in a key of indexing, a new dimension of length 1.",
@@ -83,12 +85,15 @@ def entry_of(name: str, value: Any) -> Entry:
     """The entry of a public name."""
     if isinstance(value, type) and issubclass(value, Exception):
         return Entry("exception", name, "", documentation_of(value))
+    own = value.name if isinstance(value, DType) else getattr(value, "__name__", name)
+    if isinstance(value, (type, DType)) and own != name and own in vkarray.__all__:
+        return Entry("data", name, "", f"Another name of `{own}`.")
     if isinstance(value, type):
         return Entry("class", name, "", documentation_of(value), tuple(members_of(value)))
     if isinstance(value, DType):
-        return Entry("data", name, "", f"A data type: {value.kind}, {value.bits} bits.")
-    if name in CONSTANTS:
-        return Entry("data", name, "", CONSTANTS[name])
+        return Entry("data", name, "", f"A data type: {value.category}, {8 * value.itemsize} bits.")
+    if not callable(value):
+        return Entry("data", name, "", CONSTANTS.get(name) or documentation_of(value))
     return Entry("function", name, signature_of(value), documentation_of(value))
 
 

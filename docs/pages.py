@@ -7,14 +7,14 @@ import inspect
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from types import ModuleType
 
 import chapters
 import sections
 import sessions
-from docstrings import CONSTANTS, Entry, documentation_of, entries_of_package, entry_of
+from docstrings import Entry, documentation_of, entries_of_package, entry_of
 
 import vkarray
-from vkarray.core.dtypes import DType
 
 PAGED = ("function", "class")  # these have a page each; what is smaller is on the page of its chapter
 
@@ -97,10 +97,11 @@ def pages() -> dict[str, str]:
         found.update({f"reference/{module}.{entry.name}": page(entry, module) for entry in paged})
 
     public = {name: getattr(vkarray, name) for name in vkarray.__all__}
-    errors = {name for name, value in public.items() if isinstance(value, type) and issubclass(value, Exception)}
-    types = {name for name, value in public.items() if isinstance(value, type)} - errors
-    data = {name for name, value in public.items() if isinstance(value, DType) or name in CONSTANTS}
-    groups = {"Arrays": types, "Data types and constants": data, **chapters.chapters(), "Errors": errors}
+    functions = chapters.functions_of(vkarray)
+    types = {name for name, value in public.items() if isinstance(value, type)}
+    errors = {name for name in types if issubclass(public[name], Exception)}
+    data = {name for name, value in public.items() if not isinstance(value, ModuleType)} - functions - types
+    groups = {"Arrays": types - errors, "Data types and constants": data, **chapters.chapters(), "Errors": errors}
     for title, names in groups.items():
         add(title, "vkarray", [entry_of(name, public[name]) for name in sorted(names)])
     for name in chapters.EXTENSIONS:

@@ -68,12 +68,12 @@ def parameters(text: str, names: Collection[str], link: Link) -> str:
         if match and named:
             told = part[part.index(named[-1]) + len(named[-1]):].lstrip(",: ").rstrip()  # fmt: skip
             whole = re.fullmatch(r"\((([^()]|\([^()]*\))*)\)\.?", told)
-            items.append((", ".join(named), whole[1] if whole else told.lstrip(".")))
+            items.append((", ".join(named), whole[1] if whole else told.lstrip(". ")))
         elif items:
             items[-1] = (items[-1][0], f"{items[-1][1]}; {part}")
         else:
             return escaped(text, link)
-    return "\n\n".join(f"{escaped(name, link)}\n: {escaped(told or '(see above)', link)}" for name, told in items)
+    return "\n\n".join(f"{escaped(name, link)}\n: {escaped(told or 'described above', link)}" for name, told in items)
 
 
 def errors(text: str, link: Link) -> str:
@@ -88,13 +88,13 @@ def errors(text: str, link: Link) -> str:
 
 
 def standard(text: str, module: str, name: str) -> str:
-    """The link to the page of the standard."""
-    told = re.search(r"`(?:\w+\.)?(\w+)`\.?$", text)
-    name = told[1] if told else name
+    """The link to the page of the standard, and what is said after its name."""
+    told = re.search(r"`(?:\w+\.)?(\w+)`(.*?)\.?$", text, re.DOTALL)
+    name, rest = (told[1], told[2]) if told else (name, "")
     space = module.rpartition(".")[2]
     if space == "vkarray" or name in _IN_MAIN_NAMESPACE:
-        return f"[`{name}`]({_API}API_specification/generated/array_api.{name}.html)"
-    return f"[`{space}.{name}`]({_API}extensions/generated/array_api.{space}.{name}.html)"
+        return f"[`{name}`]({_API}API_specification/generated/array_api.{name}.html){rest}"
+    return f"[`{space}.{name}`]({_API}extensions/generated/array_api.{space}.{name}.html){rest}"
 
 
 def prose(text: str, link: Link) -> str:
