@@ -109,9 +109,9 @@ def one_less(value: Any) -> Any:
 
 
 def _arrayed(value: Any, device: Device) -> Any:
-    return (
-        value if type(value) is VkArray or promotion.is_real_scalar(value) else creation.asarray(value, device=device)
-    )
+    if type(value) is VkArray or promotion.is_real_scalar(value):
+        return value
+    return creation.asarray(_values(value).tolist(), device=device)
 
 
 def _of_host(function: str, name: str, value: Any, limits: Limits, dtype: DType, device: Device) -> VkArray:

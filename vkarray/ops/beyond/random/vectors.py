@@ -173,6 +173,7 @@ class Vectors(Draws):
                 f"{center._shape} and {covariance._shape}."
             )
         root, meant = _ROOTS[method](covariance)
+        tol = max(tol, 64 * data_type.finfo(wide).eps)  # float32 is not as exact as NumPy's default
         if check_valid != "ignore" and center.size and not allclose(meant, covariance, rtol=tol, atol=tol):
             message = "multivariate_normal: cov is not symmetric and positive-semidefinite."
             if check_valid == "raise":
