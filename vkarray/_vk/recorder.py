@@ -150,10 +150,21 @@ class Recorder:
                 commands.cell,
             )
         elif commands.begun:  # by one who was interrupted
-            self.functions.vkResetCommandBuffer(commands.cell[0], 0)
+            self._drop(commands)
         commands.begun = True
         self.functions.vkBeginCommandBuffer(commands.cell[0], self._begin_info)
         return recording
+
+    def _drop(self, commands: CommandBuffer) -> None:
+        """Drop commands whose recording was not ended.
+
+        NVIDIA's driver (580.159) keeps the last vkCmdUpdateBuffer until the next command or the end, also through a reset: it
+        would write old bytes where other arrays lie by then. The end of an empty recording takes it away.
+        """
+        handle, functions = commands.cell[0], self.functions
+        functions.vkResetCommandBuffer(handle, 0)
+        functions.vkBeginCommandBuffer(handle, self._begin_info)
+        functions.vkEndCommandBuffer(handle)
 
     def record(self, recording: Recording, steps: Sequence[Step], silent: bool) -> None:
         """Record the steps, and order what comes later behind them."""
