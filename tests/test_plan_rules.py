@@ -424,6 +424,22 @@ def test_what_is_used_is_kept(monkeypatch) -> None:
         vx.zeros((length,))
 
 
+def test_signatures_tell_values_of_other_types_apart() -> None:
+    def key_of(value: object) -> tuple:
+        key: list = []
+        assert signature.note((value, 1), key, [], [], False)
+        return tuple(key)
+
+    values = [
+        (1, 2), (True, 2), [1, 2], (1, 2, 1), (1,), 1, True, (), ((1, 2),), (1, None), slice(1, 2), slice(True, 2), slice(None, 1, 2),
+        slice(1, 2, 1), slice(1, None, 2), (slice(1, 2),), "12", None,
+    ]  # fmt: skip
+    keys = [key_of(value) for value in values]
+    for place, (value, key) in enumerate(zip(values, keys, strict=True)):
+        assert key == key_of(value)
+        assert key not in keys[:place], value
+
+
 def test_values_that_come_once_are_not_watched() -> None:
     vx.arange(3)
     vx.arange(3)

@@ -16,7 +16,7 @@ from .._vk.watch import watches
 from ..core.array import VkArray
 from ..core.tokens import Noticed, token
 from . import faults, tuning
-from .array_like import Parameters
+from .array_like import PLAIN, Parameters
 from .dispatch import pointer
 from .plan import Plan, Refused
 from .signature import Look, look_of, note, sharing
@@ -341,10 +341,12 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
     inner: Callable[..., Any] = function
     plans = Plans(inner.__name__, _OfArrays, _NUMBERS if integers else FLOATS)
     likes = Parameters(inner)
+    takes_likes = bool(likes)
 
     @functools.wraps(inner)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if likes and not likes.are_plain(args, kwargs):
+        # Most calls are of arrays and numbers alone, which takes one step to see.
+        if takes_likes and (kwargs or not PLAIN.issuperset(map(type, args))) and not likes.are_plain(args, kwargs):
             args, kwargs, _ = likes.converted(args, kwargs)
         if watches and watch.current() is not None:  # it is a part of the call that is watched
             return inner(*args, **kwargs)
@@ -355,7 +357,7 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
         if kwargs:
             key.append(tuple(kwargs))
             noted = noted and note(kwargs.values(), key, arrays, scalars, integers)
-        if likes and not arrays:
+        if takes_likes and not arrays:
             args, kwargs, changed = likes.converted(args, kwargs)
             if changed:
                 return call(*args, **kwargs)
