@@ -159,6 +159,7 @@ CALLS: dict[str, list[Call]] = {
     "creation.zeros_like": _LIKE,
     "creation.ones_like": _LIKE,
     "creation.full_like": [lambda a: (a.x(), 3), lambda a: (a.x(), 3, {"dtype": vx.float32})],
+    "creation._copied": [lambda a: (a.x(),)],
     "creation.arange": [lambda a: (7,), lambda a: (1.5, 9, 0.5), lambda a: (9, 1, -2, {"dtype": a.dtype})],
     "creation._spaced": [lambda a: (0, 1, 5, None, None, True), lambda a: (0.5, 2j, 6, None, None, False)],
     "creation.meshgrid": [lambda a: (a.flat(3), a.flat(4)), lambda a: (a.flat(3), a.flat(4), {"sparse": True})],

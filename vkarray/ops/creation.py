@@ -66,6 +66,11 @@ def _stacked(values: Any, dtype: DType | None, device: Any) -> VkArray:
     return operations["stack"](parts)
 
 
+@planned
+def _copied(x: VkArray) -> VkArray:
+    return launch.copy(x)
+
+
 def asarray(
     obj: Any, /, dtype: Any = None, order: str | None = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> VkArray:  # fmt: skip
@@ -92,7 +97,7 @@ def asarray(
             result = cast(result, wanted)
         if copy is False and result is not obj:
             raise ValueError("asarray: copy=False, but another dtype or device needs a copy.")
-        return launch.copy(obj) if copy and result is obj else result
+        return _copied(obj) if copy and result is obj else result
     if type(obj) is range:
         obj = list(obj)
     if isinstance(obj, (list, tuple)) and _holds_arrays(obj):
@@ -544,6 +549,16 @@ def _triangle(dtype: DType, upper: bool) -> launch.Operation:
     )
 
 
+_KEPT_INTEGERS = 1 << 14  # how many at most: the indices of rows and columns of most matrices
+
+
+def _integers(first: int, count: int, device: Any) -> VkArray:
+    return arithmetic_progression(first, 1, count, dtypes.int32, device)
+
+
+_kept_integers = functools.lru_cache(maxsize=64)(_integers)
+
+
 def _triangular(x: VkArray, k: int, upper: bool) -> VkArray:
     name = "triu" if upper else "tril"
     check_array(name, x)
@@ -552,8 +567,11 @@ def _triangular(x: VkArray, k: int, upper: bool) -> VkArray:
     rows, columns = x.shape[-2:]
     # The threshold of a row is row + k, kept within what 32 bits hold.
     bound = max(min(layout.as_integer(k, name, "k"), columns), -rows)
-    starts = arithmetic_progression(bound, 1, rows, dtypes.int32, x._device)._view((rows, 1), (1, 0))
-    numbers = arithmetic_progression(0, 1, columns, dtypes.int32, x._device)
+    first, last = min(bound, 0), max(bound + rows, columns)
+    make = _kept_integers if last - first <= _KEPT_INTEGERS else _integers
+    integers = make(first, last - first, x._device)
+    starts = integers._view((rows, 1), (1, 0), bound - first)
+    numbers = integers._view((columns,), (1,), -first)
     return launch.elementwise(_triangle(x._dtype, upper), (x, starts, numbers), _empty(x.shape, x._dtype, x._device))
 
 
