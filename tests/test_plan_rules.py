@@ -431,8 +431,8 @@ def test_signatures_tell_values_of_other_types_apart() -> None:
         return tuple(key)
 
     values = [
-        (1, 2), (True, 2), [1, 2], (1, 2, 1), (1,), 1, True, (), ((1, 2),), (1, None), slice(1, 2), slice(True, 2), slice(None, 1, 2),
-        slice(1, 2, 1), slice(1, None, 2), (slice(1, 2),), "12", None,
+        (1, 2), (True, 2), [1, 2], (1, 2, 1), (1,), 1, True, (), ((1, 2),), (1, None), slice(1, 2), slice(True, 2),
+        slice(None, 1, 2), slice(1, 2, 1), slice(1, None, 2), (slice(1, 2),), "12", None,
     ]  # fmt: skip
     keys = [key_of(value) for value in values]
     for place, (value, key) in enumerate(zip(values, keys, strict=True)):

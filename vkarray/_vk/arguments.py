@@ -44,7 +44,7 @@ class ArgumentMemory:
 
     def write(self, blocks: list[bytes]) -> None:
         """Put blocks into memory one after the other, each at a multiple of STEP."""
-        data = b"".join([block.ljust(-(-len(block) // STEP) * STEP, b"\0") for block in blocks])
+        data = b"".join([block.ljust(-(-len(block) // STEP) * STEP, b"\0") for block in blocks[:-1]] + blocks[-1:])
         memory = self.block
         if memory is None or memory.nbytes < len(data) + RANGE:
             memory = self._grown(len(data) + RANGE)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from .. import configuration
@@ -170,8 +170,10 @@ class Queue:
             self.barrier = serial - 1
         self.workgroups += workgroups
         if len(self.todo[-1].steps) >= self.batch_limit or self.workgroups >= self.workgroup_limit:
-            with suppress(OutOfMemoryError):  # then whoever waits meets it again; this command is taken all the same
+            try:
                 self.submit()
+            except OutOfMemoryError:  # whoever waits meets it again; this command is taken all the same
+                pass
 
     # --- submitting ------------------------------------------------------------------------------------------------
 
@@ -263,7 +265,7 @@ class Queue:
             return
         waiting = Waiting()
         try:
-            while True:
+            while serial > progress.completed:
                 with self.gate:
                     self.gate.check()
                     if serial > self.submitted:
@@ -295,8 +297,10 @@ class Queue:
     def _begin_ahead(self) -> None:
         """Begin the next command buffer while the host has to wait anyway."""
         if self.begun is None:
-            with suppress(OutOfMemoryError):  # then `submit` meets it again
+            try:
                 self.begun = self.recorder.begin()
+            except OutOfMemoryError:  # `submit` meets it again
+                pass
 
     def _wait_outside(self, batch: Batch) -> None:
         """The part of `wait` that is not behind the gate."""

@@ -27,17 +27,19 @@ class Checks:
 
         Without `may_wait` it returns where another thread runs them: that one tells what it finds.
         """
-        reader = threading.current_thread()
         if may_wait:
             with self._lock:
-                self._run(reader)
+                self._run()
         elif self._lock.acquire(blocking=False):
             try:
-                self._run(reader)
+                self._run()
             finally:
                 self._lock.release()
 
-    def _run(self, reader: threading.Thread) -> None:
+    def _run(self) -> None:
+        if not (self.waiting or self._missed):
+            return
+        reader = threading.current_thread()
         missed = self._missed.pop(reader, None)
         if missed is not None:
             raise missed

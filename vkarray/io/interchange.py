@@ -102,7 +102,7 @@ def to_numpy(array: VkArray) -> numpy.ndarray:
     dtype, device = array._dtype, array._device
     bits = np.empty(array._shape, _storage_dtype(dtype, device))
     if bits.size:
-        device.download(array._buffer, array._offset * bits.itemsize, memoryview(bits.reshape(-1).view(np.uint8)))
+        device.download(array._buffer, array._offset * bits.itemsize, bits)
     checks.run(device)
     return _from_storage(bits, dtype)
 
