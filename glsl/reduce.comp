@@ -16,6 +16,7 @@
 #include "lib/dtypes.glsl"
 #include "lib/conversion.glsl"
 #include LIBRARY
+#include TEXT
 
 layout(local_size_x_id = 0) in;
 // Constants, since CPU drivers run both sides of every branch.

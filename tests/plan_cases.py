@@ -120,6 +120,8 @@ class Maker:
 # Kernels of one line. Complex numbers are added and multiplied by their parts.
 SCALED = vx.ElementwiseKernel("T x, U y, T s", "T z", "z = T(T(x) * s) + x + T(y)", "scaled")
 SHIFTED = vx.ElementwiseKernel("raw T x", "T y", "y = x.size() == 0 ? T(0) : x[(i + 1) % x.size()]", "shifted")
+TOTAL = vx.ReductionKernel("T x", "T y", "x", "T(a) == a ? T(T(a) == b ? a : b) : b", "y = a", 0, "total")
+DOT = vx.ReductionKernel("T x, T y, T s", "T z", "x == y ? s : x", "a == b ? a : b", "z = a", 0, "dot")
 
 Call = Callable[[Maker], tuple[Any, ...]]  # the arguments; the last one may be a dict of those with names
 
@@ -150,6 +152,12 @@ CALLS: dict[str, list[Call]] = {
     "elementwise_kernel._call": [
         lambda a: (SCALED, a.x(), a.flat(3), 1), lambda a: (SCALED, a.x(), a.x(), 2, a.x()),
         lambda a: (SHIFTED, a.x(5), {"size": 4}), lambda a: (SHIFTED, x := a.flat(5), x),
+    ],
+    "reduction_kernel._call": [
+        lambda a: (TOTAL, a.x(), {"axes": None, "keepdims": False}),
+        lambda a: (TOTAL, a.x(5, 2, 3), {"axes": (0, -1), "keepdims": True}),
+        lambda a: (DOT, a.x(), a.flat(3), 2, {"axes": (0,), "keepdims": False}),
+        lambda a: (TOTAL, a.x(), a.flat(3), {"axes": (0,), "keepdims": False}),
     ],
     "creation.empty": [lambda a: ((2, 3), {"dtype": a.dtype})],
     "creation.zeros": [lambda a: ((2, 3), {"dtype": a.dtype}), lambda a: (7,)],
@@ -246,8 +254,10 @@ CALLS: dict[str, list[Call]] = {
     "searching._chosen": [lambda a: (a.mask(4, 3), a.x(), a.flat(3)), lambda a: (a.mask(4, 3), a.x(), 2),
                         lambda a: (a.mask(4, 3), 1, 2.5)],
     "set.isin": [lambda a: (a.x(), a.flat(5)), lambda a: (a.x(), a.flat(5), {"invert": True}), lambda a: (a.x(), 3)],
-    "generator._fill": [lambda a: (a.x(7, dtype=vx.float32), generator._variant("vx_uniforms", vx.float32), 1, 5, 2**63 + 1,
-    1, ())], "sorting.sort": [*_ALONG, lambda a: (a.x(5, 40), {"descending": True})],
+    "generator._fill": [
+        lambda a: (a.x(7, dtype=vx.float32), generator._variant("vx_uniforms", vx.float32), 1, 5, 2**63 + 1, 1, ())
+    ],
+    "sorting.sort": [*_ALONG, lambda a: (a.x(5, 40), {"descending": True})],
     "sorting.argsort": [*_ALONG, lambda a: (a.x(5, 40), {"descending": True})],
     "statistical.cumulative_sum": [*_ALONG, lambda a: (a.x(), {"axis": 1, "include_initial": True})],
     "statistical.cumulative_prod": [*_ALONG, lambda a: (a.x(), {"axis": 1, "dtype": vx.float32})],
@@ -303,6 +313,7 @@ SCALARS: dict[str, list[Given]] = {
                          lambda a, s: (s, s, 3, None, None, False), lambda a, s: (0.0, 1.0, s, None, None, True)],
     "elementwise.clip": [lambda a, s: (a.flat(4), s, s), lambda a, s: (a.flat(4), None, s), lambda a, s: (a.flat(4), s, a.flat(4))],
     "elementwise_kernel._call": [lambda a, s: (SCALED, a.flat(4), a.flat(4), s), lambda a, s: (SCALED, s, a.flat(4), s)],
+    "reduction_kernel._call": [lambda a, s: (DOT, a.flat(4), a.flat(4), s, {"axes": None, "keepdims": False})],
     "elementwise.in_place": [lambda a, s: ("add", a.flat(4), s), lambda a, s: ("pow", a.flat(4), s)],
     "indexing._assign": [lambda a, s: (a.flat(4), s, (4,), (1,))],
     "indexing._assign_at": [

@@ -252,6 +252,7 @@ from .ops.statistical import (
 from .ops.utility import all as all, any as any, diff as diff
 from .kernels.user import kernel as kernel
 from .kernels.elementwise_kernel import ElementwiseKernel as ElementwiseKernel
+from .kernels.reduction_kernel import ReductionKernel as ReductionKernel
 
 from math import (
     e as e,

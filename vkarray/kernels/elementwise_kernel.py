@@ -78,6 +78,7 @@ class ElementwiseKernel:
         self.uses_place, self.uses_count = one_line.uses(code, "i"), one_line.uses(code, "n")
         self.raw = [(f"raw{k}", parameter) for k, parameter in enumerate(self.params) if parameter.raw]
         self.written = tuple(field for field, parameter in self.raw if parameter in self.out_params)
+        self.beginning = ""  # of the code, where the user wrote an expression
         self._operations: dict[Any, _Body] = {}
 
     def __call__(self, *arguments: Any, size: int | None = None) -> Any:
@@ -152,6 +153,7 @@ class ElementwiseKernel:
             begin += [f"const int _{one.name}_size = arguments.{field}_size;"]
             body = re.sub(rf"(?<![.\w]){one.name}[ \t]*\.[ \t]*size[ \t]*\([ \t]*\)", f"_{one.name}_size", body)
             body = re.sub(rf"(?<![.\w]){one.name}[ \t]*\[", f"{one.name}.data[", body)
+        begin.append(self.beginning)
         function = f"void evaluate({', '.join(parameters)}) {{ {' '.join(begin)}{one_line.lines(f'{body};', 2, 3)}}}"
         text = one_line.text(
             self.name, self.preamble, [("", self.operation)], bound.letters, list(types.values()), [*buffers, function]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .. import _vk
 from ..core import promotion
 from ..core.array import VkArray, check_supported, default_dtype
-from ..core.dtypes import DTYPES, DType
+from ..core.dtypes import DTYPES, DType, as_dtype
 
 MOST = 32  # parameters of a kernel
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -70,6 +70,19 @@ def _parameter(part: str, kernel: str, what: str) -> Parameter:
             f"{kernel}: a parameter cannot be called {name!r}, which means something else in GLSL. Rename it."
         )
     return Parameter(name, kind, raw)
+
+
+def dtype_called(kernel: str, what: str, called: Any, letters: Sequence[str]) -> DType | str:
+    """The data type of a name, or the letter, one of `letters`, that stands for one. Raises ValueError for another."""
+    if called in letters:
+        return called
+    try:
+        return as_dtype(called, kernel)
+    except TypeError:
+        raise ValueError(
+            f"{kernel}: expected {what} as a data type{' or one of the letters ' * bool(letters)}{', '.join(letters)}, got "
+            f"{called!r}."
+        ) from None
 
 
 def check_names(kernel: str, parameters: Sequence[Parameter]) -> None:

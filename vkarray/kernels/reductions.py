@@ -139,12 +139,20 @@ class Reduction:
             defines += [("PER_WORD", str(4 // read.itemsize)), ("A_UNPACK", f"UNPACK_{read.name}")]
         for name, dtype in (("A", read), ("P", state), ("R", written), ("C", real)):
             defines += launch.operand_defines(name, dtype)
-        defines += launch.compute_defines(state)
+        defines += self.macros(state)
         defines += launch.feature_defines((read, state, written), device)
         defines.append(("LIBRARY", launch.library_path(library, state)))
         what = "states of " if states else ""
         way = "shared" if shared else "texels" if texels else "serial"
         return Variant("reduce", tuple(defines), f"{self.name} {what}{source} ({way})")
+
+    def macros(self, state: DType) -> launch.Defines:
+        """The macros that the functions of the library expect."""
+        return launch.compute_defines(state)
+
+    def types_for(self, dtype: DType, device: Device) -> tuple[DType, DType]:
+        """The types of the state and of the result for an input of `dtype`."""
+        return TYPES[self.types](dtype, device)
 
     @staticmethod
     def has_words(device: Device, source: DType) -> bool:
@@ -187,7 +195,7 @@ class Reduction:
         """The shaders of all types, for the archive."""
         for source in DTYPES.values():
             if self.accepts(source):
-                resolved = [TYPES[self.types](source, device)]
+                resolved = [self.types_for(source, device)]
                 if (
                     self.types == "sum" and source.category != "bool"
                 ):  # a dtype asked for: the input is converted to it first
@@ -205,7 +213,7 @@ class Reduction:
         `result_dtype` differs from that of TYPES only where both compute in the same GLSL type. `center` is contiguous
         and has the shape of the result.
         """
-        state, standard = TYPES[self.types](x._dtype, x._device)
+        state, standard = self.types_for(x._dtype, x._device)
         if result_dtype is not None and self.types == "sum":
             state = partial_dtype(result_dtype)
         types = (x._dtype, state, result_dtype or standard)
