@@ -43,6 +43,8 @@ SELECTION = {
     "test_nn_indexing.py": "scatter_reduce and float32",
     "test_threads.py": "",
     "test_user_kernel.py": "",
+    "test_kernels_of_one_line.py": "raw or places or share",
+    "test_reduction_kernel.py": "several_inputs or no_elements or given",
 }
 # What only GPUs run: arguments in uniform buffers, batches that signal nothing, kernels that meet in shared memory.
 AS_GPU = {

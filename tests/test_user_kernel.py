@@ -156,6 +156,129 @@ def test_push_constants_of_another_size_than_the_block(push_constants):
         vx.kernel(SAXPY, name="saxpy", push_constants=push_constants)
 
 
+def test_push_constants_by_name():
+    """Every type that a block may have in one piece; without push_constants, which gives them by position."""
+    source = """
+        layout(push_constant) uniform Push { uint count; float factor; vec2 pair; int shift; uvec2 words; float list[3]; } own;
+        layout(binding = 0) buffer Y { float y[]; };
+        void main() {
+            if (gl_GlobalInvocationID.x != 0u) return;
+            y[0] = float(own.count) * own.factor; y[1] = own.pair.x - own.pair.y; y[2] = float(own.shift);
+            y[3] = float(own.words.y); y[4] = own.list[0] + 10.0 * own.list[1] + 100.0 * own.list[2];
+        }
+    """
+    named, y = vx.kernel(source, name="named"), vx.zeros((5,))
+    values = {"count": 3, "factor": 0.5, "pair": (4, 1.5), "shift": -7, "words": (1, 2**31), "list": [1, 2, 3]}
+    named(y, invocations=1, **values)
+    assert y.tolist() == [1.5, 2.5, -7, 2**31, 321]
+    named(y, invocations=1, **{**values, "factor": np.float32(2), "count": np.int64(4)})
+    assert float(y[0]) == 8
+    for changed, message in (
+        ({"count": ...}, "named: expected the push constants count, factor, .* by name, got no count"),
+        ({"other": 1}, "named: expected the push constants .* by name, got unknown other"),
+        ({"count": -1}, r"named: the push constant count takes 1 of 'I' of Python's struct module, got -1"),
+        ({"factor": "x"}, "named: the push constant factor takes 1 of 'f' .*, got 'x'"),
+        ({"pair": (1, 2, 3)}, r"named: the push constant pair takes 2 of 'f' .*, got \(1, 2, 3\)"),
+        ({"pair": 1}, "named: the push constant pair takes 2 of 'f' .*, got 1"),
+        ({"push": (1,)}, "named: got count, .* by name. Give all push constants by name, or all as push="),
+    ):
+        given = {name: value for name, value in {**values, **changed}.items() if value is not ...}
+        with pytest.raises(TypeError, match=message):
+            named(y, invocations=1, **given)
+    with pytest.raises(TypeError, match=r"saxpy: got count by name\. .* push_constants, whose values"):
+        vx.kernel(SAXPY, name="saxpy", push_constants="If")(y, y, invocations=1, count=5)
+
+
+@pytest.mark.parametrize("member", ["mat2 m", "float push", "uint invocations", "vec3 list[2]"])
+def test_push_constants_that_have_no_names(member):
+    """What is no number, and what is called as an argument is."""
+    name = member.split()[1].partition("[")[0]
+    source = f"""
+        layout(push_constant) uniform Push {{ {member}; }} own;
+        void main() {{ if (own.{name} == own.{name}) return; }}
+    """
+    message = r"block of the shader has \d+ bytes, but push_constants='' makes 0\. Name the type of each"
+    with pytest.raises(ValueError, match=message):
+        vx.kernel(source)
+
+
+@pytest.mark.parametrize("kind", ["slice", "transposed", "negative", "broadcast", "0-d"])
+def test_strided_arrays_on_request(kind, device):
+    """The buffer begins with the element that lies first in memory; the strides are numbers as all others."""
+    source = """
+        layout(push_constant) uniform Push { ivec2 shape; ivec2 strides; int first; };
+        layout(binding = 0) readonly buffer X { int x[]; };
+        layout(binding = 1) writeonly buffer Y { int y[]; };
+        void main() {
+            int i = int(gl_GlobalInvocationID.x);
+            if (i >= shape.x * shape.y) return;
+            y[i] = x[first + i / shape.y * strides.x + i % shape.y * strides.y];
+        }
+    """
+    base = np.arange(24, dtype=np.int32).reshape(4, 6)
+    view = {
+        "slice": lambda a: a[::2, :3], "transposed": lambda a: a.T, "negative": lambda a: a[::-1, ::-1],
+        "broadcast": lambda a: (np if a is base else vx).broadcast_to(a[:1, :1], (3, 5)), "0-d": lambda a: a[0, 0],
+    }[kind]  # fmt: skip
+    x, expected = view(vx.asarray(base)), view(base)
+    shape, strides = ((1, 1), (0, 0)) if kind == "0-d" else (x.shape, x.strides)
+    first = sum(-stride * (length - 1) for length, stride in zip(shape, strides, strict=True) if stride < 0)
+    y = vx.zeros(max(1, expected.size), dtype=vx.int32)
+    vx.kernel(source, name="walk", strided=True)(x, y, shape=shape, strides=strides, first=first, invocations=x.size)
+    np.testing.assert_array_equal(np.asarray(y)[: expected.size], expected.ravel())
+    if not x._contiguous:
+        with pytest.raises(ValueError, match=r"walk: expected contiguous arrays.* make the kernel with strided=True"):
+            vx.kernel(source, name="walk")(x, y, shape=shape, strides=strides, first=first, invocations=x.size)
+
+
+@pytest.mark.parametrize("dtype", supported([vx.float32, vx.float64, vx.complex64, vx.int32]), ids=str)
+def test_functions_of_the_library(dtype):
+    declared = {"float32": "float", "float64": "double", "complex64": "vec2", "int32": "int"}[dtype.name]
+    function = "vx_square" if dtype is vx.int32 else "vx_sqrt"
+    kernel = vx.kernel(f"""
+        /*
+        #include <vkarray/nothing>
+        */
+        #include <vkarray/{dtype}>
+        layout(binding = 0) buffer X {{ {declared} x[]; }};
+        #include <vkarray/{dtype}>
+        void main() {{ if (gl_GlobalInvocationID.x < 5u) x[gl_GlobalInvocationID.x] = {function}(x[gl_GlobalInvocationID.x]); }}
+    """)
+    x = vx.asarray([0, 1, 2, 3, 5], dtype=dtype)
+    expected = np.asarray(vx.square(x) if dtype is vx.int32 else vx.sqrt(x))
+    kernel(x, invocations=5)
+    np.testing.assert_array_equal(np.asarray(x), expected)
+
+
+def test_functions_of_the_library_keep_the_lines():
+    with pytest.raises(vx.ShaderError, match=r"line 4: 'oops' .*\n +void main\(\) { oops = 1; }"):
+        vx.kernel("// one\n#version 450\n#include <vkarray/float32>\nvoid main() { oops = 1; }")
+    with pytest.raises(
+        ValueError, match="user kernel: line 1 includes <vkarray/other>, but the library's functions come by"
+    ):
+        vx.kernel("#include <vkarray/other>\nvoid main() { }")
+    with pytest.raises(
+        vx.ShaderError, match=r"cannot #include files.* come with a line such as #include <vkarray/float32>"
+    ):
+        vx.kernel('#include "other.glsl"\nvoid main() { }')
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    {
+        "int64_t x[]; };": "GL_EXT_shader_explicit_arithmetic_types_int64",
+        "float16_t x[]; };": "GL_EXT_shader_16bit_storage",
+        "uint8_t x[]; };": "GL_EXT_shader_8bit_storage",
+        "float x[]; };\nvoid f() { int64_t k = 1; }": "GL_EXT_shader_explicit_arithmetic_types_int64",
+        "float x[]; };\nvoid f() { atomicAdd(x[0], 1.0); }": "GL_EXT_shader_atomic_float",
+        "float x[]; };\nvoid f() { x[0] = subgroupAdd(x[1]); }": "GL_KHR_shader_subgroup_arithmetic",
+    }.items(),
+)
+def test_the_extension_that_a_shader_lacks(code, advice):
+    with pytest.raises(vx.ShaderError, match=f"Begin the shader with #extension {advice} : require"):
+        vx.kernel(f"layout(binding = 0) buffer X {{ {code}\nvoid main() {{ }}")
+
+
 def test_push_constants_without_a_block_or_a_meaning():
     source = "layout(binding = 0) buffer X { float x[]; };\nvoid main() { x[0] = 1.0; }"
     with pytest.raises(ValueError, match="block of the shader has 0 bytes, but push_constants='I' makes 4"):

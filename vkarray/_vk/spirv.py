@@ -76,6 +76,10 @@ _STORAGE_BUFFER, _UNIFORM, _WORKGROUP, _PUSH_CONSTANT = 12, 2, 4, 9
 _BUFFER_BLOCK, _ROW_MAJOR, _ARRAY_STRIDE, _MATRIX_STRIDE, _NON_WRITABLE, _NON_READABLE = 3, 4, 6, 7, 24, 25
 _BINDING, _DESCRIPTOR_SET, _OFFSET = 33, 34, 35
 _STRUCTURE = 30
+# How `struct` packs an integer of so many bits, with a sign or without.
+_FORMS = {
+    (8, 0): "B", (8, 1): "b", (16, 0): "H", (16, 1): "h", (32, 0): "I", (32, 1): "i", (64, 0): "Q", (64, 1): "q",
+}  # fmt: skip
 # OpTypeSampledImage; OpTypeImage of the dimension Buffer, neither depth nor array nor multisampled, sampled.
 _SAMPLED_IMAGE, _TEXEL_IMAGE = 27, (5, 0, 0, 0, 1)
 
@@ -147,6 +151,7 @@ class Module:
     )  # binding of descriptor set 0 -> "storage", "uniform" or "texel"
     accesses: dict[int, tuple[bool, bool]] = field(default_factory=dict)  # binding -> may be read, may be written
     arguments: tuple[Field, ...] = ()  # of the block that kernels of the library get their arguments in
+    push_constants: tuple[Field, ...] = ()  # members of the block, where all are numbers, vectors or arrays of numbers
     # Binding of a buffer -> the types of the numbers in it: a name ("float", "bfloat16", "int", "uint") and bits each.
     numbers: dict[int, frozenset[tuple[str, int]]] = field(default_factory=dict)
 
@@ -346,22 +351,42 @@ class _Reader:
                 return tuple(self._field(block, index, kind) for index, kind in enumerate(self.types[block][1]))
         return ()
 
-    def _field(self, block: int, index: int, kind: int) -> Field:
+    def _field(self, block: int, index: int, kind: int, addresses: bool = True) -> Field:
         opcode, o = self.types[kind]
         length = 1
         if opcode == 28:
             length = self.constant(o[1], "the length of an array")
             kind = o[0]
             opcode, o = self.types[kind]
-        if opcode == 23 and not (self.types[o[0]] == (21, (32, 0)) and o[1] == 2):  # a uvec2 may be an address
+        if opcode == 23 and not (
+            addresses and self.types[o[0]] == (21, (32, 0)) and o[1] == 2
+        ):  # a uvec2 may be an address
             length *= o[1]
             opcode, o = self.types[o[0]]
         if opcode == 21:
-            form = {(32, 0): "I", (32, 1): "i", (64, 0): "Q", (64, 1): "q"}[o[0], o[1]]
+            form = _FORMS[o[0], o[1]]
         else:
             form = {16: "e", 32: "f", 64: "d"}[o[0]] if opcode == 22 else "Q"
         name = self.names.get((block, index), "")
         return Field(name, self.members.get((block, index, _OFFSET), (0,))[0], form, length)
+
+    def push_constants(self) -> tuple[Field, ...]:
+        """The members of the block of push constants; none where one is more than numbers one after the other."""
+        for pointer, _, storage in self.variables:
+            if storage == _PUSH_CONSTANT:
+                block = self.types[pointer][1][1]
+                kinds = self.types[block][1]
+                if all(map(self._is_dense, kinds)):
+                    return tuple(self._field(block, index, kind, addresses=False) for index, kind in enumerate(kinds))
+        return ()
+
+    def _is_dense(self, kind: int) -> bool:
+        """Whether a type is a number, a vector, or an array of numbers one after the other."""
+        opcode, o = self.types[kind]
+        if opcode == 28:
+            stride = self.decorations.get((kind, _ARRAY_STRIDE), (0,))[0]
+            return self.types[o[0]][0] in (21, 22) and stride == self.size(o[0])[0]
+        return opcode in (21, 22) or (opcode == 23 and self.types[o[0]][0] in (21, 22))
 
     def _is_texel_buffer(self, kind: int) -> bool:
         """Whether a type is a `usamplerBuffer`."""
@@ -412,6 +437,7 @@ def read(spirv: bytes, name: str, specialization: dict[int, int]) -> Module:
             kinds,
             accesses,
             reader.arguments(),
+            reader.push_constants(),
             numbers,
         )
     except (IndexError, KeyError, ValueError) as error:

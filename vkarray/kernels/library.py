@@ -57,7 +57,9 @@ def functions(types: Iterable[DType]) -> str:
             widest[kind] = dtype
     # Real types first: the functions of complex numbers call those of their parts.
     order = sorted(widest.values(), key=lambda dtype: (dtype in CATEGORIES["complex floating"], dtype.name))
-    return "\n".join([_EXTENSION, source.included(("lib/conversion.glsl",), {}), *map(_of_type, order)])
+    return "\n".join(
+        [_EXTENSION, source.included(("lib/dtypes.glsl", "lib/conversion.glsl"), {}), *map(_of_type, order)]
+    )
 
 
 def taken_out(text: str, name: str) -> tuple[str, dict[int, DType]]:

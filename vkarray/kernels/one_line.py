@@ -39,7 +39,7 @@ def text(
     `sources` are what the user wrote, by what it is called; the code in `functions` tells their lines apart by the numbers of these
     sources from 2 on, as `lines` writes them.
     """
-    own, included = library.taken_out(preamble, kernel)
+    own, included = library.taken_out(plain(preamble), kernel)
     asked = [*included.values()]
     if any(_CALL.search(plain(written)) for written in (preamble, *(written for _, written in sources))):
         asked += types
