@@ -254,10 +254,8 @@ CALLS: dict[str, list[Call]] = {
     "searching._chosen": [lambda a: (a.mask(4, 3), a.x(), a.flat(3)), lambda a: (a.mask(4, 3), a.x(), 2),
                         lambda a: (a.mask(4, 3), 1, 2.5)],
     "set.isin": [lambda a: (a.x(), a.flat(5)), lambda a: (a.x(), a.flat(5), {"invert": True}), lambda a: (a.x(), 3)],
-    "generator._fill": [
-        lambda a: (a.x(7, dtype=vx.float32), generator._variant("vx_uniforms", vx.float32), 1, 5, 2**63 + 1, 1, ())
-    ],
-    "sorting.sort": [*_ALONG, lambda a: (a.x(5, 40), {"descending": True})],
+    "generator._fill": [lambda a: (a.x(7, dtype=vx.float32), generator._variant("vx_uniforms", vx.float32), 1, 5, 2**63 + 1,
+    1, ())], "sorting.sort": [*_ALONG, lambda a: (a.x(5, 40), {"descending": True})],
     "sorting.argsort": [*_ALONG, lambda a: (a.x(5, 40), {"descending": True})],
     "statistical.cumulative_sum": [*_ALONG, lambda a: (a.x(), {"axis": 1, "include_initial": True})],
     "statistical.cumulative_prod": [*_ALONG, lambda a: (a.x(), {"axis": 1, "dtype": vx.float32})],

@@ -25,7 +25,7 @@ _WORDS = """
 """
 _TAKEN = frozenset(_WORDS.split())
 _KINDS = ("bool", "int", "float", "complex")
-_OWN_KIND = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "real floating": 2, "complex floating": 3}
+_OWN_KIND = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 
 
 class Parameter(NamedTuple):
