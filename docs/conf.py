@@ -44,11 +44,13 @@ copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "vkarray"
+html_logo = html_favicon = "static/logo.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_sidebars = {"index": [], "getting-started": []}
 html_theme_options = {
+    "logo": {"text": "vkarray"},
     "header_links_before_dropdown": 6,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],

@@ -15,6 +15,7 @@ import sessions
 from docstrings import Entry, documentation_of, entries_of_package, entry_of
 
 import vkarray
+from vkarray.core.dtypes import DType
 
 PAGED = ("function", "class")  # these have a page each; what is smaller is on the page of its chapter
 
@@ -25,9 +26,9 @@ def _links(module: str) -> sections.Link:
     public |= {f"vkarray.{name}": set(getattr(vkarray, name).__all__) for name in chapters.EXTENSIONS}
 
     def link(name: str) -> str | None:
-        if re.fullmatch(r"(vx\.)?\w+(\.\w+)?", name):
+        if re.fullmatch(r"((vx|vkarray)\.)?\w+(\.\w+)?", name):
             for space in (module, "vkarray"):
-                inner, _, last = name.removeprefix("vx.").rpartition(".")
+                inner, _, last = re.sub(r"^(vx|vkarray)\.", "", name).rpartition(".")
                 if last in public.get(f"vkarray.{inner}" if inner else space, ()) and last not in (
                     "e",
                     "bool",
@@ -85,23 +86,33 @@ def pages() -> dict[str, str]:
 
     def add(title: str, module: str, entries: Iterable[Entry], introduction: str = "", file: str = "") -> None:
         """A chapter: what has pages as a table of links, all else in full."""
-        entries = list(entries)
+        entries = sorted(entries, key=lambda entry: entry.text.startswith("Another name"))
         paged = [entry for entry in entries if entry.kind in PAGED]
         head = [f"# {title}", "", introduction, "", f"```{{py:currentmodule}} {module}", "```", ""]
-        body = [directive(entry, module) for entry in entries if entry.kind not in PAGED]
+        body: list[str] = []
         if paged:
             tree = [f"{entry.name} <{module}.{entry.name}>" for entry in paged]
             rows = chapters.table(module, {entry.name: entry.text for entry in paged})
-            body += [rows, "", "```{toctree}", ":hidden:", "", *tree, "```"]
-        found[f"reference/{file or title.lower().replace(' ', '-')}"] = "\n".join([*head, *body])
+            body = [rows, "", "```{toctree}", ":hidden:", "", *tree, "```"]
+        rest = [directive(entry, module) for entry in entries if entry.kind not in PAGED]
+        found[f"reference/{file or title.lower().replace(' ', '-')}"] = "\n".join([*head, *body, *rest])
         found.update({f"reference/{module}.{entry.name}": page(entry, module) for entry in paged})
 
     public = {name: getattr(vkarray, name) for name in vkarray.__all__}
-    functions = chapters.functions_of(vkarray)
-    types = {name for name, value in public.items() if isinstance(value, type)}
-    errors = {name for name in types if issubclass(public[name], Exception)}
-    data = {name for name, value in public.items() if not isinstance(value, ModuleType)} - functions - types
-    groups = {"Arrays": types - errors, "Data types and constants": data, **chapters.chapters(), "Errors": errors}
+    types = {name: value for name, value in public.items() if isinstance(value, type)}
+    data = {
+        name for name, value in public.items() if isinstance(value, DType) or type(types.get(name, type)) is not type
+    }
+    groups = {
+        "Arrays": {name for name, value in types.items() if value is vkarray.VkArray},
+        "Data types": {*data, "dtype"} & set(public),
+        **chapters.chapters(),
+        "Errors": {name for name, value in types.items() if issubclass(value, Exception)},
+    }
+    named = {name for name, value in public.items() if not isinstance(value, ModuleType)}
+    rest = named.difference(*groups.values())
+    groups[chapters.BEYOND] = [*groups[chapters.BEYOND], *rest & set(types)]
+    groups["Constants"] = rest - set(types)
     for title, names in groups.items():
         add(title, "vkarray", [entry_of(name, public[name]) for name in sorted(names)])
     for name in chapters.EXTENSIONS:
