@@ -19,20 +19,17 @@ import numpy as np
 
 import vkarray as vx
 
-# Arguments that are tried in turn, for a function that the table does not name.
-_TRIED = (
-    "vx.asarray([0.25, 0.5, 1.0])",
-    "vx.asarray([1.0, 2.0, 4.0])",
-    "vx.asarray([6, 3, 5])",
-    "vx.asarray([True, True, False])",
-    "vx.asarray([1 + 2j, 3 - 1j])",
-    "vx.asarray([[2.0, 1.0], [1.0, 3.0]])",
+# Arguments that are tried in turn, for a function that the table does not name: pairs of arrays, then an array and numbers.
+_ARRAYS = (
+    ("vx.asarray([0.25, 0.5, 1.0])", "vx.asarray([1.0, 0.5, 2.0])"),
+    ("vx.asarray([1.0, 2.0, 4.0])", "vx.asarray([3.0, 1.0, 2.0])"),
+    ("vx.asarray([6, 3, 5])", "vx.asarray([2, 3, 1])"),
+    ("vx.asarray([True, True, False])", "vx.asarray([True, False, False])"),
+    ("vx.asarray([1 + 2j, 3 - 1j])", "vx.asarray([2 + 0j, 1j])"),
+    ("vx.asarray([[2.0, 1.0], [1.0, 3.0]])", "vx.asarray([[1.0, 0.0], [2.0, 1.0]])"),
 )
-_SECOND = {
-    "vx.asarray([0.25, 0.5, 1.0])": "vx.asarray([1.0, 0.5, 2.0])",
-    "vx.asarray([6, 3, 5])": "vx.asarray([2, 3, 1])",
-    "vx.asarray([True, True, False])": "vx.asarray([True, False, False])",
-}
+_NUMBERS = (("0", "1"), ("1", "2"), ("2", "3"))
+_OF_DISTRIBUTIONS = (("2.0", "1.0", "3.0"), ("0.5", "1.0", "2.0"), ("5", "0.5", "4"), ("5", "3", "4"))
 
 
 @functools.cache
@@ -73,16 +70,33 @@ def run(code: str) -> str:
     return "\n".join(shown)
 
 
-def made(call: str, function: Callable[..., Any]) -> str | None:
-    """An example of small arguments that the function takes, whose results are numbers; None where none is found."""
+def _attempts(call: str, function: Callable[..., Any]) -> Iterator[str]:
+    """Calls of a function with arguments that it may take."""
     parameters = inspect.signature(function).parameters.values()
-    needed = [each for each in parameters if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
-    for first in _TRIED:
-        arguments = [first, _SECOND.get(first, first)][: len(needed)]
-        code = f"{call}({', '.join(arguments)})"
+    count = sum(each.default is each.empty and each.kind in _POSITIONAL for each in parameters)
+    if call.startswith("vx.random."):
+        size = ["size=3"] if any(each.name == "size" for each in parameters) else []
+        for numbers in _OF_DISTRIBUTIONS:
+            yield f"vx.random.seed(1)\n{call}({', '.join([*numbers[:count], *size])})"
+    lists = [list(arrays) for arrays in _ARRAYS] + [[first, *numbers] for first, _ in _ARRAYS for numbers in _NUMBERS]
+    yield from (f"{call}({', '.join(arguments[:count])})" for arguments in lists if len(arguments) >= count)
+
+
+_POSITIONAL = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.VAR_POSITIONAL,
+)
+
+
+def made(call: str, function: Callable[..., Any]) -> str | None:
+    """An example of small arguments that the function takes, whose results are finite; None where none is found."""
+    for code in _attempts(call, function):
         with contextlib.suppress(Exception):
             shown = run(code)
-            if len(arguments) == len(needed) > 0 and not any(word in shown for word in ("nan", "inf", "Error", "<")):
+            if not any(word in shown for word in ("nan", "inf", "Error", "<")) and not shown.splitlines()[
+                -1
+            ].startswith(">"):
                 return shown
     return None
 
