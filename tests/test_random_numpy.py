@@ -342,3 +342,17 @@ def test_the_older_functions() -> None:
     assert (older.tomaxint((100,)) >= 0).all()
     older.set_state(older.get_state(legacy=False))
     vx.random.seed()
+
+
+@pytest.mark.skipif(not DOUBLE, reason="the device lacks shaderFloat64")
+def test_the_default_floating_type() -> None:
+    generator = vx.random.default_rng(63)
+    calls = [("random", ()), ("normal", ()), ("gamma", (2,)), ("laplace", ()), ("dirichlet", ([1, 2],)), ("standard_gamma", (2,)),
+             ("uniform", ([0, 1], 2)), ("multivariate_normal", ([0], [[1]]))]  # fmt: skip
+    with vx.config(default_float="float64"):
+        for name, arguments in calls:
+            assert getattr(generator, name)(*arguments).dtype is vx.float64, name
+            assert vx.random.rand(2).dtype is vx.float64
+    for name, arguments in calls:
+        assert getattr(generator, name)(*arguments).dtype is vx.float32, name
+        assert getattr(generator, name)(*arguments, dtype=np.float64).dtype is vx.float64, name

@@ -21,7 +21,7 @@ T vx_draw_geometric(T p, Draw draw) {
 // Failures before n successes: Poisson numbers whose means are of a gamma distribution.
 T vx_draw_negative_binomial(T n, T p, Draw draw) {
     precise T odds = vx_divide(T(1) - p, p), mean = vx_draw_gamma(n, draw) * odds;
-    return min(vx_draw_poisson(mean, vx_part(draw, 1u)), T(LARGEST_COUNT));
+    return vx_minimum(vx_draw_poisson(mean, vx_part(draw, 1u)), T(LARGEST_COUNT));
 }
 
 // A. W. Kemp, "Efficient generation of logarithmically distributed pseudo-random variables", Applied Statistics 30, 1981 (LK).
@@ -31,9 +31,9 @@ T vx_draw_logseries(T p, Draw draw) {
     uvec4 words = vx_words(draw, 0u);
     precise T v = vx_positive_unit(WORD(words)), u = vx_positive_unit(OTHER_WORD(words));
     if (v >= p) return T(1);
-    precise T exponent = vx_log1p(-p) * u, q = -vx_expm1(exponent);
+    precise T exponent = vx_log1p(-p) * u, q = -vx_expm1(exponent), square = q * q;
     if (v >= q) return T(1);
-    if (v > q * q) return T(2);
+    if (v > square) return T(2);
     precise T k = vx_floor(T(1) + vx_divide(vx_log(v), vx_log1p(-vx_exp(exponent))));
     return clamp(k, T(1), T(LARGEST_COUNT));
 }
@@ -50,7 +50,8 @@ T vx_draw_zipf(T a, Draw draw) {
         precise T v = vx_positive_unit(OTHER_WORD(words));
         x = clamp(vx_floor(vx_pow(u, vx_divide(T(-1), less))), T(1), T(LARGEST_COUNT));
         precise T step = vx_expm1(less * vx_log1p(vx_divide(T(1), x)));
-        if (vx_divide(v * x * step, excess) <= vx_divide(T(1) + step, b)) break;
+        precise T height = vx_divide(v * x * step, excess), bound = vx_divide(T(1) + step, b);
+        if (height <= bound) break;
     }
     return x;
 }
@@ -62,8 +63,8 @@ T vx_draw_small_hypergeometric(T good, T all, T taken, Draw draw) {
     precise T found = T(0);
     for (uint drawn = 0u; T(drawn) < taken; ++drawn) {
         SAMPLES units = vx_uniforms(vx_words(draw, drawn / SAMPLES_OF_BLOCK));
-        precise T place = units[drawn % SAMPLES_OF_BLOCK] * (all - T(drawn));
-        if (place < good - found) found += T(1);
+        precise T place = units[drawn % SAMPLES_OF_BLOCK] * (all - T(drawn)), left = good - found;
+        if (place < left) found += T(1);
     }
     return found;
 }
@@ -74,7 +75,7 @@ T vx_draw_large_hypergeometric(T good, T bad, T taken, Draw draw) {
     precise T all = good + bad, p = vx_divide(good, all), a = taken * p + T(0.5);
     precise T variance = vx_divide((all - taken) * taken * p * (T(1) - p), all - T(1));
     precise T c = vx_sqrt(variance + T(0.5)), h = T(1.7155277699214135lf) * c + T(0.8989161620588988lf);
-    precise T limit = min(min(taken, good) + T(1), vx_floor(a + T(16) * c));
+    precise T limit = vx_minimum(vx_minimum(taken, good) + T(1), vx_floor(a + T(16) * c));
     precise T k = vx_floor(vx_divide((taken + T(1)) * (good + T(1)), all + T(2))), peak = T(0);
     bool at_peak = true;
     for (uint attempt = 0u; attempt < VX_ATTEMPTS; ++attempt) {
@@ -92,20 +93,20 @@ T vx_draw_large_hypergeometric(T good, T bad, T taken, Draw draw) {
             at_peak = false;
             continue;
         }
-        if (u * (T(4) - u) - T(3) <= height) break;
-        if (u * (u - height) < T(1) && T(2) * vx_log(u) <= height) break;
+        precise T squeeze = u * (T(4) - u) - T(3), far = u * (u - height), bound = T(2) * vx_log(u);
+        if (squeeze <= height || (far < T(1) && bound <= height)) break;
     }
     return k;
 }
 
 // Good ones in a sample: of the rarer kind in the smaller of the sample and what is left, and back.
 T vx_draw_hypergeometric(T good, T bad, T taken, Draw draw) {
-    if (!(good >= T(0) && bad >= T(0) && taken >= T(0) && taken <= good + bad)) return VX_NAN;
-    precise T all = good + bad, rest = all - taken, smaller = min(taken, rest), rarer = min(good, bad);
+    precise T all = good + bad, rest = all - taken, smaller = vx_minimum(taken, rest), rarer = vx_minimum(good, bad);
+    if (!(good >= T(0) && bad >= T(0) && taken >= T(0) && rest >= T(0))) return VX_NAN;
     precise T k = T(0);
     if (rarer > T(0) && smaller > T(0)) {
         k = smaller < T(10) ? vx_draw_small_hypergeometric(rarer, all, smaller, draw)
-                            : vx_draw_large_hypergeometric(rarer, max(good, bad), smaller, draw);
+                            : vx_draw_large_hypergeometric(rarer, vx_maximum(good, bad), smaller, draw);
     }
     if (good > bad) k = smaller - k;
     if (rest < taken) k = good - k;

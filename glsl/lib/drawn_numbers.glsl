@@ -25,12 +25,13 @@ T vx_draw_power(T a, Draw draw) { return vx_exp(-vx_divide(vx_draw_exponential(d
 
 T vx_draw_triangular(T left, T mode, T right, Draw draw) {
     precise T base = right - left, below = mode - left, above = right - mode, u = vx_unit(WORD(vx_words(draw, 0u)));
-    if (u * base <= below) {
+    precise T place = u * base;
+    if (place <= below) {
         precise T result = left + vx_sqrt(u * below * base);
-        return min(result, mode);
+        return vx_minimum(result, mode);
     }
     precise T result = right - vx_sqrt((T(1) - u) * above * base);
-    return max(result, mode);
+    return vx_maximum(result, mode);
 }
 
 // -- from numbers of gamma distributions --------------------------------------------------------------------------
@@ -99,9 +100,10 @@ T vx_draw_vonmises_angle(T kappa, Draw draw) {
         precise T versine = T(2) * sine * sine;
         precise T y = kappa * (t + vx_divide(t * versine, t + T(2) - versine));
         angle = T(2) * vx_atan2(vx_sqrt(t) * sine, vx_sqrt(t + T(2)) * vx_cos(half_angle));
-        if (y * (T(2) - y) >= u || vx_log(vx_divide(y, u)) + T(1) >= y) break;
+        precise T squeeze = y * (T(2) - y), bound = vx_log(vx_divide(y, u)) + T(1);
+        if (squeeze >= u || bound >= y) break;
     }
-    angle = min(angle, VX_PI);
+    angle = vx_minimum(angle, VX_PI);
     return SIGN_BIT(words) != 0u ? -angle : angle;
 }
 
@@ -118,8 +120,8 @@ T vx_draw_vonmises(T mu, T kappa, Draw draw) {
 T vx_draw_wald(T mean, T scale, Draw draw) {
     precise T normal = vx_normals(vx_words(draw, 0u))[0], w = vx_divide(mean, scale) * normal * normal;
     precise T ratio = T(1) + T(0.5) * w + vx_sqrt(w * (T(1) + T(0.25) * w));
-    precise T u = vx_unit(WORD(vx_words(draw, 1u))), larger = mean * ratio;
-    return u * (T(1) + ratio) <= ratio ? vx_divide(mean, ratio) : larger;
+    precise T place = vx_unit(WORD(vx_words(draw, 1u))) * (T(1) + ratio), larger = mean * ratio;
+    return place <= ratio ? vx_divide(mean, ratio) : larger;
 }
 
 #endif

@@ -43,8 +43,8 @@ T vx_draw_gamma_factor(T shape, Draw draw, out T d) {
         if (y <= T(0)) continue;
         v = y * y * y;
         precise T u = vx_positive_unit(WORD(vx_words(draw, attempt + 1u))), square = x * x;
-        precise T bound = T(0.5) * square + d * (T(1) - v + vx_log(v));
-        if (u < T(1) - T(0.0331lf) * square * square || vx_log(u) < bound) break;
+        precise T bound = T(0.5) * square + d * (T(1) - v + vx_log(v)), squeeze = T(1) - T(0.0331lf) * square * square;
+        if (u < squeeze || vx_log(u) < bound) break;
     }
     return v;
 }
@@ -100,20 +100,21 @@ T vx_draw_poisson(T mean, Draw draw) {
         k = vx_floor((vx_divide(T(2) * a, us) + b) * u + mean + T(0.43lf));
         if (us >= T(0.07lf) && v <= limit) break;
         if (k < T(0) || (us < T(0.013lf) && v > us)) continue;
-        if (vx_log(vx_divide(v * inverse, vx_divide(a, us * us) + b)) <= vx_poisson_density(k, mean)) break;
+        precise T height = vx_log(vx_divide(v * inverse, vx_divide(a, us * us) + b));
+        if (height <= vx_poisson_density(k, mean)) break;
     }
-    return max(k, T(0));
+    return vx_maximum(k, T(0));
 }
 
 // Trials until the count is used up, in steps of geometric lengths.
 T vx_draw_small_binomial(T count, T p, Draw draw) {
-    precise T scale = vx_log1p(-p), trials = T(0);
+    precise T scale = vx_log1p(-p), trials = T(0), mean = count * p;
     for (uint drawn = 0u; drawn < VX_ATTEMPTS * SAMPLES_OF_BLOCK; ++drawn) {
         SAMPLES units = vx_uniforms(vx_words(draw, drawn / SAMPLES_OF_BLOCK));
         trials += vx_ceil(vx_divide(vx_log(T(1) - units[drawn % SAMPLES_OF_BLOCK]), scale));
         if (trials > count) return T(drawn);
     }
-    return count * p;
+    return mean;
 }
 
 // W. Hörmann, "The generation of binomial random variates", Journal of Statistical Computation 46, 1993 (BTRS).
@@ -134,9 +135,9 @@ T vx_draw_large_binomial(T count, T p, Draw draw) {
             if (k < T(0) || k > count) continue;
             height = vx_log(vx_divide(v * alpha, vx_divide(a, us * us) + b));
         }
-        T density = vx_binomial_density(count, p, k);
+        precise T density = vx_binomial_density(count, p, k), above = density - peak;
         if (at_peak) peak = density;
-        else if (height <= density - peak) break;
+        else if (height <= above) break;
         at_peak = false;
     }
     return clamp(k, T(0), count);
@@ -147,10 +148,10 @@ T vx_draw_binomial(T count, T p, Draw draw) {
     if (count <= T(0) || p <= T(0)) return T(0);
     if (p >= T(1)) return count;
     bool turned = p > T(0.5);
-    precise T rarer = turned ? T(1) - p : p;
-    precise T result = count * rarer >= T(10) ? vx_draw_large_binomial(count, rarer, draw)
-                                              : vx_draw_small_binomial(count, rarer, draw);
-    return turned ? count - result : result;
+    precise T rarer = turned ? T(1) - p : p, mean = count * rarer;
+    T drawn = mean >= T(10) ? vx_draw_large_binomial(count, rarer, draw) : vx_draw_small_binomial(count, rarer, draw);
+    precise T result = turned ? count - drawn : drawn;
+    return result;
 }
 
 #endif

@@ -30,7 +30,7 @@ T vx_logistic(SAMPLE_WORD word) {
 
 // -log(-log(1 - u)).
 T vx_gumbel(SAMPLE_WORD word) {
-    T u = min(vx_positive_unit(word), T(BELOW_ONE));
+    T u = vx_minimum(vx_positive_unit(word), T(BELOW_ONE));
     return vx_negative_logarithm(vx_negative(vx_log1p(vx_negative(u))));
 }
 

@@ -28,14 +28,15 @@ T share_by_chance(T left, T weight, T rest, Draw draw) {
 }
 
 T share_without_replacement(T left, T weight, T rest, Draw draw) {
-    return vx_draw_hypergeometric(weight, rest - weight, left, draw);
+    precise T others = rest - weight;
+    return vx_draw_hypergeometric(weight, others, left, draw);
 }
 
 void main() {
     uint row = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
     if (row >= arguments.count) return;
     uint first = row * arguments.weights_step, target = row * arguments.categories;
-    T left = A_LOAD(arguments.counts.data[row * arguments.counts_step]);
+    precise T left = A_LOAD(arguments.counts.data[row * arguments.counts_step]);
     for (uint k = 0u; k < arguments.categories; ++k) {
         T weight = A_LOAD(arguments.weights.data[first + k]), rest = A_LOAD(arguments.rests.data[first + k]), share = left;
         if (k + 1u < arguments.categories && left != T(0)) {
