@@ -6,6 +6,9 @@ The weights are random, so nothing is downloaded. Each model's output is compare
 else the CPU) before anything is timed. Then the two take turns; times are from the call until the device is done, medians
 of several rounds, and the ratio is the peer's time over vulkan's: above 1, vulkan is faster. `host` is the time that calling takes
 without waiting for the device, by operator: what Python costs. Operators that run on the CPU instead are counted and named.
+
+With `--train` a call is a step of training: forth, back, and AdamW. Each device has a process of its own, since PyTorch has one
+accelerator in a process for backward passes; losses and gradients are compared before the table is made.
 """
 
 from __future__ import annotations
@@ -16,6 +19,8 @@ import json
 import os
 import platform
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -192,6 +197,64 @@ def line(row: dict[str, Any], peer: str) -> str:
     )
 
 
+def train(name: str, model: Model, batch: int, device: str, rounds: int) -> dict[str, Any]:
+    """Steps of training of one model on one device. Without dropout, so that devices agree; batch normalization is in training."""
+    torch.manual_seed(0)
+    made = model.make().eval()
+    settle(made, model.inputs(2))
+    inputs = {key: value.to(device) for key, value in model.inputs(batch).items()}
+    for one in made.modules():
+        one.train(isinstance(one, torch.nn.modules.batchnorm._BatchNorm))
+    made.to(device)
+    optimizer = torch.optim.AdamW(made.parameters(), lr=1e-5)
+
+    def step() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = output(made, inputs).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    loss = float(step().detach())
+    norms = [float(one.grad.norm()) for one in made.parameters() if one.grad is not None]
+    repeats = max(1, min(50, round(BUSY_SECONDS / max(seconds(step, device, 2)[0], 1e-6))))
+    times = [seconds(step, device, repeats) for _ in range(rounds)]
+    whole, host = (statistics.median(taken) for taken in zip(*times, strict=True))
+    return {"model": name, "batch": batch, "loss": loss, "norms": norms, "seconds": whole, "host": host}
+
+
+TRAINED = (1, 16)  # batches
+
+
+def measure_training(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Rows of the table of `--train`: the figures of the peer's process beside those of vulkan's."""
+    found = {}
+    for device in (arguments.peer, "vulkan"):
+        command = [sys.executable, __file__, *sys.argv[1:], "--train-on", device]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        found[device] = json.loads(done.stdout.splitlines()[-1])
+    rows = []
+    for peer, vulkan in zip(*found.values(), strict=True):
+        largest = max(peer["norms"])
+        differences = [abs(one - other) / largest for one, other in zip(peer["norms"], vulkan["norms"], strict=True)]
+        difference = max(*differences, abs(peer["loss"] - vulkan["loss"]) / abs(peer["loss"]))
+        if not difference < 1e-2:
+            raise SystemExit(f"{peer['model']}, batch {peer['batch']}: losses or gradients differ by {difference:.1e}.")
+        rows.append({
+            "model": peer["model"], "batch": peer["batch"], "ratio": peer["seconds"] / vulkan["seconds"],
+            "seconds": {"vulkan": vulkan["seconds"], arguments.peer: peer["seconds"]},
+            "host": {"vulkan": vulkan["host"], arguments.peer: peer["host"]}, "difference": difference,
+        })  # fmt: skip
+    return rows
+
+
+def line_of_training(row: dict[str, Any], peer: str) -> str:
+    """A row of the table of `--train`."""
+    times = (1e3 * row[kind][device] for kind in ("seconds", "host") for device in ("vulkan", peer))
+    columns = " | ".join(f"{time:.2f} ms" for time in times)
+    return f"| {row['model']} | {row['batch']} | {columns} | {row['ratio']:.2f} | {row['difference']:.0e} |"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer", default="cuda" if torch.cuda.is_available() else "cpu", help="(%(default)s)")
@@ -203,24 +266,46 @@ def main() -> int:
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="where the figures go as JSON, and the table beside it"
     )
+    parser.add_argument("--train", action="store_true", help="steps of training, in batches of 1 and 16")
+    parser.add_argument("--train-on", metavar="DEVICE", help=argparse.SUPPRESS)  # in the process of one device
     arguments = parser.parse_args()
-    vkarray.torch.register_device()  # in place of CUDA, whose forward passes go on
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    device = vx.asarray(0.0).device
-    chosen = models(arguments.small or arguments.peer == "cpu")
     batches = tuple(int(each) for each in arguments.batches.split(",") if each)
-    beginnings = [each for each in arguments.only.lower().split(",") if each] or [""]
-    head = (
-        f"| model | type | batch | vulkan | {arguments.peer} | ratio | operators | host | host {arguments.peer} | difference "
-        "| on the CPU |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
-    )
-    print(f"{device.name}, {device.description.driver}, PyTorch {torch.__version__}\n\n{head}", flush=True)
-    rows, lines = [], []
-    for name, model in chosen.items():
-        for dtype in arguments.dtype.split(","):
-            for batch in (batches or model.batches) if name.lower().startswith(tuple(beginnings)) else ():
-                rows.append(measure(name, model, batch, getattr(torch, dtype), arguments.peer, arguments.rounds))
-                lines.append(line(rows[-1], arguments.peer))
+    beginnings = tuple(arguments.only.lower().split(","))
+    chosen = [
+        (name, model, batch)
+        for name, model in models(arguments.small or arguments.peer == "cpu").items()
+        for batch in (batches or (TRAINED if arguments.train else model.batches))
+        if name.lower().startswith(beginnings)
+    ]
+    if arguments.train_on:
+        if arguments.train_on == "vulkan":
+            vkarray.torch.register_device()
+        print(json.dumps([train(*each, arguments.train_on, arguments.rounds) for each in chosen]))
+        return 0
+    vkarray.torch.register_device()  # in place of CUDA, whose forward passes go on
+    device = vx.asarray(0.0).device
+    print(f"{device.name}, {device.description.driver}, PyTorch {torch.__version__}\n")
+    peer = arguments.peer
+    if arguments.train:
+        head = (
+            f"| model | batch | vulkan | {peer} | host | host {peer} | ratio | difference |\n"
+            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+        )
+        rows = measure_training(arguments)
+        lines = [line_of_training(row, peer) for row in rows]
+        print("\n".join([head, *lines]))
+    else:
+        head = (
+            f"| model | type | batch | vulkan | {peer} | ratio | operators | host | host {peer} | difference "
+            "| on the CPU |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+        )
+        print(head, flush=True)
+        rows, lines = [], []
+        for each in chosen:
+            for dtype in arguments.dtype.split(","):
+                rows.append(measure(*each, getattr(torch, dtype), peer, arguments.rounds))
+                lines.append(line(rows[-1], peer))
                 print(lines[-1], flush=True)
     if arguments.output is not None:
         about = {
