@@ -35,7 +35,6 @@ _WORDS = {
 }  # fmt: skip
 _C_CAST = re.compile(r"\(\s*(unsigned|long|short|char|float|double|u?int|bool|u?int\d+_t|size_t|[A-Z])\s*\)\s*[\w(.]")
 _NAMED = re.compile(r"^'(\w+)' ")
-_CONVERSION = re.compile(r"(?:cannot|can't) convert|cannot convert return value|no matching|wrong operand types")
 
 
 def advice(said: str, line: str) -> str:
@@ -60,7 +59,7 @@ def advice(said: str, line: str) -> str:
         needed = None
     if needed:
         return f"Begin the shader with #extension {needed} : require"
-    if re.search(r"cannot convert", said):
+    if "cannot convert" in said:
         return "GLSL converts no number to a type that may not hold it: write int(x), float(x) or the like."
     if "boolean expression expected" in said:
         return "GLSL takes no number for a truth value: write x != 0."
