@@ -18,6 +18,7 @@ from scipy import stats
 from test_random_distributions import chi_square_excess, kolmogorov_smirnov
 
 import vkarray as vx
+from vkarray.ops.beyond.random import kernels
 
 FLOATING = supported([vx.float32, vx.float64])
 DOUBLE = vx.float64 in FLOATING
@@ -174,6 +175,21 @@ def test_recorded_bits(case: tuple[str, tuple[Any, ...], Any]) -> None:
         pytest.skip("counts are drawn in float32 where the device lacks shaderFloat64")
     drawn = drawn.astype(np.int64) if drawn.dtype.kind == "i" else drawn
     assert hashlib.sha256(drawn.tobytes()).hexdigest()[:16] == RECORDED[named(case)]
+
+
+def test_dispatches_of_parts_are_one_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than 2**28 numbers come from several dispatches; here with a small limit in its place."""
+    means, bounds = vx.linspace(0, 50, 3000), vx.arange(1, 3001)
+    calls = [
+        lambda generator: generator.poisson(means), lambda generator: generator.gamma(2.0, size=3000),
+        lambda generator: generator.integers(bounds), lambda generator: generator.laplace(size=3000),
+        lambda generator: generator.integers(bounds.astype("int32"), 3001, dtype="int32"),
+        lambda generator: generator.multinomial(bounds, [0.2, 0.3, 0.5]),
+        lambda generator: generator.multinomial(9, vx.broadcast_to(vx.asarray([0.2, 0.8]), (3000, 2))),
+    ]  # fmt: skip
+    wholes = [call(vx.random.default_rng(35)).tolist() for call in calls]
+    monkeypatch.setattr(kernels.layout, "INDEX_LIMIT", 701)
+    assert [call(vx.random.default_rng(35)).tolist() for call in calls] == wholes
 
 
 # -- limits ---------------------------------------------------------------------------------------------------------

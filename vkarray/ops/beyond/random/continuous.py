@@ -138,12 +138,12 @@ class Continuous(Draws):
         Raises ValueError unless left <= mode <= right and left < right.
         """
         wanted = self._dtype("triangular", dtype)
-        check_order("triangular", "left", left, "mode", mode)
-        check_order("triangular", "mode", mode, "right", right)
-        check_order("triangular", "left", left, "right", right, strictly=True)
         operands = self._operands(
             "triangular", {"left": (left, ANY), "mode": (mode, ANY), "right": (right, ANY)}, wanted
         )
+        check_order("triangular", "left", left, "mode", mode)
+        check_order("triangular", "mode", mode, "right", right)
+        check_order("triangular", "left", left, "right", right, strictly=True)
         return self._drawn("triangular", operands, shape_of("triangular", size, operands), wanted)
 
     # -- of gamma distributions, and others -----------------------------------------------------------------------
