@@ -48,6 +48,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "ops": ({*GROUND, *ARRAYS, "kernels"}, set()),
     "nn": ({*GROUND, *ARRAYS, "kernels", "ops"}, set()),
     "fft": ({"ops"}, set()),
+    "lib": ({"ops"}, set()),
     "linalg": ({"ops"}, set()),
     "random": ({"ops"}, {"numpy"}),  # whose SeedSequence is this library's
     "command": ({"*"}, {"*"}),

@@ -132,7 +132,7 @@ def test_errors() -> None:
             function(1)
     with pytest.raises(TypeError, match=r"^isin: .*numpy\.ndarray"):
         vx.isin(x, np.zeros(3))
-    with pytest.raises(TypeError, match=r"^isin: .*Python scalars"):
-        vx.isin(1, 2)
+    with pytest.raises(ValueError, match=r"^isin: .*kind"):
+        vx.isin(x, 2, kind="table")
     with pytest.raises(OverflowError, match=r"^isin: .*300"):
         vx.isin(vx.asarray([1], dtype=vx.int8), 300)

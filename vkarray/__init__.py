@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from . import fft as fft, linalg as linalg, random as random
+from . import fft as fft, lib as lib, linalg as linalg, random as random
 from .io import interchange as _interchange
 from .core import other_names as _other_names
 from .io import printing as _printing
@@ -250,6 +250,109 @@ from .ops.statistical import (
     var as var,
 )
 from .ops.utility import all as all, any as any, diff as diff
+from .ops.beyond.applying import (
+    apply_along_axis as apply_along_axis,
+    apply_over_axes as apply_over_axes,
+    vectorize as vectorize,
+)
+from .ops.beyond.bits import packbits as packbits, unpackbits as unpackbits
+from .ops.beyond.choosing import (
+    argwhere as argwhere,
+    choose as choose,
+    compress as compress,
+    extract as extract,
+    flatnonzero as flatnonzero,
+    piecewise as piecewise,
+    select as select,
+)
+from .ops.beyond.construction import (
+    asanyarray as asanyarray,
+    ascontiguousarray as ascontiguousarray,
+    asfortranarray as asfortranarray,
+    frombuffer as frombuffer,
+    fromfunction as fromfunction,
+    fromiter as fromiter,
+    fromstring as fromstring,
+    require as require,
+)
+from .ops.beyond.index_tricks import (
+    c_ as c_,
+    index_exp as index_exp,
+    indices as indices,
+    ix_ as ix_,
+    mgrid as mgrid,
+    ndenumerate as ndenumerate,
+    ndindex as ndindex,
+    ogrid as ogrid,
+    r_ as r_,
+    ravel_multi_index as ravel_multi_index,
+    s_ as s_,
+    unravel_index as unravel_index,
+)
+from .ops.beyond.joining import (
+    append as append,
+    atleast_1d as atleast_1d,
+    atleast_2d as atleast_2d,
+    atleast_3d as atleast_3d,
+    block as block,
+    column_stack as column_stack,
+    dstack as dstack,
+    hstack as hstack,
+    row_stack as row_stack,
+    vstack as vstack,
+)
+from .ops.beyond.matrices import (
+    diag as diag,
+    diag_indices as diag_indices,
+    diag_indices_from as diag_indices_from,
+    diagflat as diagflat,
+    fill_diagonal as fill_diagonal,
+    mask_indices as mask_indices,
+    tri as tri,
+    tril_indices as tril_indices,
+    tril_indices_from as tril_indices_from,
+    triu_indices as triu_indices,
+    triu_indices_from as triu_indices_from,
+    vander as vander,
+)
+from .ops.beyond.ordering import (
+    argpartition as argpartition,
+    digitize as digitize,
+    lexsort as lexsort,
+    partition as partition,
+    sort_complex as sort_complex,
+)
+from .ops.beyond.placing import (
+    copyto as copyto,
+    place as place,
+    put as put,
+    put_along_axis as put_along_axis,
+    putmask as putmask,
+)
+from .ops.beyond.rearranging import (
+    delete as delete,
+    fliplr as fliplr,
+    flipud as flipud,
+    insert as insert,
+    resize as resize,
+    rollaxis as rollaxis,
+    rot90 as rot90,
+    trim_zeros as trim_zeros,
+)
+from .ops.beyond.sets import (
+    intersect1d as intersect1d,
+    setdiff1d as setdiff1d,
+    setxor1d as setxor1d,
+    union1d as union1d,
+    unique as unique,
+)
+from .ops.beyond.splitting import (
+    array_split as array_split,
+    dsplit as dsplit,
+    hsplit as hsplit,
+    split as split,
+    vsplit as vsplit,
+)
 from .kernels.user import kernel as kernel
 from .kernels.elementwise_kernel import ElementwiseKernel as ElementwiseKernel
 from .kernels.reduction_kernel import ReductionKernel as ReductionKernel
@@ -314,7 +417,7 @@ if not _TYPE_CHECKING:  # or type checkers would take every name for one that ex
     __all__ = [
         name
         for name, value in globals().items()
-        if not name.startswith("_") and (value in (fft, linalg, random) or type(value) is not type(_sys))
+        if not name.startswith("_") and (value in (fft, lib, linalg, random) or type(value) is not type(_sys))
     ]
 
     def __dir__() -> list[str]:

@@ -6,8 +6,8 @@ import math
 from typing import Any, NamedTuple
 
 from ..core import dtypes
-from ..core.array import VkArray, check_supported, default_dtype, empty
-from ..core.dtypes import CATEGORIES
+from ..core.array import ArrayLike, VkArray, check_supported, default_dtype, empty
+from ..core.dtypes import CATEGORIES, DType
 from ..kernels.compact import compress, nonzero
 from ..kernels.planned import planned
 from ..kernels.rows import ROWS, as_array, cast, check_array, check_operands, common_dtype
@@ -134,20 +134,33 @@ def unique_values(x: VkArray, /) -> VkArray:
     return compress(values, _is_first(values))
 
 
-@planned
-def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> VkArray:
-    """Whether each element of x1 equals an element of x2; whether it equals none of them with `invert`.
+def _check_kind(kind: str | None, dtype: DType) -> None:
+    """Raise ValueError for a method of `isin` that NumPy does not have, for the type or at all."""
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"isin: expected kind None, 'sort' or 'table', got {kind!r}.")
+    if kind == "table" and dtype.kind not in "biu":
+        raise ValueError(f"isin: kind='table' is for integers and bool, got {dtype}. Use None or 'sort'.")
 
-    Parameters: x1, x2 (arrays of any dtype and shape on one device; one of them may be a Python scalar); invert.
-    Returns an array of bool of the shape of x1. NaN equals nothing, -0 equals +0, in the promoted dtype of both.
-    Raises TypeError for other types, ValueError for different devices, OverflowError for a scalar outside the dtype.
-    Method: binary search in the sorted x2; for bool and complex numbers, groups of equal elements of both.
+
+@planned
+def isin(
+    element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
+) -> VkArray:  # fmt: skip
+    """Whether each element equals one of the test elements; whether it equals none of them with `invert`.
+
+    Parameters: element, test_elements (arrays of any dtype and shape on one device, numbers or lists); invert; assume_unique and
+    kind (None, "sort" or "table", which is for integers and bool) change nothing.
+    Returns an array of bool of the shape of the first. NaN equals nothing, -0 equals +0, in the promoted dtype of both.
+    Raises TypeError for other types, ValueError for different devices and another kind, OverflowError for a number outside the
+    dtype.
+    Method: binary search in the sorted test elements; for bool and complex numbers, groups of equal elements of both.
     Standard: set functions, `isin`.
     """
-    like = check_operands("isin", (x1, x2))
-    dtype = common_dtype("isin", (x1, x2))
+    like = check_operands("isin", (element, test_elements))
+    dtype = common_dtype("isin", (element, test_elements))
+    _check_kind(kind, dtype)
     check_supported(dtype, like._device, "isin")
-    elements, wanted = (as_array("isin", operand, dtype, like) for operand in (x1, x2))
+    elements, wanted = (as_array("isin", operand, dtype, like) for operand in (element, test_elements))
     compare = ROWS["not_equal" if invert else "equal"]
     if wanted.size == 1:
         return compare(elements, reshape(wanted, ()))
