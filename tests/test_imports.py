@@ -44,6 +44,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "kernels": ({*GROUND, *ARRAYS, "_vk"}, set()),
     "ops.creation": ({*GROUND, *ARRAYS, "kernels"}, {"numpy"}),  # asarray takes what NumPy can read
     "ops.beyond.random.parameters": ({*GROUND, *ARRAYS, "kernels", "ops"}, {"numpy"}),  # lists are checked on the host
+    "ops.beyond.protocols": ({"core", "io.interchange"}, {"numpy"}),  # NumPy's protocols
     "ops.inspection": ({"_vk", "core", "kernels", "ops"}, set()),
     "ops": ({*GROUND, *ARRAYS, "kernels"}, set()),
     "nn": ({*GROUND, *ARRAYS, "kernels", "ops"}, set()),

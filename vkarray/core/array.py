@@ -99,7 +99,6 @@ class VkArray(Methods):
 
     _is_place: bool
 
-    __array_ufunc__ = None  # NumPy leaves operators to this class (NEP 13)
     __array_priority__ = 1000
 
     def __init__(
@@ -227,6 +226,26 @@ class VkArray(Methods):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """A NumPy array with a copy of the values; `np.asarray(x)` calls this. Raises ValueError for copy=False."""
         return operations["to_numpy_protocol"](self, dtype, copy)
+
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """A ufunc of NumPy's: vkarray's own of that name computes it (NEP 13). Raises TypeError beside a NumPy array."""
+        return operations["array_ufunc"](self, function, method, *inputs, **kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A function of NumPy's: vkarray's own of that name computes it (NEP 18). Raises TypeError where there is none."""
+        return operations["array_function"](self, function, types, args, kwargs)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """The values as NumPy describes memory: a copy on the host. AttributeError for bfloat16, which NumPy lacks."""
+        if self._dtype is dtypes.bfloat16:
+            raise AttributeError(
+                "__array_interface__: NumPy has no bfloat16. Convert the array with astype(vkarray.float32)."
+            )
+        values = operations["to_numpy"](self)
+        return {
+            "shape": self._shape, "typestr": self._dtype.str, "version": 3, "data": values, "strides": values.strides,
+        }  # fmt: skip
 
     def __reduce__(self) -> tuple:
         return operations["unpickle"], (operations["to_numpy"](self), self._dtype.name)

@@ -7,7 +7,7 @@ the namespace, the tests, the documentation's tables, the accuracy report and th
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,7 +32,7 @@ class Row:
     out: "same", "bool" or "real" (the component type of a complex one); `integers` says what happens to integer
     operands: "keep" (they are in the category), "by width" (NumPy's float of that width) or "float64"; `booleans` says in
     which type a row computes for bool operands alone that its category lacks (None to refuse them), or with "truth" that
-    every operand is taken as true or false.
+    every operand is taken as true or false; `check` looks at the operands, converted, for what no kernel finds.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Row:
     integers: str = "keep"
     method: str = ""
     booleans: DType | str | None = None
+    check: Callable[[Sequence[Any]], None] | None = field(default=None, repr=False)
     operations: dict[DType, Operation] = field(default_factory=dict, repr=False)
 
     def compute_dtype(self, dtype: DType, operands: Sequence[Any]) -> DType:
@@ -101,6 +102,8 @@ class Row:
     def __call__(self, *operands: Any, out: VkArray | None = None) -> VkArray:
         """Apply the row to arrays and Python scalars, into `out` when given."""
         arrays = _common(self, operands)
+        if self.check is not None:
+            self.check(arrays)
         operation = self.operations.get(arrays[0]._dtype) or self.operation(arrays[0]._dtype)
         shape = arrays[0]._shape
         for array in arrays:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..core import dtypes, layout, promotion
 from ..core.array import ArrayLike, VkArray, check_supported, operations
 from ..core.dtypes import as_dtype
-from ..kernels import launch
+from ..core.tokens import within
+from ..kernels import faults, launch
 from ..kernels.planned import planned
 from ..kernels.rows import ROWS, cast, cast_operation, check_operands, common_dtype
+from ..kernels.scalars import Scalar
 from .ufunc import binary, ternary, ufunc, unary
 
 _FLOAT = {"category": "floating-point", "integers": "by width"}
@@ -41,8 +44,27 @@ floor_divide = binary("floor_divide", "real numeric", "vx_floor_divide(a, b)",
 remainder = binary("remainder", "real numeric", "vx_remainder(a, b)",
                    "The remainder of floor division, with the sign of the divisor (integer x % 0 is 0, as in NumPy).",
                    library="arithmetic", booleans=dtypes.int8)  # fmt: skip
+
+
+def _check_exponents(operands: Sequence[VkArray | Scalar]) -> None:
+    """Raise ValueError for a negative power of integers: at once for a number, at the next read for an array."""
+    exponent = operands[1]
+    if exponent._dtype.kind != "i":
+        return
+    if isinstance(exponent, Scalar):
+        if not within(exponent.value, 0, promotion.integer_range(exponent._dtype)[1]):
+            raise ValueError(
+                "pow: integers to negative integer powers are not allowed. Convert them to a floating type."
+            )
+    else:
+        faults.check_values(_NEGATIVE_POWER, exponent, 0, promotion.integer_range(exponent._dtype)[1])
+
+
+_NEGATIVE_POWER = faults.WrongValue(
+    ValueError, "pow: integers to the negative integer power {value} are not allowed. Convert them to a floating type."
+)
 pow = binary("pow", "numeric", "vx_pow(a, b)", "The first element raised to the power of the second (integers wrap around).",
-             library="power", booleans=dtypes.int8)  # fmt: skip
+             library="power", booleans=dtypes.int8, check=_check_exponents)  # fmt: skip
 negative = unary("negative", "numeric", {"integer": "-a", "else": "vx_negative(a)"}, "The negative of each element.",
                  library="arithmetic")  # fmt: skip
 positive = unary("positive", "numeric", "a", "A copy of each element.")
@@ -103,17 +125,34 @@ isnan = unary("isnan", expression={"integer": "false", "bool": "false", "else": 
 _BY_BITS = ("float32", "bfloat16", "complex64")
 
 
-def _comparison(name: str, category: str, by_bits: str, native: str, summary: str, boolean: str | None = None) -> Any:
-    expressions = {**dict.fromkeys(_BY_BITS, by_bits), "bool": boolean or native, "else": native}
+def _comparison(
+    name: str, category: str, by_bits: str, native: str, summary: str, boolean: str | None = None, wide: str | None = None
+) -> Any:  # fmt: skip
+    """A row of a comparison: of types by their bits, of bools, of complex128, and of others."""
+    expressions = {
+        **dict.fromkeys(_BY_BITS, by_bits),
+        "bool": boolean or native,
+        "complex128": wide or native,
+        "else": native,
+    }
     return binary(name, category, expressions, summary, library="/float32/comparison", result="bool")
 
 
 equal = _comparison("equal", "all", "vx_equal(a, b)", "a == b", "Whether the elements of each pair are equal.")
 not_equal = _comparison("not_equal", "all", "!vx_equal(a, b)", "a != b", "Whether the elements of each pair differ.")
-less = _comparison("less", "real", "vx_less(a, b)", "a < b", "Whether x1 < x2.", "!a && b")
-less_equal = _comparison("less_equal", "real", "vx_less_equal(a, b)", "a <= b", "Whether x1 <= x2.", "!a || b")
-greater = _comparison("greater", "real", "vx_less(b, a)", "a > b", "Whether x1 > x2.", "a && !b")
-greater_equal = _comparison("greater_equal", "real", "vx_less_equal(b, a)", "a >= b", "Whether x1 >= x2.", "a || !b")
+
+
+def _order(name: str, by_bits: str, sign: str, summary: str, boolean: str) -> Any:
+    """An order of numbers; complex ones are compared as NumPy does, by the real part, then by the imaginary one."""
+    strict = sign[0]
+    wide = f"(a.x {strict} b.x && a.y == a.y && b.y == b.y) || (a.x == b.x && a.y {sign} b.y)"
+    return _comparison(name, "all", by_bits, f"a {sign} b", summary, boolean, wide)
+
+
+less = _order("less", "vx_less(a, b)", "<", "Whether x1 < x2.", "!a && b")
+less_equal = _order("less_equal", "vx_less_equal(a, b)", "<=", "Whether x1 <= x2.", "!a || b")
+greater = _order("greater", "vx_less(b, a)", ">", "Whether x1 > x2.", "a && !b")
+greater_equal = _order("greater_equal", "vx_less_equal(b, a)", ">=", "Whether x1 >= x2.", "a || !b")
 
 # -- logic and bits ---------------------------------------------------------------------------------------------
 

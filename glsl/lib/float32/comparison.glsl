@@ -11,5 +11,12 @@ bool vx_less_equal(float a, float b) { return !vx_either_is_nan(a, b) && vx_orde
 
 // Complex numbers.
 bool vx_equal(vec2 a, vec2 b) { return vx_equal(a.x, b.x) && vx_equal(a.y, b.y); }
+// As NumPy orders them: by the real part, then by the imaginary one.
+bool vx_less(vec2 a, vec2 b) {
+    return vx_less(a.x, b.x) && !vx_either_is_nan(a.y, b.y) || vx_equal(a.x, b.x) && vx_less(a.y, b.y);
+}
+bool vx_less_equal(vec2 a, vec2 b) {
+    return vx_less(a.x, b.x) && !vx_either_is_nan(a.y, b.y) || vx_equal(a.x, b.x) && vx_less_equal(a.y, b.y);
+}
 
 #endif

@@ -152,10 +152,9 @@ def take(
     a value, for an index out of range. Standard: indexing functions, `take`.
     """
     x = ravel(x) if axis is None else check_array("take", x)
-    indices = placed(
-        "take", _index_array("take", indices, x), x._shape[0 if axis is None else axis] if x.ndim else 1, mode
-    )
-    result = indexing.take(x, indices, axis=0 if axis is None else axis)
+    axis = layout.normalize_axis(0 if axis is None else axis, x.ndim, "take")
+    indices = placed("take", _index_array("take", indices, x), x._shape[axis], mode)
+    result = indexing.take(x, indices, axis=axis)
     return result if out is None else operations["write"]("take", out, result)
 
 

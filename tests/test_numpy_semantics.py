@@ -1,0 +1,170 @@
+"""What an array does where the standard leaves it open: what NumPy's does."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import vkarray as vx
+
+pytestmark = pytest.mark.usefixtures("numpy_types")
+
+# Each is run with NumPy and with vkarray; what it returns is compared in value, type and shape.
+PROGRAMS = {
+    "swap of elements": "a = np.array([1, 2, 3]); a[0], a[1] = a[1], a[0]; result = a",
+    "an element is a value": "a = np.array([1.0, 2.0]); b = a[0]; a[0] = 5; result = b",
+    "an element of a matrix is a value": "a = np.ones((2, 2)); b = a[1, 1]; a[1, 1] = 5; result = b",
+    "ellipsis gives a view": "a = np.array([1.0, 2.0]); b = a[0, ...]; a[0] = 5; result = b",
+    "a row is a view": "a = np.ones((2, 2)); b = a[1]; a[1, 1] = 5; result = b",
+    "in place on a value": "a = np.array([1, 2]); b = a[0]; c = b; b += 10; result = c",
+    "in place on a sum": "s = np.array([1, 2]).sum(); t = s; s += 1; result = t",
+    "in place on an array of 0 dimensions": "a = np.zeros(()); b = a; a += 1; result = b",
+    "in place on a view of 0 dimensions": "a = np.zeros(2); b = a[1, ...]; b += 1; result = a",
+    "in place on rows": "a = np.zeros((2, 3))\nfor row in a: row += 1\nresult = a",
+    "in place on elements": "a = np.zeros(3)\nfor x in a: x += 1\nresult = a",
+    "in place on one element": "a = np.zeros(3); a[1] += 2; result = a",
+    "a list as operand": "result = np.array([1, 2]) + [0.5, 1]",
+    "a tuple as operand": "result = (1, 2) * np.array([3, 4])",
+    "a range": "result = np.array(range(5)) + range(5)",
+    "assignment of a list": "a = np.zeros((2, 2)); a[0] = [1, 2]; result = a",
+    "assignment truncates": "a = np.array([1, 2]); a[0] = 2.9; a[1:] = np.array([-3.5]); result = a",
+    "assignment to bool": "a = np.zeros(3, dtype=bool); a[1] = 5; result = a",
+    "same kind in place": "a = np.ones(2, np.float32); a += np.ones(2, np.float64); result = a",
+    "same kind of integers in place": "a = np.ones(2, np.int32); a += np.arange(2); result = a",
+    "bool and bool": "a = np.array([True, False]); result = [a + a, a * a, a ** a, a // np.array([True, True]), abs(a), a & a]",
+    "maxima of bool": "a = np.array([True, False]); result = [a.max(), a.min(), a.sum(), a.mean(), np.argmax(a), np.diff(a)]",
+    "scalars of NumPy in promotion": "result = np.array([250], np.uint8) + host.int64(10)",
+    "float64 scalar": "result = np.array([1.5], np.float32) * host.float64(2)",
+    "weak numbers": "result = np.array([1.5], np.float32) * 2.0",
+    "size 1 is true": "result = bool(np.array([[3]]))",
+    "compared with None": "result = np.array([1, 2]) == None",
+    "compared with text": "result = np.array([1, 2]) != 'a'",
+    "transposes of all ranks": "result = [np.arange(3).T, np.ones((2, 3, 4)).T, np.array(1.0).T]",
+    "round": "result = round(np.array([1.256, 2.5])[0], 2)",
+    "round without digits": "result = round(np.array([2.5])[0])",
+    "strides": "a = np.ones((2, 3), np.int16); result = [a.strides, a.T.strides, a[:, ::2].strides, a.nbytes, a.itemsize]",
+    "shape is assigned": "a = np.arange(6); a.shape = 2, 3; result = a",
+    "real is assigned": "a = np.zeros(2, complex); a.real = [1, 2]; a.imag[1] = 3; result = a",
+    "a dictionary": "counts = {}\nfor v in np.array([3, 1, 3]): counts[int(v)] = counts.get(int(v), 0) + 1\n"
+                    "result = sorted(counts.items())",
+    "keys are values": "result = sorted(float(v) for v in {*np.array([2.0, 1.0, 2.0])})",
+    "formatted": "a = np.array([1.23456]); result = f'{a[0]:.2f} {a.sum():8.3f} {a.mean():e}'",
+    "types": "result = [np.float32 == host.float32, np.array([1]).dtype == 'int64', np.zeros(2).dtype == float, "
+             "np.ones(2, np.uint8).dtype.kind, np.ones(2, complex).dtype.itemsize]",
+    "types of types": "result = [np.issubdtype(np.array([1.0]).dtype, np.floating), np.issubdtype(int, np.integer), "
+                      "np.issubdtype(np.uint8, np.signedinteger), isinstance(np.array([1])[0], np.integer)]",
+    "scalar types are called": "result = [np.float32(3), np.int64(2.7), np.bool_(0), np.uint8(7) + np.uint8(3)]",
+    "functions of numbers": "result = [np.sqrt(2), np.exp(1j), np.maximum(3, 4.5), np.add(1, 2), np.sin([0, 1])]",
+    "reductions of lists": "result = [np.sum([1, 2]), np.mean([1, 2]), np.max([[1, 5]], 1), np.any([0, 1]), np.std([1.0, 2.0])]",
+    "positions": "a = np.arange(6.0).reshape(2, 3); result = [np.mean(a, 0), np.sum(a, 1), a.max(0), np.cumsum(a, 1), a.argmax(1)]",
+    "out": "a = np.arange(3.0); b = np.empty(3); np.multiply(a, 2, out=b); np.add(b, 1, b); np.cumsum(b, out=b); result = b",
+    "where": "a = np.arange(4.0); b = np.zeros(4); np.sqrt(a, out=b, where=a > 1); result = [b, np.sum(a, where=a > 1)]",
+    "initial": "result = [np.max([], initial=3), np.sum([1, 2], initial=10), np.prod([2.0], initial=3)]",
+    "ddof": "result = [np.var([1.0, 2.0, 4.0], ddof=1), np.std([[1.0, 2.0], [3.0, 7.0]], axis=0, ddof=1, keepdims=True)]",
+    "dtype of reductions": "result = [np.sum([1, 2], dtype=float), np.mean(np.ones(2, np.float32), dtype=np.float64)]",
+    "ufuncs": "result = [np.add.reduce([1, 2, 3]), np.multiply.accumulate([1, 2, 3]), np.subtract.outer([1, 2], [3, 4]), "
+              "np.add.nin, np.add.nout, np.maximum.reduce([[1, 5], [3, 2]], axis=1), np.add.reduceat(np.arange(8), [0, 4, 1, 5])]",
+    "at": "a = np.zeros(3); np.add.at(a, [0, 0, 2], [1.0, 2.0, 5.0]); result = a",
+    "creation": "result = [np.zeros(3, int), np.ones((2, 2), 'f4'), np.full(2, [1, 2]), np.arange(3, dtype=float), "
+                "np.linspace(0, 1, 5), np.linspace(0, 10, 4, dtype=int), np.eye(2, 3, 1), np.arange(1, 2, 0.25)]",
+    "arrays of arrays": "a = np.arange(3); result = [np.array([a, a * 2]), np.array([a[0], 1.5]), np.array([[1, 2]], ndmin=3)]",
+    "order": "a = np.arange(6).reshape(2, 3); result = [a.ravel('F'), a.reshape((3, 2), order='F'), a.flatten('F')]",
+    "joining": "result = [np.concatenate([[1, 2], [3]]), np.stack(([1, 2], [3.5, 4])), np.concatenate(([[1]], [[2]]), 1)]",
+    "where of one argument": "result = list(np.where(np.array([0, 3, 0, 5])))",
+    "clip": "result = [np.clip([1, 5], 2, 4), np.clip(np.array([1.5]), None, 1), np.array([1, 9]).clip(0.5, 3.5)]",
+    "take": "a = np.arange(6).reshape(2, 3); result = [a.take([0, 5]), np.take(a, [1], 1), a.take([7], mode='wrap')]",
+    "logic of numbers": "a = np.array([0, 2, 3]); result = [np.logical_and(a, [1, 0, 1]), np.logical_not(a), ~(a > 1)]",
+    "bytes": "result = np.arange(3, dtype=np.int16).tobytes()",
+    "unpacking": "a, b = np.array([[1, 2], [3, 4]]); x, y = a; result = [a, int(x), y]",
+    "in": "result = [2 in np.array([1, 2]), 5 in np.array([[1, 2]])]",
+    "integer loops": "a = np.array([3, 4]); result = [list(range(a[0])), [10, 20, 30, 40][a[0]], 'x' * a[1]]",
+    "divmod": "a = np.array([7, -7]); result = list(divmod(a, 3))",
+    "matrix products": "a = np.array([[1, 2], [3, 4]]); result = [a @ [1, 1], a.dot(a), np.dot([1, 2], [3, 4]), np.matmul(a, a)]",
+}  # fmt: skip
+
+
+def run(program: str, np_: object) -> object:
+    names = {"np": np_, "host": np}
+    exec(program, names)
+    return names["result"]
+
+
+def compared(got: object, expected: object) -> None:
+    if isinstance(expected, (list, tuple)):
+        assert type(got) is type(expected)
+        assert len(got) == len(expected)
+        for one, other in zip(got, expected, strict=True):
+            compared(one, other)
+    elif isinstance(expected, (np.ndarray, np.generic)):
+        assert type(got) is vx.VkArray
+        assert got.shape == expected.shape
+        assert got.dtype == expected.dtype
+        np.testing.assert_allclose(np.asarray(got), expected, rtol=1e-6)
+    else:
+        assert got == expected
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_numpy_does(name: str) -> None:
+    compared(run(PROGRAMS[name], vx), run(PROGRAMS[name], np))
+
+
+REFUSED = {
+    "negative powers of integers": (ValueError, "np.array([2]) ** -1"),
+    "negative powers of integers in an array": (ValueError, "float((np.array([2, 3]) ** np.array([1, -1])).sum())"),
+    "truth of many": (ValueError, "bool(np.array([1, 2]))"),
+    "hash of many": (TypeError, "hash(np.array([1, 2]))"),
+    "difference of bools": (TypeError, "np.array([True]) - np.array([True])"),
+    "negative of bools": (TypeError, "-np.array([True])"),
+    "floats in place": (TypeError, "np.array([1]).__iadd__(np.array([0.5]))"),
+    "too large": (OverflowError, "np.array([1], np.uint8).__setitem__(0, 300)"),
+    "NaN in integers": (ValueError, "np.array([1]).__setitem__(0, float('nan'))"),
+    "ragged": (ValueError, "np.array([[1], [2, 3]])"),
+    "an array as index": (TypeError, "range(np.array([1]))"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_numpy_refuses(name: str) -> None:
+    error, program = REFUSED[name]
+    for np_ in (np, vx):
+        with pytest.raises(error):
+            eval(program, {"np": np_})
+
+
+OPERATORS = ("+", "-", "*", "/", "//", "%", "**", "<", "==", "&", "|", "<<")
+TYPES = (
+    "bool",
+    "int8",
+    "uint8",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("first", TYPES)
+def test_types_of_operators(first: str, operator: str) -> None:
+    """The types of results are NumPy's for arrays, scalars of NumPy's and Python's numbers; so is what is refused."""
+    others = [np.ones(2, name) for name in TYPES] + [np.dtype(name).type(1) for name in TYPES] + [True, 1, 1.0, 1j]
+    for other, swapped in itertools.product(others, (False, True)):
+        outcomes = []
+        for np_ in (np, vx):
+            own = np_.asarray([1, 2], dtype=first)
+            given = np_.asarray(other) if isinstance(other, np.ndarray) else other
+            names = {"x": given if swapped else own, "y": own if swapped else given}
+            try:
+                with np.errstate(all="ignore"):
+                    outcomes.append(str(eval(f"x {operator} y", names).dtype))
+            except TypeError:
+                outcomes.append("refused")
+        assert outcomes[0] == outcomes[1], f"{first} {operator} {other!r} (swapped: {swapped})"

@@ -1,0 +1,73 @@
+"""NumPy's functions given arrays of vkarray's (NEP 13 and NEP 18): vkarray's function of that name computes on the device."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from ...core.array import VkArray, operations
+from ...io.interchange import to_numpy
+
+# Functions that write values out as text or bytes: NumPy's own do that with the values on the host.
+_ON_THE_HOST = {
+    "array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed", "format_float_positional",
+    "format_float_scientific", "result_type", "can_cast", "min_scalar_type", "common_type", "may_share_memory", "shares_memory",
+}  # fmt: skip
+
+
+def _namespace() -> ModuleType:
+    return sys.modules["vkarray"]
+
+
+def _found(function: Any) -> Any:
+    """The function of vkarray's that has the place and the name of one of NumPy's, or None."""
+    module: Any = _namespace()
+    for part in (getattr(function, "__module__", None) or "numpy").split(".")[1:]:
+        if not part.startswith("_"):
+            module = getattr(module, part, None)
+    return getattr(module, function.__name__, None)
+
+
+def array_function(x: VkArray, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`numpy.function(*args, **kwargs)` with an array of vkarray's among the arguments. Raises TypeError where there is none."""
+    if not all(issubclass(one, VkArray) or one.__module__.partition(".")[0] == "numpy" for one in types):
+        return NotImplemented
+    if function.__name__ in _ON_THE_HOST:
+        return function(*map(_on_host, args), **{name: _on_host(value) for name, value in kwargs.items()})
+    own = _found(function)
+    if own is None:
+        raise TypeError(
+            f"numpy.{function.__name__}: vkarray has no function of that name to compute it on the device. Convert the array "
+            f"with numpy.asarray first."
+        )
+    return own(*args, **kwargs)
+
+
+def _on_host(value: Any) -> Any:
+    return to_numpy(value) if type(value) is VkArray else value
+
+
+def array_ufunc(x: VkArray, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """A ufunc of NumPy's with an array of vkarray's among the operands. Raises TypeError beside a NumPy array."""
+    import numpy as np
+
+    name = function.__name__
+    for one in (*inputs, *(kwargs.get("out") or ())):
+        if isinstance(one, np.ndarray) and one.ndim:
+            raise TypeError(
+                f"{name}: got a vkarray array and a numpy.ndarray; nothing is copied to the device silently. Convert it with "
+                f"vkarray.asarray, or this array with numpy.asarray."
+            )
+    own = getattr(_namespace(), name, None)
+    if own is None:
+        raise TypeError(
+            f"numpy.{name}: vkarray has no function of that name to compute it on the device. Convert the array with "
+            f"numpy.asarray first."
+        )
+    if "out" in kwargs and len(kwargs["out"]) == 1:
+        kwargs["out"] = kwargs["out"][0]
+    return (own if method == "__call__" else getattr(own, method))(*inputs, **kwargs)
+
+
+operations.update(array_function=array_function, array_ufunc=array_ufunc)
