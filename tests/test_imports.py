@@ -26,7 +26,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "shaders.archive": (set(), set()),
     "shaders.module": ({"errors"}, set()),
     "shaders": (GROUND, set()),
-    "core.dtypes": ({"configuration", "errors"}, set()),
+    "core.dtypes": ({"configuration", "errors"}, {"numpy"}),  # a type says which of NumPy's it is
     "core.promotion": ({"core.dtypes", "core.tokens", "errors"}, set()),
     "core.tokens": (set(), set()),
     "core.layout": ({"errors"}, set()),

@@ -64,6 +64,12 @@ def _floating_name(value: Any) -> str:
     return name
 
 
+def _time_of_checks(value: Any) -> str:
+    if value not in ("now", "later"):
+        raise ValueError("expected now or later")
+    return str(value)
+
+
 def _optional_count(value: Any) -> int | None:
     return None if value is None else _whole(value, math.inf, "expected a whole number, 0 or more")
 
@@ -154,6 +160,14 @@ SWITCHES: tuple[Switch, ...] = (
         "float32 or float64",
         "The type of Python floats, and of what integers lead to: NumPy's own types with float64 (see `set_default_dtype`).",
     ),
+    _switch(
+        "check",
+        _time_of_checks,
+        "now",
+        "now or later",
+        "When wrong values, such as an index out of range, are told: at the call where the host sees the device's memory (CPU "
+        "drivers, integrated GPUs), or later: when a value is next read. Elsewhere it is always later.",
+    ),
     _switch("compare", _boolean, False, "0 or 1", "Compare the result of every operation with NumPy's."),
     _switch(
         "cache",
@@ -187,6 +201,7 @@ class Configuration:
     validation: bool
     guard: bool
     check_barriers: bool
+    check: str
     default_float: str
     compare: bool
     cache: Path | None

@@ -128,7 +128,7 @@ def test_array_shares_memory_with_tensor():
     tensor = torch.zeros(4, 6, device=DEVICE)
     view = tensor.t()[1::2]
     array = vt.as_array(view)
-    assert (array.shape, array.strides) == (tuple(view.shape), view.stride())
+    assert (array.shape, array.element_strides) == (tuple(view.shape), view.stride())
     array[0, 0] = 5.0
     tensor[2, 3] = 7.0
     assert view.cpu().tolist() == vx.asarray(array).tolist() == array.tolist()
@@ -177,7 +177,7 @@ def test_to_vulkan_and_to_torch(dtype):
         assert array.dtype.name == str(dtype).removeprefix("torch.")
         assert torch.equal(vt.to_torch(array), view)
         assert torch.equal(vt.to_torch(array, device=DEVICE).cpu(), view)
-    assert vt.to_vulkan(host.transpose(0, 1)).strides == host.transpose(0, 1).stride()
+    assert vt.to_vulkan(host.transpose(0, 1)).element_strides == host.transpose(0, 1).stride()
     assert torch.equal(vt.to_torch(array[..., None]), view[..., None])
 
 

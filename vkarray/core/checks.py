@@ -71,6 +71,12 @@ def of(device: Device) -> Checks:
     return found
 
 
+def are_waiting(device: Device) -> bool:
+    """Whether work has left a check with the device."""
+    found = _checks.get(device)
+    return found is not None and bool(found.waiting)
+
+
 def run(device: Device) -> None:
     """What a read of a value from the device does afterwards. Raises the error of a deferred check."""
     found = _checks.get(device)

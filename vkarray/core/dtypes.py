@@ -64,6 +64,17 @@ class DType(metaclass=_Types):
         """The type itself, which makes scalars as the scalar types of NumPy do."""
         return self
 
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype of that name, by which `numpy.dtype(vkarray.float32)` finds it. AttributeError for bfloat16."""
+        import numpy
+
+        if self is bfloat16:
+            raise AttributeError("dtype: NumPy has no bfloat16. Take vkarray.float32 instead.")
+        return numpy.dtype(self.name)
+
+    __numpy_dtype__ = dtype
+
     def __call__(self, value: Any = 0, /) -> Any:
         """An array of this type, of 0 dimensions for a number. Raises as `asarray` does."""
         return DType.make(float(value) if isinstance(value, str) else value, dtype=self)

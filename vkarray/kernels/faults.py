@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import functools
 import struct
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from .. import configuration
 from ..core import checks, dtypes, promotion
 from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import CATEGORIES, DType
@@ -51,6 +55,8 @@ class WrongValue(NamedTuple):
         return self.text.format(value=shown, length=length)
 
 
+_PACKAGE = str(Path(__file__).parent.parent)
+_LINES = 5  # of code that an error names
 _faults: list[Fault] = []  # by code, counted from 1
 _codes: dict[Fault, int] = {}
 _lock = threading.Lock()
@@ -75,6 +81,7 @@ class Status:
     """The words in which kernels that a thread starts note the first wrong value, until they are checked."""
 
     def __init__(self, device: Device) -> None:
+        self.lines: dict[str, None] = {}  # of the user's code that left work to check
         self.array = empty((6,), dtypes.int32, device)
         device.upload(self.array._buffer, 0, bytes(24))
 
@@ -86,7 +93,20 @@ class Status:
         if not code:
             return None
         fault = _faults[code - 1]
-        return fault.error(fault.describe(value, axis, length))
+        text, lines = fault.describe(value, axis, length), list(self.lines)
+        if tells_at_once(self.array._device) or not lines:
+            return fault.error(text)
+        known = f"{text} (It was asked for at {lines[0]}.)"
+        several = f"{text} (It was asked for at one of {', '.join(lines[-_LINES:])}.)"
+        return fault.error(known if len(lines) == 1 else several)
+
+    def note_line(self) -> None:
+        """Note the line of the user's code that calls, where the error will come later."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+            frame = frame.f_back
+        if frame is not None and len(self.lines) < 1000:
+            self.lines[f"{frame.f_code.co_filename}:{frame.f_lineno}"] = None
 
 
 def kept_check(device: Device) -> Status | None:
@@ -101,6 +121,13 @@ def keep_check(device: Device, check: Status | None) -> None:
         waiting.pop(thread, None)
     else:
         waiting[thread] = check
+        if not tells_at_once(device):
+            check.note_line()
+
+
+def tells_at_once(device: Device) -> bool:
+    """Whether wrong values are told at the call: where the host sees the device's memory, unless it is to be later."""
+    return device.limits.host_memory == "cached" and configuration.current().check == "now"
 
 
 def renewed_check(device: Device) -> Status:

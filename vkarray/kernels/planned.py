@@ -13,6 +13,7 @@ from .. import _vk, configuration
 from .._vk import watch
 from .._vk.pointer import Pointer
 from .._vk.watch import watches
+from ..core import checks
 from ..core.array import VkArray
 from ..core.tokens import Noticed, token
 from . import faults, tuning
@@ -316,6 +317,15 @@ class _OfArrays(Repeat):
         return array
 
 
+def told(found: Any, arrays: Sequence[VkArray]) -> Any:
+    """What a call returns, once wrong values that its kernels found are told where that is to be at once."""
+    if arrays:
+        device = arrays[0]._device
+        if checks.are_waiting(device) and faults.tells_at_once(device):
+            checks.run(device)
+    return found
+
+
 FLOATS = frozenset((float, complex))
 _NUMBERS = frozenset((int, float, complex))
 
@@ -363,7 +373,7 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
                 return call(*args, **kwargs)
         settings = configuration.current()
         if not noted or not (arrays or creates) or settings.compare:
-            return inner(*args, **kwargs)
+            return told(inner(*args, **kwargs), arrays)
         key.append(settings.default_float)
         if not arrays:
             key.append(_vk.open_device(None))
@@ -377,6 +387,6 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
         found = plans.call(inner, key, device, buffers, addresses, arrays, scalars, args, kwargs)
         if creates and type(found) is VkArray and not found._shape:
             found._is_place = True
-        return found
+        return told(found, arrays)
 
     return call

@@ -37,6 +37,8 @@ def astype(x: ArrayLike, dtype: Any, /, *, copy: bool = True, device: Any = None
 def _dtype_of(value: Any, function: str) -> DType:
     if type(value) is VkArray:
         return value._dtype
+    if isinstance(value, DType):
+        return value
     return as_dtype(value.dtype if hasattr(value, "dtype") and not isinstance(value, type) else value, function)
 
 

@@ -41,7 +41,19 @@ def array_function(x: VkArray, function: Any, types: Any, args: tuple[Any, ...],
             f"numpy.{function.__name__}: vkarray has no function of that name to compute it on the device. Convert the array "
             f"with numpy.asarray first."
         )
-    return own(*args, **kwargs)
+    device = x._device
+    return own(
+        *(_on_device(one, device) for one in args), **{name: _on_device(one, device) for name, one in kwargs.items()}
+    )
+
+
+def _on_device(value: Any, device: Any) -> Any:
+    """An argument with vkarray's arrays in place of NumPy's: who calls NumPy's function with both asks for them together."""
+    if isinstance(value, (list, tuple)) and any(type(one).__module__ == "numpy" for one in value):
+        return type(value)(_on_device(one, device) for one in value) if type(value) in (list, tuple) else value
+    found: Any = value
+    is_array = type(found).__module__ == "numpy" and type(found).__name__ == "ndarray"
+    return operations["asarray"](found, device=device) if is_array and found.dtype.kind in "biufc" else value
 
 
 def _on_host(value: Any) -> Any:
