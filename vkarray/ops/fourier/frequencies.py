@@ -24,7 +24,7 @@ def _spacing(name: str, n: Any, d: Any, dtype: DType | None) -> tuple[int, DType
         raise TypeError(f"{name}: expected a real number for the sample spacing d, got {d!r}.")
     if d == 0:
         raise ValueError(f"{name}: the sample spacing d is 0; expected a positive number such as 1.0.")
-    wanted = dtypes.float32 if dtype is None else as_dtype(dtype, name)
+    wanted = dtypes.default_floating() if dtype is None else as_dtype(dtype, name)
     if wanted not in CATEGORIES["real floating"]:
         raise TypeError(f"{name}: expected a real floating-point dtype, got {wanted}.")
     return points, wanted
@@ -36,10 +36,10 @@ def _frequencies(numbers: Callable[[DType, Any], VkArray], n: int, d: float, dty
     return cast(operations["divide"](numbers(wide, as_device(device)), float(n * d)), dtype)
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Any = None) -> VkArray:
+def fftfreq(n: int, /, d: float = 1.0, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """The frequencies of the results of `fft`: 0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1, divided by n d.
 
-    Parameters: n, the number of points; d, the sample spacing; dtype (real floating; default float32); device.
+    Parameters: n, the number of points; d, the sample spacing; dtype (real floating; the default floating type by default); device.
     Returns an array of shape (n,), in cycles per unit of d. Raises ValueError for n < 1 and d = 0, TypeError for a dtype
     that is not real floating, FeatureError for one the device lacks. Standard: `fft.fftfreq`.
     """
@@ -52,7 +52,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: An
     return _frequencies(numbers, count, d, wanted, device)
 
 
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Any = None) -> VkArray:
+def rfftfreq(n: int, /, d: float = 1.0, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """The frequencies of the results of `rfft`: 0, 1, ..., n // 2, divided by n d.
 
     Parameters and errors as for `fftfreq`. Returns an array of shape (n // 2 + 1,). Standard: `fft.rfftfreq`.
