@@ -26,6 +26,13 @@ def numpy_types():
         yield
 
 
+@pytest.fixture
+def told_later():
+    """Wrong values are told at the next read, as where the host does not see the device's memory."""
+    with vx.config(check="later"):
+        yield
+
+
 @pytest.fixture(scope="session")
 def device():
     return vx.asarray(0).device

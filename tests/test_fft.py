@@ -369,6 +369,7 @@ def test_does_not_change_its_operand():
 # -- types ------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("numpy_types")
 @pytest.mark.parametrize("dtype", supported(dtypes.CATEGORIES["real"]), ids=str)
 def test_result_types(dtype, device):
     wide = dtype is vx.float64 or "floating" not in dtype.category

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -449,6 +450,7 @@ def test_broadcast_view_is_not_written_to():
         view[0] = 1
 
 
+@pytest.mark.usefixtures("told_later")
 @pytest.mark.parametrize(
     ("run", "text"),
     [
@@ -470,6 +472,7 @@ def test_index_array_out_of_range_raises_at_the_next_read(run, text):
     np.asarray(result)  # the error was raised once; what could be read or written, was
 
 
+@pytest.mark.usefixtures("told_later")
 def test_writing_out_of_range_leaves_everything_else_alone():
     whole = vx.asarray(numbered((10,)))
     part = whole[3:6]
@@ -481,6 +484,27 @@ def test_writing_out_of_range_leaves_everything_else_alone():
     check(whole, expected)
 
 
+@pytest.mark.parametrize("form", ["list", "NumPy's array", "array"])
+def test_index_out_of_range_is_told_at_the_call(form, device):
+    array = vx.asarray(numbered((3, 4)))
+    index = {"list": [0, 3], "NumPy's array": np.array([0, 3]), "array": vx.asarray([0, 3])}[form]
+    if device.limits.host_memory != "cached":
+        pytest.skip(f"the host does not see the memory of {device.name} cached: it is told at the next read")
+    for _ in range(4):  # as it is, watched and by a plan
+        with pytest.raises(IndexError, match="index 3 is out of bounds for axis 0 of length 3"):
+            array[index]
+        with pytest.raises(IndexError, match="index 3 is out of bounds for axis 0 of length 3"):
+            array[index] = 1
+
+
+def test_an_error_that_comes_later_names_the_line(told_later):
+    array = vx.asarray(numbered((3, 4)))
+    for _ in range(4):
+        chosen = array[vx.asarray([0, 3])]
+        with pytest.raises(IndexError, match=rf"It was asked for at .*{Path(__file__).name}:\d+\."):
+            np.asarray(chosen)
+
+
 def test_arguments_of_take():
     array = vx.asarray(numbered((3, 4)))
     index = vx.asarray([0])
@@ -488,7 +512,7 @@ def test_arguments_of_take():
         (lambda: vx.take(array, index, axis=0, mode="round"), ValueError, "take: expected mode"),
         (lambda: vx.take(array, index, axis=2), IndexError, "axis 2 is out of range"),
         (lambda: vx.take(array, vx.asarray([0.0]), axis=0), TypeError, "take: expected integer"),
-        (lambda: vx.take(array, "0", axis=0), TypeError, "take: expected"),
+        (lambda: vx.take(array, "0", axis=0), TypeError, "expected numbers, got str"),
         (lambda: vx.take_along_axis(array, index), ValueError, "take_along_axis: expected indices of the rank of x"),
         (lambda: vx.take_along_axis(array, vx.asarray(numbered((2, 1)))), ValueError, "take_along_axis: shapes"),
         (lambda: vx.nonzero(vx.asarray(1)), ValueError, "nonzero: expected at least 1 dimension"),

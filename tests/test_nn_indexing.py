@@ -193,6 +193,7 @@ def test_masks():
         nn.masked_scatter(device, vx.asarray(mask), values[:3])
 
 
+@pytest.mark.usefixtures("told_later")
 def test_an_index_out_of_range_raises_and_touches_nothing_else():
     x = vx.zeros((4, 3))
     bad = vx.asarray(np.array([0, 4], np.int32))

@@ -93,6 +93,7 @@ def index_error_of(read) -> str:
     return ""
 
 
+@pytest.mark.usefixtures("told_later")
 def test_an_index_error_reaches_the_thread_that_indexed():
     x = vx.arange(5)
     for _ in range(20):
@@ -103,6 +104,7 @@ def test_an_index_error_reaches_the_thread_that_indexed():
         assert x.tolist() == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.usefixtures("told_later")
 def test_an_index_error_reaches_whoever_reads_first_and_the_thread_that_indexed():
     x = vx.arange(5)
     results = []
@@ -119,6 +121,7 @@ def test_an_index_error_reaches_whoever_reads_first_and_the_thread_that_indexed(
     assert "take: index 9" in index_error_of(x.tolist)  # the thread has ended before it read
 
 
+@pytest.mark.usefixtures("told_later")
 def test_checks_wait_for_their_turn():
     """Bad indices of two threads raise one after the other."""
     x = vx.arange(5)
@@ -129,6 +132,7 @@ def test_checks_wait_for_their_turn():
     assert sorted(index_error_of(x.tolist)[:14] for _ in range(3)) == ["", "take: index 7 ", "take: index 8 "]
 
 
+@pytest.mark.usefixtures("told_later")
 @pytest.mark.parametrize("lost", [False, True])
 def test_checks_end_with_their_device(device, lost):
     other = type(device)(device.physical)

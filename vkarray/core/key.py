@@ -14,10 +14,14 @@ _ALL = slice(None)
 
 
 class Advanced(NamedTuple):
-    """An array in a key. It consumes 1 dimension (integers), its own rank (a mask) or none (a single bool)."""
+    """An array in a key. It consumes 1 dimension (integers), its own rank (a mask) or none (a single bool).
+
+    `limits` are the smallest and the largest of indices that the host knows.
+    """
 
     array: Any
     consumes: int
+    limits: tuple[int, int] | None = None
 
 
 class IndexedAxis(NamedTuple):

@@ -44,10 +44,12 @@ def _entry(item: Any, x: VkArray, function: str) -> Any:
         return item
     if isinstance(item, bool):
         return _truth(item, x)
+    limits = None
     if type(item) is not VkArray:
         if type(item).__module__ == "numpy" and getattr(item, "ndim", None) == 0:
             return _entry(item.item(), x, function)
         if isinstance(item, (list, tuple)) or hasattr(item, "__array__"):
+            limits = _limits(item)
             item = _uploaded(item, x)
         elif hasattr(item, "__index__"):
             return item.__index__()
@@ -66,7 +68,16 @@ def _entry(item: Any, x: VkArray, function: str) -> Any:
         )
     if item._shape == ():
         return _truth(bool(item), x) if dtype is dtypes.bool_ else int(item)
-    return Advanced(item, item.ndim if dtype is dtypes.bool_ else 1)
+    return Advanced(item, item.ndim if dtype is dtypes.bool_ else 1, limits if dtype is not dtypes.bool_ else None)
+
+
+def _limits(item: Any) -> tuple[int, int] | None:
+    """The smallest and the largest of indices on the host, so that one out of range is told at once."""
+    if isinstance(item, (list, tuple)):
+        plain = bool(item) and all(type(one) is int for one in item)
+        return (min(item), max(item)) if plain else None
+    values = item.__array__()
+    return (int(values.min()), int(values.max())) if values.size and values.dtype.kind in "iu" else None
 
 
 def _truth(value: bool, x: VkArray) -> Advanced:
@@ -133,6 +144,11 @@ def _indices(entries: Sequence[Any], x: VkArray, function: str) -> tuple[Selecti
         else:
             without_masks.append(entry)
     selection = select(without_masks, x._shape, x._strides, function)
+    for one, entry in zip(
+        selection.indexed, (entry for entry in without_masks if type(entry) is Advanced), strict=True
+    ):
+        for index in entry.limits or ():
+            check_index(index, one.axis, one.length, function)
     shapes = [one.array._shape for one in selection.indexed]
     try:
         common = layout.broadcast_shapes(shapes, function)
