@@ -39,6 +39,8 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "image_srcset": [],
 }
+nitpicky = True
+nitpick_ignore_regex = [("py:class", ".*")]  # annotations name types that are not public
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 

@@ -59,7 +59,8 @@ def directive(entry: Entry, module: str, depth: int = 4) -> str:
     """An entry as a directive of Sphinx, its members inside."""
     fence = "`" * (depth + 2 * bool(entry.members))
     inner = [directive(member, module, depth) for member in entry.members]
-    head = f"{fence}{{py:{entry.kind}}} {entry.name}{entry.signature}"
+    signature = re.sub(r"\b_?DType\b", "dtype", entry.signature)  # its public name, which has a page
+    head = f"{fence}{{py:{entry.kind}}} {entry.name}{signature}"
     options = [":no-index:"] if entry.name == "bool" else []  # or annotations of Python's type would lead there
     return "\n".join([head, *options, "", _body(entry, module), "", *inner, fence, ""])
 
@@ -88,7 +89,8 @@ def pages() -> dict[str, str]:
         """A chapter: what has pages as a table of links, all else in full."""
         entries = sorted(entries, key=lambda entry: entry.text.startswith("Another name"))
         paged = [entry for entry in entries if entry.kind in PAGED]
-        head = [f"# {title}", "", introduction, "", f"```{{py:currentmodule}} {module}", "```", ""]
+        role = "currentmodule" if module == "vkarray" else "module"
+        head = [f"# {title}", "", introduction, "", f"```{{py:{role}}} {module}", "```", ""]
         body: list[str] = []
         if paged:
             tree = [f"{entry.name} <{module}.{entry.name}>" for entry in paged]

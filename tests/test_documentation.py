@@ -265,7 +265,7 @@ def test_every_public_name_is_in_the_reference_with_its_docstring() -> None:
 
     def told(module: str, name: str, documentation: str | None) -> bool:
         head = re.compile(rf"^`+{{py:(?:function|class|exception|data)}} {name}\b", re.MULTILINE)
-        entries = [page for page in pages.values() if f"currentmodule}} {module}\n" in page and head.search(page)]
+        entries = [page for page in pages.values() if f"module}} {module}\n" in page and head.search(page)]
         # "Standard: elementwise functions, `add`." is a link to that page.
         text = re.sub(r"Standard(: [^.`]*`(\w+\.)?(\w+)`)?", r"\3", inspect.cleandoc(documentation or ""))
         return len(entries) == 1 and not words(text) - words(entries[0]) - collections.Counter(SECTIONS)
