@@ -10,7 +10,7 @@ import vkarray as vx
 from vkarray.core import dtypes
 from vkarray.core.array import is_supported
 from vkarray.core.dtypes import DType
-from vkarray.kernels.product import stacks
+from vkarray.kernels.product import blocks
 
 # The arithmetic in which references are computed: at least 11 more bits than the type under test.
 WIDER = {
@@ -33,7 +33,7 @@ def host_dtype(dtype: DType) -> np.dtype:
 
 def roll(monkeypatch, device) -> None:
     """Let products in tiles leave their loops as they are on a CPU driver, which compiles them for minutes otherwise."""
-    make = stacks.matmul_variant
+    make = blocks.matmul_variant
 
     def variant(tile, *options):
         made = make(tile, *options)
@@ -42,7 +42,7 @@ def roll(monkeypatch, device) -> None:
         )
 
     if device.limits.is_cpu:
-        monkeypatch.setattr(stacks, "matmul_variant", variant)
+        monkeypatch.setattr(blocks, "matmul_variant", variant)
 
 
 @functools.cache

@@ -18,8 +18,9 @@ from test_matmul import check, values_of
 import vkarray as vx
 from vkarray.command import catalogue, tuned
 from vkarray.kernels import tuning
-from vkarray.kernels.product import cooperative, fragments, stacks
+from vkarray.kernels.product import blocks, cooperative, fragments, parts, strategies
 from vkarray.kernels.product.cooperative import TILES, Tile
+from vkarray.kernels.product.epilogue import Epilogue
 from vkarray.shaders import source as shaders
 
 HALVES = supported([vx.float16, vx.bfloat16])
@@ -212,7 +213,7 @@ def test_parts_of_the_summed_dimension(dtype, tile, monkeypatch) -> None:
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 def test_tiles_that_are_left_are_cut_into_parts(dtype, tile, device, monkeypatch) -> None:
     cut_sums(monkeypatch, 64)
-    monkeypatch.setattr(stacks, "_LEFT_PART", 64)
+    monkeypatch.setattr(parts, "_LEFT_PART", 64)
     kind = device.limits.kind
     monkeypatch.setitem(TILES, kind, tuple(row._replace(at_once=4) for row in TILES[kind]))
     cooperative.choose_tile.cache_clear()
@@ -263,22 +264,19 @@ def test_a_row_is_added_before_sums_are_rounded(dtype, tile, device, monkeypatch
         operands = vx.asarray(first, dtype=dtype), vx.asarray(second, dtype=dtype)
         for view in (lambda x: x, lambda x: x[::-1], lambda x: x[:1]):
             result = vx.empty((*stack, m, n), dtype=dtype)
-            added = vx.broadcast_to(view(vx.asarray(row, dtype=dtype)), (n,))
-            if cooperative.by_fragments(*operands, result, added):
-                # The row is one more product, by ones.
-                whole = np.concatenate([first, np.ones((*stack, m, 1), first.dtype)], -1)
-                rows = np.concatenate([second, np.broadcast_to(view(row), (*stack, 1, n))], -2)
-                check(result, np.matmul, whole, rows, dtype, k + 1)
-            else:
-                assert cooperative.choose_tile(device, result.shape, dtype) is None
+            strategies.multiply(*operands, result, Epilogue(bias=view(vx.asarray(row, dtype=dtype)), wide=True))
+            # The row is one more product, by ones.
+            whole = np.concatenate([first, np.ones((*stack, m, 1), first.dtype)], -1)
+            rows = np.concatenate([second, np.broadcast_to(view(row), (*stack, 1, n))], -2)
+            check(result, np.matmul, whole, rows, dtype, k + 1)
 
 
 def test_a_device_with_fragments_uses_them(tile, device, monkeypatch) -> None:
-    """Where a row of the table fits the device, nothing is converted, and `product` is not asked."""
+    """Where a row of the table fits the device, nothing is converted."""
     size = max(tile.shape)
     chosen = cooperative.choose_tile(device, (size, size), vx.float16)
     if chosen is not None:
-        monkeypatch.setattr(stacks, "matmul", None)
+        monkeypatch.setattr(blocks, "cast", None)
         multiply(vx.float16, values_of(vx.float16, (size, size)), values_of(vx.float16, (size, size)))
     if not device.limits.is_cpu and ("float16", *tile.fragment) in device.limits.cooperative_matrices:
         assert device.limits.max_subgroup_size != tile.subgroup or chosen is not None
@@ -300,7 +298,7 @@ def test_the_same_bits_every_time(tile) -> None:
 def test_products_beyond_the_reach_of_indices_take_the_other_path(tile, monkeypatch) -> None:
     monkeypatch.setattr(cooperative, "_reach", lambda array: 64 * 64)
     seen = []
-    whole = stacks.matmul
-    monkeypatch.setattr(stacks, "matmul", lambda *operands: (seen.append(1), whole(*operands))[1])
+    whole = blocks.choose_tile
+    monkeypatch.setattr(blocks, "choose_tile", lambda *operands: (seen.append(1), whole(*operands))[1])
     multiply(vx.float16, values_of(vx.float16, (80, 80)), values_of(vx.float16, (80, 80)))
     assert seen == [1]

@@ -13,7 +13,7 @@ from vkarray.command import catalogue
 from vkarray.core import layout
 from vkarray.core.dtypes import CATEGORIES
 from vkarray.kernels import launch, planned
-from vkarray.kernels.product import dot_packs, packs, stacks
+from vkarray.kernels.product import blocks, dot_packs, packs, parts, strategies, sums
 from vkarray.kernels.product.tiles import CPU_TILES, GPU_TILES, Tile
 
 NUMERIC = supported(CATEGORIES["numeric"])
@@ -104,8 +104,8 @@ def test_broadcast_views_are_multiplied_without_copies() -> None:
 
 def fits(tile: Tile, dtype, device) -> bool:
     return (
-        stacks.compute_itemsize(dtype) <= tile.itemsize
-        and tile.shared_bytes(stacks.compute_itemsize(dtype)) <= device.limits.max_shared_memory_size
+        parts.compute_itemsize(dtype) <= tile.itemsize
+        and tile.shared_bytes(parts.compute_itemsize(dtype)) <= device.limits.max_shared_memory_size
         and tile.workgroup_size <= device.limits.max_workgroup_invocations
     )
 
@@ -117,16 +117,17 @@ def only(monkeypatch, device):
     def choose(tile: Tile, busy: int = 1) -> None:
         roll(monkeypatch, device)
         for table in ("GPU_TILES", "CPU_TILES"):
-            monkeypatch.setattr(stacks, table, (tile,))
+            monkeypatch.setattr(blocks, table, (tile,))
         for kind in ("cpu", "gpu"):
-            monkeypatch.setitem(stacks._BUSY_WITH_TILES, kind, busy)
-            monkeypatch.setitem(stacks._BUSY_WITH_ROWS, kind, busy)
-            monkeypatch.setitem(stacks._SHORTEST_PART, kind, 16)
-        stacks.choose_tile.cache_clear()
+            monkeypatch.setitem(blocks._BUSY, kind, busy)
+            monkeypatch.setitem(sums._BUSY, kind, busy)
+            for module in (blocks, sums):
+                monkeypatch.setitem(module._SHORTEST_PART, kind, 16)
+        blocks.choose_tile.cache_clear()
         planned.forget()  # how calls were done before
 
     yield choose
-    stacks.choose_tile.cache_clear()
+    blocks.choose_tile.cache_clear()
 
 
 # Compiling a large tile takes llvmpipe up to half a minute: one type and few layouts of operands are enough for it there.
@@ -193,11 +194,11 @@ def test_parts_of_the_summed_dimension(tile, dtype, only, device) -> None:
 def test_few_tiles_that_are_left_are_cut_into_parts(first, second, only, device, monkeypatch) -> None:
     """Five or six tiles on a device for four: one or two are left, whose sums are cut into four or two parts."""
     only(GPU_TILES[-2]._replace(at_once=4))
-    monkeypatch.setattr(stacks, "_LEFT_PART", 25)
+    monkeypatch.setattr(parts, "_LEFT_PART", 25)
     seen = []
-    whole = stacks._multiply
+    whole = blocks._multiply
     monkeypatch.setattr(
-        stacks, "_multiply", lambda a, b, result, *others: (seen.append(result.shape), whole(a, b, result, *others))[1]
+        blocks, "_multiply", lambda tile, part, one: (seen.append(one.result.shape), whole(tile, part, one))[1]
     )
     multiply(vx.float32, values_of(vx.float32, first, 11), values_of(vx.float32, second, 12))
     assert [shape[0] for shape in seen] == {(155, 100): [1, 4], (3, 2, 20, 90): [1, 2], (5, 9, 64): [1]}[first]
@@ -257,11 +258,11 @@ def test_any_number_of_parts_is_added_in_order_and_rounded_once(dtype, monkeypat
     for kind in ("cpu", "gpu"):
         monkeypatch.setitem(dot_packs.BUSY, kind, 64)
     monkeypatch.setattr(dot_packs, "_FEW", 0)
-    for parts in (1, 2, 3, 4, 5, 9, 16, 17, 33):
-        host = values_of(vx.float32, (parts, 6, 20), 40 + parts)
+    for count in (1, 2, 3, 4, 5, 9, 16, 17, 33):
+        host = values_of(vx.float32, (count, 6, 20), 40 + count)
         host[0, 0, :5] = np.inf, -np.inf, np.nan, -0.0, 70000.0
         result = vx.empty((6, 20), dtype=dtype)
-        stacks.sum_partial(vx.asarray(host), result)
+        sums.sum_partial(vx.asarray(host), result)
         expected = np.zeros((6, 20), np.float32)
         for part in host:
             expected += part
@@ -300,7 +301,7 @@ def test_small_workgroups_of_graphics_processors(device, monkeypatch, request, i
     )
     monkeypatch.setattr(device, "limits", limits)
     monkeypatch.setattr(launch, "kernel", launch.kernel.__wrapped__)  # kernels of the true limits are kept
-    for choose in (stacks.choose_lanes, stacks.choose_tile):  # forget what was chosen for the true limits
+    for choose in (sums.choose_lanes, blocks.choose_tile):  # forget what was chosen for the true limits
         choose.cache_clear()
         request.addfinalizer(choose.cache_clear)
     first, second = values_of(vx.int32, (5, length), 18), values_of(vx.int32, (5, length), 19)
@@ -320,7 +321,7 @@ def test_more_than_65535_workgroups() -> None:
 def test_every_row_of_the_tables_divides_evenly() -> None:
     for tile in GPU_TILES:
         if tile.template == "product/matmul_tiled":
-            for lanes in {stacks.pack_of(dtype)[1] for dtype in CATEGORIES["numeric"]}:
+            for lanes in {packs.pack_of(dtype)[1] for dtype in CATEGORIES["numeric"]}:
                 assert all(
                     size % block == 0 and block % lanes == 0 for size, block in zip(tile.shape, tile.block, strict=True)
                 )
@@ -347,19 +348,19 @@ def test_tiles_that_waste_little_are_chosen(device, monkeypatch, shape, dtype, e
         device.limits, is_cpu=False, max_shared_memory_size=48 << 10, max_workgroup_invocations=1024
     )
     monkeypatch.setattr(device, "limits", limits)
-    stacks.choose_tile.cache_clear()
-    assert stacks.choose_tile(device, shape, dtype).shape == expected
-    stacks.choose_tile.cache_clear()
+    blocks.choose_tile.cache_clear()
+    assert blocks.choose_tile(device, shape, dtype).shape == expected
+    blocks.choose_tile.cache_clear()
 
 
 def test_the_set_of_variants_is_closed(device, only) -> None:
-    listed = set(stacks.variants(device))
+    listed = set(strategies.variants(device))
     for dtype in NUMERIC:
         source = dtype if dtype.bits >= 32 or dtype.category != "real floating" else vx.float32
         for shape in [(4, 4), (40, 40), (20, 300), (300, 20), (1000, 1000), (8192, 8192)]:
-            tile = stacks.choose_tile(device, shape, source)
-            for target in (dtype, stacks.partial_dtype(dtype)):
-                assert stacks.matmul_variant(tile, source, target, device) in listed
+            tile = blocks.choose_tile(device, shape, source)
+            for target in (dtype, sums.partial_dtype(dtype)):
+                assert blocks.matmul_variant(tile, source, target, device) in listed
     assert listed <= set(catalogue.standard_variants())
 
 

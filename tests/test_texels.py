@@ -10,7 +10,7 @@ import vkarray as vx
 from vkarray.command.catalogue import elementwise_operations
 from vkarray.core.dtypes import DTYPES
 from vkarray.kernels import launch, planned, reductions, texels
-from vkarray.kernels.product import packs, stacks
+from vkarray.kernels.product import blocks, packs
 from vkarray.kernels.product.tiles import CPU_TILES
 from vkarray.ops.searching import where_operation
 
@@ -143,12 +143,12 @@ def only(monkeypatch, device):
 
     def choose(tile):
         for table in ("GPU_TILES", "CPU_TILES"):
-            monkeypatch.setattr(stacks, table, (tile,))
-        stacks.choose_tile.cache_clear()
+            monkeypatch.setattr(blocks, table, (tile,))
+        blocks.choose_tile.cache_clear()
         planned.forget()  # how calls were done before
 
     yield choose
-    stacks.choose_tile.cache_clear()
+    blocks.choose_tile.cache_clear()
 
 
 @pytest.fixture
@@ -210,7 +210,7 @@ def test_products_of_texels_are_subtracted(upper, only, device, both_ways):
 
     def subtracted():
         target = vx.asarray(matrix, copy=True)
-        stacks.subtract_product(target[32:, :32], target[:32, 32:], target[32:, 32:], upper)
+        blocks.subtract_product(target[32:, :32], target[:32, 32:], target[32:, 32:], upper)
         return vx.triu(target[32:, 32:]) if upper else target
 
     plain, result, used = both_ways(subtracted)

@@ -15,7 +15,7 @@ from vkarray.__main__ import main
 from vkarray.cache import DiskCache
 from vkarray.command import tune, tuned
 from vkarray.kernels import tuning
-from vkarray.kernels.product import stacks
+from vkarray.kernels.product import blocks, sums
 
 SHAPE = (96, 96)
 KEY = tuning.shape_class("float32", SHAPE)
@@ -33,13 +33,13 @@ def folder(tmp_path, monkeypatch):
     tuning._changed()
 
 
-def default(device) -> stacks.Tile:
-    return stacks.choose_tile(device, SHAPE, vx.float32)
+def default(device) -> blocks.Tile:
+    return blocks.choose_tile(device, SHAPE, vx.float32)
 
 
-def other(device) -> stacks.Tile:
+def other(device) -> blocks.Tile:
     """A row that fits and is not the default; of the last, whose kernels are small."""
-    rows = [tile for tile in stacks.candidates() if stacks.fits(tile, device, SHAPE, vx.float32)]
+    rows = [tile for tile in blocks.candidates() if blocks.fits(tile, device, SHAPE, vx.float32)]
     return next(tile for tile in reversed(rows) if tile.label != default(device).label)
 
 
@@ -49,7 +49,7 @@ def restart() -> None:
 
 
 def test_rows_of_one_label_are_one_kernel() -> None:
-    kernels = {(tile.template, tile.shape, tile.block, tile.depth, tile.itemsize): tile for tile in stacks.candidates()}
+    kernels = {(tile.template, tile.shape, tile.block, tile.depth, tile.itemsize): tile for tile in blocks.candidates()}
     assert len({tile.label for tile in kernels.values()}) == len(kernels)
 
 
@@ -57,8 +57,8 @@ def test_a_choice_is_kept_and_used(folder, device) -> None:
     tile = other(device)
     assert tuning.remember(device, {"product": {KEY: tile.label}})
     restart()
-    assert stacks.choose_tile(device, SHAPE, vx.float32) == tile
-    assert stacks.choose_tile(device, (4, 4), vx.float32) != tile
+    assert blocks.choose_tile(device, SHAPE, vx.float32) == tile
+    assert blocks.choose_tile(device, (4, 4), vx.float32) != tile
     random = np.random.default_rng(0)
     a, b = random.standard_normal((2, *SHAPE)).astype(np.float32)
     exact = a.astype(np.float64) @ b
@@ -103,11 +103,11 @@ def test_another_form_is_ignored(folder, device, content) -> None:
 
 @pytest.mark.parametrize("label", ["", "a row of another version", "product/matmul_tiled"])
 def test_an_unknown_row_is_ignored(folder, device, label) -> None:
-    before = default(device), stacks.choose_lanes(device, 100_000)
+    before = default(device), sums.choose_lanes(device, 100_000)
     lanes = {tuning.length_class(100_000): label or "3"}
     assert tuning.remember(device, {"product": {KEY: label}, "sum of a row": lanes, "a family": {"key": "row"}})
     restart()
-    assert (default(device), stacks.choose_lanes(device, 100_000)) == before
+    assert (default(device), sums.choose_lanes(device, 100_000)) == before
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="permissions are those of POSIX")
@@ -157,9 +157,9 @@ def test_every_row_is_right_and_the_fastest_is_remembered(folder, device, capsys
     assert main(["tune"]) == 0
     printed = capsys.readouterr().out
     assert "wrong" not in printed
-    shown = {label for label in (tile.label for tile in stacks.candidates()) if f"\n    {label} " in printed}
-    assert len(shown) >= len(stacks.CPU_TILES)
-    assert all(f"\n    {lanes} " in printed for lanes in stacks.lane_choices(device))
+    shown = {label for label in (tile.label for tile in blocks.candidates()) if f"\n    {label} " in printed}
+    assert len(shown) >= len(blocks.CPU_TILES)
+    assert all(f"\n    {lanes} " in printed for lanes in sums.lane_choices(device))
     chosen = tuning.remembered(device)
     assert sum(line.strip().endswith("µs  chosen") for line in printed.splitlines()) == sum(map(len, chosen.values()))
     assert all(

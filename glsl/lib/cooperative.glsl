@@ -24,7 +24,8 @@ layout(constant_id = 1) const bool A_ALONG_K = true;
 layout(constant_id = 2) const bool B_ALONG_K = false;
 layout(constant_id = 3) const bool R_PACKED = false;  // rows of r begin at multiples of 16 bytes
 layout(constant_id = 4) const bool R_FLOAT32 = false; // r holds the sums, not rounded
-layout(constant_id = 5) const bool BIASED = false;    // a row of numbers is added to all rows
+layout(constant_id = 11) const bool BIAS_PACKED = false;     // packs of what is added lie beside those of r
+layout(constant_id = 12) const bool RESIDUAL_PACKED = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer AElements { uvec4 data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer BElements { uvec4 data[]; };
@@ -32,7 +33,16 @@ layout(buffer_reference, scalar) writeonly buffer RElements { uint16_t data[]; }
 layout(buffer_reference, scalar) writeonly buffer Sums { float data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer ResultPacks { uvec4 data[]; };
 
-#define HAS_BIAS
+#define T float
+#ifdef BFLOAT16
+#define R_STORAGE STORAGE_bfloat16
+#define R_LOAD(x) LOAD_bfloat16(x)
+#define R_STORE(v) STORE_bfloat16(v)
+#else
+#define R_STORAGE STORAGE_float16
+#define R_LOAD(x) LOAD_float16(x)
+#define R_STORE(v) STORE_float16(v)
+#endif
 #include "lib/matmul_arguments.glsl"
 #include "lib/stack.glsl"
 
@@ -123,8 +133,65 @@ vec2 numbers(uint word) {
 #endif
 }
 
+// Eight sums in a row.
+struct Sums8 { vec4 low, high; };
+
+uvec4 rounded8(Sums8 x) {
+    return uvec4(rounded(x.low.x, x.low.y), rounded(x.low.z, x.low.w), rounded(x.high.x, x.high.y), rounded(x.high.z, x.high.w));
+}
+
+Sums8 numbers8(uvec4 pack) {
+    return Sums8(vec4(numbers(pack.x), numbers(pack.y)), vec4(numbers(pack.z), numbers(pack.w)));
+}
+
+// Sums rounded to the type of r, by their bits: drivers leave out conversions that undo one another.
+Sums8 rounded_to_type8(Sums8 x) {
+    [[unroll]] for (int l = 0; l < 4; ++l) {
+        x.low[l] = R_LOAD(R_STORE(x.low[l]));
+        x.high[l] = R_LOAD(R_STORE(x.high[l]));
+    }
+    return x;
+}
+
+// x and what is added beside it: `count` elements from `first` on.
+Sums8 plus8(Sums8 x, Addends from, int first, int step_, int count, bool packed) {
+    uvec4 pack = uvec4(0u);
+    if (packed && count >= LANES) {
+        pack = AElements(uvec2(from)).data[first / LANES];
+    } else {
+        [[unroll]] for (int l = 0; l < LANES; ++l) {
+            pack[l / 2] |= uint(from.data[first + min(l, count - 1) * step_]) << l % 2 * 16;
+        }
+    }
+    Sums8 other = numbers8(pack);
+    precise vec4 low = x.low + other.low, high = x.high + other.high;
+    return Sums8(low, high);
+}
+
+// Sums as they are to be stored, as vx_finish has it.
+Sums8 finished8(Sums8 x, int to_row, int to_column, ivec2 bias_steps, ivec2 residual_steps) {
+    int count = int(arguments.n) - to_column;
+    if (BIASED) {
+        if (!WIDE) x = rounded_to_type8(x);
+        x = plus8(x, arguments.bias, vx_beside(place.bias, bias_steps, to_row, to_column), bias_steps.y, count, BIAS_PACKED);
+    }
+#ifdef ACTIVATION
+    x = rounded_to_type8(x);
+    [[unroll]] for (int l = 0; l < 4; ++l) {
+        x.low[l] = vx_activated(x.low[l]);
+        x.high[l] = vx_activated(x.high[l]);
+    }
+#endif
+    if (RESIDUAL) {
+        int first = vx_beside(place.residual, residual_steps, to_row, to_column);
+        x = plus8(rounded_to_type8(x), arguments.residual, first, residual_steps.y, count, RESIDUAL_PACKED);
+    }
+    return x;
+}
+
 // Stores a fragment through the subgroup's own part of a_tile: only so is it known which invocation holds which element.
 void store(int number, int first_row, int first_column) {
+    ivec2 bias_steps = vx_bias_steps(), residual_steps = vx_residual_steps();
     const int OWN = int(gl_SubgroupID) * FRAGMENT_M * STORE_ROW, PACKS = FRAGMENT_N / LANES;
     coopMatStore(sums[number], a_tile, OWN, STORE_ROW, gl_CooperativeMatrixLayoutRowMajor);
     subgroupMemoryBarrierShared();
@@ -133,24 +200,20 @@ void store(int number, int first_row, int first_column) {
         int to_row = first_row + p / PACKS, to_column = first_column + p % PACKS * LANES;
         int offset = place.r + to_row * arguments.r_m + to_column, at = OWN + p / PACKS * STORE_ROW + p % PACKS * 2;
         if (to_row >= int(arguments.m) || to_column >= int(arguments.n)) continue;
-        vec4 low = uintBitsToFloat(a_tile[at]), high = uintBitsToFloat(a_tile[at + 1]);
-        if (BIASED && place.part == 0) {
-            uvec4 pack = arguments.bias.data[to_column / LANES];
-            low += vec4(numbers(pack.x), numbers(pack.y));
-            high += vec4(numbers(pack.z), numbers(pack.w));
-        }
+        Sums8 x = Sums8(uintBitsToFloat(a_tile[at]), uintBitsToFloat(a_tile[at + 1]));
+        x = finished8(x, to_row, to_column, bias_steps, residual_steps);
         if (R_FLOAT32 && R_PACKED && to_column + LANES <= int(arguments.n)) {
-            ResultPacks(uvec2(arguments.r)).data[offset / 4] = floatBitsToUint(low);
-            ResultPacks(uvec2(arguments.r)).data[offset / 4 + 1] = floatBitsToUint(high);
+            ResultPacks(uvec2(arguments.r)).data[offset / 4] = floatBitsToUint(x.low);
+            ResultPacks(uvec2(arguments.r)).data[offset / 4 + 1] = floatBitsToUint(x.high);
             continue;
         }
         if (R_FLOAT32) {
             [[unroll]] for (int l = 0; l < LANES; ++l) {
-                if (to_column + l < int(arguments.n)) Sums(uvec2(arguments.r)).data[offset + l] = l < 4 ? low[l % 4] : high[l % 4];
+                if (to_column + l < int(arguments.n)) Sums(uvec2(arguments.r)).data[offset + l] = l < 4 ? x.low[l % 4] : x.high[l % 4];
             }
             continue;
         }
-        uvec4 pack = uvec4(rounded(low.x, low.y), rounded(low.z, low.w), rounded(high.x, high.y), rounded(high.z, high.w));
+        uvec4 pack = rounded8(x);
         if (R_PACKED && to_column + LANES <= int(arguments.n)) {
             ResultPacks(uvec2(arguments.r)).data[offset / LANES] = pack;
         } else {

@@ -7,6 +7,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/dtypes.glsl"
 #include "lib/product.glsl"
+#include "lib/epilogue.glsl"
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint LANES = 1u;
@@ -19,11 +20,12 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements a;
     BElements b;
     RElements r;
+    Addends bias, residual; // null where there is none
     uint count;         // sums
     uint k, part;       // length of the rows, and of the parts they are cut into
     int a_k, b_k;
     uint rank;
-    int layout_[256];   // see lib/stack.glsl
+    int layout_[388];   // see lib/stack.glsl
 } arguments;
 
 #include "lib/stack.glsl"
@@ -67,5 +69,5 @@ void main() {
         }
         sum = shared_[gl_LocalInvocationIndex];
     }
-    if (inside && lane == 0u) arguments.r.data[place.r] = R_STORE(sum);
+    if (inside && lane == 0u) arguments.r.data[place.r] = R_STORE(vx_finish(sum, place.bias, place.residual));
 }

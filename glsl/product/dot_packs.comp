@@ -5,6 +5,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/dtypes.glsl"
 #include "lib/product.glsl"
+#include "lib/epilogue.glsl"
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const bool HAS_B = true;
@@ -21,11 +22,16 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     Packs a;
     BElements b;
     RElements r;
+    Addends bias, residual; // null where there is none
     uint count, packs;  // packs of all parts, and of one
     uint k, part;       // length of the sums, and of the parts they are cut into
     uint a_k;           // in packs
     int b_k;
+    uint rank;          // of the stack of results, as in lib/stack.glsl, where something is added
+    int layout_[388];
 } arguments;
+
+#include "lib/stack.glsl"
 
 const int MOST = 16;
 const uint COLUMNS = gl_WorkGroupSize.x / GROUPS;
@@ -57,6 +63,11 @@ void main() {
         for (uint g = 1u; g < GROUPS; ++g) total += shared_[g * COLUMNS + gl_LocalInvocationIndex];
     }
     if (index >= arguments.count) return;
+    [[unroll]] for (int l = 0; l < LANES; ++l) {
+        Place place = Place(0, 0, 0, 0, 0, 0);
+        if (BIASED || RESIDUAL) place = vx_place(index * LANES + uint(l));
+        total[l] = vx_finish(total[l], place.bias, place.residual);
+    }
 #ifdef R_PACKED
     ResultPacks(uvec2(arguments.r)).data[index] = total;
 #elif defined(R_BITS) && !defined(WIDE16) // two 16-bit numbers to a word

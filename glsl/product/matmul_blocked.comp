@@ -81,10 +81,14 @@ void main() {
 #endif
         EACH_ROW EACH_COLUMN EACH_STEP total[i][j] = vx_multiply_add(a[k][i], b[k][j], total[i][j]);
     }
+    ivec2 bias_steps = vx_bias_steps(), residual_steps = vx_residual_steps();
     EACH_ROW EACH_COLUMN {
         if (row + i < int(arguments.m) && column + j < int(arguments.n)) {
             int offset = place.r + (row + i) * arguments.r_m + column + j;
-            arguments.r.data[offset] = R_STORE(SUBTRACT ? R_LOAD(arguments.r.data[offset]) - total[i][j] : total[i][j]);
+            int bias = vx_beside(place.bias, bias_steps, row + i, column + j);
+            int residual = vx_beside(place.residual, residual_steps, row + i, column + j);
+            T value = vx_finish(total[i][j], bias, residual);
+            arguments.r.data[offset] = R_STORE(SUBTRACT ? R_LOAD(arguments.r.data[offset]) - value : value);
         }
     }
 }

@@ -151,6 +151,14 @@ void add_tiles() {
     }
 }
 
+ivec2 bias_steps, residual_steps;
+
+// A sum as it is to be stored at a row and column.
+T finished(int number, int to_row, int to_column) {
+    int bias = vx_beside(place.bias, bias_steps, to_row, to_column);
+    return vx_finish(total[number], bias, vx_beside(place.residual, residual_steps, to_row, to_column));
+}
+
 void main() {
     if (!find_tile()) return;
     int group = local / GROUP, lane = local % GROUP;
@@ -194,6 +202,8 @@ void main() {
     }
 #endif
 
+    bias_steps = vx_bias_steps();
+    residual_steps = vx_residual_steps();
     UNROLL for (int i = 0; i < BLOCK_M; ++i) {
         int to_row = row + (m + i / LANES * GROUP_M) * LANES + i % LANES;
         UNROLL for (int j = 0; j < BLOCKS_N; ++j) {
@@ -202,14 +212,14 @@ void main() {
             if (R_PACKED) {
                 if (to_row < int(arguments.m) && to_column < int(arguments.n)) {
                     PACK value;
-                    UNROLL for (int l = 0; l < LANES; ++l) LANE(value, l) = total[i * BLOCK_N + j * LANES + l];
+                    UNROLL for (int l = 0; l < LANES; ++l) LANE(value, l) = finished(i * BLOCK_N + j * LANES + l, to_row, to_column + l);
                     if (SUBTRACT) value = ResultPacks(uvec2(arguments.r)).data[uint(offset) / LANES] - value;
                     ResultPacks(uvec2(arguments.r)).data[uint(offset) / LANES] = value;
                 }
             } else {
                 UNROLL for (int l = 0; l < LANES; ++l) {
                     if (to_row < int(arguments.m) && to_column + l < int(arguments.n)) {
-                        T value = total[i * BLOCK_N + j * LANES + l];
+                        T value = finished(i * BLOCK_N + j * LANES + l, to_row, to_column + l);
                         if (SUBTRACT) value = R_LOAD(arguments.r.data[offset + l]) - value;
                         arguments.r.data[offset + l] = R_STORE(value);
                     }

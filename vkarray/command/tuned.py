@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.array import is_supported
 from ..core.dtypes import DTYPES
-from ..kernels.product import cooperative, stacks
+from ..kernels.product import blocks, cooperative, sums
 from ..kernels.tuning import Family, Problem, length_class, shape_class
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def _products(device: Device) -> Iterator[Problem]:
 def _tiles(device: Device, problem: Problem) -> list[str]:
     (m, _), (_, n) = problem.shapes
     dtype = DTYPES[problem.dtype]
-    fitting = [tile.label for tile in stacks.candidates() if stacks.fits(tile, device, (m, n), dtype)]
-    return list(dict.fromkeys([stacks.choose_tile(device, (m, n), dtype).label, *fitting]))
+    fitting = [tile.label for tile in blocks.candidates() if blocks.fits(tile, device, (m, n), dtype)]
+    return list(dict.fromkeys([blocks.choose_tile(device, (m, n), dtype).label, *fitting]))
 
 
 def _halves(device: Device) -> Iterator[Problem]:
@@ -65,7 +65,7 @@ def _sums(device: Device) -> Iterator[Problem]:
 
 def _lanes(device: Device, problem: Problem) -> list[str]:
     k = problem.shapes[0][1]
-    return list(dict.fromkeys([str(stacks.choose_lanes(device, k)), *stacks.lane_choices(device)]))
+    return list(dict.fromkeys([str(sums.choose_lanes(device, k)), *sums.lane_choices(device)]))
 
 
 FAMILIES = (

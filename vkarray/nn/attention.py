@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..core import dtypes, layout, promotion
 from ..core.array import VkArray, empty
-from ..kernels.product import cooperative
+from ..kernels.product import strategies
 from ..kernels.reductions import partial_dtype
 from ..kernels.rows import cast, check_operands
 from ..ops import statistical
@@ -131,7 +131,7 @@ def _product(a: VkArray, b: VkArray, heads: int, strides: layout.Strides | None)
         strides = result._strides
     if layout.offset_range(shape, strides) == (0, result.size - 1):
         result = result._view(shape, strides)
-    cooperative.matmul(a, b, _grouped(result, heads) if heads > 1 else result)
+    strategies.multiply(a, b, _grouped(result, heads) if heads > 1 else result)
     return result
 
 

@@ -12,7 +12,8 @@ from ..core import dtypes
 from ..core.array import VkArray, is_supported, storage_itemsize
 from ..core.dtypes import CATEGORIES, DTYPES, DType
 from ..kernels import launch
-from ..kernels.product import stacks
+from ..kernels.product.parts import partial_array
+from ..kernels.product.sums import sum_partial
 from ..kernels.reductions import partial_dtype, uses_shared_memory
 from ..kernels.row_kernels import HALF_FEATURES
 from ..kernels.scalars import table
@@ -193,7 +194,7 @@ def add_weight_directly(slid: VkArray, made: VkArray, problem: Problem, result: 
     if total == 1 and partial_dtype(dtype) is dtype:
         target = result._view((1, *result._shape), (0, *result._strides))
     else:
-        target = stacks.partial_array(result, total)
+        target = partial_array(result, total)
     variant = _chosen("nn/convolution_weight", dtype, target._dtype, problem, device)
     first = 0
     for (one, other), few, many in zip(cut, lengths, parts, strict=True):
@@ -216,4 +217,4 @@ def add_weight_directly(slid: VkArray, made: VkArray, problem: Problem, result: 
         launch.dispatch(variant, device, groups, fields, writes=("r",), constants=((1, lanes),))
         first += many
     if target._buffer is not result._buffer:
-        stacks.sum_partial(target, result)
+        sum_partial(target, result)

@@ -13,7 +13,9 @@ from ..core import layout
 from ..core.array import VkArray, empty
 from ..core.dtypes import DType
 from ..kernels import launch
-from ..kernels.product import cooperative, stacks
+from ..kernels.product import strategies
+from ..kernels.product.parts import partial_array
+from ..kernels.product.sums import sum_partial
 from ..kernels.reductions import partial_dtype
 from ..ops.manipulation import reshape
 from .columns import fold_into, unfold_into
@@ -169,11 +171,11 @@ def _made_piece(slid: VkArray, weight: VkArray, problem: Problem, result: VkArra
         n = one._shape[0]
         if _joins(one, problem):
             joined = empty((groups, made, n * outputs), target._dtype, target._device)
-            cooperative.matmul(factor, _joined_columns(one, problem), joined)
+            strategies.multiply(factor, _joined_columns(one, problem), joined)
             _spread(joined, target)
         else:
             shape = (n, groups, made, outputs)
-            cooperative.matmul(factor, _columns(one, problem), target._view(shape, layout.contiguous_strides(shape)))
+            strategies.multiply(factor, _columns(one, problem), target._view(shape, layout.contiguous_strides(shape)))
 
 
 def slid_by_products(made: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
@@ -185,7 +187,7 @@ def slid_by_products(made: VkArray, weight: VkArray, bias: VkArray | None, probl
         n, channels = one._shape[0], target._shape[1]
         if _joins(one, problem):
             columns = empty((groups, problem.rows, n * outputs), dtype, weight._device)
-            cooperative.matmul(factor, _joined(one, groups), columns)
+            strategies.multiply(factor, _joined(one, groups), columns)
             row = n * outputs
             steps = (outputs, windows.taps * row, row, 1)
         else:
@@ -194,7 +196,7 @@ def slid_by_products(made: VkArray, weight: VkArray, bias: VkArray | None, probl
                 columns = target._view(shape, layout.contiguous_strides(shape))
             else:
                 columns = empty(shape, dtype, weight._device)
-            cooperative.matmul(factor, _planes(one, groups), columns)
+            strategies.multiply(factor, _planes(one, groups), columns)
             steps = (channels * windows.taps * outputs, windows.taps * outputs, outputs, 1)
         if not windows.trivial:
             fold_into(columns._view((n, channels, windows.taps, outputs), steps), windows, bias, target)
@@ -213,7 +215,7 @@ def weight_by_products(slid: VkArray, made: VkArray, problem: Problem, result: V
     ]
     cuts = [_cuts(own, one._shape[0], slid._device) for own, (one, _) in jobs]
     total = sum(map(math.prod, cuts))
-    partial = whole._view((1, *shape), (0, *whole._strides)) if total == 1 else stacks.partial_array(whole, total)
+    partial = whole._view((1, *shape), (0, *whole._strides)) if total == 1 else partial_array(whole, total)
     first = 0
     for (own, (one, other)), (images, parts) in zip(jobs, cuts, strict=True):
         if images > 1 and images == one._shape[0]:
@@ -223,10 +225,10 @@ def weight_by_products(slid: VkArray, made: VkArray, problem: Problem, result: V
         target = part(partial, first, images * parts)
         step = partial._strides[0]
         target = target._view((images, parts, *shape), (parts * step, step, *partial._strides[1:]))
-        cooperative.matmul(_cut_again(a, parts), _cut_again(b, parts).mT, target)
+        strategies.multiply(_cut_again(a, parts), _cut_again(b, parts).mT, target)
         first += images * parts
     if total > 1:
-        stacks.sum_partial(partial, whole)
+        sum_partial(partial, whole)
 
 
 def _cuts(problem: Problem, n: int, device: Device) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from ..core import layout, promotion
 from ..core.array import ArrayLike, VkArray, check_supported, empty, operations
 from ..kernels import launch
 from ..kernels.planned import planned
-from ..kernels.product import cooperative, stacks
+from ..kernels.product import strategies, sums
 from ..kernels.rows import cast, check_array, check_operands, common_dtype
 from .manipulation import reshape
 
@@ -77,7 +77,7 @@ def matmul(x1: ArrayLike, x2: ArrayLike, /, out: VkArray | None = None) -> VkArr
     if k == 0 or math.prod(shape) == 0:
         return _zeros(shape, x1)
     result = empty((*batch, m, n), x1._dtype, x1._device)
-    cooperative.matmul(a, b, result)
+    strategies.multiply(a, b, result)
     return result if len(shape) == len(result._shape) else result._view(shape, layout.contiguous_strides(shape))
 
 
@@ -126,7 +126,7 @@ def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> VkArray:
         return _zeros(shape, x1)
     rows = (*shape, first[axis])
     a, b = (array._view(rows, layout.broadcast_strides(array._shape, array._strides, rows)) for array in (a, b))
-    return stacks.dot(a, b, empty(shape, x1._dtype, x1._device), conjugate=True)
+    return sums.dot(a, b, empty(shape, x1._dtype, x1._device), conjugate=True)
 
 
 def _axis_last(x: VkArray, axis: int) -> VkArray:
@@ -166,7 +166,7 @@ def tensordot(
     if k == 0 or m * n == 0:
         return _zeros(shape, x1)
     result = empty((m, n), x1._dtype, x1._device)
-    cooperative.matmul(reshape(a, (m, k)), reshape(b, (k, n)), result)
+    strategies.multiply(reshape(a, (m, k)), reshape(b, (k, n)), result)
     return result._view(shape, layout.contiguous_strides(shape))
 
 

@@ -2,7 +2,7 @@
 
 The products of elements are exact and their sums are float32; each result is rounded once. Which tile a product takes,
 and into how many parts its sums are cut, follows from its shapes and the limits of the device alone. Products that are
-too small, and those on devices without such fragments, are left to `product`.
+too small, and those on devices without such fragments, are left to other strategies.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ from ...core.dtypes import DTYPES, DType
 from ...shaders.source import Variant
 from .. import launch, tuning
 from ..dispatch import dispatch, pointer
-from . import fragments, stacks, tiles
+from . import fragments, tiles
+from .epilogue import NOTHING, Epilogue
 from .fragments import LANES
+from .parts import part_length, pieces
+from .stacks import Product, Slice, Stack, taken_steps
+from .sums import in_parts
 
 if TYPE_CHECKING:
-    from ..launch import Device
+    from ..launch import Device, Kernel
 
 FAMILY = "product of 16-bit numbers"  # for tuning
 
@@ -96,6 +100,7 @@ _BUSY = 264 * 128  # invocations that keep a GPU busy; with fewer, sums are cut 
 _TURN_FROM = 1024
 _SHORTEST_PART = 512
 _PACKING = 180.0  # the time of copying a row or column into the order of fragments, in units of a product
+_BIAS_PACKED, _RESIDUAL_PACKED = 11, 12  # specialization constants
 _DISPATCH = 220_000.0  # the time of a dispatch alone, in the same units
 # What a device needs for fragments of a type.
 FEATURES = {
@@ -124,7 +129,7 @@ def variant(tile: Tile, dtype: DType) -> Variant:
     own = tuple((name, str(size)) for name, size in sizes.items())
     brain = (("BFLOAT16", "1"),) if dtype.name == "bfloat16" else ()
     label = f"matmul {dtype} (cooperative, {f'{tile.form} ' if tile.strips else ''}tiles of {tile.shape[0]} x {tile.shape[1]})"
-    return Variant(f"product/matmul_cooperative{form}", (*brain, *own), label)
+    return Variant(f"product/matmul_cooperative{form}", (*brain, *own, ("LIBRARY", '""')), label)
 
 
 def variants(device: Any = None) -> Iterator[Variant]:
@@ -183,55 +188,44 @@ def fits(tile: Tile, device: Device, shape: tuple[int, ...], dtype: DType) -> bo
     )
 
 
-# -- products ---------------------------------------------------------------------------------------------------------
+# -- the strategy -----------------------------------------------------------------------------------------------------
 
 
-def matmul(a: VkArray, b: VkArray, result: VkArray) -> VkArray:
-    """result = a @ b, as `product.matmul`, which takes what is not for cooperative matrices."""
-    return result if by_fragments(a, b, result) else stacks.matmul(a, b, result)
-
-
-def by_fragments(a: VkArray, b: VkArray, result: VkArray, bias: VkArray | None = None) -> bool:
-    """result = a @ b + bias, summed and rounded as one, or False for what is not for cooperative matrices.
-
-    The bias is a row of the dtype of a, which is added to all rows.
-    """
-    as_one = stacks.fold(a, b, result)[2] if a._shape[:-1] == result._shape[:-1] else result
+def choose(product: Product) -> Tile | None:
+    """The row for a product that indices reach; None where there is none."""
+    a, _, result, _ = product
+    alone = product._replace(epilogue=NOTHING)
+    as_one = alone.fold().result if a._shape[:-1] == result._shape[:-1] else result
     tile = choose_tile(result._device, as_one._shape, a._dtype)
-    k, batch, (m, n) = a._shape[-1], result._shape[:-2], result._shape[-2:]
+    k, (m, n) = a._shape[-1], result._shape[-2:]
     # What one product spans is at most half of what indices reach; the rest is for the stack.
     spans = max(m, n) * (k + LANES), k * (n + LANES), m * max(n, abs(result._strides[-2]))
-    if tile is None or max(spans) > _reach(a):
-        return False
-    if bias is not None:
-        row = bias._view((1, n), (0, *bias._strides))
-        bias = row if _side_by_side(row) == -1 else _in_rows(row)
-    a, b = (_in_reach(x) if operand in tile.strips else _in_packs(x) for operand, x in (("a", a), ("b", b)))
-    if tile.form == "ahead" and m >= _TURN_FROM and _side_by_side(b) == -2:
+    return None if max(spans) > _reach(a) else tile
+
+
+def run(product: Product, tile: Tile) -> None:
+    """The product of 16-bit matrices by fragments, whose sums are rounded once."""
+    a, b = (
+        _in_reach(x) if operand in tile.strips else _in_packs(x) for operand, x in (("a", product.a), ("b", product.b))
+    )
+    if tile.form == "ahead" and product.result._shape[-2] >= _TURN_FROM and _side_by_side(b) == -2:
         b = _in_rows(b)
-    a = a._view((*batch, m, k), layout.broadcast_strides(a._shape, a._strides, (*batch, m, k)))
-    b = b._view((*batch, k, n), layout.broadcast_strides(b._shape, b._strides, (*batch, k, n)))
+    product = product._replace(a=a, b=b).broadcast()
     if tile.strips:
-        fragments.multiply(a, b, result, tile, variant(tile, a._dtype), bias)
-        return True
-    a, b, folded = _fold(a, b, result)
-    for first, second, piece, busy in stacks.pieces(a, b, folded, tile, _BUSY):
-        parallel = tiles.count(tile.shape, piece._shape) * tile.invocations
-        part = stacks.part_length(k, parallel, busy, _SHORTEST_PART, first, second, (-1, -2))
-        if part < k:
-            partial = stacks.partial_array(piece, -(-k // part))
-            _multiply(first, second, partial, tile, part, bias)
-            stacks.sum_partial(partial, piece)
-        else:
-            _multiply(first, second, piece._view((1, *piece._shape), (0, *piece._strides)), tile, part, bias)
-    return True
+        fragments.multiply(product, tile, kernel_of)
+        return
+    for piece, busy in pieces(_fold(product), tile, _BUSY):
+        parallel = tiles.count(tile.shape, piece.result._shape) * tile.invocations
+        k = piece.a._shape[-1]
+        part = part_length(k, parallel, busy, _SHORTEST_PART, piece.a, piece.b, (-1, -2))
+        in_parts(piece, -(-k // part), functools.partial(_multiply, tile, part))
 
 
-def _fold(a: VkArray, b: VkArray, result: VkArray) -> tuple[VkArray, VkArray, VkArray]:
-    """`product.fold` where 32-bit indices reach what comes of it."""
-    folded = stacks.fold(a, b, result)
-    reached = all(math.prod(x._shape[-2:]) <= _reach(a) and _side_by_side(x) is not None for x in folded[:2])
-    return folded if reached and math.prod(folded[2]._shape[-2:]) <= _reach(a) else (a, b, result)
+def _fold(product: Product) -> Product:
+    """`Product.fold` where 32-bit indices reach what comes of it."""
+    folded, reach = product.fold(), _reach(product.a)
+    reached = all(math.prod(x._shape[-2:]) <= reach and _side_by_side(x) is not None for x in (folded.a, folded.b))
+    return folded if reached and math.prod(folded.result._shape[-2:]) <= reach else product
 
 
 def _reach(array: VkArray) -> int:
@@ -276,22 +270,38 @@ def _side_by_side(array: VkArray) -> int | None:
     return None
 
 
-def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, part: int, bias: VkArray | None) -> None:
-    """result[p, ...] = the product over part p of the summed dimension, with a bias in the first part."""
+def _packed_addends(epilogue: Epilogue) -> tuple[tuple[int, int], ...]:
+    """The specialization constants of addends that lie in packs beside those of the result."""
+    given = {_BIAS_PACKED: epilogue.bias, _RESIDUAL_PACKED: epilogue.residual}
+    return tuple((number, 1) for number, x in given.items() if x is not None and _side_by_side(x) == -1)
+
+
+def _multiply(tile: Tile, part: int, product: Product) -> None:
+    """result[p, ...] = the product over part p of the summed dimension."""
+    a, b, result, epilogue = product
     device, k = result._device, a._shape[-1]
     (m, n), r_m = result._shape[-2:], result._strides[-2]
-    shape, strides = layout.collapse(result._shape[1:-2], [a._strides[:-2], b._strides[:-2], result._strides[1:-2]])
+    outer = a._strides[:-2], b._strides[:-2], result._strides[1:-2], *(x._strides[:-2] for x in epilogue.addends)
+    shape, strides = layout.collapse(result._shape[1:-2], outer)
     (a_m, a_k), (b_k, b_n) = a._strides[-2:], b._strides[-2:]
-    stack = stacks.Stack(a, b, result, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
+    stack = Stack(product, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part)
+    steps = a_m, *taken_steps(k, a_k, b_k), b_n, r_m
     along_k = _side_by_side(a) == -1, _side_by_side(b) == -2
-    steps = a_m, *stacks.taken_steps(k, a_k, b_k), b_n, r_m
     for slice_ in stack.slices((), ((), (), ()), _reach(a)):
-        packed = slice_.places[2].is_aligned(16) and not any(stride % LANES for stride in (r_m, *slice_.strides[2]))
-        own = None if slice_.offsets[2] >= result._strides[0] > 0 else bias
-        flags = (*along_k, packed, result._dtype.bits == 32, own is not None)
-        kernel = launch.kernel(
-            variant(tile, a._dtype), device, tile.invocations, tuple((i, int(flag)) for i, flag in enumerate(flags, 1))
-        )
-        fields = slice_.matrix_fields(m, n, *steps) | {"bias": 0 if own is None else own}
+        kernel = kernel_of(product, tile, along_k, slice_)
         groups = launch.groups_for(slice_.count * tiles.count(tile.shape, (m, n)), device.limits, 1)
-        dispatch(kernel, groups, fields, writes=("r",))
+        dispatch(kernel, groups, slice_.matrix_fields(m, n, *steps), writes=("r",))
+
+
+def kernel_of(product: Product, tile: Tile, along_k: tuple[bool, bool], slice_: Slice) -> Kernel:
+    """The kernel of a tile for a slice of a product, of whose operands elements lie side by side along k or not."""
+    a, _, result, epilogue = product
+    packed = slice_.places[2].is_aligned(16) and not any(
+        stride % LANES for stride in (result._strides[-2], *slice_.strides[2])
+    )
+    flags = (*along_k, packed, result._dtype.bits == 32)
+    constants = (*((number, int(flag)) for number, flag in enumerate(flags, 1)), *epilogue.constants)
+    return launch.kernel(
+        epilogue.variant(variant(tile, a._dtype), a._dtype), result._device, tile.invocations,
+        (*constants, *_packed_addends(epilogue)),
+    )  # fmt: skip

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...core import dtypes, layout
@@ -15,9 +15,10 @@ from ...core.dtypes import DType
 from ...shaders.source import Variant
 from .. import launch
 from ..dispatch import dispatch, pointer
+from .stacks import Product, operand_defines
 
 if TYPE_CHECKING:
-    from ..launch import Defines, Device
+    from ..launch import Device
 
 LANES = 4  # rows of an invocation
 # Invocations that keep a device of each kind busy, none where the kernel does not pay, and the products of a part at least:
@@ -39,8 +40,9 @@ def targets(source: DType) -> tuple[DType, ...]:
     )
 
 
-def variant(defines: Defines, term: str, source: DType, target: DType) -> Variant:
-    """Sums of `source` elements, stored as `target`: `defines` are the types of the operands, `term` as in `product`."""
+def variant(term: str, source: DType, target: DType, device: Device) -> Variant:
+    """Sums of `source` elements, stored as `target`; `term` is as in `sums`."""
+    defines = operand_defines(source, target, device)
     own = (("PACK", _TYPES[source]), ("LANES", str(LANES)), ("NEXT", term))
     packed = (("R_PACKED", "1"),) if target is source else (("R_BITS", f"BITS_{target.name}"),)
     return Variant("product/dot_packs", (*defines, *own, *packed), f"dot in packs {source} to {target}: {term}")
@@ -60,28 +62,31 @@ def fits(a: VkArray, b: VkArray, result: VkArray) -> bool:
     )  # fmt: skip
 
 
-def sum_parts(kind: Variant, a: VkArray, b: VkArray, result: VkArray, part: int) -> None:
+def sum_parts(term: str, part: int, product: Product) -> None:
     """result[p, ...] = the sum over part p, for operands that fit and a contiguous result."""
-    device = result._device
+    a, b, result, epilogue = product
+    device, addends = result._device, epilogue.addends
     count, packs = math.prod(result._shape) // LANES, math.prod(result._shape[1:]) // LANES
     shared_by = _SHARED_BY if count < _FEW and part >= 2 * _SHARED_BY else 1
     loads = min(max(1 << (part - 1).bit_length(), _AT_ONCE[0]), _AT_ONCE[1])
-    constants = (_HAS_B, int(a is not b)), (_GROUPS, shared_by), (_LOADS, loads)
+    constants = (_HAS_B, int(a is not b)), (_GROUPS, shared_by), (_LOADS, loads), *epilogue.constants
+    kind = epilogue.variant(variant(term, a._dtype, result._dtype, device), result._dtype)
     kernel = launch.kernel(kind, device, launch.WORKGROUP_SIZE, constants)
+    sizes, strides = layout.collapse(result._shape[1:], [x._strides for x in addends]) if addends else ((), [])
+    of_operands = (0,) * 3 * len(sizes)
     fields = {
-        "a": a, "b": b, "r": result, "count": count, "packs": packs, "k": a._shape[-1], "part": part,
-        "a_k": a._strides[-1] // LANES, "b_k": b._strides[-1],
+        "a": a, "b": b, "r": result, **epilogue.fields(), "count": count, "packs": packs, "k": a._shape[-1], "part": part,
+        "a_k": a._strides[-1] // LANES, "b_k": b._strides[-1], "rank": len(sizes),
+        "layout_": [*sizes, *of_operands, *(step for steps in strides for step in steps)],
     }  # fmt: skip
     groups = launch.groups_for(count * shared_by, device.limits, kernel.local_size[0])
     dispatch(kernel, groups, fields, writes=("r",))
 
 
-def variants(
-    defines: Callable[[DType, DType, Device], Defines], terms: tuple[str, str], device: Device
-) -> Iterator[Variant]:
-    """Every variant that products on a device use: products keep their type, parts of sums may be stored as another."""
+def variants(terms: tuple[str, str], device: Device) -> Iterator[Variant]:
+    """Every variant that sums on a device use: products keep their type, parts of sums may be stored as another."""
     product, part = terms
     for source in _TYPES:
-        yield variant(defines(source, source, device), product, source, source)
+        yield variant(product, source, source, device)
         for target in targets(source):
-            yield variant(defines(source, target, device), part, source, target)
+            yield variant(part, source, target, device)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...core import layout
@@ -15,9 +16,13 @@ from ...core.dtypes import DType
 from ...shaders.source import Variant
 from .. import launch
 from ..dispatch import dispatch, pointer
-from . import stacks, tiles
+from . import tiles
+from .parts import pieces
+from .stacks import Product, Stack, taken_steps
+from .sums import in_parts
 
 if TYPE_CHECKING:
+    from ..launch import Kernel
     from .cooperative import Tile
 
 LANES = 8  # elements of the packs that operands move in
@@ -38,60 +43,57 @@ def pack_variant(tile: Tile, dtype: DType, of_a: bool) -> Variant:
     )
 
 
-def multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, variant: Variant, bias: VkArray | None) -> None:
-    """result = a @ b + bias for arrays that broadcast to a stack, none of them empty and no stride negative."""
-    first, second, folded = stacks.fold(a, b, result)
-    reach = launch.index_limit(result._device, a._dtype) // 2
-    if all(layout.offset_range(x._shape[-2:], x._strides[-2:])[1] < reach for x in (first, folded)):
-        a, b, result = first, second, folded
+def multiply(product: Product, tile: Tile, kernel_of: Callable[..., Kernel]) -> None:
+    """A product of operands that broadcast to a stack, none of whose strides is negative; `kernel_of` is that of `cooperative`."""
+    folded = product.fold()
+    reach = launch.index_limit(product.result._device, product.a._dtype) // 2
+    if all(layout.offset_range(x._shape[-2:], x._strides[-2:])[1] < reach for x in (folded.a, folded.result)):
+        product = folded
+    a, b, result, epilogue = product
     for index in itertools.product(*(range(size) for size in result._shape[:-2])):
-        first, second, target = (_matrix(x, index) for x in (a, b, result))
-        _multiply(first, second, target, tile, variant, bias)
+        matrix = functools.partial(_matrix, index)
+        _multiply(Product(matrix(a), matrix(b), matrix(result), epilogue.seen(matrix)), tile, kernel_of)
 
 
-def _matrix(array: VkArray, index: tuple[int, ...]) -> VkArray:
+def _matrix(index: tuple[int, ...], array: VkArray) -> VkArray:
     outer = array._strides[:-2]
     offset = sum(i * step for i, step in zip(index[len(index) - len(outer) :], outer, strict=True))
     return array._view(array._shape[-2:], array._strides[-2:], offset)
 
 
-def _multiply(a: VkArray, b: VkArray, result: VkArray, tile: Tile, variant: Variant, bias: VkArray | None) -> None:
-    steps = -(-a._shape[-1] // tile.depth) * tile.depth // tile.fragment[2]
-    b_strips = _strips(b.mT, tile, steps, False)
-    for rows, _, piece, busy in stacks.pieces(a, b, result, tile, tile.at_once * tile.invocations):
-        parts = busy // (tiles.count(tile.shape, piece._shape) * tile.invocations)
-        _multiply_rows(rows, b_strips, steps, piece, parts, tile, variant, bias)
+def _multiply(product: Product, tile: Tile, kernel_of: Callable[..., Kernel]) -> None:
+    k = product.a._shape[-1]
+    steps = -(-k // tile.depth) * tile.depth // tile.fragment[2]
+    whole = steps * tile.fragment[2]
+    b_strips = _strips(product.b.mT, tile, steps, False)
+    for piece, busy in pieces(product, tile, tile.at_once * tile.invocations):
+        parts = busy // (tiles.count(tile.shape, piece.result._shape) * tile.invocations)
+        parts = max(1, min(parts, k // _SHORTEST_PART))
+        part = -(-whole // (parts * tile.depth)) * tile.depth
+        a = _strips(piece.a, tile, steps, True) if "a" in tile.strips else piece.a
+        run = functools.partial(_multiply_rows, tile, kernel_of, steps, part, k)
+        in_parts(piece._replace(a=a, b=b_strips), -(-whole // part), run)
 
 
 def _multiply_rows(
-    a: VkArray, b_strips: VkArray, steps: int, result: VkArray, parts: int, tile: Tile, variant: Variant,
-    bias: VkArray | None,
+    tile: Tile, kernel_of: Callable[..., Kernel], steps: int, part: int, k: int, product: Product
 ) -> None:  # fmt: skip
-    """result = a @ b + bias for some rows of a, with sums cut into so many parts at most."""
-    device, (m, k), n = result._device, a._shape, result._shape[-1]
-    whole = steps * tile.fragment[2]
-    parts = max(1, min(parts, k // _SHORTEST_PART))
-    part = -(-whole // (parts * tile.depth)) * tile.depth
-    parts = -(-whole // part)
-    partial = stacks.partial_array(result, parts) if parts > 1 else result._view((1, m, n), (0, *result._strides))
+    """result[p, ...] = the product over part p of the summed dimension, of some rows of a and strips of b."""
+    a, _, result, _ = product
+    device, (m, n) = result._device, result._shape[-2:]
     if "a" in tile.strips:
-        a, a_m, a_k, along_k, k = _strips(a, tile, steps, True), steps, tile.part[0], True, whole
+        a_m, a_k, along_k, k = steps, tile.part[0], True, steps * tile.fragment[2]
     else:
         along_k = a._strides[0] % LANES == 0 and (a._strides[1] == 1 or k == 1)  # else along m
-        a_m, (a_k,) = a._strides[0], stacks.taken_steps(k, a._strides[1])
-    part_strides = part * a_k, part * tile.part[1], partial._strides[0]
-    stack = stacks.Stack(a, b_strips, partial, (), ((), (), ()), part_strides, k, part)
-    r_m = partial._strides[-2]
-    for slice_ in stack.slices((), ((), (), ()), launch.index_limit(device, a._dtype) // 2):
-        packed = slice_.places[2].is_aligned(16) and not any(stride % LANES for stride in (r_m, *slice_.strides[2]))
-        own = bias if slice_.offsets[2] == 0 else None
-        flags = (along_k, True, packed, partial._dtype.bits == 32, own is not None)
-        kernel = launch.kernel(variant, device, tile.invocations, tuple((i, int(x)) for i, x in enumerate(flags, 1)))
-        fields = slice_.matrix_fields(m, n, a_m, a_k, steps, 0, r_m) | {"bias": 0 if own is None else own}
+        a_m, (a_k,) = a._strides[0], taken_steps(k, a._strides[1])
+    part_strides = part * a_k, part * tile.part[1], result._strides[0]
+    outer = [()] * (3 + len(product.epilogue.addends))
+    for slice_ in Stack(product, (), outer, part_strides, k, part).slices(
+        (), ((), (), ()), launch.index_limit(device, a._dtype) // 2
+    ):
+        kernel = kernel_of(product, tile, (along_k, True), slice_)
         groups = launch.groups_for(slice_.count * tiles.count(tile.shape, (m, n)), device.limits, 1)
-        dispatch(kernel, groups, fields, writes=("r",))
-    if parts > 1:
-        stacks.sum_partial(partial, result)
+        dispatch(kernel, groups, slice_.matrix_fields(m, n, a_m, a_k, steps, 0, result._strides[-2]), writes=("r",))
 
 
 def _strips(x: VkArray, tile: Tile, steps: int, of_a: bool) -> VkArray:

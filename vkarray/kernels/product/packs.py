@@ -61,7 +61,7 @@ def access_constants(
     packed = [
         _packable(array, place, length, step, (other, *strides), lanes)
         for array, place, (step, other, length), strides in zip(
-            (a, b, result), slice_.places, along, slice_.strides, strict=True
+            (a, b, result), slice_.places[:3], along, slice_.strides[:3], strict=True
         )
     ]
     values = (a_along_k, packed[0], b_along_k, packed[1], packed[2])

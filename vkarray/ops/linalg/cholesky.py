@@ -11,7 +11,7 @@ from ...core.array import VkArray, empty
 from ...kernels import launch
 from ...kernels.dispatch import dispatch
 from ...kernels.planned import planned
-from ...kernels.product import stacks
+from ...kernels.product.blocks import subtract_product
 from ...shaders.source import Variant
 from .. import creation, elementwise
 from . import triangular
@@ -102,7 +102,7 @@ def factor(a: VkArray) -> VkArray:
         if rest.start < n:
             triangular.solve_block(diagonal.mT, right, conjugate=True)
             conjugate = elementwise.conj(right) if a._dtype.category == "complex floating" else right
-            stacks.subtract_product(conjugate.mT, right, block(a, rest, rest), upper=True)
+            subtract_product(conjugate.mT, right, block(a, rest, rest), upper=True)
     return status
 
 

@@ -12,7 +12,7 @@ from ...core.dtypes import CATEGORIES, COMPLEX_OF, REAL_OF
 from ...errors import LinAlgError
 from ...kernels import launch
 from ...kernels.dispatch import Fields
-from ...kernels.product import stacks
+from ...kernels.product import strategies
 from ...shaders.source import Variant
 from .. import creation
 from .common import FACTORED, matrices, variant, variants_of, within_reach
@@ -243,6 +243,6 @@ def _vectors(work: _Work, blocks: VkArray, result: VkArray) -> None:
         first = max(0, last - step)
         _run("linalg/eig_vectors", x, {**fields, "x": x, "first": first, "last": last}, ("x",), batch * n, size)
     transformation = schur._view((batch, n, n), schur._strides, n * n)
-    stacks.matmul(transformation, x, result)
+    strategies.multiply(transformation, x, result)
     real = work.h._dtype.category == "real floating"
     _run("linalg/eig_normalize", result, {**fields, "v": result, "real_input": real}, ("v",), batch * n, size)

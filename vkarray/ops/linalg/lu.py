@@ -12,7 +12,7 @@ from ...core.dtypes import DType
 from ...kernels import launch
 from ...kernels.dispatch import dispatch
 from ...kernels.planned import planned
-from ...kernels.product import stacks
+from ...kernels.product.blocks import subtract_product
 from ...kernels.rows import cast, check_operands
 from ...shaders.source import Variant
 from .. import creation, elementwise
@@ -106,7 +106,7 @@ def factor(a: VkArray) -> Factors:
             _factor_panel(here, *part)
         if right.start < n:
             triangular.solve_block(block(a, here, here), block(a, here, right), unit=True)
-            stacks.subtract_product(block(a, here, right).mT, block(a, right, here).mT, block(a, right, right).mT)
+            subtract_product(block(a, here, right).mT, block(a, right, here).mT, block(a, right, right).mT)
     return Factors(a, rows_of, status)
 
 

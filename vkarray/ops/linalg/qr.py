@@ -12,7 +12,7 @@ from ...core.dtypes import DType
 from ...kernels import launch
 from ...kernels.dispatch import dispatch
 from ...kernels.planned import planned
-from ...kernels.product import stacks
+from ...kernels.product import packs
 from ...shaders.source import Variant
 from .. import creation
 from . import reflectors
@@ -83,7 +83,7 @@ def variants(device: Device) -> Iterator[Variant]:
 def _strips_variant(dtype: DType, strip: Strip, device: Device) -> Variant:
     """The variant that factors by strips of this kind."""
     template, defines, label, _ = variant("linalg/qr_strips", dtype, device)
-    pack, elements = stacks.pack_of(dtype)
+    pack, elements = packs.pack_of(dtype)
     sizes = (("ROWS", str(strip.rows)), ("COLUMNS", str(strip.columns)), ("PACK", pack), ("PACK_ROWS", str(elements)))
     return Variant(template, (*defines, *sizes), f"{label}, {strip.rows} rows by {strip.columns}")
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ...core.array import VkArray, empty
 from ...kernels import launch
-from ...kernels.product import stacks
+from ...kernels.product import strategies
+from ...kernels.product.blocks import subtract_product
 from ...shaders.source import Variant
 from .. import elementwise
 from .common import block, variant, variants_of
@@ -45,7 +46,7 @@ def reflect(v: VkArray, t: VkArray, c: VkArray) -> None:
     """c -= V T^H V^H c, in place: the adjoint of a block of reflectors, all of shape (batch, ., .)."""
     inner = _product(conjugate(v).mT, c)
     inner = _product(conjugate(t).mT, inner)
-    stacks.subtract_product(v, inner, c)
+    subtract_product(v, inner, c)
 
 
 def apply(v: VkArray, tau: VkArray, c: VkArray, first_row: int, *, identity: bool) -> None:
@@ -78,11 +79,11 @@ def apply(v: VkArray, tau: VkArray, c: VkArray, first_row: int, *, identity: boo
         own = scaled._view(
             (batch, rows, width), (scaled._strides[0], *scaled._strides[2:]), number * scaled._strides[1]
         )
-        stacks.subtract_product(block(own, slice(top, rows)), inner, target)
+        subtract_product(block(own, slice(top, rows)), inner, target)
 
 
 def _product(a: VkArray, b: VkArray) -> VkArray:
-    return stacks.matmul(a, b, empty((*a._shape[:-1], b._shape[-1]), a._dtype, a._device))
+    return strategies.multiply(a, b, empty((*a._shape[:-1], b._shape[-1]), a._dtype, a._device))
 
 
 def _factors(v: VkArray, conjugated: VkArray, tau: VkArray, width: int) -> VkArray:

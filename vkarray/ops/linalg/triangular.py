@@ -10,7 +10,7 @@ from ...core.array import VkArray, is_supported
 from ...core.dtypes import DType
 from ...kernels import launch
 from ...kernels.dispatch import dispatch, pointer
-from ...kernels.product import stacks
+from ...kernels.product.blocks import subtract_product
 from ...shaders.source import Variant
 from .common import FACTORED, block, flipped, variant, variants_of, within_reach
 
@@ -78,7 +78,7 @@ def solve_in_place(t: VkArray, b: VkArray, *, upper: bool = False, unit: bool = 
         else:
             solve_block(triangle, rows, unit=unit)
         if rest.start < rest.stop:
-            stacks.subtract_product(block(t, rest, here), rows, block(b, rest))
+            subtract_product(block(t, rest, here), rows, block(b, rest))
 
 
 def _solve_by_tiles(t: VkArray, b: VkArray, upper: bool, unit: bool) -> None:

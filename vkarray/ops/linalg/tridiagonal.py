@@ -9,7 +9,7 @@ from ...core import dtypes
 from ...core.array import VkArray, empty, is_supported
 from ...kernels import launch
 from ...kernels.dispatch import Fields
-from ...kernels.product import stacks
+from ...kernels.product import strategies
 from ...shaders.source import Variant
 from .common import variant
 
@@ -163,7 +163,7 @@ class _Merge:
             ("vectors",),
         )  # fmt: skip
         halves = joined._view((2 * pairs, half, size), (half * size, size, 1))
-        result = stacks.matmul(vectors, halves, self.runner.real(2 * pairs, half, size))
+        result = strategies.multiply(vectors, halves, self.runner.real(2 * pairs, half, size))
         return result._view((pairs, size, size), (size * size, size, 1))
 
     def _order(self, values: VkArray, vectors: VkArray, count: int, merges: int, half: int) -> None:

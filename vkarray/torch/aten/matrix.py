@@ -7,9 +7,11 @@ from typing import Any
 
 from ...core import dtypes, layout
 from ...core.array import VkArray, empty
+from ...core.dtypes import DType
 from ...kernels import launch
 from ...kernels.launch import constant
-from ...kernels.product import cooperative
+from ...kernels.product import strategies
+from ...kernels.product.epilogue import Epilogue
 from ...kernels.rows import cast
 from ...nn import pointwise as nn
 from ...ops.elementwise import add, multiply
@@ -36,9 +38,29 @@ def _product(a: VkArray, b: VkArray) -> VkArray:
 
 def _add_product(x: VkArray, a: VkArray, b: VkArray, beta: Any = 1, alpha: Any = 1) -> VkArray:
     """beta * x + alpha * (a @ b); x is not read for beta = 0. Sums of 16 bits are rounded once."""
-    short = a._dtype.category == "real floating" and a._dtype.bits == 16 and beta != 0
-    if short and beta == alpha == 1 and (made := _biased_product(x, a, b)) is not None:
-        return made
+    short = _is_short(a._dtype)
+    if beta == 0 or alpha != 1 or (short and beta != 1) or 0 in (*a._shape, *b._shape) or a._dtype is dtypes.bool_:
+        return _add_scaled(x, a, b, beta, alpha)
+    x = _scaled(cast(x, a._dtype), beta)
+    result = empty((*a._shape[:-1], *b._shape[1:][-1:]), a._dtype, a._device)
+    if b.ndim > 1:
+        return strategies.multiply(a, b, result, Epilogue(bias=x, wide=short))
+    a, b = (cast(one, dtypes.float32) if short else one for one in (a, b))
+    strategies.multiply(a, _column(b), _column(result), Epilogue(bias=_column(x), wide=short))
+    return result
+
+
+def _is_short(dtype: DType) -> bool:
+    return dtype.category == "real floating" and dtype.bits == 16
+
+
+def _column(x: VkArray) -> VkArray:
+    """A vector as a matrix of one column."""
+    return x._view((*x._shape, 1), (*x._strides, 0))
+
+
+def _add_scaled(x: VkArray, a: VkArray, b: VkArray, beta: Any, alpha: Any) -> VkArray:
+    short = _is_short(a._dtype) and beta != 0
     product = _scaled(_wide_product(a, b) if short else _product(a, b), alpha)
     if beta == 0:
         return product
@@ -50,25 +72,12 @@ def _add_product(x: VkArray, a: VkArray, b: VkArray, beta: Any = 1, alpha: Any =
     return launch.elementwise(nn.add_wide.operation(a._dtype), (product, cast(x, a._dtype)), result)
 
 
-def _biased_product(x: VkArray, a: VkArray, b: VkArray) -> VkArray | None:
-    """x + a @ b in one kernel, where x is one row for all and there is such a kernel."""
-    columns = b._shape[-1]
-    if a.ndim != b.ndim or 0 in (*a._shape, *b._shape) or x._dtype is not a._dtype or not x._shape:
-        return None
-    if x._shape[-1] != columns or x.size != columns:
-        return None
-    result = empty((*a._shape[:-1], columns), a._dtype, a._device)
-    row = x._view((columns,), x._strides[-1:])
-    return result if cooperative.by_fragments(a, b, result, row) else None
-
-
 def _wide_product(a: VkArray, b: VkArray) -> VkArray:
     """a @ b of types of 16 bits, in float32, in which it is summed."""
     if a.ndim != b.ndim or 0 in (*a._shape, *b._shape):
         return _product(cast(a, dtypes.float32), cast(b, dtypes.float32))
     result = empty((*a._shape[:-1], b._shape[-1]), dtypes.float32, a._device)
-    cooperative.matmul(a, b, result)
-    return result
+    return strategies.multiply(a, b, result)
 
 
 def _of_one_type(function: Callable[..., VkArray], text: str) -> Callable[..., VkArray]:

@@ -1,0 +1,86 @@
+"""How products of matrices are computed: one table of strategies, each of which takes an epilogue.
+
+Which strategy a product takes follows from its types, its shapes and the device alone, and each takes its kernels from tables of
+its own, so the order of additions, and with it the result, never changes between runs, whatever is done to the sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from ...core import layout
+from ...core.array import VkArray, empty
+from ...shaders.source import Variant, compiler_release
+from .. import launch
+from ..reductions import partial_dtype
+from . import blocks, cooperative, sums
+from .epilogue import NOTHING, Epilogue
+from .stacks import Product
+
+
+class Strategy(NamedTuple):
+    """A row of the table. `choose` finds how a product is computed, None for one that is not for this strategy; `run` does that.
+    Its kernels with an activation are compiled when they are asked for, by that release of the compiler at least."""
+
+    name: str
+    choose: Callable[[Product], Any]
+    run: Callable[[Product, Any], None]
+    variants: Callable[[Any], Iterator[Variant]]
+    compiler: int = 1
+
+
+# The first one that takes a product computes it; the last one takes all.
+STRATEGIES = (
+    Strategy("fragments", cooperative.choose, cooperative.run, cooperative.variants, 16),
+    Strategy("sums of rows", sums.choose, sums.run, sums.variants),
+    Strategy("tiles", blocks.choose, blocks.run, blocks.variants),
+)
+
+
+def multiply(a: VkArray, b: VkArray, result: VkArray, epilogue: Epilogue = NOTHING) -> VkArray:
+    """result = a @ b, with the steps of an epilogue; see `Product`. a and b have one type, which that of the result rounds."""
+    product = Product(a, b, result, epilogue)
+    if epilogue is not NOTHING:
+        product = product._replace(epilogue=epilogue.over(result._shape))
+        if not _takes_steps(product):
+            return _one_by_one(product)
+    strategy, how = next((one, how) for one in STRATEGIES if (how := one.choose(product)) is not None)
+    if epilogue.activation is not None and compiler_release() < strategy.compiler:
+        return _one_by_one(product)
+    strategy.run(product, how)
+    return result
+
+
+def _takes_steps(product: Product) -> bool:
+    """Whether what is added has the type of the result and lies in reach of indices, in the order in which it is made."""
+    a, _, result, epilogue = product
+    limit = launch.index_limit(result._device, result._dtype) // 2
+    whole = product.broadcast()
+    folded, alone = whole.fold(), whole._replace(epilogue=NOTHING)
+    spans = [layout.offset_range(x._shape[-2:], x._strides[-2:])[1] for x in folded.epilogue.addends]
+    return (
+        a._dtype is result._dtype
+        and all(x._dtype is result._dtype for x in epilogue.addends)
+        and max(spans, default=0) < limit
+        and (folded is whole) == (alone.fold() is alone)
+    )
+
+
+def _one_by_one(product: Product) -> VkArray:
+    """The product and each step by kernels of their own."""
+    a, b, result, epilogue = product
+    if any(x._buffer is result._buffer for x in epilogue.addends):  # which are read after the first step is stored
+        made = _one_by_one(product._replace(result=empty(result._shape, result._dtype, result._device)))
+        return launch.elementwise(launch.copy_operation(result._dtype), (made,), result)
+    dtype = partial_dtype(result._dtype) if epilogue.wide else result._dtype
+    whole = empty(result._shape, dtype, result._device) if epilogue.wide else result
+    multiply(a, b, whole)
+    epilogue.apply(whole, result)
+    return result
+
+
+def variants(device: Any) -> Iterator[Variant]:
+    """Every variant of all strategies that a device with these features uses, without activations."""
+    for strategy in STRATEGIES:
+        yield from strategy.variants(device)
