@@ -23,7 +23,7 @@ _NUMBERS = (int, float, complex)
 class Parameters:
     """The parameters of a function that take what stands for an array."""
 
-    __slots__ = ("named", "places", "sequences", "several")
+    __slots__ = ("leading", "named", "places", "sequences", "several")
 
     def __init__(self, function: Callable[..., Any]) -> None:
         code, hints = function.__code__, function.__annotations__
@@ -37,6 +37,8 @@ class Parameters:
             rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
             if str(hints.get(rest, "")).startswith("ArrayLike"):
                 self.several = code.co_argcount
+        # How many arguments may hold all of those that have no name: None for all.
+        self.leading = max(self.places, default=-1) + 1 if self.several is None else None
 
     def __bool__(self) -> bool:
         return bool(self.named) or self.several is not None

@@ -106,7 +106,11 @@ def packed(what: Dispatch) -> bytes:
         if len(fields) != len(arguments.fields):
             raise KeyError
         for field in arguments.head:
-            _numbers(fields[field.name], field, values)
+            value = fields[field.name]
+            if type(value) is int:  # as most are
+                values.append(value)
+            else:
+                _numbers(value, field, values)
         if arguments.tail is None:
             return arguments.pack(*values)
         tail: list[Any] = []

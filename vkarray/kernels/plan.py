@@ -25,7 +25,7 @@ from .scalars import Scalar, scalar_bytes
 if TYPE_CHECKING:
     from .._vk import Buffer, Device, Kernel
 
-STEPS = 256  # longer sequences are worth their Python code
+STEPS = 4096  # longer sequences are worth their Python code
 
 
 class Refused(Exception):

@@ -351,12 +351,15 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
     inner: Callable[..., Any] = function
     plans = Plans(inner.__name__, _OfArrays, _NUMBERS if integers else FLOATS)
     likes = Parameters(inner)
-    takes_likes = bool(likes)
+    takes_likes, leading, named = bool(likes), likes.leading, likes.named
 
     @functools.wraps(inner)
     def call(*args: Any, **kwargs: Any) -> Any:
-        # Most calls are of arrays and numbers alone, which takes one step to see.
-        if takes_likes and (kwargs or not PLAIN.issuperset(map(type, args))) and not likes.are_plain(args, kwargs):
+        # Most calls are of arrays and numbers alone, which takes few steps to see.
+        plain = not takes_likes or (
+            PLAIN.issuperset(map(type, args[:leading])) and (not kwargs or named.isdisjoint(kwargs))
+        )
+        if not plain and not likes.are_plain(args, kwargs):
             args, kwargs, _ = likes.converted(args, kwargs)
         if watches and watch.current() is not None:  # it is a part of the call that is watched
             return inner(*args, **kwargs)
