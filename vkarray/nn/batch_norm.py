@@ -65,11 +65,6 @@ def batch_norm_of_running(
     return result
 
 
-def add_to_channels(array: VkArray, numbers: VkArray) -> None:
-    """array += a number for each of its channels, for a contiguous array and a vector of one real floating type."""
-    _run(array, array, (None, None, None, launch.contiguous(numbers)), numbers._dtype, 0.0)
-
-
 def _run(x: VkArray, result: VkArray, columns: Sequence[VkArray | None], numbers: DType, eps: float) -> None:
     """The kernel for means and variances (or neither), weights and biases of a type, where they are given."""
     if not result.size:

@@ -23,10 +23,8 @@ from ..core import layout, promotion
 from ..core.array import VkArray, check_supported, empty
 from ..core.dtypes import DType
 from ..kernels import launch
-from ..kernels.row_kernels import FLOATING
 from ..kernels.rows import ROWS, check_array
 from ..ops import creation, statistical
-from .batch_norm import add_to_channels
 from .convolution_direct import Problem, add_directly, add_weight_directly
 from .convolution_products import made_by_products, slid_by_products, uses_products, weight_by_products
 from .windows import Triple, Windows, five, numbers, triple
@@ -40,19 +38,9 @@ _MOST_PHASES = 8
 # -- the three sums ---------------------------------------------------------------------------------------------------
 
 
-def _add_bias(result: VkArray, bias: VkArray) -> None:
-    if result._contiguous and result._dtype in FLOATING:
-        add_to_channels(result, bias)
-        return
-    column = bias._view((bias._shape[0], *(1,) * (result.ndim - 2)), (bias._strides[0], *(0,) * (result.ndim - 2)))
-    launch.elementwise(ROWS["add"].operation(result._dtype), (result, column), result)
-
-
 def _made(slid: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
     if uses_products(problem, weight._dtype, weight._device):
-        made_by_products(slid, weight, problem, result)
-        if bias is not None:
-            _add_bias(result, bias)
+        made_by_products(slid, weight, bias, problem, result)
     else:
         add_directly(slid, weight, bias, problem, result, False)
 
@@ -70,8 +58,6 @@ def _slid(made: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem
         _slid_by_phases(made, weight, bias, problem, result)
     elif uses_products(problem, weight._dtype, weight._device, whole=True):
         slid_by_products(made, weight, bias, problem, result)
-        if windows.trivial and bias is not None:
-            _add_bias(result, bias)
     else:
         add_directly(made, weight, bias, problem, result, True)
 
@@ -145,7 +131,8 @@ def _taps_of_phase(weight: VkArray, problem: Problem, phase: tuple[int, ...], ke
 def _fill(target: VkArray, bias: VkArray | None) -> None:
     target[...] = 0
     if bias is not None:
-        _add_bias(target, bias)
+        column = bias._view((bias._shape[0], *(1,) * (target.ndim - 2)), (bias._strides[0], *(0,) * (target.ndim - 2)))
+        launch.elementwise(ROWS["add"].operation(target._dtype), (target, column), target)
 
 
 def _weight(slid: VkArray, made: VkArray, problem: Problem, result: VkArray) -> None:

@@ -14,6 +14,7 @@ from ..core.array import VkArray, empty
 from ..core.dtypes import DType
 from ..kernels import launch
 from ..kernels.product import strategies
+from ..kernels.product.epilogue import NOTHING, Epilogue
 from ..kernels.product.parts import partial_array
 from ..kernels.product.sums import sum_partial
 from ..kernels.reductions import partial_dtype
@@ -154,40 +155,55 @@ def _spread(joined: VkArray, result: VkArray) -> None:
     launch.elementwise(launch.copy_operation(result._dtype), (source,), result)
 
 
-def made_by_products(slid: VkArray, weight: VkArray, problem: Problem, result: VkArray) -> None:
+def _with_bias(bias: VkArray | None, groups: int) -> Epilogue:
+    """The epilogue of products whose rows are the channels of groups."""
+    if bias is None:
+        return NOTHING
+    few, (step,) = bias._shape[0] // groups, bias._strides
+    return Epilogue(bias=bias._view((groups, few, 1), (few * step, step, 0)))
+
+
+def made_by_products(
+    slid: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray
+) -> None:  # fmt: skip
     """result = what windows over `slid` make; both have 5 dimensions, `weight` and `result` are contiguous."""
     for piece in _pieces(problem, weight._dtype, weight._device):
         target = piece.of(result)
         into = target if target._contiguous else empty(target._shape, target._dtype, target._device)
-        _made_piece(slid, weight, piece.problem, into)
+        _made_piece(slid, weight, bias, piece.problem, into)
         if into is not target:
             launch.elementwise(launch.copy_operation(into._dtype), (into,), target)
 
 
-def _made_piece(slid: VkArray, weight: VkArray, problem: Problem, result: VkArray) -> None:
+def _made_piece(
+    slid: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray
+) -> None:  # fmt: skip
     groups, made, outputs = problem.groups, problem.made, problem.windows.outputs
+    epilogue = _with_bias(bias, groups)
     factor = weight._view((groups, made, problem.rows), (made * problem.rows, problem.rows, 1))
     for one, target in _chunks(problem, weight.itemsize, weight._device, slid, result):
         n = one._shape[0]
         if _joins(one, problem):
             joined = empty((groups, made, n * outputs), target._dtype, target._device)
-            strategies.multiply(factor, _joined_columns(one, problem), joined)
+            strategies.multiply(factor, _joined_columns(one, problem), joined, epilogue)
             _spread(joined, target)
         else:
             shape = (n, groups, made, outputs)
-            strategies.multiply(factor, _columns(one, problem), target._view(shape, layout.contiguous_strides(shape)))
+            whole = target._view(shape, layout.contiguous_strides(shape))
+            strategies.multiply(factor, _columns(one, problem), whole, epilogue)
 
 
 def slid_by_products(made: VkArray, weight: VkArray, bias: VkArray | None, problem: Problem, result: VkArray) -> None:
-    """result = what windows slide over; the caller adds the bias where windows are trivial."""
+    """result = what windows slide over."""
     windows, groups, outputs = problem.windows, problem.groups, problem.windows.outputs
     factor = weight._view((groups, problem.made, problem.rows), (problem.made * problem.rows, problem.rows, 1)).mT
     dtype = partial_dtype(weight._dtype) if windows.overlapping else weight._dtype
+    epilogue = _with_bias(bias, groups) if windows.trivial else NOTHING
     for one, target in _chunks(problem, dtype.itemsize, weight._device, made, result):
         n, channels = one._shape[0], target._shape[1]
         if _joins(one, problem):
             columns = empty((groups, problem.rows, n * outputs), dtype, weight._device)
-            strategies.multiply(factor, _joined(one, groups), columns)
+            strategies.multiply(factor, _joined(one, groups), columns, epilogue)
             row = n * outputs
             steps = (outputs, windows.taps * row, row, 1)
         else:
@@ -196,7 +212,7 @@ def slid_by_products(made: VkArray, weight: VkArray, bias: VkArray | None, probl
                 columns = target._view(shape, layout.contiguous_strides(shape))
             else:
                 columns = empty(shape, dtype, weight._device)
-            strategies.multiply(factor, _planes(one, groups), columns)
+            strategies.multiply(factor, _planes(one, groups), columns, epilogue)
             steps = (channels * windows.taps * outputs, windows.taps * outputs, outputs, 1)
         if not windows.trivial:
             fold_into(columns._view((n, channels, windows.taps, outputs), steps), windows, bias, target)
