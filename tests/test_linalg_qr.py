@@ -171,16 +171,14 @@ def test_integers_take_the_widest_floating_type() -> None:
 
 def test_errors() -> None:
     x = vx.ones((3, 3), dtype=vx.float32)
-    with pytest.raises(ValueError, match="qr: expected mode 'reduced' or 'complete', got 'full'"):
+    with pytest.raises(ValueError, match="qr: expected mode 'reduced', 'complete', 'r' or 'raw', got 'full'"):
         vx.linalg.qr(x, mode="full")
     with pytest.raises(ValueError, match="qr: expected a matrix"):
         vx.linalg.qr(x[0])
     with pytest.raises(TypeError, match="qr: float16 is too short"):
         vx.linalg.qr(vx.astype(x, vx.float16))
     with pytest.raises(TypeError, match="qr"):
-        vx.linalg.qr([[1.0]])
-    with pytest.raises(TypeError):
-        vx.linalg.qr(x, "reduced")
+        vx.linalg.qr("text")
 
 
 def test_result_is_a_named_tuple() -> None:

@@ -5,6 +5,9 @@ Every message states the operation, what it got, what it expected, and what to d
 
 from __future__ import annotations
 
+import functools
+import sys
+
 
 class VkArrayError(Exception):
     """Base of all errors that belong to vkarray."""
@@ -62,4 +65,22 @@ class ForkError(VkArrayError, RuntimeError):
 
 
 class LinAlgError(VkArrayError, ValueError):
-    """A linear algebra function met a matrix it cannot handle, such as a singular one."""
+    """A linear algebra function met a matrix it cannot handle, such as a singular one.
+
+    Where NumPy is imported, it is NumPy's error of that name too, so `except numpy.linalg.LinAlgError` catches it.
+    """
+
+    def __new__(cls, *args: object) -> LinAlgError:
+        numpy = sys.modules.get("numpy.linalg")
+        if cls is LinAlgError and numpy is not None:
+            cls = _also(numpy.LinAlgError)
+        return super().__new__(cls, *args)
+
+    def __reduce__(self) -> tuple:
+        return LinAlgError, self.args
+
+
+@functools.cache
+def _also(other: type[Exception]) -> type[LinAlgError]:
+    """`LinAlgError` as a class that is another error too."""
+    return type("LinAlgError", (LinAlgError, other), {"__module__": __name__, "__doc__": LinAlgError.__doc__})

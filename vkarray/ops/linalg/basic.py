@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import layout, promotion
-from ...core.array import VkArray, empty
+from ...core.array import ArrayLike, VkArray, empty
 from ...core.dtypes import DType
+from ...errors import LinAlgError
 from ...kernels import launch
 from ...kernels.planned import planned
 from ...kernels.rows import ROWS, check_array
@@ -18,12 +19,12 @@ from .lu import inv
 def _matrix(name: str, x: Any) -> VkArray:
     """x itself. Raises TypeError unless it is an array, ValueError for fewer than 2 dimensions."""
     if check_array(name, x).ndim < 2:
-        raise ValueError(f"{name}: expected a matrix or a stack of matrices, shape (..., M, N); got shape {x.shape}.")
+        raise LinAlgError(f"{name}: expected a matrix or a stack of matrices, shape (..., M, N); got shape {x.shape}.")
     return x
 
 
 @planned
-def cross(x1: VkArray, x2: VkArray, /, *, axis: int = -1) -> VkArray:
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> VkArray:
     """The cross products of vectors of 3 elements.
 
     Parameters: x1, x2 (numeric), which broadcast but for `axis`, where both have length 3; axis, counted from the end (-1
@@ -61,7 +62,7 @@ def _component(x: VkArray, axis: int, place: int) -> VkArray:
 
 
 @planned
-def outer(x1: VkArray, x2: VkArray, /) -> VkArray:
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> VkArray:
     """The outer product of two vectors: out[i, j] = x1[i] * x2[j].
 
     Parameters: x1 (numeric) of shape (N,), x2 (numeric) of shape (M,). Returns an array (N, M) of the promoted type.
@@ -75,7 +76,7 @@ def outer(x1: VkArray, x2: VkArray, /) -> VkArray:
 
 
 @planned
-def diagonal(x: VkArray, /, *, offset: int = 0) -> VkArray:
+def diagonal(x: ArrayLike, /, *, offset: int = 0) -> VkArray:
     """A diagonal of each matrix, a view.
 
     Parameters: x (any dtype) of shape (..., M, N); offset (above the main diagonal when positive, below when negative).
@@ -93,7 +94,7 @@ def diagonal(x: VkArray, /, *, offset: int = 0) -> VkArray:
 
 
 @planned
-def trace(x: VkArray, /, *, offset: int = 0, dtype: DType | None = None) -> VkArray:
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DType | None = None) -> VkArray:
     """The sum of a diagonal of each matrix.
 
     Parameters: x (numeric) of shape (..., M, N); offset (above the main diagonal when positive, below when negative);
@@ -108,7 +109,7 @@ def trace(x: VkArray, /, *, offset: int = 0, dtype: DType | None = None) -> VkAr
 
 
 @planned
-def matrix_power(x: VkArray, n: int, /) -> VkArray:
+def matrix_power(x: ArrayLike, n: int, /) -> VkArray:
     """Each square matrix to an integer power; for a negative one, its inverse to the power -n.
 
     Parameters: x (numeric) of shape (..., M, M); n. Returns an array of the shape and type of x; for negative n integers
@@ -119,7 +120,7 @@ def matrix_power(x: VkArray, n: int, /) -> VkArray:
     x = _matrix("matrix_power", x)
     promotion.check_category("matrix_power", x._dtype, "numeric")
     if x._shape[-1] != x._shape[-2]:
-        raise ValueError(f"matrix_power: expected square matrices, shape (..., M, M); got shape {x.shape}.")
+        raise LinAlgError(f"matrix_power: expected square matrices, shape (..., M, M); got shape {x.shape}.")
     exponent = layout.as_integer(n, "matrix_power", "n")
     if exponent < 0:
         x = inv(x)

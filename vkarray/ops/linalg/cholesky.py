@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...core import dtypes, layout
-from ...core.array import VkArray, empty
+from ...core.array import ArrayLike, VkArray, empty
 from ...kernels import launch
+from ...kernels.array_like import takes_lists
 from ...kernels.dispatch import dispatch
 from ...kernels.planned import planned
 from ...kernels.product.blocks import subtract_product
@@ -32,7 +33,8 @@ def variants(device: Device) -> Iterator[Variant]:
     yield from triangular.tiles_variants(_TILES_TEMPLATE, device)
 
 
-def cholesky(x: VkArray, /, *, upper: bool = False) -> VkArray:
+@takes_lists
+def cholesky(x: ArrayLike, /, *, upper: bool = False) -> VkArray:
     """The Cholesky factor of each Hermitian (real: symmetric) positive definite matrix: x = L @ conj(L).mT.
 
     Parameters: x of shape (..., N, N), of which the lower triangle is read; upper (return U with x = conj(U).mT @ U,

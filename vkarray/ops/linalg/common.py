@@ -38,13 +38,13 @@ def variants_of(template: str, device: Device) -> Iterator[Variant]:
 def matrices(name: str, x: Any, *, square: bool = False) -> VkArray:
     """x in the type to compute in: its own, or float64 for integers and bool, as in NumPy (float32 where that is missing).
 
-    Raises TypeError unless x is an array, and for the 16-bit floating-point types, ValueError for fewer than 2 dimensions
+    Raises TypeError unless x is an array, and for the 16-bit floating-point types, LinAlgError for fewer than 2 dimensions
     and, with `square`, for other matrices.
     """
     if check_array(name, x).ndim < 2:
-        raise ValueError(f"{name}: expected a matrix or a stack of matrices, shape (..., M, N); got shape {x._shape}.")
+        raise LinAlgError(f"{name}: expected a matrix or a stack of matrices, shape (..., M, N); got shape {x._shape}.")
     if square and x._shape[-1] != x._shape[-2]:
-        raise ValueError(f"{name}: expected square matrices, shape (..., N, N); got shape {x._shape}.")
+        raise LinAlgError(f"{name}: expected square matrices, shape (..., N, N); got shape {x._shape}.")
     dtype = floating(x)
     if dtype.bits == 16:
         raise TypeError(

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...core import dtypes, layout
-from ...core.array import VkArray, empty, is_supported
+from ...core.array import ArrayLike, VkArray, empty, is_supported, operations
 from ...core.dtypes import CATEGORIES, COMPLEX_OF, REAL_OF
 from ...errors import LinAlgError
 from ...kernels import launch
+from ...kernels.array_like import takes_lists
 from ...kernels.dispatch import Fields
 from ...kernels.product import strategies
 from ...shaders.source import Variant
@@ -59,12 +60,14 @@ def variants(device: Device) -> Iterator[Variant]:
             yield from (variant(template, dtype, device) for template in _COMPLEX_TEMPLATES)
 
 
-def eig(x: VkArray, /) -> EigResult:
+@takes_lists
+def eig(x: ArrayLike, /) -> EigResult:
     """The eigenvalues and right eigenvectors of each matrix: x v = w v.
 
     Parameters: x (floating-point of 32 bits or more; integers and bool are converted to float64) of shape (..., M, M).
     Returns a named tuple: the eigenvalues, shape (..., M), and the eigenvectors of norm 1 in the columns of an array of
-    shape (..., M, M), both complex with the precision of x. The order is unspecified; of a real matrix, an eigenvalue
+    shape (..., M, M), both complex with the precision of x (real, as NumPy's, for real x without complex eigenvalues where
+    float64 is the default floating type). The order is unspecified; of a real matrix, an eigenvalue
     stands beside its conjugate, and real eigenvalues have real eigenvectors; those of a Hermitian matrix are
     orthonormal. A defective matrix has fewer independent eigenvectors than columns.
     Raises LinAlgError for infinities and NaN, and where the iteration does not converge, ValueError for matrices that
@@ -75,21 +78,33 @@ def eig(x: VkArray, /) -> EigResult:
     Standard: linear algebra extension, `eig`.
     """
     x = matrices("eig", x, square=True)
-    values, vectors = _solve("eig", x, vectors=True)
+    values, vectors = solved("eig", x, vectors=True)
+    if _are_real(x, values):
+        values, vectors = operations["real_view"](values), operations["real_view"](vectors)
     return EigResult(values, vectors)
 
 
-def eigvals(x: VkArray, /) -> VkArray:
+@takes_lists
+def eigvals(x: ArrayLike, /) -> VkArray:
     """The eigenvalues of each matrix.
 
     Parameters: x (floating-point of 32 bits or more; integers and bool are converted to float64) of shape (..., M, M).
-    Returns a complex array of shape (..., M) with the precision of x. The order is unspecified; of a real matrix, an
-    eigenvalue stands beside its conjugate.
+    Returns a complex array of shape (..., M) with the precision of x (or a real one, see `eig`). The order is unspecified; of
+    a real matrix, an eigenvalue stands beside its conjugate.
     Raises LinAlgError for infinities and NaN, and where the iteration does not converge, ValueError for matrices that
     are not square, TypeError for other types. Waits for the device.
     Method: as `eig`, without eigenvectors. Standard: linear algebra extension, `eigvals`.
     """
-    return _solve("eigvals", matrices("eigvals", x, square=True), vectors=False)[0]
+    x = matrices("eigvals", x, square=True)
+    values = solved("eigvals", x, vectors=False)[0]
+    return operations["real_view"](values) if _are_real(x, values) else values
+
+
+def _are_real(x: VkArray, values: VkArray) -> bool:
+    """Whether NumPy's results for x would be real. Those of the standard never are: so where float64 is the default type."""
+    if x._dtype in COMPLEX_OF and dtypes.default_floating() is dtypes.float64:
+        return not bool(operations["any"](operations["imag_view"](values)))
+    return False
 
 
 class _Work(NamedTuple):
@@ -124,8 +139,9 @@ def _run(
     launch.dispatch(chosen, device, groups, fields, writes=writes, workgroup_size=size, constants=constants)
 
 
-def _solve(name: str, x: VkArray, vectors: bool) -> tuple[VkArray, VkArray]:
-    """The eigenvalues and, with `vectors`, the eigenvectors (else an array without a meaning)."""
+def solved(name: str, x: VkArray, vectors: bool) -> tuple[VkArray, VkArray]:
+    """The eigenvalues and, with `vectors`, the eigenvectors (else an array without a meaning), complex ones."""
+    x = matrices(name, x, square=True)
     device, n = x._device, x._shape[-1]
     dtype = COMPLEX_OF.get(x._dtype, x._dtype)
     values = empty(x._shape[:-1], dtype, device)

@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...core import dtypes, layout
-from ...core.array import VkArray, empty
+from ...core.array import ArrayLike, VkArray, empty
 from ...core.dtypes import REAL_OF
 from ...errors import LinAlgError
 from ...io import interchange
 from ...kernels import launch
+from ...kernels.array_like import takes_lists
 from ...kernels.dispatch import dispatch
 from ...kernels.planned import planned
 from ...kernels.rows import cast
 from ...shaders.source import Variant
-from .. import creation
+from .. import creation, elementwise
 from . import reflectors, tridiagonal
 from .common import matrices, variant, variants_of, working_copy
 
@@ -47,26 +48,34 @@ def variants(device: Device) -> Iterator[Variant]:
     yield from tridiagonal.variants(device)
 
 
-def eigh(x: VkArray, /) -> EighResult:
+@takes_lists
+def eigh(x: ArrayLike, /, UPLO: str = "L") -> EighResult:
     """The eigenvalues and eigenvectors of Hermitian (real: symmetric) matrices: x = V diag(w) V^H.
 
     Parameters: x (floating-point of 32 bits or more; integers and bool are converted to float64) of shape (..., M, M), of
-    which the lower triangle alone is read, and the real parts of the diagonal.
+    which one triangle alone is read, and the real parts of the diagonal; UPLO ("L": the lower one, "U": the upper one).
     Returns a named tuple: eigenvalues of shape (..., M), real and ascending, and eigenvectors of shape (..., M, M), whose
     columns are orthonormal.
-    Raises LinAlgError for NaN and infinities and where the method does not converge, ValueError for matrices that are not
+    Raises LinAlgError for NaN and infinities and where the method does not converge, and for matrices that are not
     square, TypeError for other types.
     Method: Householder reduction to tridiagonal form, divide and conquer (Cuppen 1981, Gu and Eisenstat 1995), blocked
     back transformation; |x - V diag(w) V^H| and |V^H V - I| are small multiples of M eps.
     Standard: linear algebra extension, `eigh`.
     """
-    x = matrices("eigh", x, square=True)
+    x = _with_lower(matrices("eigh", x, square=True), UPLO)
     real = REAL_OF.get(x._dtype, x._dtype)
     if not x.size:
         return EighResult(empty(x._shape[:-1], real, x._device), empty(x._shape, x._dtype, x._device))
     values, vectors, state = _decomposed(x)
     _check("eigh", x, state)
     return EighResult(values, vectors)
+
+
+def _with_lower(x: VkArray, triangle: str) -> VkArray:
+    """Matrices with the lower triangle that belongs to the one that is to be read."""
+    if triangle not in ("L", "U", "l", "u"):
+        raise ValueError(f"eigh: expected UPLO 'L' or 'U', got {triangle!r}.")
+    return x if triangle in "Ll" else elementwise.conj(x.mT)
 
 
 @planned
@@ -84,18 +93,19 @@ def _decomposed(x: VkArray) -> tuple[VkArray, VkArray, VkArray]:
     return _finish(values, state, x._shape[:-1]), whole, state
 
 
-def eigvalsh(x: VkArray, /) -> VkArray:
+@takes_lists
+def eigvalsh(x: ArrayLike, /, UPLO: str = "L") -> VkArray:
     """The eigenvalues of Hermitian (real: symmetric) matrices.
 
     Parameters: x (floating-point of 32 bits or more; integers and bool are converted to float64) of shape (..., M, M), of
-    which the lower triangle alone is read, and the real parts of the diagonal.
+    which one triangle alone is read, and the real parts of the diagonal; UPLO ("L": the lower one, "U": the upper one).
     Returns a real array of shape (..., M), ascending.
-    Raises LinAlgError for NaN and infinities, ValueError for matrices that are not square, TypeError for other types.
+    Raises LinAlgError for NaN and infinities, and for matrices that are not square, TypeError for other types.
     Method: Householder reduction to tridiagonal form, bisection with Sturm sequences; errors are small multiples of
     M eps of the largest eigenvalue.
     Standard: linear algebra extension, `eigvalsh`.
     """
-    x = matrices("eigvalsh", x, square=True)
+    x = _with_lower(matrices("eigvalsh", x, square=True), UPLO)
     real = REAL_OF.get(x._dtype, x._dtype)
     if not x.size:
         return empty(x._shape[:-1], real, x._device)

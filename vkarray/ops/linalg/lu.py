@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...core import dtypes, layout, promotion
-from ...core.array import VkArray, empty, is_supported
+from ...core.array import ArrayLike, VkArray, empty, is_supported
 from ...core.dtypes import DType
 from ...kernels import launch
+from ...kernels.array_like import takes_lists
 from ...kernels.dispatch import dispatch
 from ...kernels.planned import planned
 from ...kernels.product.blocks import subtract_product
@@ -228,7 +229,8 @@ def _exchange(rows_of: VkArray, pivots: VkArray, to_pivots: bool) -> None:
 # -- solve and inv ----------------------------------------------------------------------------------------------------
 
 
-def solve(x1: VkArray, x2: VkArray, /) -> VkArray:
+@takes_lists
+def solve(x1: ArrayLike, x2: ArrayLike, /) -> VkArray:
     """The solution x of x1 @ x = x2 for each square matrix of x1.
 
     Parameters: x1 of shape (..., N, N); x2 of shape (N,), one vector, or (..., N, K), columns; the stacks broadcast.
@@ -314,7 +316,8 @@ def permuted(b: VkArray, rows_of: VkArray, shape: tuple[int, int, int]) -> VkArr
     return x
 
 
-def inv(x: VkArray, /) -> VkArray:
+@takes_lists
+def inv(x: ArrayLike, /) -> VkArray:
     """The inverse of each square matrix.
 
     Parameters: x of shape (..., N, N). Returns an array of the shape and type of x; float64 for integers.
@@ -325,13 +328,13 @@ def inv(x: VkArray, /) -> VkArray:
     a = matrices("inv", x, square=True)
     if math.prod(a._shape) == 0:
         return empty(a._shape, a._dtype, a._device)
-    inverse, status = _inverted(a)
+    inverse, status = inverted(a)
     check_status("inv", status, a._shape[:-2], _SINGULAR)
     return inverse
 
 
 @planned
-def _inverted(a: VkArray) -> tuple[VkArray, VkArray]:
+def inverted(a: VkArray) -> tuple[VkArray, VkArray]:
     """The inverses, and the status of the factors."""
     factors = factor(working_copy(a.mT).mT)
     identity = creation.eye(a._shape[-1], dtype=a._dtype, device=a._device)
@@ -386,7 +389,7 @@ def determinants_of(factors: Factors, stack: layout.Shape, whole: bool) -> tuple
 
 
 @planned
-def det(x: VkArray, /) -> VkArray:
+def det(x: ArrayLike, /) -> VkArray:
     """The determinant of each square matrix; 0 for a singular one, 1 for one without elements.
 
     Parameters: x of shape (..., N, N). Returns an array of shape (...) and the type of x; float64 for integers.
@@ -398,7 +401,7 @@ def det(x: VkArray, /) -> VkArray:
 
 
 @planned
-def slogdet(x: VkArray, /) -> Slogdet:
+def slogdet(x: ArrayLike, /) -> Slogdet:
     """The sign and the logarithm of the absolute value of the determinant of each square matrix.
 
     Parameters: x of shape (..., N, N). Returns a named tuple of sign (shape (...), the type of x, float64 for integers:

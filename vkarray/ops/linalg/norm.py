@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...core import dtypes
-from ...core.array import VkArray, empty, floating, is_supported
+from ...core import dtypes, layout
+from ...core.array import ArrayLike, VkArray, empty, floating, is_supported
 from ...core.dtypes import REAL_OF, DType
 from ...kernels import launch
 from ...kernels.planned import planned
@@ -16,6 +16,7 @@ from ...kernels.reductions import Reduction, checked, with_kept_axes
 from ...kernels.rows import cast, check_array
 from ...shaders.source import Variant
 from .. import elementwise, searching, statistical
+from ..manipulation import moveaxis
 from .svd import singular_values
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _floating(name: str, x: Any) -> tuple[VkArray, DType]:
 
 @planned
 def vector_norm(
-    x: VkArray, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float = 2
+    x: ArrayLike, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float = 2
 ) -> VkArray:
     """The norm of vectors: (sum of abs(x) ** ord) ** (1 / ord).
 
@@ -132,7 +133,7 @@ _MATRIX_NORMS: dict[Any, Callable[[VkArray], VkArray]] = {
 
 
 @planned
-def matrix_norm(x: VkArray, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> VkArray:
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> VkArray:
     """The norm of each matrix.
 
     Parameters: x (numeric) of shape (..., M, N); keepdims (keep the last two dimensions, with length 1); ord: "fro" (or
@@ -155,3 +156,29 @@ def matrix_norm(x: VkArray, /, *, keepdims: bool = False, ord: float | str | Non
         raise ValueError(f"matrix_norm: expected ord of {', '.join(map(repr, _MATRIX_NORMS))}, got {ord!r}.")
     axes: Sequence[int] = (x.ndim - 2, x.ndim - 1)
     return cast(with_kept_axes(function(x), x, axes, keepdims), result)
+
+
+@planned
+def norm(
+    x: ArrayLike, ord: float | str | None = None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+) -> VkArray:  # fmt: skip
+    """The norm of vectors or of matrices, as NumPy has it.
+
+    Parameters: x (numeric); ord (of `vector_norm`, or of `matrix_norm` where two axes are meant; None for the root of the sum of
+    squares); axis (an integer for vectors, a pair for matrices, None for all elements: without ord these are one vector, with it x
+    has 1 or 2 dimensions); keepdims (keep the axes, with length 1).
+    Returns an array of the real type of x; float64 for integers.
+    Raises ValueError for another order or number of axes, IndexError for an axis out of range, TypeError for other types.
+    """
+    check_array("norm", x)
+    if axis is None and ord is None:
+        return vector_norm(x, keepdims=keepdims)
+    axes = layout.normalize_axes(axis, x.ndim, "norm")
+    if len(axes) == 1:
+        if isinstance(ord, str):
+            raise ValueError(f"norm: expected a number as ord of vectors, got {ord!r}.")
+        return vector_norm(x, axis=axes, keepdims=keepdims, ord=2 if ord is None else ord)
+    if len(axes) != 2:
+        raise ValueError(f"norm: expected 1 axis or 2, got {len(axes)} (shape {x._shape}). Name them with axis.")
+    result = matrix_norm(moveaxis(x, axes, (-2, -1)), ord="fro" if ord is None else ord)
+    return with_kept_axes(result, x, axes, keepdims)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ...core import dtypes, layout
-from ...core.array import VkArray, empty, is_supported
+from ...core.array import ArrayLike, VkArray, empty, is_supported
 from ...core.dtypes import DType
 from ...kernels import launch
 from ...kernels.dispatch import dispatch
@@ -124,11 +124,13 @@ def panel_of(rows: int, columns: int, device: Device) -> Panel:
 
 
 @planned
-def qr(x: VkArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
+def qr(
+    x: ArrayLike, /, mode: Literal["reduced", "complete", "r", "raw"] = "reduced"
+) -> QRResult | VkArray | tuple[VkArray, VkArray]:  # fmt: skip
     """The QR decomposition x = Q R of each matrix, Q with orthonormal columns and R upper triangular.
 
     Parameters: x (floating-point of 32 bits or more; integers and bool are converted to float64) of shape (..., M, N);
-    mode, "reduced" or "complete".
+    mode, "reduced", "complete", "r" (R of "reduced" alone) or "raw" (LAPACK's form: the transpose of `packed`, and tau).
     Returns a named tuple: Q of shape (..., M, K) and R of shape (..., K, N), with K = min(M, N) for "reduced" and K = M
     for "complete". The diagonal of R has any sign (of complex matrices: any phase where a column is 0 below it).
     Raises ValueError for fewer than 2 dimensions and other modes, TypeError for other types.
@@ -137,18 +139,28 @@ def qr(x: VkArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR
     1989), columns scaled by powers of two; |x - Q R| and |Q^H Q - I| are small multiples of max(M, N) eps.
     Standard: linear algebra extension, `qr`.
     """
-    if mode not in ("reduced", "complete"):
-        raise ValueError(f"qr: expected mode 'reduced' or 'complete', got {mode!r}.")
+    if mode not in ("reduced", "complete", "r", "raw"):
+        raise ValueError(f"qr: expected mode 'reduced', 'complete', 'r' or 'raw', got {mode!r}.")
+    if mode == "raw":
+        reflected, scales = packed(x)
+        return reflected.mT, scales
+    if mode == "r":
+        x = matrices("qr", x)
+        a, exponents, *_ = _reflections(x)
+        return _stacked(_upper_triangle(a, exponents, min(x._shape[-2:])), x._shape[:-2])
+    return factors(x, mode == "complete")
+
+
+def factors(x: VkArray, complete: bool) -> QRResult:
+    """Q and R with as many columns and rows as they need, or complete."""
     x = matrices("qr", x)
     m, n = x._shape[-2:]
-    stack = x._shape[:-2]
-    k = min(m, n)
-    columns = k if mode == "reduced" else m
+    columns = m if complete else min(m, n)
     a, exponents, v, tau = _reflections(x)
     r = _upper_triangle(a, exponents, columns)
     q = identity(a._shape[0], m, columns, a)
     reflectors.apply(v, tau, q, 0, identity=True)
-    return QRResult(_stacked(q, stack), _stacked(r, stack))
+    return QRResult(_stacked(q, x._shape[:-2]), _stacked(r, x._shape[:-2]))
 
 
 def _reflections(x: VkArray) -> tuple[VkArray, VkArray, VkArray, VkArray]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...core import dtypes, layout, promotion
-from ...core.array import VkArray, default_dtype, empty, is_supported
+from ...core.array import ArrayLike, VkArray, default_dtype, empty, is_supported
 from ...core.dtypes import REAL_OF, DType
 from ...errors import LinAlgError
 from ...kernels import launch
@@ -17,14 +17,14 @@ from ...kernels.dispatch import dispatch
 from ...kernels.launch import Operation
 from ...kernels.planned import planned
 from ...kernels.reductions import uses_shared_memory
-from ...kernels.rows import ROWS, cast
+from ...kernels.rows import ROWS, cast, check_array
 from ...shaders.source import Variant
 from .. import creation, searching, sorting, statistical, utility
 from ..indexing import take_along_axis
 from ..linear_algebra import matmul, vecdot
 from ..manipulation import concat
+from . import qr
 from .common import FACTORED, matrices, variant, working_copy
-from .qr import qr
 
 if TYPE_CHECKING:
     from ...kernels.launch import Device
@@ -49,11 +49,14 @@ class SVDResult(NamedTuple):
 
 
 @planned
-def svd(x: VkArray, /, *, full_matrices: bool = True) -> SVDResult:
+def svd(
+    x: ArrayLike, /, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> SVDResult | VkArray:  # fmt: skip
     """The singular value decomposition x = U @ diag(S) @ Vh of each matrix of a stack.
 
     Parameters: x (floating-point of 32 or 64 bits, integers as float64) of shape (..., M, N); full_matrices, whether U
-    and Vh are square or have only the K = min(M, N) columns and rows that belong to singular values.
+    and Vh are square or have only the K = min(M, N) columns and rows that belong to singular values; compute_uv (False:
+    return the singular values alone); hermitian (accepted, and changes nothing).
     Returns a named tuple: U of shape (..., M, M) or (..., M, K) with orthonormal columns; S of shape (..., K), real, the
     singular values in descending order; Vh of shape (..., N, N) or (..., K, N) with orthonormal rows. The signs of
     singular vectors, and the vectors of singular values that are equal or zero, are not those of other libraries.
@@ -64,23 +67,25 @@ def svd(x: VkArray, /, *, full_matrices: bool = True) -> SVDResult:
     a small multiple of max(M, N) eps, relative to the largest singular value.
     Standard: linear algebra extension, `svd`.
     """
-    return _factors("svd", matrices("svd", x), full_matrices)
+    return factors("svd", x, full_matrices) if compute_uv else singular_values("svd", x)
 
 
-def _factors(name: str, x: VkArray, full_matrices: bool) -> SVDResult:
+def factors(name: str, x: VkArray, full_matrices: bool) -> SVDResult:
+    """`svd`, with the name of the function whose errors they are."""
+    x = matrices(name, x)
     *stack, m, n = x._shape
     if 0 in x._shape:
         return _empty(x, full_matrices)
     wide = m < n
     values, left, right = _decompose(name, x.mT if wide else x, vectors=True, square=full_matrices)
-    right = _conjugate(right)
+    right = conjugate(right)
     if wide:
         left, right = right.mT, left.mT
     return SVDResult(*(_stacked(part, stack) for part in (left, values, right)))
 
 
 @planned
-def svdvals(x: VkArray, /) -> VkArray:
+def svdvals(x: ArrayLike, /) -> VkArray:
     """The singular values of each matrix of a stack, in descending order.
 
     Parameters: x (floating-point of 32 or 64 bits, integers as float64) of shape (..., M, N).
@@ -100,12 +105,14 @@ def singular_values(name: str, x: VkArray) -> VkArray:
 
 
 @planned
-def pinv(x: VkArray, /, *, rtol: float | VkArray | None = None) -> VkArray:
+def pinv(
+    x: ArrayLike, /, rcond: float | VkArray | None = None, hermitian: bool = False, *, rtol: float | VkArray | None = None
+) -> VkArray:  # fmt: skip
     """The Moore-Penrose pseudo-inverse of each matrix of a stack.
 
     Parameters: x (floating-point of 32 or 64 bits, integers as float64) of shape (..., M, N); rtol, below which part of
     the largest one singular values count as zero: a number, or an array for each matrix of the stack (it broadcasts),
-    max(M, N) eps by default.
+    max(M, N) eps by default; rcond (the same); hermitian (accepted, and changes nothing).
     Returns an array of shape (..., N, M). Raises what `svd` raises. Method: from the singular value decomposition.
     Standard: linear algebra extension, `pinv`.
     """
@@ -113,29 +120,38 @@ def pinv(x: VkArray, /, *, rtol: float | VkArray | None = None) -> VkArray:
     *stack, m, n = x._shape
     if 0 in x._shape:
         return creation.zeros((*stack, n, m), dtype=x._dtype, device=x._device)
-    u, s, vh = _factors("pinv", x, False)
-    large = s > _cutoff("pinv", x, s, rtol)
+    u, s, vh = factors("pinv", x, False)
+    large = s > cutoff("pinv", x, s, rcond if rtol is None else rtol)
     inverse = searching.where(large, 1 / searching.where(large, s, 1.0), 0.0)
-    scaled = _conjugate(vh).mT * cast(inverse, x._dtype)[..., None, :]
-    return scaled @ _conjugate(u).mT
+    scaled = conjugate(vh).mT * cast(inverse, x._dtype)[..., None, :]
+    return scaled @ conjugate(u).mT
 
 
 @planned
-def matrix_rank(x: VkArray, /, *, rtol: float | VkArray | None = None) -> VkArray:
+def matrix_rank(
+    x: ArrayLike, /, tol: ArrayLike | None = None, hermitian: bool = False, *, rtol: float | VkArray | None = None
+) -> VkArray:  # fmt: skip
     """The rank of each matrix of a stack: how many singular values exceed `rtol` times the largest one.
 
     Parameters: x (floating-point of 32 or 64 bits, integers as float64) of shape (..., M, N); rtol, a number, or an array
-    for each matrix of the stack (it broadcasts), max(M, N) eps by default.
+    for each matrix of the stack (it broadcasts), max(M, N) eps by default; tol (what singular values have to exceed, instead);
+    hermitian (accepted, and changes nothing). Of fewer than 2 dimensions the rank is 1, or 0 where all elements are.
     Returns an integer array of shape (...). Raises what `svd` raises. Method: from the singular values.
     Standard: linear algebra extension, `matrix_rank`.
     """
+    if tol is not None and rtol is not None:
+        raise ValueError("matrix_rank: expected tol or rtol, got both.")
+    if check_array("matrix_rank", x).ndim < 2:
+        return cast(utility.any(x), default_dtype("int", x._device))
     s = singular_values("matrix_rank", x)
     if 0 in s._shape:
         return creation.zeros(s._shape[:-1], dtype=default_dtype("int", x._device), device=x._device)
-    return searching.count_nonzero(s > _cutoff("matrix_rank", x, s, rtol), axis=-1)
+    if tol is not None:
+        return searching.count_nonzero(s > (tol[..., None] if type(tol) is VkArray else tol), axis=-1)
+    return searching.count_nonzero(s > cutoff("matrix_rank", x, s, rtol), axis=-1)
 
 
-def _cutoff(function: str, x: VkArray, s: VkArray, rtol: float | VkArray | None) -> VkArray:
+def cutoff(function: str, x: VkArray, s: VkArray, rtol: float | VkArray | None) -> VkArray:
     """What singular values have to exceed, of a shape that broadcasts against s."""
     if rtol is None:
         rtol = max(x._shape[-2:]) * _eps(s._dtype)
@@ -206,7 +222,7 @@ def _decompose(name: str, x: VkArray, *, vectors: bool, square: bool = False) ->
     a = _balance("vx_balanced", a, reach)
     # A P = Q R with columns from long to short: the columns of R^H are nearer to orthogonal than those of A.
     order = sorting.argsort(_norms(a, axis=-2), descending=True)
-    q, r = qr(take_along_axis(a, order[:, None, :], axis=2), mode="complete" if square and vectors else "reduced")
+    q, r = qr.factors(take_along_axis(a, order[:, None, :], axis=2), square and vectors)
 
     # R^H V = W with orthogonal columns, which lie in rows here, those of V behind them.
     size = _size(n, a._dtype, a._device)
@@ -214,7 +230,7 @@ def _decompose(name: str, x: VkArray, *, vectors: bool, square: bool = False) ->
     work = creation.zeros((batch, rows, pitch), dtype=a._dtype, device=a._device)
     w, v = (work._view((batch, n, n), work._strides, offset) for offset in (0, pitch - n))
     move = launch.copy_operation(a._dtype)
-    launch.elementwise(move, (_conjugate(r[:, :n, :]),), w)
+    launch.elementwise(move, (conjugate(r[:, :n, :]),), w)
     if vectors:
         diagonal = v._view((batch, n), (rows * pitch, pitch + 1))
         launch.elementwise(move, (launch.scalar(1, a._dtype, a._device),), diagonal)
@@ -248,7 +264,7 @@ def _completed(right: VkArray, values: VkArray) -> VkArray:
     if bool(utility.all(used)):
         return right
     used = used[:, :, None]
-    q = qr(searching.where(used, right, 0).mT).Q
+    q = qr.factors(searching.where(used, right, 0).mT, False).Q
     return searching.where(used, right, q.mT)
 
 
@@ -257,7 +273,7 @@ def _norms(x: VkArray, axis: int) -> VkArray:
     return ROWS["sqrt"](ROWS["real"](squares) if x._dtype.category == "complex floating" else squares)
 
 
-def _conjugate(x: VkArray) -> VkArray:
+def conjugate(x: VkArray) -> VkArray:
     return ROWS["conj"](x) if x._dtype.category == "complex floating" else x
 
 

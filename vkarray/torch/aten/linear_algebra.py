@@ -26,8 +26,8 @@ from ..tensors.storage import array_of, wrap
 
 def _qr(x: VkArray, mode: str = "reduced") -> tuple[VkArray, VkArray]:
     if mode == "r":
-        return empty((0,), x._dtype, x._device), qr.qr(x).R
-    found = qr.qr(x, mode=mode)  # type: ignore[arg-type]
+        return empty((0,), x._dtype, x._device), qr.factors(x, False).R
+    found = qr.factors(x, mode == "complete")
     return found.Q, found.R
 
 
@@ -103,7 +103,7 @@ def _svd(
         raise Unsupported("drivers of the decomposition")
     try:
         if compute_uv:
-            return svd.svd(x, full_matrices=full_matrices)
+            return svd.factors("svd", x, full_matrices)
         nothing = empty((0,), x._dtype, x._device)
         return nothing, svd.svdvals(x), nothing
     except LinAlgError as error:  # PyTorch's own is the CPU's
@@ -122,14 +122,14 @@ def _eigh(x: VkArray, triangle: str = "L", compute_v: bool = True) -> tuple[VkAr
 
 def _eigenvalues(x: VkArray) -> VkArray:
     try:
-        return eig.eigvals(x)
+        return eig.solved("eigvals", x, vectors=False)[0]
     except LinAlgError as error:
         raise Unsupported(str(error)) from None
 
 
 def _eig(x: VkArray) -> tuple[VkArray, VkArray]:
     try:
-        return eig.eig(x)
+        return eig.solved("eig", x, vectors=True)
     except LinAlgError as error:
         raise Unsupported(str(error)) from None
 
