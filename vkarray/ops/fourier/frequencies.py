@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import VkArray, operations
+from ...core.array import ArrayLike, VkArray, operations
 from ...core.dtypes import CATEGORIES, DType, as_dtype
 from ...kernels.launch import as_device
 from ...kernels.planned import planned
@@ -70,7 +70,7 @@ def _shifted(name: str, x: VkArray, axes: int | Sequence[int] | None, backwards:
 
 
 @planned
-def fftshift(x: VkArray, /, *, axes: int | Sequence[int] | None = None) -> VkArray:
+def fftshift(x: ArrayLike, /, axes: int | Sequence[int] | None = None) -> VkArray:
     """The zero frequency moved from the front to the middle: along each axis, elements move n // 2 places on, around the end.
 
     Parameters: x (any type); axes (default: all of them).
@@ -80,6 +80,6 @@ def fftshift(x: VkArray, /, *, axes: int | Sequence[int] | None = None) -> VkArr
 
 
 @planned
-def ifftshift(x: VkArray, /, *, axes: int | Sequence[int] | None = None) -> VkArray:
+def ifftshift(x: ArrayLike, /, axes: int | Sequence[int] | None = None) -> VkArray:
     """The inverse of `fftshift` (the two differ for odd lengths). Parameters and errors as there. Standard: `fft.ifftshift`."""
     return _shifted("ifftshift", x, axes, True)

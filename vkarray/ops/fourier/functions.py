@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
 from ...core import dtypes, layout
-from ...core.array import VkArray, empty, floating
+from ...core.array import ArrayLike, VkArray, empty, floating, operations
 from ...core.dtypes import CATEGORIES, REAL_OF, DType
 from ...kernels import launch
 from ...kernels.dispatch import pointer
@@ -62,7 +62,12 @@ def _length(name: str, n: int | None, default: int) -> int:
     return points
 
 
-def _scale(name: str, norm: str, points: int, inverse: bool) -> float:
+def _written(name: str, result: VkArray, out: VkArray | None) -> VkArray:
+    return result if out is None else operations["write"](name, out, result)
+
+
+def _scale(name: str, norm: str | None, points: int, inverse: bool) -> float:
+    norm = "backward" if norm is None else norm
     if norm not in tuple(_NORMS):  # which compares also what has no hash
         raise ValueError(f"{name}: expected norm 'backward', 'ortho' or 'forward', got {norm!r}.")
     return (1.0 / points) ** _NORMS[norm][inverse]
@@ -85,7 +90,7 @@ def _paired(x: VkArray, axis: int) -> tuple[VkArray, bool]:
 
 
 class _Transform(Protocol):
-    def __call__(self, name: str, x: VkArray, n: int | None, axis: int, norm: str, turned: bool) -> VkArray: ...
+    def __call__(self, name: str, x: VkArray, n: int | None, axis: int, norm: str | None, turned: bool) -> VkArray: ...
 
 
 def _within_reach(function: _Transform) -> _Transform:
@@ -94,7 +99,7 @@ def _within_reach(function: _Transform) -> _Transform:
     """
 
     @functools.wraps(function)
-    def reaching(name: str, x: VkArray, n: int | None, axis: int, norm: str, turned: bool) -> VkArray:
+    def reaching(name: str, x: VkArray, n: int | None, axis: int, norm: str | None, turned: bool) -> VkArray:
         if n is not None:
             if not hasattr(n, "__index__"):
                 raise TypeError(f"{name}: expected an integer number of points, got {n!r}.")
@@ -117,7 +122,7 @@ def _within_reach(function: _Transform) -> _Transform:
 
 
 @_within_reach
-def _complex(name: str, x: VkArray, n: int | None, axis: int, norm: str, turned: bool) -> VkArray:
+def _complex(name: str, x: VkArray, n: int | None, axis: int, norm: str | None, turned: bool) -> VkArray:
     """`fft`, or with `turned` `ifft`, of an operand, along an axis counted from the front."""
     points = _length(name, n, x._shape[axis])
     scale = _scale(name, norm, points, turned)
@@ -128,7 +133,7 @@ def _complex(name: str, x: VkArray, n: int | None, axis: int, norm: str, turned:
 
 
 @_within_reach
-def _real_to_complex(name: str, x: VkArray, n: int | None, axis: int, norm: str, turned: bool) -> VkArray:
+def _real_to_complex(name: str, x: VkArray, n: int | None, axis: int, norm: str | None, turned: bool) -> VkArray:
     """`rfft`, and with `turned` `ihfft`: its conjugate with the scale of the inverse."""
     points = _length(name, n, x._shape[axis])
     scale = _scale(name, norm, points, turned)
@@ -150,7 +155,7 @@ def _real_to_complex(name: str, x: VkArray, n: int | None, axis: int, norm: str,
 
 
 @_within_reach
-def _complex_to_real(name: str, x: VkArray, n: int | None, axis: int, norm: str, turned: bool) -> VkArray:
+def _complex_to_real(name: str, x: VkArray, n: int | None, axis: int, norm: str | None, turned: bool) -> VkArray:
     """`irfft`, and with `turned` `hfft`: of the conjugate, with the scale of the forward transform."""
     x = cast(x, complex_dtype(x._dtype))
     points = _length(name, n, 2 * (x._shape[axis] - 1))
@@ -168,33 +173,40 @@ def _complex_to_real(name: str, x: VkArray, n: int | None, axis: int, norm: str,
 
 
 @planned
-def fft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
+def fft(
+    x: ArrayLike, /, n: int | None = None, axis: int = -1, norm: Norm | None = None, out: VkArray | None = None
+) -> VkArray:  # fmt: skip
     """The discrete Fourier transform along an axis: result k is the sum over j of x[j] exp(-2 pi i j k / n).
 
     Parameters: x (any numeric type); n, the number of points: x is cut or padded with zeros (default: the length of the
-    axis); axis; norm, "backward" (no scale), "ortho" (results divided by sqrt(n)) or "forward" (divided by n).
+    axis); axis; norm, "backward" (or None: no scale), "ortho" (results divided by sqrt(n)) or "forward" (divided by n); out (an
+    array that takes the result).
     Returns an array of complex64 for 16- and 32-bit floating-point x, of complex128 for float64, complex128 and integers.
     Raises ValueError for n < 1 and an unknown norm, IndexError for an axis out of range.
     Method: Stockham's passes with radices up to 16, for other primes Bluestein's algorithm. The relative error in the root
     mean square stays below eps log2(n). Standard: `fft.fft`.
     """
     x = _operand("fft", x)
-    return _complex("fft", x, n, layout.normalize_axis(axis, x.ndim, "fft"), norm, False)
+    return _written("fft", _complex("fft", x, n, layout.normalize_axis(axis, x.ndim, "fft"), norm, False), out)
 
 
 @planned
-def ifft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
+def ifft(
+    x: ArrayLike, /, n: int | None = None, axis: int = -1, norm: Norm | None = None, out: VkArray | None = None
+) -> VkArray:  # fmt: skip
     """The inverse of `fft`: the sum over k of x[k] exp(2 pi i j k / n), divided by n.
 
     Parameters, errors and method as for `fft`; norm "backward" divides results by n, "ortho" by sqrt(n), "forward" by
     nothing. Standard: `fft.ifft`.
     """
     x = _operand("ifft", x)
-    return _complex("ifft", x, n, layout.normalize_axis(axis, x.ndim, "ifft"), norm, True)
+    return _written("ifft", _complex("ifft", x, n, layout.normalize_axis(axis, x.ndim, "ifft"), norm, True), out)
 
 
 @planned
-def rfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
+def rfft(
+    x: ArrayLike, /, n: int | None = None, axis: int = -1, norm: Norm | None = None, out: VkArray | None = None
+) -> VkArray:  # fmt: skip
     """The first n // 2 + 1 results of `fft` for real x; the others are their conjugates.
 
     Parameters as for `fft`, but x real. Returns an array of complex64 (complex128 for float64 and integers).
@@ -203,11 +215,15 @@ def rfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "b
     Standard: `fft.rfft`.
     """
     x = _operand("rfft", x)
-    return _real_to_complex("rfft", x, n, layout.normalize_axis(axis, x.ndim, "rfft"), norm, False)
+    return _written(
+        "rfft", _real_to_complex("rfft", x, n, layout.normalize_axis(axis, x.ndim, "rfft"), norm, False), out
+    )
 
 
 @planned
-def irfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
+def irfft(
+    x: ArrayLike, /, n: int | None = None, axis: int = -1, norm: Norm | None = None, out: VkArray | None = None
+) -> VkArray:  # fmt: skip
     """The inverse of `rfft`: n real points from the first n // 2 + 1 results of their transform.
 
     Parameters as for `ifft`; n (default: 2 (m - 1) for an axis of length m) is the number of results, so an odd n must be
@@ -216,29 +232,39 @@ def irfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "
     Standard: `fft.irfft`.
     """
     x = _operand("irfft", x)
-    return _complex_to_real("irfft", x, n, layout.normalize_axis(axis, x.ndim, "irfft"), norm, False)
+    return _written(
+        "irfft", _complex_to_real("irfft", x, n, layout.normalize_axis(axis, x.ndim, "irfft"), norm, False), out
+    )
 
 
 @planned
-def hfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
+def hfft(
+    x: ArrayLike, /, n: int | None = None, axis: int = -1, norm: Norm | None = None, out: VkArray | None = None
+) -> VkArray:  # fmt: skip
     """The transform of a signal that is symmetric about 0 (x[-j] = conj(x[j])), of which x is the first half: real results.
 
     Parameters as for `fft`; n (default: 2 (m - 1) for an axis of length m) is the number of results.
     Returns an array of float32 or float64. Errors as for `irfft`. Standard: `fft.hfft`.
     """
     x = _operand("hfft", x)
-    return _complex_to_real("hfft", x, n, layout.normalize_axis(axis, x.ndim, "hfft"), norm, True)
+    return _written(
+        "hfft", _complex_to_real("hfft", x, n, layout.normalize_axis(axis, x.ndim, "hfft"), norm, True), out
+    )
 
 
 @planned
-def ihfft(x: VkArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> VkArray:
+def ihfft(
+    x: ArrayLike, /, n: int | None = None, axis: int = -1, norm: Norm | None = None, out: VkArray | None = None
+) -> VkArray:  # fmt: skip
     """The inverse of `hfft`: the first n // 2 + 1 results of `ifft` for real x.
 
     Parameters as for `ifft`, but x real. Returns an array of complex64 or complex128. Errors as for `rfft`.
     Standard: `fft.ihfft`.
     """
     x = _operand("ihfft", x)
-    return _real_to_complex("ihfft", x, n, layout.normalize_axis(axis, x.ndim, "ihfft"), norm, True)
+    return _written(
+        "ihfft", _real_to_complex("ihfft", x, n, layout.normalize_axis(axis, x.ndim, "ihfft"), norm, True), out
+    )
 
 
 def _axes_and_lengths(
@@ -247,8 +273,8 @@ def _axes_and_lengths(
     """The axes, counted from the front, and the number of points along each (None for the function's default)."""
     if s is not None:
         s = layout.as_integers(s, name, "s")
-    if s is not None and axes is None:
-        raise ValueError(f"{name}: s={s} needs axes, the axes that it speaks of. Give both, or neither.")
+        if axes is None:
+            axes = tuple(range(-len(s), 0))
     dimensions = layout.normalize_axes(axes, x.ndim, name)
     if s is None:
         return dimensions, [None] * len(dimensions)
@@ -258,7 +284,7 @@ def _axes_and_lengths(
 
 
 def _several(
-    name: str, x: VkArray, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str, inverse: bool
+    name: str, x: VkArray, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str | None, inverse: bool
 ) -> VkArray:
     """`fftn` and `ifftn` of an operand."""
     dimensions, lengths = _axes_and_lengths(name, x, s, axes)
@@ -270,30 +296,33 @@ def _several(
 
 @planned
 def fftn(
-    x: VkArray, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
-) -> VkArray:
+    x: ArrayLike, /, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm | None = None,
+    out: VkArray | None = None,
+) -> VkArray:  # fmt: skip
     """`fft` along several axes.
 
     Parameters: x (any numeric type); s, the number of points along each of `axes` (-1 or default: the length of the axis);
-    axes (default: all; must be given with s); norm as for `fft`.
-    Returns an array of complex64 or complex128. Raises ValueError also for s without axes or of another length, and for a
-    repeated axis. Standard: `fft.fftn`.
+    axes (default: all, with s the last ones); norm and out as for `fft`.
+    Returns an array of complex64 or complex128. Raises ValueError also for s of another length, and for a repeated axis.
+    Standard: `fft.fftn`.
     """
-    return _several("fftn", _operand("fftn", x), s, axes, norm, False)
+    return _written("fftn", _several("fftn", _operand("fftn", x), s, axes, norm, False), out)
 
 
 @planned
 def ifftn(
-    x: VkArray, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
-) -> VkArray:
+    x: ArrayLike, /, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm | None = None,
+    out: VkArray | None = None,
+) -> VkArray:  # fmt: skip
     """`ifft` along several axes, the inverse of `fftn`. Parameters and errors as there. Standard: `fft.ifftn`."""
-    return _several("ifftn", _operand("ifftn", x), s, axes, norm, True)
+    return _written("ifftn", _several("ifftn", _operand("ifftn", x), s, axes, norm, True), out)
 
 
 @planned
 def rfftn(
-    x: VkArray, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
-) -> VkArray:
+    x: ArrayLike, /, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm | None = None,
+    out: VkArray | None = None,
+) -> VkArray:  # fmt: skip
     """`rfft` along the last of `axes`, then `fft` along the others.
 
     Parameters and errors as for `fftn`, but x real and at least one axis. Standard: `fft.rfftn`.
@@ -303,13 +332,14 @@ def rfftn(
     x = _real_to_complex("rfftn", x, lengths[-1], dimensions[-1], norm, False)
     for axis, n in reversed(list(zip(dimensions[:-1], lengths[:-1], strict=True))):
         x = _complex("rfftn", x, n, axis, norm, False)
-    return x
+    return _written("rfftn", x, out)
 
 
 @planned
 def irfftn(
-    x: VkArray, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
-) -> VkArray:
+    x: ArrayLike, /, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm | None = None,
+    out: VkArray | None = None,
+) -> VkArray:  # fmt: skip
     """`ifft` along all but the last of `axes`, then `irfft` along that, the inverse of `rfftn`.
 
     Parameters and errors as for `fftn`; s holds the lengths of the result (default along the last axis: 2 (m - 1) for a

@@ -1,0 +1,55 @@
+"""The forms that NumPy's transforms take."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from compared import check, values
+from reference import supported
+
+import vkarray as vx
+
+TYPES = [str(one) for one in supported([vx.float32, vx.float64, vx.complex64, vx.complex128, vx.int32])]
+LINES = ((), (5,), (8, 0), (None, 1, "ortho"), (6, -1, "forward"), (None, 0, None))
+PLANES = ((), ((3, 4),), ((3, 4), (0, 1)), (None, (1, 0)), (None, None, "ortho"))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_transforms(dtype: str) -> None:
+    x = values(dtype, (4, 6))
+    names = ["fft", "ifft", "irfft", "hfft"] + ([] if dtype.startswith("complex") else ["rfft", "ihfft"])
+    for name in names:
+        for arguments in LINES:
+            check(getattr(vx.fft, name), getattr(np.fft, name), x, *arguments, tolerance=1e-5)
+    names = ["fft2", "ifft2", "fftn", "ifftn"] + ([] if dtype.startswith("complex") else ["rfft2", "rfftn"])
+    for name in names:
+        for arguments in PLANES:
+            check(getattr(vx.fft, name), getattr(np.fft, name), x, *arguments, tolerance=1e-5)
+    for name in ("irfft2", "irfftn"):
+        for arguments in PLANES[:3]:
+            check(getattr(vx.fft, name), getattr(np.fft, name), x, *arguments, tolerance=1e-5)
+    for name in ("fftshift", "ifftshift"):
+        for arguments in ((), (0,), ((0, 1),)):
+            check(getattr(vx.fft, name), getattr(np.fft, name), x, *arguments)
+    check(vx.fft.fft, np.fft.fft, x, view=lambda x: x.T[::-1], tolerance=1e-5)
+
+
+def test_lists_results_and_errors() -> None:
+    check(vx.fft.fft, np.fft.fft, [1, 2, 3])
+    check(vx.fft.rfft2, np.fft.rfft2, [[1.0, 2], [3, 4]])
+    for arguments, options in (((0,), {}), ((), {"norm": "x"}), ((), {"axis": 4}), ((2.5,), {})):
+        check(vx.fft.fft, np.fft.fft, values("float64"), *arguments, **options)
+    check(vx.fft.fft2, np.fft.fft2, [1.0, 2])
+    check(vx.fft.rfft, np.fft.rfft, values("complex128"))
+    x, out = values("float64"), vx.zeros((4, 5), dtype="complex128")
+    assert vx.fft.fft(vx.asarray(x), out=out) is out
+    np.testing.assert_allclose(np.asarray(out), np.fft.fft(x), atol=1e-12)
+
+
+def test_frequencies() -> None:
+    for n in (1, 5, 8):
+        for name in ("fftfreq", "rfftfreq"):
+            with vx.config(default_float="float64"):
+                check(getattr(vx.fft, name), getattr(np.fft, name), n)
+                check(getattr(vx.fft, name), getattr(np.fft, name), n, 0.5)
+                check(getattr(vx.fft, name), getattr(np.fft, name), n, d=2)
