@@ -286,6 +286,9 @@ CALLS: dict[str, list[Call]] = {
                 lambda a: (a.x(), 1, {"constant_values": ((1, 2), (3, 4))})],
     "quantile.median": _REDUCED,
     "quantile.quantile": [lambda a: (a.x(), 0.5), lambda a: (a.x(), [0.1, 0.9], {"axis": 0, "method": "nearest"})],
+    "quantile.nanmedian": _REDUCED,
+    "quantile.nanquantile": [lambda a: (a.x(), 0.5), lambda a: (a.x(), [0.1, 0.9], {"axis": 0, "method": "hazen"})],
+    "quantile.nanpercentile": [lambda a: (a.x(), 30.0), lambda a: (a.x(), 20, {"axis": 1})],
     "quantile.percentile": [lambda a: (a.x(), 30.0), lambda a: (a.x(), 20, {"axis": 1, "method": "weibull"})],
 }  # fmt: skip
 

@@ -36,7 +36,7 @@ CORRECTLY_ROUNDED = {
     "remainder",
 }  # fmt: skip
 # The same type as the reference: the result is defined by it, not by a real number.
-SAME_TYPE = {"nextafter"}
+SAME_TYPE = {"nextafter", "spacing"}
 
 
 def operands(row, dtype) -> list[np.ndarray]:
@@ -68,11 +68,19 @@ def reference(name: str, arguments: list[np.ndarray]):
         zeros = (first == 0) & (second == 0)
         signs = np.signbit(first) & np.signbit(second) if name == "maximum" else np.signbit(first) | np.signbit(second)
         return np.where(zeros, np.where(signs, -0.0, 0.0), getattr(np, name)(first, second))
+    if name in ("fmax", "fmin") and arguments[0].dtype.kind == "f":
+        first, second = arguments
+        known = reference({"fmax": "maximum", "fmin": "minimum"}[name], arguments)
+        return np.where(np.isnan(first), second, np.where(np.isnan(second), first, known))
+    if name == "spacing":  # NumPy's of float16 numbers below 0 is that towards 0
+        (x,) = arguments
+        away = np.nextafter(x, np.copysign(np.array(np.inf, x.dtype), x)) - x
+        return np.where(x == 0, np.abs(away), away)
     return getattr(np, name)(*arguments)
 
 
 def function_of(name: str):
-    return elementwise._clip if name == "clip" else getattr(elementwise, name)
+    return elementwise._clip if name == "clip" else getattr(elementwise, name, None) or getattr(vx, name)
 
 
 def expected_values(name: str, dtype, host: list[np.ndarray]) -> np.ndarray:
@@ -182,7 +190,9 @@ def complex_errors(name: str, got: np.ndarray, expected: np.ndarray, dtype, oper
         errors = np.abs(got.astype(expected.dtype) - expected) / modulus / limits.eps
         finite = np.logical_and.reduce([np.isfinite(values) for values in (expected, *operands)])
         representable = finite & (np.abs(expected) <= limits.max / 4)
-    if len(operands) == 2 and name == "pow":
+    if name == "exp2":  # as a power of 2
+        operands = [np.full_like(operands[0], 2), operands[0]]
+    if name in ("pow", "exp2"):
         # exp(w log z) turns by an angle that is known only so far: by vkarray up to 2^19 (documented), by this
         # reference up to 2^8 for complex128 (beyond, the accuracy report uses mpmath).
         with np.errstate(all="ignore"):

@@ -64,7 +64,7 @@ def test_integers(dtype) -> None:
         got = vx.quantile(x, FRACTIONS, method=method)
         assert got.dtype is dtype
         np.testing.assert_array_equal(np.asarray(got), np.quantile(values, FRACTIONS, method=method))
-    floating = vx.float64 if HAS_FLOAT64 else vx.float32
+    floating = vx.float32
     assert vx.median(x).dtype is vx.quantile(x, 0.3).dtype is floating
     tolerance = 50 * vx.finfo(floating).eps
     assert float(vx.median(x[:-1])) == pytest.approx(np.median(values[:-1]), rel=tolerance if not HAS_FLOAT64 else 0)
@@ -231,7 +231,7 @@ def test_weights_do_not_leak_into_other_bins() -> None:
 def test_integer_weights_are_summed_in_float64() -> None:
     places, weights = np.random.default_rng(3).integers(0, 9, (2, 1000), dtype=np.int32)
     got = vx.bincount(vx.asarray(places), vx.asarray(weights - 4))
-    assert got.dtype is (vx.float64 if HAS_FLOAT64 else vx.float32)
+    assert got.dtype is vx.float32
     np.testing.assert_array_equal(np.asarray(got), np.bincount(places, weights - 4))
 
 
@@ -243,7 +243,7 @@ def test_histogram(dtype) -> None:
     for bins, interval in ((10, None), (7, (-20, 31)), (1, (0, 1)), (3000, None)):
         counts, edges = vx.histogram(x.reshape(100, 100).T, bins, interval)
         assert counts.dtype is DEFAULT_INTEGER
-        assert edges.dtype is (vx.float64 if HAS_FLOAT64 and (dtype is vx.float64 or dtype not in REAL) else vx.float32)
+        assert edges.dtype is (vx.float64 if dtype is vx.float64 else vx.float32)
         host_edges = np.asarray(edges)
         low, high = interval or (float(values.min()), float(values.max()))
         assert np.all(
@@ -294,7 +294,7 @@ def test_histogram_with_weights_and_density() -> None:
         (lambda x: vx.median(x[:0]), ValueError,
          "median: expected at least one element along the reduced axes, got shape (0,)."),
         (lambda x: vx.median(vx.asarray([1j])), TypeError, None),
-        (lambda x: vx.median(1.0), TypeError, None),
+        (lambda x: vx.median("text"), TypeError, None),
         (lambda x: vx.median(x, axis=1), IndexError, None),
         (lambda x: vx.quantile(x, 1.5), ValueError, "quantile: expected q from 0 to 1, got 1.5."),
         (lambda x: vx.quantile(x, [0.5, math.nan]), ValueError, "quantile: expected q from 0 to 1, got nan."),
@@ -312,11 +312,10 @@ def test_histogram_with_weights_and_density() -> None:
         (lambda x: vx.bincount(vx.asarray([1]), x), ValueError,
          "bincount: expected weights of the shape of x, (1,), got (3,)."),
         (lambda x: vx.histogram(x, 0), ValueError, "histogram: expected 1 interval or more, got bins=0."),
-        (lambda x: vx.histogram(x, "auto"), TypeError,
-         "histogram: expected bins as an integer, a list or an array of edges, got 'auto'."),
+        (lambda x: vx.histogram(x, 2.5), TypeError,
+         "histogram: expected bins as an integer, a rule, a list or an array of edges, got 2.5."),
         (lambda x: vx.histogram(x, [2.0, 1.0]), ValueError, "histogram: expected edges in ascending order."),
-        (lambda x: vx.histogram(x, [2.0]), ValueError,
-         "histogram: expected 2 edges or more in 1 dimension, got shape (1,)."),
+        (lambda x: vx.histogram(x, [[2.0]]), ValueError, "histogram: expected edges in 1 dimension, got shape (1, 1)."),
         (lambda x: vx.histogram(x, range=(3, 1)), ValueError,
          "histogram: expected a finite range in ascending order, got (3.0, 1.0). Give range=(a, b)."),
         (lambda x: vx.histogram(vx.asarray([1.0, math.nan])), ValueError, None),

@@ -50,7 +50,8 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "nn": ({*GROUND, *ARRAYS, "kernels", "ops"}, set()),
     "fft": ({"ops"}, set()),
     "lib": ({"ops"}, set()),
-    "linalg": ({"ops"}, set()),
+    "linalg": ({"errors", "ops"}, set()),
+    "polynomial": ({"core", "ops", "polynomial"}, set()),
     "random": ({"ops"}, {"numpy"}),  # whose SeedSequence is this library's
     "command": ({"*"}, {"*"}),
     "torch.guard": ({"*"}, {"cffi", "torch"}),  # it calls into PyTorch's C++

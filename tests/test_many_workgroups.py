@@ -198,7 +198,12 @@ ELSEWHERE = {
     "load": "tests/test_files.py: bytes of files", "save": "tests/test_files.py: bytes of files",
     "savez": "tests/test_files.py: bytes of files",
     "linalg.det": "below", "linalg.slogdet": "below", "linalg.solve": "below", "linalg.eigvals": "below",
-    "linalg.matrix_rank": "below",
+    "linalg.matrix_rank": "below", "array_equiv": "as array_equal", "einsum_path": "of the order of products",
+    "histogram_bin_edges": "of the edges of histogram", "histogramdd": "as histogram", "histogram2d": "as histogram",
+    "nanmedian": "as quantile", "nanquantile": "as quantile", "nanpercentile": "as quantile",
+    **dict.fromkeys(("fft.fft2", "fft.ifft2", "fft.rfft2", "fft.irfft2"), "as those along several axes"),
+    **dict.fromkeys(("linalg.norm", "linalg.cond", "linalg.lstsq"), "in terms of functions above"),
+    **dict.fromkeys(("linalg.multi_dot", "linalg.tensorsolve", "linalg.tensorinv"), "in terms of functions above"),
 }  # fmt: skip
 
 

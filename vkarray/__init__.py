@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from . import fft as fft, lib as lib, linalg as linalg, random as random
+from . import fft as fft, lib as lib, linalg as linalg, polynomial as polynomial, random as random
 from .io import interchange as _interchange
 from .core import other_names as _other_names
 from .io import printing as _printing
@@ -52,7 +52,12 @@ from .errors import (
 )
 from .io.files import load as load, save as save, savez as savez
 from .ops.inspection import __array_namespace_info__ as __array_namespace_info__
-from .ops.beyond.closeness import allclose as allclose, array_equal as array_equal, isclose as isclose
+from .ops.beyond.closeness import (
+    allclose as allclose,
+    array_equal as array_equal,
+    array_equiv as array_equiv,
+    isclose as isclose,
+)
 from .ops.creation import (
     arange as arange,
     array as array,
@@ -81,7 +86,7 @@ from .ops.data_type import (
     promote_types as promote_types,
     result_type as result_type,
 )
-from .ops.beyond.einsum import einsum as einsum
+from .ops.beyond.einsum import einsum as einsum, einsum_path as einsum_path
 from .ops.elementwise import (
     abs as abs,
     acos as acos,
@@ -150,7 +155,13 @@ from .ops.elementwise import (
     tanh as tanh,
     trunc as trunc,
 )
-from .ops.beyond.histogram import bincount as bincount, histogram as histogram
+from .ops.beyond.histogram import (
+    bincount as bincount,
+    histogram as histogram,
+    histogram2d as histogram2d,
+    histogram_bin_edges as histogram_bin_edges,
+    histogramdd as histogramdd,
+)
 from .ops.indexing import take_along_axis as take_along_axis
 from .ops.linear_algebra import (
     matmul as matmul,
@@ -221,8 +232,107 @@ from .ops.beyond.types import (
     ushort as ushort,
 )
 from .kernels.compact import nonzero as nonzero
+from .ops.beyond.mathematics import (
+    bitwise_count as bitwise_count,
+    cbrt as cbrt,
+    deg2rad as deg2rad,
+    degrees as degrees,
+    divmod as divmod,
+    exp2 as exp2,
+    fabs as fabs,
+    fix as fix,
+    float_power as float_power,
+    fmax as fmax,
+    fmin as fmin,
+    fmod as fmod,
+    frexp as frexp,
+    gcd as gcd,
+    heaviside as heaviside,
+    lcm as lcm,
+    ldexp as ldexp,
+    logaddexp2 as logaddexp2,
+    modf as modf,
+    rad2deg as rad2deg,
+    radians as radians,
+    rint as rint,
+    spacing as spacing,
+)
+from .ops.beyond.nan_functions import (
+    nanargmax as nanargmax,
+    nanargmin as nanargmin,
+    nancumprod as nancumprod,
+    nancumsum as nancumsum,
+    nanmax as nanmax,
+    nanmean as nanmean,
+    nanmin as nanmin,
+    nanprod as nanprod,
+    nanstd as nanstd,
+    nansum as nansum,
+    nanvar as nanvar,
+)
+from .ops.beyond.numbers import (
+    angle as angle,
+    ediff1d as ediff1d,
+    i0 as i0,
+    iscomplex as iscomplex,
+    iscomplexobj as iscomplexobj,
+    isneginf as isneginf,
+    isposinf as isposinf,
+    isreal as isreal,
+    isrealobj as isrealobj,
+    isscalar as isscalar,
+    nan_to_num as nan_to_num,
+    real_if_close as real_if_close,
+    sinc as sinc,
+    unwrap as unwrap,
+)
+from .ops.beyond.numerics import (
+    geomspace as geomspace,
+    gradient as gradient,
+    interp as interp,
+    logspace as logspace,
+    trapezoid as trapezoid,
+)
+from .ops.beyond.poly1d import poly1d as poly1d
+from .ops.beyond.polynomials import (
+    poly as poly,
+    polyadd as polyadd,
+    polyder as polyder,
+    polydiv as polydiv,
+    polyfit as polyfit,
+    polyint as polyint,
+    polymul as polymul,
+    polysub as polysub,
+    polyval as polyval,
+    roots as roots,
+)
+from .ops.beyond.products import (
+    convolve as convolve,
+    correlate as correlate,
+    cross as cross,
+    inner as inner,
+    kron as kron,
+    matvec as matvec,
+    outer as outer,
+    trace as trace,
+    vdot as vdot,
+    vecmat as vecmat,
+)
+from .ops.beyond.statistics import (
+    average as average,
+    corrcoef as corrcoef,
+    cov as cov,
+    ptp as ptp,
+)
 from .ops.beyond.pad import pad as pad
-from .ops.beyond.quantile import median as median, percentile as percentile, quantile as quantile
+from .ops.beyond.quantile import (
+    median as median,
+    nanmedian as nanmedian,
+    nanpercentile as nanpercentile,
+    nanquantile as nanquantile,
+    percentile as percentile,
+    quantile as quantile,
+)
 from .ops.searching import (
     argmax as argmax,
     argmin as argmin,
@@ -417,7 +527,8 @@ if not _TYPE_CHECKING:  # or type checkers would take every name for one that ex
     __all__ = [
         name
         for name, value in globals().items()
-        if not name.startswith("_") and (value in (fft, lib, linalg, random) or type(value) is not type(_sys))
+        if not name.startswith("_")
+        and (value in (fft, lib, linalg, polynomial, random) or type(value) is not type(_sys))
     ]
 
     def __dir__() -> list[str]:

@@ -31,7 +31,7 @@ from ..nn import (
 )
 from ..nn import indexing as nn_indexing
 from ..ops import creation, indexing, searching, sorting, statistical
-from ..ops.beyond import closeness, histogram, quantile, random
+from ..ops.beyond import closeness, histogram, mathematics, quantile, random
 from ..ops.fourier import transform
 from ..ops.linalg import cholesky, eig, eigh, ldl, lu, norm, qr, svd, triangular
 from ..shaders.source import Variant
@@ -79,7 +79,7 @@ def scan_variants(device: Any) -> Iterator[Variant]:
 FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
     elementwise_variants, reductions.variants, scan_variants, strategies.variants, indexing.variants,
     searching.variants, sorting.variants, random.variants, closeness.variants, faults.variants,
-    quantile.variants, histogram.variants, transform.variants,
+    quantile.variants, histogram.variants, mathematics.variants, transform.variants,
     batch_norm.variants, columns.variants, convolution_direct.variants, normalization.variants, pointwise.variants,
     special.variants, pooling.variants, regions.variants, suppression.variants, resample.variants, softmax.variants,
     attention_fragments.variants, sampling.variants,

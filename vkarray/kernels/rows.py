@@ -29,7 +29,7 @@ class Row:
 
     `expression` is GLSL in a, b, c: one string, or one per type ("float16"), kind ("integer", "complex floating", ...)
     and "else"; `library` names the file of `glsl/lib/<kind>/` that it calls; `result` says which type comes
-    out: "same", "bool" or "real" (the component type of a complex one); `integers` says what happens to integer
+    out: "same", "real" (the component type of a complex one) or the name of a type; `integers` says what happens to integer
     operands: "keep" (they are in the category), "by width" (NumPy's float of that width) or "float64"; `booleans` says in
     which type a row computes for bool operands alone that its category lacks (None to refuse them), or with "truth" that
     every operand is taken as true or false; `check` looks at the operands, converted, for what no kernel finds.
@@ -73,8 +73,8 @@ class Row:
 
     def result_dtype(self, compute: DType) -> DType:
         """The type of the result for a compute type."""
-        if self.result == "bool":
-            return dtypes.bool_
+        if self.result in dtypes.DTYPES:
+            return dtypes.DTYPES[self.result]
         return REAL_OF.get(compute, compute) if self.result == "real" else compute
 
     def expression_for(self, compute: DType) -> str:

@@ -187,7 +187,7 @@ Returns an array of {returned}.
 Raises TypeError for other types{raises}.{method}
 {source}
 """
-_RETURNED = {"same": "{}", "bool": "bool", "real": "{} (its component type if complex)"}
+_RETURNED = {"same": "{}", "bool": "bool", "uint8": "uint8", "real": "{} (its component type if complex)"}
 _SEVERAL = "; arrays on one device, numbers or lists, broadcast\nagainst each other"
 
 

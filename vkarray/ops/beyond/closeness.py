@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import VkArray, available, empty, is_supported
+from ...core.array import ArrayLike, VkArray, available, empty, is_supported
 from ...core.dtypes import CATEGORIES, COMPLEX_OF, DType
 from ...kernels import launch
+from ...kernels.array_like import takes_lists
 from ...kernels.planned import planned
 from ...kernels.rows import as_operand, check_operands, common_dtype
 from ...shaders.source import Variant
@@ -38,11 +39,13 @@ def variants(device: Device) -> Iterator[Variant]:
 
 
 @planned
-def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> VkArray:
+def isclose(
+    x1: ArrayLike, x2: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> VkArray:  # fmt: skip
     """Whether the elements of each pair are equal or differ by at most atol + rtol * abs(x2).
 
-    Parameters: x1, x2 (arrays of any dtype on one device, broadcast against each other; one may be a Python scalar; integers
-    and bool are compared as float64); rtol, atol (numbers of 0 or more); equal_nan (whether NaN equals NaN).
+    Parameters: x1, x2 (arrays of any dtype on one device, numbers or lists, broadcast against each other; integers and bool are
+    compared as float64); rtol, atol (numbers of 0 or more); equal_nan (whether NaN equals NaN).
     Returns an array of bool. Infinities are close to themselves alone.
     Raises TypeError for other operands, ValueError for shapes that do not broadcast and other tolerances.
     """
@@ -65,7 +68,10 @@ def _isclose(function: str, x1: Any, x2: Any, rtol: float, atol: float, equal_na
     return launch.elementwise(operation, (*operands, tolerance), empty(shape, dtypes.bool_, like._device))
 
 
-def allclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+@takes_lists
+def allclose(
+    x1: ArrayLike, x2: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> bool:  # fmt: skip
     """Whether all elements of x1 are close to those of x2; a Python bool, so it waits for the device.
 
     Parameters, errors and what is close: as `isclose`.
@@ -73,10 +79,12 @@ def allclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equ
     return bool(all_true(_isclose("allclose", x1, x2, rtol, atol, equal_nan)))
 
 
-def array_equal(x1: VkArray, x2: VkArray, /, *, equal_nan: bool = False) -> bool:
+@takes_lists
+def array_equal(x1: ArrayLike, x2: ArrayLike, /, equal_nan: bool = False) -> bool:
     """Whether two arrays have the same shape and equal elements; a Python bool, so it waits for the device.
 
-    Parameters: x1, x2 (any dtype, one device); equal_nan (whether NaN equals NaN). Raises TypeError for other operands.
+    Parameters: x1, x2 (any dtype, one device, numbers or lists); equal_nan (whether NaN equals NaN). Raises TypeError for other
+    operands.
     """
     check_operands("array_equal", (x1, x2))
     if getattr(x1, "shape", ()) != getattr(x2, "shape", ()):
@@ -85,3 +93,17 @@ def array_equal(x1: VkArray, x2: VkArray, /, *, equal_nan: bool = False) -> bool
     if equal_nan and all(type(x) is VkArray and x._dtype in CATEGORIES["numeric"] for x in (x1, x2)):
         same = logical_or(same, logical_and(isnan(x1), isnan(x2)))
     return bool(all_true(same))
+
+
+@takes_lists
+def array_equiv(x1: ArrayLike, x2: ArrayLike, /) -> bool:
+    """Whether two arrays broadcast against each other and are equal then; a Python bool, so it waits for the device.
+
+    Parameters: x1, x2 (any dtype, one device, numbers or lists). Raises TypeError for other operands.
+    """
+    check_operands("array_equiv", (x1, x2))
+    try:
+        layout.broadcast_shapes([getattr(x, "_shape", ()) for x in (x1, x2)], "array_equiv")
+    except ValueError:
+        return False
+    return bool(all_true(equal(x1, x2)))

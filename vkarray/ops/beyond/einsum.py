@@ -14,10 +14,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...core import dtypes, promotion
-from ...core.array import VkArray
+from ...core.array import VkArray, operations
+from ...core.dtypes import as_dtype
+from ...kernels.array_like import as_like
 from ...kernels.planned import planned
 from ...kernels.rows import cast, check_operands, common_dtype
 from .. import elementwise, statistical
+from ..data_type import check_casting
 from ..linear_algebra import matmul
 from ..manipulation import permute_dims, reshape
 
@@ -37,33 +40,68 @@ class _Term(NamedTuple):
 
 
 @planned
-def einsum(*operands: Any, optimize: Any = True) -> VkArray:
+def einsum(
+    *operands: Any, out: VkArray | None = None, dtype: Any = None, order: str = "K", casting: str = "safe", optimize: Any = True
+) -> VkArray:  # fmt: skip
     """The sum of products of array elements that a formula in Einstein's notation describes.
 
     Parameters: a string of labels for each operand, "ij,jk->ik", and the operands (arrays of one device); or each operand
     followed by a list of integers as its labels, and at last one for the result: einsum(x, [0, 1], y, [1, 2], [0, 2]).
     Operands are multiplied where labels agree, and labels that are not in the result are summed over. Without "->" the
     result has the labels that occur once, in alphabetical order. A label twice in an operand is its diagonal; "..." stands
-    for dimensions that broadcast, which come first in the result without "->". A length of 1 broadcasts. `optimize` is
-    accepted for NumPy's sake: the order of products is always chosen by the sizes of the operands.
+    for dimensions that broadcast, which come first in the result without "->". A length of 1 broadcasts. out (an array that takes
+    the result); dtype (to compute in). optimize, order and casting are accepted for NumPy's sake: the order of products is always
+    chosen by the sizes of the operands.
     Returns an array of the promoted dtype; a view for one operand without a sum. Integers wrap, bool is joined by "or" of
     "and", float16 and bfloat16 products are summed in float32 (and rounded between products).
     Raises ValueError for a formula that is malformed or does not fit the shapes, TypeError for other operands.
     """
-    formula, arrays = _interleaved(operands) if operands and type(operands[0]) is not str else _formula(operands)
-    if not arrays:
-        raise ValueError("einsum: expected at least one array after the formula.")
-    check_operands("einsum", arrays)
-    for array in arrays:
-        if type(array) is not VkArray:
-            raise TypeError(f"einsum: expected arrays, got the Python scalar {array!r}. Multiply the result by it.")
-    inputs, output = _parsed(formula, arrays)
-    dtype = common_dtype("einsum", arrays)
-    if dtype is dtypes.bool_:
+    arrays, inputs, output = _understood("einsum", operands)
+    wanted = common_dtype("einsum", arrays) if dtype is None else as_dtype(dtype, "einsum")
+    if dtype is not None:
+        for array in arrays:
+            check_casting(array, wanted, casting, "einsum")
+    if wanted is dtypes.bool_:
         counts = _contracted([cast(array, dtypes.uint32) for array in arrays], inputs, output)
-        return cast(counts, dtype)
-    promotion.check_category("einsum", dtype, "numeric")
-    return _contracted([cast(array, dtype) for array in arrays], inputs, output)
+        result = cast(counts, wanted)
+    else:
+        promotion.check_category("einsum", wanted, "numeric")
+        result = _contracted([cast(array, wanted) for array in arrays], inputs, output)
+    return result if out is None else operations["write"]("einsum", out, result)
+
+
+def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:
+    """The order in which `einsum` multiplies its operands.
+
+    Parameters: as `einsum`; optimize is accepted for NumPy's sake.
+    Returns (a list that starts with "einsum_path", then the numbers of the operands that each product joins, whose result comes
+    last; a description). Raises as `einsum`.
+    """
+    arrays, inputs, output = _understood("einsum_path", operands)
+    lengths: dict[Label, int] = {}
+    for labels, array in zip(inputs, arrays, strict=True):
+        for label, length in zip(labels, array._shape, strict=True):
+            lengths[label] = max(length, lengths.get(label, 1))
+    path: list[Any] = ["einsum_path"]
+    _contracted(arrays, inputs, output, path)
+    if len(path) == 1:
+        path.append((0,))
+    formula = ",".join("".join(map(str, labels)) for labels in inputs) + "->" + "".join(map(str, output))
+    naive = math.prod(lengths.values()) * len(arrays)
+    return path, f"  Complete contraction:  {formula}\n  Naive FLOP count:  {naive:.3e}\n  Order:  {path[1:]}"
+
+
+def _understood(
+    function: str, operands: Sequence[Any]
+) -> tuple[list[VkArray], list[tuple[Label, ...]], tuple[Label, ...]]:  # fmt: skip
+    """The arrays, their labels and those of the result."""
+    formula, given = _interleaved(operands) if operands and type(operands[0]) is not str else _formula(operands)
+    if not given:
+        raise ValueError(f"{function}: expected at least one array after the formula.")
+    device = next((one._device for one in given if type(one) is VkArray), None)
+    arrays = [as_like(one, device, True) for one in given]
+    check_operands(function, arrays)
+    return arrays, *_parsed(formula, arrays)
 
 
 # -- the formula ----------------------------------------------------------------------------------------------------
@@ -144,7 +182,10 @@ def _expanded(letters: Sequence[str], missing: int) -> tuple[Label, ...]:
 # -- contraction ----------------------------------------------------------------------------------------------------
 
 
-def _contracted(arrays: Sequence[VkArray], inputs: Sequence[tuple[Label, ...]], output: tuple[Label, ...]) -> VkArray:
+def _contracted(
+    arrays: Sequence[VkArray], inputs: Sequence[tuple[Label, ...]], output: tuple[Label, ...], path: list[Any] | None = None
+) -> VkArray:  # fmt: skip
+    """The result; `path` takes the numbers of the operands of each product."""
     terms = [_diagonal(array, labels) for array, labels in zip(arrays, inputs, strict=True)]
     _check_lengths(terms)
     while True:
@@ -152,6 +193,8 @@ def _contracted(arrays: Sequence[VkArray], inputs: Sequence[tuple[Label, ...]], 
         if len(terms) == 1:
             break
         first, second = min(itertools.combinations(range(len(terms)), 2), key=lambda pair: _growth(terms, pair, output))
+        if path is not None:
+            path.append((first, second))
         others = [term for k, term in enumerate(terms) if k not in (first, second)]
         terms = [*others, _product(terms[first], terms[second], _needed(others, output))]
     (term,) = terms

@@ -12,21 +12,23 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import VkArray, default_dtype, empty, floating, is_supported
+from ...core.array import ArrayLike, VkArray, available, default_dtype, empty, floating, is_supported
 from ...core.dtypes import CATEGORIES, COMPLEX_OF, REAL_OF
 from ...kernels import launch
+from ...kernels.array_like import takes_lists
 from ...kernels.dispatch import pointer
 from ...kernels.reductions import checked, partial_dtype, uses_shared_memory
-from ...kernels.rows import cast, check_operands, common_dtype
+from ...kernels.rows import cast, check_array, check_operands, common_dtype
 from ...kernels.scan import Scan, scan_into
 from ...shaders.source import Variant
 from .. import creation, statistical
-from ..elementwise import divide, equal, maximum, not_equal, subtract
+from ..elementwise import add, divide, equal, maximum, multiply, not_equal, subtract
 from ..indexing import take
-from ..manipulation import reshape
+from ..manipulation import reshape, stack
 from ..searching import searchsorted, where
 from ..sorting import argsort
 from ..utility import all as all_true
+from . import bin_rules
 from .ndarray import imag_view, real_view
 
 if TYPE_CHECKING:
@@ -117,20 +119,23 @@ def _checked_weights(function: str, x: VkArray, weights: Any) -> VkArray:
 # -- functions ------------------------------------------------------------------------------------------------------
 
 
-def bincount(x: VkArray, /, weights: VkArray | None = None, *, minlength: int = 0) -> VkArray:
+@takes_lists
+def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int = 0) -> VkArray:
     """How often each integer from 0 to the largest occurs, or the sum of the weights of its occurrences.
 
     Parameters: x (integers of 0 or more, 1 dimension); weights (numeric, of the shape of x); minlength (of the result).
     Returns an array of max(largest + 1, minlength) elements of the default integer type; with weights of their floating-point
-    type, float64 for integers. Waits for the device, because the length depends on the values.
+    type, float64 for integers and where that is the default type.
+    Waits for the device, because the length depends on the values.
     Raises ValueError for negative integers, another rank, a negative minlength or weights of another shape, TypeError for
     other types.
     Method: atomic additions of integers; weights are sorted by integer and summed in a fixed order.
     """
     checked("bincount", x, None)
-    promotion.check_category("bincount", x._dtype, "integer")
     if x.ndim != 1:
         raise ValueError(f"bincount: expected an array of 1 dimension, got shape {x._shape}. Use x.ravel().")
+    x = cast(x, dtypes.uint8) if x._dtype is dtypes.bool_ else x
+    promotion.check_category("bincount", x._dtype, "integer")
     bins = minlength = layout.as_integer(minlength, "bincount", "minlength")
     if minlength < 0:
         raise ValueError(f"bincount: expected minlength of 0 or more, got {minlength}.")
@@ -143,63 +148,91 @@ def bincount(x: VkArray, /, weights: VkArray | None = None, *, minlength: int = 
     if weights is None:
         return _counts(places, bins)
     weights = _checked_weights("bincount", x, weights)
-    return _sums(places, bins, cast(weights, floating(weights)))
+    wide = available(promotion.promote(floating(weights), dtypes.float64), x._device)
+    return _sums(places, bins, cast(weights, wide if wide.bits == 64 else floating(weights)))
 
 
+@takes_lists
 def histogram(
-    x: VkArray, /, bins: Any = 10, range: Sequence[float] | None = None, weights: VkArray | None = None,
-    density: bool = False,
+    x: ArrayLike, /, bins: Any = 10, range: Sequence[float] | None = None, density: bool | None = None,
+    weights: ArrayLike | None = None,
 ) -> tuple[VkArray, VkArray]:  # fmt: skip
     """How many elements of x lie in each of several intervals.
 
-    Parameters: x (real, of any shape); bins (a number of intervals of one width, or an array or list of their edges in
-    ascending order); range (of a number of intervals: (lowest, highest), default those of x); weights (of the shape of x: the
-    sum of the weights instead of the number); density (divide by the sum and by the widths, so that the integral is 1).
-    Returns (counts, edges): counts of the default integer type, or the type of the weights, or with density that of the
-    edges; edges one longer, of the dtype of x, for integers float64.
+    Parameters: x (real, of any shape); bins (a number of intervals of one width, an array or list of their edges in ascending
+    order,
+    or the name of a rule, see `histogram_bin_edges`); range (of a number of intervals: (lowest, highest), default those of x);
+    density (divide by the sum and by the widths, so that the integral is 1); weights (of the shape of x: the sum of the weights
+    instead of the number).
+    Returns (counts, edges): counts of the default integer type, or the type of the weights, or with density of a floating-point
+    type; edges one longer, of the dtype of x, for integers float64.
     The intervals contain their lower edges, the last one both; elements outside and NaN count nowhere. Waits for the device.
     Raises ValueError for edges that do not ascend, a range that is not finite, or weights of another shape, TypeError for
     other types.
     Method: binary search in the edges, then as `bincount`.
     """
-    checked("histogram", x, None)
-    promotion.check_category("histogram", x._dtype, "real")
-    edges = _edges(x, bins, range)
-    dtype = common_dtype("histogram", (x, edges))
-    values, limits = cast(reshape(x, (-1,) if x.size else (0,)), dtype), cast(edges, dtype)
+    edges = histogram_bin_edges(x, bins, range, weights)
     count = edges.size - 1
-    # Interval 0 is what lies below, and interval count + 1 what lies above; the last edge belongs to the interval before.
-    found = searchsorted(limits, values, side="right")
-    found = cast(where(equal(values, limits[-1]), count, found), dtypes.int32)
+    found = _places_among(x, edges)
     if weights is None:
         counts = _counts(found, count + 2)[1:-1]
     else:
-        weights = _checked_weights("histogram", x, weights)
-        counts = _sums(found, count + 2, reshape(weights, values._shape))[1:-1]
+        counts = _sums(found, count + 2, reshape(weights, found._shape))[1:-1]
     counts = launch.copy(counts)
     if density:
-        wide = counts if counts._dtype in CATEGORIES["complex floating"] else cast(counts, edges._dtype)
-        counts = divide(divide(wide, subtract(edges[1:], edges[:-1])), statistical.sum(wide))
+        wide = available(promotion.promote(counts._dtype, dtypes.float64), x._device)
+        counts = counts if wide.bits < 64 else cast(counts, wide)
+        counts = divide(divide(counts, subtract(edges[1:], edges[:-1])), statistical.sum(counts))
     return counts, edges
 
 
-def _edges(x: VkArray, bins: Any, range: Sequence[float] | None) -> VkArray:
-    """The edges of the intervals."""
-    dtype = partial_dtype(floating(x))
-    if hasattr(bins, "__index__") and not isinstance(bins, (bool, VkArray)):
+def _places_among(x: VkArray, edges: VkArray) -> VkArray:
+    """The number of the interval of each element of the flattened x: int32, 0 below all of them, one more than there are above."""
+    dtype = common_dtype("histogram", (x, edges))
+    dtype = dtypes.uint8 if dtype is dtypes.bool_ else dtype
+    values, limits = cast(reshape(x, (x.size,)), dtype), cast(edges, dtype)
+    # The last edge belongs to the interval before.
+    found = searchsorted(limits, values, side="right")
+    return cast(where(equal(values, limits[-1]), edges.size - 1, found), dtypes.int32)
+
+
+@takes_lists
+def histogram_bin_edges(
+    x: ArrayLike, /, bins: Any = 10, range: Sequence[float] | None = None, weights: ArrayLike | None = None
+) -> VkArray:  # fmt: skip
+    """The edges of the intervals that `histogram` takes.
+
+    Parameters: x (real); bins (as in `histogram`, or a rule that finds their number: "auto", "fd", "doane", "scott", "stone",
+    "rice", "sturges" or "sqrt"); range (of the intervals); weights (rules take none).
+    Returns an array of the dtype of x, for integers float64. Waits for the device. Raises as `histogram`.
+    """
+    checked("histogram", x, None)
+    promotion.check_category("histogram", x._dtype, "real")
+    if weights is not None:
+        _checked_weights("histogram", x, weights)
+    if isinstance(bins, str):
+        if weights is not None:
+            raise TypeError(f"histogram: the rule {bins!r} takes no weights. Give a number of bins.")
+        bins = bin_rules.number_of_bins(x, bins, _bounds(x, range), range is not None)
+    if _is_number(bins):
         number = bins.__index__()
         if number < 1:
             raise ValueError(f"histogram: expected 1 interval or more, got bins={bins}.")
-        return creation.linspace(*_bounds(x, range), number + 1, dtype=dtype, device=x._device)
+        return creation.linspace(*_bounds(x, range), number + 1, dtype=partial_dtype(floating(x)), device=x._device)
     if not isinstance(bins, (list, tuple, VkArray)):
-        raise TypeError(f"histogram: expected bins as an integer, a list or an array of edges, got {bins!r}.")
-    edges = bins if isinstance(bins, VkArray) else creation.asarray(bins, dtype=dtype, device=x._device)
+        raise TypeError(f"histogram: expected bins as an integer, a rule, a list or an array of edges, got {bins!r}.")
+    edges = bins if isinstance(bins, VkArray) else creation.asarray(list(bins), device=x._device)
     promotion.check_category("histogram", edges._dtype, "real numeric")
-    if edges.ndim != 1 or edges.size < 2:
-        raise ValueError(f"histogram: expected 2 edges or more in 1 dimension, got shape {edges._shape}.")
+    if edges.ndim != 1:
+        raise ValueError(f"histogram: expected edges in 1 dimension, got shape {edges._shape}.")
     if not all_true(edges[1:] >= edges[:-1]):
         raise ValueError("histogram: expected edges in ascending order.")
     return edges
+
+
+def _is_number(bins: Any) -> bool:
+    """Whether bins are given by their number."""
+    return hasattr(bins, "__index__") and not isinstance(bins, bool) and getattr(bins, "ndim", 0) == 0
 
 
 def _bounds(x: VkArray, range: Sequence[float] | None) -> tuple[float, float]:
@@ -218,3 +251,71 @@ def _bounds(x: VkArray, range: Sequence[float] | None) -> tuple[float, float]:
             f"histogram: expected a finite range in ascending order, got ({low}, {high}). Give range=(a, b)."
         )
     return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+# -- several dimensions ---------------------------------------------------------------------------------------------
+
+
+@takes_lists
+def histogramdd(
+    sample: ArrayLike, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,
+    weights: ArrayLike | None = None,
+) -> tuple[VkArray, tuple[VkArray, ...]]:  # fmt: skip
+    """How many points lie in each cell of a grid.
+
+    Parameters: sample (real, of shape (N, D)); bins (a number, or for each dimension a number or edges); range (for each dimension
+    (lowest, highest), or None); density (divide by the sum and by the volumes of the cells); weights (of the N points).
+    Returns (an array of D dimensions of a floating-point type, a tuple of the edges). Waits for the device.
+    Raises ValueError for other numbers of bins or ranges, and as `histogram`. Method: as `histogram`, by the number of the cell.
+    """
+    points = check_array("histogramdd", sample)
+    points = points if points.ndim == 2 else reshape(points, (points.size, 1))
+    dimensions = points._shape[1]
+    each = [bins] * dimensions if _is_number(bins) else list(bins)
+    ranges = [None] * dimensions if range is None else list(range)
+    if len(each) != dimensions or len(ranges) != dimensions:
+        raise ValueError(
+            f"histogramdd: expected bins and ranges for {dimensions} dimensions, got {len(each)} and {len(ranges)}."
+        )
+    columns = [points[..., place] for place, _ in enumerate(each)]
+    edges = [histogram_bin_edges(*own) for own in zip(columns, each, ranges, strict=True)]
+    shape = tuple(one.size + 1 for one in edges)
+    if math.prod(shape) > _LARGEST:
+        raise ValueError(f"histogramdd: expected up to {_LARGEST} cells, got {math.prod(shape)}.")
+    cells = creation.zeros((points._shape[0],), dtype=dtypes.int32, device=points._device)
+    for column, own, step in zip(columns, edges, layout.contiguous_strides(shape), strict=True):
+        cells = add(cells, multiply(_places_among(column, own), step))
+    cells = launch.contiguous(cells)
+    real = available(dtypes.float64, points._device)
+    real = dtypes.float64 if promotion.is_double([points._dtype]) else real
+    if weights is None:
+        counts = cast(_counts(cells, math.prod(shape)), real)
+    else:
+        weights = _checked_weights("histogramdd", cells, weights)
+        counts = _sums(cells, math.prod(shape), weights if weights._dtype.kind == "c" else cast(weights, real))
+    counts = launch.copy(reshape(counts, shape)[(slice(1, -1),) * dimensions])
+    if density:
+        total = statistical.sum(counts)
+        for place, own in enumerate(edges):
+            widths = [1] * dimensions
+            widths[place] = own.size - 1
+            counts = divide(counts, reshape(subtract(own[1:], own[:-1]), tuple(widths)))
+        counts = divide(counts, total)
+    return counts, tuple(edges)
+
+
+@takes_lists
+def histogram2d(
+    x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,
+    weights: ArrayLike | None = None,
+) -> tuple[VkArray, VkArray, VkArray]:  # fmt: skip
+    """How many points (x, y) lie in each rectangle of a grid.
+
+    Parameters: x, y (real, 1 dimension, of one length); bins (a number, edges for both, or a pair of these); range, density and
+    weights as in `histogramdd`. Returns (an array of shape (bins of x, bins of y), edges of x, edges of y). Errors as there.
+    """
+    if check_array("histogram2d", x)._shape != check_array("histogram2d", y)._shape:
+        raise ValueError(f"histogram2d: expected as many x as y, got shapes {x._shape} and {y._shape}.")
+    pair = bins if _is_number(bins) or len(bins) == 2 else [bins, bins]
+    counts, (first, second) = histogramdd(stack((x, y), axis=1), pair, range, density, weights)
+    return counts, first, second
