@@ -512,7 +512,7 @@ def set_default_dtype(dtype: object) -> None:
 
 
 def get_default_dtype() -> _DType:
-    """The default floating type (see `set_default_dtype`)."""
+    """The default floating type (see `set_default_dtype`). It raises nothing."""
     return _default_floating()
 
 

@@ -164,7 +164,10 @@ def result_type(*arrays_and_dtypes: VkArray | DType | bool | int | float | compl
 
 
 def promote_types(type1: Any, type2: Any) -> DType:
-    """The type that two types are promoted to, as NumPy has it but for the default floating type (see `result_type`)."""
+    """The type that two types are promoted to, as NumPy has it but for the default floating type (see `result_type`).
+
+    Raises TypeError for what is no type.
+    """
     return result_type(as_dtype(type1, "promote_types"), as_dtype(type2, "promote_types"))
 
 

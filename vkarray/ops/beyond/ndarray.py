@@ -63,13 +63,19 @@ def _cumulative(function: Any, x: VkArray, axis: int | None, dtype: Any, out: Vk
 
 @planned
 def cumsum(x: ArrayLike, /, axis: int | None = None, dtype: Any = None, out: VkArray | None = None) -> VkArray:
-    """The sums up to each element along an axis, of the flattened array by default (see `cumulative_sum`)."""
+    """The sums up to each element along an axis, of the flattened array by default.
+
+    Parameters and errors as for `cumulative_sum`.
+    """
     return _cumulative(statistical.cumulative_sum, check_array("cumsum", x), axis, dtype, out)
 
 
 @planned
 def cumprod(x: ArrayLike, /, axis: int | None = None, dtype: Any = None, out: VkArray | None = None) -> VkArray:
-    """The products up to each element along an axis, of the flattened array by default (see `cumulative_prod`)."""
+    """The products up to each element along an axis, of the flattened array by default; otherwise as `cumsum`.
+
+    Raises IndexError for an axis out of range.
+    """
     return _cumulative(statistical.cumulative_prod, check_array("cumprod", x), axis, dtype, out)
 
 
@@ -96,7 +102,7 @@ def around(x: ArrayLike, /, decimals: int = 0, out: VkArray | None = None) -> Vk
     """Each element rounded to `decimals` places after the point (before it when negative), halves to even.
 
     Parameters: x (numeric); decimals; out. As NumPy's: x * 10**decimals rounded, divided by 10**decimals, each step rounded to
-    the dtype. Standard: elementwise functions, `round`, for 0 decimals.
+    the dtype. Raises TypeError for decimals that are no integer. Standard: elementwise functions, `round`, for 0 decimals.
     """
     result = round_decimals(x, decimals)
     return result if out is None else operations["write"]("round", out, result)

@@ -58,12 +58,12 @@ def _members(value: Any) -> frozenset[DType]:
 
 
 def ndim(a: Any) -> int:
-    """The number of dimensions of an array, a number or nested lists."""
+    """The number of dimensions of an array, a number or nested lists. It raises nothing."""
     return len(shape(a))
 
 
 def shape(a: Any) -> tuple[int, ...]:
-    """The lengths of the dimensions of an array, a number or nested lists."""
+    """The lengths of the dimensions of an array, a number or nested lists. It raises nothing."""
     found = getattr(a, "shape", None)
     if found is not None:
         return tuple(found)
@@ -73,7 +73,7 @@ def shape(a: Any) -> tuple[int, ...]:
 
 
 def size(a: Any, axis: int | None = None) -> int:
-    """The number of elements of an array, or the length of one of its dimensions."""
+    """The number of elements of an array, or the length of one of its dimensions. Raises IndexError for an axis out of range."""
     lengths = shape(a)
     if axis is not None:
         return lengths[axis]
