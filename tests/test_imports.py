@@ -53,6 +53,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "linalg": ({"errors", "ops"}, set()),
     "polynomial": ({"core", "ops", "polynomial"}, set()),
     "random": ({"ops"}, {"numpy"}),  # whose SeedSequence is this library's
+    "dask": ({"_vk", "configuration", "core", "ops"}, {"dask"}),
     "command": ({"*"}, {"*"}),
     "torch.guard": ({"*"}, {"cffi", "torch"}),  # it calls into PyTorch's C++
     "torch": ({"*"}, {"torch"}),

@@ -38,7 +38,7 @@ class DType(metaclass=_Types):
 
     Attributes: `name` ("float32"), `category` ("real floating", ...), `kind` (NumPy's letter of it: b, i, u, f, c), `bits`
     (of one component, so 32 for complex64), `itemsize` (bytes of one element on the host), `char` and `str` (NumPy's codes,
-    as "f" and "<f4") and `type` (itself). Called with a number or a list, it makes an array: `float32(3)`.
+    as "f" and "<f4") and `type` (NumPy's class of scalars). Called with a number or a list, it makes an array: `float32(3)`.
     """
 
     __slots__ = ("bits", "category", "char", "itemsize", "kind", "name", "str")
@@ -60,9 +60,9 @@ class DType(metaclass=_Types):
         self.str: Final = f"{'|' if self.itemsize == 1 else '<'}{self.kind}{self.itemsize}"
 
     @property
-    def type(self) -> DType:
-        """The type itself, which makes scalars as the scalar types of NumPy do."""
-        return self
+    def type(self) -> Any:
+        """NumPy's class of scalars of this type. AttributeError for bfloat16, which NumPy lacks."""
+        return self.dtype.type
 
     @property
     def dtype(self) -> Any:

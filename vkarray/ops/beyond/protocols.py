@@ -33,7 +33,9 @@ def array_function(x: VkArray, function: Any, types: Any, args: tuple[Any, ...],
     """`numpy.function(*args, **kwargs)` with an array of vkarray's among the arguments. Raises TypeError where there is none."""
     if not all(issubclass(one, VkArray) or one.__module__.partition(".")[0] == "numpy" for one in types):
         return NotImplemented
-    if function.__name__ in _ON_THE_HOST:
+    # Who broadcasts what is no number, such as matplotlib its options, gets arrays of objects, which only the host has.
+    objects = function.__name__ == "broadcast_arrays" and any(one is None or isinstance(one, str) for one in args)
+    if objects or function.__name__ in _ON_THE_HOST:
         return function(*map(_on_host, args), **{name: _on_host(value) for name, value in kwargs.items()})
     own = _found(function)
     if own is None:
@@ -61,10 +63,16 @@ def _on_host(value: Any) -> Any:
 
 
 def array_ufunc(x: VkArray, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """A ufunc of NumPy's with an array of vkarray's among the operands. Raises TypeError beside a NumPy array."""
+    """A ufunc of NumPy's with an array of vkarray's among the operands.
+
+    `numpy.add(x, values)` names the function, and NumPy arrays after a first one of vkarray's go to its device. `values + x` comes
+    here in the same way as `numpy.add(values, x)`, and raises TypeError: an operator copies nothing to the device.
+    """
     import numpy as np
 
     name = function.__name__
+    if inputs and type(inputs[0]) is VkArray and method == "__call__":
+        inputs = tuple(_on_device(one, x._device) for one in inputs)
     for one in (*inputs, *(kwargs.get("out") or ())):
         if isinstance(one, np.ndarray) and one.ndim:
             raise TypeError(

@@ -22,6 +22,12 @@ class _Abstract(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         return type(instance) is VkArray and instance.ndim == 0 and instance.dtype in cls.members
 
+    def __subclasscheck__(cls, other: Any) -> bool:
+        own = (
+            other.members if isinstance(other, _Abstract) else {DTYPES.get(getattr(other, "__name__", "").rstrip("_"))}
+        )
+        return own <= cls.members
+
     def __contains__(cls, dtype: DType) -> bool:
         return dtype in cls.members
 
