@@ -20,7 +20,7 @@ import xarray as xr
 from matplotlib import pyplot as plt
 from PIL import Image
 
-import vkarray.dask  # noqa: F401 - tells Dask of arrays
+import vkarray.dask
 
 VALUES = np.random.default_rng(5).random((12, 10), dtype=np.float32)
 
@@ -31,7 +31,8 @@ DASK = {
     "elementwise": lambda x: np.sqrt(x * 2 + 1), "transposed": lambda x: x.T, "product": lambda x: x.T @ x,
     "slices": lambda x: x[2:9, ::3], "rechunked": lambda x: x.rechunk((5, 4)), "joined": lambda x: da.concatenate([x, x], axis=1),
     "stacked": lambda x: da.stack([x, x]), "cumulative": lambda x: x.cumsum(axis=0), "any": lambda x: (x > 0.99).any(),
-    "where": lambda x: da.where(x > 0.5, x, 0), "reshaped": lambda x: x.rechunk((12, 10)).reshape((6, 20)), "index": lambda x: x[[0, 5, 2]],
+    "where": lambda x: da.where(x > 0.5, x, 0), "reshaped": lambda x: x.rechunk((12, 10)).reshape((6, 20)),
+    "index": lambda x: x[[0, 5, 2]],
     "blocks": lambda x: x.map_blocks(lambda block: block - block.mean()), "isnan": lambda x: da.isnan(x).sum(),
     "overlap": lambda x: x.map_overlap(lambda b: b[1:-1, 1:-1] + b[2:, 1:-1], depth=1, boundary="reflect", trim=False),
 }  # fmt: skip
@@ -48,7 +49,9 @@ def test_dask(name: str) -> None:
 
 def test_cubed() -> None:
     x = cubed.array_api.asarray(VALUES.tolist(), chunks=(5, 4))
-    np.testing.assert_allclose(np.asarray(cubed.array_api.sum(x * 2, axis=0).compute()), VALUES.sum(axis=0) * 2, rtol=1e-5)
+    np.testing.assert_allclose(
+        np.asarray(cubed.array_api.sum(x * 2, axis=0).compute()), VALUES.sum(axis=0) * 2, rtol=1e-5
+    )
 
 
 def test_xarray() -> None:

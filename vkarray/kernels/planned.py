@@ -77,6 +77,7 @@ class Repeat:
     """How to repeat a call: code that makes its dispatches, and what it returned."""
 
     __slots__ = ("alone", "checked", "device", "form", "outcome", "run", "scalars", "steps")
+    at_once: ClassVar[bool] = False  # whether wrong values are told at the call, if the device lets the host see them
 
     def __init__(
         self, seen: watch.Watch, device: Device, given: Sequence[Pointer], arguments: Sequence[Any], found: Any, status: Any,
@@ -195,13 +196,20 @@ class Plans(dict[Any, Any]):
         if type(plan) is self.make:
             self.repeated += 1
             try:
-                return plan(buffers, addresses, scalars, arguments)
+                found = plan(buffers, addresses, scalars, arguments)
             except (OverflowError, struct.error):  # of converting a scalar: the function says it in its own words
                 return function(*args, **kwargs)
+            return self.told(found, device) if plan.checked else found
         if plan is None:
-            return function(*args, **kwargs)
+            return self.told(function(*args, **kwargs), device)
         given = [Pointer(buffer, address - buffer.address) for buffer, address in zip(buffers, addresses, strict=True)]
-        return self.watch(function, whole, plan, device, given, arguments, scalars, args, kwargs)
+        return self.told(self.watch(function, whole, plan, device, given, arguments, scalars, args, kwargs), device)
+
+    def told(self, found: Any, device: Device) -> Any:
+        """What a call returns, once wrong values that its kernels found are told where that is to be at once."""
+        if self.make.at_once and checks.are_waiting(device) and faults.tells_at_once(device):
+            checks.run(device)
+        return found
 
     def watch(
         self, function: Callable[..., Any], key: Any, known: int, device: Device, given: Sequence[Pointer],
@@ -295,6 +303,7 @@ class _OfArrays(Repeat):
     """How to repeat a call of a function of arrays."""
 
     __slots__ = ()
+    at_once = True
 
     def result(self, value: Any, plan: Plan, arguments: Sequence[Any]) -> Any:
         """What to remember of a result: arrays, and None."""
@@ -317,15 +326,6 @@ class _OfArrays(Repeat):
         return array
 
 
-def told(found: Any, arrays: Sequence[VkArray]) -> Any:
-    """What a call returns, once wrong values that its kernels found are told where that is to be at once."""
-    if arrays:
-        device = arrays[0]._device
-        if checks.are_waiting(device) and faults.tells_at_once(device):
-            checks.run(device)
-    return found
-
-
 FLOATS = frozenset((float, complex))
 _NUMBERS = frozenset((int, float, complex))
 
@@ -343,8 +343,8 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
 
     Arguments that stand for arrays are converted first (see `array_like.py`).
     What it does has to depend on its arguments alone, and on the default floating type. With `integers`, its integers are
-    operands as its floats are: their values
-    are no part of the signature unless code decides by them. One that `creates` takes no array, but perhaps a `device`.
+    operands as its floats are: their values are no part of the signature unless code decides by them. One that `creates` takes no
+    array, but perhaps a `device`.
     """
     if function is None:
         return functools.partial(planned, integers=integers, creates=creates)
@@ -356,10 +356,11 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
     @functools.wraps(inner)
     def call(*args: Any, **kwargs: Any) -> Any:
         # Most calls are of arrays and numbers alone, which takes few steps to see.
-        plain = not takes_likes or (
-            PLAIN.issuperset(map(type, args[:leading])) and (not kwargs or named.isdisjoint(kwargs))
-        )
-        if not plain and not likes.are_plain(args, kwargs):
+        if (
+            takes_likes
+            and not (PLAIN.issuperset(map(type, args[:leading])) and (not kwargs or named.isdisjoint(kwargs)))
+            and not likes.are_plain(args, kwargs)
+        ):
             args, kwargs, _ = likes.converted(args, kwargs)
         if watches and watch.current() is not None:  # it is a part of the call that is watched
             return inner(*args, **kwargs)
@@ -376,7 +377,8 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
                 return call(*args, **kwargs)
         settings = configuration.current()
         if not noted or not (arrays or creates) or settings.compare:
-            return told(inner(*args, **kwargs), arrays)
+            found = inner(*args, **kwargs)
+            return plans.told(found, arrays[0]._device) if arrays else found
         key.append(settings.default_float)
         if not arrays:
             key.append(_vk.open_device(None))
@@ -390,6 +392,6 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
         found = plans.call(inner, key, device, buffers, addresses, arrays, scalars, args, kwargs)
         if creates and type(found) is VkArray and not found._shape:
             found._is_place = True
-        return told(found, arrays)
+        return found
 
     return call
