@@ -146,6 +146,14 @@ def test_as_strided_keeps_within_memory(shape, strides):
         vx.lib.stride_tricks.as_strided(vx.asarray([1, 2, 3, 4], dtype="int32"), shape, strides)
 
 
+def test_as_strided_looks_at_the_memory_of_each_array():
+    for _ in range(4):
+        whole = vx.zeros((8,), dtype="int32")
+        assert vx.lib.stride_tricks.as_strided(whole[:4], (8,), (4,)).shape == (8,)
+    with pytest.raises(ValueError, match="as_strided"):
+        vx.lib.stride_tricks.as_strided(vx.zeros((4,), dtype="int32"), (8,), (4,))
+
+
 def test_parts_and_turned_arrays_are_views():
     x = vx.zeros((4, 4), dtype="int32")
     vx.split(x, 2)[1][...] = 1
@@ -161,5 +169,5 @@ def test_parts_and_turned_arrays_are_views():
 def test_numpy_arrays_are_refused():
     for call in (vx.hstack, vx.vstack, vx.dstack, vx.column_stack):
         with pytest.raises(TypeError, match="asarray"):
-            call([np.zeros(3), vx.zeros(3)])
+            call([np.zeros(3), vx.zeros(3, dtype="float32")])
     assert same(outcome(lambda n: n.append([1], [2]), np), outcome(lambda n: n.append([1], [2]), vx)) == ""

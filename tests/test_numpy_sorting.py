@@ -135,7 +135,7 @@ def test_lists_and_errors(place):
 
 
 def test_unique_of_many_takes_the_first():
-    x = np.asarray([*values((5000,), "float32", 1), np.nan, -0.0, 0.0])
+    x = np.asarray([*values((5000,), "float32", 1), np.nan, -0.0, 0.0], "float32")
     found, first = vx.unique(vx.asarray(x), return_index=True)
     expected, places = np.unique(x, return_index=True)
     assert np.array_equal(np.asarray(found), expected, equal_nan=True)

@@ -84,8 +84,9 @@ def indices_of(function: str, indices: Any, like: VkArray) -> VkArray:
 
 
 def index_type(x: VkArray) -> VkArray:
-    """Integers (or bools) in a type that can count elements: uint64 and the like may be indices all the same."""
-    return cast(x, default_dtype("int", x._device))
+    """Integers (or bools) in a type that can count elements: unsigned ones that are as wide stay, as they may be out of range."""
+    wanted = default_dtype("int", x._device)
+    return x if x._dtype.kind == "u" and x._dtype.bits >= wanted.bits else cast(x, wanted)
 
 
 def cast_for(function: str, x: VkArray, dtype: DType | None, casting: str) -> VkArray:

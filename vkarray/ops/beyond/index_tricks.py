@@ -261,6 +261,7 @@ def unravel_index(indices: ArrayLike, shape: Sequence[int], order: str = "C") ->
     lengths, _ = _strides_of("unravel_index", shape, order)
     size = math.prod(lengths)
     check_values(_NUMBER, numbers, 0, size - 1, length=size)
+    numbers = cast(numbers, default_dtype("int", numbers._device))
     found = coordinates_of(numbers, lengths if order == "C" else lengths[::-1])
     return found if order == "C" else found[::-1]
 
@@ -286,7 +287,8 @@ def ravel_multi_index(
     for x, length, step, own in zip(arrays, lengths, steps, modes, strict=True):
         if own == "raise":
             check_values(_COORDINATE, x, 0, length - 1, length=length)
-        part = multiply(in_mode("ravel_multi_index", x, length, own), step)
+        x = cast(in_mode("ravel_multi_index", x, length, own), default_dtype("int", x._device))
+        part = multiply(x, step)
         total = part if total is None else add(total, part)
     if total is None:
         raise ValueError("ravel_multi_index: expected at least one dimension.")

@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from ...core import layout
+from ...core import dtypes, layout
 from ...core.array import VkArray, check_supported, operations, storage_itemsize
 from ...core.dtypes import as_dtype
 from ...core.key import check_index
 from ...core.layout import is_contiguous
 from ...kernels import launch
-from ...kernels.planned import planned
 from .. import creation
 from ..manipulation import reshape
 from .arguments import values_for
@@ -21,7 +20,9 @@ from .placing import over_and_over, put_flat
 # -- view -------------------------------------------------------------------------------------------------------
 
 
-@planned
+_HALVES = {dtypes.uint16, dtypes.float16, dtypes.bfloat16}  # stored alike, in 16 bits or the lower half of 32
+
+
 def view(x: VkArray, dtype: Any = None) -> VkArray:
     """A view of the same memory, as elements of another type where one is given.
 
@@ -33,7 +34,7 @@ def view(x: VkArray, dtype: Any = None) -> VkArray:
     if wanted is x._dtype:
         return x._view(x._shape, x._strides)
     check_supported(wanted, x._device, "view")
-    for one in (x._dtype, wanted):
+    for one in () if {x._dtype, wanted} <= _HALVES else (x._dtype, wanted):
         if storage_itemsize(one, x._device) != one.itemsize:
             raise TypeError(f"view: the device stores {one} in 32 bits. Convert the array with astype instead.")
     old, new = x._dtype.itemsize, wanted.itemsize
