@@ -63,6 +63,10 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "log10": lambda mp, a: mp.log(a) / mp.log(10),
     "logaddexp": _log_add_exp,
     "hypot": lambda mp, a, b: mp.sqrt(a * a + b * b),
+    "cbrt": lambda mp, a: mp.sign(a) * mp.cbrt(abs(a)),
+    "exp2": lambda mp, a: mp.power(2, a),
+    "deg2rad": lambda mp, a: a * mp.pi / 180,
+    "rad2deg": lambda mp, a: a * 180 / mp.pi,
 }
 _SAME_NAME = {
     "sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",

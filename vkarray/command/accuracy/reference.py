@@ -25,7 +25,7 @@ def wide_dtype(dtype: DType) -> np.dtype:
 
 def is_exact(row: Row) -> bool:
     """Whether results are defined by the operands' own type, so that they are right or wrong: tests and neighbours."""
-    return row.result == "bool" or row.name == "nextafter"
+    return row.result == "bool" or row.name in ("nextafter", "spacing")
 
 
 def expected(row: Row, dtype: DType, operands: list[np.ndarray]) -> np.ndarray:
@@ -33,6 +33,12 @@ def expected(row: Row, dtype: DType, operands: list[np.ndarray]) -> np.ndarray:
     with np.errstate(all="ignore"):
         if row.name == "nextafter":
             return _next_after(operands[0], operands[1], dtype)
+        if row.name == "spacing":
+            away = (
+                _next_after(operands[0], np.copysign(np.inf, operands[0]).astype(operands[0].dtype), dtype)
+                - operands[0]
+            )
+            return np.where(operands[0] == 0, np.abs(away), away)
         if not is_exact(row):
             operands = [_quiet(values.astype(wide_dtype(dtype))) for values in operands]
         return (_OWN.get(row.name) or getattr(np, row.name))(*operands)
@@ -73,6 +79,14 @@ def _minimum(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return -_maximum(-first, -second)
 
 
+def _fmax(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(first), second, np.where(np.isnan(second), first, _maximum(first, second)))
+
+
+def _fmin(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    return -_fmax(-first, -second)
+
+
 def _clip(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return _minimum(_maximum(values, low), high)
 
@@ -100,5 +114,5 @@ def _expm1(values: np.ndarray) -> np.ndarray:
 
 _OWN: dict[str, Callable[..., np.ndarray]] = {
     "floor_divide": _floor_divide, "maximum": _maximum, "minimum": _minimum, "clip": _clip,
-    "log1p": _log1p, "expm1": _expm1,
+    "log1p": _log1p, "expm1": _expm1, "fmax": _fmax, "fmin": _fmin,
 }  # fmt: skip
