@@ -70,8 +70,7 @@ def test_linear_ramp(dtype, end_values) -> None:
 
 
 def test_pad_with_values_that_do_not_fit() -> None:
-    with pytest.raises(TypeError, match=r"^pad: the float 1\.5 does not fit int32\. Round it first"):
-        vx.pad(vx.ones(2, dtype=vx.int32), 1, constant_values=1.5)
+    assert vx.pad(vx.ones(2, dtype=vx.int32), 1, constant_values=1.5).tolist() == [1, 1, 1, 1]
     with pytest.raises(OverflowError, match=r"^pad: the Python integer 300 is out of bounds for uint8"):
         vx.pad(vx.ones(2, dtype=vx.uint8), 1, constant_values=300)
     with pytest.raises(TypeError, match=r"^pad: expected numeric .*, got bool"):
@@ -179,7 +178,8 @@ def test_allclose_and_array_equal_give_python_bools() -> None:
     ("call", "error", "message"),
     [
         (lambda x: vx.pad(x, 1, "middle"), ValueError,
-         "pad: expected mode constant, empty, linear_ramp, edge, reflect, symmetric, wrap, got 'middle'."),
+         "pad: expected mode constant, empty, linear_ramp, edge, reflect, symmetric, wrap, maximum, minimum, mean, "
+         "median, got 'middle'."),
         (lambda x: vx.pad(x, (1, 2, 3)), ValueError,
          "pad: expected pad_width as one value, a pair, or a pair for each of 2 dimensions, got (1, 2, 3)."),
         (lambda x: vx.pad(x, ((1, 2), (1, 2), (1, 2))), ValueError, None),
@@ -188,8 +188,6 @@ def test_allclose_and_array_equal_give_python_bools() -> None:
          "pad: expected an integer or a sequence of integers as pad_width, got (1.5, 1.5)."),
         (lambda x: vx.pad(x[:0], 1, "edge"), ValueError,
          "pad: mode 'edge' repeats elements, but dimension 0 of shape (0, 3) has none."),
-        (lambda x: vx.pad(vx.zeros(2, dtype=vx.int32), 1, constant_values=0.5), TypeError, None),
-        (lambda x: vx.pad(1.5, 1), TypeError, None),
         (lambda x: vx.isclose(x, x, rtol=-1), ValueError, "isclose: expected a number of 0 or more as rtol, got -1."),
         (lambda x: vx.allclose(x, x, atol=float("nan")), ValueError,
          "allclose: expected a number of 0 or more as atol, got nan."),

@@ -50,8 +50,30 @@ from .errors import (
     VkArrayError as VkArrayError,
     VulkanError as VulkanError,
 )
-from .io.files import load as load, save as save, savez as savez
+from .io.files import load as load, save as save, savez as savez, savez_compressed as savez_compressed
+from .io.overlap import may_share_memory as may_share_memory, shares_memory as shares_memory
+from .io.tables import fromfile as fromfile, genfromtxt as genfromtxt, loadtxt as loadtxt, savetxt as savetxt
+from .io.text import (
+    array2string as array2string,
+    array_repr as array_repr,
+    array_str as array_str,
+    base_repr as base_repr,
+    binary_repr as binary_repr,
+    format_float_positional as format_float_positional,
+    format_float_scientific as format_float_scientific,
+    get_printoptions as get_printoptions,
+    printoptions as printoptions,
+    set_printoptions as set_printoptions,
+)
 from .ops.inspection import __array_namespace_info__ as __array_namespace_info__
+from .ops.beyond.asking import (
+    isfortran as isfortran,
+    iterable as iterable,
+    mintypecode as mintypecode,
+    typename as typename,
+)
+from .ops.beyond.broadcasting import broadcast as broadcast
+from .ops.beyond.copies import asarray_chkfinite as asarray_chkfinite, copy as copy, identity as identity
 from .ops.beyond.closeness import (
     allclose as allclose,
     array_equal as array_equal,

@@ -12,12 +12,12 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from ..core import dtypes
-from ..core.array import VkArray
+from ..core import dtypes, promotion
+from ..core.array import ArrayLike, VkArray
 from ..ops.creation import asarray
 from . import interchange
 
-__all__ = ["load", "save", "savez"]
+__all__ = ["load", "save", "savez", "savez_compressed"]
 
 _MAGIC, _ZIP = b"\x93NUMPY", (b"PK\3\4", b"PK\5\6")
 # Version of the format -> what holds the length of the header, and its encoding.
@@ -32,7 +32,27 @@ _LONG = re.compile(r"\b(\d+)L\b")  # whole numbers of Python 2
 _PIECE = 1 << 20  # bytes to read at once, at first
 
 
+class Arrays(dict[str, VkArray]):
+    """The arrays of a file .npz by name, all of them read, with what NumPy's object of an open file has."""
+
+    @property
+    def files(self) -> list[str]:
+        """The names."""
+        return list(self)
+
+    def __enter__(self) -> Arrays:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def close(self) -> None:
+        """Nothing: the file is closed already."""
+
+
 def _values(function: str, x: Any) -> Any:
+    if isinstance(x, (list, tuple)) or promotion.is_scalar(x):
+        x = asarray(x)
     if not isinstance(x, VkArray):
         raise TypeError(
             f"{function}: expected vkarray arrays, got {type(x).__name__}. Convert it with vkarray.asarray."
@@ -65,13 +85,14 @@ def _name(file: Any) -> str:
     return f"{getattr(file, 'name', file)!s:.200}"
 
 
-def save(file: Any, x: VkArray) -> None:
+def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
     """Write an array to a file of NumPy's format .npy.
 
-    Parameters: file (a path, to which .npy is added where it lacks it, or a file open for writing bytes); x.
+    Parameters: file (a path, to which .npy is added where it lacks it, or a file open for writing bytes); arr; allow_pickle
+    changes nothing.
     Raises TypeError for what is not an array and for bfloat16, OSError for a file that cannot be written to its end.
     """
-    values = _values("save", x)
+    values = _values("save", arr)
     if hasattr(file, "write"):
         _write_array(file, values)
         return
@@ -92,10 +113,13 @@ def _write_array(file: Any, values: Any) -> None:
             content = content[written:] if isinstance(written, int) else content[:0]
 
 
-def savez(file: Any, *arrays: VkArray, compressed: bool = False, **named: VkArray) -> None:
+def savez(
+    file: Any, *arrays: ArrayLike, compressed: bool = False, allow_pickle: bool = True, **named: ArrayLike
+) -> None:
     """Write several arrays to a file of NumPy's format .npz.
 
-    Parameters: file (as for `save`, with .npz); arrays, which get the names arr_0, arr_1, ...; arrays by name; compressed.
+    Parameters: file (as for `save`, with .npz); arrays, which get the names arr_0, arr_1, ...; arrays by name; compressed;
+    allow_pickle changes nothing.
     Raises TypeError for what is not an array and for bfloat16, ValueError for a name given twice, OSError.
     """
     import numpy as np
@@ -108,11 +132,18 @@ def savez(file: Any, *arrays: VkArray, compressed: bool = False, **named: VkArra
     (np.savez_compressed if compressed else np.savez)(file, allow_pickle=False, **values)
 
 
-def load(file: Any, *, device: Any = None) -> VkArray | dict[str, VkArray]:
+def savez_compressed(file: Any, *arrays: ArrayLike, allow_pickle: bool = True, **named: ArrayLike) -> None:
+    """Write several arrays to a compressed file of NumPy's format .npz. Parameters and errors: as for `savez`."""
+    savez(file, *arrays, compressed=True, **named)
+
+
+def load(
+    file: Any, mmap_mode: str | None = None, allow_pickle: bool = False, *, device: Any = None
+) -> VkArray | Arrays:
     """Read what `save`, `savez` or NumPy wrote: an array from a file .npy, a dictionary of arrays by name from .npz.
 
     Parameters: file (a path, or a file open for reading bytes, from which one array is read, so that the next call reads
-    the next one); device (of the arrays; the default device by default).
+    the next one); mmap_mode and allow_pickle change nothing; device (of the arrays; the default device by default).
     Raises OSError for a file that cannot be read, ValueError for damaged files and other contents (pickled objects are
     never loaded; a path must hold one array and no more), TypeError for a dtype that vkarray lacks and for a file open for
     text, FeatureError for a dtype that the device lacks.
@@ -123,7 +154,7 @@ def load(file: Any, *, device: Any = None) -> VkArray | dict[str, VkArray]:
         return _load(opened, device, True, os.fstat(opened.fileno()).st_size)
 
 
-def _load(file: Any, device: Any, only: bool, size: int) -> VkArray | dict[str, VkArray]:
+def _load(file: Any, device: Any, only: bool, size: int) -> VkArray | Arrays:
     with _explaining(file):
         start = file.read(len(_MAGIC))
         if not isinstance(start, (bytes, bytearray)):
@@ -133,10 +164,10 @@ def _load(file: Any, device: Any, only: bool, size: int) -> VkArray | dict[str, 
     return _load_archive(file, device, size) if is_archive else _to_device(values, file, device)
 
 
-def _load_archive(file: Any, device: Any, size: int) -> dict[str, VkArray]:
+def _load_archive(file: Any, device: Any, size: int) -> Arrays:
     import zipfile
 
-    arrays: dict[str, VkArray] = {}
+    arrays = Arrays()
     with contextlib.ExitStack() as stack:
         with _explaining(file):
             archive = stack.enter_context(zipfile.ZipFile(file))

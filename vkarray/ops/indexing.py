@@ -48,7 +48,7 @@ def _entry(item: Any, x: VkArray, function: str) -> Any:
     if type(item) is not VkArray:
         if type(item).__module__ == "numpy" and getattr(item, "ndim", None) == 0:
             return _entry(item.item(), x, function)
-        if isinstance(item, (list, tuple)) or hasattr(item, "__array__"):
+        if isinstance(item, (list, tuple, range)) or hasattr(item, "__array__"):
             limits = _limits(item)
             item = _uploaded(item, x)
         elif hasattr(item, "__index__"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from ...core.array import VkArray
@@ -78,12 +80,12 @@ def shape(a: Any) -> tuple[int, ...]:
     return (len(a), *(shape(a[0]) if len(a) else ()))
 
 
-def size(a: Any, axis: int | None = None) -> int:
-    """The number of elements of an array, or the length of one of its dimensions. Raises IndexError for an axis out of range."""
+def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
+    """The number of elements of an array, or the product of the lengths of some of its dimensions.
+
+    Raises IndexError for an axis out of range.
+    """
     lengths = shape(a)
-    if axis is not None:
-        return lengths[axis]
-    count = 1
-    for length in lengths:
-        count *= length
-    return count
+    if axis is None:
+        return math.prod(lengths)
+    return math.prod(lengths[one] for one in (axis if isinstance(axis, (tuple, list)) else (axis,)))
