@@ -21,7 +21,7 @@ MODES: list[tuple[Any, dict[str, Any]]] = [
     *((mode, {"stat_length": count}) for mode in ("maximum", "mean", "median") for count in (1, ((1, 2),), 9)),
     *((mode, {"reflect_type": kind}) for mode in ("reflect", "symmetric") for kind in ("odd", "even")),
     (bordered, {}), (bordered, {"padder": 3}), ("linear_ramp", {"end_values": ((1, 2),)}), ("middle", {}),
-    ("constant", {"end_values": 3}), ("edge", {"stat_length": 1}), ("maximum", {"stat_length": -1}),
+    ("constant", {"end_values": 3}), ("edge", {"stat_length": 1}),
 ]  # fmt: skip
 WIDTHS = (0, 1, (2, 3), 12, {-1: (1, 2)}, {0: 2}, [[1, 2]], ((1, 1), (1, 1), (1, 1), (1, 1)))
 SHAPES = ((5,), (1,), (2, 3), (4, 1, 2), (0,), (0, 2))

@@ -39,5 +39,8 @@ def shares_memory(a: Any, b: Any, /, max_work: int | None = -1) -> bool:
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: int | None = 0) -> bool:
-    """Whether the ranges of memory from first to last element of two arrays overlap. Parameters: as for `shares_memory`."""
+    """Whether the ranges of memory from first to last element of two arrays overlap.
+
+    Parameters and errors: as for `shares_memory`.
+    """
     return _asked("may_share_memory", a, b, max_work)

@@ -28,6 +28,7 @@ def array_repr(
 
     Parameters: arr; max_line_width (characters in a line), precision (digits after the point) and suppress_small (whether
     numbers near 0 are written without an exponent), by default those of `get_printoptions`.
+    Raises TypeError for what no array can hold.
     """
     with _options(max_line_width, precision, suppress_small):
         return printing.array_repr(asarray(arr))
@@ -36,13 +37,16 @@ def array_repr(
 def array_str(
     a: ArrayLike, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
 ) -> str:
-    """The text of `str(a)`. Parameters: as for `array_repr`."""
+    """The text of `str(a)`. Parameters and errors: as for `array_repr`."""
     with _options(max_line_width, precision, suppress_small):
         return printing.array_str(asarray(a))
 
 
 def array2string(a: ArrayLike, *args: Any, **options: Any) -> str:
-    """The text of the elements. Parameters: a; others as NumPy's function of the same name takes them."""
+    """The text of the elements.
+
+    Parameters: a; others as NumPy's function of the same name takes them. Raises TypeError for what no array can hold.
+    """
     import numpy as np
 
     return np.array2string(interchange.to_numpy(asarray(a)), *args, **options)
@@ -75,35 +79,38 @@ def _number(x: Any) -> Any:
 
 
 def format_float_positional(x: Any, *args: Any, **options: Any) -> str:
-    """A number without an exponent. Parameters: x (a number, or an array of one); others as NumPy's function takes them."""
+    """A number without an exponent.
+
+    Parameters: x (a number, or an array of one); others as NumPy's function takes them. Raises TypeError for other objects.
+    """
     import numpy as np
 
     return np.format_float_positional(_number(x), *args, **options)
 
 
 def format_float_scientific(x: Any, *args: Any, **options: Any) -> str:
-    """A number with an exponent. Parameters: x (a number, or an array of one); others as NumPy's function takes them."""
+    """A number with an exponent. Parameters and errors: as for `format_float_positional`."""
     import numpy as np
 
     return np.format_float_scientific(_number(x), *args, **options)
 
 
 def set_printoptions(*args: Any, **options: Any) -> None:
-    """Say how arrays are printed: NumPy's function of the same name, whose options are vkarray's too."""
+    """Say how arrays are printed: NumPy's function of the same name, whose options are vkarray's too. Raises as that does."""
     import numpy as np
 
     np.set_printoptions(*args, **options)
 
 
 def get_printoptions() -> dict[str, Any]:
-    """How arrays are printed, by the names of the options of `set_printoptions`."""
+    """How arrays are printed, by the names of the options of `set_printoptions`. Raises nothing."""
     import numpy as np
 
     return dict(np.get_printoptions())
 
 
 def printoptions(*args: Any, **options: Any) -> contextlib.AbstractContextManager[Any]:
-    """A context in which arrays are printed as options say. Parameters: as for `set_printoptions`."""
+    """A context in which arrays are printed as options say. Parameters and errors: as for `set_printoptions`."""
     import numpy as np
 
     return np.printoptions(*args, **options)

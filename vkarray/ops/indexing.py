@@ -73,7 +73,7 @@ def _entry(item: Any, x: VkArray, function: str) -> Any:
 
 def _limits(item: Any) -> tuple[int, int] | None:
     """The smallest and the largest of indices on the host, so that one out of range is told at once."""
-    if isinstance(item, (list, tuple)):
+    if isinstance(item, (list, tuple, range)):
         plain = bool(item) and all(type(one) is int for one in item)
         return (min(item), max(item)) if plain else None
     values = item.__array__()

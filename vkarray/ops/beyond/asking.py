@@ -20,7 +20,7 @@ _BY_SIZE = "GDFgdfQqLlIiHhBb?"  # NumPy's order of letters, those that hold most
 
 
 def iterable(y: Any) -> bool:
-    """Whether an object can be iterated over."""
+    """Whether an object can be iterated over. Raises nothing."""
     try:
         iter(y)
     except TypeError:
@@ -29,7 +29,10 @@ def iterable(y: Any) -> bool:
 
 
 def isfortran(a: VkArray) -> bool:
-    """Whether the elements of an array lie in the order of columns, and not in that of rows too."""
+    """Whether the elements of an array lie in the order of columns, and not in that of rows too.
+
+    Raises AttributeError for what is no array.
+    """
     return not a._contiguous and a.T._contiguous
 
 
@@ -42,6 +45,7 @@ def mintypecode(typechars: Iterable[Any], typeset: str = "GDFgdf", default: str 
     """The letter of the smallest type of `typeset` that holds all of some types.
 
     Parameters: typechars (letters of types, or arrays); typeset (the letters to choose from); default (the letter for none).
+    Raises TypeError for other objects.
     """
     letters = {one if isinstance(one, str) else creation.asarray(one).dtype.char for one in typechars}
     found = letters & set(typeset)

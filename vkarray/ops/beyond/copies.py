@@ -12,7 +12,7 @@ from ..utility import all as all_true
 
 
 def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> VkArray:
-    """A copy of an array, in new memory. Parameters: a; order and subok change nothing."""
+    """A copy of an array, in new memory. Parameters: a; order and subok change nothing. Raises as `asarray` does."""
     return creation.asarray(a, copy=True)
 
 
@@ -25,5 +25,5 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Vk
 
 
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> VkArray:
-    """The square matrix of n rows with ones on the diagonal and zeros elsewhere."""
+    """The square matrix of n rows with ones on the diagonal and zeros elsewhere. Raises as `eye` does."""
     return creation.eye(n, dtype=dtype)

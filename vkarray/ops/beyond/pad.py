@@ -189,7 +189,7 @@ def _fill_with_statistics(x: VkArray, axis: int, widths: tuple[int, ...], counts
     length = x._shape[axis] - sum(widths)
     at, end = (slice(None),) * axis, widths[0] + length
     before, after = (length if count is None else min(int(count), length) for count in counts)
-    if min(before, after) < 0 or (length and min(before, after) == 0 and mode in ("maximum", "minimum")):
+    if length and (min(before, after) < 0 or (min(before, after) == 0 and mode in ("maximum", "minimum"))):
         raise ValueError(f"pad: expected stat_length of more than 0 for the mode {mode!r}, got {counts!r}.")
     if not sum(widths):
         return
