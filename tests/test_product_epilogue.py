@@ -84,7 +84,7 @@ def numbers(dtype, shape, seed: int, view=lambda x: x) -> vx.VkArray:
 def bits(x: vx.VkArray) -> np.ndarray:
     """The bits of an array; all NaN are one."""
     host = np.asarray(x)
-    host = np.where(host != host, np.array(np.nan, host.dtype), host) if host.dtype.category in "fc" else host
+    host = np.where(host != host, np.array(np.nan, host.dtype), host) if host.dtype.kind in "fc" else host
     return np.ascontiguousarray(host).view(np.uint8)
 
 
