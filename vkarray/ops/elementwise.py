@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ..core import dtypes, layout, promotion
@@ -12,7 +11,6 @@ from ..core.tokens import within
 from ..kernels import faults, launch
 from ..kernels.planned import planned
 from ..kernels.rows import ROWS, cast, cast_operation, check_operands, common_dtype
-from ..kernels.scalars import Scalar
 from .ufunc import binary, ternary, ufunc, unary
 
 _FLOAT = {"category": "floating-point", "integers": "by width"}
@@ -46,18 +44,15 @@ remainder = binary("remainder", "real numeric", "vx_remainder(a, b)",
                    library="arithmetic", booleans=dtypes.int8)  # fmt: skip
 
 
-def _check_exponents(operands: Sequence[VkArray | Scalar]) -> None:
+def _check_exponents(base: Any, exponent: Any) -> None:
     """Raise ValueError for a negative power of integers: at once for a number, at the next read for an array."""
-    exponent = operands[1]
-    if exponent._dtype.kind != "i":
+    if not all(one._dtype.kind in "iub" if type(one) is VkArray else isinstance(one, int) for one in (base, exponent)):
         return
-    if isinstance(exponent, Scalar):
-        if not within(exponent.value, 0, promotion.integer_range(exponent._dtype)[1]):
-            raise ValueError(
-                "pow: integers to negative integer powers are not allowed. Convert them to a floating type."
-            )
-    else:
-        faults.check_values(_NEGATIVE_POWER, exponent, 0, promotion.integer_range(exponent._dtype)[1])
+    if type(exponent) is VkArray:
+        if exponent._dtype.kind == "i":
+            faults.check_values(_NEGATIVE_POWER, exponent, 0, promotion.integer_range(exponent._dtype)[1])
+    elif not within(exponent, 0, promotion.integer_range(dtypes.uint64)[1]) and exponent < 0:
+        raise ValueError("pow: integers to negative integer powers are not allowed. Convert them to a floating type.")
 
 
 _NEGATIVE_POWER = faults.WrongValue(
@@ -267,6 +262,8 @@ def in_place(name: str, target: VkArray, other: ArrayLike) -> VkArray:
         shape = other._shape if type(other) is VkArray else ()
         if layout.broadcast_shapes([target._shape, shape], f"in-place {name}") != target._shape:
             raise ValueError(f"in-place {name}: an array of shape {shape} does not broadcast into {target._shape}.")
+        if row.check is not None:
+            row.check(target, other)
         compute = row.compute_dtype(common_dtype(name, [target, other]), [target, other])
         result = row.result_dtype(compute)
         if compute is target._dtype and result is target._dtype:
