@@ -274,7 +274,7 @@ def zeros(
 
     Errors as for `empty`. Standard: creation functions, `zeros`.
     """
-    return filled("zeros", shape, 0, dtypes.default_floating() if dtype is None else dtype, device)
+    return filled("zeros", shape, 0, default_dtype("float", as_device(device)) if dtype is None else dtype, device)
 
 
 @planned(creates=True)
@@ -285,7 +285,7 @@ def ones(
 
     Errors as for `empty`. Standard: creation functions, `ones`.
     """
-    return filled("ones", shape, 1, dtypes.default_floating() if dtype is None else dtype, device)
+    return filled("ones", shape, 1, default_dtype("float", as_device(device)) if dtype is None else dtype, device)
 
 
 @planned

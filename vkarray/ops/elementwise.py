@@ -59,7 +59,7 @@ _NEGATIVE_POWER = faults.WrongValue(
     ValueError, "pow: integers to the negative integer power {value} are not allowed. Convert them to a floating type."
 )
 pow = binary("pow", "numeric", "vx_pow(a, b)", "The first element raised to the power of the second (integers wrap around).",
-             library="power", booleans=dtypes.int8, check=_check_exponents)  # fmt: skip
+             library="power", booleans=dtypes.int8, refuse=_check_exponents)  # fmt: skip
 negative = unary("negative", "numeric", {"integer": "-a", "else": "vx_negative(a)"}, "The negative of each element.",
                  library="arithmetic")  # fmt: skip
 positive = unary("positive", "numeric", "a", "A copy of each element.")
@@ -262,8 +262,8 @@ def in_place(name: str, target: VkArray, other: ArrayLike) -> VkArray:
         shape = other._shape if type(other) is VkArray else ()
         if layout.broadcast_shapes([target._shape, shape], f"in-place {name}") != target._shape:
             raise ValueError(f"in-place {name}: an array of shape {shape} does not broadcast into {target._shape}.")
-        if row.check is not None:
-            row.check(target, other)
+        if row.refuse is not None:
+            row.refuse(target, other)
         compute = row.compute_dtype(common_dtype(name, [target, other]), [target, other])
         result = row.result_dtype(compute)
         if compute is target._dtype and result is target._dtype:

@@ -83,6 +83,8 @@ def concat(
     if axis is None:
         parts, axis = [reshape(part, (-1,)) for part in parts], 0
     first = parts[0]
+    if first.ndim == 0:
+        raise ValueError("concat: arrays of 0 dimensions have no axis to join along. Use vkarray.stack, or axis=None.")
     axis = layout.normalize_axis(axis, first.ndim, "concat")
     for part in parts:
         if part.ndim != first.ndim or any(

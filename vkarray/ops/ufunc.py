@@ -200,8 +200,8 @@ def _public(row: Row, parameters: tuple[str, ...], source: str) -> ufunc:
         function = lambda x1, x2, /: row(x1, x2)  # noqa: E731
     else:
         function = lambda x1, x2, x3, /: row(x1, x2, x3)  # noqa: E731
-    if row.check is not None:
-        function = lambda x1, x2, /: (row.check(x1, x2), row(x1, x2))[1]  # noqa: E731
+    if row.refuse is not None:
+        function = lambda x1, x2, /: (row.refuse(x1, x2), row(x1, x2))[1]  # noqa: E731
     function.__name__ = function.__qualname__ = row.name
     function.__annotations__ = dict.fromkeys(parameters, "ArrayLike")
     several = row.operands > 1

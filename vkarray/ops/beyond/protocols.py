@@ -73,6 +73,8 @@ def array_ufunc(x: VkArray, function: Any, method: str, *inputs: Any, **kwargs: 
     name = function.__name__
     if inputs and type(inputs[0]) is VkArray and method == "__call__":
         inputs = tuple(_on_device(one, x._device) for one in inputs)
+    # A scalar comes as itself or, compared, as an array of 0 dimensions.
+    inputs = tuple(one[()] if isinstance(one, np.ndarray) and one.ndim == 0 else one for one in inputs)
     for one in (*inputs, *(kwargs.get("out") or ())):
         if isinstance(one, np.ndarray) and one.ndim:
             raise TypeError(
