@@ -157,7 +157,8 @@ def test_kinds_of_objects() -> None:
             if isinstance(value, str) and name != "isscalar":
                 continue
             assert getattr(vx, name)(value) == getattr(np, name)(value), (name, value)
-    assert not vx.isscalar(vx.asarray(1.0))
+    assert vx.isscalar(vx.asarray([1.0])[0])
+    assert not vx.isscalar(vx.asarray([1.0])[..., 0])
     assert vx.iscomplexobj(vx.asarray([1j]))
     assert not vx.iscomplexobj(vx.asarray([1.0]))
 

@@ -73,6 +73,7 @@ from .ops.beyond.asking import (
     typename as typename,
 )
 from .ops.beyond.broadcasting import broadcast as broadcast
+from .ops.beyond.floating_errors import errstate as errstate, geterr as geterr, seterr as seterr
 from .ops.beyond.copies import asarray_chkfinite as asarray_chkfinite, copy as copy, identity as identity
 from .ops.beyond.closeness import (
     allclose as allclose,
@@ -252,6 +253,13 @@ from .ops.beyond.types import (
     ulonglong as ulonglong,
     unsignedinteger as unsignedinteger,
     ushort as ushort,
+)
+from .ops.beyond.windows import (
+    bartlett as bartlett,
+    blackman as blackman,
+    hamming as hamming,
+    hanning as hanning,
+    kaiser as kaiser,
 )
 from .kernels.compact import nonzero as nonzero
 from .ops.beyond.mathematics import (

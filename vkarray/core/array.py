@@ -417,6 +417,8 @@ class VkArray(Methods):
         return _binary("subtract", other, self)
 
     def __rmul__(self, other: Any, /) -> VkArray:
+        if type(other) is list and not self._shape and self._dtype.kind in "iu":
+            return other * int(self)  # type: ignore[return-value] # as for the integers of NumPy and of Python
         return _binary("multiply", other, self)
 
     def __rtruediv__(self, other: Any, /) -> VkArray:

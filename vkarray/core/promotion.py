@@ -100,7 +100,9 @@ def is_real_scalar(value: object) -> bool:
 
 
 def as_real(value: Any, function: str, name: str) -> Any:
-    """The parameter `name` as a Python bool, int or float. Raises TypeError for anything else."""
+    """The parameter `name` as a Python bool, int or float; of an array of 0 dimensions, its value. Raises TypeError for others."""
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()
     if not is_real_scalar(value):
         raise TypeError(f"{function}: expected a real number as {name}, got {value!r:.60}.")
     return as_scalar(value)

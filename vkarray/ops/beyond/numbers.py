@@ -147,8 +147,9 @@ def isrealobj(x: Any) -> bool:
 
 
 def isscalar(element: Any) -> bool:
-    """Whether a value is a number, a string or bytes, and no array, as an array of 0 dimensions is one. Raises nothing."""
-    return is_scalar(element) or isinstance(element, (str, bytes))
+    """Whether a value is a number, also as an element or a result of 0 dimensions, a string or bytes. Raises nothing."""
+    is_value = type(element) is VkArray and not element._shape and not hasattr(element, "_is_place")
+    return is_value or is_scalar(element) or isinstance(element, (str, bytes))
 
 
 @planned

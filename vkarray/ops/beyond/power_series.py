@@ -338,7 +338,7 @@ def check_fit(x: VkArray, y: VkArray, w: Any) -> None:
 
 def fitted(
     columns: VkArray, y: VkArray, w: VkArray | None, rcond: float
-) -> tuple[VkArray, VkArray, int, VkArray, VkArray]:  # fmt: skip
+) -> tuple[VkArray, VkArray, VkArray, VkArray, VkArray]:  # fmt: skip
     """The coefficients, residuals, rank and singular values of a fit, and what the columns were divided by."""
     y = y if y._dtype.kind in "fc" else cast(y, floating(y))
     if w is not None:

@@ -345,7 +345,7 @@ def _fractions(function: str, q: Any, whole: float) -> tuple[tuple[int, ...], li
     if hasattr(q, "shape"):
         shape, values = tuple(q.shape), q.reshape(-1).tolist()
     elif isinstance(q, (list, tuple)):
-        shape, values = (len(q),), list(q)
+        shape, values = (len(q),), [one.item() if hasattr(one, "item") else one for one in q]
     for value in values:
         if not promotion.is_real_scalar(value) or not 0 <= value <= whole:
             raise ValueError(f"{function}: expected q from 0 to {whole:g}, got {value!r}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core import promotion
+from ...core import dtypes, promotion
 from ...core.array import ArrayLike, VkArray
 from ...errors import LinAlgError
 from ...kernels.array_like import takes_lists
@@ -19,7 +19,7 @@ from .norm import norm
 
 
 @takes_lists
-def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[VkArray, VkArray, int, VkArray]:
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[VkArray, VkArray, VkArray, VkArray]:
     """The solution x of a @ x = b that makes the sum of the squares of the residuals least, of least norm where there are several.
 
     Parameters: a (floating-point of 32 or 64 bits, integers as float64) of shape (M, N); b of shape (M,), or (M, K) for
@@ -39,9 +39,8 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[VkArr
     dtype = promotion.promote(x._dtype, y._dtype)
     x, y = cast(x, dtype), cast(y, dtype)
     solution, residuals, count, values = _solved(x, y, -1.0 if rcond is None else float(rcond), rcond is None)
-    rank = int(count)
-    residuals = residuals if rank == n and m > n else residuals[:0]
-    return (solution[:, 0] if vector else solution), residuals, rank, values
+    residuals = residuals if int(count) == n and m > n else residuals[:0]
+    return (solution[:, 0] if vector else solution), residuals, cast(count, dtypes.int32), values
 
 
 @planned
