@@ -50,6 +50,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "nn": ({*GROUND, *ARRAYS, "kernels", "ops"}, set()),
     "fft": ({"ops"}, set()),
     "lib": ({"ops"}, set()),
+    "testing": ({"core", "io"}, {"numpy"}),
     "linalg": ({"errors", "ops"}, set()),
     "polynomial": ({"core", "ops", "polynomial"}, set()),
     "random": ({"ops"}, {"numpy"}),  # whose SeedSequence is this library's

@@ -138,3 +138,28 @@ def test_broadcast() -> None:
 def same(got: Any, expected: np.ndarray) -> None:
     assert got.dtype.name == expected.dtype.name
     np.testing.assert_array_equal(np.asarray(got), expected, strict=True)
+
+
+def test_common_type() -> None:
+    for types in (["int32"], ["float32", "float16"], ["float32", "int8"], ["complex64", "float64"], ["float16"], []):
+        expected = np.dtype(np.common_type(*(np.ones(2, one) for one in types)))
+        assert vx.common_type(*(vx.ones(2, dtype=one) for one in types)) == expected.name
+    with pytest.raises(TypeError, match=r"^common_type: expected arrays of numbers, got one of bool\.$"):
+        vx.common_type(vx.asarray([True]))
+
+
+def test_classes_of_the_namespace() -> None:
+    assert isinstance(vx.add, vx.ufunc)
+    assert isinstance(vx.ones(2).flat, vx.flatiter)
+
+
+def test_checks_of_results() -> None:
+    x = vx.asarray([1.0, 2.0])
+    vx.testing.assert_allclose(x, [1, 2 + 1e-9])
+    vx.testing.assert_equal({"a": [x, 1]}, {"a": [np.array([1.0, 2.0]), 1]})
+    vx.testing.assert_array_less(x, x + 1)
+    with pytest.raises(AssertionError, match="Mismatched elements"):
+        vx.testing.assert_array_equal(x, x + 1)
+    with vx.testing.assert_raises(ValueError):
+        x.reshape(3)
+    vx.testing.assert_raises(TypeError, vx.add, x)

@@ -474,3 +474,9 @@ def test_variants_hold_what_a_run_asks_for(device, monkeypatch: pytest.MonkeyPat
     own = [variant for variant in used if "random" in variant.label]
     assert own
     assert set(own) <= known
+
+
+def test_random_integers_include_the_last() -> None:
+    vx.random.seed(3)
+    assert sorted(set(vx.random.random_integers(3, size=100).tolist())) == [1, 2, 3]
+    assert sorted(set(vx.random.random_integers(-1, 1, 100).tolist())) == [-1, 0, 1]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from . import fft as fft, lib as lib, linalg as linalg, polynomial as polynomial, random as random
+from . import fft as fft, lib as lib, linalg as linalg, polynomial as polynomial, random as random, testing as testing
 from .io import interchange as _interchange
 from .core import other_names as _other_names
 from .io import printing as _printing
@@ -65,8 +65,11 @@ from .io.text import (
     printoptions as printoptions,
     set_printoptions as set_printoptions,
 )
+from .ops.beyond.memory import Flat as _Flat
+from .ops.ufunc import ufunc as _ufunc
 from .ops.inspection import __array_namespace_info__ as __array_namespace_info__
 from .ops.beyond.asking import (
+    common_type as common_type,
     isfortran as isfortran,
     iterable as iterable,
     mintypecode as mintypecode,
@@ -506,8 +509,12 @@ from math import (
 
 bool = _bool
 ndarray = VkArray
+flatiter = _Flat
+ufunc = _ufunc
 dtype = _DType
 euler_gamma = 0.5772156649015329
+True_, False_ = True, False
+little_endian = True  # as Vulkan asks of devices
 
 # NumPy's other names for functions of the standard.
 absolute, conjugate, power, mod, true_divide, round = abs, conj, pow, remainder, divide, around
@@ -558,7 +565,7 @@ if not _TYPE_CHECKING:  # or type checkers would take every name for one that ex
         name
         for name, value in globals().items()
         if not name.startswith("_")
-        and (value in (fft, lib, linalg, polynomial, random) or type(value) is not type(_sys))
+        and (value in (fft, lib, linalg, polynomial, random, testing) or type(value) is not type(_sys))
     ]
 
     def __dir__() -> list[str]:

@@ -25,8 +25,8 @@ __all__ = [
     "binomial", "bytes", "chisquare", "choice", "default_rng", "dirichlet", "exponential", "f", "gamma", "geometric",
     "get_state", "gumbel", "hypergeometric", "integers", "laplace", "logistic", "lognormal", "logseries", "multinomial",
     "multivariate_normal", "negative_binomial", "noncentral_chisquare", "noncentral_f", "normal", "pareto", "permutation",
-    "poisson", "power", "rand", "randint", "randn", "random", "random_sample", "ranf", "rayleigh", "sample", "seed",
-    "set_state", "shuffle", "standard_cauchy", "standard_exponential", "standard_gamma", "standard_normal", "standard_t",
+    "poisson", "power", "rand", "randint", "randn", "random", "random_integers", "random_sample", "ranf", "rayleigh", "sample",
+    "seed", "set_state", "shuffle", "standard_cauchy", "standard_exponential", "standard_gamma", "standard_normal", "standard_t",
     "triangular", "uniform", "vonmises", "wald", "weibull", "zipf",
 ]  # fmt: skip
 
@@ -129,6 +129,7 @@ rand = _of_module(RandomState.rand)
 randint = _of_module(RandomState.randint)
 randn = _of_module(RandomState.randn)
 random = _of_module(RandomState.random)
+random_integers = _of_module(RandomState.random_integers)
 random_sample = ranf = sample = _of_module(RandomState.random_sample)
 rayleigh = _of_module(RandomState.rayleigh)
 set_state = _of_module(RandomState.set_state)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...core.array import VkArray
+from ...core import dtypes, promotion
+from ...core.array import VkArray, floating
+from ...core.dtypes import CATEGORIES, DType
 from .. import creation
 
 # NumPy's letters of types, and what they mean in words.
@@ -17,6 +19,19 @@ _WORDS = {
     "U": "unicode", "V": "void", "O": "object",
 }  # fmt: skip
 _BY_SIZE = "GDFgdfQqLlIiHhBb?"  # NumPy's order of letters, those that hold most first
+
+
+def common_type(*arrays: VkArray) -> DType:
+    """The floating-point type that holds the elements of some arrays. Integers count as the default floating type.
+
+    Raises TypeError for arrays of bool.
+    """
+    found = []
+    for x in arrays:
+        if x._dtype not in CATEGORIES["numeric"]:
+            raise TypeError(f"common_type: expected arrays of numbers, got one of {x._dtype}.")
+        found.append(floating(x))
+    return promotion.promote_all(found) if found else dtypes.float16
 
 
 def iterable(y: Any) -> bool:

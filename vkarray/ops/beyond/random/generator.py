@@ -65,6 +65,10 @@ class RandomState(Continuous, Order, Vectors):
         """Integers from low (0 without `high`) to high - 1. Parameters and errors as for `integers`."""
         return self.integers(low, high, size, dtype)
 
+    def random_integers(self, low: Any, high: Any = None, size: Size = None) -> VkArray:
+        """Integers from low (1 without `high`) to high, that one included. Parameters and errors as for `integers`."""
+        return self.integers(1 if high is None else low, low if high is None else high, size, endpoint=True)
+
     def tomaxint(self, size: Size = None) -> VkArray:
         """Integers from 0 to the largest of the default integer type."""
         wanted = default_dtype("int", self._device)
