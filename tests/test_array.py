@@ -181,7 +181,10 @@ def test_array_protocol():
     assert np.array(x, copy=True).tolist() == [1.0, 2.0]
     assert np.array(x).flags.writeable
     with pytest.raises(ValueError, match="copy=False is not possible"):
-        np.asarray(x, copy=False)
+        x.__array__(copy=False)
+    values = np.asarray(x, copy=False)  # by way of __array_interface__: an array of its own, too
+    values[0] = 5
+    assert x.tolist() == [1.0, 2.0]
 
 
 def test_a_numpy_array_is_copied():
@@ -205,8 +208,8 @@ def test_in_place_operators_refuse_numpy_arrays():
     x, values = vx.ones((2,)), np.ones(2, np.float32)
     with pytest.raises(TypeError, match=r"vkarray\.asarray"):
         x += values
-    with pytest.raises(TypeError, match="does not support ufuncs"):
-        values += x  # NumPy's own words
+    with pytest.raises(TypeError, match=r"vkarray\.asarray"):
+        values += x
 
 
 @pytest.mark.parametrize("scalar", [np.float64(2), np.float32(2), np.int8(2), np.bool_(True)], ids=repr)
@@ -339,6 +342,7 @@ def test_to_another_device(device, narrow):
             assert np.array_equal(np.asarray(there.to_device(device)), expected), f"{dtype} came back wrong"
 
 
+@pytest.mark.usefixtures("told_later")
 def test_to_another_device_raises_what_a_deferred_check_finds(device):
     with vx.config(disable="subgroupQuad"):
         other = vx.zeros(0, device=device.index).device

@@ -172,6 +172,7 @@ def test_fields_of_a_device_capsule():
     assert tuple(tensor.strides[: tensor.ndim]) == x.element_strides == (4, -2)
 
 
+@pytest.mark.usefixtures("told_later")
 def test_export_of_device_memory_checks_indices():
     result = vx.take(vx.arange(3), vx.asarray([5]))
     with pytest.raises(IndexError, match="take: index 5"):

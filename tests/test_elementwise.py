@@ -160,6 +160,7 @@ NUMPY_NAMES = {"atan2": "arctan2"}
 OF_TWO_FLOATS = [name for name, row in ROWS.items() if row.operands == 2 and row.integers == "by width"]
 
 
+@pytest.mark.usefixtures("numpy_types")
 @pytest.mark.parametrize("name", OF_TWO_FLOATS)
 def test_integers_of_different_types_compute_in_the_type_that_numpy_takes(name):
     function = getattr(np, NUMPY_NAMES.get(name, name))

@@ -334,6 +334,7 @@ def test_layouts(dtype) -> None:
     assert np.array_equal(np.asarray(x), a)
 
 
+@pytest.mark.usefixtures("numpy_types")
 @pytest.mark.parametrize("dtype", supported([vx.int8, vx.int32, vx.uint8, vx.int64, vx.bool]), ids=str)
 def test_integers_become_float64(dtype) -> None:
     a = np.array([[1, 0, 1], [1, 1, 0], [0, 1, 1]]).astype(host_dtype(dtype))

@@ -329,6 +329,7 @@ def test_nan_and_infinity(function, bad) -> None:
     assert isinstance(vx.LinAlgError("x"), ValueError)
 
 
+@pytest.mark.usefixtures("numpy_types")
 def test_integers_take_the_widest_floating_type() -> None:
     for dtype in (vx.bool, vx.int32, vx.uint8):
         x = vx.astype(vx.asarray([[1, 0], [1, 1]], dtype=vx.int32), dtype)

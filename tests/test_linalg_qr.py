@@ -163,6 +163,7 @@ def test_many_rows() -> None:
     check(vx.asarray(a), a)
 
 
+@pytest.mark.usefixtures("numpy_types")
 def test_integers_take_the_widest_floating_type() -> None:
     for dtype in (vx.bool, vx.int32, vx.uint8):
         x = vx.astype(vx.asarray([[1, 1], [0, 1], [1, 0]], dtype=vx.int32), dtype)

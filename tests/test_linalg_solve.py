@@ -210,6 +210,7 @@ def test_subnormal_pivots_are_not_zero() -> None:
     np.testing.assert_allclose(solve(tiny, np.array([1e-42, 1], np.float32)), [1, 1], rtol=1e-6)
 
 
+@pytest.mark.usefixtures("numpy_types")
 def test_integers_are_solved_in_float64(device) -> None:
     a, b = np.array([[2, 1], [1, 3]]), np.array([3, 5])
     for dtype in (vx.int32, vx.bool):

@@ -261,6 +261,7 @@ def test_tolerances(name):
         function(vx.eye(3), rtol=vx.asarray(1j))
 
 
+@pytest.mark.usefixtures("numpy_types")
 def test_integers_take_the_widest_floating_type():
     a = np.arange(12).reshape(3, 4)
     x = vx.asarray(a.astype(np.int32))
