@@ -29,6 +29,7 @@ from sklearn import (
 from sklearn.metrics import pairwise
 
 import vkarray as vx
+from vkarray.core.array import operations
 
 pytestmark = pytest.mark.skipif(
     supported([vx.int64, vx.float64]) != [vx.int64, vx.float64],
@@ -176,8 +177,8 @@ OTHERS = [
 def conversions(monkeypatch):
     """The number of conversions to NumPy's arrays, as a list of one for each."""
     made: list[None] = []
-    convert = vx.VkArray.__array__
-    monkeypatch.setattr(vx.VkArray, "__array__", lambda *given, **named: made.append(None) or convert(*given, **named))
+    convert = operations["to_numpy_protocol"]
+    monkeypatch.setitem(operations, "to_numpy_protocol", lambda *given: made.append(None) or convert(*given))
     return made
 
 

@@ -9,6 +9,10 @@ if there was one.
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault("VKARRAY_DEFAULT_FLOAT", "float64")  # with which results have NumPy's types
+
 import argparse
 import multiprocessing
 import queue

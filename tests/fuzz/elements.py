@@ -18,7 +18,7 @@ EXACT = {
     "trunc", "round", "maximum", "minimum", "copysign", "nextafter", "isfinite", "isinf", "isnan", "signbit", "equal",
     "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not",
     "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert", "bitwise_left_shift", "bitwise_right_shift", "conj", "real",
-    "imag", "floor_divide", "remainder", "sign",
+    "imag", "floor_divide", "remainder", "sign", "rint", "fabs", "fmod", "fmax", "fmin", "heaviside", "spacing",
 }  # fmt: skip
 # Complex functions whose value NumPy computes badly, or of which NumPy has another idea near a cut: tests of their own see to them.
 OF_REALS_ALONE = {
@@ -42,6 +42,8 @@ def _result_dtype(name: str, operands: list[Any]) -> tuple[DType, DType]:
     """The type that an operation computes in and that of its result, from NumPy where that has these types."""
     row = ROWS[name]
     common = vx.result_type(*[one.array if isinstance(one, Entry) else one for one in operands])
+    if row.booleans == "truth":
+        return vx.bool, vx.bool
     if row.integers == "keep" or common not in CATEGORIES["integer or boolean"]:
         return common, row.result_dtype(common)
     small = [np.zeros(1, one.host.dtype) if isinstance(one, Entry) else one for one in operands]
@@ -97,7 +99,7 @@ def elementwise(chain: Chain) -> Step | None:
     exact = name in EXACT and not (
         compute.category == "complex floating" and name in ("multiply", "divide", "square", "sqrt", "abs")
     )
-    exact = exact or (name == "pow" and "floating" not in compute.category)
+    exact = exact or "floating" not in compute.category
     kind = host_dtype(compute) if exact else wider(compute)
     hosts = []
     for one in operands:
