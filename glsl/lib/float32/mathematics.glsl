@@ -97,7 +97,7 @@ float vx_logaddexp2(float a, float b) {
 }
 
 // The coefficients of r^2, r^4, ... in sin(pi r) / (pi r) from r^4 on, that of the highest power first.
-const float VX_SINC[6] = float[](
+const float VX_SINC_FLOAT32[6] = float[](
     -6.97587348e-06, 0.000148428793, -0.00234608096, 0.026147848, -0.190751821, 0.811742425);
 
 // sin(pi x) / (pi x) = (-1)^n (r / x) sin(pi r) / (pi r) for x = n + r, |r| <= 1/2, in pairs. 0 for integers, 1 for 0.
@@ -106,8 +106,8 @@ float vx_sinc(float x) {
     precise float n = vx_round(x);
     precise float r = x - n;
     vec2 z = vx_two_product(r, r);
-    precise float rest = VX_SINC[0];
-    for (int k = 1; k < VX_SINC.length(); ++k) rest = VX_SINC[k] + rest * z.x;
+    precise float rest = VX_SINC_FLOAT32[0];
+    for (int k = 1; k < VX_SINC_FLOAT32.length(); ++k) rest = VX_SINC_FLOAT32[k] + rest * z.x;
     rest = rest * z.x * z.x;
     vec2 first = vx_pair_multiply(z, vec2(-1.64493406, -8.65883454e-9));
     vec2 sum = vx_fast_two_sum(1.0, first.x);

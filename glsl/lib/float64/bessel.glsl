@@ -6,7 +6,7 @@
 #include "lib/float64/exponential.glsl"
 
 // 1 / k!^2 as pairs, that of the largest k first.
-const dvec2 VX_I0_SERIES[41] = dvec2[](
+const dvec2 VX_I0_SERIES_FLOAT64[41] = dvec2[](
     dvec2(1.5021381070956227e-96lf, -8.533294767644056e-113lf),
     dvec2(2.4034209713529963e-93lf, -1.6314496528235582e-109lf),
     dvec2(3.6556032974279072e-90lf, -9.78375098421755e-107lf), dvec2(5.278691161485898e-87lf, 1.220757487084667e-103lf),
@@ -35,7 +35,7 @@ const dvec2 VX_I0_SERIES[41] = dvec2[](
     dvec2(0.001736111111111111lf, 9.637352644315594e-20lf), dvec2(0.027777777777777776lf, 1.5419764230904951e-18lf),
     dvec2(0.25lf, 0.0lf), dvec2(1.0lf, 0.0lf), dvec2(1.0lf, 0.0lf));
 // The coefficients of (8 x)^-k in the asymptotic series (Abramowitz and Stegun, 9.7.1), that of the largest k first.
-const double VX_I0_ASYMPTOTIC[28] = double[](
+const double VX_I0_ASYMPTOTIC_FLOAT64[28] = double[](
     2.4753422361314082e+44lf, 2.291225871460477e+42lf, 2.202317498377817e+40lf, 2.201470778847491e+38lf,
     2.2922436264551135e+36lf, 2.490441241961192e+34lf, 2.8286493118571558e+32lf, 3.36561843487601e+30lf,
     4.204520352908758e+28lf, 5.528626368058853e+26lf, 7.673038786933397e+24lf, 1.127466923794295e+23lf,
@@ -50,16 +50,16 @@ double vx_i0(double given) {
         // The powers of (x / 2)^2 in pairs.
         precise double half_x = 0.5lf * x;
         dvec2 square = vx_two_product(half_x, half_x);
-        dvec2 sum = VX_I0_SERIES[0];
-        for (int k = 1; k < VX_I0_SERIES.length(); ++k) {
-            sum = vx_pair_add(VX_I0_SERIES[k], vx_pair_multiply(sum, square));
+        dvec2 sum = VX_I0_SERIES_FLOAT64[0];
+        for (int k = 1; k < VX_I0_SERIES_FLOAT64.length(); ++k) {
+            sum = vx_pair_add(VX_I0_SERIES_FLOAT64[k], vx_pair_multiply(sum, square));
         }
         return x < 1e-8lf ? 1.0lf : sum.x;
     }
     precise double limited = x > 720.0lf ? 720.0lf : x;
     precise double inverse = 0.125lf * vx_reciprocal_approximation(limited);
-    precise double rest = VX_I0_ASYMPTOTIC[0];
-    for (int k = 1; k < VX_I0_ASYMPTOTIC.length(); ++k) rest = VX_I0_ASYMPTOTIC[k] + rest * inverse;
+    precise double rest = VX_I0_ASYMPTOTIC_FLOAT64[0];
+    for (int k = 1; k < VX_I0_ASYMPTOTIC_FLOAT64.length(); ++k) rest = VX_I0_ASYMPTOTIC_FLOAT64[k] + rest * inverse;
     // exp(x) (1 + rest / 8 x) / sqrt(2 pi x), the exponent of the power apart.
     int k;
     dvec2 power = vx_pair_exp(dvec2(limited, 0.0lf), k);

@@ -85,7 +85,7 @@ double vx_logaddexp2(double a, double b) {
 }
 
 // The coefficients of r^2, r^4, ... in sin(pi r) / (pi r) from r^4 on, that of the highest power first.
-const double VX_SINC[12] = double[](
+const double VX_SINC_FLOAT64[12] = double[](
     -7.743082723388031e-16lf, 5.507458912150965e-14lf, -3.3481335350440666e-12lf, 1.7165384749821432e-10lf,
     -7.304711822217775e-09lf, 2.5312174041370274e-07lf, -6.975873661656381e-06lf, 0.000148428793031071lf,
     -0.0023460810354558235lf, 0.0261478478176548lf, -0.19075182412208422lf, 0.8117424252833536lf);
@@ -96,8 +96,8 @@ double vx_sinc(double x) {
     precise double n = vx_round(x);
     precise double r = x - n;
     dvec2 z = vx_two_product(r, r);
-    precise double rest = VX_SINC[0];
-    for (int k = 1; k < VX_SINC.length(); ++k) rest = VX_SINC[k] + rest * z.x;
+    precise double rest = VX_SINC_FLOAT64[0];
+    for (int k = 1; k < VX_SINC_FLOAT64.length(); ++k) rest = VX_SINC_FLOAT64[k] + rest * z.x;
     rest = rest * z.x * z.x;
     dvec2 first = vx_pair_multiply(z, dvec2(-1.6449340668482264lf, -3.040672350398476e-17lf));
     dvec2 sum = vx_fast_two_sum(1.0lf, first.x);
