@@ -68,6 +68,8 @@ def test_cross_promotes_and_checks() -> None:
     for axis in (0, -2):
         with pytest.raises(IndexError, match=rf"^cross: axis {axis} is out of range"):
             vx.linalg.cross(x, vx.ones((3, 3), dtype=vx.int32), axis=axis)
+    x = vx.asarray([[1, 2], [3, 4], [5, 6]])
+    assert vx.linalg.cross(x, x[:, ::-1], axis=0).tolist() == vx.linalg.cross(x, x[:, ::-1], axis=-2).tolist()
     with pytest.raises(TypeError, match=r"^cross: expected two arrays"):
         vx.linalg.cross(x, 2)
     with pytest.raises(TypeError, match=r"^cross: "):

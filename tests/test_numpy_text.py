@@ -163,3 +163,18 @@ def test_checks_of_results() -> None:
     with vx.testing.assert_raises(ValueError):
         x.reshape(3)
     vx.testing.assert_raises(TypeError, vx.add, x)
+
+
+@pytest.mark.parametrize("call", [
+    lambda n, p: n.polyadd(p, [1, 2]), lambda n, p: n.polysub([1, 2], p), lambda n, p: n.polymul(p, p),
+    lambda n, p: n.polyder(p, 2), lambda n, p: n.polyint(p, k=3), lambda n, p: n.polydiv(p, [1, 1])[1],
+    lambda n, p: n.polyval([3, 0, 1], p),
+])  # fmt: skip
+def test_functions_of_poly1d(call: Any) -> None:
+    got, expected = (call(n, n.poly1d([1, 2, 3])) for n in (vx, np))
+    assert isinstance(got, vx.poly1d)
+    np.testing.assert_allclose(np.asarray(got.coeffs), expected.coeffs)
+
+
+def test_value_of_a_poly1d() -> None:
+    assert int(vx.polyval(vx.poly1d([3, 0, 1]), 5)) == 76

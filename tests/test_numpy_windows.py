@@ -34,7 +34,7 @@ def test_a_window_of_what_is_no_number() -> None:
 
 def test_floating_point_errors() -> None:
     before = vx.seterr(all="ignore")
-    assert set(before) == set(np.geterr())
+    assert before == np.geterr()
     with vx.errstate(divide="warn", invalid="ignore"):
         assert vx.geterr()["divide"] == "warn"
         assert vx.isinf(vx.asarray([1.0]) / 0).all()
@@ -45,6 +45,7 @@ def test_floating_point_errors() -> None:
         return vx.geterr()["over"]
 
     assert inside() == "warn"
+    vx.seterr(**before)
     with pytest.raises(ValueError, match=r'^seterr: .*expected "ignore" or "warn" as invalid, got \'raise\''):
         vx.seterr(invalid="raise")
 

@@ -126,10 +126,8 @@ def test_isin_of_scalars_and_mixed_types() -> None:
 def test_errors() -> None:
     x = vx.asarray([2.0, 1.0])
     for function in (vx.unique_all, vx.unique_counts, vx.unique_inverse, vx.unique_values):
-        with pytest.raises(TypeError, match=f"^{function.__name__}: .*list"):
-            function([1, 2])
-        with pytest.raises(TypeError, match=f"^{function.__name__}: .*scalar"):
-            function(1)
+        with pytest.raises(TypeError, match=f"^{function.__name__}: .*ndarray"):
+            function(np.ones(2))
     with pytest.raises(TypeError, match=r"^isin: .*numpy\.ndarray"):
         vx.isin(x, np.zeros(3))
     with pytest.raises(ValueError, match=r"^isin: .*kind"):

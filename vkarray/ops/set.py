@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ..core import dtypes
 from ..core.array import ArrayLike, VkArray, check_supported, default_dtype, empty
 from ..core.dtypes import CATEGORIES, DType
+from ..kernels.array_like import takes_lists
 from ..kernels.compact import compress, nonzero
 from ..kernels.planned import planned
 from ..kernels.rows import ROWS, as_array, cast, check_array, check_operands, common_dtype
@@ -85,7 +86,8 @@ def _checked_groups(function: str, x: Any) -> _Groups:
     return _groups(function, check_array(function, x))
 
 
-def unique_all(x: VkArray, /) -> UniqueAll:
+@takes_lists
+def unique_all(x: ArrayLike, /) -> UniqueAll:
     """The distinct elements of x in ascending order, where each occurs first, which of them makes up x, and how often.
 
     Parameters: x (any dtype and shape; indices count its elements in C order).
@@ -106,7 +108,8 @@ def unique_all(x: VkArray, /) -> UniqueAll:
     )
 
 
-def unique_counts(x: VkArray, /) -> UniqueCounts:
+@takes_lists
+def unique_counts(x: ArrayLike, /) -> UniqueCounts:
     """The distinct elements of x in ascending order and how often each occurs.
 
     As `unique_all`, errors too, with the named tuple (values, counts). Standard: set functions, `unique_counts`.
@@ -116,7 +119,8 @@ def unique_counts(x: VkArray, /) -> UniqueCounts:
     return UniqueCounts(take(groups.values, starts), groups.counts(starts))
 
 
-def unique_inverse(x: VkArray, /) -> UniqueInverse:
+@takes_lists
+def unique_inverse(x: ArrayLike, /) -> UniqueInverse:
     """The distinct elements of x in ascending order and, in the shape of x, the place among them of each element.
 
     As `unique_all`, errors too, with the named tuple (values, inverse_indices). Standard: set functions, `unique_inverse`.
@@ -125,7 +129,8 @@ def unique_inverse(x: VkArray, /) -> UniqueInverse:
     return UniqueInverse(take(groups.values, groups.starts()), reshape(groups.numbers(), x._shape))
 
 
-def unique_values(x: VkArray, /) -> VkArray:
+@takes_lists
+def unique_values(x: ArrayLike, /) -> VkArray:
     """The distinct elements of x in ascending order, in one dimension.
 
     As `unique_all`, errors too, with the values alone. Standard: set functions, `unique_values`.

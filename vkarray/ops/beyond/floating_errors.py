@@ -6,7 +6,7 @@ import contextlib
 from typing import Any
 
 _KINDS = ("divide", "over", "under", "invalid")
-_chosen = dict.fromkeys(_KINDS, "ignore")
+_chosen = {kind: "ignore" if kind == "under" else "warn" for kind in _KINDS}  # as in NumPy
 
 
 def geterr() -> dict[str, str]:

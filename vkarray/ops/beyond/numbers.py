@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Number
 from typing import Any
 
 from ...core import dtypes, layout
@@ -149,7 +150,7 @@ def isrealobj(x: Any) -> bool:
 def isscalar(element: Any) -> bool:
     """Whether a value is a number, also as an element or a result of 0 dimensions, a string or bytes. Raises nothing."""
     is_value = type(element) is VkArray and not element._shape and not hasattr(element, "_is_place")
-    return is_value or is_scalar(element) or isinstance(element, (str, bytes))
+    return is_value or is_scalar(element) or isinstance(element, (str, bytes, Number))
 
 
 @planned

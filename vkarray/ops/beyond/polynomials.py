@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from ...core import layout, promotion
 from ...core.array import ArrayLike, VkArray, floating, operations
@@ -20,6 +22,8 @@ from ..searching import argmax
 from ..utility import all as all_true
 from . import power_series, products
 from .power_series import check_fit, eps_of, fitted
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def without_leading_zeros(p: VkArray, tol: float = 0) -> VkArray:
@@ -48,6 +52,22 @@ def _padded(p: VkArray, size: int) -> VkArray:
     return concat((zeros, p)) if p.size < size else p
 
 
+def _takes_poly1d(function: Function) -> Function:
+    """A function of coefficients that may be those of a `poly1d`; then its results are such, too."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        made = next((type(one) for one in (*args, *options.values()) if hasattr(one, "coeffs")), None)
+        if made is None:
+            return function(*args, **options)
+        given = [getattr(one, "coeffs", one) for one in args]
+        found = function(*given, **{name: getattr(one, "coeffs", one) for name, one in options.items()})
+        return tuple(map(made, found)) if isinstance(found, tuple) else made(found)
+
+    return call  # type: ignore[return-value]
+
+
+@_takes_poly1d
 @planned
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> VkArray:
     """The coefficients of the sum of two polynomials, the highest power first.
@@ -59,6 +79,7 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> VkArray:
     return add(_padded(a, size), _padded(b, size))
 
 
+@_takes_poly1d
 @planned
 def polysub(a1: ArrayLike, a2: ArrayLike) -> VkArray:
     """The coefficients of the difference of two polynomials, the highest power first.
@@ -70,6 +91,7 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> VkArray:
     return subtract(_padded(a, size), _padded(b, size))
 
 
+@_takes_poly1d
 @takes_lists
 def polymul(a1: ArrayLike, a2: ArrayLike) -> VkArray:
     """The coefficients of the product of two polynomials, the highest power first.
@@ -80,6 +102,7 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> VkArray:
     return products.convolve(a, b)
 
 
+@_takes_poly1d
 @takes_lists
 def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[VkArray, VkArray]:
     """The coefficients of the quotient of two polynomials and of the remainder, the highest power first.
@@ -100,13 +123,21 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[VkArray, VkArray]:
     return quotient, without_leading_zeros(rest, 1e-8)
 
 
-@planned
-def polyval(p: ArrayLike, x: ArrayLike) -> VkArray:
+def polyval(p: ArrayLike, x: ArrayLike) -> Any:
     """The values of a polynomial, the coefficient of the highest power first.
 
-    Parameters: p (numeric, 1 dimension); x (numeric). Returns an array of the shape of x and the promoted type.
+    Parameters: p (numeric, 1 dimension, or a `poly1d`); x (numeric, or a `poly1d`, which takes the place of the variable).
+    Returns an array of the shape of x and the promoted type, or a `poly1d`.
     Raises ValueError unless p has 1 dimension. Method: Horner's.
     """
+    p = getattr(p, "coeffs", p)
+    if hasattr(x, "coeffs"):
+        return functools.reduce(lambda value, coefficient: value * x + coefficient, p, type(x)(0))
+    return _values(p, x)
+
+
+@planned
+def _values(p: ArrayLike, x: ArrayLike) -> VkArray:
     (p,) = _coefficients("polyval", creation.asarray(p) if promotion.is_scalar(p) else p)
     x = creation.asarray(x, device=p._device) if promotion.is_scalar(x) else check_array("polyval", x)
     result = operations["zeros"](
@@ -117,6 +148,7 @@ def polyval(p: ArrayLike, x: ArrayLike) -> VkArray:
     return result
 
 
+@_takes_poly1d
 @planned
 def polyder(p: ArrayLike, m: int = 1) -> VkArray:
     """The coefficients of the m-th derivative of a polynomial, the highest power first.
@@ -133,6 +165,7 @@ def polyder(p: ArrayLike, m: int = 1) -> VkArray:
     return p
 
 
+@_takes_poly1d
 @planned
 def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> VkArray:
     """The coefficients of the m-th integral of a polynomial, the highest power first.

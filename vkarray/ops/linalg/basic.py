@@ -28,7 +28,7 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> VkArray:
     """The cross products of vectors of 3 elements.
 
     Parameters: x1, x2 (numeric), which broadcast but for `axis`, where both have length 3; axis, counted from the end (-1
-    is the last dimension), of both arrays.
+    is the last dimension), of both arrays; of arrays of as many dimensions also from the beginning.
     Returns an array of the promoted type and the broadcast shape.
     Raises ValueError for other lengths and shapes that do not broadcast, IndexError for an axis outside [-N, -1], N the
     smaller number of dimensions, TypeError for other types. Standard: linear algebra functions, `cross`.
@@ -38,6 +38,7 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> VkArray:
     if rank == 0:
         raise ValueError(f"cross: expected arrays of at least 1 dimension, got shapes {a.shape} and {b.shape}.")
     axis = layout.as_integer(axis, "cross", "axis")
+    axis -= rank if 0 <= axis < rank and a.ndim == b.ndim else 0
     if not -rank <= axis <= -1:
         raise IndexError(
             f"cross: axis {axis} is out of range for shapes {a.shape} and {b.shape}; expected -{rank} to -1, counted from "
