@@ -115,6 +115,13 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
 #endif
 } arguments;
 
+// What comes as text may write to memory by itself: it runs for elements that exist alone.
+#ifdef EXPRESSION
+#define WHERE(CONDITION)
+#else
+#define WHERE(CONDITION) if (CONDITION)
+#endif
+
 #ifdef EXPRESSION
 #define PARAMETER(NAME, VARIABLE, NUMBER) , NAME##_COMPUTE VARIABLE
 void evaluate(uint index EACH_INPUT(PARAMETER), out R_COMPUTE r) {
@@ -180,7 +187,7 @@ void main() {
     bool whole = (pack + uint(PACKS - 1) * step + 1u) * uint(VECTOR) <= arguments.count;
     EACH_INPUT(READ)
     EACH_RESULT(DECLARE)
-    EACH_PACK EACH EVALUATE(INDEX, ELEMENT)
+    EACH_PACK EACH WHERE(INDEX < arguments.count) EVALUATE(INDEX, ELEMENT)
     if (WHOLE || whole) {
         EACH_RESULT(WRITE_PACKS)
     } else {
@@ -335,7 +342,7 @@ void main() {
     }
 #endif
     EACH_RESULT(DECLARE)
-    EACH EVALUATE(uint(place[OPERANDS - 1][k]), ELEMENT)
+    EACH WHERE(inside && uint(k) <= last) EVALUATE(uint(place[OPERANDS - 1][k]), ELEMENT)
     if (inside) {
         EACH_RESULT(WRITE)
     }

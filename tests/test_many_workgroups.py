@@ -224,6 +224,8 @@ def functions() -> set[str]:
             ):
                 continue
             module = inspect.unwrap(value).__module__
+            if module.startswith("vkarray.io."):  # text, files and questions of memory
+                continue
             if value.__name__ == name and (not module.startswith("vkarray.ops.beyond.") or module.endswith(COMPARED)):
                 found.add(prefix + name)
     return found

@@ -242,6 +242,7 @@ def test_bits(dtype, bitorder):
                     compare(lambda n, x, a=axis, c=count: n.unpackbits(x, a, c, bitorder), given, times=2)
 
 
+@pytest.mark.usefixtures("told_later")
 @pytest.mark.parametrize("dtype", supported(("uint8", "uint32", "uint64")))
 def test_unsigned_indices_do_not_wrap(dtype):
     largest = vx.asarray([vx.iinfo(dtype).max], dtype=dtype)

@@ -9,7 +9,10 @@ import pytest
 
 import vkarray as vx
 
-pytestmark = pytest.mark.usefixtures("numpy_types")
+pytestmark = [
+    pytest.mark.usefixtures("numpy_types"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]  # NumPy's
 
 # Each is run with NumPy and with vkarray; what it returns is compared in value, type and shape.
 PROGRAMS = {

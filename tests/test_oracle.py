@@ -214,6 +214,7 @@ CALLS = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("numpy_types")
 @pytest.mark.parametrize("name", CALLS)
 @run
 @given(data=st.data())

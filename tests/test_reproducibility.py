@@ -35,7 +35,7 @@ SEEDS = {("sqrt", 32): "InverseSqrt", ("std", 32): "InverseSqrt"}
 FMA = "GLSL.std.450 instruction 50"
 # First those that do so for float32, the others for complex64 alone.
 ADD_EXACT_PRODUCTS = [
-    "cos", "cosh", "exp", "expm1", "log", "logaddexp", "pow", "sin", "sinh", "sqrt", "std", "tan", "tanh",
+    "cos", "cosh", "exp", "exp2", "expm1", "log", "logaddexp", "pow", "sin", "sinh", "sqrt", "std", "tan", "tanh",
 ]  # fmt: skip
 ADD_EXACT_PRODUCTS_OF_PARTS = ["acos", "acosh", "asin", "asinh", "atan", "atanh", "log1p"]
 

@@ -24,6 +24,7 @@ FUNCTIONS = {
     for prefix, namespace in NAMESPACES.items()
     for name, function in sorted(vars(namespace).items())
     if callable(function) and not name.startswith("_") and not inspect.isclass(function)
+    if not isinstance(function, dtypes.DType)
 }
 INTEGERS = [dtype for dtype in supported(dtypes.DTYPES.values()) if "integer" in dtype.category]
 # Columns, a positive definite matrix, and what stands beside an array of integers.

@@ -8,7 +8,6 @@ from ...core import dtypes, promotion
 from ...core.array import ArrayLike, VkArray
 from ...errors import LinAlgError
 from ...kernels.array_like import takes_lists
-from ...kernels.planned import planned
 from ...kernels.rows import cast, check_array
 from .. import creation, elementwise, searching, statistical, utility
 from ..linear_algebra import matmul
@@ -43,7 +42,6 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[VkArr
     return (solution[:, 0] if vector else solution), residuals, cast(count, dtypes.int32), values
 
 
-@planned
 def _solved(x: VkArray, y: VkArray, rcond: float, default: bool) -> tuple[VkArray, VkArray, VkArray, VkArray]:
     """The solution, the residuals, the rank and the singular values."""
     if 0 in x._shape:
@@ -62,7 +60,7 @@ def _solved(x: VkArray, y: VkArray, rcond: float, default: bool) -> tuple[VkArra
     return solution, statistical.sum(rest * rest, axis=0), count, values
 
 
-@planned
+@takes_lists
 def cond(x: ArrayLike, p: Any = None) -> VkArray:
     """The condition number of each matrix: the norm of the matrix times that of its inverse.
 
