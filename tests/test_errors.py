@@ -144,9 +144,9 @@ ERRORS = {
     "vx.reshape(MATRIX, (4, 2))": (ValueError, "reshape: 6 elements of shape (2, 3) do not fill shape (4, 2)."),
     "vx.reshape(MATRIX, (-1, -1))": (ValueError, "reshape: only one length may be -1, got (-1, -1)."),
     "vx.tile(MATRIX, 1.5)": (
-        TypeError, "tile: expected an integer or a sequence of integers as repetitions, got 1.5.",
+        TypeError, "tile: expected an integer or a sequence of integers as reps, got 1.5.",
     ),
-    "vx.tile(MATRIX, -1)": (ValueError, "tile: expected integers of 0 or more as repetitions, got -1."),
+    "vx.tile(MATRIX, -1)": (ValueError, "tile: expected integers of 0 or more as reps, got -1."),
     "vx.pad(MATRIX, -1)": (ValueError, "pad: expected integers of 0 or more as pad_width, got (-1, -1)."),
     "vx.pad(MATRIX, 'a')": (
         TypeError, "pad: expected an integer or a sequence of integers as pad_width, got ('a', 'a').",

@@ -178,3 +178,42 @@ def test_functions_of_poly1d(call: Any) -> None:
 
 def test_value_of_a_poly1d() -> None:
     assert int(vx.polyval(vx.poly1d([3, 0, 1]), 5)) == 76
+
+
+LIMITS = [
+    "bits", "eps", "epsneg", "max", "min", "tiny", "smallest_normal", "smallest_subnormal", "precision", "nmant", "nexp", "iexp",
+    "minexp", "maxexp", "machep", "negep",
+]  # fmt: skip
+
+
+def test_limits_of_types() -> None:
+    for name in ("float16", "float32", "float64", "complex64"):
+        got, expected = vx.finfo(name), np.finfo(name)
+        for limit in LIMITS:
+            assert getattr(got, limit) == getattr(expected, limit), (name, limit)
+        assert got.resolution == pytest.approx(float(expected.resolution), rel=1e-2)
+
+
+def test_what_stands_for_types() -> None:
+    assert vx.dtype("n") == vx.int64
+    assert vx.dtype("f4", metadata={"unit": "m"}) == vx.float32
+    assert vx.dtype("D").alignment == np.dtype("D").alignment
+    for letter in "".join(vx.typecodes.values()):
+        if letter != "c":  # of strings of one letter
+            assert vx.dtype(letter).char == letter
+    same(vx.arange(3, dtype=complex), np.arange(3, dtype=complex))
+
+
+def test_arguments_by_name() -> None:
+    x = vx.asarray([1.0, 2.0, 4.0])
+    assert float(vx.quantile(x, q=0.5)) == float(vx.percentile(x, q=50)) == 2
+    assert vx.tile(x, reps=2).shape == (6,)
+    assert vx.ravel(vx.ones((2, 3)).T, order="f").shape == (6,)
+    assert vx.einsum(vx.ones((2, 3)), range(2), vx.ones(3), np.array([1])).tolist() == [3, 3]
+    same(vx.concatenate([x], out=vx.zeros(3, dtype=int), casting="unsafe"), np.array([1, 2, 4]))
+    with pytest.raises(TypeError, match="casting='no'"):
+        vx.concatenate([x], out=vx.zeros(3, dtype=complex), casting="no")
+    with pytest.raises(ValueError, match=r"^partition: kth of 7 is out of bounds"):
+        x.partition(7)
+    with pytest.raises(TypeError, match=r"^stack: expected a vkarray array, got numpy\.ndarray"):
+        vx.stack([np.ones(2)])

@@ -248,6 +248,7 @@ from .ops.beyond.types import (
     signedinteger as signedinteger,
     single as single,
     size as size,
+    typecodes as typecodes,
     ubyte as ubyte,
     uint as uint,
     uintc as uintc,

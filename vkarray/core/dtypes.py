@@ -25,7 +25,9 @@ _CHARACTERS = {
 class _Types(type):
     """The class of `DType`, called as NumPy's `dtype` is: with what means a type, to give that one."""
 
-    def __call__(cls, value: Any = None, /, align: bool = False, copy: bool = False) -> DType:
+    def __call__(
+        cls, value: Any = None, /, align: bool = False, copy: bool = False, metadata: Any = None
+    ) -> DType:  # fmt: skip
         return as_dtype(float if value is None else value, "dtype")
 
     def make_type(cls, name: str, category: str, bits: int) -> DType:
@@ -58,6 +60,11 @@ class DType(metaclass=_Types):
         self.kind: Final = _LETTERS[category]
         self.char: Final = _CHARACTERS.get(name, "")
         self.str: Final = f"{'|' if self.itemsize == 1 else '<'}{self.kind}{self.itemsize}"
+
+    @property
+    def alignment(self) -> int:
+        """Bytes that addresses of elements on the host are multiples of."""
+        return self.bits // 8
 
     @property
     def type(self) -> Any:
@@ -165,6 +172,7 @@ _OTHER_NAMES: Final[dict[object, str]] = {
     **{dtype.str[1:]: name for name, dtype in DTYPES.items() if name != "bfloat16"},
     "b1": "bool", "bool_": "bool", "int": "int64", "uint": "uint64", "int_": "int64", "intp": "int64", "uintp": "uint64",
     "longlong": "int64", "ulonglong": "uint64", "q": "int64", "Q": "uint64", "p": "int64", "P": "uint64", "long": "int64",
+    "n": "int64", "N": "uint64",
     "ulong": "uint64", "byte": "int8", "ubyte": "uint8", "short": "int16", "ushort": "uint16", "intc": "int32",
     "uintc": "uint32", "half": "float16", "single": "float32", "double": "float64", "csingle": "complex64",
     "cdouble": "complex128", "float": "float", "complex": "complex", bool: "bool", int: "int64", float: "float",

@@ -274,7 +274,7 @@ class Methods:
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
         """Sort in place so far that the kth element is where it would be sorted: wholly (see `vkarray.partition`)."""
-        operations["setitem"](self, ..., operations["sort"](self, axis=axis))
+        operations["setitem"](self, ..., operations["partition"](self, kth, axis))
 
     def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
         """Raises ValueError for write=False: arrays of a device can always be written to."""

@@ -79,7 +79,9 @@ class Parameters:
                 if where not in sequences:
                     made[where] = as_like(value, device, numbers)
                 elif type(value) in (list, tuple) and not _are_arrays(value):
-                    made[where] = [as_like(one, device, True) for one in value]
+                    likes = [as_like(one, device, True) for one in value]
+                    if any(like is not one for like, one in zip(likes, value, strict=True)):
+                        made[where] = likes
             changed = any(made.get(where, value) is not value for where, value in (*chosen, *named))
             if changed:
                 args = tuple(made.get(place, value) for place, value in enumerate(args))

@@ -396,8 +396,10 @@ def arange(
     integral = all(isinstance(value, int) for value in (first, last, step))
     wanted = default_dtype("int" if integral else "float", target) if dtype is None else as_dtype(dtype, "arange")
     check_supported(wanted, target, "arange")
+    if wanted in dtypes.REAL_OF:
+        return cast(arange(first, last, step, dtypes.REAL_OF[wanted], device=target), wanted)
     if wanted not in CATEGORIES["real numeric"]:
-        raise TypeError(f"arange: expected a real numeric dtype, got {wanted}.")
+        raise TypeError(f"arange: expected a numeric dtype, got {wanted}.")
     if integral:
         count = max(int(-((first - last) // step)), 0)
         for value in (first, first + (count - 1) * step) if count else ():
@@ -519,7 +521,7 @@ def _number(function: str, name: str, value: Any) -> Any:
 
 @planned(creates=True)
 def eye(
-    N: int, M: int | None = None, /, k: int = 0, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+    N: int, M: int | None = None, k: int = 0, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> VkArray:  # fmt: skip
     """A matrix with ones on diagonal k (above the main one when positive) and zeros elsewhere.
 

@@ -79,6 +79,23 @@ class finfo_object:
     min: float
     smallest_normal: float
     dtype: DType
+    smallest_subnormal: float
+    epsneg: float
+    precision: int  # decimal digits that are kept
+    resolution: float
+    nmant: int  # bits of the fraction
+    nexp: int  # and of the exponent
+    minexp: int
+    maxexp: int
+    machep: int  # the exponents of eps and epsneg
+    negep: int
+
+    @property
+    def tiny(self) -> float:
+        """Another name of smallest_normal."""
+        return self.smallest_normal
+
+    iexp = property(lambda self: self.nexp)
 
 
 @dataclass(frozen=True)
@@ -100,7 +117,13 @@ def _float_limits(dtype: DType) -> finfo_object:
     real = REAL_OF.get(dtype, dtype)
     fraction, exponent = _FORMATS[real]
     largest = (2.0 - 2.0**-fraction) * 2.0**exponent
-    return finfo_object(dtype.bits, 2.0**-fraction, largest, -largest, 2.0 ** (1 - exponent), real)
+    digits = int(fraction * math.log10(2))
+    return finfo_object(
+        dtype.bits, 2.0**-fraction, largest, -largest, 2.0 ** (1 - exponent), real,
+        smallest_subnormal=2.0 ** (1 - exponent - fraction), epsneg=2.0 ** (-fraction - 1), precision=digits,
+        resolution=float(f"1e-{digits}"), nmant=fraction, nexp=(exponent + 1).bit_length(), minexp=1 - exponent,
+        maxexp=exponent + 1, machep=-fraction, negep=-fraction - 1,
+    )  # fmt: skip
 
 
 def finfo(type: DType | VkArray, /) -> finfo_object:

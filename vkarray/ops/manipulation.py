@@ -79,7 +79,7 @@ def concat(
     Raises ValueError for no arrays or lengths that differ outside the axis, IndexError for an axis out of range.
     Standard: manipulation functions, `concat`.
     """
-    parts = _arrays(arrays, "concat", dtype, casting)
+    parts = _arrays(arrays, "concat", dtype if out is None or dtype is not None else out.dtype, casting)
     if axis is None:
         parts, axis = [reshape(part, (-1,)) for part in parts], 0
     first = parts[0]
@@ -105,7 +105,7 @@ def concat(
 
 @planned
 def stack(
-    arrays: Sequence[ArrayLike], /, axis: int = 0, out: VkArray | None = None, *, dtype: Any = None,
+    arrays: Sequence[ArrayLike], axis: int = 0, out: VkArray | None = None, *, dtype: Any = None,
     casting: str = "same_kind",
 ) -> VkArray:  # fmt: skip
     """The arrays, all of one shape, joined along a new axis; out, dtype and casting as for `concat`.
@@ -230,9 +230,9 @@ def reshape(x: ArrayLike, /, shape: int | Sequence[int], order: str = "C", *, co
 
 def check_order(function: str, order: str) -> str:
     """ "C" or "F" for NumPy's words of an order of elements. Raises ValueError for another."""
-    if order not in ("C", "F", "A", "K"):
+    if order not in tuple("CFAKcfak"):
         raise ValueError(f"{function}: expected order 'C', 'F', 'A' or 'K', got {order!r}.")
-    return "F" if order == "F" else "C"
+    return "F" if order in ("F", "f") else "C"
 
 
 def _completed(shape: int | Sequence[int], x: VkArray) -> tuple[int, ...]:
@@ -291,13 +291,13 @@ def roll(
 
 
 @planned
-def tile(x: ArrayLike, repetitions: int | Sequence[int], /) -> VkArray:
-    """x repeated `repetitions` times along each dimension (a number: along the last).
+def tile(x: ArrayLike, /, reps: int | Sequence[int]) -> VkArray:
+    """x repeated `reps` times along each dimension (a number: along the last).
 
     Raises ValueError for a negative count. Standard: manipulation functions, `tile`.
     """
     check_array("tile", x)
-    counts = creation.as_shape(repetitions, "tile", "repetitions")
+    counts = creation.as_shape(reps, "tile", "reps")
     rank = max(len(counts), x.ndim)
     counts = (1,) * (rank - len(counts)) + counts
     shape = (1,) * (rank - x.ndim) + x._shape

@@ -118,6 +118,7 @@ def _interleaved(operands: Sequence[Any]) -> tuple[str, Sequence[Any]]:
     lists = [*operands[1::2], *(operands[-1:] if len(operands) % 2 else [])]
     texts = []
     for labels in lists:
+        labels = labels.tolist() if hasattr(labels, "tolist") else list(labels) if type(labels) is range else labels
         if not isinstance(labels, (list, tuple)):
             raise TypeError(f"einsum: expected a formula, or each array followed by a list of labels, got {labels!r}.")
         try:

@@ -117,4 +117,4 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> VkArray:
     return subtract(bins.size, searchsorted(flip(bins, axis=0), x, side=side))
 
 
-operations.update(argpartition=argpartition)
+operations.update(argpartition=argpartition, partition=partition)

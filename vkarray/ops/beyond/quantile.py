@@ -177,7 +177,7 @@ def median(
 
 @planned
 def quantile(
-    x: ArrayLike, q: Any, /, axis: Axis = None, out: VkArray | None = None, overwrite_input: bool = False, method: str = "linear",
+    x: ArrayLike, /, q: Any, axis: Axis = None, out: VkArray | None = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False, *, weights: ArrayLike | None = None, interpolation: str | None = None,
 ) -> VkArray:  # fmt: skip
     """The q-quantiles over axes: the elements that a fraction q of the sorted elements lies below.
@@ -198,7 +198,7 @@ def quantile(
 
 @planned
 def percentile(
-    x: ArrayLike, q: Any, /, axis: Axis = None, out: VkArray | None = None, overwrite_input: bool = False, method: str = "linear",
+    x: ArrayLike, /, q: Any, axis: Axis = None, out: VkArray | None = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False, *, weights: ArrayLike | None = None, interpolation: str | None = None,
 ) -> VkArray:  # fmt: skip
     """The q-th percentiles over axes: `quantile` of q / 100, with q from 0 to 100. Parameters and errors as there."""
@@ -215,7 +215,7 @@ def nanmedian(
 
 @planned
 def nanquantile(
-    x: ArrayLike, q: Any, /, axis: Axis = None, out: VkArray | None = None, overwrite_input: bool = False, method: str = "linear",
+    x: ArrayLike, /, q: Any, axis: Axis = None, out: VkArray | None = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False, *, weights: ArrayLike | None = None, interpolation: str | None = None,
 ) -> VkArray:  # fmt: skip
     """`quantile` of the elements that are not NaN; NaN where none is. Parameters and errors as there."""
@@ -224,7 +224,7 @@ def nanquantile(
 
 @planned
 def nanpercentile(
-    x: ArrayLike, q: Any, /, axis: Axis = None, out: VkArray | None = None, overwrite_input: bool = False, method: str = "linear",
+    x: ArrayLike, /, q: Any, axis: Axis = None, out: VkArray | None = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False, *, weights: ArrayLike | None = None, interpolation: str | None = None,
 ) -> VkArray:  # fmt: skip
     """`percentile` of the elements that are not NaN; NaN where none is. Parameters and errors as there."""

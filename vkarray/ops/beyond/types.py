@@ -16,6 +16,13 @@ half, single, double = (DTYPES[name] for name in ("float16", "float32", "float64
 csingle, cdouble = (DTYPES[name] for name in ("complex64", "complex128"))
 
 
+# NumPy's letters of the types, by kind.
+typecodes = {
+    "Character": "c", "Integer": "bhil", "UnsignedInteger": "BHIL", "Float": "efd", "Complex": "FD", "AllInteger": "bBhHiIlL",
+    "AllFloat": "efdFD", "Datetime": "", "All": "?bhilBHILefdFD",
+}  # fmt: skip
+
+
 class _Abstract(type):
     """The class of the abstract types: an array of 0 dimensions is an instance where its dtype belongs to them."""
 

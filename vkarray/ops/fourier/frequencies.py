@@ -36,7 +36,7 @@ def _frequencies(numbers: Callable[[DType, Any], VkArray], n: int, d: float, dty
     return cast(operations["divide"](numbers(wide, as_device(device)), float(n * d)), dtype)
 
 
-def fftfreq(n: int, /, d: float = 1.0, *, dtype: DType | None = None, device: Any = None) -> VkArray:
+def fftfreq(n: int, d: float = 1.0, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """The frequencies of the results of `fft`: 0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1, divided by n d.
 
     Parameters: n, the number of points; d, the sample spacing; dtype (real floating; the default floating type by default); device.
@@ -52,7 +52,7 @@ def fftfreq(n: int, /, d: float = 1.0, *, dtype: DType | None = None, device: An
     return _frequencies(numbers, count, d, wanted, device)
 
 
-def rfftfreq(n: int, /, d: float = 1.0, *, dtype: DType | None = None, device: Any = None) -> VkArray:
+def rfftfreq(n: int, d: float = 1.0, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """The frequencies of the results of `rfft`: 0, 1, ..., n // 2, divided by n d.
 
     Parameters and errors as for `fftfreq`. Returns an array of shape (n // 2 + 1,). Standard: `fft.rfftfreq`.

@@ -110,7 +110,7 @@ def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DType | None = None) -> Vk
 
 
 @planned
-def matrix_power(x: ArrayLike, n: int, /) -> VkArray:
+def matrix_power(x: ArrayLike, /, n: int) -> VkArray:
     """Each square matrix to an integer power; for a negative one, its inverse to the power -n.
 
     Parameters: x (numeric) of shape (..., M, M); n. Returns an array of the shape and type of x; for negative n integers

@@ -1,0 +1,94 @@
+"""Run NumPy's own tests with vkarray in the place of NumPy: `python tests/numpy_suite/run.py [FILE ...]`.
+
+Without files, all of `FILES` run, for an hour or so, and docs/numpy-tests.md is written. What became of each test is kept in
+build/numpy-suite, a file of lines for each file of tests.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+NUMPY = Path(numpy.__file__).parent
+RESULTS = ROOT / "build" / "numpy-suite"
+CRASHES = 20
+PAGE = ROOT / "docs" / "numpy-tests.md"
+FILES = {
+    "_core": "test_einsum test_function_base test_getlimits test_indexing test_item_selection test_multiarray test_numeric "
+    "test_scalarmath test_shape_base test_ufunc test_umath test_umath_complex",
+    "lib": "test_arraypad test_arraysetops test_function_base test_histograms test_index_tricks test_nanfunctions test_packbits "
+    "test_polynomial test_shape_base test_stride_tricks test_twodim_base test_type_check test_ufunclike",
+    "linalg": "test_linalg",
+    "fft": "test_helper test_pocketfft",
+}  # fmt: skip
+ALL = [f"{folder}/tests/{name}.py" for folder, names in FILES.items() for name in names.split()]
+
+
+def run(file: str, *options: str) -> list[dict[str, Any]]:
+    """What became of the tests of a file of NumPy's that use what vkarray stands for."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    lines = RESULTS / (file.replace("/", "-") + ".jsonl")
+    lines.unlink(missing_ok=True)
+    environment = {
+        **os.environ, "NUMPY_SUITE_RESULTS": str(lines), "NPY_AVAILABLE_MEM": "1 GB", "PYTHONPATH": f"{ROOT}{os.pathsep}{HERE}",
+    }  # fmt: skip
+    command = [sys.executable, "-m", "pytest", str(NUMPY / file), "-p", "plugin", "-p", "no:cacheprovider", "-q", "--tb=no",
+               "-W", "ignore", "--assert=plain", f"--rootdir={NUMPY}", "-c", os.devnull, *options]  # fmt: skip
+    for _ in range(CRASHES):  # tests of NumPy's own C may end the process; another one goes on after them
+        done = subprocess.run(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+        )
+        if done.returncode >= 0:
+            break
+    every = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()] if lines.exists() else []
+    return [line for line in every if "passed" in line]
+
+
+def share(results: list[dict[str, Any]]) -> str:
+    passed = sum(result["passed"] for result in results)
+    return f"{passed} of {len(results)} ({passed / max(len(results), 1):.0%})"
+
+
+def page(results: dict[str, list[dict[str, Any]]]) -> str:
+    """The page: the share that passes of each file, and why tests fail."""
+    every = [result for one in results.values() for result in one]
+    lines = [
+        "# NumPy's tests",
+        "",
+        f"The tests of NumPy {numpy.__version__} of its arrays and functions, run with vkarray in the place of NumPy, with float64 "
+        f"as the default floating type: {share(every)} pass. Tests count that use a function which vkarray stands for, and that "
+        "NumPy does not skip. `python tests/numpy_suite/run.py` writes this page.",
+        "",
+        "| File | Pass | Most of the others for |",
+        "| --- | --- | --- |",
+    ]
+    for file, one in results.items():
+        classes = collections.Counter(result["class"] for result in one if not result["passed"])
+        why = "; ".join(f"{name} ({count})" for name, count in classes.most_common(2))
+        lines.append(f"| `numpy/{file}` | {share(one)} | {why} |")
+    lines += ["", "| Why tests fail | Tests |", "| --- | --- |"]
+    classes = collections.Counter(result["class"] for result in every if not result["passed"])
+    lines += [f"| {name} | {count} |" for name, count in classes.most_common()]
+    return "\n".join(lines) + "\n"
+
+
+def main(files: list[str]) -> None:
+    results = {}
+    for file in files or ALL:
+        results[file] = run(file)
+        print(file, share(results[file]), flush=True)
+    if not files:
+        PAGE.write_text(page(results), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
