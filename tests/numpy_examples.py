@@ -136,7 +136,7 @@ def examples(name: str, text: str) -> list[Example]:
                 counted[number] = wanted
         if not counted:
             return []
-        with numpy.printoptions(), vkarray.config(default_float="float64"):
+        with numpy.printoptions(), vkarray.errstate(), vkarray.config(default_float="float64"):
             ours = run(name, text, "vkarray")
     return [
         Example(number, ours[number][0].source, wanted, ours[number][1], same(ours[number][1], wanted))

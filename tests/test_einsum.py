@@ -195,6 +195,7 @@ def test_order_of_products_keeps_operands_small() -> None:
          "einsum: the dimensions of label 'i' in one operand have lengths 2 and 3."),
         (lambda x: vx.einsum("ij,ij", x, x.T), ValueError, "einsum: the dimensions of label 'i' have lengths 2 and 3."),
         (lambda x: vx.einsum(x, [0, 52]), ValueError, "einsum: expected labels from 0 to 51 or ..., got [0, 52]."),
+        (lambda x: vx.einsum(x, [0, None]), TypeError, "einsum: expected labels from 0 to 51 or ..., got [0, None]."),
         (lambda x: vx.einsum(x, x), TypeError, None),
         (lambda x: vx.einsum("ij", np.ones((2, 3))), TypeError, None),
     ],

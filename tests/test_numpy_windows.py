@@ -47,7 +47,8 @@ def test_floating_point_errors() -> None:
     assert inside() == "warn"
     vx.seterr(**before)
     with pytest.raises(ValueError, match=r'^seterr: .*expected "ignore" or "warn" as invalid, got \'raise\''):
-        vx.seterr(invalid="raise")
+        vx.seterr(all="ignore", invalid="raise")
+    assert vx.geterr() == before, "a call that raises chooses nothing"
 
 
 def test_arrays_of_one_value_are_numbers() -> None:

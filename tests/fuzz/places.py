@@ -136,9 +136,13 @@ def in_place(chain: Chain) -> Step | None:
             array -= other
         else:
             array *= other
-        x.host[...] = wanted
-        if not same_bits(np.asarray(x.array), wanted):
-            raise Difference(f"{text()}: got {np.asarray(x.array)!r}, expected {wanted!r}")
+        is_value = not x.host.shape and not hasattr(x.array, "_is_place")  # the operator makes another one
+        if is_value == (array is x.array):
+            raise Difference(f"{text()}: {'changed a value' if is_value else 'left the array as it was'}")
+        if not is_value:
+            x.host[...] = wanted
+        if not same_bits(np.asarray(array), wanted):
+            raise Difference(f"{text()}: got {np.asarray(array)!r}, expected {wanted!r}")
 
     return Step(text, run, None)
 

@@ -125,8 +125,9 @@ def _interleaved(operands: Sequence[Any]) -> tuple[str, Sequence[Any]]:
             texts.append(
                 "".join("..." if label is Ellipsis else string.ascii_letters[range(52)[label]] for label in labels)
             )
-        except (IndexError, TypeError):
-            raise ValueError(f"einsum: expected labels from 0 to 51 or ..., got {labels!r}.") from None
+        except (IndexError, TypeError) as found:
+            error = ValueError if type(found) is IndexError else TypeError
+            raise error(f"einsum: expected labels from 0 to 51 or ..., got {labels!r}.") from None
     arrays = operands[0 : len(operands) - len(operands) % 2 : 2]
     result = f"->{texts.pop()}" if len(operands) % 2 else ""
     return ",".join(texts) + result, arrays

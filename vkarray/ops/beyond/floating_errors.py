@@ -23,14 +23,15 @@ def seterr(
     Returns what was chosen before. Raises ValueError for anything else, which would have to know of errors.
     """
     before = geterr()
-    for kind, given in zip(_KINDS, (divide, over, under, invalid), strict=True):
-        choice = all if given is None else given
+    given = zip(_KINDS, (divide, over, under, invalid), strict=True)
+    choices = {kind: all if one is None else one for kind, one in given}
+    for kind, choice in choices.items():
         if choice not in (None, "ignore", "warn"):
             raise ValueError(
                 f'seterr: devices do not tell of floating-point errors; expected "ignore" or "warn" as {kind}, got '
                 f"{choice!r}. Ask the result with isfinite."
             )
-        _chosen[kind] = choice or _chosen[kind]
+    _chosen.update((kind, choice) for kind, choice in choices.items() if choice)
     return before
 
 
