@@ -222,7 +222,10 @@ def test_numpy_scalars_have_their_types(scalar):
         assert result.tolist() == [1 + float(scalar), 4 + float(scalar)]
 
 
-@pytest.mark.parametrize("scalar", [np.float64(2), np.float16(2), np.int64(2), np.uint8(2)], ids=repr)
+@pytest.mark.parametrize(
+    "scalar",
+    [host_dtype(dtype).type(2) for dtype in supported([vx.float64, vx.float16, vx.int64, vx.uint8])], ids=repr,
+)  # fmt: skip
 def test_functions_take_numpys_scalars(scalar):
     x, number = vx.asarray([1.0, 4.0]), scalar.item()
     for call in (

@@ -154,7 +154,8 @@ CALLS = {
     "repeat": st.tuples(st.tuples(arrays(), st.integers(0, 3)), st.fixed_dictionaries({"axis": AXIS})),
     "concat": st.tuples(st.tuples(st.lists(arrays(REAL[:4]), min_size=1, max_size=3)), st.fixed_dictionaries({"axis": AXIS})),
     "stack": st.tuples(
-        st.tuples(arrays().map(lambda array: [array, np.asarray(array + array)])), st.fixed_dictionaries({"axis": st.integers(-4, 3)})
+        st.tuples(arrays().map(lambda array: [array, np.asarray(array + array)])),
+        st.fixed_dictionaries({"axis": st.integers(-4, 3)}),
     ),
     "unstack": st.tuples(st.tuples(arrays()), st.fixed_dictionaries({"axis": st.integers(-3, 2)})),
     "broadcast_to": st.tuples(st.tuples(arrays(), SHAPES), st.just({})),
