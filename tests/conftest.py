@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 
 os.environ.setdefault("LP_NUM_THREADS", "0")  # a CPU driver's small dispatches cost far less without worker threads
@@ -36,6 +37,22 @@ def told_later():
 @pytest.fixture(scope="session")
 def device():
     return vx.asarray(0).device
+
+
+@pytest.fixture(scope="session")
+def few_workgroups():
+    """A device of its own on which 3 workgroups lie along a dimension, where others have 65535: a dispatch of more fails."""
+    with vx.config(disable="subgroupVote"):
+        device = vx.asarray(0, device=0).device
+    device.limits = dataclasses.replace(device.limits, max_workgroup_count=(3, 65535, 65535))
+    dispatch = device.dispatch
+
+    def checked(kernel, arguments, groups, *rest):
+        assert groups[0] <= 3, f"{kernel.name}: {groups} workgroups"
+        dispatch(kernel, arguments, groups, *rest)
+
+    device.dispatch = checked
+    return device
 
 
 # Files whose tests start processes, wait for threads, or draw examples for long: `--quick` leaves them out.
