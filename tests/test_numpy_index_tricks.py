@@ -187,6 +187,12 @@ CHOICES = [
 MADE = [
     lambda n: n.frombuffer(bytes(range(16)), "float32"), lambda n: n.frombuffer(bytes(range(16)), "int16", 3, 2),
     lambda n: n.frombuffer(bytes(range(16)), "complex64"),
+    lambda n: n.ndarray((2, 2), np.int16, b"abcdefgh1234", 3),
+    lambda n: n.ndarray(shape=(2, 2), dtype="i4", buffer=bytes(range(16)), order="F"),
+    lambda n: n.ndarray((2, 2), np.int16, b"abcdefgh1234", strides=(4, 2)), lambda n: n.ndarray((2, 2), np.int16, b"abc"),
+    lambda n: n.ndarray((2,), n.int64, n.asarray([1, 2, 3]), 8), lambda n: n.ndarray((9,), n.int64, n.asarray([1, 2, 3])),
+    lambda n: n.ndarray((2, 3), bool).shape, lambda n: n.ndarray(3, int).dtype == n.int64, lambda n: n.ndarray((-1,)),
+    lambda n: n.ndarray((2, 2), np.int16, b"abcd", strides=(4, 2)),
     lambda n: n.frombuffer(b""), lambda n: n.frombuffer(b"123"), lambda n: n.frombuffer(b"12345678", offset=9),
     lambda n: n.frombuffer(b"12345678", "float32", count=3),
     lambda n: n.frombuffer(bytearray(b"\x00\x01\x01"), bool), lambda n: n.frombuffer(b"12", "float16"),

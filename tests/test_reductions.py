@@ -11,6 +11,7 @@ from reference import WIDER, host_dtype, random_values, supported
 
 import vkarray as vx
 from vkarray.core import layout
+from vkarray.core.array import array_in
 from vkarray.core.dtypes import CATEGORIES, DTYPES
 from vkarray.kernels import reductions
 from vkarray.kernels.reductions import REDUCTIONS
@@ -293,7 +294,7 @@ SMALL = {
 
 def taken_as(dtype, array: vx.VkArray) -> vx.VkArray:
     """The stored elements of a contiguous array as those of another type of their size."""
-    return vx.VkArray(array._buffer, array._offset, array._shape, array._strides, dtype, array._device)
+    return array_in(array._buffer, array._offset, array._shape, array._strides, dtype, array._device)
 
 
 @pytest.mark.parametrize("shared", [False, True])

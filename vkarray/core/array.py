@@ -87,8 +87,13 @@ ArrayLike = Any  # to functions: an array, or a number, list or scalar of NumPy'
 class VkArray(Methods):
     """An array in the memory of a Vulkan device.
 
-    Made by `vkarray.asarray`, `vkarray.zeros` and the like, never by this class. Slices, transposes and broadcasts are
-    views of the same memory; operations return at once and the host waits only when it reads a value.
+    Made by `vkarray.asarray`, `vkarray.zeros` and the like. Slices, transposes and broadcasts are views of the same memory;
+    operations return at once and the host waits only when it reads a value.
+
+    Parameters, as NumPy's: shape; dtype (the default floating type by default); buffer (whose memory the elements are in: an
+    array, which the new one is a view of, or bytes, which are copied; without it the values are undefined); offset and
+    strides (in bytes, in the buffer); order (of the elements in the buffer, without strides: "C" or "F").
+    Raises TypeError for a buffer that is too small, ValueError for strides that reach outside of it.
     """
 
     # `_is_place` is set for an array of 0 dimensions that in-place operators change: others are values, as NumPy's scalars are,
@@ -97,22 +102,25 @@ class VkArray(Methods):
         "__weakref__", "_buffer", "_contiguous", "_device", "_dtype", "_is_place", "_look", "_offset", "_shape", "_strides",
     )  # fmt: skip
 
+    _buffer: _vk.Buffer
+    _offset: int
+    _shape: tuple[int, ...]
+    _strides: tuple[int, ...]
+    _dtype: DType
+    _device: _vk.Device
+    _look: Any  # what plans know it by
+    _contiguous: bool
     _is_place: bool
 
     __array_priority__ = 1000
 
     def __init__(
-        self, buffer: _vk.Buffer, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: DType,
-        device: _vk.Device, contiguous: bool | None = None,
+        self, shape: int | Sequence[int], dtype: Any = None, buffer: Any = None, offset: int = 0,
+        strides: Sequence[int] | None = None, order: str | None = None,
     ) -> None:  # fmt: skip
-        self._buffer = buffer
-        self._offset = offset
-        self._shape = shape
-        self._strides = strides
-        self._dtype = dtype
-        self._device = device
-        self._look: Any = None  # what plans know it by
-        self._contiguous = layout.is_contiguous(shape, strides) if contiguous is None else contiguous
+        made = operations["ndarray"](shape, dtype, buffer, offset, strides, order)
+        for name in ("_buffer", "_offset", "_shape", "_strides", "_dtype", "_device", "_look", "_contiguous"):
+            setattr(self, name, getattr(made, name))
 
     # -- attributes ---------------------------------------------------------------------------------------------
 
@@ -190,7 +198,7 @@ class VkArray(Methods):
 
     def _view(self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> VkArray:
         """A view of the same memory; `offset` counts elements from this array's first."""
-        return VkArray(self._buffer, self._offset + offset, shape, strides, self._dtype, self._device)
+        return array_in(self._buffer, self._offset + offset, shape, strides, self._dtype, self._device)
 
     def _permuted(self, order: Sequence[int]) -> VkArray:
         """A view with the dimensions in another order."""
@@ -532,7 +540,27 @@ def _in_place(name: str, target: VkArray, other: Any) -> Any:
     return operations["in_place"](name, target, other)
 
 
+_new = object.__new__
+
+
+def array_in(
+    buffer: _vk.Buffer, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: DType, device: _vk.Device,
+    contiguous: bool | None = None,
+) -> VkArray:  # fmt: skip
+    """The array of the elements in a buffer from `offset` on; offset and strides count elements."""
+    x = _new(VkArray)
+    x._buffer = buffer
+    x._offset = offset
+    x._shape = shape
+    x._strides = strides
+    x._dtype = dtype
+    x._device = device
+    x._look = None
+    x._contiguous = layout.is_contiguous(shape, strides) if contiguous is None else contiguous
+    return x
+
+
 def empty(shape: tuple[int, ...], dtype: DType, device: _vk.Device) -> VkArray:
     """A new contiguous array with undefined values. The caller has checked that the device supports `dtype`."""
     buffer = device.allocate(math.prod(shape) * storage_itemsize(dtype, device))
-    return VkArray(buffer, 0, shape, layout.contiguous_strides(shape), dtype, device, True)
+    return array_in(buffer, 0, shape, layout.contiguous_strides(shape), dtype, device, True)

@@ -14,7 +14,7 @@ from .._vk import watch
 from .._vk.pointer import Pointer
 from .._vk.watch import watches
 from ..core import checks
-from ..core.array import VkArray
+from ..core.array import VkArray, array_in
 from ..core.tokens import Noticed, token
 from . import faults, tuning
 from .array_like import PLAIN, Parameters
@@ -318,7 +318,7 @@ class _OfArrays(Repeat):
 
     def made(self, look: Look, buffer: Any, offset: int) -> VkArray:
         """An array over other memory."""
-        array = VkArray(
+        array = array_in(
             buffer, offset // look.itemsize if offset else 0, look.shape, look.strides, look.dtype, look.device,
             look.contiguous,
         )  # fmt: skip

@@ -17,6 +17,7 @@ from ..core import dtypes, layout, promotion
 from ..core.array import (
     ArrayLike,
     VkArray,
+    array_in,
     check_supported,
     default_dtype,
     empty,
@@ -390,7 +391,7 @@ def with_kept_axes(result: VkArray, x: VkArray, axes: Sequence[int], keepdims: b
     if not keepdims:
         return result
     shape = tuple(1 if axis in axes else size for axis, size in enumerate(x._shape))
-    return VkArray(
+    return array_in(
         result._buffer, result._offset, shape, layout.contiguous_strides(shape), result._dtype, result._device, True
     )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..core import dtypes, layout
-from ..core.array import VkArray, check_supported, empty, is_supported, storage_itemsize
+from ..core.array import VkArray, array_in, check_supported, empty, is_supported, storage_itemsize
 from ..core.dtypes import CATEGORIES, DType
 from ..shaders.source import Variant
 from . import launch
@@ -314,6 +314,6 @@ def _begins_anywhere(outer: Sequence[layout.Strides], steps: Sequence[int], vect
 def reshaped(x: VkArray, shape: layout.Shape) -> VkArray:
     """`reshape` to a shape of as many elements, which costs little for contiguous arrays."""
     if x._contiguous:
-        return VkArray(x._buffer, x._offset, shape, layout.contiguous_strides(shape), x._dtype, x._device, True)
+        return array_in(x._buffer, x._offset, shape, layout.contiguous_strides(shape), x._dtype, x._device, True)
     strides = layout.reshaped_strides(x._shape, x._strides, shape)
     return launch.copy(x)._view(shape, layout.contiguous_strides(shape)) if strides is None else x._view(shape, strides)

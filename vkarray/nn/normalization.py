@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..core import layout, promotion
-from ..core.array import VkArray, empty, is_supported
+from ..core.array import VkArray, array_in, empty, is_supported
 from ..core.dtypes import DType
 from ..kernels import launch
 from ..kernels.dispatch import pointer
@@ -105,7 +105,7 @@ def _coefficients(shape: layout.Shape, like: VkArray, *columns: VkArray | float 
             value = column if type(column) is VkArray else launch.constant(column, real, like._device)
             target = table._view(shape, table._strides[:-1], place)
             launch.elementwise(launch.copy_operation(real), (cast(value, real),), target)
-    return VkArray(
+    return array_in(
         table._buffer, 0, shape, layout.contiguous_strides(shape), _COEFFICIENTS[real], like._device, True
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes, layout, promotion
-from ..core.array import ArrayLike, VkArray, default_dtype, is_supported, operations
+from ..core.array import ArrayLike, VkArray, array_in, default_dtype, is_supported, operations
 from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..core.key import Advanced, Selection, check_index, expand, select
 from ..core.layout import Shape
@@ -215,7 +215,7 @@ def _row(x: VkArray, index: int, function: str) -> VkArray:
     """A view of one element along the first axis. Raises IndexError for one out of range."""
     shape, strides = x._shape, x._strides
     first = check_index(index, 0, shape[0], function)
-    return VkArray(
+    return array_in(
         x._buffer, x._offset + first * strides[0], shape[1:], strides[1:], x._dtype, x._device, x._contiguous or None
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import _vk, arange, asarray, uint32
-from ...core.array import VkArray
+from ...core.array import VkArray, array_in
 from ...core.dtypes import float32
 from ...kernels.rows import Row
 from . import digest, engine, measure, peers, reference
@@ -99,7 +99,7 @@ def _inputs(count: int) -> Callable[[int], VkArray]:
 
     def computed(start: int) -> VkArray:
         found = places + start
-        return VkArray(found._buffer, found._offset, found._shape, found._strides, float32, device)
+        return array_in(found._buffer, found._offset, found._shape, found._strides, float32, device)
 
     return computed
 

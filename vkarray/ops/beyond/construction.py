@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...core import dtypes, layout
-from ...core.array import ArrayLike, VkArray, default_dtype
+from ...core.array import ArrayLike, VkArray, default_dtype, operations
 from ...core.dtypes import REAL_OF, DType, as_dtype
 from ...kernels import launch
-from .. import creation
+from .. import creation, manipulation
 from .index_tricks import indices
 from .memory import view
+from .strides import as_strided
 
 asanyarray = creation.asarray  # arrays have no subclasses
 
@@ -113,6 +115,34 @@ def frombuffer(
     return values if part is wanted else view(values, wanted)
 
 
+def constructed(
+    shape: int | Sequence[int], dtype: Any, buffer: Any, offset: int, strides: Sequence[int] | None, order: str | None
+) -> VkArray:  # fmt: skip
+    """What `ndarray` makes of NumPy's parameters (see `VkArray`)."""
+    if buffer is None:
+        if strides is not None:
+            raise ValueError("ndarray: got strides without a buffer. Give a buffer, or leave out strides.")
+        return creation.empty(shape, dtype=dtype)
+    is_array = type(buffer) is VkArray
+    wanted = default_dtype("float", creation.as_device(None)) if dtype is None else as_dtype(dtype, "ndarray")
+    size, lengths = wanted.itemsize, creation.as_shape(shape, "ndarray")
+    room = (buffer.nbytes if is_array else memoryview(buffer).nbytes) - offset
+    if offset < 0 or (is_array and offset % size) or room < (0 if strides is not None else math.prod(lengths) * size):
+        raise TypeError(
+            f"ndarray: expected {lengths} elements of {size} bytes in the buffer from byte {offset} on, in arrays a multiple "
+            f"of {size}; there are {room} bytes. Take a smaller shape, or another offset."
+        )
+    if is_array:
+        elements = view(manipulation.reshape(buffer, (-1,), copy=False), wanted)[offset // size :]
+    else:
+        elements = frombuffer(buffer, wanted, room // size, offset)
+    if strides is None:
+        reverse = manipulation.check_order("ndarray", order or "C") == "F"
+        steps = layout.contiguous_strides(lengths[::-1])[::-1] if reverse else layout.contiguous_strides(lengths)
+        strides = tuple(step * size for step in steps)
+    return as_strided(elements, lengths, strides)
+
+
 def fromstring(
     string: str, dtype: DType | None = None, count: int = -1, *, sep: str = "", like: Any = None, device: Any = None
 ) -> VkArray:
@@ -133,3 +163,6 @@ def fromstring(
     return creation.asarray(
         [number(word) for word in (words if count < 0 else words[:count])], dtype=wanted, device=target
     )
+
+
+operations.update(ndarray=constructed)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...core import dtypes, layout
-from ...core.array import VkArray, check_supported, operations, storage_itemsize
+from ...core.array import VkArray, array_in, check_supported, operations, storage_itemsize
 from ...core.dtypes import as_dtype
 from ...core.key import check_index
 from ...core.layout import is_contiguous
@@ -39,7 +39,7 @@ def view(x: VkArray, dtype: Any = None) -> VkArray:
             raise TypeError(f"view: the device stores {one} in 32 bits. Convert the array with astype instead.")
     old, new = x._dtype.itemsize, wanted.itemsize
     if old == new:
-        return VkArray(x._buffer, x._offset, x._shape, x._strides, wanted, x._device)
+        return array_in(x._buffer, x._offset, x._shape, x._strides, wanted, x._device)
     if x.ndim == 0 or (x._strides[-1] != 1 and x._shape[-1] != 1 and x.size):
         raise ValueError(
             f"view: {wanted} has another size than {x._dtype}, so the elements of the last dimension have to lie side by side; "
@@ -52,7 +52,9 @@ def view(x: VkArray, dtype: Any = None) -> VkArray:
             f"elements of {wanted}. Copy the array, or take another part of it."
         )
     shape = (*x._shape[:-1], length * old // new)
-    return VkArray(x._buffer, x._offset * old // new, shape, (*(s * old // new for s in strides), 1), wanted, x._device)
+    return array_in(
+        x._buffer, x._offset * old // new, shape, (*(s * old // new for s in strides), 1), wanted, x._device
+    )
 
 
 # -- resize -----------------------------------------------------------------------------------------------------

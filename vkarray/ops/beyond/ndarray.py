@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, empty, operations
+from ...core.array import ArrayLike, VkArray, array_in, empty, operations
 from ...core.dtypes import CATEGORIES, REAL_OF
 from ...core.key import check_index
 from ...io import interchange
@@ -82,7 +82,7 @@ def cumprod(x: ArrayLike, /, axis: int | None = None, dtype: Any = None, out: Vk
 def _part(x: VkArray, part: int) -> VkArray:
     """A view of the real (0) or imaginary (1) parts of a complex array: its elements are pairs."""
     strides = tuple(2 * stride for stride in x._strides)
-    return VkArray(x._buffer, 2 * x._offset + part, x._shape, strides, REAL_OF[x._dtype], x._device)
+    return array_in(x._buffer, 2 * x._offset + part, x._shape, strides, REAL_OF[x._dtype], x._device)
 
 
 @planned

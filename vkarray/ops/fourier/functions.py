@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
 from ...core import dtypes, layout
-from ...core.array import ArrayLike, VkArray, empty, floating, operations
+from ...core.array import ArrayLike, VkArray, array_in, empty, floating, operations
 from ...core.dtypes import CATEGORIES, REAL_OF, DType
 from ...kernels import launch
 from ...kernels.dispatch import pointer
@@ -86,7 +86,7 @@ def _paired(x: VkArray, axis: int) -> tuple[VkArray, bool]:
         return x, False
     shape = (*x._shape[:axis], x._shape[axis] // 2, *x._shape[axis + 1 :])
     strides = (*(stride // 2 for stride in x._strides[:axis]), 1, *(stride // 2 for stride in x._strides[axis + 1 :]))
-    return VkArray(x._buffer, x._offset // 2, shape, strides, dtype, x._device), True
+    return array_in(x._buffer, x._offset // 2, shape, strides, dtype, x._device), True
 
 
 class _Transform(Protocol):

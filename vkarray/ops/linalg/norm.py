@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...core import dtypes, layout
-from ...core.array import ArrayLike, VkArray, empty, floating, is_supported
+from ...core.array import ArrayLike, VkArray, array_in, empty, floating, is_supported
 from ...core.dtypes import REAL_OF, DType
 from ...kernels import launch
 from ...kernels.planned import planned
@@ -94,7 +94,7 @@ def _euclidean(x: VkArray, axes: tuple[int, ...]) -> VkArray:
     if x._dtype.category == "complex floating":  # real and imaginary parts as a further dimension
         strides = (*(2 * stride for stride in x._strides), 1)
         axes = (*axes, x.ndim)
-        x = VkArray(x._buffer, 2 * x._offset, (*x._shape, 2), strides, REAL_OF[x._dtype], x._device)
+        x = array_in(x._buffer, 2 * x._offset, (*x._shape, 2), strides, REAL_OF[x._dtype], x._device)
     scale = _apply(_scale(x._dtype), _LARGEST.run(x, axes))
     return _ROOT.run(x, axes, center=scale) / scale
 

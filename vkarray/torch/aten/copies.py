@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ...core import layout
-from ...core.array import VkArray
+from ...core.array import VkArray, array_in
 from ...core.dtypes import COMPLEX_OF
 from ...kernels import launch
 from ...ops import creation, elementwise, manipulation, utility
@@ -237,7 +237,7 @@ def _complex(real: VkArray, imaginary: VkArray) -> VkArray:
     result = new_array(shape, layout.contiguous_strides(shape), COMPLEX_OF[real._dtype], real._device)
     part_strides = tuple(2 * stride for stride in result._strides)
     for place, part in enumerate((real, imaginary)):
-        target = VkArray(result._buffer, place, shape, part_strides, real._dtype, real._device)
+        target = array_in(result._buffer, place, shape, part_strides, real._dtype, real._device)
         transfer.assign(target, part)
     return result
 

@@ -16,7 +16,7 @@ import torch
 
 from ... import _vk
 from ...core import dtypes, layout
-from ...core.array import VkArray, check_supported, storage_itemsize
+from ...core.array import VkArray, array_in, check_supported, storage_itemsize
 from ...core.dtypes import DType
 from ...errors import FeatureError
 from ...kernels import launch
@@ -157,7 +157,7 @@ def _span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, bool]:
 def new_array(shape: tuple[int, ...], strides: tuple[int, ...], dtype: DType, on: _vk.Device) -> VkArray:
     """An array with undefined values in memory of its own, for `wrap` to make a tensor of."""
     spanned, contiguous = _span(shape, strides)
-    return VkArray(on.allocate(spanned * storage_itemsize(dtype, on)), 0, shape, strides, dtype, on, contiguous)
+    return array_in(on.allocate(spanned * storage_itemsize(dtype, on)), 0, shape, strides, dtype, on, contiguous)
 
 
 def array_of(tensor: torch.Tensor) -> VkArray:
@@ -173,7 +173,7 @@ def array_of(tensor: torch.Tensor) -> VkArray:
             f"vulkan: this device keeps elements of 8 and 16 bits in 32, so this memory cannot be seen as {dtype}. "
             f"Convert with tensor.to, or move the tensor to the CPU first."
         )
-    return VkArray(
+    return array_in(
         buffer, tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), ours, buffer.device,
         tensor.is_contiguous(),
     )  # fmt: skip

@@ -11,7 +11,7 @@ import torch
 
 from ... import _vk
 from ...core import checks, dtypes, layout
-from ...core.array import VkArray, empty, is_supported, storage_itemsize
+from ...core.array import VkArray, array_in, empty, is_supported, storage_itemsize
 from ...core.dtypes import DType
 from ...io import interchange
 from ...kernels import launch
@@ -58,7 +58,9 @@ def _download(array: VkArray, host: torch.Tensor) -> None:
 def _real(array: VkArray) -> VkArray:
     """The real part of a complex array, a view."""
     strides = tuple(2 * stride for stride in array._strides)
-    return VkArray(array._buffer, 2 * array._offset, array._shape, strides, dtypes.REAL_OF[array._dtype], array._device)
+    return array_in(
+        array._buffer, 2 * array._offset, array._shape, strides, dtypes.REAL_OF[array._dtype], array._device
+    )
 
 
 def assign(target: VkArray, source: VkArray) -> None:
