@@ -20,6 +20,7 @@ ARRAYS = {"core", "io.interchange", "io.printing", "shaders"}  # an array conver
 RULES: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
     "configuration": ({"errors"}, set()),
+    "exceptions": ({"errors"}, set()),
     "cache": ({"configuration", "errors"}, set()),
     "_vk.api": ({"_vk", "configuration", "errors"}, {"vulkan"}),
     "_vk": ({*GROUND, "shaders.module"}, set()),

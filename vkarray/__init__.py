@@ -11,7 +11,15 @@ from __future__ import annotations
 import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from . import fft as fft, lib as lib, linalg as linalg, polynomial as polynomial, random as random, testing as testing
+from . import (
+    exceptions as exceptions,
+    fft as fft,
+    lib as lib,
+    linalg as linalg,
+    polynomial as polynomial,
+    random as random,
+    testing as testing,
+)
 from .io import interchange as _interchange
 from .core import other_names as _other_names
 from .io import printing as _printing
@@ -566,7 +574,7 @@ if not _TYPE_CHECKING:  # or type checkers would take every name for one that ex
         name
         for name, value in globals().items()
         if not name.startswith("_")
-        and (value in (fft, lib, linalg, polynomial, random, testing) or type(value) is not type(_sys))
+        and (value in (exceptions, fft, lib, linalg, polynomial, random, testing) or type(value) is not type(_sys))
     ]
 
     def __dir__() -> list[str]:

@@ -13,6 +13,10 @@ class VkArrayError(Exception):
     """Base of all errors that belong to vkarray."""
 
 
+class AxisError(VkArrayError, ValueError, IndexError):
+    """An axis is out of range for an array."""
+
+
 class ConfigurationError(VkArrayError, ValueError):
     """A switch (environment variable or ``vx.config`` argument) has an unknown name or a value out of range."""
 

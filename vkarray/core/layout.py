@@ -8,6 +8,8 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..errors import AxisError
+
 Shape = tuple[int, ...]
 Strides = tuple[int, ...]
 
@@ -213,10 +215,10 @@ def as_integers(values: Any, function: str, name: str) -> tuple[int, ...]:
 
 
 def normalize_axis(axis: int, rank: int, function: str) -> int:
-    """`axis` counted from the front. Raises IndexError when it is outside [-rank, rank), TypeError when no integer."""
+    """`axis` counted from the front. Raises AxisError when it is outside [-rank, rank), TypeError when no integer."""
     index = as_integer(axis, function, "axis")
     if not -rank <= index < rank:
-        raise IndexError(
+        raise AxisError(
             f"{function}: axis {index} is out of range for an array of {rank} dimension{'' if rank == 1 else 's'}; "
             f"expected {f'-{rank} to {rank - 1}' if rank else 'no axis'}."
         )
