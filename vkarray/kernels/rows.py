@@ -32,7 +32,8 @@ class Row:
     out: "same", "real" (the component type of a complex one) or the name of a type; `integers` says what happens to integer
     operands: "keep" (they are in the category), "by width" (NumPy's float of that width) or "float64"; `booleans` says in
     which type a row computes for bool operands alone that its category lacks (None to refuse them), or with "truth" that
-    every operand is taken as true or false; `refuse` is called with the operands of a public call, for what no kernel finds.
+    every operand is taken as true or false; `prepare` is called with the operands of a public call: it raises for what no
+    kernel finds, and returns the operands to compute with.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Row:
     integers: str = "keep"
     method: str = ""
     booleans: DType | str | None = None
-    refuse: Callable[..., None] | None = field(default=None, repr=False)
+    prepare: Callable[..., Sequence[Any]] | None = field(default=None, repr=False)
     operations: dict[DType, Operation] = field(default_factory=dict, repr=False)
 
     def compute_dtype(self, dtype: DType, operands: Sequence[Any]) -> DType:

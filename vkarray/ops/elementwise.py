@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..core import dtypes, layout, promotion
 from ..core.array import ArrayLike, VkArray, check_supported, operations
-from ..core.dtypes import as_dtype
+from ..core.dtypes import CATEGORIES, as_dtype
 from ..core.tokens import within
 from ..kernels import faults, launch
-from ..kernels.planned import planned
+from ..kernels.planned import planned, refuse
 from ..kernels.rows import ROWS, cast, cast_operation, check_operands, common_dtype
 from .ufunc import binary, ternary, ufunc, unary
 
@@ -44,22 +45,23 @@ remainder = binary("remainder", "real numeric", "vx_remainder(a, b)",
                    library="arithmetic", booleans=dtypes.int8)  # fmt: skip
 
 
-def _check_exponents(base: Any, exponent: Any) -> None:
+def _check_exponents(base: Any, exponent: Any) -> tuple[Any, Any]:
     """Raise ValueError for a negative power of integers: at once for a number, at the next read for an array."""
     if not all(one._dtype.kind in "iub" if type(one) is VkArray else isinstance(one, int) for one in (base, exponent)):
-        return
+        return base, exponent
     if type(exponent) is VkArray:
         if exponent._dtype.kind == "i":
             faults.check_values(_NEGATIVE_POWER, exponent, 0, promotion.integer_range(exponent._dtype)[1])
     elif not within(exponent, 0, promotion.integer_range(dtypes.uint64)[1]) and exponent < 0:
         raise ValueError("pow: integers to negative integer powers are not allowed. Convert them to a floating type.")
+    return base, exponent
 
 
 _NEGATIVE_POWER = faults.WrongValue(
     ValueError, "pow: integers to the negative integer power {value} are not allowed. Convert them to a floating type."
 )
 pow = binary("pow", "numeric", "vx_pow(a, b)", "The first element raised to the power of the second (integers wrap around).",
-             library="power", booleans=dtypes.int8, refuse=_check_exponents)  # fmt: skip
+             library="power", booleans=dtypes.int8, prepare=_check_exponents)  # fmt: skip
 negative = unary("negative", "numeric", {"integer": "-a", "else": "vx_negative(a)"}, "The negative of each element.",
                  library="arithmetic")  # fmt: skip
 positive = unary("positive", "numeric", "a", "A copy of each element.")
@@ -120,6 +122,30 @@ isnan = unary("isnan", expression={"integer": "false", "bool": "false", "else": 
 _BY_BITS = ("float32", "bfloat16", "complex64")
 
 
+def _comparable(x1: Any, x2: Any) -> tuple[Any, Any]:
+    """Operands that compare as integers of which no type holds both: numbers beyond a type, and int64 beside uint64."""
+    if type(x1) is VkArray and type(x2) is VkArray:
+        kinds = x1._dtype.kind + x2._dtype.kind
+        return _signs(x1, x2) if kinds in ("iu", "ui") and dtypes.uint64 in (x1._dtype, x2._dtype) else (x1, x2)
+    array, number = (x1, x2) if type(x1) is VkArray else (x2, x1)
+    value = promotion.as_scalar(number)
+    if type(array) is not VkArray or array._dtype not in CATEGORIES["integer"] or not isinstance(value, int):
+        return x1, x2
+    if within(value, *promotion.integer_range(array._dtype)):
+        return x1, x2
+    refuse("compare with an integer that the type does not hold")
+    beyond = math.copysign(math.inf, value)
+    return (array, beyond) if array is x1 else (beyond, array)
+
+
+def _signs(x1: VkArray, x2: VkArray) -> tuple[VkArray, int]:
+    """-1, 0 or 1, which compares with 0 as integers of x1 do with those of x2; one is signed, the other is not."""
+    first, second = (cast(x, dtypes.uint64) for x in (x1, x2))
+    sign = cast(greater(first, second), dtypes.int8) - cast(less(first, second), dtypes.int8)
+    negative, of_negative = (less(x1, 0), -1) if x1._dtype.kind == "i" else (less(x2, 0), 1)
+    return operations["where"](negative, of_negative, sign), 0
+
+
 def _comparison(
     name: str, category: str, by_bits: str, native: str, summary: str, boolean: str | None = None, wide: str | None = None
 ) -> Any:  # fmt: skip
@@ -130,7 +156,9 @@ def _comparison(
         "complex128": wide or native,
         "else": native,
     }
-    return binary(name, category, expressions, summary, library="/float32/comparison", result="bool")
+    return binary(
+        name, category, expressions, summary, library="/float32/comparison", result="bool", prepare=_comparable
+    )
 
 
 equal = _comparison("equal", "all", "vx_equal(a, b)", "a == b", "Whether the elements of each pair are equal.")
@@ -206,6 +234,19 @@ atanh = _function("atanh", "The inverse hyperbolic tangent.", "inverse_hyperboli
 _clip = ternary("clip", "real numeric", "vx_clip(a, b, c)", "Each element limited to [min, max].", library="arithmetic")
 
 
+def _bound(bound: Any, limit: int, lowest: int, highest: int) -> Any:
+    """A bound of integers; the limit of the type for a number beyond that limit, which bounds nothing."""
+    if (
+        type(bound) is VkArray
+        or bound is None
+        or within(bound, lowest, highest)
+        or (bound < limit) is not (limit == lowest)
+    ):
+        return bound
+    refuse("clip at an integer that the type does not hold")
+    return limit
+
+
 @planned(integers=True)
 def clip(
     x: ArrayLike, /, min: ArrayLike | None = None, max: ArrayLike | None = None, out: VkArray | None = None, *,
@@ -230,6 +271,10 @@ def clip(
     compute = common_dtype("clip", present)
     promotion.check_category("clip", compute, "real")
     check_supported(compute, x._device, "clip")
+    if compute in CATEGORIES["integer"]:
+        lowest, highest = promotion.integer_range(compute)
+        min, max = _bound(min, lowest, lowest, highest), _bound(max, highest, lowest, highest)
+        present[1:] = [bound for bound in (min, max) if bound is not None]
     for bound in present[1:]:
         if type(bound) is not VkArray:
             promotion.check_scalar_range("clip", bound, compute)
@@ -262,8 +307,8 @@ def in_place(name: str, target: VkArray, other: ArrayLike) -> VkArray:
         shape = other._shape if type(other) is VkArray else ()
         if layout.broadcast_shapes([target._shape, shape], f"in-place {name}") != target._shape:
             raise ValueError(f"in-place {name}: an array of shape {shape} does not broadcast into {target._shape}.")
-        if row.refuse is not None:
-            row.refuse(target, other)
+        if row.prepare is not None:
+            row.prepare(target, other)
         compute = row.compute_dtype(common_dtype(name, [target, other]), [target, other])
         result = row.result_dtype(compute)
         if compute is target._dtype and result is target._dtype:

@@ -69,7 +69,9 @@ class ufunc:
         results = self.call(*operands)
         results = results if self.nout > 1 else (results,)
         written = tuple(
-            result if where is True and target is None else write(self.__name__, target, result, where, casting)
+            result
+            if where is True and target is None
+            else write(self.__name__, target, result, where, casting, broadcasts=True)
             for target, result in zip(outs, results, strict=True)
         )
         return written if self.nout > 1 else written[0]
@@ -150,10 +152,13 @@ _IDENTITIES = {
 _KINDS = "biufc"
 
 
-def write(function: str, target: Any, result: VkArray, where: Any = True, casting: str = "same_kind") -> VkArray:
+def write(
+    function: str, target: Any, result: VkArray, where: Any = True, casting: str = "same_kind", broadcasts: bool = False
+) -> VkArray:  # fmt: skip
     """Write a result into `out` and return that; with `where`, only there, and into zeros for None.
 
-    Raises TypeError for what is no array and for a type that the casting does not allow, ValueError for another shape.
+    Raises TypeError for what is no array and for a type that the casting does not allow, ValueError for another shape, unless
+    the result may be broadcast to it.
     """
     if target is None:
         target = operations["zeros"](result._shape, dtype=result._dtype, device=result._device)
@@ -168,7 +173,8 @@ def write(function: str, target: Any, result: VkArray, where: Any = True, castin
             f"{function}: a result of {result._dtype} cannot be written to out of {target._dtype} with casting={casting!r}. "
             f"Use another out, or casting='unsafe'."
         )
-    if layout.broadcast_shapes([result._shape, target._shape], function) != target._shape:
+    taken = layout.broadcast_shapes([result._shape, target._shape], function) if broadcasts else result._shape
+    if taken != target._shape:
         raise ValueError(
             f"{function}: a result of shape {result._shape} does not fit into out of shape {target._shape}."
         )
@@ -200,8 +206,8 @@ def _public(row: Row, parameters: tuple[str, ...], source: str) -> ufunc:
         function = lambda x1, x2, /: row(x1, x2)  # noqa: E731
     else:
         function = lambda x1, x2, x3, /: row(x1, x2, x3)  # noqa: E731
-    if row.refuse is not None:
-        function = lambda x1, x2, /: (row.refuse(x1, x2), row(x1, x2))[1]  # noqa: E731
+    if row.prepare is not None:
+        function = lambda x1, x2, /: row(*row.prepare(x1, x2))  # noqa: E731
     function.__name__ = function.__qualname__ = row.name
     function.__annotations__ = dict.fromkeys(parameters, "ArrayLike")
     several = row.operands > 1
