@@ -288,11 +288,20 @@ def test_histogram_with_weights_and_density() -> None:
         assert density.dtype is edges.dtype is vx.float32
 
 
+def test_medians_of_nothing_are_nan() -> None:
+    nothing = vx.zeros((0, 2))
+    assert vx.all(vx.isnan(vx.median(nothing, axis=0)))
+    assert vx.nanmedian(nothing, axis=0).shape == (2,)
+    assert vx.median(nothing, axis=1).shape == (0,)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda x: vx.median(x[:0]), ValueError,
-         "median: expected at least one element along the reduced axes, got shape (0,)."),
+        (lambda x: vx.quantile(x[:0], 0.5), ValueError,
+         "quantile: expected at least one element along the reduced axes, got shape (0,)."),
+        (lambda x: vx.quantile(x, 0.5, weights=0 * x, method="inverted_cdf"), ValueError,
+         "quantile: expected weights of 0 or more that are finite and not all 0."),
         (lambda x: vx.median(vx.asarray([1j])), TypeError, None),
         (lambda x: vx.median("text"), TypeError, None),
         (lambda x: vx.median(x, axis=1), IndexError, None),

@@ -37,6 +37,20 @@ PROGRAMS = {
     "same kind in place": "a = np.ones(2, np.float32); a += np.ones(2, np.float64); result = a",
     "same kind of integers in place": "a = np.ones(2, np.int32); a += np.arange(2); result = a",
     "bool and bool": "a = np.array([True, False]); result = [a + a, a * a, a ** a, a // np.array([True, True]), abs(a), a & a]",
+    "integers beyond a type": "a = np.array([0, 255], np.uint8); result = [np.less(a, 300), a > -1, 2**70 != a]",
+    "bounds beyond a type": "result = np.clip(np.array([0, 255], np.uint8), -5, 300)",
+    "int64 beside uint64": "a = np.array([-1, 0, 2**60], np.int64); b = np.array([2**60 + 1, 0, 2**60], np.uint64)\n"
+    "result = [a < b, a <= b, a == b, b > a, b >= a, b != a]",
+    "products of bool": "a = np.array([[True, False], [True, True]])\n"
+    "result = [a @ a, a.dot(b=a[0]), np.vecdot(a, a), np.tensordot(a, a, (0, 1)), np.linalg.matrix_power(a, 3)]",
+    "no integers to count": "result = [np.bincount([]), np.bincount([], minlength=2), np.bincount(np.zeros(0, np.int64))]",
+    "parts of nothing": "result = np.add.reduceat(np.arange(4.0), np.zeros(0, np.int64))",
+    "text as bytes": "result = np.fromstring(b'1 2 3', sep=' ')",
+    "a sequence to a complex number": "result = np.abs(np.geomspace(-1, 1, 3, dtype=np.complex128))",
+    "places in two dimensions": "result = np.delete(np.arange(4), [[0, 1], [2, 2]])",
+    "what is made by name": "result = np.array(object=[1, 2])",
+    "what a type is": "a = np.dtype(np.int32); result = [a.base == a, a.num, a.ndim, a.newbyteorder('=') == a, str(a.descr)]",
+    "limits as text": "result = [repr(np.finfo(np.float32)), repr(np.finfo(np.float64)), repr(np.iinfo(np.uint8))]",
     "maxima of bool": "a = np.array([True, False]); result = [a.max(), a.min(), a.sum(), a.mean(), np.argmax(a), np.diff(a)]",
     "scalars of NumPy in promotion": "result = np.array([250], np.uint8) + host.int64(10)",
     "float64 scalar": "result = np.array([1.5], np.float32) * host.float64(2)",
@@ -125,6 +139,21 @@ REFUSED = {
     "too large": (OverflowError, "np.array([1], np.uint8).__setitem__(0, 300)"),
     "NaN in integers": (ValueError, "np.array([1]).__setitem__(0, float('nan'))"),
     "ragged": (ValueError, "np.array([[1], [2, 3]])"),
+    "an axis out of range": (ValueError, "np.ones(2).sum(axis=1)"),
+    "an index of an axis out of range": (IndexError, "np.ones(2).sum(axis=1)"),
+    "a larger array for a sum": (ValueError, "np.sum(np.ones((2, 3)), axis=0, out=np.empty((2, 3)))"),
+    "an array for places beside their type": (
+        TypeError,
+        "np.concatenate([np.ones(2)], out=np.ones(2), dtype=np.float64)",
+    ),
+    "an unknown sort": (ValueError, "np.sort(np.ones(2), kind='x')"),
+    "two corrections": (ValueError, "np.std(np.ones(2), ddof=1, correction=1)"),
+    "two tolerances": (ValueError, "np.linalg.pinv(np.ones((2, 2)), rcond=1, rtol=1)"),
+    "negative weights": (
+        ValueError,
+        "np.quantile(np.ones(2), 0.5, weights=np.array([1.0, -1]), method='inverted_cdf')",
+    ),
+    "another order of bytes": (ValueError, "np.dtype(np.int32).newbyteorder('x')"),
     "an array as index": (TypeError, "range(np.array([1]))"),
 }
 

@@ -47,8 +47,14 @@ class DType(metaclass=_Types):
 
     names: Final = None  # of fields, which NumPy's structured types have
     fields: Final = None
+    subdtype: Final = None
+    metadata: Final = None
     shape: Final = ()
+    ndim: Final = 0
     isnative: Final = True
+    isbuiltin: Final = 1
+    isalignedstruct: Final = False
+    hasobject: Final = False
     byteorder: Final = "="
     make: Callable[..., Any]  # the function `asarray`, which is defined above this module
 
@@ -65,6 +71,27 @@ class DType(metaclass=_Types):
     def alignment(self) -> int:
         """Bytes that addresses of elements on the host are multiples of."""
         return self.bits // 8
+
+    @property
+    def base(self) -> DType:
+        """The type itself: it is no array of others."""
+        return self
+
+    @property
+    def descr(self) -> list[tuple[Any, ...]]:
+        """The type as NumPy describes fields."""
+        return [("", self.str)]
+
+    @property
+    def num(self) -> int:
+        """NumPy's number of the type. AttributeError for bfloat16, which NumPy lacks."""
+        return self.dtype.num
+
+    def newbyteorder(self, new_order: Any = "S", /) -> DType:
+        """The type with bytes in an order: itself, for the machine's. Raises ValueError for another order."""
+        if str(new_order)[:1] in tuple("=|<NnIiLl") or self.itemsize == 1:
+            return self
+        raise ValueError(f"newbyteorder: devices have {self} in the machine's order alone, got {new_order!r}. Use '='.")
 
     @property
     def type(self) -> Any:

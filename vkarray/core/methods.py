@@ -258,9 +258,9 @@ class Methods:
         """The places in this ascending array where the elements of v belong (see `vkarray.searchsorted`)."""
         return operations["searchsorted"](self, v, side=side, sorter=sorter)
 
-    def dot(self, other: Any, out: VkArray | None = None) -> VkArray:
+    def dot(self, b: Any, out: VkArray | None = None) -> VkArray:
         """The dot product (see `vkarray.dot`)."""
-        return operations["dot"](self, other, out)
+        return operations["dot"](self, b, out)
 
     # -- in place -----------------------------------------------------------------------------------------------
 

@@ -142,7 +142,7 @@ def asarray(
 
 
 def array(
-    object: Any, /, dtype: Any = None, *, copy: bool | None = True, order: str | None = "K", subok: bool = False, ndmin: int = 0,
+    object: Any, dtype: Any = None, *, copy: bool | None = True, order: str | None = "K", subok: bool = False, ndmin: int = 0,
     ndmax: int = 0, like: Any = None, device: Any = None,
 ) -> VkArray:  # fmt: skip
     """A new array from whatever `asarray` takes.

@@ -63,9 +63,9 @@ _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
 def check_casting(x: VkArray, dtype: Any, casting: str, function: str = "astype") -> None:
-    """Raise TypeError unless `casting` allows to convert an array to a type."""
+    """Raise TypeError unless `casting` allows to convert an array to a type; complex numbers have no real values."""
     target = as_dtype(dtype, function)
-    if not can_cast(x._dtype, target, casting):
+    if not can_cast(x._dtype, target, casting) or (x._dtype.kind == "c" and target.kind not in "cb"):
         raise TypeError(f"{function}: {x._dtype} cannot be converted to {target} with casting={casting!r}.")
 
 
@@ -97,6 +97,10 @@ class finfo_object:
 
     iexp = property(lambda self: self.nexp)
 
+    def __repr__(self) -> str:
+        low, high = (f"{limit:.{self.precision + 2}g}" for limit in (self.min, self.max))
+        return f"finfo(resolution={self.resolution}, min={low}, max={high}, dtype={self.dtype})"
+
 
 @dataclass(frozen=True)
 class iinfo_object:
@@ -106,6 +110,9 @@ class iinfo_object:
     max: int
     min: int
     dtype: DType
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
 
 
 # Fraction bits and the largest exponent: every limit follows (IEEE 754-2019, section 3.4).

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
-from ..core import layout, promotion
+from ..core import dtypes, layout, promotion
 from ..core.array import ArrayLike, VkArray, check_supported, empty, operations
 from ..kernels import launch
 from ..kernels.planned import planned
@@ -36,21 +37,32 @@ def _zeros(shape: layout.Shape, like: VkArray) -> VkArray:
     )
 
 
+def _are_bools(x1: ArrayLike, x2: ArrayLike) -> bool:
+    return type(x1) is VkArray and type(x2) is VkArray and x1._dtype is x2._dtype is dtypes.bool_
+
+
+def _of_bools(function: Any, x1: VkArray, x2: VkArray, **options: Any) -> VkArray:
+    """A product of bools, joined by "or" of "and": whether there are any that are both true."""
+    return cast(function(cast(x1, dtypes.uint32), cast(x2, dtypes.uint32), **options), dtypes.bool_)
+
+
 @planned
 def matmul(x1: ArrayLike, x2: ArrayLike, /, out: VkArray | None = None) -> VkArray:
     """The matrix product of two arrays, or of two stacks of matrices; `x1 @ x2`.
 
-    Parameters: x1 (numeric) of shape (..., M, K) or (K,); x2 (numeric) of shape (..., K, N) or (K,); the leading
+    Parameters: x1 (numeric, or both bool) of shape (..., M, K) or (K,); x2 of shape (..., K, N) or (K,); the leading
     dimensions broadcast. A 1-dimensional x1 counts as one row, a 1-dimensional x2 as one column.
     Returns an array of the promoted type and of shape (..., M, N), without the dimension that was added.
     Raises ValueError for an array of 0 dimensions and for shapes that do not match, TypeError for other types.
     Integers wrap modulo 2^n. float16 and bfloat16 are summed in float32 and rounded once. The order of additions is
     fixed by the shapes and the kind of device, but a driver may fuse a multiplication with the addition after it, so
-    the last bits differ between devices.
+    the last bits differ between devices. bools are joined by "or" of "and".
     Standard: linear algebra functions, `matmul`.
     """
     if out is not None:
         return operations["write"]("matmul", out, matmul(x1, x2))
+    if _are_bools(x1, x2):
+        return _of_bools(matmul, x1, x2)
     x1, x2 = common_operands("matmul", x1, x2)
     first, second = x1._shape, x2._shape
     if not first or not second:
@@ -97,13 +109,15 @@ def matrix_transpose(x: ArrayLike, /) -> VkArray:
 def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> VkArray:
     """The dot products of vectors: the sum of conj(x1) * x2 over `axis`.
 
-    Parameters: x1, x2 (numeric), which broadcast but for `axis`, where their lengths are equal; axis, counted from the
-    end (-1 is the last dimension), of both arrays.
+    Parameters: x1, x2 (numeric, or both bool), which broadcast but for `axis`, where their lengths are equal; axis, counted from
+    the end (-1 is the last dimension), of both arrays.
     Returns an array of the promoted type without that dimension.
     Raises ValueError for lengths that differ, shapes that do not broadcast and arrays of 0 dimensions, IndexError for
     an axis outside [-N, -1], N the smaller number of dimensions, TypeError for other types.
     Standard: linear algebra functions, `vecdot`.
     """
+    if _are_bools(x1, x2):
+        return _of_bools(vecdot, x1, x2, axis=axis)
     x1, x2 = common_operands("vecdot", x1, x2)
     first, second = x1._shape, x2._shape
     rank = min(len(first), len(second))
@@ -141,12 +155,14 @@ def tensordot(
 ) -> VkArray:  # fmt: skip
     """The sum of products of two arrays over several dimensions.
 
-    Parameters: x1, x2 (numeric); axes, how many of the last dimensions of x1 and first of x2 are summed over (0 gives
+    Parameters: x1, x2 (numeric, or both bool); axes, how many of the last dimensions of x1 and first of x2 are summed over (0 gives
     the outer product), or two sequences: which of x1, and which of x2 in the same order. Their lengths are equal.
     Returns an array of the promoted type with the other dimensions of x1, then those of x2.
     Raises ValueError for lengths that differ and for repeated or unpaired axes, IndexError for an axis out of range,
     TypeError for other types. Standard: linear algebra functions, `tensordot`.
     """
+    if _are_bools(x1, x2):
+        return _of_bools(tensordot, x1, x2, axes=axes)
     x1, x2 = common_operands("tensordot", x1, x2)
     first, second = _contracted(x1, x2, axes)
     for one, other in zip(first, second, strict=True):
@@ -183,8 +199,7 @@ def _contracted(
             )
         return range(x1.ndim - count, x1.ndim), range(count)
     try:
-        first, second = axes
-        first, second = tuple(first), tuple(second)
+        first, second = ((one,) if hasattr(one, "__index__") else tuple(one) for one in axes)
     except (TypeError, ValueError):
         raise TypeError(
             f"tensordot: expected axes as an integer or as two sequences of integers, got {axes!r}."

@@ -76,10 +76,13 @@ def concat(
     """The arrays joined along an existing axis (flattened first for axis None), in their promoted dtype or in `dtype`.
 
     Parameters: arrays; axis; out (an array that takes the result); dtype; casting (what conversions to dtype are allowed).
-    Raises ValueError for no arrays or lengths that differ outside the axis, IndexError for an axis out of range.
+    Raises ValueError for no arrays or lengths that differ outside the axis, IndexError for an axis out of range, TypeError for
+    out beside dtype.
     Standard: manipulation functions, `concat`.
     """
-    parts = _arrays(arrays, "concat", dtype if out is None or dtype is not None else out.dtype, casting)
+    if out is not None and dtype is not None:
+        raise TypeError("concat: expected out or dtype, got both: the result has the dtype of out.")
+    parts = _arrays(arrays, "concat", dtype if out is None else out.dtype, casting)
     if axis is None:
         parts, axis = [reshape(part, (-1,)) for part in parts], 0
     first = parts[0]

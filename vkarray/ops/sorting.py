@@ -214,8 +214,15 @@ def _sort_by_digits(
         source, target, others = target, others, target
 
 
-def _last_axis(function: str, x: Any, axis: int | None, fields: None) -> tuple[VkArray, tuple[int, ...]]:
+_KINDS = "qhmsQHMS"  # of NumPy's sorts, by their first letters
+
+
+def _last_axis(
+    function: str, x: Any, axis: int | None, kind: str | None, fields: None
+) -> tuple[VkArray, tuple[int, ...]]:
     """A view of x with the axis last, and the order of its axes (which is its own inverse: two axes change places)."""
+    if kind is not None and kind[:1] not in tuple(_KINDS):
+        raise ValueError(f"{function}: expected kind 'quicksort', 'heapsort', 'mergesort' or 'stable', got {kind!r}.")
     if fields is not None:
         raise ValueError(f"{function}: order names fields of structured types, which vkarray does not have.")
     if axis is None:
@@ -236,10 +243,11 @@ def sort(
     Parameters: x (any dtype, at least 1 dimension); axis (None for the flattened array); descending. NaN comes last in both
     directions, -0 equals +0, complex numbers are ordered as by numpy.sort (real part first).
     Returns an array of the shape and dtype of x.
-    Raises TypeError for what is not an array, IndexError for an axis out of range, ValueError for a length of 2**32.
+    Raises TypeError for what is not an array, IndexError for an axis out of range, ValueError for another kind and a
+    length of 2**32.
     Method: radix sort, from the least significant digit. Standard: sorting functions, `sort`.
     """
-    moved, axes = _last_axis("sort", x, axis, order)
+    moved, axes = _last_axis("sort", x, axis, kind, order)
     values, _ = sorted_rows("sort", moved, descending, False)
     return launch.contiguous(values._permuted(axes))
 
@@ -253,10 +261,11 @@ def argsort(
 
     Parameters: x (any dtype, at least 1 dimension); axis (None for the flattened array); descending. The order is that of `sort`.
     Returns an array of the shape of x and the default integer dtype.
-    Raises TypeError for what is not an array, IndexError for an axis out of range, ValueError for a length of 2**32.
+    Raises TypeError for what is not an array, IndexError for an axis out of range, ValueError for another kind and a
+    length of 2**32.
     Method: radix sort, from the least significant digit. Standard: sorting functions, `argsort`.
     """
-    moved, axes = _last_axis("argsort", x, axis, order)
+    moved, axes = _last_axis("argsort", x, axis, kind, order)
     _, places = sorted_rows("argsort", moved, descending, True)
     assert places is not None
     return launch.contiguous(cast(places._permuted(axes), default_dtype("int", x._device)))

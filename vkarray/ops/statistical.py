@@ -98,6 +98,8 @@ def _varied(
 ) -> VkArray:  # fmt: skip
     """`var` or `std` with NumPy's options."""
     x = _in_type(x, dtype, made.name)
+    if correction is not None and ddof != 0:
+        raise ValueError(f"{made.name}: expected ddof or correction, got both.")
     correction = ddof if correction is None else correction
     if where is True and mean is None and x._dtype.kind != "c":
         result = _spread(made, x, axis, correction, keepdims)

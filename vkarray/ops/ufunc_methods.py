@@ -137,6 +137,9 @@ def reduceat(function: ufunc, array: ArrayLike, indices: Any, axis: int, dtype: 
     for start in starts:
         if not 0 <= start < x._shape[0]:
             raise IndexError(f"{function.__name__}.reduceat: index {start} is out of range for {x._shape[0]} elements.")
+    if not starts:
+        result = manipulation.moveaxis(reduce(function, x[:1], 0, None, None, True)[:0], 0, axis)
+        return result if out is None else write(function.__name__, out, result)
     ends = [*starts[1:], x._shape[0]]
     parts = [
         reduce(function, x[start:end], 0, None, None, False) if start < end else x[start, ...]

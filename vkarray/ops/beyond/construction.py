@@ -144,7 +144,13 @@ def constructed(
 
 
 def fromstring(
-    string: str, dtype: DType | None = None, count: int = -1, *, sep: str = "", like: Any = None, device: Any = None
+    string: str | bytes,
+    dtype: DType | None = None,
+    count: int = -1,
+    *,
+    sep: str = "",
+    like: Any = None,
+    device: Any = None,
 ) -> VkArray:
     """An array of 1 dimension out of numbers in a text.
 
@@ -156,7 +162,8 @@ def fromstring(
         raise ValueError("fromstring: expected a separator. For bytes use frombuffer.")
     target = creation.as_device(device)
     wanted = default_dtype("float", target) if dtype is None else as_dtype(dtype, "fromstring")
-    words = string.split(sep.strip() or None)
+    text = string if isinstance(string, str) else string.decode("latin-1")
+    words = text.split(sep.strip() or None)
     if words and not words[-1].strip():
         words.pop()  # a separator at the end
     number = {"f": float, "c": complex}.get(wanted.kind, int)

@@ -134,7 +134,7 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
     checked("bincount", x, None)
     if x.ndim != 1:
         raise ValueError(f"bincount: expected an array of 1 dimension, got shape {x._shape}. Use x.ravel().")
-    x = cast(x, dtypes.uint8) if x._dtype is dtypes.bool_ else x
+    x = cast(x, dtypes.uint8) if x._dtype is dtypes.bool_ or not x.size else x
     promotion.check_category("bincount", x._dtype, "integer")
     bins = minlength = layout.as_integer(minlength, "bincount", "minlength")
     if minlength < 0:

@@ -182,6 +182,8 @@ def _bounds(function: str, start: Any, stop: Any, dtype: Any) -> tuple[VkArray, 
     own = promotion.promote_all([floating(first), floating(last)])
     if plain:
         own = creation.default_dtype("complex" if own.kind == "c" else "float", first._device)
+    if dtype is not None and as_dtype(dtype, function).kind == "c":
+        own = promotion.promote(own, as_dtype(dtype, function))
     wide = promotion.promote(own, dtypes.float64) if is_supported(dtypes.float64, first._device) else own
     return cast(first, wide), cast(last, wide), own if dtype is None else as_dtype(dtype, function)
 

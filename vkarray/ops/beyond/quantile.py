@@ -15,7 +15,7 @@ from ...kernels.planned import planned
 from ...kernels.reductions import Axis, checked
 from ...kernels.rows import cast, check_array, check_operands
 from ...shaders.source import Variant
-from .. import creation
+from .. import creation, statistical
 from ..elementwise import ceil, floor, isnan, logical_not, logical_or, maximum, minimum
 from ..elementwise import round as rounded
 from ..indexing import take, take_along_axis
@@ -148,6 +148,11 @@ def _written(function: str, result: VkArray, out: VkArray | None) -> VkArray:
     return result if out is None else operations["write"](function, out, result)
 
 
+def _is_of_nothing(function: str, x: VkArray, axis: Axis) -> bool:
+    """Whether no elements are reduced."""
+    return not all(x._shape[axis] for axis in checked(function, x, axis))
+
+
 def _integers(x: VkArray) -> VkArray:
     """Bools as integers."""
     return cast(x, dtypes.uint8) if type(x) is VkArray and x._dtype is dtypes.bool_ else x
@@ -162,10 +167,12 @@ def median(
     Parameters: x (real numeric or bool); axis (None for all, an integer or a tuple); out; overwrite_input (accepted, and changes
     nothing); keepdims (keep the reduced axes, of length 1).
     Returns an array of the dtype of x, float64 for integers; NaN where there is a NaN.
-    Raises TypeError for other types, ValueError for no elements, IndexError for an axis out of range.
-    Method: radix sort.
+    NaN also of no elements. Raises TypeError for other types, IndexError for an axis out of range. Method: radix sort.
     """
-    rows = _sorted("median", _integers(x), axis, keepdims, True)
+    x = _integers(x)
+    if _is_of_nothing("median", x, axis):
+        return _written("median", statistical.mean(x, axis=axis, keepdims=keepdims), out)
+    rows = _sorted("median", x, axis, keepdims, True)
     ordered = rows.ordered
     count = ordered._shape[-1]
     low, high = ordered[..., (count - 1) // 2], ordered[..., count // 2]
@@ -210,7 +217,10 @@ def nanmedian(
     x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> VkArray:  # fmt: skip
     """`median` of the elements that are not NaN; NaN where none is. Parameters and errors as there."""
-    return _quantile("nanmedian", _integers(x), 0.5, 1.0, axis, out, "linear", keepdims, None, True)
+    x = _integers(x)
+    if _is_of_nothing("nanmedian", x, axis):
+        return _written("nanmedian", statistical.mean(x, axis=axis, keepdims=keepdims), out)
+    return _quantile("nanmedian", x, 0.5, 1.0, axis, out, "linear", keepdims, None, True)
 
 
 @planned
@@ -326,6 +336,9 @@ def weights_like(function: str, x: VkArray, weights: VkArray, axis: Axis) -> VkA
 def _weighted(ordered: VkArray, weights: VkArray, fractions: Sequence[float], skip: bool) -> VkArray:
     """The first elements at which the sum of the weights reaches the fraction of all."""
     weights = cast(weights, floating(weights))
+    total = float(statistical.sum(weights))
+    if not (bool(statistical.min(weights) >= 0) and 0 < total < math.inf):
+        raise ValueError("quantile: expected weights of 0 or more that are finite and not all 0.")
     if skip and ordered._dtype.kind == "f":
         weights = where(isnan(ordered), 0.0, weights)
     sums = cumulative_sum(weights, axis=-1)

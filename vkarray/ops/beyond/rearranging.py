@@ -29,7 +29,7 @@ from .splitting import along
 def _places(function: str, obj: Any, x: VkArray, length: int) -> tuple[VkArray, bool]:
     """Places along an axis as an array, and whether it is a mask. Raises ValueError for more than 1 dimension."""
     places = indices_of(function, list(range(*obj.indices(length))) if isinstance(obj, slice) else obj, x)
-    if places.ndim > 1:
+    if places.ndim > 1 and function == "insert":
         raise ValueError(f"{function}: expected places of 1 dimension, got shape {places._shape}.")
     return places, _is_mask(obj)
 
@@ -130,7 +130,7 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> VkArray:
         places, is_mask = _places("delete", obj, x, length)
         if is_mask and places._shape != (length,):
             raise ValueError(f"delete: expected a mask of length {length}, got shape {places._shape}.")
-        kept[cast(places, bool_) if is_mask else places] = False
+        kept[cast(places, bool_) if is_mask else reshape(places, (-1,))] = False
     return take(x, coordinates(kept)[0], axis=axis)
 
 

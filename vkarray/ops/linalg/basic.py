@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core import layout, promotion
+from ...core import dtypes, layout, promotion
 from ...core.array import ArrayLike, VkArray, empty
 from ...core.dtypes import DType
 from ...errors import LinAlgError
@@ -119,7 +119,8 @@ def matrix_power(x: ArrayLike, /, n: int) -> VkArray:
     matrix and negative n. Method: repeated squaring. Standard: linear algebra functions, `matrix_power`.
     """
     x = _matrix("matrix_power", x)
-    promotion.check_category("matrix_power", x._dtype, "numeric")
+    if x._dtype is not dtypes.bool_:
+        promotion.check_category("matrix_power", x._dtype, "numeric")
     if x._shape[-1] != x._shape[-2]:
         raise LinAlgError(f"matrix_power: expected square matrices, shape (..., M, M); got shape {x.shape}.")
     exponent = layout.as_integer(n, "matrix_power", "n")

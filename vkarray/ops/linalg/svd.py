@@ -116,6 +116,8 @@ def pinv(
     Returns an array of shape (..., N, M). Raises what `svd` raises. Method: from the singular value decomposition.
     Standard: linear algebra extension, `pinv`.
     """
+    if rcond is not None and rtol is not None:
+        raise ValueError("pinv: expected rcond or rtol, got both.")
     x = matrices("pinv", x)
     *stack, m, n = x._shape
     if 0 in x._shape:
