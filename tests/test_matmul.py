@@ -466,7 +466,6 @@ def array(*shape: int, dtype=vx.float32) -> vx.VkArray:
          "matmul: expected arrays of at least 1 dimension, got shapes () and (3,). Use * to scale an array."),
         (lambda: array(3) @ 2.0, TypeError,
          "matmul: expected two arrays, got the Python scalar 2.0. Use * to scale an array."),
-        (lambda: vx.matmul(array(3, dtype=vx.bool), array(3, dtype=vx.bool)), TypeError, "matmul: expected numeric ("),
         (lambda: vx.vecdot(array(3), array(4)), ValueError,
          "vecdot: shapes (3,) and (4,) do not match: the lengths 3 and 4 in dimension -1 differ."),
         (lambda: vx.vecdot(array(2, 3), array(3), axis=-2), IndexError,
