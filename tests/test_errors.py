@@ -52,7 +52,7 @@ ERRORS = {
     # operands
     "vx.add(MATRIX, vx.ones((2,)))": (
         ValueError,
-        "add: shapes (2, 3) and (2,) do not broadcast: the lengths 3 and 2 differ in dimension -1 and neither is 1. "
+        "add: shapes (2, 3) and (2,) could not be broadcast together: the lengths 3 and 2 differ in dimension -1 and neither is 1. "
         "Reshape or slice one of the operands.",
     ),
     "MATRIX + np.ones(3)": (

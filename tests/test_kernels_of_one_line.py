@@ -362,7 +362,7 @@ def test_letters_take_types_from_arrays():
         "a float for integers": (("float32", 2.5, "int32"), TypeError, "typed: the parameter T y takes int32, got a Python float"),
         "a huge number": (("float32", 2**31, "int32"), OverflowError, "typed: y: the Python integer 2147483648 is out of bounds"),
         "no shape": ((1.0, 2.0), ValueError, "typed: no array says how many elements"),
-        "shapes": (((3, "float32"), (4, "float32")), ValueError, r"typed: shapes \(3,\) and \(4,\) do not broadcast"),
+        "shapes": (((3, "float32"), (4, "float32")), ValueError, r"typed: shapes \(3,\) and \(4,\) could not be broadcast"),
     }.values(),
 )  # fmt: skip
 def test_arguments_that_do_not_fit(arguments, error, message):

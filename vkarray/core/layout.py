@@ -57,8 +57,8 @@ def broadcast_shapes(shapes: Sequence[Shape], function: str) -> Shape:
                 if result[axis] not in (1, length):
                     listed = " and ".join(map(str, shapes))
                     raise ValueError(
-                        f"{function}: shapes {listed} do not broadcast: the lengths {result[axis]} and {length} differ "
-                        f"in dimension {axis - rank} and neither is 1. Reshape or slice one of the operands."
+                        f"{function}: shapes {listed} could not be broadcast together: the lengths {result[axis]} and "
+                        f"{length} differ in dimension {axis - rank} and neither is 1. Reshape or slice one of the operands."
                     )
                 result[axis] = length
     return tuple(result)
