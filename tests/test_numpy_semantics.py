@@ -38,6 +38,8 @@ PROGRAMS = {
     "same kind of integers in place": "a = np.ones(2, np.int32); a += np.arange(2); result = a",
     "bool and bool": "a = np.array([True, False]); result = [a + a, a * a, a ** a, a // np.array([True, True]), abs(a), a & a]",
     "integers beyond a type": "a = np.array([0, 255], np.uint8); result = [np.less(a, 300), a > -1, 2**70 != a]",
+    "a progression that wraps": "result = [np.arange(260, dtype=np.uint8), np.arange(2, -2, -1, dtype=np.uint8)]",
+    "unsafe sums of products": "result = np.einsum('ij->i', np.full((2, 3), 2.7), out=np.zeros(2, np.int32), casting='unsafe')",
     "bounds beyond a type": "result = np.clip(np.array([0, 255], np.uint8), -5, 300)",
     "int64 beside uint64": "a = np.array([-1, 0, 2**60], np.int64); b = np.array([2**60 + 1, 0, 2**60], np.uint64)\n"
     "result = [a < b, a <= b, a == b, b > a, b >= a, b != a]",
@@ -141,6 +143,9 @@ REFUSED = {
     "ragged": (ValueError, "np.array([[1], [2, 3]])"),
     "an axis out of range": (ValueError, "np.ones(2).sum(axis=1)"),
     "an index of an axis out of range": (IndexError, "np.ones(2).sum(axis=1)"),
+    "a progression beyond its type": (OverflowError, "np.arange(300, 302, dtype=np.uint8)"),
+    "complex labels": (TypeError, "np.einsum(np.ones(2), [0j])"),
+    "real parts by force": (TypeError, "np.einsum('i', np.asarray([1j]), out=np.ones(1))"),
     "a larger array for a sum": (ValueError, "np.sum(np.ones((2, 3)), axis=0, out=np.empty((2, 3)))"),
     "an array for places beside their type": (
         TypeError,

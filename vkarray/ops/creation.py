@@ -381,7 +381,8 @@ def arange(
     """Evenly spaced values: start + i * step for ceil((stop - start) / step) values of i; 0 to start without stop.
 
     Parameters: start, stop, step (numbers); dtype (default: int64 for integers, int32 where the device has no int64,
-    else float32). Returns a one-dimensional array. Raises ValueError for step 0, OverflowError for a value beyond dtype.
+    else float32). Returns a one-dimensional array; integers beyond dtype wrap.
+    Raises ValueError for step 0, OverflowError where one of the first two integers is beyond dtype.
     Standard: creation functions, `arange`.
     """
     if start is None and stop is None:
@@ -402,7 +403,7 @@ def arange(
         raise TypeError(f"arange: expected a numeric dtype, got {wanted}.")
     if integral:
         count = max(int(-((first - last) // step)), 0)
-        for value in (first, first + (count - 1) * step) if count else ():
+        for value in (first, first + step)[:count]:  # later ones wrap, as in NumPy
             promotion.check_scalar_range("arange", int(value), wanted)
     else:
         count = _count_of_steps(first, last, step)

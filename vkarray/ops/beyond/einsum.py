@@ -67,7 +67,9 @@ def einsum(
     else:
         promotion.check_category("einsum", wanted, "numeric")
         result = _contracted([cast(array, wanted) for array in arrays], inputs, output)
-    return result if out is None else operations["write"]("einsum", out, result)
+    if out is None:
+        return result
+    return operations["write"]("einsum", out, result, casting="same_kind" if casting == "safe" else casting)
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:
