@@ -135,7 +135,9 @@ def same(expected: Any, found: Any) -> str:
     if isinstance(expected, Raised) or isinstance(found, Raised):
         if not isinstance(expected, Raised) or not isinstance(found, Raised):
             return f"expected {expected!r}, found {found!r}"
-        alike = isinstance(expected.error, type(found.error)) or isinstance(found.error, type(expected.error))
+        wanted = type(expected.error)
+        wanted = vx.exceptions.AxisError if wanted is np.exceptions.AxisError else wanted
+        alike = issubclass(wanted, type(found.error)) or isinstance(found.error, wanted)
         return "" if alike else f"expected {expected.error!r}, raised {found.error!r}"
     if isinstance(expected, (tuple, list)):
         if type(found) is not type(expected) or len(found) != len(expected):
