@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,36 @@ FILES = {
     "linalg": "test_linalg",
     "fft": "test_helper test_pocketfft",
 }  # fmt: skip
+# Why a test failed, by the text of the error: the first pattern that is found.
+CLASSES = (
+    ("subclasses, and objects that stand for arrays",
+     r"got (<class ')?[\w.]*(<locals>|[Ss]ubclass|[Mm]atrix|MaskedArray)|as out, got A\.|"
+     r"'(matrix|ma|asmatrix|memmap|recarray|chararray|rec|view|__array_wrap__|__array_finalize__)'"),
+    ("types that devices lack: objects, strings, dates, structures, long double, other byte orders",
+     r"expected a data type|expected numbers, got|no dtype for NumPy|'(longdouble|clongdouble|void|object_|str_|bytes_|datetime64|"
+     r"timedelta64|isnat|longcomplex)'|newbyteorder|fit any integer dtype|no integer type holds|got (None|'')|got <.* object at|"
+     r"fractions\.Fraction|decimal\.Decimal|'metadata'|_rational_tests"),
+    ("NumPy's C, its buffers and its memory",
+     r"bytes-like object|vkarray has no function of that name|SystemError|must be numpy\.ndarray|test needs ndarray|"
+     r"always be written to|beginning of the memory|'(_?ctypes|data|__array_struct__|PZERO|BUFSIZE|lapack_lite|nditer|"
+     r"_resolve_dtypes_and_context|_get_strided_loop|resolve_dtypes|setbufsize|getbufsize|get_handler_name|flagsobj)'|"
+     r"buffers.* argument|MemoryError|OutOfMemory"),
+    ("floating-point errors, of which devices do not tell", r"devices do not tell|DID NOT WARN|Items are not equal:\s*ACTUAL: 0"),
+    ("other words of an error", r"Regex pattern did not match|^AssertionError: \".*\" does not match \""),
+    ("NumPy's arrays beside vkarray's", r"got (a |an )?(vkarray array and a )?(numpy\.)?ndarray|Convert it with vkarray\.asarray"),
+    ("more than 30 seconds on a processor", r"TimeoutError"),
+    ("another name that vkarray does not have", r"AttributeError: .*has no attribute"),
+    ("a type of numbers that a function does not take", r"TypeError: \w+: expected"),
+    ("a parameter that is not there", r"TypeError: .*(unexpected keyword|positional argument|positional-only)"),
+    ("no error where NumPy has one", r"DID NOT RAISE|not raised"),
+    ("arrays of 0 dimensions where NumPy has scalars",
+     r"^AssertionError.*(ACTUAL: <class 'vkarray|\n.*(isinstance\(|type\())"),
+    ("the order in memory, and which arrays share it",
+     r"^AssertionError.*\n.*(flags|strides|contiguous|fortran|\.base|owndata|shar|order|persist|refcount|sizeof| is (not )?\w)"),
+    ("signatures and documentation", r"^AssertionError.*\n.*(sig|__doc__|__text_signature__|Signature)"),
+    ("other values, types or texts", r"^AssertionError"),
+    ("another error than NumPy's", ""),
+)  # fmt: skip
 ALL = [f"{folder}/tests/{name}.py" for folder, names in FILES.items() for name in names.split()]
 
 
@@ -53,6 +84,12 @@ def run(file: str, *options: str) -> list[dict[str, Any]]:
     return [line for line in every if "passed" in line]
 
 
+def class_of(result: dict[str, Any]) -> str:
+    """The class of a failure, by the error and, on a line of its own, the statement of the test."""
+    text = f"{' '.join(result['error'].split())}\n{result['statement']}"
+    return next(name for name, pattern in CLASSES if re.search(pattern, text))
+
+
 def share(results: list[dict[str, Any]]) -> str:
     passed = sum(result["passed"] for result in results)
     return f"{passed} of {len(results)} ({passed / max(len(results), 1):.0%})"
@@ -72,11 +109,11 @@ def page(results: dict[str, list[dict[str, Any]]]) -> str:
         "| --- | --- | --- |",
     ]
     for file, one in results.items():
-        classes = collections.Counter(result["class"] for result in one if not result["passed"])
+        classes = collections.Counter(class_of(result) for result in one if not result["passed"])
         why = "; ".join(f"{name} ({count})" for name, count in classes.most_common(2))
         lines.append(f"| `numpy/{file}` | {share(one)} | {why} |")
     lines += ["", "| Why tests fail | Tests |", "| --- | --- |"]
-    classes = collections.Counter(result["class"] for result in every if not result["passed"])
+    classes = collections.Counter(class_of(result) for result in every if not result["passed"])
     lines += [f"| {name} | {count} |" for name, count in classes.most_common()]
     return "\n".join(lines) + "\n"
 

@@ -199,7 +199,7 @@ def _contracted(
             )
         return range(x1.ndim - count, x1.ndim), range(count)
     try:
-        first, second = ((one,) if hasattr(one, "__index__") else tuple(one) for one in axes)
+        first, second = (layout.as_integers(one, "tensordot", "axes") for one in axes)
     except (TypeError, ValueError):
         raise TypeError(
             f"tensordot: expected axes as an integer or as two sequences of integers, got {axes!r}."

@@ -1,0 +1,30 @@
+"""A few of SciPy's and scikit-learn's own tests pass with vkarray; `array_api_suites/run.py` runs them all."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from reference import supported
+
+import vkarray as vx
+
+
+@pytest.mark.parametrize(
+    ("file", "count"), [("scipy/fft/tests/test_helper.py", 21), ("sklearn/utils/tests/test_optimize.py", 2)]
+)
+def test_a_file_of_tests(file: str, count: int, tmp_path, monkeypatch) -> None:
+    if not supported([vx.float64]):
+        pytest.skip("the device has no shaderFloat64, and these tests compute in float64")
+    specification = importlib.util.spec_from_file_location(
+        "array_api_suites_run", Path(__file__).parent / "array_api_suites" / "run.py"
+    )
+    run = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(run)
+    if not (run.PACKAGES / file).exists():
+        pytest.skip("this library came without its tests")
+    monkeypatch.setattr(run, "RESULTS", tmp_path)
+    run.run(file, "vkarray")
+    found = run.results(file, "vkarray")
+    assert run.share(found) == f"{count} of {count}", found
