@@ -199,7 +199,7 @@ ERRORS = {
         IndexError, "getitem: too many indices: the key indexes 2 dimensions, the array has 1.",
     ),
     "MATRIX[1.5]": (
-        TypeError,
+        IndexError,
         "getitem: an index must be an integer, a slice, `...`, None, or an array (or list) of integers or bools, got "
         "float (1.5).",
     ),

@@ -391,10 +391,10 @@ BAD_KEYS = [
     ((Ellipsis, Ellipsis), IndexError, "getitem: a key may contain only one ellipsis (`...`), this one has more."),
     (3, IndexError, "getitem: index 3 is out of bounds for axis 0 of length 3; expected -3 to 2."),
     ((0, -5), IndexError, "getitem: index -5 is out of bounds for axis 1 of length 4; expected -4 to 3."),
-    (1.0, TypeError, "getitem: an index must be an integer, a slice, `...`, None, or an array (or list) of integers or bools, "
+    (1.0, IndexError, "getitem: an index must be an integer, a slice, `...`, None, or an array (or list) of integers or bools, "
                      "got float (1.0)."),
-    ("a", TypeError, "got str ('a')."),
-    ([1.5], TypeError, "getitem: an index array must hold integers or bools, got float32. Convert it with astype."),
+    ("a", IndexError, "got str ('a')."),
+    ([1.5], IndexError, "getitem: an index array must hold integers or bools, got float32. Convert it with astype."),
     ([True, False], IndexError, "getitem: a mask of shape (2,) does not fit the dimensions it indexes, which have shape (3,) "
                                 "(from axis 0 of an array of shape (3, 4))."),
     (([0, 1], [0, 1, 2]), IndexError, "getitem: the index arrays have shapes (2,) and (3,), which do not broadcast together."),

@@ -35,7 +35,7 @@ _TAKE, _TAKE_ALONG_AXIS = IndexRule("take"), IndexRule("take_along_axis")
 
 def _entries(key: Any, x: VkArray, function: str) -> list[Any]:
     """A key as a list of integers, slices, None and `Advanced`, one or none for each dimension of x."""
-    items = key if type(key) is tuple else (key,)
+    items = key if isinstance(key, tuple) else (key,)
     return expand([_entry(item, x, function) for item in items], x.ndim, function)
 
 
@@ -54,13 +54,15 @@ def _entry(item: Any, x: VkArray, function: str) -> Any:
         elif hasattr(item, "__index__"):
             return item.__index__()
         else:
-            raise TypeError(
+            raise IndexError(
                 f"{function}: an index must be an integer, a slice, `...`, None, or an array (or list) of integers or "
                 f"bools, got {type(item).__name__} ({item!r:.60})."
             )
     dtype = item._dtype
     if dtype not in CATEGORIES["integer or boolean"]:
-        raise TypeError(f"{function}: an index array must hold integers or bools, got {dtype}. Convert it with astype.")
+        raise IndexError(
+            f"{function}: an index array must hold integers or bools, got {dtype}. Convert it with astype."
+        )
     if item._device is not x._device:
         raise ValueError(
             f"{function}: the index array is on the device {item._device}, the array on {x._device}. "
@@ -192,8 +194,9 @@ def getitem(x: VkArray, key: Any, /, *, rule: IndexRule = GETITEM) -> VkArray:
     Index arrays (integer arrays, lists) broadcast against each other and select element by element; a mask (bool array)
     stands for the indices of its true elements. Their dimensions come where they stand in the key, or first when a
     slice, `...` or None separates them, as in NumPy. A mask makes the host wait for the number of its true elements.
-    Raises IndexError for too many indices, a mask of another shape and an index out of range (for index arrays at the
-    next read of a value), TypeError for any other key. `rule` is for those who index in the name of another function.
+    Raises IndexError for too many indices, a mask of another shape, an index out of range (for index arrays at the next
+    read of a value) and what is no index, TypeError for a slice of other numbers than integers. `rule` is for those who index
+    in the name of another function.
     Standard: array object, `__getitem__`.
     """
     if type(key) is int and x._shape:
