@@ -271,6 +271,7 @@ def test_an_error_is_told_at_the_next_read_and_once(read):
     assert caught.value
 
 
+@pytest.mark.usefixtures("told_later")
 def test_wrong_values_write_nowhere_else():
     memory = torch.zeros(64, device=DEVICE)
     target = memory[16:20]
