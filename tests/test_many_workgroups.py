@@ -1,4 +1,4 @@
-"""Functions outside the registries of rows and reductions on a million elements and more, which take many workgroups.
+"""Functions outside the registries of rows and reductions on a million elements, and 4,000 matrices: on many workgroups.
 
 A line of the tables calls vkarray and NumPy alike. What moves or counts elements is compared exactly, sums of products
 with float64 results within the bound of their method, and matrices by backward errors in units of n eps.
@@ -28,7 +28,7 @@ def host() -> types.SimpleNamespace:
     generator = np.random.default_rng(0)
     x = generator.standard_normal(COUNT).astype(np.float32)
     y = generator.standard_normal(COUNT).astype(np.float32)
-    square = generator.standard_normal((16000, 8, 8)).astype(np.float32)
+    square = generator.standard_normal((4000, 8, 8)).astype(np.float32)
     return types.SimpleNamespace(
         x=x, y=y, factors=(1 + x * np.float32(0.01)).reshape(ROWS_COUNT, COLUMNS_COUNT),
         a=x.reshape(ROWS_COUNT, COLUMNS_COUNT), b=y.reshape(ROWS_COUNT, COLUMNS_COUNT),
@@ -175,7 +175,7 @@ def symmetric_parts(a, values, vectors):
     return vectors @ diagonals(values) @ transposed(vectors) - a
 
 
-# Stacks of 16,000 matrices of order 8: what has to vanish, beside which size. Each takes the result in float64.
+# Stacks of 4,000 matrices of order 8: what has to vanish, beside which size. Each takes the result in float64.
 MATRICES = {
     "linalg.cholesky": ("definite", lambda a, lower: lower @ transposed(lower) - a),
     "linalg.eig": ("square", lambda a, values, vectors: a @ vectors - vectors * values[:, None, :]),
