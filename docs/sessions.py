@@ -10,6 +10,7 @@ import functools
 import inspect
 import io
 import itertools
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -50,7 +51,12 @@ def _statements(code: str) -> Iterator[str]:
 
 
 def run(code: str) -> str:
-    """A session in the interpreter: each statement behind its prompt, and what it printed or gave."""
+    """A session in the interpreter: each statement behind its prompt, and what it printed or gave. Its files are removed."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        return _shown(code)
+
+
+def _shown(code: str) -> str:
     names: dict[str, Any] = {"vx": vx, "np": np}
     shown: list[str] = []
     for statement in _statements(code):
