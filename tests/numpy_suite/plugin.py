@@ -115,6 +115,8 @@ def exchange(module: types.ModuleType, functions: dict[int, Any]) -> set[str]:
             for attribute, one in list(vars(value).items()):
                 if type(one) in (numpy.ndarray, list, tuple, dict):
                     setattr(value, attribute, data(one, module.__name__, functions))
+                elif id(one) in functions:
+                    setattr(value, attribute, staticmethod(functions[id(one)]))
         else:
             setattr(module, name, data(value, module.__name__, functions))
     return names
@@ -190,7 +192,7 @@ class Suite:
             line = {
                 "test": item.nodeid,
                 "passed": report.passed,
-                "error": text[:600],
+                "error": text if len(text) < 600 else f"{text[:300]} ... {text[-300:]}",
                 "statement": statement(item, error),
             }
             print(json.dumps(line), file=self.file, flush=True)
