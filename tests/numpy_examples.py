@@ -48,7 +48,7 @@ REASONS = {
         "isreal isrealobj issubdtype lexsort load loadtxt mean ndarray.copy ndarray.fill ndarray.sort ndarray.view outer "
         "promote_types shape tensordot unique zeros linalg.cholesky linalg.outer linalg.tensordot",
     "memory is in C's order and that of the device, can always be written to, and views do not know what they are of":
-        "ascontiguousarray asfortranarray atleast_2d isfortran ravel require ndarray ndarray.base ndarray.byteswap ndarray.resize "
+        "ascontiguousarray asfortranarray atleast_2d isfortran ravel require ndarray.base ndarray.byteswap ndarray.resize "
         "ndarray.setflags",
     "random numbers are other ones": "corrcoef random.default_rng ndarray.item",
     "elements are arrays of 0 dimensions, types and classes have their own names":
