@@ -26,6 +26,13 @@ FUNCTIONS = plan_cases.functions()
 DTYPES = (vx.float32, vx.int32, vx.complex64, vx.bool, vx.float16, vx.float64, vx.uint8, vx.bfloat16, vx.int64)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_objects() -> None:
+    """What is there by now is no token of these calls: looking for those passes over it."""
+    gc.collect()
+    gc.freeze()
+
+
 def seen(value: Any, bases: list[vx.VkArray], undefined: bool) -> Any:
     """All that a caller can see of a result; of an array also of which argument it is a view."""
     if isinstance(value, (tuple, list)):
