@@ -11,7 +11,7 @@ import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _vk, configuration
 from ..core import dtypes, layout
@@ -31,12 +31,12 @@ _VECTOR_BYTES = 16
 # The flat template: invocations of a workgroup, packs of an invocation, packs where the expression is short, calling no library,
 # and where besides all elements have one size, of a word at least. CPU drivers run both sides of every branch, so there one
 # dispatch handles what fills whole workgroups, and another the rest, all of it below _FEW elements.
-_FLAT = {"gpu": (128, 2, 2, 1), "cpu": (512, 2, 4, 4)}
+FLAT = {"gpu": (128, 2, 2, 1), "cpu": (512, 2, 4, 4)}
 _AS_SHORT = {"gpu": {("vx_exp(a)", dtypes.float32)}, "cpu": set()}  # calls that are, and their types
 _FEW = 1 << 14
 # The strided template: invocations of a workgroup, elements of an invocation, as many of these as fit into shared memory, of
 # which each device has 16 KiB at least and a tile takes 5 / 4 elements for one.
-_INVOCATIONS = {"gpu": 128, "cpu": WORKGROUP_SIZE}
+INVOCATIONS = {"gpu": 128, "cpu": WORKGROUP_SIZE}
 _ELEMENTS = {"gpu": (4, 2, 1), "cpu": (1,)}
 _TILE_BYTES = 16384 * 4 // 5
 # What devices have whose flat kernels read texels. Without pairs of words stores take so long that reads count for little.
@@ -109,7 +109,7 @@ def feature_defines(operands: Sequence[DType], device: _vk.Device) -> Defines:
     return tuple(defines)
 
 
-def _pack_defines(
+def pack_defines(
     name: str, dtype: DType, vector: int, itemsize: int, device: _vk.Device, as_texels: bool
 ) -> Defines:  # fmt: skip
     """How the flat template moves `vector` elements at once: as pairs of words, or words, that hold several elements."""
@@ -181,7 +181,7 @@ class Operation:
         if self.indexed:
             defines.append(("INDEXED", "1"))
         if flat:
-            vector = _vector([storage_itemsize(dtype, device) for dtype in operands])
+            vector = vector_of([storage_itemsize(dtype, device) for dtype in operands])
             defines += [("FLAT", "1"), ("VECTOR", str(vector))]
         elif 0 < len(self.inputs) <= walk.TURNABLE:
             defines.append(("TURNABLE", "1"))
@@ -190,7 +190,7 @@ class Operation:
             defines += operand_defines(name, dtype)
             if flat:
                 itemsize = storage_itemsize(dtype, device)
-                defines += _pack_defines(name, dtype, vector, itemsize, device, number in as_texels)
+                defines += pack_defines(name, dtype, vector, itemsize, device, number in as_texels)
             elif number < len(self.inputs):
                 # Drivers disagree about bool in shared memory.
                 defines.append((f"{name}_TILE", "uint" if dtype is dtypes.bool_ else f"COMPUTE_{dtype.name}"))
@@ -221,7 +221,7 @@ class Operation:
         """The kernels, bytes per element of each operand, and elements of a pack or the setting of walks."""
         itemsizes = tuple(storage_itemsize(dtype, device) for dtype in (*self.inputs, *self.results))
         if flat:
-            entry: tuple = (_Flat(self, device), itemsizes, _vector(itemsizes))
+            entry: tuple = (_Flat(self, device), itemsizes, vector_of(itemsizes))
         else:
             setting = self.walk_setting(device)
             entry = (_Modes(self.variant(device, flat), device, setting), itemsizes, setting)
@@ -233,7 +233,7 @@ class Operation:
         computed = sum(max(dtype.itemsize, 4) for dtype in self.inputs) if len(self.inputs) <= walk.TURNABLE else 0
         operands = (*self.inputs, *self.results)
         kind = device.limits.kind
-        invocations = invocations_of_group(device.limits, _INVOCATIONS[kind])
+        invocations = invocations_of_group(device.limits, INVOCATIONS[kind])
         room = _TILE_BYTES // invocations
         return walk.Setting(
             invocations=invocations,
@@ -245,7 +245,7 @@ class Operation:
         )
 
 
-def _vector(itemsizes: Sequence[int]) -> int:
+def vector_of(itemsizes: Sequence[int]) -> int:
     """The elements of a pack of operands of these sizes."""
     return max(1, _VECTOR_BYTES // max(itemsizes, default=_VECTOR_BYTES))
 
@@ -257,7 +257,7 @@ class _Flat(dict[tuple[str, int, int], "_vk.Kernel"]):
     def __init__(self, operation: Operation, device: _vk.Device) -> None:
         super().__init__()
         self.operation, self.device, self.kind = operation, device, device.limits.kind
-        invocations, *packs = _FLAT[self.kind]
+        invocations, *packs = FLAT[self.kind]
         self.invocations = invocations_of_group(device.limits, invocations)
         short = operation.library is None or (operation.expression, operation.compute) in _AS_SHORT[self.kind]
         sizes = {storage_itemsize(dtype, device) for dtype in (*operation.inputs, *operation.results)}
@@ -272,22 +272,35 @@ class _Flat(dict[tuple[str, int, int], "_vk.Kernel"]):
         made = self[key] = kernel(variant, self.device, self.invocations, tuple(enumerate(map(int, values), 1)))
         return made
 
-    def parts(self, count: int, vector: int) -> Iterator[tuple[str, tuple[int, int, int], int, int]]:
-        """(part, workgroups, first element, last one + 1) of the dispatches for `count` elements."""
-        limits, group = self.device.limits, self.invocations
-        block = group * self.packs * vector
-        if self.kind == "gpu":
-            yield "any", groups_for(-(-count // (self.packs * vector)), limits, group), 0, count
-            return
-        whole = count - count % block if count >= _FEW else 0
-        row = limits.max_workgroup_count[0]
-        rows, last = divmod(whole // block, row)
-        if rows:
-            yield "whole", (row, rows, 1), 0, whole
-        if last:
-            yield "whole", (last, 1, 1), rows * row * block, whole
-        if whole < count:
-            yield "single", groups_for(count - whole, limits, group), whole, count
+    def parts(self, count: int, vector: int) -> Iterator[FlatPart]:
+        """The dispatches for `count` elements."""
+        return flat_parts(self.device.limits, self.invocations, self.packs, count, vector)
+
+
+class FlatPart(NamedTuple):
+    """A dispatch of a flat kernel: which part of the array, in how many workgroups, from the first element to before the last."""
+
+    part: str
+    groups: tuple[int, int, int]
+    first: int
+    end: int
+
+
+def flat_parts(limits: _vk.Limits, group: int, packs: int, count: int, vector: int) -> Iterator[FlatPart]:
+    """The dispatches of a flat kernel of `group` invocations, of `packs` packs of `vector` elements each, for `count` elements."""
+    block = group * packs * vector
+    if limits.kind == "gpu":
+        yield FlatPart("any", groups_for(-(-count // (packs * vector)), limits, group), 0, count)
+        return
+    whole = count - count % block if count >= _FEW else 0
+    row = limits.max_workgroup_count[0]
+    rows, last = divmod(whole // block, row)
+    if rows:
+        yield FlatPart("whole", (row, rows, 1), 0, whole)
+    if last:
+        yield FlatPart("whole", (last, 1, 1), rows * row * block, whole)
+    if whole < count:
+        yield FlatPart("single", groups_for(count - whole, limits, group), whole, count)
 
 
 class _Modes(dict[tuple[bool, bool, int], "_vk.Kernel"]):

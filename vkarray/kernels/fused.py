@@ -1,0 +1,325 @@
+"""Elementwise kernels of several operations: functions of compiled kernels, linked into one that computes all of them at once.
+
+An `Expression` says what is computed for each element. Each of its steps is an operation of the library: the function that the
+operation's own kernel calls, brought along with its decorations, so the results are the same bits. No compiler is needed.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..core import dtypes, layout
+from ..core.array import VkArray, is_supported, storage_itemsize
+from ..core.dtypes import DType
+from ..shaders import link
+from ..shaders.source import Variant, spirv
+from . import launch, walk
+from .dispatch import Number, dispatch, pointer
+from .launch import Operation
+from .scalars import Scalar
+
+if TYPE_CHECKING:
+    from .launch import Device
+
+INPUTS, RESULTS, STEPS = 24, 8, 96  # at most; the first two are those of glsl/fused.comp
+_PACKS = {"gpu": 1, "cpu": 4}
+# What is stored is shorter than what is computed with: a value that is used on is what memory would have held.
+_NARROW = frozenset(
+    (dtypes.float16, dtypes.bfloat16, dtypes.int8, dtypes.int16, dtypes.uint8, dtypes.uint16)
+)  # fmt: skip
+_NOTHING = Number(0, "Q")
+
+
+class Index(NamedTuple):
+    """An input without memory: the number of an element, which begins with `origin` and goes on by strides."""
+
+    strides: layout.Strides
+    origin: int
+
+
+class Input(NamedTuple):
+    """How an input comes: from "memory", as "one" element for all, "immediate" as a number, or as the "index" of the element."""
+
+    kind: str
+    dtype: DType
+
+
+class Step(NamedTuple):
+    """An operation on values: those of the inputs first, then those of the steps before."""
+
+    operation: Operation
+    operands: tuple[int, ...]
+
+
+class Expression(NamedTuple):
+    """What is computed for each element, and which values of which types are results."""
+
+    inputs: tuple[DType, ...]
+    steps: tuple[Step, ...]
+    results: tuple[tuple[int, DType], ...]
+
+    @property
+    def label(self) -> str:
+        """The names of its operations."""
+        names = [step.operation.label.partition(" ")[0] for step in self.steps]
+        return f"fused {' '.join(names[:8])}{' ...' * (len(names) > 8)}"
+
+
+@functools.cache
+def access_variant(dtype: DType, vector: int, device: Device) -> Variant:
+    """The shader with the functions that read and write elements of a type, and packs of so many."""
+    itemsize = storage_itemsize(dtype, device)
+    defines = [("VECTOR", str(vector)), *launch.operand_defines("A", dtype)]
+    defines += launch.pack_defines("A", dtype, vector, itemsize, device, False)
+    defines += launch.feature_defines((dtype,), device)
+    return Variant("access", tuple(defines), f"access to {dtype} by {vector}")
+
+
+def shell_variant(flat: bool) -> Variant:
+    """The shader that functions are linked into."""
+    return Variant("fused", (("FLAT", "1"),) if flat else (), f"fused ({'flat' if flat else 'strided'})")
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """All shaders that linking takes besides those of operations, for the archive."""
+    yield from map(shell_variant, (False, True))
+    kept = [dtype for dtype in dtypes.DTYPES.values() if is_supported(dtype, device)]
+    for dtype, vector in itertools.product(kept, (1, 2, 4, 8, 16)):
+        if vector * storage_itemsize(dtype, device) <= 16:
+            yield access_variant(dtype, vector, device)
+
+
+class _Linked:
+    """A kernel's code in the making."""
+
+    def __init__(self, expression: Expression, inputs: Sequence[Input], flat: bool, vector: int, device: Device) -> None:
+        self.expression, self.inputs, self.vector, self.device = expression, inputs, vector, device
+        self.linker = link.Linker(spirv(shell_variant(flat)), f"fused ({'flat' if flat else 'strided'})")
+        self.used = {operand for step in expression.steps for operand in step.operands}
+        self.single = {1: self.linker.own("input_at"), 2: self.linker.own("result_at"), 3: self.linker.own("place_of")}
+
+    def code(self, flat: bool) -> bytes:
+        self._element()
+        if flat:
+            self._pack()
+        return self.linker.module()
+
+    def access(self, dtype: DType, called: str) -> link.Called:
+        """A function that reads or writes elements of a type."""
+        variant = access_variant(dtype, self.vector, self.device)
+        return self.linker.function(spirv(variant), variant.label, called)
+
+    def operation(self, operation: Operation) -> link.Called:
+        """The function of an operation."""
+        variant = operation.variant(self.device, False)
+        return self.linker.function(spirv(variant), variant.label, "evaluate")
+
+    def _values(self, body: link.Body, index: int, values: list[int]) -> list[int]:
+        """The values of all steps for an element, after those of the inputs: a variable each."""
+        for number, (operation, operands) in enumerate(self.expression.steps, len(values)):
+            if is_copy(operation):
+                values.append(values[operands[0]])
+                continue
+            function = self.operation(operation)
+            given = [
+                body.load(self.linker.pointed(kind), values[operand])
+                for kind, operand in zip(function.parameters[1:-1], operands, strict=True)
+            ]
+            made = body.variable(function.parameters[-1])
+            body.call(function, (index, *given), (made,))
+            if operation.result in _NARROW and number in self.used:
+                kept = self.access(operation.result, "kept")
+                value = body.load(self.linker.pointed(kept.parameters[0]), made)
+                made = body.variable(kept.parameters[1])
+                body.call(kept, (value,), (made,))
+            values.append(made)
+        return values
+
+    def _input(self, body: link.Body, number: int, index: int) -> int:
+        """A variable with the value of an input for an element."""
+        kind, dtype = self.inputs[number]
+        place = self.linker.unsigned(number)
+        address = body.call(self.single[1], (place,))
+        if kind == "index":
+            first = body.component(self.linker.element(self.single[1].type), address, 0)
+            at = body.call(self.single[3], (place, index))
+            unsigned = self.single[3].type
+            made = body.variable(self.linker.pointer(unsigned))
+            body.store(made, body.add(unsigned, at, first))
+            return made
+        function = self.access(dtype, "immediate" if kind == "immediate" else "load")
+        made = body.variable(function.parameters[-1])
+        if kind == "immediate":
+            body.call(function, (address,), (made,))
+        else:
+            at = self.linker.unsigned(0) if kind == "one" else body.call(self.single[3], (place, index))
+            body.call(function, (address, at), (made,))
+        return made
+
+    def _element(self) -> None:
+        body = self.linker.body("element")
+        index = body.load(self.single[3].type, body.parameters[0])
+        values = self._values(body, index, [self._input(body, number, index) for number in range(len(self.inputs))])
+        for number, (value, dtype) in enumerate(self.expression.results):
+            address = body.call(self.single[2], (self.linker.unsigned(number),))
+            place = body.call(self.single[3], (self.linker.unsigned(len(self.inputs) + number), index))
+            function = self.access(dtype, "store")
+            stored = body.load(self.linker.pointed(function.parameters[-1]), values[value])
+            body.call(function, (address, place, stored))
+        body.end()
+
+    def _pack(self) -> None:
+        body, linker, unsigned = self.linker.body("pack"), self.linker, self.single[3].type
+        number = body.load(unsigned, body.parameters[0])
+        given: list[tuple[int, int]] = []  # a variable with the value, or the values, of an input, and the type of one
+        for place, (kind, dtype) in enumerate(self.inputs):
+            if kind != "memory":
+                given.append((self._input(body, place, linker.unsigned(0)), 0))
+                continue
+            function = self.access(dtype, "load_pack")
+            address = body.call(self.single[1], (linker.unsigned(place),))
+            made = body.variable(function.parameters[-1])
+            body.call(function, (address, number), (made,))
+            given.append((made, linker.element(linker.pointed(function.parameters[-1]))))
+        stores = [self.access(dtype, "store_pack") for _, dtype in self.expression.results]
+        results = [body.variable(function.parameters[-1]) for function in stores]
+        for k in range(self.vector):
+            index = body.add(unsigned, body.times(unsigned, number, linker.unsigned(self.vector)), linker.unsigned(k))
+            values = []
+            for place, (variable, kind) in enumerate(given):
+                if self.inputs[place].kind == "index":
+                    first = body.load(unsigned, variable)
+                    variable = body.variable(linker.pointer(unsigned))
+                    body.store(variable, body.add(unsigned, first, index))
+                elif kind:
+                    variable = body.member(linker.pointer(kind), variable, linker.unsigned(k))
+                values.append(variable)
+            values = self._values(body, index, values)
+            for function, made, (value, _) in zip(stores, results, self.expression.results, strict=True):
+                kind = linker.element(linker.pointed(function.parameters[-1]))
+                into = body.member(linker.pointer(kind), made, linker.unsigned(k))
+                body.store(into, body.load(kind, values[value]))
+        for place, (function, made) in enumerate(zip(stores, results, strict=True)):
+            address = body.call(self.single[2], (linker.unsigned(place),))
+            body.call(function, (address, number, body.load(linker.pointed(function.parameters[-1]), made)))
+        body.end()
+
+
+def is_copy(operation: Operation) -> bool:
+    """Whether an operation moves elements as they are."""
+    return operation.expression == "a" and operation.library is None and operation.inputs[0] is operation.result
+
+
+@functools.lru_cache(maxsize=4096)
+def code(expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device) -> bytes:
+    """The SPIR-V of a kernel."""
+    return _Linked(expression, inputs, flat, vector, device).code(flat)
+
+
+@functools.lru_cache(maxsize=4096)
+def _kernel(
+    expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, invocations: int,
+    constants: tuple[tuple[int, int], ...],
+) -> Any:  # fmt: skip
+    linked = code(expression, inputs, flat, vector, device)
+    return device.kernel(linked, expression.label, ((0, invocations), *constants))
+
+
+class Evaluation:
+    """An expression of inputs and results of given types, places and layouts: its dispatches."""
+
+    def __init__(
+        self, expression: Expression, inputs: Sequence[VkArray | Scalar | Index], results: Sequence[VkArray], device: Device
+    ) -> None:  # fmt: skip
+        self.expression, self.inputs, self.results, self.device = expression, inputs, results, device
+        self.shape = results[0]._shape
+        memory = [dtype for one, dtype in zip(inputs, expression.inputs, strict=True) if type(one) is VkArray]
+        self.itemsizes = [storage_itemsize(dtype, device) for dtype in (*memory, *(dtype for _, dtype in expression.results))]
+        self.vector = launch.vector_of(self.itemsizes)
+
+    def kinds(self, flat: bool) -> tuple[Input, ...]:
+        """How the inputs come."""
+        found = []
+        for one, dtype in zip(self.inputs, self.expression.inputs, strict=True):
+            if type(one) is Scalar:
+                kind = "immediate"
+            elif type(one) is Index:
+                kind = "index"
+            else:
+                kind = "one" if flat and math.prod(one._shape) == 1 else "memory"  # type: ignore[union-attr]
+            found.append(Input(kind, dtype))
+        return tuple(found)
+
+    def is_flat(self) -> bool:
+        """Whether all operands are contiguous and aligned, or one element."""
+        contiguous = layout.contiguous_strides(self.shape)
+        for one in self.inputs:
+            if type(one) is Index:
+                if any(a != b for a, b, n in zip(one.strides, contiguous, self.shape, strict=True) if n != 1):
+                    return False
+            elif type(one) is VkArray and math.prod(one._shape) != 1:
+                if not (one._contiguous and one._shape == self.shape):
+                    return False
+                if not pointer(one).is_aligned(self.vector * storage_itemsize(one._dtype, self.device)):
+                    return False
+        return all(
+            one._contiguous and pointer(one).is_aligned(self.vector * storage_itemsize(one._dtype, self.device))
+            for one in self.results
+        )
+
+    def run(self) -> None:
+        """Make the dispatches."""
+        count = math.prod(self.shape)
+        if not count:
+            return
+        if self.is_flat() and count <= layout.INDEX_LIMIT:
+            self._flat(count)
+        else:
+            self._strided()
+
+    def _fields(self, offsets: Sequence[int]) -> dict[str, Any]:
+        """Where operands begin, so many elements further on."""
+        inputs: list[Any] = []
+        for one, offset in zip(self.inputs, offsets, strict=False):
+            if type(one) is Index:
+                inputs.append(Number((one.origin + offset) & 0xFFFFFFFF, "Q"))
+            else:
+                inputs.append(one if type(one) is Scalar else pointer(one, offset))  # type: ignore[arg-type]
+        results = [pointer(one, offset) for one, offset in zip(self.results, offsets[len(inputs) :], strict=True)]
+        return {
+            "inputs": (*inputs, *[_NOTHING] * (INPUTS - len(inputs))),
+            "results": (*results, *[_NOTHING] * (RESULTS - len(results))),
+        }
+
+    def _kernel(self, flat: bool, invocations: int, constants: Sequence[int]) -> Any:
+        inputs, vector = self.kinds(flat), self.vector if flat else 1
+        return _kernel(self.expression, inputs, flat, vector, self.device, invocations, tuple(enumerate(constants, 1)))
+
+    def _flat(self, count: int) -> None:
+        limits = self.device.limits
+        invocations = launch.invocations_of_group(limits, launch.FLAT[limits.kind][0])
+        packs, fields = _PACKS[limits.kind], self._fields([0] * (len(self.inputs) + len(self.results)))
+        for part, groups, first, end in launch.flat_parts(limits, invocations, packs, count, self.vector):
+            constants = (packs, part == "whole", part == "single", self.vector, limits.kind == "gpu")
+            kernel = self._kernel(True, invocations, tuple(map(int, constants)))
+            dispatch(kernel, groups, {**fields, "count": end, "first": first}, writes=("results",))
+
+    def _strided(self) -> None:
+        limits = self.device.limits
+        strides = []
+        for one in (*self.inputs, *self.results):
+            own = one.strides if type(one) is Index else layout.broadcast_strides(one._shape, one._strides, self.shape)  # type: ignore[union-attr]
+            strides.append(tuple(own))
+        setting = walk.Setting(
+            invocations=launch.invocations_of_group(limits, launch.INVOCATIONS[limits.kind]), elements=1,
+            groups=limits.max_workgroup_count, turns=False, inputs=len(self.inputs),
+            limit=layout.index_limit(max(self.itemsizes)) - 1,
+        )  # fmt: skip
+        for part in walk.parts(self.shape, tuple(strides), setting):
+            kernel = self._kernel(False, setting.invocations, (len(strides), int(part.mode[0])))
+            fields = {**self._fields(part.offsets), "count": part.numbers, "plan": part.plan, "layout_": part.values}
+            dispatch(kernel, part.groups, fields, writes=("results",))

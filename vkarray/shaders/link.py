@@ -1,0 +1,401 @@
+"""Linking SPIR-V without a compiler: functions of compiled modules, brought into another one.
+
+A module that is compiled ahead calls functions whose bodies are empty. `Linker` gives them bodies, which call functions that it
+takes from other modules with all that these need. What is the same in both, such as a type, is there once. Decorations come
+along, among them those that keep a driver from contracting operations, so functions compute the same bits wherever they are.
+
+Numbers are those of the SPIR-V specification 1.6, section 3.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..errors import ShaderError
+from .module import HEADER_WORDS, words_of
+
+Words = tuple[int, ...]
+
+_NAME, _MEMBER_NAME, _IMPORT, _ENTRY_POINT, _CAPABILITY = 5, 6, 11, 15, 17
+_UNSIGNED, _POINTER, _FORWARD_POINTER, _CONSTANT = 21, 32, 39, 43
+_FUNCTION, _PARAMETER, _END, _CALL, _VARIABLE, _LOAD, _STORE, _ACCESS = 54, 55, 56, 57, 59, 61, 62, 65
+_SPECIAL, _EXTRACT, _DECORATE, _MEMBER_DECORATE, _LABEL, _SWITCH, _RETURN = 52, 81, 71, 72, 248, 251, 253
+_IN_FUNCTION = 7  # the storage class of a function's variables
+
+# Opcodes without a result, and types, whose result comes first. All others have a type and then a result.
+_NO_RESULT = frozenset(
+    (0, 2, 3, 4, 5, 6, 7, 8, 10, 14, 15, 16, 17, 39, 56, 62, 63, 64, 71, 72, 74, 75, 99, 224, 225, 228, 246, 247, 249, 250, 251, 252,
+     253, 254, 255, 256, 257, 317, 330, 331, 332)
+)  # fmt: skip
+_RESULT_FIRST = frozenset((1, 7, 11, 73, _LABEL, *range(19, 39)))
+# Which operands are identifiers: how many from the front, before numbers follow. All are where nothing is said.
+_IDENTIFIERS = {
+    _IMPORT: 1, _UNSIGNED: 1, 22: 1, 23: 2, 24: 2, 25: 2, _CONSTANT: 2, 50: 2, _EXTRACT: 3, 82: 4, 79: 4, _LOAD: 3, _STORE: 2, 63: 2, 68: 3,
+    247: 1, 246: 2, 250: 3, 17: 0, 19: 1, 20: 1, 26: 1,
+}  # fmt: skip
+# Operands that are numbers in the midst of identifiers: opcode -> their places.
+_NUMBERS = {
+    _POINTER: (1,), _FUNCTION: (2,), _VARIABLE: (2,), 12: (3,), _SPECIAL: (2,), **dict.fromkeys(range(349, 365), (3,)),
+}  # fmt: skip
+
+
+class _Instruction(NamedTuple):
+    """An instruction: its words, where identifiers are among them, and where its result is, or 0."""
+
+    words: Words
+    identifiers: tuple[int, ...]
+    result: int
+
+    @property
+    def opcode(self) -> int:
+        return self.words[0] & 0xFFFF
+
+
+def _read(words: Words) -> _Instruction:
+    opcode, count = words[0] & 0xFFFF, len(words) - 1
+    places = range(1, min(count, _IDENTIFIERS.get(opcode, count)) + 1)
+    if opcode == _SPECIAL and words[3] == _EXTRACT:
+        places = (1, 2, 4)  # type: ignore[assignment]
+    elif opcode in _NUMBERS:
+        numbers = {place + 1 for place in _NUMBERS[opcode]}
+        places = tuple(place for place in places if place not in numbers)  # type: ignore[assignment]
+    elif opcode == _SWITCH:  # a selector of 32 bits, a label, then a number and a label each
+        places = (1, *range(2, count + 1, 2))  # type: ignore[assignment]
+    result = 0 if opcode in _NO_RESULT else 1 if opcode in _RESULT_FIRST else 2
+    return _Instruction(words, tuple(places), result)
+
+
+class _Function(NamedTuple):
+    """A function: its instructions, and the identifiers that it takes from outside."""
+
+    identifier: int
+    instructions: tuple[_Instruction, ...]
+    needs: tuple[int, ...]
+
+
+class _Source:
+    """A module that functions are taken from or linked into, in its parts."""
+
+    def __init__(self, spirv: bytes, name: str) -> None:
+        words = words_of(spirv, name)
+        self.name, self.version, self.bound = name, words[1], words[3]
+        self.head: list[_Instruction] = []  # capabilities to execution modes
+        self.names: list[_Instruction] = []
+        self.decorations: dict[int, list[_Instruction]] = {}
+        self.globals: dict[int, _Instruction] = {}  # types, constants and variables by their identifier, in order
+        self.functions: dict[int, _Function] = {}
+        self.called: dict[str, int] = {}  # functions by name
+        texts: dict[int, str] = {}
+        inside: list[_Instruction] = []
+        for one in _all(words):
+            opcode = one.opcode
+            if inside or opcode == _FUNCTION:
+                inside.append(one)
+                if opcode == _END:
+                    self._add(inside)
+                    inside = []
+            elif opcode == _NAME:
+                texts[one.words[1]] = _text(one.words[2:])
+                self.names.append(one)
+            elif opcode == _MEMBER_NAME:
+                self.names.append(one)
+            elif opcode in (_DECORATE, _MEMBER_DECORATE):
+                self.decorations.setdefault(one.words[1], []).append(one)
+            elif one.result:
+                self.globals[one.words[one.result]] = one
+            elif opcode not in (3, 4, 7, 8, 330, _FORWARD_POINTER):  # debugging; no structure here holds pointers to itself
+                self.head.append(one)
+        self.called = {texts.get(number, "").partition("(")[0]: number for number in self.functions}
+
+    def _add(self, inside: list[_Instruction]) -> None:
+        own = {one.words[one.result] for one in inside if one.result}
+        needs = dict.fromkeys(one.words[place] for one in inside for place in one.identifiers if one.words[place] not in own)
+        identifier = inside[0].words[2]
+        self.functions[identifier] = _Function(identifier, tuple(inside), tuple(needs))
+
+
+def _all(words: Words) -> Iterator[_Instruction]:
+    place = HEADER_WORDS
+    while place < len(words):
+        length = words[place] >> 16
+        yield _read(words[place : place + length])
+        place += length
+
+
+def _text(words: Words) -> str:
+    return struct.pack(f"<{len(words)}I", *words).split(b"\0", 1)[0].decode()
+
+
+@functools.lru_cache(maxsize=512)
+def _source(spirv: bytes, name: str) -> _Source:
+    return _Source(spirv, name)
+
+
+class Called(NamedTuple):
+    """A function of the linked module: its identifier, the type that it returns, and those of its parameters, all pointers."""
+
+    identifier: int
+    type: int
+    parameters: Words
+
+
+class Linker:
+    """A module whose empty functions get bodies."""
+
+    def __init__(self, spirv: bytes, name: str) -> None:
+        """`spirv` is the module with the empty functions; `name` is for messages."""
+        self.shell = shell = _source(spirv, name)
+        self.name, self.bound = name, shell.bound
+        self.capabilities = {one.words[1] for one in shell.head if one.opcode == _CAPABILITY}
+        self.added_capabilities: list[int] = []
+        self.globals: list[Words] = []
+        self.decorations: list[Words] = []
+        self.functions: list[Words] = []  # of other modules, and bodies
+        self.bodies: dict[int, Words] = {}
+        self.known: dict[tuple[object, ...], int] = {}
+        self.moved: dict[_Source, dict[int, int]] = {}  # what identifiers of other modules are here
+        self.interface: list[int] = []  # variables that have come
+        here: dict[int, int] = {}
+        for number, one in shell.globals.items():
+            here[number] = number
+            self.known[self._key(shell, one, here)] = number
+
+    def new(self) -> int:
+        """An identifier that is used nowhere."""
+        self.bound += 1
+        return self.bound - 1
+
+    def _key(self, source: _Source, one: _Instruction, moved: dict[int, int]) -> tuple[object, ...]:
+        """What tells a type, a constant or a variable from others."""
+        words = self._mapped(one, {**moved, one.words[one.result]: 0} if one.result else moved)
+        number = one.words[one.result]
+        return words, tuple(sorted(told.words[2:] for told in source.decorations.get(number, ())))
+
+    def _mapped(self, one: _Instruction, moved: dict[int, int]) -> Words:
+        words = list(one.words)
+        for place in one.identifiers:
+            words[place] = moved[words[place]]
+        return tuple(words)
+
+    def function(self, spirv: bytes, name: str, called: str) -> Called:
+        """A function of another module, called so there. Raises ShaderError where it has none of that name."""
+        source = _source(spirv, name)
+        if called not in source.called:
+            raise ShaderError(f"{self.name}: the shader {name} has no function {called}; reinstall vkarray.")
+        for one in source.head:
+            if one.opcode == _CAPABILITY and one.words[1] not in self.capabilities:
+                self.capabilities.add(one.words[1])
+                self.added_capabilities.append(one.words[1])
+        self._take(source, source.called[called])
+        return self._signature(source, source.called[called], self.moved[source])
+
+    def own(self, called: str) -> Called:
+        """A function of this module."""
+        number = self.shell.called[called]
+        same = {place: place for place in range(self.shell.bound)}
+        return self._signature(self.shell, number, same)
+
+    def _signature(self, source: _Source, number: int, moved: dict[int, int]) -> Called:
+        inside = source.functions[number].instructions
+        parameters = tuple(moved[one.words[1]] for one in inside if one.opcode == _PARAMETER)
+        return Called(moved[number], moved[inside[0].words[1]], parameters)
+
+    def _take(self, source: _Source, number: int) -> int:
+        """What an identifier of another module is here: with all that it needs, it is brought where it is not there yet."""
+        moved = self.moved.setdefault(source, {})
+        if number in moved:
+            return moved[number]
+        function = source.functions.get(number)
+        if function is None:
+            return self._take_global(source, number, moved)
+        for needed in function.needs:
+            if needed != number:
+                self._take(source, needed)
+        for one in function.instructions:
+            if one.result:
+                moved[one.words[one.result]] = self.new()
+        for one in function.instructions:
+            self.functions.append(self._mapped(one, moved))
+            if one.result:
+                self._decorate(source, one.words[one.result], moved)
+        return moved[number]
+
+    def _take_global(self, source: _Source, number: int, moved: dict[int, int]) -> int:
+        one = source.globals[number]
+        for place in one.identifiers:
+            if place != one.result:
+                self._take(source, one.words[place])
+        key = self._key(source, one, moved)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = self.new()
+            moved[number] = found
+            self.globals.append(self._mapped(one, moved))
+            self._decorate(source, number, moved)
+            if one.opcode == _VARIABLE:
+                self.interface.append(found)
+        moved[number] = found
+        return found
+
+    def _decorate(self, source: _Source, number: int, moved: dict[int, int]) -> None:
+        for told in source.decorations.get(number, ()):
+            self.decorations.append((told.words[0], moved[number], *told.words[2:]))
+
+    # -- what bodies are made of
+
+    def _known(self, opcode: int, *operands: int, typed: bool = False) -> int:
+        """A type, or a constant of a type, that may be there already."""
+        words = ((len(operands) + 2) << 16 | opcode, *operands)
+        place = 2 if typed else 1
+        key = (*words[:place], 0, *words[place:]), ()
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = self.new()
+            self.globals.append((*words[:place], found, *words[place:]))
+        return found
+
+    def pointer(self, pointed: int) -> int:
+        """The type of a pointer to a variable of a function."""
+        return self._known(_POINTER, _IN_FUNCTION, pointed)
+
+    def pointed(self, pointer: int) -> int:
+        """The type that a pointer points to."""
+        return self._operands(pointer)[1]
+
+    def element(self, array: int) -> int:
+        """The type of the elements of an array."""
+        return self._operands(array)[0]
+
+    def _operands(self, number: int) -> Words:
+        one = self.shell.globals.get(number)
+        words = one.words if one else next(words for words in self.globals if words[1] == number)
+        return words[2:]
+
+    def unsigned(self, value: int) -> int:
+        """A constant of 32 bits."""
+        return self._known(_CONSTANT, self._known(_UNSIGNED, 32, 0), value, typed=True)
+
+    def body(self, called: str) -> Body:
+        """The body of an empty function of this module, to be written."""
+        return Body(self, self.shell.functions[self.shell.called[called]])
+
+    # -- the whole
+
+    def module(self) -> bytes:
+        """The linked module."""
+        shell, out = self.shell, [0x07230203, self.shell.version, 0, self.bound, 0]
+        placed = False
+        for one in shell.head:
+            if one.opcode != _CAPABILITY and not placed:
+                placed = True
+                for capability in self.added_capabilities:
+                    out += (2 << 16 | _CAPABILITY, capability)
+                for imported in (one for one in shell.globals.values() if one.opcode == _IMPORT):
+                    out += imported.words
+                for words in self.globals:
+                    if words[0] & 0xFFFF == _IMPORT:
+                        out += words
+            words = one.words
+            if one.opcode == _ENTRY_POINT and self.interface:
+                words = ((len(words) + len(self.interface)) << 16 | _ENTRY_POINT, *words[1:], *self.interface)
+            out += words
+        gone = {
+            one.words[one.result]
+            for number in self.bodies
+            for one in shell.functions[number].instructions
+            if one.result and one.opcode not in (_FUNCTION, _PARAMETER)
+        }
+        told = [*shell.names, *(one for decorated in shell.decorations.values() for one in decorated)]
+        for one in told:
+            if one.words[1] not in gone:
+                out += one.words
+        for words in self.decorations:
+            out += words
+        for one in shell.globals.values():
+            if one.opcode != _IMPORT:
+                out += one.words
+        for words in self.globals:
+            if words[0] & 0xFFFF != _IMPORT:
+                out += words
+        for number, function in shell.functions.items():
+            if number in self.bodies:
+                out += self.bodies[number]
+            else:
+                for one in function.instructions:
+                    out += one.words
+        for words in self.functions:
+            out += words
+        out[3] = self.bound
+        return struct.pack(f"<{len(out)}I", *out)
+
+
+class Body:
+    """The body of a function: variables first, then instructions. Functions take pointers to variables, as GLSL's do."""
+
+    def __init__(self, linker: Linker, function: _Function) -> None:
+        self.linker, self.function = linker, function
+        self.variables: list[int] = []
+        self.code: list[int] = []
+        self.parameters = tuple(one.words[2] for one in function.instructions if one.opcode == _PARAMETER)
+
+    def variable(self, pointer: int) -> int:
+        """A variable of a type of pointers."""
+        made = self.linker.new()
+        self.variables += (4 << 16 | _VARIABLE, pointer, made, _IN_FUNCTION)
+        return made
+
+    def load(self, pointed: int, variable: int) -> int:
+        """The value of a variable."""
+        made = self.linker.new()
+        self.code += (4 << 16 | _LOAD, pointed, made, variable)
+        return made
+
+    def store(self, variable: int, value: int) -> None:
+        """Give a variable a value."""
+        self.code += (3 << 16 | _STORE, variable, value)
+
+    def add(self, kind: int, one: int, other: int) -> int:
+        """The sum of two integers."""
+        made = self.linker.new()
+        self.code += (5 << 16 | 128, kind, made, one, other)
+        return made
+
+    def times(self, kind: int, one: int, other: int) -> int:
+        """The product of two integers."""
+        made = self.linker.new()
+        self.code += (5 << 16 | 132, kind, made, one, other)
+        return made
+
+    def member(self, pointer: int, array: int, place: int) -> int:
+        """A pointer to an element of an array that is a variable."""
+        made = self.linker.new()
+        self.code += (5 << 16 | _ACCESS, pointer, made, array, place)
+        return made
+
+    def component(self, kind: int, value: int, place: int) -> int:
+        """A component of a vector."""
+        made = self.linker.new()
+        self.code += (5 << 16 | _EXTRACT, kind, made, value, place)
+        return made
+
+    def call(self, function: Called, values: Sequence[int] = (), results: Sequence[int] = ()) -> int:
+        """Call a function with values, then with variables that it writes. Returns what it returns."""
+        arguments = []
+        for pointer, value in zip(function.parameters, values, strict=False):
+            variable = self.variable(pointer)
+            self.store(variable, value)
+            arguments.append(variable)
+        arguments += results
+        made = self.linker.new()
+        self.code += ((len(arguments) + 4) << 16 | _CALL, function.type, made, function.identifier, *arguments)
+        return made
+
+    def end(self) -> None:
+        """Put the body in its place."""
+        head = [word for one in self.function.instructions if one.opcode in (_FUNCTION, _PARAMETER) for word in one.words]
+        label = (2 << 16 | _LABEL, self.linker.new())
+        code = (*head, *label, *self.variables, *self.code, 1 << 16 | _RETURN, 1 << 16 | _END)
+        self.linker.bodies[self.function.identifier] = code
