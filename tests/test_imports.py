@@ -48,6 +48,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "ops.beyond.protocols": ({"core", "io.interchange"}, {"numpy"}),  # NumPy's protocols
     "ops.inspection": ({"_vk", "core", "kernels", "ops"}, set()),
     "ops": ({*GROUND, *ARRAYS, "kernels"}, set()),
+    "graph": ({*GROUND, *ARRAYS, "_vk", "kernels"}, set()),
     "nn": ({*GROUND, *ARRAYS, "kernels", "ops"}, set()),
     "fft": ({"ops"}, set()),
     "lib": ({"ops"}, set()),

@@ -54,6 +54,7 @@ from .errors import (
     LinAlgError as LinAlgError,
     OutOfMemoryError as OutOfMemoryError,
     ShaderError as ShaderError,
+    TraceError as TraceError,
     ValidationError as ValidationError,
     VkArrayError as VkArrayError,
     VulkanError as VulkanError,
@@ -506,6 +507,7 @@ from .ops.beyond.splitting import (
     vsplit as vsplit,
 )
 from .kernels.user import kernel as kernel
+from .graph.compile import compile as compile
 from .kernels.elementwise_kernel import ElementwiseKernel as ElementwiseKernel
 from .kernels.reduction_kernel import ReductionKernel as ReductionKernel
 

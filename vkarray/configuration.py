@@ -168,6 +168,13 @@ SWITCHES: tuple[Switch, ...] = (
         "When wrong values, such as an index out of range, are told: at the call where the host sees the device's memory (CPU "
         "drivers, integrated GPUs), or later: when a value is next read. Elsewhere it is always later.",
     ),
+    _switch(
+        "compile",
+        _boolean,
+        True,
+        "0 or 1",
+        "Run what `vkarray.compile` made as programs; 0 runs the functions as they are.",
+    ),
     _switch("compare", _boolean, False, "0 or 1", "Compare the result of every operation with NumPy's."),
     _switch(
         "cache",
@@ -203,6 +210,7 @@ class Configuration:
     check_barriers: bool
     check: str
     default_float: str
+    compile: bool
     compare: bool
     cache: Path | None
     cpu_threads: int | None

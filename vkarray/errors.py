@@ -64,6 +64,10 @@ class ValidationError(VkArrayError, RuntimeError):
     """The Vulkan validation layers, the barrier checker or the guard bytes found a fault (debugging modes)."""
 
 
+class TraceError(VkArrayError, RuntimeError):
+    """A function that is compiled does what no trace of it can repeat, such as deciding by the value of an array."""
+
+
 class ForkError(VkArrayError, RuntimeError):
     """A process that was forked after Vulkan was in use tried to use it."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ValidationError
 from .memory import Allocator, Buffer, Piece
-from .watch import unwatched
+from .watch import tracer, unwatched
 
 if TYPE_CHECKING:
     from .device import Device
@@ -52,6 +52,8 @@ class GuardedAllocator(Allocator):
         self.damage: list[str] = []  # not yet raised
 
     def allocate(self, nbytes: int) -> Buffer:
+        if (trace := tracer()) is not None:
+            return trace.allocate(self.device, nbytes)
         if len(self.released) > CHECK_AFTER:
             self.check()
         buffer = super().allocate(nbytes + 2 * GUARD_BYTES if nbytes >= 0 else nbytes)

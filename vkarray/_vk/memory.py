@@ -24,7 +24,7 @@ from ..errors import OutOfMemoryError
 from . import api
 from .api import NULL, ffi, struct, vk
 from .size_classes import LARGE, FreePieces, rounded
-from .watch import watches
+from .watch import tracer, watches
 
 if TYPE_CHECKING:
     from .device import Device
@@ -227,6 +227,8 @@ class Allocator:
 
     def allocate(self, nbytes: int) -> Buffer:
         """A buffer of ``nbytes``; raises OutOfMemoryError with the figures when the device has no more."""
+        if watches and (trace := tracer()) is not None:
+            return trace.allocate(self.device, nbytes)
         home = self.bin_of.get(nbytes)
         try:
             piece = home.pop()  # type: ignore[union-attr]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .api import ffi
 from .lease import Lease
 from .memory import Block, Buffer, host_block
-from .watch import refuse, watches
+from .watch import refuse, tracer, watches
 
 if TYPE_CHECKING:
     from .device import Device
@@ -67,6 +67,9 @@ class Transfer:
     def upload(self, buffer: Buffer, offset: int, data: Any) -> None:
         """Write host bytes; the caller may change them as soon as this returns. Ordered like a dispatch."""
         if watches:
+            if (trace := tracer()) is not None:
+                trace.upload(buffer, offset, data)
+                return
             refuse("it writes from the host")
         source = ffi.from_buffer("char[]", data)
         nbytes = len(source)

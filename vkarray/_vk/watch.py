@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from .memory import Buffer
@@ -17,6 +18,7 @@ class Watch:
     """What one thread has asked for: dispatches, memory, and why that cannot be asked again for other arguments, if so."""
 
     __slots__ = ("allocated", "caller", "code", "dispatches", "reason")
+    traces = False  # whether it takes what is asked for in place of the device, which then does nothing
 
     def __init__(self, frame: FrameType | None = None, function: Any = None) -> None:
         """`frame` is that of the code which calls the function that is watched."""
@@ -40,6 +42,8 @@ class Watch:
 
 
 _OWN = ("vkarray", "torch", "functools", "contextlib")  # packages whose functions are parts of calls
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 watches: dict[int, Watch] = {}  # by thread; nearly always empty, which is cheap to ask
 
@@ -66,3 +70,24 @@ def unwatched() -> Iterator[None]:
     finally:
         if watch is not None:
             watches[thread] = watch
+
+
+def kept(maxsize: int) -> Callable[[Function], Function]:
+    """A function whose arrays are made once and shared by calls: they belong to no call that is watched."""
+
+    def decorate(function: Function) -> Function:
+        @functools.lru_cache(maxsize=maxsize)
+        @functools.wraps(function)
+        def made(*arguments: Any) -> Any:
+            with unwatched():
+                return function(*arguments)
+
+        return made  # type: ignore[return-value]
+
+    return decorate
+
+
+def tracer() -> Any:
+    """The watch over this thread, if it takes what is asked for in place of the device."""
+    watch = watches.get(threading.get_ident())
+    return watch if watch is not None and watch.traces else None

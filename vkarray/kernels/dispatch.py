@@ -94,6 +94,8 @@ def send(what: Dispatch) -> None:
     """Hand a dispatch to the device, and show it to who watches this thread."""
     if watches and (watch := current()) is not None:
         watch.add(what)
+        if watch.traces:
+            return
     kernel = what.kernel
     kernel.device.dispatch(kernel, packed(what), what.groups, what.reads, what.writes, what.bindings)
 

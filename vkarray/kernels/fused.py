@@ -53,6 +53,7 @@ class Step(NamedTuple):
 
     operation: Operation
     operands: tuple[int, ...]
+    place: int | None = None  # the value that is the place in C order, for an operation that asks for it
 
 
 class Expression(NamedTuple):
@@ -96,7 +97,9 @@ def variants(device: Device) -> Iterator[Variant]:
 class _Linked:
     """A kernel's code in the making."""
 
-    def __init__(self, expression: Expression, inputs: Sequence[Input], flat: bool, vector: int, device: Device) -> None:
+    def __init__(
+        self, expression: Expression, inputs: Sequence[Input], flat: bool, vector: int, device: Device
+    ) -> None:
         self.expression, self.inputs, self.vector, self.device = expression, inputs, vector, device
         self.linker = link.Linker(spirv(shell_variant(flat)), f"fused ({'flat' if flat else 'strided'})")
         self.used = {operand for step in expression.steps for operand in step.operands}
@@ -120,17 +123,15 @@ class _Linked:
 
     def _values(self, body: link.Body, index: int, values: list[int]) -> list[int]:
         """The values of all steps for an element, after those of the inputs: a variable each."""
-        for number, (operation, operands) in enumerate(self.expression.steps, len(values)):
-            if is_copy(operation):
-                values.append(values[operands[0]])
-                continue
+        for number, (operation, operands, place) in enumerate(self.expression.steps, len(values)):
             function = self.operation(operation)
             given = [
                 body.load(self.linker.pointed(kind), values[operand])
                 for kind, operand in zip(function.parameters[1:-1], operands, strict=True)
             ]
             made = body.variable(function.parameters[-1])
-            body.call(function, (index, *given), (made,))
+            at = index if place is None else body.load(self.single[3].type, values[place])
+            body.call(function, (at, *given), (made,))
             if operation.result in _NARROW and number in self.used:
                 kept = self.access(operation.result, "kept")
                 value = body.load(self.linker.pointed(kept.parameters[0]), made)
@@ -190,19 +191,19 @@ class _Linked:
         for k in range(self.vector):
             index = body.add(unsigned, body.times(unsigned, number, linker.unsigned(self.vector)), linker.unsigned(k))
             values = []
-            for place, (variable, kind) in enumerate(given):
+            for place, (variable, of_one) in enumerate(given):
                 if self.inputs[place].kind == "index":
                     first = body.load(unsigned, variable)
                     variable = body.variable(linker.pointer(unsigned))
                     body.store(variable, body.add(unsigned, first, index))
-                elif kind:
-                    variable = body.member(linker.pointer(kind), variable, linker.unsigned(k))
+                elif of_one:
+                    variable = body.member(linker.pointer(of_one), variable, linker.unsigned(k))
                 values.append(variable)
             values = self._values(body, index, values)
             for function, made, (value, _) in zip(stores, results, self.expression.results, strict=True):
-                kind = linker.element(linker.pointed(function.parameters[-1]))
-                into = body.member(linker.pointer(kind), made, linker.unsigned(k))
-                body.store(into, body.load(kind, values[value]))
+                of_one = linker.element(linker.pointed(function.parameters[-1]))
+                into = body.member(linker.pointer(of_one), made, linker.unsigned(k))
+                body.store(into, body.load(of_one, values[value]))
         for place, (function, made) in enumerate(zip(stores, results, strict=True)):
             address = body.call(self.single[2], (linker.unsigned(place),))
             body.call(function, (address, number, body.load(linker.pointed(function.parameters[-1]), made)))
@@ -238,7 +239,9 @@ class Evaluation:
         self.expression, self.inputs, self.results, self.device = expression, inputs, results, device
         self.shape = results[0]._shape
         memory = [dtype for one, dtype in zip(inputs, expression.inputs, strict=True) if type(one) is VkArray]
-        self.itemsizes = [storage_itemsize(dtype, device) for dtype in (*memory, *(dtype for _, dtype in expression.results))]
+        self.itemsizes = [
+            storage_itemsize(dtype, device) for dtype in (*memory, *(dtype for _, dtype in expression.results))
+        ]
         self.vector = launch.vector_of(self.itemsizes)
 
     def kinds(self, flat: bool) -> tuple[Input, ...]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _vk, configuration
+from .._vk.watch import tracer, watches
 from ..core import dtypes, layout
 from ..core.array import VkArray, empty, storage_itemsize
 from ..core.dtypes import CATEGORIES, DType
@@ -363,6 +364,9 @@ def evaluate(
         return
     for result in results:
         inputs = _without_overlap(inputs, result)
+    trace = tracer() if watches and own is None else None
+    if trace is not None and trace.evaluate(operation, inputs, results, shape, origin):
+        return
     fields = {} if own is None else dict(own)
     broadcast = 0
     flat = all(result._contiguous for result in results)

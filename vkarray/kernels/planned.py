@@ -274,6 +274,7 @@ class _Tokens:
 
 
 refuse = watch.refuse  # for functions that no plan may repeat
+kept = watch.kept  # for functions whose arrays calls share
 
 
 def forget() -> None:
@@ -363,7 +364,7 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
         ):
             args, kwargs, _ = likes.converted(args, kwargs)
         if watches and watch.current() is not None:  # it is a part of the call that is watched
-            return inner(*args, **kwargs)
+            return _as_place(inner(*args, **kwargs)) if creates else inner(*args, **kwargs)
         key: list[Any] = []
         arrays: list[VkArray] = []
         scalars: list[Any] = []
@@ -390,8 +391,13 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
             buffers.append(buffer)
             addresses.append(buffer.address + offset * array._look.itemsize if offset else buffer.address)
         found = plans.call(inner, key, device, buffers, addresses, arrays, scalars, args, kwargs)
-        if creates and type(found) is VkArray and not found._shape:
-            found._is_place = True
-        return found
+        return _as_place(found) if creates else found
 
     return call
+
+
+def _as_place(found: Any) -> Any:
+    """What a function has created: an array of 0 dimensions is one that in-place operators change."""
+    if type(found) is VkArray and not found._shape:
+        found._is_place = True
+    return found

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import struct
 import sys
 from typing import TYPE_CHECKING, Any
 
+from .._vk.watch import kept
 from ..core import dtypes
 from ..core.array import VkArray, empty, storage_itemsize
 from ..core.dtypes import DType
@@ -67,14 +67,14 @@ def scalar(value: Any, dtype: DType, device: _vk.Device) -> Scalar | VkArray:
     return constant(value, dtype, device) if dtype is dtypes.complex128 else Scalar(value, dtype, device)
 
 
-@functools.lru_cache(maxsize=1024)
+@kept(1024)
 def _constant(stored: bytes, dtype: DType, device: _vk.Device) -> VkArray:
     array = empty((), dtype, device)
     device.upload(array._buffer, 0, stored)
     return array
 
 
-@functools.lru_cache(maxsize=4096)
+@kept(4096)
 def table(device: _vk.Device, words: tuple[int, ...]) -> VkArray:
     """Signed 32-bit words in device memory; shared between calls, so never to be written to."""
     array = empty((len(words),), dtypes.int32, device)

@@ -27,13 +27,14 @@ _IN_FUNCTION = 7  # the storage class of a function's variables
 
 # Opcodes without a result, and types, whose result comes first. All others have a type and then a result.
 _NO_RESULT = frozenset(
-    (0, 2, 3, 4, 5, 6, 7, 8, 10, 14, 15, 16, 17, 39, 56, 62, 63, 64, 71, 72, 74, 75, 99, 224, 225, 228, 246, 247, 249, 250, 251, 252,
-     253, 254, 255, 256, 257, 317, 330, 331, 332)
+    (0, 2, 3, 4, 5, 6, 7, 8, 10, 14, 15, 16, 17, 39, 56, 62, 63, 64, 71, 72, 74, 75, 99, 224, 225, 228, 246, 247, 249, 250, 251,
+     252, 253, 254, 255, 256, 257, 317, 330, 331, 332)
 )  # fmt: skip
 _RESULT_FIRST = frozenset((1, 7, 11, 73, _LABEL, *range(19, 39)))
 # Which operands are identifiers: how many from the front, before numbers follow. All are where nothing is said.
 _IDENTIFIERS = {
-    _IMPORT: 1, _UNSIGNED: 1, 22: 1, 23: 2, 24: 2, 25: 2, _CONSTANT: 2, 50: 2, _EXTRACT: 3, 82: 4, 79: 4, _LOAD: 3, _STORE: 2, 63: 2, 68: 3,
+    _IMPORT: 1, _UNSIGNED: 1, 22: 1, 23: 2, 24: 2, 25: 2, _CONSTANT: 2, 50: 2, _EXTRACT: 3, 82: 4, 79: 4, _LOAD: 3, _STORE: 2,
+    63: 2, 68: 3,
     247: 1, 246: 2, 250: 3, 17: 0, 19: 1, 20: 1, 26: 1,
 }  # fmt: skip
 # Operands that are numbers in the midst of identifiers: opcode -> their places.
@@ -106,13 +107,22 @@ class _Source:
                 self.decorations.setdefault(one.words[1], []).append(one)
             elif one.result:
                 self.globals[one.words[one.result]] = one
-            elif opcode not in (3, 4, 7, 8, 330, _FORWARD_POINTER):  # debugging; no structure here holds pointers to itself
+            elif opcode not in (
+                3,
+                4,
+                7,
+                8,
+                330,
+                _FORWARD_POINTER,
+            ):  # debugging; no structure here holds pointers to itself
                 self.head.append(one)
         self.called = {texts.get(number, "").partition("(")[0]: number for number in self.functions}
 
     def _add(self, inside: list[_Instruction]) -> None:
         own = {one.words[one.result] for one in inside if one.result}
-        needs = dict.fromkeys(one.words[place] for one in inside for place in one.identifiers if one.words[place] not in own)
+        needs = dict.fromkeys(
+            one.words[place] for one in inside for place in one.identifiers if one.words[place] not in own
+        )
         identifier = inside[0].words[2]
         self.functions[identifier] = _Function(identifier, tuple(inside), tuple(needs))
 
@@ -395,7 +405,9 @@ class Body:
 
     def end(self) -> None:
         """Put the body in its place."""
-        head = [word for one in self.function.instructions if one.opcode in (_FUNCTION, _PARAMETER) for word in one.words]
+        head = [
+            word for one in self.function.instructions if one.opcode in (_FUNCTION, _PARAMETER) for word in one.words
+        ]
         label = (2 << 16 | _LABEL, self.linker.new())
         code = (*head, *label, *self.variables, *self.code, 1 << 16 | _RETURN, 1 << 16 | _END)
         self.linker.bodies[self.function.identifier] = code

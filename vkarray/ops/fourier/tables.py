@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ...core.array import VkArray, empty
 from ...core.dtypes import DType
 from ...kernels import launch
+from ...kernels.planned import kept
 from ...shaders.source import Variant
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _fill(
     launch.dispatch(variant(table._dtype), device, groups, fields, writes=("table",))
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def between_passes(before: int, length: int, dtype: DType, device: Device) -> VkArray:
     """exp(-2 pi i j q / (before length)) at j before + q, for j < length and q < before."""
     table = empty((length * before,), dtype, device)
@@ -60,7 +61,7 @@ def between_passes(before: int, length: int, dtype: DType, device: Device) -> Vk
     return table
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def between_radices(radices: Sequence[int], dtype: DType, device: Device) -> VkArray:
     """The tables `between_passes` of all radices but the first, one after the other."""
     befores = [math.prod(radices[:place]) for place in range(1, len(radices))]
@@ -71,7 +72,7 @@ def between_radices(radices: Sequence[int], dtype: DType, device: Device) -> VkA
     return table
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def roots(order: int, count: int, dtype: DType, device: Device) -> VkArray:
     """exp(-2 pi i k / order) for k < count."""
     table = empty((count,), dtype, device)
@@ -79,7 +80,7 @@ def roots(order: int, count: int, dtype: DType, device: Device) -> VkArray:
     return table
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def of_products(order: int, dtype: DType, device: Device) -> VkArray:
     """exp(-2 pi i k / order) for k < _FINE, and then for each multiple of _FINE below the order: all others are products."""
     coarse = -(-order // _FINE)
@@ -89,7 +90,7 @@ def of_products(order: int, dtype: DType, device: Device) -> VkArray:
     return table
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def chirp(points: int, dtype: DType, device: Device) -> VkArray:
     """exp(-pi i j^2 / points) at j, for j < points."""
     return cyclic_chirp(points, points, points, dtype, device)

@@ -16,6 +16,7 @@ from ...core import dtypes
 from ...core.array import VkArray, empty, is_supported
 from ...core.dtypes import COMPLEX_OF, DType
 from ...kernels import launch
+from ...kernels.planned import kept
 from ...shaders.source import Variant
 from . import half_spectrum, tables
 from .batch import Batch, Dimension, batches
@@ -182,7 +183,7 @@ def _bluestein(x: VkArray, result: VkArray, axis: int, points: int, job: Job, in
     _run(product, result, axis, length, length, back)
 
 
-@functools.lru_cache(maxsize=64)
+@kept(64)
 def _chirp_spectrum(points: int, outputs: int, length: int, dtype: DType, device: Device) -> VkArray:
     """The transform of the conjugate of the chirp, with which the first `outputs` results of a convolution are right."""
     spectrum = empty((length,), dtype, device)

@@ -1,0 +1,1 @@
+"""Programs: functions of arrays, traced into a graph, fused, and repeated."""

@@ -1,0 +1,258 @@
+"""From regions to work: each becomes a kernel, and what is cheaper to compute again than to store is never stored."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ..core import dtypes, layout
+from ..core.array import VkArray
+from ..core.dtypes import DType
+from ..core.tokens import Token
+from ..kernels import fused
+from ..kernels.fused import Expression, Index, Step
+from ..kernels.scalars import Scalar
+from . import views
+from .regions import Dependencies, Region, regions
+from .simplify import living, without_repetitions
+from .trace import Memory, Node, Value, is_whole
+
+# What may be computed again rather than stored: where several read it or many elements need the same, and where one reads it.
+AGAIN, ONCE = 6, 64
+# What an operation costs by the library file that its expression calls; one that calls none costs 1.
+_COSTS = dict.fromkeys(("arithmetic", "rounding", "classification", "/float32/comparison", "/conversion"), 2)
+_COSTLY = 12
+
+
+class Kernel(NamedTuple):
+    """One kernel for several nodes: what it computes, of which inputs, into which results."""
+
+    expression: Expression
+    inputs: tuple[VkArray | Scalar | Index, ...]
+    results: tuple[VkArray, ...]
+    nodes: tuple[Node, ...]
+
+
+class Fused(NamedTuple):
+    """What a program does, in order: kernels, and nodes that stay as they are; and what was left out on the way."""
+
+    work: list[Kernel | Node]
+    traced: int
+    dead: int
+    repeated: int
+    inlined: int  # results that are computed where they are read
+
+
+def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
+    """The work for traced nodes. `kept` is the memory of what the function returns."""
+    returned = list(kept)
+    alive = living(traced, returned)
+    nodes = living(without_repetitions(alive, returned), returned)
+    known = Dependencies(nodes)
+    order = regions(nodes, known)
+    builder = _Builder(nodes, known, returned)
+    work: list[Kernel | Node] = []
+    for region in reversed(order):
+        made = builder.work(region)
+        if made is not None:
+            work.append(made)
+    return Fused(work[::-1], len(traced), len(traced) - len(alive), len(alive) - len(nodes), builder.inlined)
+
+
+class _Builder:
+    """Makes work of regions, the last one first, so that it is known which results are read from memory."""
+
+    def __init__(self, nodes: Sequence[Node], known: Dependencies, returned: Iterable[Memory]) -> None:
+        self.nodes, self.known, self.inlined = nodes, known, 0
+        self.stored = set(map(id, returned))
+        for node in nodes:
+            if node.result is None:
+                self.stored.update(map(id, node.reads))
+        self.uses: dict[int, int] = {}  # how often an operand is in some memory
+        for node in nodes:
+            for operand in node.inputs:
+                if type(operand) is VkArray:
+                    self.uses[id(operand._buffer)] = self.uses.get(id(operand._buffer), 0) + 1
+        self.costs: dict[int, int | None] = {}
+        for number in range(len(nodes)):  # in this order no node waits for many others
+            self.again(number)
+
+    def work(self, region: Region) -> Kernel | Node | None:
+        """The work of a region; None where nobody needs its results in memory."""
+        last = {id(self.nodes[number].writes[0]): number for number in region.nodes if self.nodes[number].writes}
+        wanted = [number for number in region.nodes if last.get(id(self.nodes[number].writes[0])) == number]
+        first = self.nodes[region.nodes[0]]
+        if first.result is None:
+            return first
+        wanted = [number for number in wanted if self._is_stored(self.nodes[number].writes[0])]
+        if not wanted:
+            self.inlined += len(region.nodes)
+            return None
+        expression = _Expression(self, region)
+        made = expression.made(wanted)
+        if len(made.expression.steps) == 1 and len(region.nodes) == 1 and made.nodes == (first,):
+            return first  # by the kernel that eager calls use
+        return made
+
+    def _is_stored(self, memory: Memory) -> bool:
+        return type(memory) is not Value or memory.given or id(memory) in self.stored
+
+    def producer(self, number: int, operand: VkArray) -> int | None:
+        """The node that has written what an operand of a node reads."""
+        return self.known.last_writer[number].get(id(operand._buffer))
+
+    def again(self, number: int) -> int | None:
+        """What it costs to compute a node's result where it is read; None where that is not allowed."""
+        if number not in self.costs:
+            self.costs[number] = self._again(number)
+        return self.costs[number]
+
+    def _again(self, number: int) -> int | None:
+        node = self.nodes[number]
+        result = node.result
+        if result is None or type(result._buffer) is not Value or result._buffer.given or not is_whole(result):
+            return None
+        if len(self.known.writers[id(result._buffer)]) > 1:
+            return None
+        library = node.operation.library
+        cost = 1 if library is None else _COSTS.get(library, _COSTLY)
+        for operand in node.inputs:
+            if type(operand) is VkArray:
+                if any(writer > number for writer in self.known.writers.get(id(operand._buffer), ())):
+                    return None  # it is another value by the time that it is read
+                before = self.producer(number, operand)
+                if before is not None and self._is_here(before, operand):
+                    cost += self.again(before) or 0
+        return cost
+
+    def _is_here(self, number: int, operand: VkArray) -> bool:
+        """Whether an operand would be computed where it is read, too."""
+        return self.worth_it(number, operand, math.prod(operand._shape))
+
+    def worth_it(self, number: int, operand: VkArray, count: int) -> bool:
+        """Whether to compute a node's result for `count` elements of an operand, rather than to store and to read it."""
+        cost, result = self.again(number), self.nodes[number].result
+        if cost is None or result is None or result._dtype is not operand._dtype or id(result._buffer) in self.stored:
+            return False
+        alone = self.uses[id(result._buffer)] == 1
+        return cost <= (ONCE if alone and count <= 2 * math.prod(result._shape) else AGAIN)
+
+
+class _Expression:
+    """The expression of a region in the making."""
+
+    def __init__(self, builder: _Builder, region: Region) -> None:
+        self.builder, self.region = builder, region
+        self.shape: layout.Shape = region.shape or ()
+        self.inputs: dict[Any, tuple[VkArray | Scalar | Index, DType]] = {}
+        self.operations: list[tuple[Any, tuple[Any, ...], Any]] = []  # values are keys of inputs, or numbers of steps
+        self.values: dict[Any, Any] = {}
+        self.nodes: dict[int, None] = {}
+        self.spare = fused.INPUTS - self._least_inputs()
+
+    def _least_inputs(self) -> int:
+        """Inputs that the region has if nothing is computed again."""
+        found: set[tuple[Any, ...]] = set()
+        for number in self.region.nodes:
+            for operand in self.builder.nodes[number].inputs:
+                if type(operand) is VkArray:
+                    producer = self.builder.producer(number, operand)
+                    if producer is None or producer not in self.region.nodes:
+                        found.add(
+                            (id(operand._buffer), operand._offset, operand._shape, operand._strides, operand._dtype)
+                        )
+                else:
+                    found.add((id(operand),))
+        return len(found) + sum(
+            bool(self.builder.nodes[number].operation.indexed)  # type: ignore[union-attr]
+            for number in self.region.nodes
+        )
+
+    def made(self, wanted: Sequence[int]) -> Kernel:
+        """The kernel that stores the results of some nodes."""
+        mapping = views.identity(self.shape)
+        arrays = [self.builder.nodes[number].result for number in wanted]
+        found = [self._node(number, mapping) for number in wanted]
+        places = {key: place for place, key in enumerate(self.inputs)}
+        numbers = [*places.values()]
+
+        def number_of(value: Any) -> int:
+            return len(numbers) + value if type(value) is int else places[value]
+
+        steps = tuple(
+            Step(operation, tuple(map(number_of, operands)), None if index is None else number_of(index))
+            for operation, operands, index in self.operations
+        )
+        results = tuple((number_of(value), array._dtype) for value, array in zip(found, arrays, strict=True))  # type: ignore[union-attr]
+        expression = Expression(tuple(dtype for _, dtype in self.inputs.values()), steps, results)
+        nodes = tuple(self.builder.nodes[number] for number in self.nodes)
+        return Kernel(expression, tuple(one for one, _ in self.inputs.values()), tuple(arrays), nodes)  # type: ignore[arg-type]
+
+    def _node(self, number: int, mapping: views.Mapping) -> Any:
+        """The value of a node's result at the places that a mapping leads to."""
+        key = number, mapping
+        if key in self.values:
+            return self.values[key]
+        node = self.builder.nodes[number]
+        operation, result = node.operation, node.result
+        assert operation is not None
+        assert result is not None
+        self.nodes[number] = None
+        copies = fused.is_copy(operation)
+        operands = [
+            self._operand(number, operand, operand._dtype if copies else dtype, result._shape, mapping)
+            for operand, dtype in zip(node.inputs, operation.inputs, strict=True)
+        ]
+        index = None
+        if operation.indexed:
+            strides, origin = mapping.of(layout.contiguous_strides(result._shape), node.origin)
+            index = self._input(("index", strides, origin), Index(strides, origin), dtypes.uint32)
+        if copies:
+            made = operands[0]
+        else:
+            made = self.values.get((operation, *operands, index))
+            if made is None:
+                made = self.values[operation, *operands, index] = len(self.operations)
+                self.operations.append((operation, tuple(operands), index))
+        self.values[key] = made
+        return made
+
+    def _operand(
+        self, number: int, operand: VkArray | Scalar, dtype: DType, shape: layout.Shape, mapping: views.Mapping
+    ) -> Any:  # fmt: skip
+        """The value of an operand of a node that has a shape."""
+        if not isinstance(operand, VkArray):
+            value = operand.value
+            told = ("argument", value.place) if isinstance(value, Token) else operand.bits
+            return self._input(("number", dtype, told), operand, dtype)
+        builder = self.builder
+        producer = builder.producer(number, operand)
+        strides, offset = mapping.of(layout.broadcast_strides(operand._shape, operand._strides, shape), operand._offset)
+        if producer is not None and dtype is operand._dtype:
+            inside = (
+                producer in self.region.nodes and number in self.region.nodes and mapping == views.identity(self.shape)
+            )
+            if inside:
+                return self._node(producer, mapping)
+            result = builder.nodes[producer].result
+            if result is not None and builder.worth_it(producer, operand, math.prod(self.shape)):
+                found = views.through(self.shape, strides, offset, result._shape)
+                extra = sum(type(one) is VkArray for one in builder.nodes[producer].inputs) + 1
+                if (
+                    found is not None
+                    and extra <= self.spare
+                    and len(self.operations) < fused.STEPS - fused.RESULTS - AGAIN
+                ):
+                    self.spare -= extra
+                    return self._node(producer, found)
+        builder.stored.add(id(operand._buffer))
+        wide = any(stride for stride, length in zip(strides, self.shape, strict=True) if length != 1)
+        array = VkArray(
+            operand._buffer, offset, self.shape if wide else (), strides if wide else (), operand._dtype, operand._device
+        )  # fmt: skip
+        return self._input((id(operand._buffer), offset, strides, dtype), array, dtype)
+
+    def _input(self, key: Any, one: VkArray | Scalar | Index, dtype: DType) -> Any:
+        self.inputs.setdefault(key, (one, dtype))
+        return key

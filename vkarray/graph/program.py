@@ -1,0 +1,153 @@
+"""Programs: the work of a traced function, lowered to dispatches and repeated with other arguments."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._vk.watch import watches
+from ..core import dtypes
+from ..core.array import VkArray
+from ..kernels import faults, fused, launch
+from ..kernels.dispatch import pointer
+from ..kernels.plan import Plan
+from ..kernels.signature import Look, look_of
+from .fuse import Fused, Kernel, fuse
+from .simplify import renamed
+from .trace import Lowering, Node, Trace, Value
+
+if TYPE_CHECKING:
+    from .._vk import Buffer, Device
+
+
+class New(NamedTuple):
+    """A result in memory: what it looks like but for that, and whether in-place operators change it."""
+
+    look: Look
+    is_place: bool
+
+
+class Program:
+    """What a traced function does, for arguments of one signature."""
+
+    def __init__(
+        self, trace: Trace, device: Device, arguments: Sequence[VkArray], results: Sequence[VkArray], status: Buffer | None,
+        limits: Mapping[int, tuple[int, int]],
+    ) -> None:  # fmt: skip
+        """`arguments` and `results` are traced arrays. Raises Refused where no plan can do what the function does."""
+        self.device = device
+        nodes = with_constants(trace, results)
+        self.fused: Fused = fuse(nodes, [one._buffer for one in results])
+        lowered = lower(self.fused.work)
+        lowered.allocated = [*trace.values, *lowered.allocated]  # type: ignore[list-item]
+        self.dispatches = lowered.dispatches
+        given = [pointer(one) for one in arguments]
+        plan = Plan(lowered, device, given, status)
+        places = {id(one): place for place, one in enumerate(arguments)}
+        self.outcome: list[int | VkArray | New] = []  # an argument, an array that is always the same, or a new one
+        new: list[tuple[int, int]] = []
+        for one in results:
+            if id(one) in places:
+                self.outcome.append(places[id(one)])
+            elif type(one._buffer) is not Value:
+                self.outcome.append(one)
+            else:
+                self.outcome.append(New(look_of(one), hasattr(one, "_is_place")))
+                new.append(plan.place(pointer(one)))
+        plan.keep([number for number, _ in new])
+        source, names = plan.source(new, limits)
+        exec(source, names)  # numbers and names that the plan has made
+        self.run, self.checked = names["run"], plan.checked
+        self.scalars = frozenset(place for place, _ in plan.scalars)  # that reach a kernel
+        self.peak_bytes = peak_bytes(plan)
+
+    def __call__(
+        self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any], arguments: Sequence[VkArray]
+    ) -> list[VkArray]:
+        """The results for other arguments."""
+        if self.checked:
+            check = faults.pending_check(self.device)
+            memory = self.run(buffers, addresses, scalars, check.array._buffer)
+            faults.keep_check(self.device, check)
+        else:
+            memory = self.run(buffers, addresses, scalars, None)
+        places = iter(memory)
+        found = []
+        for one in self.outcome:
+            if type(one) is int:
+                found.append(arguments[one])
+            elif type(one) is VkArray:
+                found.append(one)
+            else:
+                found.append(_made(one, *next(places)))  # type: ignore[arg-type]
+        return found
+
+
+def _made(new: New, buffer: Buffer, offset: int) -> VkArray:
+    look = new.look
+    array = VkArray(buffer, offset // look.itemsize, look.shape, look.strides, look.dtype, look.device, look.contiguous)
+    if new.is_place:
+        array._is_place = True
+    return array
+
+
+def with_constants(trace: Trace, results: Sequence[VkArray]) -> list[Node]:
+    """The nodes, with memory of the device in place of values that the host has written.
+
+    What is written to or returned is copied in each call instead.
+    """
+    touched = {id(memory) for node in trace.nodes for memory in node.writes} | {id(one._buffer) for one in results}
+    copies = []
+    same = {}
+    for value in trace.values:
+        if value.data is None:
+            continue
+        if id(value) not in touched:
+            same[id(value)] = value.data
+            continue
+        dtype = dtypes.uint8 if value.nbytes % 4 else dtypes.uint32
+        shape = (value.nbytes // dtype.itemsize,)
+        memories: tuple[Any, Any] = value.data, value
+        source, target = (VkArray(memory, 0, shape, (1,), dtype, value.device) for memory in memories)
+        operation = launch.copy_operation(dtype)
+        copies.append(Node((value.data,), (value,), "", None, operation, (source,), target))
+    nodes = (
+        [renamed(node, lambda memory: same.get(id(memory), memory)) for node in trace.nodes] if same else trace.nodes
+    )
+    return [*copies, *nodes]
+
+
+def lower(work: Sequence[Kernel | Node]) -> Lowering:
+    """The dispatches of some work."""
+    lowered, thread = Lowering(), threading.get_ident()
+    try:
+        watches[thread] = lowered
+        for one in work:
+            if isinstance(one, Kernel):
+                fused.Evaluation(one.expression, one.inputs, one.results, one.results[0]._device).run()
+            elif one.operation is not None:
+                result = one.result
+                launch.evaluate(one.operation, one.inputs, (result,), result._shape, result._device, None, one.origin)  # type: ignore[union-attr, arg-type]
+            else:
+                lowered.add(one.dispatch)  # type: ignore[arg-type]
+    finally:
+        watches.pop(thread, None)
+    return lowered
+
+
+def peak_bytes(plan: Plan) -> int:
+    """The most bytes of new memory that a plan holds at once."""
+    sizes = {number: nbytes for step in plan.steps for number, nbytes in step.takes}
+    held = peak = sum(nbytes for _, nbytes in plan.unwritten)
+    for step in plan.steps:
+        held += sum(nbytes for _, nbytes in step.takes)
+        peak = max(peak, held)
+        held -= sum(sizes[number] for number in step.drops)
+    return peak
+
+
+def pointers(arrays: Sequence[VkArray]) -> tuple[list[Any], list[int]]:
+    """The memory of arrays, and the addresses of their first elements."""
+    places = [pointer(one) for one in arrays]
+    return [place.buffer for place in places], [place.address for place in places]

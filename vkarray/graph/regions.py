@@ -1,0 +1,180 @@
+"""Which elementwise nodes become one kernel: regions of nodes with one shape, joined where no other work must lie between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from heapq import heapify, heappop, heappush
+
+from ..core.array import VkArray
+from ..kernels import fused
+from .trace import Node, Value, same_place
+
+MOST_STEPS = 64  # of a region
+
+
+class Region:
+    """Nodes that one kernel computes, or one that is none of these: which, and by bits what must come before and after."""
+
+    __slots__ = ("after", "before", "members", "nodes", "shape")
+
+    def __init__(self, number: int, node: Node) -> None:
+        self.nodes = [number]
+        self.members = 1 << number
+        self.before = self.after = 0
+        self.shape = None if node.result is None else node.result._shape
+
+
+class Dependencies:
+    """Which nodes must come before which, and which values pass from one to another without a detour."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.nodes = nodes
+        self.direct = [0] * len(nodes)  # by bits
+        self.last_writer: list[dict[int, int]] = []  # of each memory that a node reads, when it reads
+        self.writers: dict[int, list[int]] = {}
+        self.readers: dict[int, list[int]] = {}
+        written: dict[int, int] = {}
+        since: dict[int, int] = {}  # who has read memory since it was last written, by bits
+        for number, node in enumerate(nodes):
+            self.last_writer.append({id(memory): written[id(memory)] for memory in node.reads if id(memory) in written})
+            for writer in self.last_writer[-1].values():
+                self.direct[number] |= 1 << writer
+            for memory in node.writes:
+                key = id(memory)
+                self.direct[number] |= since.get(key, 0)
+                if key in written:
+                    self.direct[number] |= 1 << written[key]
+            for memory in node.writes:
+                written[id(memory)], since[id(memory)] = number, 0
+                self.writers.setdefault(id(memory), []).append(number)
+            for memory in dict.fromkeys(map(id, node.reads)):
+                since[memory] = since.get(memory, 0) | 1 << number
+                self.readers.setdefault(memory, []).append(number)
+            self.direct[number] &= ~(1 << number)
+
+    def pass_values(self, first: int, second: int) -> bool:
+        """Whether one kernel may compute both of two nodes, of which the second depends on the first."""
+        one, other = self.nodes[first], self.nodes[second]
+        if one.result is None or other.result is None:
+            return False
+        if one.result._buffer is other.result._buffer and not same_place(one.result, other.result):
+            return False
+        read = [array for array in other.inputs if type(array) is VkArray and array._buffer is one.result._buffer]
+        if read and self.last_writer[second].get(id(one.result._buffer)) != first:
+            return False
+        overwritten = [
+            array for array in one.inputs if type(array) is VkArray and array._buffer is other.result._buffer
+        ]
+        return all(same_place(array, one.result) for array in read) and all(
+            same_place(array, other.result) for array in overwritten
+        )
+
+
+def regions(nodes: Sequence[Node], known: Dependencies) -> list[Region]:
+    """All nodes in regions, in an order in which they can run."""
+    made = [Region(number, node) for number, node in enumerate(nodes)]
+    of = list(made)
+    for number, region in enumerate(made):
+        direct = known.direct[number]
+        region.before = direct
+        for earlier in bits(direct):
+            region.before |= made[earlier].before
+    for number in range(len(nodes) - 1, -1, -1):
+        for earlier in bits(known.direct[number]):
+            made[earlier].after |= made[number].after | 1 << number
+    for number, node in enumerate(nodes):
+        if node.result is None:
+            continue
+        for writer in known.last_writer[number].values():
+            _join(of[writer], of[number], of, known)
+    latest: dict[int, list[int]] = {}  # nodes that read some memory, which may be computed together
+    for number, node in enumerate(nodes):
+        if node.result is None:
+            continue
+        for memory in dict.fromkeys(map(id, node.reads)):
+            for neighbour in latest.get(memory, ())[-2:]:
+                _join(of[neighbour], of[number], of, known)
+            latest.setdefault(memory, []).append(number)
+    return _in_order(list(dict.fromkeys(of)), of, known)
+
+
+def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> None:
+    """Make one region of two where that is allowed."""
+    if one is other or one.shape is None or one.shape != other.shape:
+        return
+    members = one.members | other.members
+    if (one.after & other.before | other.after & one.before) & ~members:
+        return
+    for second in other.nodes + one.nodes:
+        for first in bits(known.direct[second] & members):
+            if of[first] is not of[second] and not known.pass_values(first, second):
+                return
+    joined = sorted(one.nodes + other.nodes)
+    if not _is_small(joined, known):
+        return
+    one.nodes, one.members = joined, members
+    one.before = (one.before | other.before) & ~members
+    one.after = (one.after | other.after) & ~members
+    for number in other.nodes:
+        of[number] = one
+    every = list(dict.fromkeys(of))
+    for region in every:
+        if region is not one:
+            if region.members & one.before:
+                region.after |= one.after | members
+            if region.members & one.after:
+                region.before |= one.before | members
+
+
+def _is_small(numbers: Sequence[int], known: Dependencies) -> bool:
+    """Whether a kernel of these nodes has no more operands than kernels may have."""
+    if len(numbers) > MOST_STEPS:
+        return False
+    inside = {id(known.nodes[number].result._buffer) for number in numbers}  # type: ignore[union-attr]
+    inputs: set[tuple[object, ...]] = set()
+    results = 0
+    for number in numbers:
+        node = known.nodes[number]
+        for operand in node.inputs:
+            if type(operand) is not VkArray:
+                inputs.add((id(operand),))
+            elif known.last_writer[number].get(id(operand._buffer)) not in numbers or id(operand._buffer) not in inside:
+                inputs.add((id(operand._buffer), operand._offset, operand._shape, operand._strides, operand._dtype))
+        assert node.result is not None
+        memory = node.result._buffer
+        outside = type(memory) is not Value or memory.given or any(
+            reader not in numbers for reader in known.readers.get(id(memory), ())
+        )  # fmt: skip
+        results += outside or not known.readers.get(id(memory))
+    return len(inputs) <= fused.INPUTS and results <= fused.RESULTS
+
+
+def _in_order(found: list[Region], of: list[Region], known: Dependencies) -> list[Region]:
+    """Regions in an order that keeps to their dependencies, and else to that of the trace."""
+    waits: dict[Region, int] = dict.fromkeys(found, 0)
+    then: dict[Region, set[Region]] = {region: set() for region in found}
+    for region in found:
+        needs = {of[first] for number in region.nodes for first in bits(known.direct[number])} - {region}
+        waits[region] = len(needs)
+        for one in needs:
+            then[one].add(region)
+    ready = [(region.nodes[0], place) for place, region in enumerate(found) if not waits[region]]
+    places = {region: place for place, region in enumerate(found)}
+    heapify(ready)
+    order = []
+    while ready:
+        region = found[heappop(ready)[1]]
+        order.append(region)
+        for one in then[region]:
+            waits[one] -= 1
+            if not waits[one]:
+                heappush(ready, (one.nodes[0], places[one]))
+    return order
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The places of the bits that are set."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low

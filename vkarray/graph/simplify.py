@@ -1,0 +1,100 @@
+"""Nodes that need not be: those whose results nobody reads, and those that repeat another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from .._vk.pointer import Pointer
+from ..core.array import VkArray
+from ..core.tokens import Token
+from ..kernels.scalars import Scalar
+from .trace import Memory, Node, Value, is_whole
+
+
+def living(nodes: Sequence[Node], kept: Iterable[Memory]) -> list[Node]:
+    """The nodes that write to kept memory, to memory that the program does not own, or to what such nodes read."""
+    needed = set(map(id, kept))
+    alive = []
+    for node in reversed(nodes):
+        if any(type(memory) is not Value or memory.given or id(memory) in needed for memory in node.writes):
+            needed.update(map(id, node.reads))
+            alive.append(node)
+    return alive[::-1]
+
+
+def without_repetitions(nodes: Sequence[Node], kept: Iterable[Memory]) -> list[Node]:
+    """The nodes without elementwise ones that compute what one before them has computed of the same values."""
+    returned = set(map(id, kept))
+    writers: dict[int, int] = {}
+    for node in nodes:
+        for memory in node.writes:
+            writers[id(memory)] = writers.get(id(memory), 0) + 1
+    versions: dict[int, int] = {}
+    known: dict[Any, Memory] = {}
+    same: dict[int, Memory] = {}
+    found = []
+    for node in nodes:
+        if any(id(memory) in same for memory in node.reads):
+            node = renamed(node, lambda memory: same.get(id(memory), memory))
+        result = node.result
+        once = (
+            result is not None and type(result._buffer) is Value and not result._buffer.given and is_whole(result)
+            and writers[id(result._buffer)] == 1
+        )  # fmt: skip
+        if once and result is not None:
+            key = (
+                node.operation, node.origin, result._shape, result._dtype,
+                tuple(_operand_key(one, versions) for one in node.inputs),
+            )  # fmt: skip
+            before = known.get(key)
+            if before is not None and id(result._buffer) not in returned:
+                same[id(result._buffer)] = before
+                continue
+            known.setdefault(key, result._buffer)
+        for memory in node.writes:
+            versions[id(memory)] = versions.get(id(memory), 0) + 1
+        found.append(node)
+    return found
+
+
+def _operand_key(operand: VkArray | Scalar, versions: dict[int, int]) -> Any:
+    if type(operand) is Scalar:
+        value = operand.value
+        return ("number", operand._dtype, ("argument", value.place) if isinstance(value, Token) else operand.bits)
+    number = id(operand._buffer)
+    return number, versions.get(number, 0), operand._offset, operand._shape, operand._strides, operand._dtype
+
+
+def renamed(node: Node, other: Callable[[Memory], Memory]) -> Node:
+    """A node that uses other memory."""
+    inputs = tuple(moved(one, other) if type(one) is VkArray else one for one in node.inputs)
+    result = None if node.result is None else moved(node.result, other)
+    dispatch = node.dispatch
+    reads, writes = tuple(map(other, node.reads)), tuple(map(other, node.writes))
+    if dispatch is not None:
+        fields = {name: _renamed(value, other) for name, value in dispatch.fields.items()}
+        bindings = dispatch.bindings
+        if bindings:
+            bindings = [(place, other(memory), offset, nbytes) for place, memory, offset, nbytes in bindings]
+        dispatch = dispatch._replace(fields=fields, reads=reads, writes=writes, bindings=bindings)
+    return node._replace(reads=reads, writes=writes, inputs=inputs, result=result, dispatch=dispatch)
+
+
+def moved(array: VkArray, other: Callable[[Memory], Memory]) -> VkArray:
+    """An array of the same form in other memory."""
+    memory = other(array._buffer)
+    if memory is array._buffer:
+        return array
+    return VkArray(memory, array._offset, array._shape, array._strides, array._dtype, array._device)
+
+
+def _renamed(value: Any, other: Callable[[Memory], Memory]) -> Any:
+    kind = type(value)
+    if kind is VkArray:
+        return moved(value, other)
+    if kind is Pointer:
+        return Pointer(other(value.buffer), value.offset)
+    if kind is tuple or kind is list:
+        return kind(_renamed(one, other) for one in value)
+    return value

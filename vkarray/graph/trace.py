@@ -1,0 +1,163 @@
+"""Tracing: what a function asks of a device, as nodes of a graph.
+
+The arrays that it meets have no memory, and nothing is computed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._vk.watch import Watch, unwatched
+from ..core.array import VkArray, storage_itemsize
+from ..errors import TraceError
+from ..kernels.dispatch import Dispatch
+from ..kernels.launch import Operation
+from ..kernels.scalars import Scalar
+from ..kernels.signature import ALIGNMENT
+
+if TYPE_CHECKING:
+    from .._vk import Device
+
+_PACKAGE = str(Path(__file__).parent.parent)
+_addresses = itertools.count(1 << 40, 1 << 40)  # where values would lie: aligned, and far from each other
+
+
+class Value:
+    """The memory of a traced array, which there is none of: how many bytes, and where arrays in it would be aligned."""
+
+    __slots__ = ("address", "data", "device", "given", "nbytes")
+
+    def __init__(self, device: Device, nbytes: int, given: bool = False, after: int = 0) -> None:
+        """`given`: it is memory of an argument, `after` so many bytes after an aligned address."""
+        self.device, self.nbytes, self.given = device, nbytes, given
+        self.address = next(_addresses) + after % ALIGNMENT
+        self.data: Any = None  # memory with what the host has written to it
+
+    def __getattr__(self, name: str) -> Any:
+        raise TraceError(
+            f"{users_line()}: this array belongs to a function that was traced, and has no values outside of it. Return it from "
+            "the function."
+        )
+
+
+Memory = Any  # a Value, or memory of the device
+
+
+class Node(NamedTuple):
+    """What is asked of the device: an elementwise operation, or a dispatch of any other kind."""
+
+    reads: tuple[Memory, ...]
+    writes: tuple[Memory, ...]
+    line: str
+    dispatch: Dispatch | None = None
+    operation: Operation | None = None
+    inputs: tuple[VkArray | Scalar, ...] = ()
+    result: VkArray | None = None
+    origin: int = 0
+
+    @property
+    def label(self) -> str:
+        """What it does, for people."""
+        return self.operation.label if self.operation is not None else self.dispatch.kernel.name  # type: ignore[union-attr]
+
+
+def users_line() -> str:
+    """Where the user's code calls this library."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return "?" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+class Trace(Watch):
+    """What a function asks for while it is traced."""
+
+    __slots__ = ("name", "nodes", "values")
+    traces = True
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self.nodes: list[Node] = []
+        self.values: list[Value] = []  # that it allocates
+
+    def allocate(self, device: Device, nbytes: int) -> Value:
+        """Memory for a traced array."""
+        value = Value(device, nbytes)
+        self.values.append(value)
+        return value
+
+    def upload(self, value: Memory, offset: int, data: Any) -> None:
+        """Keep what the host writes to a value as it would be in memory: a constant of the program."""
+        if type(value) is not Value or value.given or (offset, memoryview(data).nbytes) != (0, value.nbytes):
+            self.refuse("it writes from the host to a part of an array")
+        with unwatched():
+            value.data = value.device.allocate(value.nbytes)
+            value.device.upload(value.data, 0, data)
+
+    def evaluate(
+        self, operation: Operation, inputs: Sequence[VkArray | Scalar], results: Sequence[VkArray], shape: Sequence[int],
+        origin: int,
+    ) -> bool:  # fmt: skip
+        """Take an elementwise operation. Returns False for one that other kernels cannot compute."""
+        if type(operation) is not Operation or len(results) != 1:
+            return False
+        reads = tuple(one._buffer for one in inputs if type(one) is VkArray)
+        made = Node(
+            reads, (results[0]._buffer,), users_line(), None, operation, tuple(inputs), results[0], origin
+        )  # fmt: skip
+        self.nodes.append(made)
+        return True
+
+    def add(self, dispatch: Dispatch) -> None:
+        """Take a dispatch."""
+        self.nodes.append(Node(tuple(dispatch.reads), tuple(dispatch.writes), users_line(), dispatch))
+
+    def refuse(self, reason: str) -> None:
+        """Say that what is asked for cannot be traced. Raises TraceError."""
+        raise TraceError(
+            f"{self.name}: {reason} at {users_line()}, and a function that is compiled knows no values while it is traced. "
+            "Choose by values with vkarray.where, give numbers as arguments, or end the function before this line and go on in "
+            "another one."
+        )
+
+
+class Lowering(Watch):
+    """Takes the dispatches of a program, which do not reach the device."""
+
+    __slots__ = ()
+    traces = True
+
+    def allocate(self, device: Device, nbytes: int) -> Value:
+        """Memory that is taken when the program runs."""
+        value = Value(device, nbytes)
+        self.allocated.append(value)  # type: ignore[arg-type]
+        return value
+
+    def evaluate(self, *_: Any) -> bool:
+        """Let an elementwise operation make its dispatches."""
+        return False
+
+    def add(self, dispatch: Dispatch) -> None:
+        """Take a dispatch."""
+        self.dispatches.append(dispatch)
+
+
+def is_whole(array: VkArray) -> bool:
+    """Whether an array is all of its memory, in C order."""
+    nbytes = math.prod(array._shape) * storage_itemsize(array._dtype, array._device)
+    return array._contiguous and array._offset == 0 and nbytes == array._buffer.nbytes
+
+
+def same_place(one: VkArray, other: VkArray) -> bool:
+    """Whether two arrays have the same elements in the same order."""
+    return (
+        one._buffer is other._buffer and one._offset == other._offset and one._dtype is other._dtype
+        and one._shape == other._shape and (one._strides == other._strides or (one._contiguous and other._contiguous))
+    )  # fmt: skip
