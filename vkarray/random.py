@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from .ops.beyond.random import Generator, Philox, RandomState
+from .ops.beyond.random import Generator, Philox, RandomState, unwatched
 
 if TYPE_CHECKING:
     from numpy.random import SeedSequence
@@ -78,7 +78,8 @@ def _shared() -> RandomState:
     global _generator
     with _lock:
         if _generator is None:
-            _generator = RandomState()
+            with unwatched():  # later calls go on with it
+                _generator = RandomState()
         elif not _generator.device.open or _generator.device.lost is not None:
             _generator = RandomState(_generator.bit_generator)
         return _generator

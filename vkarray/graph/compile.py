@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, overload
 
 from .. import _vk, configuration
@@ -50,6 +50,7 @@ class Compiled:
         self.function = function
         self.name = getattr(function, "__qualname__", type(function).__name__)
         self._known: dict[tuple[Any, ...], ByValue] = {}
+        self._streams: dict[Any, None] = {}  # of random numbers, which it draws from
         self._lock = threading.RLock()
         self._told = False
 
@@ -74,11 +75,11 @@ class Compiled:
         buffers, addresses = pointers(arrays)
         if len(buffers) > 1:
             key.append(sharing(buffers, addresses))
-        signature = tuple(key)
+        signature = (*key, *self._places())
         known = self._known.get(signature)
         found: _Traced | None = (known.find(scalars) or None) if known is not None else None
         if found is None:
-            found = self._trace(signature, arrays, scalars, args, kwargs, device)
+            found = self._trace(key, arrays, scalars, args, kwargs, device)
         if found.program is None:
             return self.function(*args, **kwargs)
         try:
@@ -96,15 +97,20 @@ class Compiled:
             [(found.program, found.reason) for known in self._known.values() for found in known.plans.values()],
         )
 
+    def _places(self) -> Iterator[int]:
+        """Where in a block of words each stream of random numbers is."""
+        return (stream.position % 4 for stream in self._streams)
+
     # -- tracing
 
     def _trace(
-        self, signature: tuple[Any, ...], arrays: Sequence[VkArray], scalars: Sequence[Any], args: tuple[Any, ...],
+        self, key: list[Any], arrays: Sequence[VkArray], scalars: Sequence[Any], args: tuple[Any, ...],
         kwargs: dict[str, Any], device: Any,
     ) -> _Traced:  # fmt: skip
         with self._lock:
             noticed = Noticed()
-            made = self._traced(arrays, args, kwargs, device, noticed)
+            made = self._traced(arrays, args, kwargs, device, noticed, len(scalars))
+            signature = (*key, *self._places())
             if made.program is not None:  # a number that reaches no kernel may have decided
                 noticed.decide |= set(range(len(scalars))) - made.program.scalars
             if len(self._known) >= MOST:
@@ -118,9 +124,10 @@ class Compiled:
             return made
 
     def _traced(
-        self, arrays: Sequence[VkArray], args: tuple[Any, ...], kwargs: dict[str, Any], device: Any, noticed: Noticed
+        self, arrays: Sequence[VkArray], args: tuple[Any, ...], kwargs: dict[str, Any], device: Any, noticed: Noticed,
+        numbers: int,
     ) -> _Traced:  # fmt: skip
-        trace, thread = Trace(self.name), threading.get_ident()
+        trace, thread = Trace(self.name, noticed, numbers), threading.get_ident()
         values: dict[int, Any] = {}
         given: list[VkArray] = []
         count = 0
@@ -152,8 +159,15 @@ class Compiled:
             found = self.function(*given_args, **given_kwargs)
         finally:
             watches.pop(thread, None)
+            trace.end()
             if kept is None:
                 faults.keep_check(device, None)
+        self._streams.update(dict.fromkeys(trace.streams))
+        if any(place >= numbers for place in noticed.decide):
+            raise TraceError(
+                f"{self.name} draws more random numbers at once than a program can. Draw them outside, and give the arrays as "
+                "arguments."
+            )
         for changed in nest.changed(copies):
             raise TraceError(
                 f"{self.name} changes an argument of type {type(changed).__name__}, which a compiled function does not keep. "

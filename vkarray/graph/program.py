@@ -28,6 +28,26 @@ class New(NamedTuple):
     is_place: bool
 
 
+class Streams:
+    """The random numbers of a program: each call takes those that a call of the function would."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.draws, self.first, self.taken = trace.draws, trace.streams, trace.taken
+
+    def numbers(self) -> list[int]:
+        """The keys and the blocks for a call, which takes the numbers."""
+        moved = {}
+        for stream, first in self.first.items():
+            with stream.lock:
+                position = stream._position
+                stream._position = position + self.taken[stream]
+            moved[stream] = (position - first) // 4
+        return [
+            stream.key if what == "key" else (value + moved[stream]) & (1 << 64) - 1
+            for stream, what, value in self.draws
+        ]
+
+
 class Program:
     """What a traced function does, for arguments of one signature."""
 
@@ -37,6 +57,7 @@ class Program:
     ) -> None:  # fmt: skip
         """`arguments` and `results` are traced arrays. Raises Refused where no plan can do what the function does."""
         self.device = device
+        self.streams = Streams(trace)
         nodes = with_constants(trace, results)
         self.fused: Fused = fuse(nodes, [one._buffer for one in results])
         lowered = lower(self.fused.work)
@@ -66,6 +87,8 @@ class Program:
         self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any], arguments: Sequence[VkArray]
     ) -> list[VkArray]:
         """The results for other arguments."""
+        if self.streams.draws:
+            scalars = [*scalars, *self.streams.numbers()]
         if self.checked:
             check = faults.pending_check(self.device)
             memory = self.run(buffers, addresses, scalars, check.array._buffer)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._vk.watch import Watch, unwatched
 from ..core.array import VkArray, storage_itemsize
+from ..core.tokens import Noticed, token
 from ..errors import TraceError
 from ..kernels.dispatch import Dispatch
 from ..kernels.launch import Operation
@@ -78,14 +79,21 @@ def users_line() -> str:
 class Trace(Watch):
     """What a function asks for while it is traced."""
 
-    __slots__ = ("name", "nodes", "values")
+    __slots__ = ("draws", "name", "nodes", "noticed", "numbers", "own_streams", "streams", "taken", "values")
     traces = True
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, noticed: Noticed, numbers: int) -> None:
+        """`numbers` is how many numbers there are among the arguments, `noticed` what is known of them."""
         super().__init__()
-        self.name = name
+        self.name, self.noticed, self.numbers = name, noticed, numbers
         self.nodes: list[Node] = []
         self.values: list[Value] = []  # that it allocates
+        self.streams: dict[Any, int] = {}  # of random numbers, with the position that each has had
+        self.taken: dict[Any, int] = {}  # words that a call takes from each
+        self.own_streams: set[Any] = set()  # that the function makes
+        self.draws: list[
+            tuple[Any, str, int]
+        ] = []  # numbers that each call has its own of: a stream, what of it, the value
 
     def allocate(self, device: Device, nbytes: int) -> Value:
         """Memory for a traced array."""
@@ -114,6 +122,29 @@ class Trace(Watch):
         )  # fmt: skip
         self.nodes.append(made)
         return True
+
+    def draws_from(self, stream: Any) -> None:
+        """Note where a stream of random numbers is, before numbers are drawn from it."""
+        if stream not in self.own_streams:
+            self.streams.setdefault(stream, stream.position)
+
+    def end(self) -> None:
+        """Put streams back to where they were: the numbers are taken when the program runs."""
+        for stream, first in self.streams.items():
+            with stream.lock:
+                self.taken[stream], stream._position = stream._position - first, first
+
+    def drawn(self, stream: Any, place: Any) -> Any:
+        """The place of numbers in a stream, with a key and a block that are others in other calls."""
+        if stream in self.own_streams:
+            return place
+        return place._replace(
+            key=self._number(stream, "key", place.key), block=self._number(stream, "block", place.block)
+        )
+
+    def _number(self, stream: Any, what: str, value: int) -> Any:
+        self.draws.append((stream, what, value))
+        return token(value, self.numbers + len(self.draws) - 1, self.noticed)
 
     def add(self, dispatch: Dispatch) -> None:
         """Take a dispatch."""

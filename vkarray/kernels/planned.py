@@ -275,6 +275,8 @@ class _Tokens:
 
 refuse = watch.refuse  # for functions that no plan may repeat
 kept = watch.kept  # for functions whose arrays calls share
+unwatched = watch.unwatched  # for what is made once, at the first call
+tracer = watch.tracer  # for what depends on more than arguments
 
 
 def forget() -> None:

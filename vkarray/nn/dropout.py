@@ -65,24 +65,24 @@ def dropout(x: VkArray, probability: float, generator: Generator, /) -> tuple[Vk
     x = launch.contiguous(x)
     result, mask = empty(x._shape, x._dtype, device), empty(x._shape, dtypes.bool_, device)
     keep = round((1 - probability) * 2**32)
-    start = generator.bit_generator.reserve(x.size, 1)
+    key, block, skip = generator.bit_generator.place(x.size, 1)
     limit = launch.index_limit(device, x._dtype)
     for first in range(0, x.size, limit):
         count = min(x.size - first, limit)
-        block, skip = divmod(start + first, 4)
+        further, begin = divmod(skip + first, 4)
         fields = {
             "a": pointer(x, first),
             "results": pointer(result, first),
             "masks": pointer(mask, first),
-            "key": generator.bit_generator.key,
-            "block": block & (1 << 64) - 1,
+            "key": key,
+            "block": (block + further) & (1 << 64) - 1 if further else block,
             "scale": number(scale, x._dtype),
-            "skip": skip,
+            "skip": begin,
             "count": count,
             "keep": min(keep, (1 << 32) - 1),
             "all": int(keep >= 1 << 32),
         }
-        groups = launch.groups_for(-(-(skip + count) // 4), device.limits)
+        groups = launch.groups_for(-(-(begin + count) // 4), device.limits)
         launch.dispatch(_variant(x._dtype, device), device, groups, fields, writes=("results", "masks"))
     return result, mask
 

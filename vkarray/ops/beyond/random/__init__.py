@@ -11,6 +11,6 @@ from __future__ import annotations
 from .draws import drawn
 from .generator import Generator, RandomState
 from .kernels import variants
-from .stream import Philox
+from .stream import Philox, unwatched
 
-__all__ = ["Generator", "Philox", "RandomState", "drawn", "variants"]
+__all__ = ["Generator", "Philox", "RandomState", "drawn", "unwatched", "variants"]

@@ -86,7 +86,7 @@ class Counts(Draws):
         span = add(subtract(bounds[1], bounds[0]), 1)
         low, span = (in_memory(one, shape, exact, self._device) for one in (bounds[0], span))
         words = 2 if wide else 1
-        kernels.fill_between(result, low, span, words, self._stream.key, *self._place(result.size, words))
+        kernels.fill_between(result, low, span, words, *self._stream.place(result.size, words))
         return result
 
     def bytes(self, length: int) -> bytes:

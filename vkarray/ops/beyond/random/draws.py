@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 Size = int | Sequence[int] | None
 Given = dict[str, tuple[Any, Limits]]  # parameters by name, and what they may be
 
-_MASK = (1 << 64) - 1
-
 
 class Draws:
     """Random numbers from a stream, on a device."""
@@ -82,14 +80,8 @@ class Draws:
     ) -> VkArray:
         """Fill a contiguous array with the next numbers, of `words` words each."""
         given = parameters or {}
-        block, skip = self._place(result.size, words)
-        kernels.fill(result, variant, words, self._stream.key, block, skip, tuple(given), *given.values())
+        kernels.fill(result, variant, words, *self._stream.place(result.size, words), tuple(given), *given.values())
         return result
-
-    def _place(self, count: int, words: int) -> tuple[int, int]:
-        """The block of the next `count` numbers of so many words, and how many numbers come before them in it."""
-        block, skip = divmod(self._stream.reserve(count, words) // words, kernels.WORDS_OF_BLOCK // words)
-        return block & _MASK, skip
 
     def _dtype(self, function: str, dtype: Any) -> DType:
         """The floating-point type of the numbers."""
@@ -155,8 +147,8 @@ class Draws:
         arrays = [in_memory(one, shape, dtype, self._device) for one in operands]
         a, b, c = arrays + arrays[:1] * (3 - len(arrays))
         variant = kernels.drawn_variant(row, dtype)
-        block, _ = self._place(result.size, kernels.WORDS_OF_BLOCK)
-        kernels.fill_drawn(result, a, b, c, variant, self._stream.key, block)
+        key, block, _ = self._stream.place(result.size, kernels.WORDS_OF_BLOCK)
+        kernels.fill_drawn(result, a, b, c, variant, key, block)
         return result
 
     def _numbers(self, function: str, given: Given, size: Size, dtype: Any) -> VkArray:

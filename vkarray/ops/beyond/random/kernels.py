@@ -15,11 +15,11 @@ from ....kernels.gather import element_sizes
 from ....kernels.planned import planned
 from ....kernels.signature import VALUES
 from ....shaders.source import Variant
+from .stream import WORDS_OF_BLOCK
 
 if TYPE_CHECKING:
     from ....kernels.launch import Device
 
-WORDS_OF_BLOCK = 4
 FLOATING = (dtypes.float32, dtypes.float64)
 _MASK = (1 << 64) - 1
 

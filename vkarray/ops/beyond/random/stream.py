@@ -6,12 +6,22 @@ import hashlib
 import secrets
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....core import layout
-from ....kernels.planned import refuse
+from ....kernels.planned import refuse, tracer, unwatched  # noqa: F401 - the last for the module of functions
 
 _NAMES = ("key", "position", "children")
+WORDS_OF_BLOCK = 4
+_MASK = (1 << 64) - 1
+
+
+class Place(NamedTuple):
+    """Where numbers begin: the key of the stream, the block of words, and how many numbers come before them in it."""
+
+    key: int
+    block: int
+    skip: int
 
 
 def natural(function: str, name: str, value: Any) -> int:
@@ -33,6 +43,7 @@ def _key(numbers: Sequence[int]) -> int:
 def _numbers_of(seed: Any) -> tuple[int, ...]:
     """The integers of a seed: of a `SeedSequence` its entropy, followed by its place among those spawned."""
     if seed is None:
+        refuse("it takes a seed from the system")
         return (secrets.randbits(64),)
     if hasattr(seed, "entropy"):
         return (*layout.as_integers(seed.entropy, "default_rng", "entropy"), *seed.spawn_key)
@@ -54,12 +65,19 @@ class Philox:
         self._key = _key(numbers)
         self._position = 0  # words taken from the stream
         self._children = 0
+        if (trace := tracer()) is not None:
+            trace.own_streams.add(self)  # each call makes it anew
         self.lock = threading.RLock()  # a signal handler may draw, too
 
     @property
     def key(self) -> int:
         """The key of the stream."""
         return self._key
+
+    @property
+    def position(self) -> int:
+        """How many words were taken from the stream."""
+        return self._position
 
     @property
     def state(self) -> dict[str, int]:
@@ -77,6 +95,7 @@ class Philox:
         key, position, children = (natural("state", name, value[name]) for name in _NAMES)
         if key >> 64:
             raise ValueError(f"state: expected a key of 64 bits, got {key:#x}.")
+        self._changes()
         with self.lock:
             self._key, self._position, self._children = key, position, children
 
@@ -93,6 +112,7 @@ class Philox:
         Raises TypeError unless n_children is an integer, ValueError for a negative one.
         """
         count = natural("spawn", "n_children", n_children)
+        self._changes()
         with self.lock:
             first = self._children
             self._children += count
@@ -101,17 +121,32 @@ class Philox:
     def advance(self, delta: int) -> Philox:
         """Skip so many words of the stream. Returns the bit generator itself. Errors as for `spawn`."""
         count = natural("advance", "delta", delta)
+        self._changes()
         with self.lock:
             self._position += count
         return self
 
-    def reserve(self, count: int, words: int) -> int:
-        """Take the next `count` numbers of so many words each. Returns the place in the stream of the first."""
-        refuse("it draws random numbers")
+    def _changes(self) -> None:
+        """What no plan and no program repeats, unless they have made the stream."""
+        trace = tracer()
+        if trace is None or self not in trace.own_streams:
+            refuse("it changes the state of random numbers")
+
+    def place(self, count: int, words: int) -> Place:
+        """Take the next `count` numbers of so many words each. Returns where the first one is."""
+        trace = tracer()
+        if trace is None:
+            refuse("it draws random numbers")
+            return self._taken(count, words)
+        trace.draws_from(self)
+        return trace.drawn(self, self._taken(count, words))
+
+    def _taken(self, count: int, words: int) -> Place:
         with self.lock:
             start = -(-self._position // words) * words
             self._position = start + count * words
-        return start
+        block, skip = divmod(start // words, WORDS_OF_BLOCK // words)
+        return Place(self._key, block & _MASK, skip)
 
     def __repr__(self) -> str:
         return f"<vkarray.random.Philox (Philox4x32-10), key {self._key:#018x}, position {self._position}>"

@@ -135,8 +135,8 @@ class Vectors(Draws):
             for x in (weights, rests)
         )
         counted = in_memory(count, rows, wide, self._device)
-        block, _ = self._place(result.size // max(categories, 1), kernels.WORDS_OF_BLOCK)
-        kernels.fill_shares(result, counted, weights, rests, function, self._stream.key, block)
+        key, block, _ = self._stream.place(result.size // max(categories, 1), kernels.WORDS_OF_BLOCK)
+        kernels.fill_shares(result, counted, weights, rests, function, key, block)
         return self._whole(result)
 
     def multivariate_normal(
