@@ -28,6 +28,16 @@ void store_pack(uvec2 address, uint pack, A_COMPUTE values[VECTOR]) {
 // A number that lies in the arguments in place of an address.
 void immediate(uvec2 bits, out A_COMPUTE value) { value = A_IMMEDIATE(bits); }
 
+#ifdef A_BITS
+// The bits of a value that a word holds, for `immediate` of another type.
+void bits_of(A_COMPUTE value, out uvec2 bits) { bits = uvec2(A_BITS(value), 0u); }
+#endif
+
+#ifdef A_IN_TEXELS
+// A pack as a texel holds it.
+void unpack(uvec4 texel, out A_COMPUTE values[VECTOR]) { EACH values[k] = A_UNPACK(texel[k], 0); }
+#endif
+
 // What is read of a value that has been stored.
 void kept(A_COMPUTE value, out A_COMPUTE result) { result = A_LOAD(A_STORE(value)); }
 
@@ -40,6 +50,13 @@ void main() {
     store(address, 0u, value);
     load_pack(address, 0u, values);
     store_pack(address, 0u, values);
+#ifdef A_BITS
+    bits_of(value, address);
+#endif
+#ifdef A_IN_TEXELS
+    unpack(gl_NumWorkGroups.xyzx, values);
+    store_pack(address, 0u, values);
+#endif
     immediate(address, value);
     store(address, 0u, value);
 }

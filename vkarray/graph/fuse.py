@@ -11,7 +11,8 @@ from ..core.array import VkArray
 from ..core.dtypes import DType
 from ..core.tokens import Token
 from ..kernels import fused
-from ..kernels.fused import Expression, Index, Step
+from ..kernels.fused import As, Expression, Index, Step
+from ..kernels.launch import Operation
 from ..kernels.scalars import Scalar
 from . import views
 from .regions import Dependencies, Region, regions
@@ -209,14 +210,24 @@ class _Expression:
             strides, origin = mapping.of(layout.contiguous_strides(result._shape), node.origin)
             index = self._input(("index", strides, origin), Index(strides, origin), dtypes.uint32)
         if copies:
-            made = operands[0]
+            made = self._as(operands[0], node.inputs[0]._dtype, result._dtype)
         else:
-            made = self.values.get((operation, *operands, index))
-            if made is None:
-                made = self.values[operation, *operands, index] = len(self.operations)
-                self.operations.append((operation, tuple(operands), index))
+            made = self._as(self._step(operation, tuple(operands), index), operation.result, result._dtype)
         self.values[key] = made
         return made
+
+    def _step(self, operation: Operation | As, operands: tuple[Any, ...], index: Any = None) -> int:
+        """The value of a step, which is made once."""
+        key = operation, *operands, index
+        made = self.values.get(key)
+        if made is None:
+            made = self.values[key] = len(self.operations)
+            self.operations.append((operation, operands, index))
+        return made
+
+    def _as(self, value: Any, source: DType, wanted: DType) -> Any:
+        """A value of one type as one of another, for operations that move elements by their bits."""
+        return value if source is wanted else self._step(As(source, wanted), (value,))
 
     def _operand(
         self, number: int, operand: VkArray | Scalar, dtype: DType, shape: layout.Shape, mapping: views.Mapping
@@ -229,12 +240,12 @@ class _Expression:
         builder = self.builder
         producer = builder.producer(number, operand)
         strides, offset = mapping.of(layout.broadcast_strides(operand._shape, operand._strides, shape), operand._offset)
-        if producer is not None and dtype is operand._dtype:
+        if producer is not None:
             inside = (
                 producer in self.region.nodes and number in self.region.nodes and mapping == views.identity(self.shape)
             )
             if inside:
-                return self._node(producer, mapping)
+                return self._as(self._node(producer, mapping), operand._dtype, dtype)
             result = builder.nodes[producer].result
             if result is not None and builder.worth_it(producer, operand, math.prod(self.shape)):
                 found = views.through(self.shape, strides, offset, result._shape)
@@ -245,7 +256,7 @@ class _Expression:
                     and len(self.operations) < fused.STEPS - fused.RESULTS - AGAIN
                 ):
                     self.spare -= extra
-                    return self._node(producer, found)
+                    return self._as(self._node(producer, found), operand._dtype, dtype)
         builder.stored.add(id(operand._buffer))
         wide = any(stride for stride, length in zip(strides, self.shape, strict=True) if length != 1)
         array = VkArray(

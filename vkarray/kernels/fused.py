@@ -17,7 +17,7 @@ from ..core.array import VkArray, is_supported, storage_itemsize
 from ..core.dtypes import DType
 from ..shaders import link
 from ..shaders.source import Variant, spirv
-from . import launch, walk
+from . import launch, texels, walk
 from .dispatch import Number, dispatch, pointer
 from .launch import Operation
 from .scalars import Scalar
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .launch import Device
 
 INPUTS, RESULTS, STEPS = 24, 8, 96  # at most; the first two are those of glsl/fused.comp
+TEXELS = 8  # inputs that are read as texels, at most: those of glsl/texels.comp
+_TEXELS = Variant("texels", (), "texels")
 _PACKS = {"gpu": 1, "cpu": 4}
 # What is stored is shorter than what is computed with: a value that is used on is what memory would have held.
 _NARROW = frozenset(
@@ -42,16 +44,28 @@ class Index(NamedTuple):
 
 
 class Input(NamedTuple):
-    """How an input comes: from "memory", as "one" element for all, "immediate" as a number, or as the "index" of the element."""
+    """How an input comes: from "memory", as "texels", as "one" element for all, "immediate", or as the "index" of the element."""
 
     kind: str
     dtype: DType
 
 
+class As(NamedTuple):
+    """The bits of a value as those of another type, of the same number of bytes: 4 at most."""
+
+    source: DType
+    result: DType
+
+    @property
+    def label(self) -> str:
+        """What it does, for people."""
+        return f"{self.source} as {self.result}"
+
+
 class Step(NamedTuple):
     """An operation on values: those of the inputs first, then those of the steps before."""
 
-    operation: Operation
+    operation: Operation | As
     operands: tuple[int, ...]
     place: int | None = None  # the value that is the place in C order, for an operation that asks for it
 
@@ -77,6 +91,10 @@ def access_variant(dtype: DType, vector: int, device: Device) -> Variant:
     defines = [("VECTOR", str(vector)), *launch.operand_defines("A", dtype)]
     defines += launch.pack_defines("A", dtype, vector, itemsize, device, False)
     defines += launch.feature_defines((dtype,), device)
+    if (itemsize, dtype.itemsize, vector) == (4, 4, 4):
+        defines.append(("A_IN_TEXELS", "1"))
+    if dtype.itemsize <= 4:
+        defines.append(("A_BITS", f"BITS_{dtype.name}"))
     return Variant("access", tuple(defines), f"access to {dtype} by {vector}")
 
 
@@ -88,6 +106,7 @@ def shell_variant(flat: bool) -> Variant:
 def variants(device: Device) -> Iterator[Variant]:
     """All shaders that linking takes besides those of operations, for the archive."""
     yield from map(shell_variant, (False, True))
+    yield _TEXELS
     kept = [dtype for dtype in dtypes.DTYPES.values() if is_supported(dtype, device)]
     for dtype, vector in itertools.product(kept, (1, 2, 4, 8, 16)):
         if vector * storage_itemsize(dtype, device) <= 16:
@@ -124,6 +143,9 @@ class _Linked:
     def _values(self, body: link.Body, index: int, values: list[int]) -> list[int]:
         """The values of all steps for an element, after those of the inputs: a variable each."""
         for number, (operation, operands, place) in enumerate(self.expression.steps, len(values)):
+            if isinstance(operation, As):
+                values.append(self._reinterpreted(body, operation, values[operands[0]]))
+                continue
             function = self.operation(operation)
             given = [
                 body.load(self.linker.pointed(kind), values[operand])
@@ -139,6 +161,14 @@ class _Linked:
                 body.call(kept, (value,), (made,))
             values.append(made)
         return values
+
+    def _reinterpreted(self, body: link.Body, operation: As, value: int) -> int:
+        """A variable with the bits of another one."""
+        bits_of, immediate = self.access(operation.source, "bits_of"), self.access(operation.result, "immediate")
+        bits, made = body.variable(bits_of.parameters[1]), body.variable(immediate.parameters[1])
+        body.call(bits_of, (body.load(self.linker.pointed(bits_of.parameters[0]), value),), (bits,))
+        body.call(immediate, (body.load(self.linker.pointed(immediate.parameters[0]), bits),), (made,))
+        return made
 
     def _input(self, body: link.Body, number: int, index: int) -> int:
         """A variable with the value of an input for an element."""
@@ -178,6 +208,14 @@ class _Linked:
         number = body.load(unsigned, body.parameters[0])
         given: list[tuple[int, int]] = []  # a variable with the value, or the values, of an input, and the type of one
         for place, (kind, dtype) in enumerate(self.inputs):
+            if kind == "texels":
+                function = self.access(dtype, "unpack")
+                bound = sum(one.kind == "texels" for one in self.inputs[:place])
+                texel = linker.function(spirv(_TEXELS), _TEXELS.label, f"texel_{bound}")
+                made = body.variable(function.parameters[-1])
+                body.call(function, (body.call(texel, (number,)),), (made,))
+                given.append((made, linker.element(linker.pointed(function.parameters[-1]))))
+                continue
             if kind != "memory":
                 given.append((self._input(body, place, linker.unsigned(0)), 0))
                 continue
@@ -298,18 +336,35 @@ class Evaluation:
             "results": (*results, *[_NOTHING] * (RESULTS - len(results))),
         }
 
-    def _kernel(self, flat: bool, invocations: int, constants: Sequence[int]) -> Any:
+    def _kernel(
+        self, flat: bool, invocations: int, constants: Sequence[int], bound: frozenset[int] = frozenset()
+    ) -> Any:  # fmt: skip
         inputs, vector = self.kinds(flat), self.vector if flat else 1
+        inputs = tuple(one._replace(kind="texels") if place in bound else one for place, one in enumerate(inputs))
         return _kernel(self.expression, inputs, flat, vector, self.device, invocations, tuple(enumerate(constants, 1)))
 
     def _flat(self, count: int) -> None:
         limits = self.device.limits
         invocations = launch.invocations_of_group(limits, launch.FLAT[limits.kind][0])
+        bindings = self._bindings(count)
         packs, fields = _PACKS[limits.kind], self._fields([0] * (len(self.inputs) + len(self.results)))
         for part, groups, first, end in launch.flat_parts(limits, invocations, packs, count, self.vector):
             constants = (packs, part == "whole", part == "single", self.vector, limits.kind == "gpu")
-            kernel = self._kernel(True, invocations, tuple(map(int, constants)))
-            dispatch(kernel, groups, {**fields, "count": end, "first": first}, writes=("results",))
+            bound = bindings if part == "whole" else {}
+            kernel = self._kernel(True, invocations, tuple(map(int, constants)), frozenset(bound))
+            own = {**fields, "count": end, "first": first}
+            dispatch(kernel, groups, own, writes=("results",), bindings=list(bound.values()) or None)
+
+    def _bindings(self, count: int) -> dict[int, texels.Binding]:
+        """The inputs that are read as texels, and their bindings."""
+        found: dict[int, texels.Binding] = {}
+        if self.device.limits.is_cpu and self.vector == 4 and launch.has_texels(self.device):
+            for place, (one, (kind, dtype)) in enumerate(zip(self.inputs, self.kinds(True), strict=True)):
+                if kind == "memory" and dtype.itemsize == 4 and len(found) < TEXELS:
+                    bound = texels.binding(one, len(found), 0, count)  # type: ignore[arg-type]
+                    if bound is not None:
+                        found[place] = bound
+        return found
 
     def _strided(self) -> None:
         limits = self.device.limits

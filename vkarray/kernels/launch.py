@@ -213,7 +213,7 @@ class Operation:
     def as_texels(self, device: _vk.Device) -> tuple[int, ...]:
         """The inputs that CPU drivers read as texels: those of words, where no other is longer than these or packed in them."""
         longest = max((dtype.itemsize for dtype in self.results), default=0)
-        if not all(feature in device.features for feature in _TEXEL_FEATURES) or longest > 4:
+        if not has_texels(device) or longest > 4:
             return ()
         words = tuple(number for number, dtype in enumerate(self.inputs) if dtype.itemsize == 4)
         return words if len(words) == sum(dtype is not dtypes.bool_ for dtype in self.inputs) else ()
@@ -244,6 +244,11 @@ class Operation:
             inputs=len(self.inputs),
             limit=layout.index_limit(max((storage_itemsize(dtype, device) for dtype in operands), default=1)) - 1,
         )
+
+
+def has_texels(device: _vk.Device) -> bool:
+    """Whether kernels of CPU drivers read packs as texels."""
+    return all(feature in device.features for feature in _TEXEL_FEATURES)
 
 
 def vector_of(itemsizes: Sequence[int]) -> int:

@@ -34,7 +34,7 @@ _RESULT_FIRST = frozenset((1, 7, 11, 73, _LABEL, *range(19, 39)))
 # Which operands are identifiers: how many from the front, before numbers follow. All are where nothing is said.
 _IDENTIFIERS = {
     _IMPORT: 1, _UNSIGNED: 1, 22: 1, 23: 2, 24: 2, 25: 2, _CONSTANT: 2, 50: 2, _EXTRACT: 3, 82: 4, 79: 4, _LOAD: 3, _STORE: 2,
-    63: 2, 68: 3,
+    63: 2, 68: 3, 95: 4,
     247: 1, 246: 2, 250: 3, 17: 0, 19: 1, 20: 1, 26: 1,
 }  # fmt: skip
 # Operands that are numbers in the midst of identifiers: opcode -> their places.
@@ -348,6 +348,7 @@ class Body:
     def __init__(self, linker: Linker, function: _Function) -> None:
         self.linker, self.function = linker, function
         self.variables: list[int] = []
+        self.types: dict[int, int] = {}  # of variables: pointers
         self.code: list[int] = []
         self.parameters = tuple(one.words[2] for one in function.instructions if one.opcode == _PARAMETER)
 
@@ -355,10 +356,15 @@ class Body:
         """A variable of a type of pointers."""
         made = self.linker.new()
         self.variables += (4 << 16 | _VARIABLE, pointer, made, _IN_FUNCTION)
+        self.types[made] = pointer
         return made
 
     def load(self, pointed: int, variable: int) -> int:
-        """The value of a variable."""
+        """The value of a variable. Raises ShaderError for one of another type: drivers do not."""
+        if variable in self.types and self.linker.pointed(self.types[variable]) != pointed:
+            raise ShaderError(
+                f"{self.linker.name}: a function takes a value of another type than it gets; report this."
+            )
         made = self.linker.new()
         self.code += (4 << 16 | _LOAD, pointed, made, variable)
         return made
