@@ -10,6 +10,9 @@
 // members of a chunk with a lane each, and read neighbouring elements; by columns (COLUMNS in `mode`), they read neighbouring
 // rows. Otherwise an invocation takes a whole chunk, as suits CPU drivers.
 //
+// LINKED: the elements of a are never stored: `element` and `pack` are linked to compute them of any number of inputs
+// (vkarray/kernels/fused.py).
+//
 // SHIFT: the elements of a lane are mapped with a `center` in their midst, which the state of the lane then holds.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
@@ -76,7 +79,12 @@ struct Stored { R_STORAGE index; P_STORAGE value; };
 #define LOAD_INPUT(x) A_LOAD(x)
 #endif
 
-#ifdef TEXELS
+#ifdef LINKED
+#define LOAD_PACK(target, place) \
+    A_COMPUTE values[VECTOR]; \
+    pack(uint(place), values); \
+    EACH target[k] = values[k];
+#elif defined(TEXELS)
 // Packs are read as texels, four words of PER_WORD elements each, or as halves of these: CPU drivers load them at once.
 layout(binding = 0) uniform usamplerBuffer texels;
 #define PER_TEXEL (4 * PER_WORD / VECTOR)
@@ -92,12 +100,17 @@ struct Pack { uint64_t words[VECTOR / (2 * PER_WORD)]; };
     Pack pack = Packs(arguments.a).data[place]; \
     EACH target[k] = UNPACK(pack, k);
 #endif
-#ifndef PER_WORD
+#if !defined(PER_WORD) && !defined(LINKED)
 struct Pack { INPUT_STORAGE element[VECTOR]; };
 #define LOAD_PACK(target, place) EACH target[k] = LOAD_INPUT(Packs(arguments.a).data[place].element[k]);
 #endif
+#ifdef LINKED
+#define LOAD_AT(PLACE) load_at(PLACE)
+#else
+#define LOAD_AT(PLACE) LOAD_INPUT(Elements(arguments.a).data[PLACE])
 layout(buffer_reference, scalar) readonly buffer Elements { INPUT_STORAGE data[]; };
-#ifndef TEXELS
+#endif
+#if !defined(TEXELS) && !defined(LINKED)
 layout(buffer_reference, scalar, buffer_reference_align = ALIGN) readonly buffer Packs { Pack data[]; };
 #endif
 layout(buffer_reference, scalar) writeonly buffer StoredStates { STORED data[]; };
@@ -123,6 +136,11 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     uint inner_size;      // TWO_DIMENSIONAL: of the inner dimension
     int stride;           // between elements in a, in the outer dimension if there are two
     int inner_stride;
+#ifdef LINKED
+    uvec2 inputs[24];     // addresses, numbers, or where the places of elements begin
+    uint axes;            // of a
+    int walk[25 * 8];     // sizes of a, strides of each input
+#endif
     int layout_[192];     // of the rows: sizes, strides in a, strides in the result
 } arguments;
 
@@ -139,6 +157,35 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
 int layout_at(uint place) {
     return arguments.layout_[place];
 }
+
+#ifdef LINKED
+uvec2 input_at(uint number) { return arguments.inputs[number]; }
+
+// Where an input that does not lie as a does has an element of a.
+uint place_of(uint number, uint index) {
+    int place = 0;
+    for (int axis = int(arguments.axes) - 1; axis >= 0; --axis) {
+        uint size = uint(arguments.walk[axis]);
+        uint next = axis > 0 ? index / size : 0u;
+        place += int(index - next * size) * arguments.walk[int(number + 1u) * 8 + axis];
+        index = next;
+    }
+    return uint(place);
+}
+
+// To be linked: an element of a, and a pack. The compiler drops functions that nothing calls.
+void element(uint index, out A_COMPUTE value) {
+    input_at(0u);
+    place_of(0u, 0u);
+}
+void pack(uint number, out A_COMPUTE values[VECTOR]) {}
+
+A_COMPUTE load_at(int place) {
+    A_COMPUTE value;
+    element(uint(place), value);
+    return value;
+}
+#endif
 
 // The offsets of a row in a and in the result.
 ivec2 row_offsets(uint row) {
@@ -207,7 +254,7 @@ int offset_of(uint place) {
 }
 
 INPUT load(uint element) {
-    return LOAD_INPUT(Elements(arguments.a).data[row_offset + offset_of(chunk_start + element)]);
+    return LOAD_AT(row_offset + offset_of(chunk_start + element));
 }
 
 #ifdef SHIFTED
@@ -247,7 +294,7 @@ STATE lane_state(uint first, uint end) {
                     int place = offset / VECTOR + j * int(LANES);
                     LOAD_PACK(value[j], place)
                 } else {
-                    EACH value[j][k] = LOAD_INPUT(Elements(arguments.a).data[offset + (j * int(STEP) + k) * arguments.stride]);
+                    EACH value[j][k] = LOAD_AT(offset + (j * int(STEP) + k) * arguments.stride);
                 }
             }
 #ifdef SHIFTED
@@ -306,9 +353,12 @@ uint first_of(uint lane) { return lane / LANES * arguments.block + lane % LANES 
 
 // A strip is some neighbouring lanes that an invocation takes together where all of their elements are there. By columns it
 // has their loads under way together; of texels, those that it reads lie side by side, which a CPU fetches ahead.
-#if defined(SHIFTED) || !(defined(SHARED) || defined(TEXELS))
+#if defined(TEXELS) || (defined(LINKED) && !defined(SHARED))
+#define PACKED_STRIPS
+#endif
+#if defined(SHIFTED) || !(defined(SHARED) || defined(PACKED_STRIPS))
 #define STRIP 1
-#elif defined(TEXELS)
+#elif defined(PACKED_STRIPS)
 #define STRIP 8
 #define STEPS (TURNS * uint(BATCH))
 #define STRIDE 1
@@ -317,7 +367,7 @@ uint first_of(uint lane) { return lane / LANES * arguments.block + lane % LANES 
 #define STRIP 4
 #define STEPS (arguments.block / STEP)
 #define STRIDE arguments.stride
-#define LOAD_LANE EACH value[lane][k] = LOAD_INPUT(Elements(arguments.a).data[offset + (lane * VECTOR + k) * STRIDE]);
+#define LOAD_LANE EACH value[lane][k] = LOAD_AT(offset + (lane * VECTOR + k) * STRIDE);
 #endif
 
 #if STRIP > 1
@@ -413,7 +463,7 @@ void main() {
         uint end = (lane / LANES + 1u) * arguments.block;
         uint width = 1u;
         STATE next;
-#ifdef TEXELS
+#ifdef PACKED_STRIPS
         const bool strip = STRIP > 1 && TURNS > 0u;
 #else
         bool strip = STRIP > 1 && !TWO_DIMENSIONAL && share >= uint(STRIP) && end <= count;

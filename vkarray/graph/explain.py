@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .fuse import Kernel
+from .fuse import Kernel, Reduced
 from .program import Program
 
 
@@ -40,6 +40,11 @@ def _of_program(number: int, program: Program) -> list[str]:
         if isinstance(one, Kernel):
             shape = one.results[0]._shape
             lines.append(f"   one kernel over {shape}, {len(one.inputs)} inputs, {len(one.results)} results:")
+            lines += [f"      {node.label:32} {node.line}" for node in one.nodes]
+        elif isinstance(one, Reduced):
+            lines.append(
+                f"   {one.node.label:35} {one.node.line}, which computes its {len(one.inputs)} inputs' expression:"
+            )
             lines += [f"      {node.label:32} {node.line}" for node in one.nodes]
         else:
             lines.append(f"   {one.label:35} {one.line}")

@@ -35,10 +35,20 @@ class Kernel(NamedTuple):
     nodes: tuple[Node, ...]
 
 
+class Reduced(NamedTuple):
+    """A dispatch that computes the elements of what it would read: the only result of an expression."""
+
+    node: Node
+    expression: Expression
+    inputs: tuple[VkArray | Scalar | Index, ...]
+    shape: layout.Shape
+    nodes: tuple[Node, ...]
+
+
 class Fused(NamedTuple):
     """What a program does, in order: kernels, and nodes that stay as they are; and what was left out on the way."""
 
-    work: list[Kernel | Node]
+    work: list[Kernel | Reduced | Node]
     traced: int
     dead: int
     repeated: int
@@ -52,8 +62,8 @@ def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
     nodes = living(without_repetitions(alive, returned), returned)
     known = Dependencies(nodes)
     order = regions(nodes, known)
-    builder = _Builder(nodes, known, returned)
-    work: list[Kernel | Node] = []
+    builder = _Builder(nodes, known, order, returned)
+    work: list[Kernel | Reduced | Node] = []
     for region in reversed(order):
         made = builder.work(region)
         if made is not None:
@@ -64,12 +74,12 @@ def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
 class _Builder:
     """Makes work of regions, the last one first, so that it is known which results are read from memory."""
 
-    def __init__(self, nodes: Sequence[Node], known: Dependencies, returned: Iterable[Memory]) -> None:
+    def __init__(
+        self, nodes: Sequence[Node], known: Dependencies, order: Sequence[Region], returned: Iterable[Memory]
+    ) -> None:
+        self.regions = {number: region for region in order for number in region.nodes}
         self.nodes, self.known, self.inlined = nodes, known, 0
         self.stored = set(map(id, returned))
-        for node in nodes:
-            if node.result is None:
-                self.stored.update(map(id, node.reads))
         self.uses: dict[int, int] = {}  # how often an operand is in some memory
         for node in nodes:
             for operand in node.inputs:
@@ -78,14 +88,26 @@ class _Builder:
         self.costs: dict[int, int | None] = {}
         for number in range(len(nodes)):  # in this order no node waits for many others
             self.again(number)
+        for number, node in enumerate(nodes):
+            own = None if node.prologue is None else node.prologue.array._buffer
+            if node.result is None:
+                self.stored.update(id(memory) for memory in node.reads if memory is not own)
+                if own is not None and not self._is_spared(own, number):
+                    self.stored.add(id(own))
 
-    def work(self, region: Region) -> Kernel | Node | None:
+    def _is_spared(self, memory: Memory, number: int) -> bool:
+        """Whether to compute what a dispatch reads in it: where nobody else reads it, and where that is cheap."""
+        producer = self.known.last_writer[number].get(id(memory))
+        cost = None if producer is None else self.again(producer)
+        return cost is not None and (cost <= AGAIN or self.known.readers.get(id(memory)) == [number])
+
+    def work(self, region: Region) -> Kernel | Reduced | Node | None:
         """The work of a region; None where nobody needs its results in memory."""
         last = {id(self.nodes[number].writes[0]): number for number in region.nodes if self.nodes[number].writes}
         wanted = [number for number in region.nodes if last.get(id(self.nodes[number].writes[0])) == number]
         first = self.nodes[region.nodes[0]]
         if first.result is None:
-            return first
+            return self._reduced(region.nodes[0]) or first
         wanted = [number for number in wanted if self._is_stored(self.nodes[number].writes[0])]
         if not wanted:
             self.inlined += len(region.nodes)
@@ -95,6 +117,24 @@ class _Builder:
         if len(made.expression.steps) == 1 and len(region.nodes) == 1 and made.nodes == (first,):
             return first  # by the kernel that eager calls use
         return made
+
+    def _reduced(self, number: int) -> Reduced | None:
+        """A dispatch with what it reads computed in it; None where that is not to be."""
+        node = self.nodes[number]
+        prologue = node.prologue
+        if prologue is None or id(prologue.array._buffer) in self.stored:
+            return None
+        producer = self.known.last_writer[number].get(id(prologue.array._buffer))
+        result = None if producer is None else self.nodes[producer].result
+        if producer is not None and result is not None and self.again(producer) is not None:
+            array, shape = prologue.array, result._shape
+            if array._offset == 0 and array._dtype is result._dtype:
+                made = _Expression(self, self.regions[producer], stores=False).made([producer], prologue.dtype)
+                if prologue.fits(made.inputs, shape):
+                    self.inlined += 1
+                    return Reduced(node, made.expression, made.inputs, shape, made.nodes)
+        self.stored.add(id(prologue.array._buffer))
+        return None
 
     def _is_stored(self, memory: Memory) -> bool:
         return type(memory) is not Value or memory.given or id(memory) in self.stored
@@ -108,6 +148,10 @@ class _Builder:
         if number not in self.costs:
             self.costs[number] = self._again(number)
         return self.costs[number]
+
+    def may_come_later(self, number: int) -> bool:
+        """Whether a node's result can be computed where it is read, and is not in memory."""
+        return self.again(number) is not None and id(self.nodes[number].writes[0]) not in self.stored
 
     def _again(self, number: int) -> int | None:
         node = self.nodes[number]
@@ -143,8 +187,9 @@ class _Builder:
 class _Expression:
     """The expression of a region in the making."""
 
-    def __init__(self, builder: _Builder, region: Region) -> None:
-        self.builder, self.region = builder, region
+    def __init__(self, builder: _Builder, region: Region, stores: bool = True) -> None:
+        """Unless it `stores`, it is computed later than the region, of what is still in memory then."""
+        self.builder, self.region, self.stores = builder, region, stores
         self.shape: layout.Shape = region.shape or ()
         self.inputs: dict[Any, tuple[VkArray | Scalar | Index, DType]] = {}
         self.operations: list[tuple[Any, tuple[Any, ...], Any]] = []  # values are keys of inputs, or numbers of steps
@@ -170,11 +215,16 @@ class _Expression:
             for number in self.region.nodes
         )
 
-    def made(self, wanted: Sequence[int]) -> Kernel:
-        """The kernel that stores the results of some nodes."""
+    def made(self, wanted: Sequence[int], as_type: DType | None = None) -> Kernel:
+        """The kernel that stores the results of some nodes, by their bits as another type where one is given."""
         mapping = views.identity(self.shape)
         arrays = [self.builder.nodes[number].result for number in wanted]
         found = [self._node(number, mapping) for number in wanted]
+        kinds = [as_type or array._dtype for array in arrays]  # type: ignore[union-attr]
+        found = [
+            self._as(value, array._dtype, kind)  # type: ignore[union-attr]
+            for value, array, kind in zip(found, arrays, kinds, strict=True)
+        ]
         places = {key: place for place, key in enumerate(self.inputs)}
         numbers = [*places.values()]
 
@@ -185,7 +235,7 @@ class _Expression:
             Step(operation, tuple(map(number_of, operands)), None if index is None else number_of(index))
             for operation, operands, index in self.operations
         )
-        results = tuple((number_of(value), array._dtype) for value, array in zip(found, arrays, strict=True))  # type: ignore[union-attr]
+        results = tuple((number_of(value), kind) for value, kind in zip(found, kinds, strict=True))
         expression = Expression(tuple(dtype for _, dtype in self.inputs.values()), steps, results)
         nodes = tuple(self.builder.nodes[number] for number in self.nodes)
         return Kernel(expression, tuple(one for one, _ in self.inputs.values()), tuple(arrays), nodes)  # type: ignore[arg-type]
@@ -243,7 +293,8 @@ class _Expression:
         if producer is not None:
             inside = (
                 producer in self.region.nodes and number in self.region.nodes and mapping == views.identity(self.shape)
-            )
+                and (self.stores or builder.may_come_later(producer))
+            )  # fmt: skip
             if inside:
                 return self._as(self._node(producer, mapping), operand._dtype, dtype)
             result = builder.nodes[producer].result

@@ -13,7 +13,7 @@ from ..kernels import faults, fused, launch
 from ..kernels.dispatch import pointer
 from ..kernels.plan import Plan
 from ..kernels.signature import Look, look_of
-from .fuse import Fused, Kernel, fuse
+from .fuse import Fused, Kernel, Reduced, fuse
 from .simplify import renamed
 from .trace import Lowering, Node, Trace, Value
 
@@ -141,7 +141,7 @@ def with_constants(trace: Trace, results: Sequence[VkArray]) -> list[Node]:
     return [*copies, *nodes]
 
 
-def lower(work: Sequence[Kernel | Node]) -> Lowering:
+def lower(work: Sequence[Kernel | Reduced | Node]) -> Lowering:
     """The dispatches of some work."""
     lowered, thread = Lowering(), threading.get_ident()
     try:
@@ -149,6 +149,8 @@ def lower(work: Sequence[Kernel | Node]) -> Lowering:
         for one in work:
             if isinstance(one, Kernel):
                 fused.Evaluation(one.expression, one.inputs, one.results, one.results[0]._device).run()
+            elif isinstance(one, Reduced):
+                one.node.prologue.send(one.node.dispatch, one.expression, one.inputs, one.shape)  # type: ignore[union-attr, arg-type]
             elif one.operation is not None:
                 result = one.result
                 launch.evaluate(one.operation, one.inputs, (result,), result._shape, result._device, None, one.origin)  # type: ignore[union-attr, arg-type]

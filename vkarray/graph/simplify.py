@@ -78,7 +78,10 @@ def renamed(node: Node, other: Callable[[Memory], Memory]) -> Node:
         if bindings:
             bindings = [(place, other(memory), offset, nbytes) for place, memory, offset, nbytes in bindings]
         dispatch = dispatch._replace(fields=fields, reads=reads, writes=writes, bindings=bindings)
-    return node._replace(reads=reads, writes=writes, inputs=inputs, result=result, dispatch=dispatch)
+    prologue = node.prologue
+    if prologue is not None:
+        prologue = prologue._replace(array=moved(prologue.array, other))
+    return node._replace(reads=reads, writes=writes, inputs=inputs, result=result, dispatch=dispatch, prologue=prologue)
 
 
 def moved(array: VkArray, other: Callable[[Memory], Memory]) -> VkArray:

@@ -19,6 +19,7 @@ from ..core.tokens import Noticed, token
 from ..errors import TraceError
 from ..kernels.dispatch import Dispatch
 from ..kernels.launch import Operation
+from ..kernels.prologue import Prologue
 from ..kernels.scalars import Scalar
 from ..kernels.signature import ALIGNMENT
 
@@ -61,6 +62,7 @@ class Node(NamedTuple):
     inputs: tuple[VkArray | Scalar, ...] = ()
     result: VkArray | None = None
     origin: int = 0
+    prologue: Prologue | None = None
 
     @property
     def label(self) -> str:
@@ -149,6 +151,10 @@ class Trace(Watch):
     def add(self, dispatch: Dispatch) -> None:
         """Take a dispatch."""
         self.nodes.append(Node(tuple(dispatch.reads), tuple(dispatch.writes), users_line(), dispatch))
+
+    def may_compute(self, prologue: Prologue) -> None:
+        """Note what the last dispatch reads that may be computed there."""
+        self.nodes[-1] = self.nodes[-1]._replace(prologue=prologue)
 
     def refuse(self, reason: str) -> None:
         """Say that what is asked for cannot be traced. Raises TraceError."""

@@ -44,7 +44,10 @@ class Index(NamedTuple):
 
 
 class Input(NamedTuple):
-    """How an input comes: from "memory", as "texels", as "one" element for all, "immediate", or as the "index" of the element."""
+    """How an input comes: from "memory" where elements lie as they are numbered, as "texels" there, "walked" along strides.
+
+    Or as "one" element for all, "immediate" as a number, or as the "index" of the element, or as a "walked index".
+    """
 
     kind: str
     dtype: DType
@@ -117,18 +120,38 @@ class _Linked:
     """A kernel's code in the making."""
 
     def __init__(
-        self, expression: Expression, inputs: Sequence[Input], flat: bool, vector: int, device: Device
+        self, expression: Expression, inputs: Sequence[Input], shell: Variant, vector: int, device: Device
     ) -> None:
         self.expression, self.inputs, self.vector, self.device = expression, inputs, vector, device
-        self.linker = link.Linker(spirv(shell_variant(flat)), f"fused ({'flat' if flat else 'strided'})")
+        self.linker = link.Linker(spirv(shell), shell.label)
         self.used = {operand for step in expression.steps for operand in step.operands}
-        self.single = {1: self.linker.own("input_at"), 2: self.linker.own("result_at"), 3: self.linker.own("place_of")}
+        self.input_at, self.place_of = self.linker.own("input_at"), self.linker.own("place_of")
+        self.unsigned = self.place_of.type
 
-    def code(self, flat: bool) -> bytes:
+    def stored(self, packs: bool) -> bytes:
+        """The code of a kernel that stores the results."""
         self._element()
-        if flat:
+        if packs:
             self._pack()
         return self.linker.module()
+
+    def returned(self) -> bytes:
+        """The code of a kernel that asks for the elements of the only result, which is not stored."""
+        value, _ = self.expression.results[0]
+        self.used.add(value)
+        body = self.linker.body("element")
+        values = self._values_of_element(body)
+        body.store(body.parameters[1], body.load(self.linker.pointed(self._type(body, 1)), values[value]))
+        body.end()
+        body = self.linker.body("pack")
+        for k, values in enumerate(self._values_of_pack(body)):
+            self._put(body, body.parameters[1], self._type(body, 1), k, values[value])
+        body.end()
+        return self.linker.module()
+
+    def _type(self, body: link.Body, parameter: int) -> int:
+        """The type of a parameter: a pointer."""
+        return self.linker.own(body.name).parameters[parameter]
 
     def access(self, dtype: DType, called: str) -> link.Called:
         """A function that reads or writes elements of a type."""
@@ -152,7 +175,7 @@ class _Linked:
                 for kind, operand in zip(function.parameters[1:-1], operands, strict=True)
             ]
             made = body.variable(function.parameters[-1])
-            at = index if place is None else body.load(self.single[3].type, values[place])
+            at = index if place is None else body.load(self.unsigned, values[place])
             body.call(function, (at, *given), (made,))
             if operation.result in _NARROW and number in self.used:
                 kept = self.access(operation.result, "kept")
@@ -174,76 +197,97 @@ class _Linked:
         """A variable with the value of an input for an element."""
         kind, dtype = self.inputs[number]
         place = self.linker.unsigned(number)
-        address = body.call(self.single[1], (place,))
-        if kind == "index":
-            first = body.component(self.linker.element(self.single[1].type), address, 0)
-            at = body.call(self.single[3], (place, index))
-            unsigned = self.single[3].type
-            made = body.variable(self.linker.pointer(unsigned))
-            body.store(made, body.add(unsigned, at, first))
+        address = body.call(self.input_at, (place,))
+        if kind.endswith("index"):
+            first = body.component(self.linker.element(self.input_at.type), address, 0)
+            at = body.call(self.place_of, (place, index)) if kind.startswith("walked") else index
+            made = body.variable(self.linker.pointer(self.unsigned))
+            body.store(made, body.add(self.unsigned, at, first))
             return made
         function = self.access(dtype, "immediate" if kind == "immediate" else "load")
         made = body.variable(function.parameters[-1])
         if kind == "immediate":
             body.call(function, (address,), (made,))
         else:
-            at = self.linker.unsigned(0) if kind == "one" else body.call(self.single[3], (place, index))
+            at = index
+            if kind == "one":
+                at = self.linker.unsigned(0)
+            elif kind == "walked":
+                at = body.call(self.place_of, (place, index))
             body.call(function, (address, at), (made,))
         return made
 
+    def _values_of_element(self, body: link.Body) -> list[int]:
+        """The values for the element whose number is the first parameter."""
+        index = body.load(self.unsigned, body.parameters[0])
+        return self._values(body, index, [self._input(body, number, index) for number in range(len(self.inputs))])
+
     def _element(self) -> None:
-        body = self.linker.body("element")
-        index = body.load(self.single[3].type, body.parameters[0])
-        values = self._values(body, index, [self._input(body, number, index) for number in range(len(self.inputs))])
+        body, result_at = self.linker.body("element"), self.linker.own("result_at")
+        values = self._values_of_element(body)
+        index = body.load(self.unsigned, body.parameters[0])
         for number, (value, dtype) in enumerate(self.expression.results):
-            address = body.call(self.single[2], (self.linker.unsigned(number),))
-            place = body.call(self.single[3], (self.linker.unsigned(len(self.inputs) + number), index))
+            address = body.call(result_at, (self.linker.unsigned(number),))
+            place = body.call(self.place_of, (self.linker.unsigned(len(self.inputs) + number), index))
             function = self.access(dtype, "store")
             stored = body.load(self.linker.pointed(function.parameters[-1]), values[value])
             body.call(function, (address, place, stored))
         body.end()
 
-    def _pack(self) -> None:
-        body, linker, unsigned = self.linker.body("pack"), self.linker, self.single[3].type
-        number = body.load(unsigned, body.parameters[0])
-        given: list[tuple[int, int]] = []  # a variable with the value, or the values, of an input, and the type of one
-        for place, (kind, dtype) in enumerate(self.inputs):
-            if kind == "texels":
-                function = self.access(dtype, "unpack")
-                bound = sum(one.kind == "texels" for one in self.inputs[:place])
-                texel = linker.function(spirv(_TEXELS), _TEXELS.label, f"texel_{bound}")
-                made = body.variable(function.parameters[-1])
-                body.call(function, (body.call(texel, (number,)),), (made,))
-                given.append((made, linker.element(linker.pointed(function.parameters[-1]))))
-                continue
-            if kind != "memory":
-                given.append((self._input(body, place, linker.unsigned(0)), 0))
-                continue
+    def _pack_of_input(self, body: link.Body, place: int, number: int) -> tuple[int, int]:
+        """A variable with the values of an input for a pack, and the type of one; or with that of all elements, and 0."""
+        kind, dtype = self.inputs[place]
+        if kind in ("one", "immediate"):
+            return self._input(body, place, number), 0
+        if kind == "texels":
+            function = self.access(dtype, "unpack")
+            bound = sum(one.kind == "texels" for one in self.inputs[:place])
+            texel = self.linker.function(spirv(_TEXELS), _TEXELS.label, f"texel_{bound}")
+            made = body.variable(function.parameters[-1])
+            body.call(function, (body.call(texel, (number,)),), (made,))
+        else:
             function = self.access(dtype, "load_pack")
-            address = body.call(self.single[1], (linker.unsigned(place),))
+            address = body.call(self.input_at, (self.linker.unsigned(place),))
             made = body.variable(function.parameters[-1])
             body.call(function, (address, number), (made,))
-            given.append((made, linker.element(linker.pointed(function.parameters[-1]))))
-        stores = [self.access(dtype, "store_pack") for _, dtype in self.expression.results]
-        results = [body.variable(function.parameters[-1]) for function in stores]
+        return made, self.linker.element(self.linker.pointed(function.parameters[-1]))
+
+    def _values_of_pack(self, body: link.Body) -> Iterator[list[int]]:
+        """The values for each element of the pack whose number is the first parameter."""
+        linker, unsigned = self.linker, self.unsigned
+        number = body.load(unsigned, body.parameters[0])
+        packs = {
+            place: self._pack_of_input(body, place, number)
+            for place, one in enumerate(self.inputs)
+            if one.kind in ("memory", "texels", "one", "immediate")
+        }
         for k in range(self.vector):
             index = body.add(unsigned, body.times(unsigned, number, linker.unsigned(self.vector)), linker.unsigned(k))
             values = []
-            for place, (variable, of_one) in enumerate(given):
-                if self.inputs[place].kind == "index":
-                    first = body.load(unsigned, variable)
-                    variable = body.variable(linker.pointer(unsigned))
-                    body.store(variable, body.add(unsigned, first, index))
-                elif of_one:
-                    variable = body.member(linker.pointer(of_one), variable, linker.unsigned(k))
-                values.append(variable)
-            values = self._values(body, index, values)
+            for place in range(len(self.inputs)):
+                if place not in packs:
+                    values.append(self._input(body, place, index))
+                    continue
+                variable, of_one = packs[place]
+                values.append(body.member(linker.pointer(of_one), variable, linker.unsigned(k)) if of_one else variable)
+            yield self._values(body, index, values)
+
+    def _put(self, body: link.Body, array: int, pointer: int, k: int, value: int) -> None:
+        """Give element k of an array, a variable of a type of pointers, the value of another variable."""
+        of_one = self.linker.element(self.linker.pointed(pointer))
+        into = body.member(self.linker.pointer(of_one), array, self.linker.unsigned(k))
+        body.store(into, body.load(of_one, value))
+
+    def _pack(self) -> None:
+        body, linker, result_at = self.linker.body("pack"), self.linker, self.linker.own("result_at")
+        stores = [self.access(dtype, "store_pack") for _, dtype in self.expression.results]
+        results = [body.variable(function.parameters[-1]) for function in stores]
+        for k, values in enumerate(self._values_of_pack(body)):
             for function, made, (value, _) in zip(stores, results, self.expression.results, strict=True):
-                of_one = linker.element(linker.pointed(function.parameters[-1]))
-                into = body.member(linker.pointer(of_one), made, linker.unsigned(k))
-                body.store(into, body.load(of_one, values[value]))
+                self._put(body, made, function.parameters[-1], k, values[value])
+        number = body.load(self.unsigned, body.parameters[0])
         for place, (function, made) in enumerate(zip(stores, results, strict=True)):
-            address = body.call(self.single[2], (linker.unsigned(place),))
+            address = body.call(result_at, (linker.unsigned(place),))
             body.call(function, (address, number, body.load(linker.pointed(function.parameters[-1]), made)))
         body.end()
 
@@ -256,7 +300,15 @@ def is_copy(operation: Operation) -> bool:
 @functools.lru_cache(maxsize=4096)
 def code(expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device) -> bytes:
     """The SPIR-V of a kernel."""
-    return _Linked(expression, inputs, flat, vector, device).code(flat)
+    return _Linked(expression, inputs, shell_variant(flat), vector, device).stored(flat)
+
+
+@functools.lru_cache(maxsize=1024)
+def code_around(
+    expression: Expression, inputs: tuple[Input, ...], shell: Variant, vector: int, device: Device
+) -> bytes:
+    """The SPIR-V of another kernel, whose input the only result of the expression is: it asks for its elements and packs."""
+    return _Linked(expression, inputs, shell, vector, device).returned()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -289,9 +341,9 @@ class Evaluation:
             if type(one) is Scalar:
                 kind = "immediate"
             elif type(one) is Index:
-                kind = "index"
+                kind = "index" if flat else "walked index"
             else:
-                kind = "one" if flat and math.prod(one._shape) == 1 else "memory"  # type: ignore[union-attr]
+                kind = ("one" if math.prod(one._shape) == 1 else "memory") if flat else "walked"  # type: ignore[union-attr]
             found.append(Input(kind, dtype))
         return tuple(found)
 

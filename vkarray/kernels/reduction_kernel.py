@@ -40,10 +40,11 @@ class _Row(Reduction):
         return ()
 
     def variant(
-        self, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool
+        self, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool,
+        linked: bool = False,
     ) -> Variant:  # fmt: skip
         """The shader for (input, state, result) types."""
-        return super().variant(device, types, states, shared, texels)._replace(text=self.text, label=self.name)
+        return super().variant(device, types, states, shared, texels, linked)._replace(text=self.text, label=self.name)
 
 
 class ReductionKernel:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from .._vk.watch import tracer
 from ..core import dtypes, layout, promotion
 from ..core.array import (
     ArrayLike,
@@ -30,6 +31,7 @@ from ..shaders.source import Variant
 from . import launch, texels
 from .dispatch import Number, pointer
 from .planned import planned
+from .prologue import Prologue
 from .reduction_types import KEYS, TYPES, partial_dtype, widened
 from .rows import cast, check_array
 
@@ -93,12 +95,13 @@ class Reduction:
     library: str | None = None
 
     def variant(
-        self, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool
+        self, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool,
+        linked: bool = False,
     ) -> Variant:  # fmt: skip
         """The shader for (input, state, result) types.
 
         `states`: the input is what an earlier dispatch wrote; `shared`: invocations meet in shared memory; `texels`: the
-        input, which is bound, is read so.
+        input, which is bound, is read so; `linked`: its elements are computed by what is linked.
         """
         source, state, result = types
         if states:
@@ -112,11 +115,11 @@ class Reduction:
         elif partial_dtype(source) is not state:
             expressions["MAP"] = f"vx_to_{state.name}(a)"
         library = self.library if any("vx_" in expressions[name] for name in ("COMBINE", "FINISH")) else None
-        read, written = source, result
+        read, written = self.read_as(source, state), result
         if self.order is not None and state is dtypes.uint32:
             library = "/order"
             if source in KEYS:
-                read, bits, infinity = KEYS[source]
+                _, bits, infinity = KEYS[source]
                 expressions["MAP"] = f"{self.order}_key(a << {bits}, {infinity}u)"
             if result in KEYS:
                 written, bits, infinity = KEYS[result]
@@ -129,7 +132,7 @@ class Reduction:
         ]
         flags = {
             "STATES": states, "SHARED": shared, "TEXELS": texels, "INDEXED": self.indexed,
-            "CENTERED": self.centered and not states,
+            "CENTERED": self.centered and not states, "LINKED": linked,
         }  # fmt: skip
         defines += [(name, "1") for name, wanted in flags.items() if wanted]
         if self.indexed:
@@ -145,7 +148,12 @@ class Reduction:
         defines.append(("LIBRARY", launch.library_path(library, state)))
         what = "states of " if states else ""
         way = "shared" if shared else "texels" if texels else "serial"
+        way += ", linked" * linked
         return Variant("reduce", tuple(defines), f"{self.name} {what}{source} ({way})")
+
+    def read_as(self, source: DType, state: DType) -> DType:
+        """The type that kernels read the input as."""
+        return KEYS[source][0] if self.order is not None and state is dtypes.uint32 and source in KEYS else source
 
     def macros(self, state: DType) -> launch.Defines:
         """The macros that the functions of the library expect."""
@@ -187,6 +195,8 @@ class Reduction:
             yield self.variant(device, types, states, shared, False)
         if self.has_words(device, types[0]):
             yield self.variant(device, types, False, False, True)
+        if not self.centered:
+            yield from (self.variant(device, types, False, shared, False, True) for shared in (False, True))
 
     def accepts(self, dtype: DType) -> bool:
         """Whether the row takes arrays of `dtype`."""
@@ -238,9 +248,10 @@ class Reduction:
 
 @functools.cache
 def _variant(
-    row: Reduction, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool
+    row: Reduction, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool,
+    linked: bool = False,
 ) -> Variant:  # fmt: skip
-    return row.variant(device, types, states, shared, texels)
+    return row.variant(device, types, states, shared, texels, linked)
 
 
 def _steps(length: int, vector: int, most: int) -> int:
@@ -379,6 +390,12 @@ class _Run:
                 variant, device, groups, fields, writes=("result",), workgroup_size=size, constants=constants,
                 bindings=bindings,
             )  # fmt: skip
+            trace = tracer()
+            if trace is not None and not states and not row.centered and count == chunks and part_rows == rows:
+                linked = _variant(row, device, self.types, False, shared, False, True)
+                read = row.read_as(self.types[0], self.types[1])
+                every = ((0, launch.invocations_of_group(device.limits, size)), *constants)
+                trace.may_compute(Prologue(self.x, read, linked, vector, every))
 
 
 def checked(name: str, x: Any, axis: int | Sequence[int] | None) -> tuple[int, ...]:

@@ -290,7 +290,7 @@ class Linker:
 
     def body(self, called: str) -> Body:
         """The body of an empty function of this module, to be written."""
-        return Body(self, self.shell.functions[self.shell.called[called]])
+        return Body(self, called, self.shell.functions[self.shell.called[called]])
 
     # -- the whole
 
@@ -345,8 +345,8 @@ class Linker:
 class Body:
     """The body of a function: variables first, then instructions. Functions take pointers to variables, as GLSL's do."""
 
-    def __init__(self, linker: Linker, function: _Function) -> None:
-        self.linker, self.function = linker, function
+    def __init__(self, linker: Linker, name: str, function: _Function) -> None:
+        self.linker, self.name, self.function = linker, name, function
         self.variables: list[int] = []
         self.types: dict[int, int] = {}  # of variables: pointers
         self.code: list[int] = []

@@ -1,0 +1,107 @@
+"""Kernels that compute the elements of an input where they would read it: any expression of other arrays, which is never stored."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..core import layout
+from ..core.array import VkArray, storage_itemsize
+from ..core.dtypes import DType
+from ..shaders.source import Variant
+from . import fused, launch, texels
+from .dispatch import Dispatch, Number, dispatch, pointer
+from .fused import Expression, Index, Input
+from .scalars import Scalar
+
+if TYPE_CHECKING:
+    from .launch import Device
+
+AXES = 8  # that an array has at most whose elements are computed: those of `walk` in glsl/reduce.comp
+
+
+class Prologue(NamedTuple):
+    """What a dispatch reads that may be computed instead: an array as a type, and the kernel that asks for its elements."""
+
+    array: VkArray
+    dtype: DType
+    variant: Variant
+    vector: int  # elements of a pack
+    constants: tuple[tuple[int, int], ...]
+
+    def fits(self, inputs: Sequence[VkArray | Scalar | Index], shape: layout.Shape) -> bool:
+        """Whether the kernel can walk inputs of a shape, in whose C order the elements would lie in memory."""
+        strides = _strides(inputs, shape)
+        axes, _ = layout.collapse(shape, strides)
+        return len(axes) <= AXES and all(step >= 0 for steps in strides for step in steps)
+
+    def send(
+        self, what: Dispatch, expression: Expression, inputs: Sequence[VkArray | Scalar | Index], shape: layout.Shape
+    ) -> None:
+        """Make a dispatch, of which the only result of an expression, of a shape, is the input."""
+        device = self.array._device
+        strides = _strides(inputs, shape)
+        sizes, walked = layout.collapse(shape, strides)
+        bindings: list[texels.Binding] = []
+        kinds, places = [], []
+        for one, dtype in zip(inputs, expression.inputs, strict=True):
+            kind, place = self._kind(one, shape, bindings)
+            kinds.append(Input(kind, dtype))
+            places.append(place)
+        chosen = _kernel(expression, tuple(kinds), self.variant, self.vector, device, self.constants)
+        spare = fused.INPUTS - len(places)
+        fields = {
+            **what.fields, "a": 0, "inputs": (*places, *[Number(0, "Q")] * spare), "axes": len(sizes),
+            "walk": (*_padded(sizes), *(number for steps in walked for number in _padded(steps)), *[0] * (AXES * spare)),
+        }  # fmt: skip
+        dispatch(chosen, what.groups, fields, writes=("result",), bindings=bindings or None)
+
+    def _kind(
+        self, one: VkArray | Scalar | Index, shape: layout.Shape, bindings: list[texels.Binding]
+    ) -> tuple[str, Any]:
+        """How an input comes, and what stands for it in the arguments."""
+        if isinstance(one, Scalar):
+            return "immediate", one
+        contiguous = layout.contiguous_strides(shape)
+        if isinstance(one, Index):
+            return "index" if one.strides == contiguous else "walked index", Number(one.origin & 0xFFFFFFFF, "Q")
+        place, device = pointer(one), one._device
+        itemsize = storage_itemsize(one._dtype, device)
+        if math.prod(one._shape) == 1:
+            return "one", place
+        if not (one._contiguous and one._shape == shape and place.is_aligned(self.vector * itemsize)):
+            return "walked", place
+        if device.limits.is_cpu and self.vector == itemsize == 4 and launch.has_texels(device):
+            bound = texels.binding(one, len(bindings), 0, one.size) if len(bindings) < fused.TEXELS else None
+            if bound is not None:
+                bindings.append(bound)
+                return "texels", place
+        return "memory", place
+
+
+@functools.lru_cache(maxsize=1024)
+def _kernel(
+    expression: Expression, inputs: tuple[Input, ...], variant: Variant, vector: int, device: Device,
+    constants: tuple[tuple[int, int], ...],
+) -> Any:  # fmt: skip
+    code = fused.code_around(expression, inputs, variant, vector, device)
+    return device.kernel(code, f"{variant.label} of {expression.label}", constants)
+
+
+def _strides(inputs: Sequence[VkArray | Scalar | Index], shape: layout.Shape) -> list[layout.Strides]:
+    """The steps of inputs along the axes of a shape."""
+    found = []
+    for one in inputs:
+        own = (
+            one.strides if isinstance(one, Index)
+            else layout.broadcast_strides(one._shape, one._strides, shape) if isinstance(one, VkArray)
+            else (0,) * len(shape)
+        )  # fmt: skip
+        found.append(own)
+    return found
+
+
+def _padded(numbers: Sequence[int]) -> tuple[int, ...]:
+    return (*numbers, *[0] * (AXES - len(numbers)))
