@@ -114,7 +114,7 @@ class _Builder:
             return None
         expression = _Expression(self, region)
         made = expression.made(wanted)
-        if len(made.expression.steps) == 1 and len(region.nodes) == 1 and made.nodes == (first,):
+        if len(made.expression.steps) <= 1 and len(made.nodes) == 1 and made.nodes[0] is first:
             return first  # by the kernel that eager calls use
         return made
 
