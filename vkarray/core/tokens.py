@@ -24,27 +24,57 @@ class Token:
     plain: complex  # the number itself; to take it decides nothing
     noticed: Noticed
 
+    def decided(self) -> Any:
+        """The number itself, whose value decides from now on."""
+        self.noticed.decide.add(self.place)
+        return self.plain
+
 
 def _noticing(base: type, name: str) -> Callable[..., Any]:
-    original = getattr(base, name)
+    original, mirror = getattr(base, name), _MIRRORS.get(name, "")
 
-    def method(self: Any, *arguments: Any) -> Any:
-        self.noticed.decide.add(self.place)
-        for one in arguments:
-            if isinstance(one, Token):
-                one.noticed.decide.add(one.place)
-        return original(self, *arguments)
+    def method(self: Any, *arguments: Any, **options: Any) -> Any:
+        values = [plain(one) for one in arguments]
+        found = original(self.plain, *values, **options)
+        if found is NotImplemented and mirror and isinstance(values[0], (int, float, complex)):
+            found = getattr(values[0], mirror)(self.plain)
+        if found is not NotImplemented:  # else the other operand, such as an array, says what happens
+            for one in (self, *arguments):
+                if isinstance(one, Token):
+                    one.decided()
+        return found
 
     return method
 
 
-def _token_type(base: type) -> type:
+_OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow")
+_MIRRORS = {f"__{name}__": f"__r{name}__" for name in _OPERATORS} | {f"__r{name}__": f"__{name}__" for name in _OPERATORS}
+_MIRRORS |= {f"__{one}__": f"__{other}__" for one, other in ("lt gt".split(), "gt lt".split(), "le ge".split(), "ge le".split())}
+_MIRRORS |= {"__eq__": "__eq__", "__ne__": "__ne__"}
+
+
+def _methods(base: type) -> dict[str, Any]:
     names = [name for name in dir(base) if callable(getattr(base, name)) and name not in _QUIET]
-    noticing = {name: _noticing(base, name) for name in names}
-    return type(base.__name__, (Token, base), {**noticing, "__module__": base.__module__})  # errors name the type
+    return {**{name: _noticing(base, name) for name in names}, "__module__": base.__module__}
 
 
-_TYPES = {base: _token_type(base) for base in (int, float, complex)}
+class _StandIn(Token):
+    """A token that is no number to code in C either, which then asks for the value by a method."""
+
+    def __array_ufunc__(self, function: Any, method: str, *arguments: Any, **options: Any) -> Any:
+        values = [one.decided() if isinstance(one, _StandIn) else one for one in arguments]
+        return getattr(function, method)(*values, **options)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self.plain), (self.decided(),)
+
+
+_TYPES = {
+    base: type(base.__name__, (Token, base), _methods(base)) for base in (int, float, complex)  # errors name the type
+}  # fmt: skip
+_PARTS = {name: property(lambda self, name=name: getattr(self.decided(), name)) for name in ("real", "imag")}
+_PARTS["__class__"] = property(lambda self: type(self.plain))
+_STAND_INS = {base: type(base.__name__, (_StandIn,), {**_methods(base), **_PARTS}) for base in (int, float, complex)}
 
 
 def token(value: complex, place: int, noticed: Noticed) -> Any:
@@ -52,9 +82,22 @@ def token(value: complex, place: int, noticed: Noticed) -> Any:
 
     C also computes with a float or a complex number on the left and a token of another type: that takes `float(token)`.
     """
-    made = _TYPES[type(value)](value)
+    return _placed(_TYPES[type(value)](value), value, place, noticed)
+
+
+def stand_in(value: complex, place: int, noticed: Noticed) -> Any:
+    """A scalar argument as a token for code that may do anything with it: every use is noticed."""
+    return _placed(_STAND_INS[type(value)](), value, place, noticed)
+
+
+def _placed(made: Any, value: complex, place: int, noticed: Noticed) -> Any:
     made.place, made.plain, made.noticed = place, value, noticed
     return made
+
+
+def decided(value: Any) -> Any:
+    """The number itself, where it is one of a watched call: its value decides."""
+    return value.decided() if isinstance(value, Token) else value
 
 
 def plain(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import struct
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,7 @@ from .._vk import watch
 from .._vk.watch import watches
 from ..core import checks
 from ..core.array import VkArray
-from ..core.tokens import Noticed, Token, token
+from ..core.tokens import Noticed, Token, stand_in
 from ..errors import TraceError
 from ..kernels import faults
 from ..kernels.plan import Refused
@@ -36,10 +37,6 @@ class _Traced:
 
     def __init__(self, form: Any, program: Program | None, reason: str = "") -> None:
         self.form, self.program, self.reason = form, program, reason
-
-
-class _Place(int):
-    """Which of the results of a program stands here in a nest."""
 
 
 class Compiled:
@@ -68,7 +65,7 @@ class Compiled:
         scalars: list[Any] = []
         try:
             nest.note((args, kwargs) if kwargs else args, key, arrays, scalars)
-        except TypeError as error:
+        except (TypeError, RecursionError) as error:  # of what holds itself
             raise TypeError(f"{self.name}: {error}") from None
         device = arrays[0]._device if arrays else _vk.open_device(None)
         key.append(device)
@@ -80,11 +77,11 @@ class Compiled:
         found: _Traced | None = (known.find(scalars) or None) if known is not None else None
         if found is None:
             found = self._trace(key, arrays, scalars, args, kwargs, device)
-        if found.program is None:
+        if found.program is None or not found.program.constants.isdisjoint(map(id, buffers)):
             return self.function(*args, **kwargs)
         try:
             results = found.program(buffers, addresses, scalars, arrays)
-        except OverflowError:  # of a number that its type cannot hold: the function says it in its own words
+        except (OverflowError, struct.error):  # of a number that its type cannot hold: the function says it in its own words
             return self.function(*args, **kwargs)
         if found.program.checked and checks.are_waiting(device) and faults.tells_at_once(device):
             checks.run(device)
@@ -109,7 +106,15 @@ class Compiled:
     ) -> _Traced:  # fmt: skip
         with self._lock:
             noticed = Noticed()
-            made = self._traced(arrays, args, kwargs, device, noticed, len(scalars))
+            try:
+                made = self._traced(arrays, args, kwargs, device, noticed, len(scalars), stand_in)
+            except Exception as error:
+                if not scalars or isinstance(error, TraceError):
+                    raise
+                # Perhaps of code that takes nothing but Python's own numbers.
+                noticed = Noticed()
+                made = self._traced(arrays, args, kwargs, device, noticed, len(scalars), _itself)
+                noticed.decide = set(range(len(scalars)))
             signature = (*key, *self._places())
             if made.program is not None:  # a number that reaches no kernel may have decided
                 noticed.decide |= set(range(len(scalars))) - made.program.scalars
@@ -125,7 +130,7 @@ class Compiled:
 
     def _traced(
         self, arrays: Sequence[VkArray], args: tuple[Any, ...], kwargs: dict[str, Any], device: Any, noticed: Noticed,
-        numbers: int,
+        numbers: int, number: Callable[..., Any],
     ) -> _Traced:  # fmt: skip
         trace, thread = Trace(self.name, noticed, numbers), threading.get_ident()
         values: dict[int, Any] = {}
@@ -136,7 +141,7 @@ class Compiled:
             nonlocal count
             if type(value) is not VkArray:
                 count += 1
-                return token(value, count - 1, noticed)
+                return number(value, count - 1, noticed)
             buffer = value._buffer
             memory: Any = values.get(id(buffer))
             if memory is None:
@@ -152,6 +157,7 @@ class Compiled:
         copies: list[tuple[Any, list[Any]]] = []
         given_args = tuple(nest.rebuilt(value, leaf, copies) for value in args)
         given_kwargs = {name: nest.rebuilt(value, leaf, copies) for name, value in kwargs.items()}
+        looks = [(one, (one._buffer, one._shape)) for one in given]
         kept = faults.kept_check(device)
         check = kept or faults.renewed_check(device)
         try:
@@ -173,6 +179,12 @@ class Compiled:
                 f"{self.name} changes an argument of type {type(changed).__name__}, which a compiled function does not keep. "
                 "Return what is new; arrays may be assigned into."
             )
+        for one, before in looks:
+            if (one._buffer, one._shape) != before:
+                raise TraceError(
+                    f"{self.name} changes the shape of an argument in place, which a compiled function does not keep. Return a view of "
+                    "the other shape."
+                )
         results: list[VkArray] = []
 
         def result(value: Any) -> Any:
@@ -182,7 +194,7 @@ class Compiled:
             if type(value) is not VkArray:
                 return value
             results.append(value)
-            return _Place(len(results) - 1)
+            return nest.Place(len(results) - 1)
 
         form = nest.rebuilt(found, result)
         try:
@@ -216,9 +228,13 @@ class Compiled:
             )
 
 
+def _itself(value: complex, *_: Any) -> complex:
+    return value
+
+
 def _filled(form: Any, results: Sequence[VkArray]) -> Any:
     """The nest with its arrays."""
-    return results[form] if type(form) is _Place else nest.mapped(form, lambda part: _filled(part, results))
+    return results[form] if type(form) is nest.Place else nest.mapped(form, lambda part: _filled(part, results))
 
 
 @overload

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import enum
+import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -13,7 +15,12 @@ from ..core.tokens import Token
 from ..kernels.signature import look_of
 
 NUMBERS = (int, float, complex)
-_WHOLE = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)  # objects whose attributes do not count
+# Objects whose attributes do not count.
+_WHOLE = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, enum.Enum)
+
+
+class Place(int):
+    """Which of the results of a program stands here in a nest."""
 
 
 def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) -> None:
@@ -24,6 +31,8 @@ def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) 
     kind = type(value)
     if kind is VkArray:
         key.append(value._look or look_of(value))
+        if not value._shape:
+            key.append(hasattr(value, "_is_place"))
         arrays.append(value)
     elif kind in NUMBERS:
         key.append(kind)
@@ -33,6 +42,10 @@ def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) 
         for name, part in parts:
             key.append(name)
             note(part, key, arrays, scalars)
+    elif isinstance(value, _numpys_scalar()):
+        key += (kind, value.tobytes())  # -0.0 is not 0.0
+    elif kind is set:
+        key += (kind, frozenset(value))
     elif isinstance(value, Hashable):
         key += (kind, value)
     else:
@@ -56,16 +69,19 @@ def parts_of(value: Any) -> list[tuple[Any, Any]] | None:
     if dataclasses.is_dataclass(value):
         return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
     attributes = getattr(value, "__dict__", None)
-    if type(attributes) is dict and any(map(_holds_arrays, attributes.values())):
-        return list(attributes.items())
-    return None
+    if type(attributes) is not dict:
+        return None
+    compared = kind.__eq__ is not object.__eq__ or kind.__module__.partition(".")[0] == "vkarray"  # by value, or as they are
+    return None if compared and not any(map(_is_array, attributes.values())) else list(attributes.items())
 
 
-def _holds_arrays(value: Any, depth: int = 0) -> bool:
-    if type(value) is VkArray:
-        return True
-    parts = parts_of(value) if depth < 8 and not isinstance(value, (str, bytes)) else None
-    return parts is not None and any(_holds_arrays(part, depth + 1) for _, part in parts)
+def _is_array(value: Any) -> bool:
+    return type(value) is VkArray or type(value) is Place
+
+
+def _numpys_scalar() -> Any:
+    numpy = sys.modules.get("numpy")  # who has one of its scalars has imported it
+    return () if numpy is None else numpy.generic
 
 
 def rebuilt(value: Any, leaf: Callable[[Any], Any], copies: list[tuple[Any, list[Any]]] | None = None) -> Any:
@@ -76,8 +92,8 @@ def rebuilt(value: Any, leaf: Callable[[Any], Any], copies: list[tuple[Any, list
     if type(value) is VkArray or type(value) in NUMBERS or isinstance(value, Token):
         return leaf(value)
     again = mapped(value, lambda part: rebuilt(part, leaf, copies))
-    if copies is not None and again is not value and not isinstance(again, tuple):
-        copies.append((again, [part for _, part in parts_of(again) or ()]))
+    if copies is not None and not isinstance(again, tuple) and (parts := parts_of(again)) is not None:
+        copies.append((again, [part for _, part in parts]))
     return again
 
 
@@ -87,17 +103,20 @@ def mapped(value: Any, other: Callable[[Any], Any]) -> Any:
     if parts is None:
         return value
     made = [(name, other(part)) for name, part in parts]
-    if kind is tuple or kind is list:
-        return kind(part for _, part in made)
     if isinstance(value, tuple):
-        return kind(*(part for _, part in made))
-    again: Any = copy.copy(value)
+        return tuple.__new__(kind, [part for _, part in made])
+    if kind is list:
+        return [part for _, part in made]
     if isinstance(value, dict):
+        again: Any = copy.copy(value)
         again.clear()
         again.update(made)
-    else:
-        for name, part in made:
-            object.__setattr__(again, name, part)
+        return again
+    if all(part is before for (_, part), (_, before) in zip(made, parts, strict=True)) and not dataclasses.is_dataclass(value):
+        return value
+    again = copy.copy(value)
+    for name, part in made:
+        object.__setattr__(again, name, part)
     return again
 
 

@@ -80,6 +80,9 @@ class Program:
         source, names = plan.source(new, limits)
         exec(source, names)  # numbers and names that the plan has made
         self.run, self.checked = names["run"], plan.checked
+        # Memory besides that of arguments which it reads while it writes to arguments: they cannot be the same.
+        writes = {id(memory) for node in nodes for memory in node.writes}
+        self.constants = frozenset(map(id, plan.constants if writes & {id(one.buffer) for one in given} else ()))
         self.scalars = frozenset(place for place, _ in plan.scalars)  # that reach a kernel
         self.peak_bytes = peak_bytes(plan)
 

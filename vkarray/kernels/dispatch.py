@@ -135,7 +135,7 @@ def _numbers(value: Any, field: Field, values: list[Any]) -> None:
     elif kind is Number or kind is Scalar:
         values.append(value.bits)
     elif isinstance(value, (int, float)):
-        values.append(value)
+        values.append(plain(value))
     else:
         before = len(values)
         for one in value:

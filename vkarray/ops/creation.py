@@ -11,6 +11,7 @@ from ..core import dtypes, layout, promotion
 from ..core.array import ArrayLike, VkArray, check_supported, default_dtype, operations
 from ..core.array import empty as _empty
 from ..core.dtypes import CATEGORIES, DType, as_dtype
+from ..core.tokens import decided
 from ..io import interchange
 from ..kernels import launch
 from ..kernels.launch import as_device
@@ -83,7 +84,7 @@ def asarray(
     vkarray cannot hold, OverflowError for a Python integer out of range, FeatureError for a dtype the device lacks.
     Standard: creation functions, `asarray`.
     """
-    wanted = None if dtype is None else as_dtype(dtype, "asarray")
+    wanted, obj = None if dtype is None else as_dtype(dtype, "asarray"), decided(obj)
     if wanted is None and copy is not False and type(obj) in _PLAIN and (type(obj) is not int or abs(obj) < 1 << 31):
         return _of_scalar(obj, as_device(device))
 
