@@ -18,9 +18,9 @@ def run_chain(kind: str, seed: int) -> tuple[int, dict[str, int], str]:
     chain = module.Chain(seed)
     operations = [operation for _, operation in module.OPERATIONS]
     shares = [weight / sum(weight for weight, _ in module.OPERATIONS) for weight, _ in module.OPERATIONS]
-    done, counts = 0, {}
+    done, counts, steps = 0, {}, getattr(module, "STEPS", STEPS)
     try:
-        while done < STEPS:
+        while done < steps:
             operation = chain.random.choice(operations, p=shares)
             step = operation(chain)
             if step is None:

@@ -116,7 +116,7 @@ class Trace(Watch):
         origin: int,
     ) -> bool:  # fmt: skip
         """Take an elementwise operation. Returns False for one that other kernels cannot compute."""
-        if type(operation) is not Operation or len(results) != 1:
+        if type(operation) is not Operation or len(results) != 1 or _makes_constants(operation):
             return False
         reads = tuple(one._buffer for one in inputs if type(one) is VkArray)
         made = Node(
@@ -184,6 +184,12 @@ class Lowering(Watch):
     def add(self, dispatch: Dispatch) -> None:
         """Take a dispatch."""
         self.dispatches.append(dispatch)
+
+
+def _makes_constants(operation: Operation) -> bool:
+    """Whether parts of results are always 0: CPU drivers compute with such as if zeros had no sign and infinity times 0 were 0."""
+    complex_result = operation.result.category == "complex floating"
+    return complex_result and all(dtype.category != "complex floating" for dtype in operation.inputs)
 
 
 def is_whole(array: VkArray) -> bool:
