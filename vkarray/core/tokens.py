@@ -76,6 +76,8 @@ _PARTS = {name: property(lambda self, name=name: getattr(self.decided(), name)) 
 _PARTS["__class__"] = property(lambda self: type(self.plain))
 _STAND_INS = {base: type(base.__name__, (_StandIn,), {**_methods(base), **_PARTS}) for base in (int, float, complex)}
 
+TOKENS = frozenset((*_TYPES.values(), *_STAND_INS.values()))
+
 
 def token(value: complex, place: int, noticed: Noticed) -> Any:
     """A scalar argument as a token. Every use by code in Python is noticed; what C does with it, such as packing, is not.

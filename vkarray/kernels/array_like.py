@@ -13,10 +13,12 @@ from typing import Any, TypeVar
 from ..core.array import VkArray, available, operations
 from ..core.dtypes import DTYPES
 from ..core.promotion import as_scalar
+from ..core.tokens import TOKENS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-PLAIN = frozenset((VkArray, int, float, complex, bool, type(None)))  # types that need no conversion beside an array
+# Types that need no conversion beside an array.
+PLAIN = frozenset((VkArray, int, float, complex, bool, type(None))) | TOKENS
 _NUMBERS = (int, float, complex)
 
 

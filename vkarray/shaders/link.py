@@ -23,7 +23,7 @@ _NAME, _MEMBER_NAME, _IMPORT, _ENTRY_POINT, _CAPABILITY = 5, 6, 11, 15, 17
 _UNSIGNED, _POINTER, _FORWARD_POINTER, _CONSTANT = 21, 32, 39, 43
 _FUNCTION, _PARAMETER, _END, _CALL, _VARIABLE, _LOAD, _STORE, _ACCESS = 54, 55, 56, 57, 59, 61, 62, 65
 _SPECIAL, _EXTRACT, _DECORATE, _MEMBER_DECORATE, _LABEL, _SWITCH, _RETURN = 52, 81, 71, 72, 248, 251, 253
-_IN_FUNCTION = 7  # the storage class of a function's variables
+_IN_FUNCTION, _IN_MEMORY = 7, 5349  # the storage classes of a function's variables, and of what addresses point to
 
 # Opcodes without a result, and types, whose result comes first. All others have a type and then a result.
 _NO_RESULT = frozenset(
@@ -88,6 +88,7 @@ class _Source:
         self.decorations: dict[int, list[_Instruction]] = {}
         self.globals: dict[int, _Instruction] = {}  # types, constants and variables by their identifier, in order
         self.functions: dict[int, _Function] = {}
+        self.forward: set[int] = set()  # types of pointers that are told before what they point to
         self.called: dict[str, int] = {}  # functions by name
         texts: dict[int, str] = {}
         inside: list[_Instruction] = []
@@ -107,14 +108,9 @@ class _Source:
                 self.decorations.setdefault(one.words[1], []).append(one)
             elif one.result:
                 self.globals[one.words[one.result]] = one
-            elif opcode not in (
-                3,
-                4,
-                7,
-                8,
-                330,
-                _FORWARD_POINTER,
-            ):  # debugging; no structure here holds pointers to itself
+            elif opcode == _FORWARD_POINTER:
+                self.forward.add(one.words[1])
+            elif opcode not in (3, 4, 7, 8, 330):  # debugging
                 self.head.append(one)
         self.called = {texts.get(number, "").partition("(")[0]: number for number in self.functions}
 
@@ -168,6 +164,7 @@ class Linker:
         self.known: dict[tuple[object, ...], int] = {}
         self.moved: dict[_Source, dict[int, int]] = {}  # what identifiers of other modules are here
         self.interface: list[int] = []  # variables that have come
+        self.forward = sorted(shell.forward)
         here: dict[int, int] = {}
         for number, one in shell.globals.items():
             here[number] = number
@@ -247,6 +244,8 @@ class Linker:
             self._decorate(source, number, moved)
             if one.opcode == _VARIABLE:
                 self.interface.append(found)
+            if number in source.forward:
+                self.forward.append(found)
         moved[number] = found
         return found
 
@@ -324,6 +323,8 @@ class Linker:
                 out += one.words
         for words in self.decorations:
             out += words
+        for pointer in self.forward:  # validators look at no pointer of these for types that only memory may have
+            out += (3 << 16 | _FORWARD_POINTER, pointer, _IN_MEMORY)
         for one in shell.globals.values():
             if one.opcode != _IMPORT:
                 out += one.words
