@@ -15,7 +15,7 @@ from ..kernels.fused import As, Expression, Index, Step
 from ..kernels.launch import Operation
 from ..kernels.scalars import Scalar
 from . import views
-from .regions import Dependencies, Region, regions
+from .regions import Dependencies, Region, regions, types_read
 from .simplify import living, without_repetitions
 from .trace import Memory, Node, Value, is_whole
 
@@ -60,7 +60,7 @@ def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
     returned = list(kept)
     alive = living(traced, returned)
     nodes = living(without_repetitions(alive, returned), returned)
-    known = Dependencies(nodes)
+    known = Dependencies(nodes, returned)
     order = regions(nodes, known)
     builder = _Builder(nodes, known, order, returned)
     work: list[Kernel | Reduced | Node] = []
@@ -201,13 +201,12 @@ class _Expression:
         """Inputs that the region has if nothing is computed again."""
         found: set[tuple[Any, ...]] = set()
         for number in self.region.nodes:
-            for operand in self.builder.nodes[number].inputs:
+            node = self.builder.nodes[number]
+            for operand, dtype in zip(node.inputs, types_read(node), strict=True):
                 if type(operand) is VkArray:
                     producer = self.builder.producer(number, operand)
                     if producer is None or producer not in self.region.nodes:
-                        found.add(
-                            (id(operand._buffer), operand._offset, operand._shape, operand._strides, operand._dtype)
-                        )
+                        found.add((id(operand._buffer), operand._offset, operand._shape, operand._strides, dtype))
                 else:
                     found.add((id(operand),))
         return len(found) + sum(
@@ -250,16 +249,15 @@ class _Expression:
         assert operation is not None
         assert result is not None
         self.nodes[number] = None
-        copies = fused.is_copy(operation)
         operands = [
-            self._operand(number, operand, operand._dtype if copies else dtype, result._shape, mapping)
-            for operand, dtype in zip(node.inputs, operation.inputs, strict=True)
+            self._operand(number, operand, dtype, result._shape, mapping)
+            for operand, dtype in zip(node.inputs, types_read(node), strict=True)
         ]
         index = None
         if operation.indexed:
             strides, origin = mapping.of(layout.contiguous_strides(result._shape), node.origin)
             index = self._input(("index", strides, origin), Index(strides, origin), dtypes.uint32)
-        if copies:
+        if fused.is_copy(operation):
             made = self._as(operands[0], node.inputs[0]._dtype, result._dtype)
         else:
             made = self._as(self._step(operation, tuple(operands), index), operation.result, result._dtype)
@@ -300,7 +298,7 @@ class _Expression:
             result = builder.nodes[producer].result
             if result is not None and builder.worth_it(producer, operand, math.prod(self.shape)):
                 found = views.through(self.shape, strides, offset, result._shape)
-                extra = sum(type(one) is VkArray for one in builder.nodes[producer].inputs) + 1
+                extra = len(builder.nodes[producer].inputs) + 1
                 if (
                     found is not None
                     and extra <= self.spare

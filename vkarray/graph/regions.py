@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 
 from ..core.array import VkArray
+from ..core.dtypes import DType
 from ..kernels import fused
-from .trace import Node, Value, same_place
+from .trace import Memory, Node, Value, same_place
 
 MOST_STEPS = 64  # of a region
 
@@ -27,8 +28,8 @@ class Region:
 class Dependencies:
     """Which nodes must come before which, and which values pass from one to another without a detour."""
 
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self.nodes = nodes
+    def __init__(self, nodes: Sequence[Node], returned: Iterable[Memory]) -> None:
+        self.nodes, self.returned = nodes, set(map(id, returned))
         self.direct = [0] * len(nodes)  # by bits
         self.last_writer: list[dict[int, int]] = []  # of each memory that a node reads, when it reads
         self.writers: dict[int, list[int]] = {}
@@ -135,18 +136,27 @@ def _is_small(numbers: Sequence[int], known: Dependencies) -> bool:
     results = 0
     for number in numbers:
         node = known.nodes[number]
-        for operand in node.inputs:
+        if node.operation.indexed:  # type: ignore[union-attr]
+            inputs.add((number,))
+        for operand, dtype in zip(node.inputs, types_read(node), strict=True):
             if type(operand) is not VkArray:
                 inputs.add((id(operand),))
             elif known.last_writer[number].get(id(operand._buffer)) not in numbers or id(operand._buffer) not in inside:
-                inputs.add((id(operand._buffer), operand._offset, operand._shape, operand._strides, operand._dtype))
+                inputs.add((id(operand._buffer), operand._offset, operand._shape, operand._strides, dtype))
         assert node.result is not None
         memory = node.result._buffer
-        outside = type(memory) is not Value or memory.given or any(
+        outside = type(memory) is not Value or memory.given or id(memory) in known.returned or any(
             reader not in numbers for reader in known.readers.get(id(memory), ())
         )  # fmt: skip
         results += outside or not known.readers.get(id(memory))
     return len(inputs) <= fused.INPUTS and results <= fused.RESULTS
+
+
+def types_read(node: Node) -> tuple[DType, ...]:
+    """The type as which a node reads each of its inputs."""
+    operation = node.operation
+    assert operation is not None
+    return tuple(one._dtype for one in node.inputs) if fused.is_copy(operation) else operation.inputs
 
 
 def _in_order(found: list[Region], of: list[Region], known: Dependencies) -> list[Region]:
