@@ -123,7 +123,7 @@ def test_goals_of_time_in_words(seconds, text) -> None:
 def test_summary() -> None:
     ratios = {"a": {"CuPy": 0.5, "NumPy": 3.0}, "b": {"CuPy": 2.0}, "c": {"CuPy": 1.5}}
     rows = [{"chapter": "calls", "work": name, "ratios": found} for name, found in ratios.items()]
-    cupy, numpy = report.summary(rows, {"calls": work.Goal("CuPy", 1.6)})
+    cupy, numpy = report.summary(rows, {"calls": [work.Goal("CuPy", 1.6)]})
     assert (cupy["works"], cupy["median"], cupy["worst"], cupy["of"]) == (3, 1.5, 0.5, "a")
     assert (cupy["goal"], cupy["met"]) == (1.6, False)
     assert (numpy["works"], numpy["median"], numpy["goal"], numpy["met"]) == (1, 3.0, None, None)

@@ -53,10 +53,12 @@ class Library:
     """A library and the device it runs on. This one is NumPy: the host is the device."""
 
     does_all = True  # else the works that are common to all libraries alone
+    compiles: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None  # a program, where that is another form
     start: tuple[str, str] | None = ("import numpy as xp", "float(xp.asarray(1.0) + 1)")  # of a fresh process
 
     def __init__(self, name: str = "NumPy", module: Any = np, own: dict[str, Callable[..., Any]] | None = None) -> None:
         self.name, self.module = name, module
+        self.home = name  # whose arrays it takes
         self.version = f"{name} {getattr(module, '__version__', '')}"
         transfers = {"upload": self.array, "download": self.host}
         own = _OF_NUMPY | _drawing(np.random) if own is None else own
@@ -73,6 +75,10 @@ class Library:
     def part(self, x: Any, rows: slice) -> np.ndarray:
         """Some rows of a result on the host, in a type that NumPy has."""
         return self.host(x[rows])
+
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A program of arrays, as this library runs programs."""
+        return function if self.compiles is None else self.compiles(function)
 
     def synchronize(self) -> None:
         """Wait for the device."""
@@ -129,6 +135,7 @@ class Vkarray(Library):
         }
         super().__init__("vkarray", vx, own)
         self.device = device
+        self.compiles = vx.compile
 
     def array(self, values: np.ndarray) -> Any:
         return vx.asarray(values, device=self.device)
@@ -154,7 +161,7 @@ class Torch(Library):
     def __init__(self, module: Any, device: str) -> None:
         def along(name: str) -> Callable[..., Any]:
             function = getattr(module, name)
-            return lambda x, axis=None: function(x) if axis is None else function(x, dim=axis)
+            return lambda x, axis=None, **kept: function(x) if axis is None else function(x, dim=axis, **kept)
 
         own: dict[str, Callable[..., Any]] = {
             **{name: partial(getattr(module, name), device=device) for name in _CREATION},
@@ -167,11 +174,13 @@ class Torch(Library):
             "take_along_axis": lambda x, index, axis: module.take_along_dim(x, index, dim=axis),
             "max": along("amax"),
             "argmax": along("argmax"),
+            "argmin": along("argmin"),
             "cumulative_sum": along("cumsum"),
             "var": lambda x, axis=None: module.var(x, dim=axis, correction=0),
             "astype": lambda x, dtype: x.to(getattr(module, dtype)),
             "copy": lambda x: x.clone(memory_format=module.contiguous_format),
             "nonzero": lambda x: module.nonzero(x)[:, 0],
+            "roll": lambda x, shift, axis: module.roll(x, shift, axis),
             "take": lambda x, index: x[index],
             "sort": lambda x: module.sort(x).values,
             "argsort": lambda x: module.argsort(x, stable=True),
@@ -221,6 +230,7 @@ class Cupy(Library):
         own: dict[str, Callable[..., Any]] = {
             **_OF_NUMPY,
             **_drawing(module.random),
+            "asin": module.arcsin,
             "concat": module.concatenate,
             "cumulative_sum": module.cumsum,
             "permute_dims": module.transpose,

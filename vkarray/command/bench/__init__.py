@@ -24,6 +24,7 @@ from ..libraries import installed
 from . import (
     calls,
     chart,
+    compilers,
     elementwise,
     fourier,
     growth,
@@ -31,6 +32,7 @@ from . import (
     linalg,
     memory,
     products,
+    programs,
     reductions,
     report,
     start,
@@ -47,8 +49,10 @@ CHAPTERS: dict[str, Callable[[Sizes], Iterable[Work]]] = {
     "linalg": linalg.works,
     "calls": calls.works,
     "memory": memory.works,
+    "programs": programs.works,
 }
-MEDIANS = {"calls": Goal("CuPy", 1.0)}  # goals for the median of a chapter's ratios
+# Goals for the medians of a chapter's ratios.
+MEDIANS = {"calls": (Goal("CuPy", 1.0),), "programs": (Goal("torch.compile CUDA", 1.0), Goal("NumPy", 1.0))}
 START = "start"  # the chapter of fresh processes
 
 # Elements of the large arrays, and rows and columns of the largest matrix, by the kind of device.
@@ -127,8 +131,11 @@ def run(arguments: argparse.Namespace) -> int:
     if chosen is None:
         return 2
     libraries = installed(device, None if arguments.peers is None else arguments.peers.split(","))
+    if arguments.growth or "programs" in chosen:
+        libraries += compilers.forms(libraries)
+    versions = list(dict.fromkeys(library.version for library in libraries))
     print(f"vkarray {vx.__version__} on {device.name} ({device.description.driver})")
-    print("beside " + (", ".join(library.version for library in libraries[1:]) or "no other library"), flush=True)
+    print("beside " + (", ".join(versions[1:]) or "no other library"), flush=True)
     facts: dict[str, Any] = {
         "date": time.strftime("%Y-%m-%d"),
         "device": device.name,
@@ -139,7 +146,7 @@ def run(arguments: argparse.Namespace) -> int:
         "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,  # of other programs
         "python": platform.python_version(),
         "names": [library.name for library in libraries],
-        "libraries": [library.version for library in libraries],
+        "libraries": versions,
         "elements": sizes.elements,
         "matrix": sizes.matrix,
     }

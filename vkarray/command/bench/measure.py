@@ -53,9 +53,9 @@ class Store:
 
     def device(self, values: Values, library: Library) -> Any:
         """The values in a library."""
-        key, host = (library.name, values), self.host(values)
+        key, host = (library.home, values), self.host(values)
         if key not in self._device:
-            flat = (library.name, _flat(values))
+            flat = (library.home, _flat(values))
             if flat != key and flat in self._device:
                 self._device[key] = library.functions.reshape(self._device[flat], values.shape)
             else:
@@ -95,7 +95,7 @@ class Measurement:
 
     def measure(self, chapter: str, work: Work) -> list[Result]:
         """Check and time one work in every library, taking turns until the rounds or a library's time are over."""
-        able = [library for library in self.libraries if library.does_all or work.common]
+        able = [library for library in self.libraries if _takes(library, work)]
         turns = [turn for library in able if (turn := self._check(work, library)) is not None]
         for number in range(self.rounds + 1):  # the first round warms up
             for turn in turns:
@@ -110,7 +110,7 @@ class Measurement:
             arrays = values if work.on_host else [self.store.device(each, library) for each in work.inputs]
             call = _bind(work, library, arrays)
             result, seconds = _timed(library, call)  # compiles
-            if seconds < _TOO_LONG * self.patience:
+            if work.program or seconds < _TOO_LONG * self.patience:
                 result, seconds = _timed(library, call)
             right = work.check(library, result, values)
         except Exception as error:  # whatever a library raises for what it cannot do; the others are still measured
@@ -152,8 +152,21 @@ def _timed(library: Library, call: Callable[[], Any]) -> tuple[Any, float]:
     return result, time.perf_counter() - start
 
 
+def _takes(library: Library, work: Work) -> bool:
+    """Whether a library has a turn at a work: one that is a form of another library has it at programs alone."""
+    return work.program if library.name != library.home else library.does_all or work.common
+
+
 def _bind(work: Work, library: Library, arrays: Any) -> Callable[[], Any]:
-    return lambda: work.run(library.functions, *arrays)
+    run, functions = work.run, library.functions
+    if not work.program:
+        return lambda: run(functions, *arrays)
+
+    def program(*given: Any) -> Any:
+        return run(functions, *given)
+
+    compiled = library.compiled(program)
+    return lambda: compiled(*arrays)
 
 
 def _result(chapter: str, work: Work, turn: _Turn) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,8 +66,8 @@ def limits(rows: list[dict[str, Any]], peaks: dict[str, float]) -> dict[str, flo
     return found | peaks
 
 
-def summary(rows: list[dict[str, Any]], goals: dict[str, Goal]) -> list[dict[str, Any]]:
-    """For each chapter and peer the median of the ratios, the smallest, and how the median stands to the chapter's goal."""
+def summary(rows: list[dict[str, Any]], goals: Mapping[str, Sequence[Goal]]) -> list[dict[str, Any]]:
+    """For each chapter and peer the median of the ratios, the smallest, and how the median stands to its goal."""
     ratios: dict[tuple[str, str], list[tuple[float, str]]] = {}
     for row in rows:
         for peer, value in row["ratios"].items():
@@ -74,8 +75,7 @@ def summary(rows: list[dict[str, Any]], goals: dict[str, Goal]) -> list[dict[str
     found: list[dict[str, Any]] = []
     for (chapter, peer), values in ratios.items():
         median, (worst, work) = statistics.median(value for value, _ in values), min(values)
-        goal = goals.get(chapter)
-        wanted = goal.ratio if goal is not None and goal.peer == peer else None
+        wanted = next((goal.ratio for goal in goals.get(chapter, ()) if goal.peer == peer), None)
         found.append(
             {"chapter": chapter, "peer": peer, "works": len(values), "median": median, "worst": worst, "of": work,
              "goal": wanted, "met": None if wanted is None else median >= wanted}

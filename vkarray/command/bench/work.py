@@ -72,6 +72,7 @@ def _symmetric(random: np.random.Generator, values: Values) -> np.ndarray:
 
 _KINDS: dict[str, Callable[[np.random.Generator, Values], np.ndarray]] = {
     "uniform": _uniform,
+    "positive": lambda random, values: _uniform(random, values) + 0.5,
     "centred": _centred,
     "normal": _normal,
     "permutation": lambda random, values: random.permutation(int(np.prod(values.shape))).reshape(values.shape),
@@ -146,6 +147,7 @@ class Work:
     calls: int = 1
     on_host: bool = False  # the inputs stay NumPy arrays
     common: bool = False  # also for libraries that do little: additions, sums and products of float32
+    program: bool = False  # `run` is what libraries compile that can
 
     def figure(self, seconds: float) -> float:
         """A time in the unit of the work."""
@@ -159,7 +161,7 @@ class Work:
 _SAMPLE = 1 << 16  # elements of a block that is compared
 
 
-def _blocks(length: int, width: int) -> list[slice]:
+def blocks(length: int, width: int) -> list[slice]:
     """Rows at the beginning, in the middle and at the end."""
     size = min(length, max(1, _SAMPLE // max(1, width)))
     return [slice(first, first + size) for first in sorted({0, (length - size) // 2, length - size})]
@@ -172,7 +174,7 @@ def by_rows(reference: Callable[..., Any], relative: float = 1e-6, absolute: flo
 
     def check(library: Any, result: Any, inputs: tuple[np.ndarray, ...]) -> bool:
         shape = tuple(result.shape)
-        for rows in _blocks(shape[0], int(np.prod(shape[1:]))):
+        for rows in blocks(shape[0], int(np.prod(shape[1:]))):
             key = (rows.start, rows.stop)
             expected = known[key] = known[key] if key in known else reference(rows, *inputs)
             part = library.part(result, rows)
