@@ -173,6 +173,7 @@ class Torch(Library):
             "tensordot": lambda x, y, axes: module.tensordot(x, y, dims=axes),
             "take_along_axis": lambda x, index, axis: module.take_along_dim(x, index, dim=axis),
             "max": along("amax"),
+            "min": along("amin"),
             "argmax": along("argmax"),
             "argmin": along("argmin"),
             "cumulative_sum": along("cumsum"),

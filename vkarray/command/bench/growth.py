@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..libraries import Library
-from . import chart, indexing, products, reductions
+from . import chart, indexing, products, programs, reductions
 from .measure import Measurement
 from .work import Values, Work, of_rows
 
@@ -59,6 +59,7 @@ def curves(elements: int, matrix: int) -> list[Curve]:
         Curve("sort", "elements", lambda n: _named(indexing.of_vector(n), "sort"), elements // 16),
         Curve("matmul", "n", products.square, matrix, _SMALLEST_MATRIX, 2),
         Curve("matmul, many", "n", products.stack, min(matrix, 512), 4, 2),
+        Curve("chain", "additions", lambda count: programs.chain(count, max(1024, elements // 16)), 128, 1, 2),
     ]
 
 

@@ -14,11 +14,13 @@ from .work import Check, Goal, Sizes, Values, Work, blocks
 # -- elementwise --------------------------------------------------------------------------------------------------------
 
 
-def additions(xp: Any, x: Any, y: Any, count: int = 50) -> Any:
-    """x + y + ... + y."""
-    for _ in range(count):
-        x = x + y
-    return x
+def _additions(count: int) -> Callable[..., Any]:
+    def run(xp: Any, x: Any, y: Any) -> Any:
+        for _ in range(count):
+            x = x + y
+        return x
+
+    return run
 
 
 def _polynomial(xp: Any, x: Any) -> Any:
@@ -230,9 +232,10 @@ def _correlation(xp: Any, x: Any, y: Any) -> Any:
     return xp.sum(x * y) / xp.sqrt(xp.sum(x * x) * xp.sum(y * y))
 
 
-def _nearest(xp: Any, points: Any, centres: Any) -> Any:
+def _nearest(xp: Any, points: Any, centres: Any) -> tuple[Any, Any]:
     apart = points[:, None, :] - centres[None, :, :]
-    return xp.argmin(xp.sum(apart * apart, axis=2), axis=1)
+    squared = xp.sum(apart * apart, axis=2)
+    return xp.argmin(squared, axis=1), xp.sqrt(xp.min(squared, axis=1))
 
 
 def _logistic_step(xp: Any, x: Any, y: Any, weight: Any) -> Any:
@@ -313,7 +316,7 @@ def _heads(n: int) -> tuple[Values, ...]:
 
 
 PROGRAMS = (
-    Program("50 additions", "x + y + ... + y", additions, _vectors(2), 2),
+    Program("50 additions", "x + y + ... + y", _additions(50), _vectors(2), 2),
     Program("polynomial", "of degree 20, by Horner's rule", _polynomial, _vectors(1), 1),
     Program("gelu", "by tanh", _gelu, _vectors(1, "normal"), 1),
     Program("swiglu", "gate / (1 + exp(-gate)) * x", _swiglu, _vectors(2, "normal"), 2),
@@ -334,12 +337,12 @@ PROGRAMS = (
     Program("wave", "a step in 2 dimensions, of the inner elements", _wave, _squares(2)),
     Program("Gray-Scott", "a step in 2 dimensions, on a torus", _gray_scott, _squares(2)),
     Program("image filter", "blur and sharpen", _sharpened, _squares(1)),
-    Program("n-body", "accelerations", _n_body, _bodies, 0, 1e-3, 1e-2),
-    Program("k-means", "the nearest of 16 centres", _nearest, _clusters, 0, 0.0, 0.0, 1e-3),
+    Program("n-body", "accelerations", _n_body, _bodies, relative=1e-3, absolute=1e-2),
+    Program("k-means", "the nearest of 16 centres, and how far it is", _nearest, _clusters, apart=1e-3),
     Program("softmax by hand", "of rows", _softmax, _rows(), 1),
     Program("log-softmax", "of rows", _log_softmax, _rows(), 1),
     Program("logsumexp", "of rows", _logsumexp, _rows(), 1),
-    Program("cross entropy", "of rows and labels", _cross_entropy, _labelled, 0, 1e-4),
+    Program("cross entropy", "of rows and labels", _cross_entropy, _labelled, relative=1e-4),
     Program("layer norm", "of rows", _layer_norm, _rows(2), 1),
     Program("RMS norm", "of rows", _rms_norm, _rows(1), 1),
     Program("rows of length 1", "x / sqrt(sum(x * x))", _unit_rows, _rows(), 1),
@@ -398,6 +401,11 @@ def work_of(program: Program, n: int) -> Work:
     return Work(
         program.name, program.text, program.inputs(n), program.function, _check(program), goals, unit="ms", program=True
     )
+
+
+def chain(count: int, n: int) -> Work:
+    """So many additions, one after the other."""
+    return work_of(Program("chain", f"{count} additions", _additions(count), _vectors(2), 2), n)
 
 
 def works(sizes: Sizes) -> Iterator[Work]:
