@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import pytest
 import vkarray as vx
 from vkarray.__main__ import main
 from vkarray.command import bench, libraries
-from vkarray.command.bench import chart, growth, measure, report, start, work
+from vkarray.command.bench import chart, compilers, growth, measure, programs, report, start, work
 
 SMALL = ["--size", "4096", "--matrix", "32", "--rounds", "1", "--peers", "numpy"]
 
@@ -45,6 +46,102 @@ def test_names_are_unique_and_no_work_is_empty(matrix) -> None:
     everything = [each for works in bench.CHAPTERS.values() for each in works(work.Sizes(4096, matrix))]
     assert len({each.name for each in everything}) == len(everything)
     assert all(each.amount is None or each.amount > 0 for each in everything)
+
+
+class Counted(np.ndarray):
+    """An array that counts what is computed with it."""
+
+    count = 0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        Counted.count += 1
+        plain = [np.asarray(each) for each in inputs]
+        if options.get("out"):
+            options["out"] = tuple(np.asarray(each) for each in options["out"])
+        return np.asarray(getattr(ufunc, method)(*plain, **options)).view(Counted)
+
+
+@pytest.mark.parametrize("program", programs.PROGRAMS, ids=lambda program: program.name)
+def test_programs_have_5_to_200_operations(program) -> None:
+    Counted.count = 0
+    program.function(libraries.Library().functions, *(each.make().view(Counted) for each in program.inputs(1024)))
+    assert 5 <= Counted.count <= 200
+
+
+def test_programs_run_in_every_form(tmp_path) -> None:
+    found = run(tmp_path, "--only", "swiglu,exp")
+    rows = {row["work"]: [result["library"] for result in row["results"]] for row in found["rows"]}
+    assert rows["exp"] == ["vkarray", "NumPy"]
+    assert rows["swiglu"][:3] == ["vkarray", "NumPy", "vkarray eager"]
+    swiglu = next(row for row in found["rows"] if row["work"] == "swiglu")
+    assert swiglu["unit"] == "ms" and swiglu["ratios"]["vkarray eager"] > 0  # noqa: PT018
+    medians = {line["peer"]: line["goal"] for line in found["summary"] if line["chapter"] == "programs"}
+    assert medians["NumPy"] == 1.0
+    assert medians["vkarray eager"] is None
+
+
+def test_programs_are_compiled_once() -> None:
+    made, calls = [], []
+
+    def compiles(function):
+        made.append(function)
+        return lambda *arrays: (calls.append(arrays), function(*arrays))[1]
+
+    library = libraries.Library()
+    library.compiles = compiles
+    program = next(each for each in programs.PROGRAMS if each.name == "gelu")
+    results = measure.Measurement([library], 3, 1.0).measure("", programs.work_of(program, 1024))
+    assert [result.rounds for result in results] == [3]
+    assert len(made) == 1 < len(calls)
+
+
+@pytest.mark.parametrize("name", ["gelu", "k-means", "Adam", "heat", "Monte Carlo option"])
+def test_wrong_results_of_programs_are_found(name) -> None:
+    program = next(each for each in programs.PROGRAMS if each.name == name)
+    work_of, library = programs.work_of(program, 4096), libraries.Library()
+    inputs = tuple(each.make() for each in work_of.inputs)
+    right = work_of.run(library.functions, *inputs)
+    assert work_of.check(library, right, inputs)
+    last = right[-1] if isinstance(right, tuple) else right
+    for wrong in (last * 1.01 + 0.01, np.stack([last, last])):
+        assert not work_of.check(library, (*right[:-1], wrong) if isinstance(right, tuple) else wrong, inputs)
+
+
+def test_expressions_for_numexpr() -> None:
+    functions = {"exp": np.exp, "where": np.where}
+    texts = []
+
+    def evaluate(text, given, _):
+        texts.append(text)
+        return eval(text, functions, given)
+
+    numexpr = SimpleNamespace(evaluate=evaluate, expressions=SimpleNamespace(functions=functions))
+    xp = compilers._Formulas(numexpr)
+
+    def program(x, y):
+        last = x.shape[0] - 1
+        return xp.where(x[:last] > 0.5, -x[1:], 2.0 / x[1:]), 1 - xp.exp(y) * y
+
+    evaluated = compilers._Evaluated(numexpr, program)
+    for seed in (0, 1):
+        x, y = np.random.default_rng(seed).random((2, 8), dtype=np.float32)
+        first, second = evaluated(x, y)
+        np.testing.assert_array_equal(first, np.where(x[:-1] > 0.5, -x[1:], 2 / x[1:]))
+        np.testing.assert_array_equal(second, 1 - np.exp(y) * y)
+        assert first.dtype == second.dtype == np.float32
+    assert texts[:2] == texts[2:]
+
+    def squared(x):
+        for _ in range(20):
+            x = x * x
+        return x
+
+    with pytest.raises(NotImplementedError, match="repeats what is used twice"):
+        compilers._Evaluated(numexpr, squared)(x)
+    with pytest.raises(NotImplementedError, match="no function cumulative_sum"):
+        compilers._Evaluated(numexpr, lambda x: xp.cumulative_sum(x))(x)
+    with pytest.raises(NotImplementedError, match="parts of arguments alone"):
+        compilers._Evaluated(numexpr, lambda x: (x + x)[1:])(x)
 
 
 def test_fresh_processes(tmp_path) -> None:

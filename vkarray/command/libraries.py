@@ -76,8 +76,8 @@ class Library:
         """Some rows of a result on the host, in a type that NumPy has."""
         return self.host(x[rows])
 
-    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A program of arrays, as this library runs programs."""
+    def program(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of arrays, as this library runs programs."""
         return function if self.compiles is None else self.compiles(function)
 
     def synchronize(self) -> None:

@@ -47,7 +47,7 @@ def _torch(library: Library) -> Form:
 
     def compiles(function: Program) -> Program:
         torch.compiler.reset()  # or functions of the same code are limited in number
-        return torch.compile(function, dynamic=False)  # type: ignore[no-any-return]
+        return torch.compile(function, dynamic=False)
 
     return Form(f"torch.compile {library.name.partition(' ')[2]}", library.version, compiles)
 
@@ -108,10 +108,10 @@ class _Inputs:
 class _Formula:
     """What numexpr is to compute, as a text that a program makes of its arguments."""
 
-    def __init__(self, text: str, inputs: _Inputs, place: int | None = None) -> None:
+    def __init__(self, text: str, inputs: _Inputs, place: int | None = None, shape: tuple[int, ...] = ()) -> None:
         if len(text) > _LONGEST:
             raise NotImplementedError("an expression of numexpr repeats what is used twice, which is too long here")
-        self.text, self.inputs, self.place = text, inputs, place
+        self.text, self.inputs, self.place, self.shape = text, inputs, place, shape  # both of an argument alone
 
     def __getitem__(self, key: Any) -> _Formula:
         if self.place is None:
@@ -151,7 +151,9 @@ class _Formulas:
         if known not in self._known:
             raise NotImplementedError(f"numexpr has no function {name}")
 
-        def call(*arguments: Any) -> _Formula:
+        def call(*arguments: Any, **options: Any) -> _Formula:
+            if options:
+                raise NotImplementedError("numexpr reduces whole expressions alone")
             inputs = next(each.inputs for each in arguments if isinstance(each, _Formula))
             return _Formula(f"{known}({', '.join(_text(each, inputs) for each in arguments)})", inputs)
 
@@ -178,7 +180,8 @@ class _Evaluated:
 
     def _find(self, arrays: tuple[np.ndarray, ...]) -> _Inputs:
         inputs = _Inputs(arrays[0].dtype)
-        found = self.function(*(_Formula(inputs.part(place), inputs, place) for place in range(len(arrays))))
+        given = (_Formula(inputs.part(place), inputs, place, array.shape) for place, array in enumerate(arrays))
+        found = self.function(*given)
         self.several = isinstance(found, tuple)
         self.texts = [formula.text for formula in (found if self.several else (found,))]
         return inputs

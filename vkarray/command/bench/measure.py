@@ -162,11 +162,11 @@ def _bind(work: Work, library: Library, arrays: Any) -> Callable[[], Any]:
     if not work.program:
         return lambda: run(functions, *arrays)
 
-    def program(*given: Any) -> Any:
+    def of_arrays(*given: Any) -> Any:
         return run(functions, *given)
 
-    compiled = library.compiled(program)
-    return lambda: compiled(*arrays)
+    program = library.program(of_arrays)
+    return lambda: program(*arrays)
 
 
 def _result(chapter: str, work: Work, turn: _Turn) -> Result:
