@@ -20,7 +20,20 @@ Found = tuple[str, Callable[..., Any], tuple[int, ...], bool] | None
 Step = Callable[[Program], Found]
 STEPS_OF_PROGRAMS: list[tuple[int, Step]] = []
 _ROWS = [name for name in ROWS if hasattr(vx, name) and ROWS[name].operands <= 3]
-_SIMPLE = ("add", "subtract", "multiply", "maximum", "negative", "abs", "square", "less", "equal", "divide", "exp", "minimum")
+_SIMPLE = (
+    "add",
+    "subtract",
+    "multiply",
+    "maximum",
+    "negative",
+    "abs",
+    "square",
+    "less",
+    "equal",
+    "divide",
+    "exp",
+    "minimum",
+)
 
 
 def step(weight: int) -> Callable[[Step], Step]:
@@ -156,7 +169,9 @@ def _shown(key: tuple[Any, ...]) -> str:
 @step(8)
 def converted(program: Program) -> Found:
     first, dtype = program.pick(), program.dtype()
-    return None if first is None else (f"astype({{0}}, {dtype})", lambda a, numbers: vx.astype(a, dtype), (first,), False)
+    return (
+        None if first is None else (f"astype({{0}}, {dtype})", lambda a, numbers: vx.astype(a, dtype), (first,), False)
+    )
 
 
 @step(10)
@@ -239,7 +254,8 @@ def several(program: Program) -> Found:
         ("axpy", lambda a, b, c, n: n * a + b), ("chain", lambda a, b, c, n: (a - n) * (b + n) * (a - n)),
         ("full", lambda a, b, c, n: vx.full(a.shape, n) + a), ("full_like", lambda a, b, c, n: vx.full_like(a, 2) * b),
         ("zeros", lambda a, b, c, n: vx.zeros(a.shape, dtype=b.dtype)), ("eye", lambda a, b, c, n: a + vx.eye(a.shape[-1])),
-        ("arange", lambda a, b, c, n: vx.arange(a.shape[-1]) * b), ("linspace", lambda a, b, c, n: vx.linspace(0, n, a.shape[-1]) + a),
+        ("arange", lambda a, b, c, n: vx.arange(a.shape[-1]) * b),
+        ("linspace", lambda a, b, c, n: vx.linspace(0, n, a.shape[-1]) + a),
         ("searchsorted", lambda a, b, c, n: vx.searchsorted(vx.sort(a), b)),
         ("constant", lambda a, b, c, n: vx.asarray([1, 2, 3])[0] + a), ("outer", lambda a, b, c, n: a[..., None] - b[..., None, :]),
         ("nested", lambda a, b, c, n: _nested(a, b, n)), ("isclose", lambda a, b, c, n: vx.isclose(a, b)),

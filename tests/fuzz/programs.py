@@ -57,7 +57,17 @@ def values(choices: Choices, dtype: DType, shape: tuple[int, ...]) -> np.ndarray
         parts = np.round(parts)
     if choices.chance(0.15):
         limits = vx.finfo(dtype)
-        special = [0.0, -0.0, np.inf, -np.inf, np.nan, limits.max, limits.smallest_normal, limits.smallest_normal / 4, limits.eps]
+        special = [
+            0.0,
+            -0.0,
+            np.inf,
+            -np.inf,
+            np.nan,
+            limits.max,
+            limits.smallest_normal,
+            limits.smallest_normal / 4,
+            limits.eps,
+        ]
         parts = np.where(random.random(shape) < 0.4, random.choice(np.array(special), shape), parts)
     with np.errstate(all="ignore"):
         return np.asarray(parts + 1j * random.standard_normal(shape) if host.kind == "c" else parts).astype(host)
@@ -68,7 +78,13 @@ def made(choices: Choices, argument: Argument, others: list[VkArray]) -> VkArray
     dtype, shape, layout, of = argument
     if of is not None:
         other = others[of]
-        return other[::-1] if layout == "reversed" and other.ndim else other[1:] if layout == "shifted" and other.ndim else other
+        return (
+            other[::-1]
+            if layout == "reversed" and other.ndim
+            else other[1:]
+            if layout == "shifted" and other.ndim
+            else other
+        )
     if layout == "broadcast":
         small = tuple(1 if place % 2 else side for place, side in enumerate(shape))
         return vx.broadcast_to(vx.asarray(values(choices, dtype, small), dtype=dtype), shape)
@@ -149,7 +165,8 @@ class Program:
         for one in self.arguments:
             arrays.append(made(choices, one, arrays))
         made_of: dict[type, Any] = {
-            int: lambda: choices.choice((0, 1, 2, 3, 5, -1, 100)), float: lambda: choices.choice((0.5, 2.0, -0.0, 1e-3, -3.7, 1e30)),
+            int: lambda: choices.choice((0, 1, 2, 3, 5, -1, 100)),
+            float: lambda: choices.choice((0.5, 2.0, -0.0, 1e-3, -3.7, 1e30)),
             complex: lambda: complex(choices.integer(-2, 2), choices.choice((0.5, -1.5))),
         }  # fmt: skip
         return arrays, [made_of[kind]() for kind in self.kinds]
@@ -183,7 +200,15 @@ class Program:
             return  # both ways would write to it
         try:
             made_here = run(*[self.registers[one] for one in operands], numbers=self.numbers)
-        except (TypeError, ValueError, OverflowError, ZeroDivisionError, IndexError, vx.FeatureError, vx.linalg.LinAlgError):
+        except (
+            TypeError,
+            ValueError,
+            OverflowError,
+            ZeroDivisionError,
+            IndexError,
+            vx.FeatureError,
+            vx.linalg.LinAlgError,
+        ):
             return
         kept = type(made_here) is VkArray and made_here.size <= SIZE and made_here.ndim < 6
         if not writes and not kept:
@@ -208,14 +233,20 @@ class Program:
             if one.result is not None:
                 registers[one.result] = result
         found = [registers[one] for one in self.wanted]
-        return (found, tuple(found), {"first": found[0], "rest": [found[1:], None, "text"]}, (found, numbers))[self.form]
+        return (found, tuple(found), {"first": found[0], "rest": [found[1:], None, "text"]}, (found, numbers))[
+            self.form
+        ]
 
     def text(self) -> str:
         """The program, for people."""
         lines = [f"r{number}: {one}" for number, one in enumerate(self.arguments)]
-        lines += [f"r{number}: {one.dtype}{one.shape}{one.strides}" for number, one in enumerate(self.closure, len(lines))]
+        lines += [
+            f"r{number}: {one.dtype}{one.shape}{one.strides}" for number, one in enumerate(self.closure, len(lines))
+        ]
         lines += [one.text for one in self.instructions]
-        return "\n    ".join([*lines, f"return {self.wanted}, form {self.form}, numbers {[self.given(k)[1] for k in range(3)]}"])
+        return "\n    ".join(
+            [*lines, f"return {self.wanted}, form {self.form}, numbers {[self.given(k)[1] for k in range(3)]}"]
+        )
 
 
 def _has(dtype: DType) -> bool:

@@ -48,8 +48,10 @@ def _noticing(base: type, name: str) -> Callable[..., Any]:
 
 
 _OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow")
-_MIRRORS = {f"__{name}__": f"__r{name}__" for name in _OPERATORS} | {f"__r{name}__": f"__{name}__" for name in _OPERATORS}
-_MIRRORS |= {f"__{one}__": f"__{other}__" for one, other in ("lt gt".split(), "gt lt".split(), "le ge".split(), "ge le".split())}
+_MIRRORS = {f"__{name}__": f"__r{name}__" for name in _OPERATORS} | {
+    f"__r{name}__": f"__{name}__" for name in _OPERATORS
+}
+_MIRRORS |= {f"__{one}__": f"__{other}__" for one, other in (["lt", "gt"], ["gt", "lt"], ["le", "ge"], ["ge", "le"])}
 _MIRRORS |= {"__eq__": "__eq__", "__ne__": "__ne__"}
 
 

@@ -81,7 +81,10 @@ class Compiled:
             return self.function(*args, **kwargs)
         try:
             results = found.program(buffers, addresses, scalars, arrays)
-        except (OverflowError, struct.error):  # of a number that its type cannot hold: the function says it in its own words
+        except (
+            OverflowError,
+            struct.error,
+        ):  # of a number that its type cannot hold: the function says it in its own words
             return self.function(*args, **kwargs)
         if found.program.checked and checks.are_waiting(device) and faults.tells_at_once(device):
             checks.run(device)
@@ -182,8 +185,8 @@ class Compiled:
         for one, before in looks:
             if (one._buffer, one._shape) != before:
                 raise TraceError(
-                    f"{self.name} changes the shape of an argument in place, which a compiled function does not keep. Return a view of "
-                    "the other shape."
+                    f"{self.name} changes the shape of an argument in place, which a compiled function does not keep. Return a "
+                    "view of the other shape."
                 )
         results: list[VkArray] = []
 

@@ -71,7 +71,9 @@ def parts_of(value: Any) -> list[tuple[Any, Any]] | None:
     attributes = getattr(value, "__dict__", None)
     if type(attributes) is not dict:
         return None
-    compared = kind.__eq__ is not object.__eq__ or kind.__module__.partition(".")[0] == "vkarray"  # by value, or as they are
+    compared = (
+        kind.__eq__ is not object.__eq__ or kind.__module__.partition(".")[0] == "vkarray"
+    )  # by value, or as they are
     return None if compared and not any(map(_is_array, attributes.values())) else list(attributes.items())
 
 
@@ -112,7 +114,9 @@ def mapped(value: Any, other: Callable[[Any], Any]) -> Any:
         again.clear()
         again.update(made)
         return again
-    if all(part is before for (_, part), (_, before) in zip(made, parts, strict=True)) and not dataclasses.is_dataclass(value):
+    if all(part is before for (_, part), (_, before) in zip(made, parts, strict=True)) and not dataclasses.is_dataclass(
+        value
+    ):
         return value
     again = copy.copy(value)
     for name, part in made:

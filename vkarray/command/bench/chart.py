@@ -142,7 +142,9 @@ def draw_growth(report: dict[str, Any], path: Path) -> None:
         place.tick_params(labelsize=7)
         place.grid(alpha=0.3)
         place.set_title(curve, fontsize=9)
-    axes.flat[0].legend(fontsize=7)
+    lines = [pair for place in axes.flat for pair in zip(*place.get_legend_handles_labels(), strict=True)]
+    known = {name: line for line, name in lines}  # not every library is in every panel
+    axes.flat[0].legend(known.values(), known.keys(), fontsize=7)
     title = f"{report['device']}, {report['date']}: solid to completion on the host's clock, dashed on the device's"
     figure.suptitle(title, fontsize=9)
     figure.savefig(path, dpi=_DPI)

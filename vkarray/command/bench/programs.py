@@ -100,7 +100,7 @@ def _mandelbrot(xp: Any, c: Any) -> Any:
     for _ in range(16):
         real, imaginary = xp.real(z), xp.imag(z)
         inside = real * real + imaginary * imaginary < 4.0
-        count = count + xp.where(inside, 1.0, 0.0)
+        count = xp.where(inside, count + 1.0, count)
         z = xp.where(inside, z * z + c, z)
     return count
 
