@@ -23,6 +23,7 @@ from vkarray.core.array import VkArray
 from vkarray.kernels import fused
 from vkarray.kernels.fused import Expression, Input, Step
 from vkarray.kernels.rows import ROWS, cast_operation
+from vkarray.nn.optimizers import of_lists
 
 DTYPES = supported(vx.core.dtypes.DTYPES.values())
 traced = pytest.mark.skipif(configuration.current().compare, reason="functions run as they are while results are compared")
@@ -236,7 +237,7 @@ WHOLE: dict[str, Callable[[VkArray, VkArray], Any]] = {
     "gathered": lambda a, b: vx.take(a * 2, vx.asarray([1, 0, -1]), axis=0) + 1, "made": lambda a, b: vx.linspace(0, 1, 7) * a + vx.eye(5, 7),
     "einsum": lambda a, b: vx.einsum("ij,kj->ik", a, b), "distances": lambda a, b: vx.sum((a[:, None] - b[None]) ** 2, axis=-1),
     "constants": lambda a, b: a + vx.asarray([1, 2, 3, 4, 5, 6, 7]) + vx.asarray(np.arange(7, dtype=np.float32)),
-    "transform": lambda a, b: vx.fft.ifft(vx.fft.fft(a) * 2), "solved": lambda a, b: vx.linalg.solve(a[:, :5] * 0 + 9 * vx.eye(5), b),
+    "transform": lambda a, b: vx.fft.ifft(vx.fft.fft(a) * 2),
 }  # fmt: skip
 
 
@@ -458,7 +459,8 @@ READS: dict[str, Callable[[VkArray], Any]] = {
     "tolist": lambda x: x.tolist(), "item": lambda x: x[0, 0].item(), "NumPy": lambda x: np.asarray(x), "text": lambda x: f"{x}",
     "print": lambda x: print(x), "nonzero": lambda x: vx.nonzero(x), "unique": lambda x: vx.unique_values(x),
     "mask": lambda x: x[x > 0], "index": lambda x: [1, 2, 3][vx.argmax(x)], "while": lambda x: [1 for _ in iter(lambda: bool(x[0, 0]), 0)],
-    "range": lambda x: list(range(vx.sum(vx.astype(x, vx.int32)))), "complex": lambda x: complex(x[0, 0]),
+    "range": lambda x: list(range(vx.sum(vx.astype(x, vx.int32)))), "DLPack": lambda x: x.__dlpack__(),
+    "host's DLPack": lambda x: np.from_dlpack(x), "solve": lambda x: vx.linalg.solve(x[:, :5], x), "iterator": lambda x: [float(y[0]) for y in x], "complex": lambda x: complex(x[0, 0]),
 }  # fmt: skip
 
 
@@ -473,6 +475,21 @@ def test_values_cannot_be_read(name):
     with vx.config(compile=False), np.errstate(all="ignore"):
         outcome(compiled, (array(),))
     assert seen(vx.compile(lambda x: x + 1)(array())) == seen(array() + 1)
+
+
+@pytest.mark.parametrize("function", [vx.tril, vx.triu, vx.fft.fft, lambda x: vx.tril(x, k=1), lambda x: vx.fft.rfft(x, axis=0)])
+def test_what_calls_share_belongs_to_no_trace(function):
+    """Tables that are made at the first use, in a function that is compiled, serve others too."""
+    x = array(shape=(11, 13))
+    with np.errstate(all="ignore"):
+        assert outcome(vx.compile(lambda x: function(x * 1)), (x,)) == outcome(lambda x: function(x * 1), (x,))
+
+
+@traced
+def test_steps_of_optimizers_say_that_they_cannot_be_traced():
+    parameters, gradients = [vx.ones((3,))], [vx.ones((3,))]
+    with pytest.raises(vx.TraceError, match="addresses"):
+        vx.compile(lambda one, other: of_lists("add", [one, other]))(parameters, gradients)
 
 
 def test_forms_can_be_read():

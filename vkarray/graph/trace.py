@@ -47,6 +47,11 @@ class Value:
             "the function."
         )
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self.__slots__:
+            self.__getattr__(name)
+        object.__setattr__(self, name, value)
+
 
 Memory = Any  # a Value, or memory of the device
 

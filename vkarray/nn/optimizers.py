@@ -16,6 +16,7 @@ from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import DType
 from ..kernels import launch
 from ..kernels.dispatch import number, pointer
+from ..kernels.planned import refuse
 from ..kernels.row_kernels import FLOATING
 from ..shaders.source import Variant
 
@@ -155,6 +156,7 @@ def _dispatch(
     flags: int, numbers: Sequence[tuple[float, float]] | None, steps: Sequence[VkArray] | None, skip: VkArray | None,
     scale: VkArray | None,
 ) -> None:  # fmt: skip
+    refuse("it puts addresses of arrays into memory")
     of_group = launch.invocations_of_group(device.limits) * _PER_INVOCATION
     limit = launch.index_limit(device, dtype)
     words: list[int] = []  # of 64 bits

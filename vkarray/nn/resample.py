@@ -14,6 +14,7 @@ from ..core.dtypes import CATEGORIES, DTYPES, DType
 from ..errors import FeatureError
 from ..kernels import launch
 from ..kernels.dispatch import number
+from ..kernels.planned import kept
 from ..kernels.reductions import partial_dtype
 from ..kernels.rows import cast, check_array
 from ..kernels.scalars import table
@@ -170,7 +171,7 @@ def interpolate_backward(
 # -- interpolation of what is made smaller ----------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=256)
+@kept(256)
 def _filter(
     length: int, result: int, method: str, align_corners: bool, scale: float | None, dtype: DType, device: Device
 ) -> VkArray:  # fmt: skip

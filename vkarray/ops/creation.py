@@ -15,7 +15,7 @@ from ..core.tokens import decided
 from ..io import interchange
 from ..kernels import launch
 from ..kernels.launch import as_device
-from ..kernels.planned import planned
+from ..kernels.planned import kept, planned
 from ..kernels.rows import cast, check_array, check_operands
 
 
@@ -560,7 +560,7 @@ def _integers(first: int, count: int, device: Any) -> VkArray:
     return arithmetic_progression(first, 1, count, dtypes.int32, device)
 
 
-_kept_integers = functools.lru_cache(maxsize=64)(_integers)
+_kept_integers = kept(64)(_integers)
 
 
 def _triangular(x: VkArray, k: int, upper: bool) -> VkArray:
