@@ -1,4 +1,7 @@
-"""A while of random chains of operations, compared with NumPy; `python tests/fuzz library` goes on for as long as you like."""
+"""A while of random chains of operations, compared with NumPy, and of random programs, compared with what is compiled of them.
+
+`python tests/fuzz library` goes on for as long as you like.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 FUZZ = Path(__file__).parent / "fuzz"
 
 
-def test_random_chains_of_operations_agree_with_numpy():
-    command = [sys.executable, str(FUZZ), "library", "--seconds", "30", "--chains", "60", "--failures", "3"]
+@pytest.mark.parametrize(("kind", "chains"), [("library", "60"), ("programs", "40")])
+def test_random_chains(kind, chains):
+    """Operations agree with NumPy, programs with what is compiled of them."""
+    command = [sys.executable, str(FUZZ), kind, "--seconds", "30", "--chains", chains, "--failures", "3"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert "0 differences" in done.stdout
