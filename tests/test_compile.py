@@ -26,7 +26,9 @@ from vkarray.kernels.rows import ROWS, cast_operation
 from vkarray.nn.optimizers import of_lists
 
 DTYPES = supported(vx.core.dtypes.DTYPES.values())
-traced = pytest.mark.skipif(configuration.current().compare, reason="functions run as they are while results are compared")
+traced = pytest.mark.skipif(
+    configuration.current().compare, reason="functions run as they are while results are compared"
+)
 
 
 def seen(value: Any) -> Any:
@@ -393,7 +395,13 @@ def test_methods_see_what_their_object_holds():
 def test_arguments_by_name_and_by_default():
     function = vx.compile(lambda a, b=2.0, *rest, scale=None, **others: (a * b, rest, scale, others))
     x = array()
-    for args, names in (((x,), {}), ((x, x), {}), ((x, 2.0, x), {"scale": x}), ((x,), {"scale": 3, "other": x}), ((x,), {"b": x})):
+    for args, names in (
+        ((x,), {}),
+        ((x, x), {}),
+        ((x, 2.0, x), {"scale": x}),
+        ((x,), {"scale": 3, "other": x}),
+        ((x,), {"b": x}),
+    ):
         assert seen(function(*args, **names)) == seen(function.function(*args, **names))
 
 
@@ -427,7 +435,12 @@ def test_closures():
 
 def test_compiled_functions_nest():
     inner = vx.compile(lambda x, n: {"result": x * n})
-    check(lambda x, n: inner(x, n)["result"] + inner(x * 2, 3)["result"], lambda: (array(), 2.0), lambda: (array(), 3.0), programs=1)
+    check(
+        lambda x, n: inner(x, n)["result"] + inner(x * 2, 3)["result"],
+        lambda: (array(), 2.0),
+        lambda: (array(), 3.0),
+        programs=1,
+    )
     assert vx.compile(inner) is inner
     assert inner.__name__ == "<lambda>"
 
@@ -491,7 +504,9 @@ def test_values_cannot_be_read(name):
     assert seen(vx.compile(lambda x: x + 1)(array())) == seen(array() + 1)
 
 
-@pytest.mark.parametrize("function", [vx.tril, vx.triu, vx.fft.fft, lambda x: vx.tril(x, k=1), lambda x: vx.fft.rfft(x, axis=0)])
+@pytest.mark.parametrize(
+    "function", [vx.tril, vx.triu, vx.fft.fft, lambda x: vx.tril(x, k=1), lambda x: vx.fft.rfft(x, axis=0)]
+)
 def test_what_calls_share_belongs_to_no_trace(function):
     """Tables that are made at the first use, in a function that is compiled, serve others too."""
     x = array(shape=(11, 13))
@@ -507,7 +522,10 @@ def test_steps_of_optimizers_say_that_they_cannot_be_traced():
 
 
 def test_forms_can_be_read():
-    check(lambda x: (len(x), x.shape, x.ndim, x.size, x.dtype, [row * 2 for row in x], x.nbytes, x.strides), lambda: (array(),))
+    check(
+        lambda x: (len(x), x.shape, x.ndim, x.size, x.dtype, [row * 2 for row in x], x.nbytes, x.strides),
+        lambda: (array(),),
+    )
 
 
 @traced
@@ -588,7 +606,14 @@ def test_explanation():
     assert str(function.explain()).endswith(": 0 programs")
     function(array(), array())
     told = str(function.explain())
-    for part in ("1 program", "multiply float32", "add float32", "test_compile.py:", "one kernel over (5, 7)", "1 repeated"):
+    for part in (
+        "1 program",
+        "multiply float32",
+        "add float32",
+        "test_compile.py:",
+        "one kernel over (5, 7)",
+        "1 repeated",
+    ):
         assert part in told
     assert function.explain().kernels < 4
 
