@@ -121,7 +121,7 @@ def draw_growth(report: dict[str, Any], path: Path) -> None:
     curves = list(dict.fromkeys(point["curve"] for point in report["points"]))
     columns = min(3, len(curves))
     rows = -(-len(curves) // columns)
-    size = (5 * columns, 3.7 * rows + 0.5)
+    size = (max(5 * columns, 8), 3.7 * rows + 0.5)  # wide enough for the title
     figure, axes = pyplot.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     colours = {name: f"C{number}" for number, name in enumerate(report["names"])}
     for place in axes.flat[len(curves) :]:
