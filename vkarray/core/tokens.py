@@ -74,7 +74,13 @@ class _StandIn(Token):
 _TYPES = {
     base: type(base.__name__, (Token, base), _methods(base)) for base in (int, float, complex)  # errors name the type
 }  # fmt: skip
-_PARTS = {name: property(lambda self, name=name: getattr(self.decided(), name)) for name in ("real", "imag")}
+
+
+def _part(name: str) -> property:
+    return property(lambda self: getattr(self.decided(), name))
+
+
+_PARTS = {name: _part(name) for name in ("real", "imag")}
 _PARTS["__class__"] = property(lambda self: type(self.plain))
 _STAND_INS = {base: type(base.__name__, (_StandIn,), {**_methods(base), **_PARTS}) for base in (int, float, complex)}
 

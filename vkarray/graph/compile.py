@@ -13,7 +13,7 @@ from .. import _vk, configuration
 from .._vk import watch
 from .._vk.watch import watches
 from ..core import checks
-from ..core.array import VkArray
+from ..core.array import VkArray, array_in
 from ..core.tokens import Noticed, Token, stand_in
 from ..errors import TraceError
 from ..kernels import faults
@@ -149,7 +149,7 @@ class Compiled:
             memory: Any = values.get(id(buffer))
             if memory is None:
                 memory = values[id(buffer)] = Value(device, buffer.nbytes, True, buffer.address)
-            array = VkArray(
+            array = array_in(
                 memory, value._offset, value._shape, value._strides, value._dtype, value._device, value._contiguous
             )  # fmt: skip
             if hasattr(value, "_is_place"):

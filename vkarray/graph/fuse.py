@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..core import dtypes, layout
-from ..core.array import VkArray
+from ..core.array import VkArray, array_in
 from ..core.dtypes import DType
 from ..core.tokens import Token
 from ..kernels import fused
@@ -308,7 +308,7 @@ class _Expression:
                     return self._as(self._node(producer, found), operand._dtype, dtype)
         builder.stored.add(id(operand._buffer))
         wide = any(stride for stride, length in zip(strides, self.shape, strict=True) if length != 1)
-        array = VkArray(
+        array = array_in(
             operand._buffer, offset, self.shape if wide else (), strides if wide else (), operand._dtype, operand._device
         )  # fmt: skip
         return self._input((id(operand._buffer), offset, strides, dtype), array, dtype)

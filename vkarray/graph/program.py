@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._vk.watch import watches
 from ..core import dtypes
-from ..core.array import VkArray
+from ..core.array import VkArray, array_in
 from ..kernels import faults, fused, launch
 from ..kernels.dispatch import pointer
 from ..kernels.plan import Plan
@@ -112,7 +112,9 @@ class Program:
 
 def _made(new: New, buffer: Buffer, offset: int) -> VkArray:
     look = new.look
-    array = VkArray(buffer, offset // look.itemsize, look.shape, look.strides, look.dtype, look.device, look.contiguous)
+    array = array_in(
+        buffer, offset // look.itemsize, look.shape, look.strides, look.dtype, look.device, look.contiguous
+    )
     if new.is_place:
         array._is_place = True
     return array
@@ -135,7 +137,7 @@ def with_constants(trace: Trace, results: Sequence[VkArray]) -> list[Node]:
         dtype = dtypes.uint8 if value.nbytes % 4 else dtypes.uint32
         shape = (value.nbytes // dtype.itemsize,)
         memories: tuple[Any, Any] = value.data, value
-        source, target = (VkArray(memory, 0, shape, (1,), dtype, value.device) for memory in memories)
+        source, target = (array_in(memory, 0, shape, (1,), dtype, value.device) for memory in memories)
         operation = launch.copy_operation(dtype)
         copies.append(Node((value.data,), (value,), "", None, operation, (source,), target))
     nodes = (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .._vk.pointer import Pointer
-from ..core.array import VkArray
+from ..core.array import VkArray, array_in
 from ..core.tokens import Token
 from ..kernels.scalars import Scalar
 from .trace import Memory, Node, Value, is_whole
@@ -89,7 +89,7 @@ def moved(array: VkArray, other: Callable[[Memory], Memory]) -> VkArray:
     memory = other(array._buffer)
     if memory is array._buffer:
         return array
-    return VkArray(memory, array._offset, array._shape, array._strides, array._dtype, array._device)
+    return array_in(memory, array._offset, array._shape, array._strides, array._dtype, array._device)
 
 
 def _renamed(value: Any, other: Callable[[Memory], Memory]) -> Any:
