@@ -131,7 +131,6 @@ class _Builder:
             if array._offset == 0 and array._dtype is result._dtype:
                 made = _Expression(self, self.regions[producer], stores=False).made([producer], prologue.dtype)
                 if prologue.fits(made.inputs, shape):
-                    self.inlined += 1
                     return Reduced(node, made.expression, made.inputs, shape, made.nodes)
         self.stored.add(id(prologue.array._buffer))
         return None
