@@ -89,9 +89,9 @@ def test_linked_kernels_are_valid(dtype, device, tmp_path):
         steps = tuple(Step(one, tuple(range(len(one.inputs)))) for one in part)
         results = tuple((3 + number, one.result) for number, one in enumerate(part))
         flat = first // fused.RESULTS % 2 == 0
-        kinds = [("memory", "one", "immediate"), ("memory", "memory", "memory")][flat]
+        kinds = [("walked", "one", "immediate"), ("memory", "memory", "memory")][flat]
         if dtype is vx.complex128:  # whose bits are more than a field has
-            kinds = ("memory", "one", "memory")
+            kinds = (kinds[0], "one", kinds[0])
         inputs = tuple(Input(kind, dtype) for kind in kinds)
         path = tmp_path / "kernel.spv"
         path.write_bytes(fused.code(Expression((dtype,) * 3, steps, results), inputs, flat, 1, device))
@@ -484,7 +484,6 @@ READS: dict[str, Callable[[VkArray], Any]] = {
     "tolist": lambda x: x.tolist(), "item": lambda x: x[0, 0].item(), "NumPy": lambda x: np.asarray(x), "text": lambda x: f"{x}",
     "print": lambda x: print(x), "nonzero": lambda x: vx.nonzero(x), "unique": lambda x: vx.unique_values(x),
     "mask": lambda x: x[x > 0], "index": lambda x: [1, 2, 3][vx.argmax(x)],
-    "while": lambda x: [1 for _ in iter(lambda: bool(x[0, 0]), 0)],
     "range": lambda x: list(range(vx.sum(vx.astype(x, vx.int32)))), "DLPack": lambda x: x.__dlpack__(),
     "host's DLPack": lambda x: np.from_dlpack(x), "solve": lambda x: vx.linalg.solve(x[:, :5], x),
     "iterator": lambda x: [float(y[0]) for y in x], "complex": lambda x: complex(x[0, 0]),
