@@ -83,7 +83,8 @@ def rows_of(dtype: Any) -> list[Any]:
 def test_linked_kernels_are_valid(dtype, device, tmp_path):
     """Kernels of all rows and conversions of a type, some at a time, flat and strided."""
     rows = [row.operation(dtype) for row in rows_of(dtype)]
-    operations = [*rows, *(cast_operation(dtype, other) for other in DTYPES if other is not dtype)]
+    targets = [one for one in DTYPES if one is not dtype and not (dtype.kind == "c" and one.kind in "iuf")]
+    operations = [*rows, *(cast_operation(dtype, other) for other in targets)]
     for first in range(0, len(operations), fused.RESULTS):
         part = operations[first : first + fused.RESULTS]
         steps = tuple(Step(one, tuple(range(len(one.inputs)))) for one in part)
@@ -114,7 +115,7 @@ def test_rows_in_chains(dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_conversions(dtype):
-    targets = [one for one in DTYPES if not (dtype.kind == "c" and one.kind not in "cb")]
+    targets = [one for one in DTYPES if not (dtype.kind == "c" and one.kind in "iuf")]
 
     def function(x):
         return [vx.equal(vx.astype(vx.astype(x[::-1], one), one), 1) for one in targets]
@@ -221,6 +222,17 @@ def test_places_that_are_written(place):
         if name == "apart":  # into what the function has made, and a view of an argument
             check(lambda a, b: _written(a * 1, b, *PLACES[place]), make)
             check(lambda a, b: _written(a[:, 1:], b[:, :-1], *PLACES[place]), make)
+
+
+def test_zeros_that_a_compiler_knows_keep_their_signs():
+    """CPU drivers would compute x * 0.0 as 0.0, of whatever x, where they know that it is 0."""
+
+    def function(x, k):
+        zeros = [k - k, k != k, k ^ k, vx.isnan(k)]
+        return [[x * vx.astype(zero, one) for one in (vx.float16, vx.float32, vx.complex64)] for zero in zeros]
+
+    for dtype in supported((vx.int8, vx.uint32, vx.int64)):
+        check(function, lambda dtype=dtype: (array(shape=(9,)), vx.ones((9,), dtype=dtype)))
 
 
 def test_places_of_no_dimensions():
@@ -484,7 +496,7 @@ READS: dict[str, Callable[[VkArray], Any]] = {
     "tolist": lambda x: x.tolist(), "item": lambda x: x[0, 0].item(), "NumPy": lambda x: np.asarray(x), "text": lambda x: f"{x}",
     "print": lambda x: print(x), "nonzero": lambda x: vx.nonzero(x), "unique": lambda x: vx.unique_values(x),
     "mask": lambda x: x[x > 0], "index": lambda x: [1, 2, 3][vx.argmax(x)],
-    "range": lambda x: list(range(vx.sum(vx.astype(x, vx.int32)))), "DLPack": lambda x: x.__dlpack__(),
+    "range": lambda x: list(range(vx.argmax(x))), "DLPack": lambda x: x.__dlpack__(),
     "host's DLPack": lambda x: np.from_dlpack(x), "solve": lambda x: vx.linalg.solve(x[:, :5], x),
     "iterator": lambda x: [float(y[0]) for y in x], "complex": lambda x: complex(x[0, 0]),
 }  # fmt: skip

@@ -25,7 +25,8 @@ from .scalars import Scalar
 if TYPE_CHECKING:
     from .launch import Device
 
-INPUTS, RESULTS, STEPS = 24, 8, 96  # at most; the first two are those of glsl/fused.comp
+INPUTS, RESULTS, STEPS = 23, 8, 96  # at most; glsl/fused.comp has a place for one more input, which is always 0
+PLACES = INPUTS + 1
 TEXELS = 8  # inputs that are read as texels, at most: those of glsl/texels.comp
 _TEXELS = Variant("texels", (), "texels")
 _PACKS = {"gpu": 1, "cpu": 4}
@@ -174,6 +175,8 @@ class _Linked:
                 body.load(self.linker.pointed(kind), values[operand])
                 for kind, operand in zip(function.parameters[1:-1], operands, strict=True)
             ]
+            if self.device.limits.is_cpu and _makes_zeros(operation):
+                given = [self._hidden(body, self.linker.pointed(function.parameters[1]), operation.inputs[0], given[0])]
             made = body.variable(function.parameters[-1])
             at = index if place is None else body.load(self.unsigned, values[place])
             body.call(function, (at, *given), (made,))
@@ -184,6 +187,13 @@ class _Linked:
                 body.call(kept, (value,), (made,))
             values.append(made)
         return values
+
+    def _hidden(self, body: link.Body, kind: int, dtype: DType, value: int) -> int:
+        """The same number, of which the compiler does not know that it always is what it may be, such as that of x - x."""
+        zero = body.component(self.unsigned, body.call(self.input_at, (self.linker.unsigned(INPUTS),)), 0)
+        if dtype is dtypes.bool_:
+            return body.either(kind, value, body.differ(kind, zero, self.linker.unsigned(0)))
+        return body.add(kind, value, body.widened(kind, zero) if dtype.bits == 64 else zero)
 
     def _reinterpreted(self, body: link.Body, operation: As, value: int) -> int:
         """A variable with the bits of another one."""
@@ -292,6 +302,14 @@ class _Linked:
         body.end()
 
 
+def _makes_zeros(operation: Operation) -> bool:
+    """Whether an operation makes a zero of what is no floating-point number.
+
+    CPU drivers compute with a zero that they know as if it had no sign, and infinity times it were 0.
+    """
+    return operation.library == "/conversion" and operation.result.kind == "f" and operation.inputs[0].kind in "biu"
+
+
 def is_copy(operation: Operation) -> bool:
     """Whether an operation moves elements as they are."""
     return operation.expression == "a" and operation.library is None and operation.inputs[0] is operation.result
@@ -384,7 +402,7 @@ class Evaluation:
                 inputs.append(one if type(one) is Scalar else pointer(one, offset))  # type: ignore[arg-type]
         results = [pointer(one, offset) for one, offset in zip(self.results, offsets[len(inputs) :], strict=True)]
         return {
-            "inputs": (*inputs, *[_NOTHING] * (INPUTS - len(inputs))),
+            "inputs": (*inputs, *[_NOTHING] * (PLACES - len(inputs))),
             "results": (*results, *[_NOTHING] * (RESULTS - len(results))),
         }
 

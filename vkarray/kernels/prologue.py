@@ -51,7 +51,7 @@ class Prologue(NamedTuple):
             kinds.append(Input(kind, dtype))
             places.append(place)
         chosen = _kernel(expression, tuple(kinds), self.variant, self.vector, device, self.constants)
-        spare = fused.INPUTS - len(places)
+        spare = fused.PLACES - len(places)
         fields = {
             **what.fields, "a": 0, "inputs": (*places, *[Number(0, "Q")] * spare), "axes": len(sizes),
             "walk": (*_padded(sizes), *(number for steps in walked for number in _padded(steps)), *[0] * (AXES * spare)),

@@ -376,15 +376,30 @@ class Body:
 
     def add(self, kind: int, one: int, other: int) -> int:
         """The sum of two integers."""
+        return self._of_two(128, kind, one, other)
+
+    def either(self, kind: int, one: int, other: int) -> int:
+        """Whether one of two truths holds."""
+        return self._of_two(166, kind, one, other)
+
+    def differ(self, kind: int, one: int, other: int) -> int:
+        """Whether two integers differ."""
+        return self._of_two(171, kind, one, other)
+
+    def widened(self, kind: int, value: int) -> int:
+        """An integer as one of another type."""
         made = self.linker.new()
-        self.code += (5 << 16 | 128, kind, made, one, other)
+        self.code += (4 << 16 | 114, kind, made, value)
+        return made
+
+    def _of_two(self, opcode: int, kind: int, one: int, other: int) -> int:
+        made = self.linker.new()
+        self.code += (5 << 16 | opcode, kind, made, one, other)
         return made
 
     def times(self, kind: int, one: int, other: int) -> int:
         """The product of two integers."""
-        made = self.linker.new()
-        self.code += (5 << 16 | 132, kind, made, one, other)
-        return made
+        return self._of_two(132, kind, one, other)
 
     def member(self, pointer: int, array: int, place: int) -> int:
         """A pointer to an element of an array that is a variable."""
