@@ -296,6 +296,7 @@ NUMBERS: dict[str, tuple[Callable[[VkArray, Any], Any], tuple[Any, ...], int]] =
     "index": (lambda x, n: x * n + [5, 6, 7][n], (1, 2), 2), "array": (lambda x, n: x * n + vx.asarray(n), (2.0, 3.0), 2),
     "returned": (lambda x, n: (x * n, n), (2.0, 3.0), 2),
     "in a list": (lambda x, n: x * n + vx.asarray([n, n + 1, 2, 3, 4, 5, 6]), (2, 3), 2),
+    "bounds beyond the type": (lambda x, n: (vx.clip(vx.astype(x, vx.uint8), -n, n), vx.astype(x, vx.int8) < n), (3, 1000), 2),
     "clip": (lambda x, n: vx.clip(x, -n, n), (2.0, 3.0), 2), "full": (lambda x, n: x * vx.full((5, 7), n), (2.0, 3.0), 1),
     "where": (lambda x, n: vx.where(x > n, x, n), (0.5, 3.0), 1), "assigned": (lambda x, n: x.__setitem__(0, n), (0.5, 3.0), 1),
     "in place": (lambda x, n: x.__iadd__(n), (0.5, 3), 2), "roll": (lambda x, n: vx.roll(x, n) * n, (1, 2), 2),
@@ -310,6 +311,14 @@ NUMBERS: dict[str, tuple[Callable[[VkArray, Any], Any], tuple[Any, ...], int]] =
 def test_numbers(name):
     function, numbers, programs = NUMBERS[name]
     check(function, *[lambda number=number: (array(), number) for number in (*numbers, *numbers)], programs=programs)
+
+
+def test_bounds_and_comparisons_beyond_a_type():
+    check(
+        lambda x: (vx.clip(x, -1, 300), x < 1000, x == -1),
+        lambda: (vx.asarray([0, 1, 255], dtype=vx.uint8),),
+        programs=1,
+    )
 
 
 @traced

@@ -111,8 +111,8 @@ class Compiled:
             noticed = Noticed()
             try:
                 made = self._traced(arrays, args, kwargs, device, noticed, len(scalars), stand_in)
-            except Exception as error:
-                if not scalars or isinstance(error, TraceError):
+            except Exception:
+                if not scalars:
                     raise
                 # Perhaps of code that takes nothing but Python's own numbers.
                 noticed = Noticed()

@@ -8,7 +8,7 @@ from typing import Any
 from ..core import dtypes, layout, promotion
 from ..core.array import ArrayLike, VkArray, check_supported, operations
 from ..core.dtypes import CATEGORIES, as_dtype
-from ..core.tokens import within
+from ..core.tokens import Token, within
 from ..kernels import faults, launch
 from ..kernels.planned import planned, refuse
 from ..kernels.rows import ROWS, cast, cast_operation, check_operands, common_dtype
@@ -133,7 +133,8 @@ def _comparable(x1: Any, x2: Any) -> tuple[Any, Any]:
         return x1, x2
     if within(value, *promotion.integer_range(array._dtype)):
         return x1, x2
-    refuse("compare with an integer that the type does not hold")
+    if isinstance(value, Token):
+        refuse("compare with an integer that the type does not hold")
     beyond = math.copysign(math.inf, value)
     return (array, beyond) if array is x1 else (beyond, array)
 
@@ -243,7 +244,8 @@ def _bound(bound: Any, limit: int, lowest: int, highest: int) -> Any:
         or (bound < limit) is not (limit == lowest)
     ):
         return bound
-    refuse("clip at an integer that the type does not hold")
+    if isinstance(bound, Token):
+        refuse("clip at an integer that the type does not hold")
     return limit
 
 
