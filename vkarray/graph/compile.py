@@ -81,10 +81,7 @@ class Compiled:
             return self.function(*args, **kwargs)
         try:
             results = found.program(buffers, addresses, scalars, arrays)
-        except (
-            OverflowError,
-            struct.error,
-        ):  # of a number that its type cannot hold: the function says it in its own words
+        except (OverflowError, struct.error):  # its type cannot hold a number: the function says it in its own words
             return self.function(*args, **kwargs)
         if found.program.checked and checks.are_waiting(device) and faults.tells_at_once(device):
             checks.run(device)

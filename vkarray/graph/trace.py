@@ -98,9 +98,8 @@ class Trace(Watch):
         self.streams: dict[Any, int] = {}  # of random numbers, with the position that each has had
         self.taken: dict[Any, int] = {}  # words that a call takes from each
         self.own_streams: set[Any] = set()  # that the function makes
-        self.draws: list[
-            tuple[Any, str, int]
-        ] = []  # numbers that each call has its own of: a stream, what of it, the value
+        # Numbers that each call has its own of: a stream, what of it, and the value.
+        self.draws: list[tuple[Any, str, int]] = []
 
     def allocate(self, device: Device, nbytes: int) -> Value:
         """Memory for a traced array."""
