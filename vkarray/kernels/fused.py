@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 INPUTS, RESULTS, STEPS = 23, 8, 96  # at most; glsl/fused.comp has a place for one more input, which is always 0
 PLACES = INPUTS + 1
-TEXELS = 8  # inputs that are read as texels, at most: those of glsl/texels.comp
-_TEXELS = Variant("texels", (), "texels")
+TEXELS = 8  # inputs that are read as texels, at most: those of glsl/functions/texels.comp
+_TEXELS = Variant("functions/texels", (), "texels")
 _PACKS = {"gpu": 1, "cpu": 4}
 # What is stored is shorter than what is computed with: a value that is used on is what memory would have held.
 _NARROW = frozenset(
@@ -95,11 +95,11 @@ def access_variant(dtype: DType, vector: int, device: Device) -> Variant:
     defines = [("VECTOR", str(vector)), *launch.operand_defines("A", dtype)]
     defines += launch.pack_defines("A", dtype, vector, itemsize, device, False)
     defines += launch.feature_defines((dtype,), device)
-    if (itemsize, dtype.itemsize, vector) == (4, 4, 4):
+    if (itemsize, dtype.itemsize, vector) == (4, 4, 4) and launch.has_texels(device):
         defines.append(("A_IN_TEXELS", "1"))
     if dtype.itemsize <= 4:
         defines.append(("A_BITS", f"BITS_{dtype.name}"))
-    return Variant("access", tuple(defines), f"access to {dtype} by {vector}")
+    return Variant("functions/access", tuple(defines), f"access to {dtype} by {vector}")
 
 
 def shell_variant(flat: bool) -> Variant:
