@@ -198,7 +198,7 @@ ELSEWHERE = {
     "load": "tests/test_files.py: bytes of files", "save": "tests/test_files.py: bytes of files",
     "savez": "tests/test_files.py: bytes of files",
     "linalg.det": "below", "linalg.slogdet": "below", "linalg.solve": "below", "linalg.eigvals": "below",
-    "linalg.matrix_rank": "below", "array_equiv": "as array_equal", "einsum_path": "of the order of products",
+    "linalg.matrix_rank": "below", "compile": "below", "array_equiv": "as array_equal", "einsum_path": "of the order of products",
     "histogram_bin_edges": "of the edges of histogram", "histogramdd": "as histogram", "histogram2d": "as histogram",
     "nanmedian": "as quantile", "nanquantile": "as quantile", "nanpercentile": "as quantile",
     **dict.fromkeys(("fft.fft2", "fft.ifft2", "fft.rfft2", "fft.irfft2"), "as those along several axes"),
@@ -236,6 +236,19 @@ def test_no_function_is_forgotten() -> None:
     covered = {name for table in tables for name in table}
     assert functions() <= covered, "these functions are not compared at a million elements"
     assert len(covered) == sum(len(table) for table in tables), "a function stands in two tables"
+
+
+def test_compiled_functions() -> None:
+    """Fused kernels, flat and strided, and reductions that compute what they read: the same bits as one by one."""
+
+    def function(a, b):
+        powers = vx.exp(a - vx.max(a, axis=1, keepdims=True))
+        edges = a[:, 1:] * b[:, :-1] + a.T.T[:, :-1]
+        return powers / vx.sum(powers, axis=1, keepdims=True), edges, vx.sum(a * b + 1), vx.argmax(a - b, axis=0)
+
+    got, expected = vx.compile(function)(device().a, device().b), function(device().a, device().b)
+    for place, (one, other) in enumerate(zip(got, expected, strict=True)):
+        np.testing.assert_array_equal(np.asarray(one), np.asarray(other), err_msg=f"result {place}")
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
