@@ -117,7 +117,7 @@ def test_choices():
 def as_on_a_gpu(request, monkeypatch):
     """Turning and several elements to an invocation, also where this device gains nothing from them."""
     plain = Operation.walk_setting
-    for name in ("_ELEMENTS", "_INVOCATIONS"):
+    for name in ("_ELEMENTS", "INVOCATIONS"):
         table = getattr(launch, name)
         monkeypatch.setattr(launch, name, dict.fromkeys(table, table["gpu"]))
 
