@@ -56,6 +56,7 @@ REASONS = {
         "trim_zeros ufunc.ntypes ufunc.types vectorize",
     "other errors of rounding, another sign of an eigenvector, or another order of equal choices":
         "fft.rfft2 ldexp linalg.eig linalg.eigh linalg.inv partition sinh",
+    "the standard's eigenvalues of general matrices are complex": "linalg.eigvals",
     "devices do not tell of floating-point errors": "geterr seterr",
     "polynomials are printed in one line": "poly1d polyadd polymul",
     "what overlaps itself cannot be written to": "lib.stride_tricks.sliding_window_view",

@@ -108,15 +108,11 @@ def test_options_of_decompositions() -> None:
             check(vx.linalg.pinv, np.linalg.pinv, a, **options)
 
 
-def test_eigenvalues_are_real_where_numpys_are() -> None:
-    with vx.config(default_float="float64"):
-        for a in ([[2, 0], [0, 3]], [[0, 1], [-1, 0]], [[1, 2], [3, 4j]]):
-            for found, expected in (
-                (vx.linalg.eigvals(a), np.linalg.eigvals(a)),
-                (vx.linalg.eig(a)[1], np.linalg.eig(a)[1]),
-            ):
-                assert found.dtype == expected.dtype
-    assert vx.linalg.eigvals([[2.0, 0], [0, 3]]).dtype is vx.complex64, "the standard's results are complex"
+def test_eigenvalues_are_complex_in_both_default_types() -> None:
+    for name in ("float32", "float64"):
+        with vx.config(default_float=name):
+            assert vx.linalg.eigvals([[2.0, 0], [0, 3]]).dtype.kind == "c", "the standard's results are complex"
+            assert vx.linalg.eig([[2.0, 0], [0, 3]])[1].dtype.kind == "c"
 
 
 def test_lists_and_shapes() -> None:

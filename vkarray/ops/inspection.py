@@ -35,9 +35,9 @@ class Info:
             "integral": integer, "indexing": integer,
         }  # fmt: skip
 
-    def devices(self) -> list[_vk.Device]:
+    def devices(self) -> tuple[_vk.Device, ...]:
         """All usable devices."""
-        return [_vk.open_device(found.index) for found in _vk.enumerate_devices() if found.usable]
+        return tuple(_vk.open_device(found.index) for found in _vk.enumerate_devices() if found.usable)
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
         """The standard's types that a device supports, of one kind or several (see `isdtype`)."""

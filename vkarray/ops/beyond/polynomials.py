@@ -14,7 +14,7 @@ from ...kernels.rows import cast, check_array, common_dtype
 from .. import creation, sorting
 from ..elementwise import abs as magnitude
 from ..elementwise import add, divide, equal, multiply, negative, not_equal, subtract
-from ..linalg.eig import eigvals
+from ..linalg.eig import real_eigenvalues
 from ..linalg.lu import inv
 from ..linear_algebra import matmul
 from ..manipulation import concat, flip, reshape
@@ -199,7 +199,7 @@ def poly(seq_of_zeros: ArrayLike) -> VkArray:
     """
     r = check_array("poly", seq_of_zeros)
     if r.ndim == 2 and r._shape[0] == r._shape[1] and r._shape[0]:
-        r = eigvals(r)
+        r = real_eigenvalues(r)
     elif r.ndim == 0:
         r = reshape(r, (1,))
     elif r.ndim != 1:
@@ -229,7 +229,7 @@ def roots(p: ArrayLike) -> VkArray:
     if n:
         matrix = creation.eye(n, n, k=-1, dtype=kept._dtype, device=kept._device)
         operations["setitem"](matrix, (0, slice(None)), divide(negative(kept[1:]), kept[0]))
-        found = eigvals(matrix)
+        found = real_eigenvalues(matrix)
     else:
         found = kept[:0]
     zeros = creation.zeros((whole.size - kept.size,), dtype=found._dtype, device=found._device)

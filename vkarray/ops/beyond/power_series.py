@@ -14,7 +14,7 @@ from ...kernels.rows import cast, check_array
 from .. import creation, sorting, statistical
 from ..elementwise import abs as magnitude
 from ..elementwise import add, divide, isfinite, multiply, negative, not_equal, sqrt, square, subtract
-from ..linalg.eig import eigvals
+from ..linalg.eig import real_eigenvalues
 from ..linalg.least_squares import lstsq
 from ..manipulation import concat, expand_dims, flip, moveaxis, reshape
 from ..searching import argmax, where
@@ -380,7 +380,7 @@ def polyroots(c: ArrayLike) -> VkArray:
         raise LinAlgError("polyroots: expected finite coefficients.")
     if a.size == 2:
         return divide(negative(a[:1]), a[1:])
-    return sorting.sort(eigvals(flip(polycompanion(a))))
+    return sorting.sort(real_eigenvalues(flip(polycompanion(a))))
 
 
 @takes_lists

@@ -66,10 +66,9 @@ def eig(x: ArrayLike, /) -> EigResult:
 
     Parameters: x (floating-point of 32 bits or more; integers and bool are converted to float64) of shape (..., M, M).
     Returns a named tuple: the eigenvalues, shape (..., M), and the eigenvectors of norm 1 in the columns of an array of
-    shape (..., M, M), both complex with the precision of x (real, as NumPy's, for real x without complex eigenvalues where
-    float64 is the default floating type). The order is unspecified; of a real matrix, an eigenvalue
-    stands beside its conjugate, and real eigenvalues have real eigenvectors; those of a Hermitian matrix are
-    orthonormal. A defective matrix has fewer independent eigenvectors than columns.
+    shape (..., M, M), both complex with the precision of x (as the standard says: NumPy's are real where they can be). The
+    order is unspecified; of a real matrix, an eigenvalue stands beside its conjugate, and real eigenvalues have real
+    eigenvectors; those of a Hermitian matrix are orthonormal. A defective matrix has fewer independent eigenvectors than columns.
     Raises LinAlgError for infinities and NaN, and where the iteration does not converge, ValueError for matrices that
     are not square, TypeError for other types. Waits for the device.
     Method: Householder reduction to Hessenberg form; Francis's double-shift QR algorithm in windows (Braman, Byers and
@@ -79,8 +78,6 @@ def eig(x: ArrayLike, /) -> EigResult:
     """
     x = matrices("eig", x, square=True)
     values, vectors = solved("eig", x, vectors=True)
-    if _are_real(x, values):
-        values, vectors = operations["real_view"](values), operations["real_view"](vectors)
     return EigResult(values, vectors)
 
 
@@ -89,22 +86,22 @@ def eigvals(x: ArrayLike, /) -> VkArray:
     """The eigenvalues of each matrix.
 
     Parameters: x (floating-point of 32 bits or more; integers and bool are converted to float64) of shape (..., M, M).
-    Returns a complex array of shape (..., M) with the precision of x (or a real one, see `eig`). The order is unspecified; of
+    Returns a complex array of shape (..., M) with the precision of x. The order is unspecified; of
     a real matrix, an eigenvalue stands beside its conjugate.
     Raises LinAlgError for infinities and NaN, and where the iteration does not converge, ValueError for matrices that
     are not square, TypeError for other types. Waits for the device.
     Method: as `eig`, without eigenvectors. Standard: linear algebra extension, `eigvals`.
     """
     x = matrices("eigvals", x, square=True)
-    values = solved("eigvals", x, vectors=False)[0]
-    return operations["real_view"](values) if _are_real(x, values) else values
+    return solved("eigvals", x, vectors=False)[0]
 
 
-def _are_real(x: VkArray, values: VkArray) -> bool:
-    """Whether NumPy's results for x would be real. Those of the standard never are: so where float64 is the default type."""
-    if x._dtype in COMPLEX_OF and dtypes.default_floating() is dtypes.float64:
-        return not bool(operations["any"](operations["imag_view"](values)))
-    return False
+def real_eigenvalues(x: VkArray) -> VkArray:
+    """`eigvals`, as real numbers where none of a real matrix has an imaginary part: what NumPy's function gives."""
+    values = eigvals(x)
+    if x._dtype.kind != "c" and not bool(operations["any"](operations["imag_view"](values))):
+        return operations["real_view"](values)
+    return values
 
 
 class _Work(NamedTuple):
