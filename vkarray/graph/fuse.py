@@ -97,7 +97,7 @@ class _Builder:
 
     def _is_spared(self, memory: Memory, number: int) -> bool:
         """Whether to compute what a dispatch reads in it: where nobody else reads it, and where that is cheap."""
-        producer = self.known.last_writer[number].get(id(memory))
+        producer = self.producer(number, memory)
         cost = None if producer is None else self.again(producer)
         return cost is not None and (cost <= AGAIN or self.known.readers.get(id(memory)) == [number])
 
@@ -124,7 +124,7 @@ class _Builder:
         prologue = node.prologue
         if prologue is None or id(prologue.array._buffer) in self.stored:
             return None
-        producer = self.known.last_writer[number].get(id(prologue.array._buffer))
+        producer = self.producer(number, prologue.array._buffer)
         result = None if producer is None else self.nodes[producer].result
         if producer is not None and result is not None and self.again(producer) is not None:
             array, shape = prologue.array, result._shape
@@ -138,9 +138,9 @@ class _Builder:
     def _is_stored(self, memory: Memory) -> bool:
         return type(memory) is not Value or memory.given or id(memory) in self.stored
 
-    def producer(self, number: int, operand: VkArray) -> int | None:
-        """The node that has written what an operand of a node reads."""
-        return self.known.last_writer[number].get(id(operand._buffer))
+    def producer(self, number: int, memory: Memory) -> int | None:
+        """The node that has written what a node reads in some memory."""
+        return self.known.last_writer[number].get(id(memory))
 
     def again(self, number: int) -> int | None:
         """What it costs to compute a node's result where it is read; None where that is not allowed."""
@@ -165,7 +165,7 @@ class _Builder:
             if type(operand) is VkArray:
                 if any(writer > number for writer in self.known.writers.get(id(operand._buffer), ())):
                     return None  # it is another value by the time that it is read
-                before = self.producer(number, operand)
+                before = self.producer(number, operand._buffer)
                 if before is not None and self._is_here(before, operand):
                     cost += self.again(before) or 0
         return cost
@@ -190,6 +190,7 @@ class _Expression:
         """Unless it `stores`, it is computed later than the region, of what is still in memory then."""
         self.builder, self.region, self.stores = builder, region, stores
         self.shape: layout.Shape = region.shape or ()
+        self.identity = views.identity(self.shape)
         self.inputs: dict[Any, tuple[VkArray | Scalar | Index, DType]] = {}
         self.operations: list[tuple[Any, tuple[Any, ...], Any]] = []  # values are keys of inputs, or numbers of steps
         self.values: dict[Any, Any] = {}
@@ -203,7 +204,7 @@ class _Expression:
             node = self.builder.nodes[number]
             for operand, dtype in zip(node.inputs, types_read(node), strict=True):
                 if type(operand) is VkArray:
-                    producer = self.builder.producer(number, operand)
+                    producer = self.builder.producer(number, operand._buffer)
                     if producer is None or producer not in self.region.nodes:
                         found.add((id(operand._buffer), operand._offset, operand._shape, operand._strides, dtype))
                 else:
@@ -215,9 +216,8 @@ class _Expression:
 
     def made(self, wanted: Sequence[int], as_type: DType | None = None) -> Kernel:
         """The kernel that stores the results of some nodes, by their bits as another type where one is given."""
-        mapping = views.identity(self.shape)
         arrays = [self.builder.nodes[number].result for number in wanted]
-        found = [self._node(number, mapping) for number in wanted]
+        found = [self._node(number, self.identity) for number in wanted]
         kinds = [as_type or array._dtype for array in arrays]  # type: ignore[union-attr]
         found = [
             self._as(value, array._dtype, kind)  # type: ignore[union-attr]
@@ -285,11 +285,11 @@ class _Expression:
             told = ("argument", value.place) if isinstance(value, Token) else operand.bits
             return self._input(("number", dtype, told), operand, dtype)
         builder = self.builder
-        producer = builder.producer(number, operand)
+        producer = builder.producer(number, operand._buffer)
         strides, offset = mapping.of(layout.broadcast_strides(operand._shape, operand._strides, shape), operand._offset)
         if producer is not None:
             inside = (
-                producer in self.region.nodes and number in self.region.nodes and mapping == views.identity(self.shape)
+                producer in self.region.nodes and number in self.region.nodes and mapping == self.identity
                 and (self.stores or builder.may_come_later(producer))
             )  # fmt: skip
             if inside:

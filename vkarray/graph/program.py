@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._vk.watch import watches
 from ..core import dtypes
 from ..core.array import VkArray, array_in
-from ..kernels import faults, fused, launch
+from ..kernels import fused, launch
 from ..kernels.dispatch import pointer
 from ..kernels.plan import Plan
+from ..kernels.planned import run_checked
 from ..kernels.signature import Look, look_of
 from .fuse import Fused, Kernel, Reduced, fuse
 from .simplify import renamed
@@ -93,9 +94,7 @@ class Program:
         if self.streams.draws:
             scalars = [*scalars, *self.streams.numbers()]
         if self.checked:
-            check = faults.pending_check(self.device)
-            memory = self.run(buffers, addresses, scalars, check.array._buffer)
-            faults.keep_check(self.device, check)
+            memory = run_checked(self.run, self.device, buffers, addresses, scalars)
         else:
             memory = self.run(buffers, addresses, scalars, None)
         places = iter(memory)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..core import layout
@@ -57,8 +56,3 @@ def through(shape: Shape, strides: Strides, offset: int, base: Shape) -> Mapping
         if low < 0 or high >= length:
             return None
     return Mapping(shape, tuple(first), tuple(map(tuple, steps)))
-
-
-def merged(shape: Shape, operands: Sequence[Strides]) -> tuple[Shape, list[Strides]]:
-    """A shape of as few axes as its operands allow: a view may cross axes that all of them walk as one."""
-    return layout.collapse(shape, operands)

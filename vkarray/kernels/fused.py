@@ -338,6 +338,19 @@ def _kernel(
     return device.kernel(linked, expression.label, ((0, invocations), *constants))
 
 
+def strides_over(operands: Sequence[VkArray | Scalar | Index], shape: layout.Shape) -> list[layout.Strides]:
+    """The steps of operands along the axes of a shape."""
+    return [
+        one.strides if isinstance(one, Index) else layout.broadcast_strides(one._shape, one._strides, shape)
+        for one in operands
+    ]
+
+
+def padded_inputs(places: Sequence[Any]) -> tuple[Any, ...]:
+    """What stands for inputs in the arguments of a kernel, which has places for more."""
+    return (*places, *[_NOTHING] * (PLACES - len(places)))
+
+
 class Evaluation:
     """An expression of inputs and results of given types, places and layouts: its dispatches."""
 
@@ -402,7 +415,7 @@ class Evaluation:
                 inputs.append(one if type(one) is Scalar else pointer(one, offset))  # type: ignore[arg-type]
         results = [pointer(one, offset) for one, offset in zip(self.results, offsets[len(inputs) :], strict=True)]
         return {
-            "inputs": (*inputs, *[_NOTHING] * (PLACES - len(inputs))),
+            "inputs": padded_inputs(inputs),
             "results": (*results, *[_NOTHING] * (RESULTS - len(results))),
         }
 
@@ -438,10 +451,7 @@ class Evaluation:
 
     def _strided(self) -> None:
         limits = self.device.limits
-        strides = []
-        for one in (*self.inputs, *self.results):
-            own = one.strides if type(one) is Index else layout.broadcast_strides(one._shape, one._strides, self.shape)  # type: ignore[union-attr]
-            strides.append(tuple(own))
+        strides = strides_over((*self.inputs, *self.results), self.shape)
         setting = walk.Setting(
             invocations=launch.invocations_of_group(limits, launch.INVOCATIONS[limits.kind]), elements=1,
             groups=limits.max_workgroup_count, turns=False, inputs=len(self.inputs),

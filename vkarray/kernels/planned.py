@@ -73,6 +73,16 @@ class Given(NamedTuple):
     place: int
 
 
+def run_checked(
+    run: Callable[..., list[tuple[Any, int]]], device: Device, buffers: list[Any], addresses: list[int], scalars: Sequence[Any]
+) -> list[tuple[Any, int]]:  # fmt: skip
+    """Run a plan whose kernels note wrong values, and leave the check of these with the device. Returns the results' memory."""
+    check = faults.pending_check(device)
+    memory = run(buffers, addresses, scalars, check.array._buffer)
+    faults.keep_check(device, check)
+    return memory
+
+
 class Repeat:
     """How to repeat a call: code that makes its dispatches, and what it returned."""
 
@@ -110,9 +120,7 @@ class Repeat:
     ) -> Any:
         """The results for other arguments, whose memory the lists hold."""
         if self.checked:
-            check = faults.pending_check(self.device)
-            memory = self.run(buffers, addresses, scalars, check.array._buffer)
-            faults.keep_check(self.device, check)
+            memory = run_checked(self.run, self.device, buffers, addresses, scalars)
         else:
             memory = self.run(buffers, addresses, scalars, None)
         if self.alone:

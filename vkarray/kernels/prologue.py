@@ -33,7 +33,7 @@ class Prologue(NamedTuple):
 
     def fits(self, inputs: Sequence[VkArray | Scalar | Index], shape: layout.Shape) -> bool:
         """Whether the kernel can walk inputs of a shape, in whose C order the elements would lie in memory."""
-        strides = _strides(inputs, shape)
+        strides = fused.strides_over(inputs, shape)
         axes, _ = layout.collapse(shape, strides)
         return len(axes) <= AXES and all(step >= 0 for steps in strides for step in steps)
 
@@ -42,7 +42,7 @@ class Prologue(NamedTuple):
     ) -> None:
         """Make a dispatch, of which the only result of an expression, of a shape, is the input."""
         device = self.array._device
-        strides = _strides(inputs, shape)
+        strides = fused.strides_over(inputs, shape)
         sizes, walked = layout.collapse(shape, strides)
         bindings: list[texels.Binding] = []
         kinds, places = [], []
@@ -53,7 +53,7 @@ class Prologue(NamedTuple):
         chosen = _kernel(expression, tuple(kinds), self.variant, self.vector, device, self.constants)
         spare = fused.PLACES - len(places)
         fields = {
-            **what.fields, "a": 0, "inputs": (*places, *[Number(0, "Q")] * spare), "axes": len(sizes),
+            **what.fields, "a": 0, "inputs": fused.padded_inputs(places), "axes": len(sizes),
             "walk": (*_padded(sizes), *(number for steps in walked for number in _padded(steps)), *[0] * (AXES * spare)),
         }  # fmt: skip
         dispatch(chosen, what.groups, fields, writes=("result",), bindings=bindings or None)
@@ -88,19 +88,6 @@ def _kernel(
 ) -> Any:  # fmt: skip
     code = fused.code_around(expression, inputs, variant, vector, device)
     return device.kernel(code, f"{variant.label} of {expression.label}", constants)
-
-
-def _strides(inputs: Sequence[VkArray | Scalar | Index], shape: layout.Shape) -> list[layout.Strides]:
-    """The steps of inputs along the axes of a shape."""
-    found = []
-    for one in inputs:
-        own = (
-            one.strides if isinstance(one, Index)
-            else layout.broadcast_strides(one._shape, one._strides, shape) if isinstance(one, VkArray)
-            else (0,) * len(shape)
-        )  # fmt: skip
-        found.append(own)
-    return found
 
 
 def _padded(numbers: Sequence[int]) -> tuple[int, ...]:
