@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
@@ -24,6 +27,14 @@ def supported(types) -> list[DType]:
     wanted = frozenset(types)
     device = vx.asarray(0).device
     return [dtype for dtype in dtypes.DTYPES.values() if dtype in wanted and is_supported(dtype, device)]
+
+
+def module_at(path: Path) -> ModuleType:
+    """A new module of a file that no package has."""
+    specification = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
 
 
 def host_dtype(dtype: DType) -> np.dtype:

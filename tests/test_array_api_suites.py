@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
-from reference import supported
+from reference import module_at, supported
 
 import vkarray as vx
 
@@ -17,11 +16,7 @@ import vkarray as vx
 def test_a_file_of_tests(file: str, count: int, tmp_path, monkeypatch) -> None:
     if not supported([vx.float64]):
         pytest.skip("the device has no shaderFloat64, and these tests compute in float64")
-    specification = importlib.util.spec_from_file_location(
-        "array_api_suites_run", Path(__file__).parent / "array_api_suites" / "run.py"
-    )
-    run = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(run)
+    run = module_at(Path(__file__).parent / "array_api_suites" / "run.py")
     if not (run.PACKAGES / file).exists():
         pytest.skip("this library came without its tests")
     monkeypatch.setattr(run, "RESULTS", tmp_path)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
-from reference import supported
+from reference import module_at, supported
 
 import vkarray as vx
 
@@ -14,11 +13,7 @@ import vkarray as vx
 def test_a_file_of_numpys_tests(tmp_path, monkeypatch) -> None:
     if not supported([vx.float64]):
         pytest.skip("the device has no shaderFloat64, so results are not of NumPy's types")
-    specification = importlib.util.spec_from_file_location(
-        "numpy_suite_run", Path(__file__).parent / "numpy_suite" / "run.py"
-    )
-    run = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(run)
+    run = module_at(Path(__file__).parent / "numpy_suite" / "run.py")
     if not (run.NUMPY / "fft" / "tests").exists():
         pytest.skip("this NumPy came without its tests")
     monkeypatch.setattr(run, "RESULTS", tmp_path)

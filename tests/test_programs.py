@@ -6,14 +6,13 @@ default floating type: with float64 types equal NumPy's, with float32 what NumPy
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from reference import supported
+from reference import module_at, supported
 
 import vkarray as vx
 
@@ -24,12 +23,7 @@ TOLERANCE = {"float64": (1e-9, 1e-10), "float32": (2e-3, 2e-4)}
 
 
 def program(path: Path) -> Callable[[Any], dict[str, Any]]:
-    specification = importlib.util.spec_from_file_location(f"programs.{path.stem}", path)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module.main
+    return module_at(path).main
 
 
 def differences(got: Any, expected: Any, name: str, default: str) -> Iterator[str]:
