@@ -8,9 +8,9 @@
 
 layout(local_size_x_id = 0) in;
 
-#define INPUTS 24
+#define INPUTS 56
 #define RESULTS 8
-#define MOST (INPUTS + RESULTS)
+#define WALKED (24 + RESULTS)  // operands that lie somewhere: numbers do not
 
 layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 inputs[INPUTS];  // addresses, numbers, or where the places of elements begin
@@ -20,14 +20,14 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     uint first;  // element
 #else
     uint plan;
-    int layout_[(MOST + 1) * 64 + MOST];
+    int layout_[(WALKED + 1) * 64 + WALKED];
 #endif
 } arguments;
 
 uvec2 input_at(uint number) { return arguments.inputs[number]; }
 uvec2 result_at(uint number) { return arguments.results[number]; }
 
-uint place_of(uint operand, uint index);
+uint place_of(uint operand, uint index);  // of those that lie somewhere
 
 // To be linked: what happens to one element, and to one pack. The compiler drops functions that nothing calls.
 void element(uint index) {

@@ -137,7 +137,7 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     int stride;           // between elements in a, in the outer dimension if there are two
     int inner_stride;
 #ifdef LINKED
-    uvec2 inputs[24];     // addresses, numbers, or where the places of elements begin
+    uvec2 inputs[56];     // addresses, numbers, or where the places of elements begin
     uint axes;            // of a
     int walk[25 * 8];     // sizes of a, strides of each input
 #endif

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import shutil
 import subprocess
@@ -652,6 +653,24 @@ def test_chains_are_one_kernel():
     compiled = vx.compile(chain)
     compiled(array())
     assert compiled.explain().kernels == 1
+
+
+@traced
+def test_numbers_take_no_places_of_arrays():
+    """A number that returns has one place; a kernel that has none left becomes two."""
+
+    def polynomial(x, numbers):
+        value = x
+        for number in numbers:
+            value = value * x + number / 7
+        return value
+
+    for numbers, kernels in (([1, 2, 3] * 40, 1), (range(40), 2)):
+        function = functools.partial(polynomial, numbers=tuple(numbers))
+        check(function, lambda: (array(),))
+        compiled = vx.compile(function)
+        compiled(array())
+        assert compiled.explain().kernels == kernels
 
 
 @traced

@@ -9,21 +9,19 @@ from typing import Any, NamedTuple
 from ..core import dtypes, layout
 from ..core.array import VkArray, array_in
 from ..core.dtypes import DType
-from ..core.tokens import Token
 from ..kernels import fused
 from ..kernels.fused import As, Expression, Index, Step
 from ..kernels.launch import Operation
 from ..kernels.scalars import Scalar
 from . import views
-from .regions import Dependencies, Region, regions, types_read
+from .regions import Dependencies, Region, number_key, regions, types_read
+from .regions import cost as cost_of
 from .simplify import living, without_repetitions
 from .trace import Memory, Node, Value, is_whole
 
 # What may be computed again rather than stored: where several read it or many elements need the same, and where one reads it.
 AGAIN, ONCE = 6, 64
-# What an operation costs by the library file that its expression calls; one that calls none costs 1.
-_COSTS = dict.fromkeys(("arithmetic", "rounding", "classification", "/float32/comparison", "/conversion"), 2)
-_COSTLY = 12
+STEPS = 384  # a kernel that has as many computes no more results again
 
 
 class Kernel(NamedTuple):
@@ -159,8 +157,7 @@ class _Builder:
             return None
         if len(self.known.writers[id(result._buffer)]) > 1:
             return None
-        library = node.operation.library
-        cost = 1 if library is None else _COSTS.get(library, _COSTLY)
+        cost = cost_of(node.operation)
         for operand in node.inputs:
             if type(operand) is VkArray:
                 if any(writer > number for writer in self.known.writers.get(id(operand._buffer), ())):
@@ -195,28 +192,14 @@ class _Expression:
         self.operations: list[tuple[Any, tuple[Any, ...], Any]] = []  # values are keys of inputs, or numbers of steps
         self.values: dict[Any, Any] = {}
         self.nodes: dict[int, None] = {}
-        self.spare = fused.INPUTS - self._least_inputs()
-
-    def _least_inputs(self) -> int:
-        """Inputs that the region has if nothing is computed again."""
-        found: set[tuple[Any, ...]] = set()
-        for number in self.region.nodes:
-            node = self.builder.nodes[number]
-            for operand, dtype in zip(node.inputs, types_read(node), strict=True):
-                if type(operand) is VkArray:
-                    producer = self.builder.producer(number, operand._buffer)
-                    if producer is None or producer not in self.region.nodes:
-                        found.add((id(operand._buffer), operand._offset, operand._shape, operand._strides, dtype))
-                else:
-                    found.add((id(operand),))
-        return len(found) + sum(
-            bool(self.builder.nodes[number].operation.indexed)  # type: ignore[union-attr]
-            for number in self.region.nodes
-        )
+        self.spare = fused.INPUTS - len(region.reads)  # inputs that may come when results are computed again
+        self.spare_numbers = fused.NUMBERS - len(region.numbers)
 
     def made(self, wanted: Sequence[int], as_type: DType | None = None) -> Kernel:
         """The kernel that stores the results of some nodes, by their bits as another type where one is given."""
         arrays = [self.builder.nodes[number].result for number in wanted]
+        for number in self._needed(wanted):  # in this order no node waits for many others
+            self._node(number, self.identity)
         found = [self._node(number, self.identity) for number in wanted]
         kinds = [as_type or array._dtype for array in arrays]  # type: ignore[union-attr]
         found = [
@@ -237,6 +220,24 @@ class _Expression:
         expression = Expression(tuple(dtype for _, dtype in self.inputs.values()), steps, results)
         nodes = tuple(self.builder.nodes[number] for number in self.nodes)
         return Kernel(expression, tuple(one for one, _ in self.inputs.values()), tuple(arrays), nodes)  # type: ignore[arg-type]
+
+    def _needed(self, wanted: Sequence[int]) -> list[int]:
+        """The nodes of the region whose results those of some nodes are made of, in order."""
+        found, left = set(wanted), list(wanted)
+        while left:
+            number = left.pop()
+            for operand in self.builder.nodes[number].inputs:
+                if type(operand) is VkArray:
+                    producer = self.builder.producer(number, operand._buffer)
+                    if producer is not None and self._is_inside(producer, number) and producer not in found:
+                        found.add(producer)
+                        left.append(producer)
+        return sorted(found)
+
+    def _is_inside(self, producer: int, number: int) -> bool:
+        """Whether a node takes what another one has made without a detour through memory."""
+        nodes = self.region.members
+        return bool(nodes >> producer & nodes >> number & 1) and (self.stores or self.builder.may_come_later(producer))
 
     def _node(self, number: int, mapping: views.Mapping) -> Any:
         """The value of a node's result at the places that a mapping leads to."""
@@ -281,29 +282,26 @@ class _Expression:
     ) -> Any:  # fmt: skip
         """The value of an operand of a node that has a shape."""
         if not isinstance(operand, VkArray):
-            value = operand.value
-            told = ("argument", value.place) if isinstance(value, Token) else operand.bits
-            return self._input(("number", dtype, told), operand, dtype)
+            return self._input(number_key(operand, dtype), operand, dtype)
         builder = self.builder
         producer = builder.producer(number, operand._buffer)
         strides, offset = mapping.of(layout.broadcast_strides(operand._shape, operand._strides, shape), operand._offset)
         if producer is not None:
-            inside = (
-                producer in self.region.nodes and number in self.region.nodes and mapping == self.identity
-                and (self.stores or builder.may_come_later(producer))
-            )  # fmt: skip
-            if inside:
+            if mapping == self.identity and self._is_inside(producer, number):
                 return self._as(self._node(producer, mapping), operand._dtype, dtype)
             result = builder.nodes[producer].result
             if result is not None and builder.worth_it(producer, operand, math.prod(self.shape)):
                 found = views.through(self.shape, strides, offset, result._shape)
-                extra = len(builder.nodes[producer].inputs) + 1
+                numbers = sum(type(one) is Scalar for one in builder.nodes[producer].inputs)
+                extra = len(builder.nodes[producer].inputs) - numbers + 1
                 if (
                     found is not None
                     and extra <= self.spare
-                    and len(self.operations) < fused.STEPS - fused.RESULTS - AGAIN
+                    and numbers <= self.spare_numbers
+                    and len(self.operations) < STEPS
                 ):
                     self.spare -= extra
+                    self.spare_numbers -= numbers
                     return self._as(self._node(producer, found), operand._dtype, dtype)
         builder.stored.add(id(operand._buffer))
         wide = any(stride for stride, length in zip(strides, self.shape, strict=True) if length != 1)

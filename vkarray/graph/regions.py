@@ -4,25 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 from ..core.array import VkArray
 from ..core.dtypes import DType
+from ..core.tokens import Token
 from ..kernels import fused
+from ..kernels.launch import Operation
+from ..kernels.scalars import Scalar
 from .trace import Memory, Node, Value, same_place
 
-MOST_STEPS = 64  # of a region
+MOST = 512  # what the operations of a region cost, at most
+# What an operation costs by the library file that its expression calls; one that calls none costs 1.
+_COSTS = dict.fromkeys(("arithmetic", "rounding", "classification", "/float32/comparison", "/conversion"), 2)
+_COSTLY = 12
+
+
+class Read(NamedTuple):
+    """An array that a node reads, and the node that has written it; one beyond all nodes for what none of them has written."""
+
+    key: tuple[object, ...]
+    writer: int
 
 
 class Region:
     """Nodes that one kernel computes, or one that is none of these: which, and by bits what must come before and after."""
 
-    __slots__ = ("after", "before", "members", "nodes", "shape")
+    __slots__ = ("after", "before", "cost", "members", "nodes", "numbers", "reads", "shape")
 
-    def __init__(self, number: int, node: Node) -> None:
+    def __init__(self, number: int, node: Node, known: Dependencies) -> None:
         self.nodes = [number]
         self.members = 1 << number
         self.before = self.after = 0
         self.shape = None if node.result is None else node.result._shape
+        self.cost = 0 if node.operation is None else cost(node.operation)
+        self.numbers: set[tuple[object, ...]] = set()
+        self.reads: set[Read] = set()
+        if node.operation is None:
+            return
+        if node.operation.indexed:
+            self.reads.add(Read((number,), len(known.nodes)))
+        for operand, dtype in zip(node.inputs, types_read(node), strict=True):
+            if type(operand) is Scalar:
+                self.numbers.add(number_key(operand, dtype))
+            elif type(operand) is VkArray:
+                writer = known.last_writer[number].get(id(operand._buffer), len(known.nodes))
+                key = id(operand._buffer), operand._offset, operand._shape, operand._strides, dtype
+                self.reads.add(Read(key, writer))
 
 
 class Dependencies:
@@ -52,6 +80,18 @@ class Dependencies:
                 since[memory] = since.get(memory, 0) | 1 << number
                 self.readers.setdefault(memory, []).append(number)
             self.direct[number] &= ~(1 << number)
+        self.read_by = list(map(self._read_by, nodes))
+
+    def _read_by(self, node: Node) -> int:
+        """Who reads a node's result from memory or elsewhere, by bits; one bit beyond all nodes for who is none of them."""
+        beyond = 1 << len(self.nodes)
+        if node.result is None:
+            return beyond
+        memory = node.result._buffer
+        readers = sum(1 << reader for reader in self.readers.get(id(memory), ()))
+        if type(memory) is not Value or memory.given or id(memory) in self.returned:
+            return readers | beyond
+        return readers or beyond
 
     def pass_values(self, first: int, second: int) -> bool:
         """Whether one kernel may compute both of two nodes, of which the second depends on the first."""
@@ -73,7 +113,7 @@ class Dependencies:
 
 def regions(nodes: Sequence[Node], known: Dependencies) -> list[Region]:
     """All nodes in regions, in an order in which they can run."""
-    made = [Region(number, node) for number, node in enumerate(nodes)]
+    made = [Region(number, node, known) for number, node in enumerate(nodes)]
     of = list(made)
     for number, region in enumerate(made):
         direct = known.direct[number]
@@ -106,14 +146,17 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
     members = one.members | other.members
     if (one.after & other.before | other.after & one.before) & ~members:
         return
-    for second in other.nodes + one.nodes:
-        for first in bits(known.direct[second] & members):
-            if of[first] is not of[second] and not known.pass_values(first, second):
-                return
-    joined = sorted(one.nodes + other.nodes)
-    if not _is_small(joined, known):
+    for before, after in ((one, other), (other, one)):
+        for second in after.nodes:
+            for first in bits(known.direct[second] & before.members):
+                if not known.pass_values(first, second):
+                    return
+    if not _is_small(one, other, known):
         return
-    one.nodes, one.members = joined, members
+    one.cost += other.cost
+    one.numbers |= other.numbers
+    one.reads = {read for read in one.reads | other.reads if not members >> read.writer & 1}
+    one.nodes, one.members = sorted(one.nodes + other.nodes), members
     one.before = (one.before | other.before) & ~members
     one.after = (one.after | other.after) & ~members
     for number in other.nodes:
@@ -127,29 +170,27 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
                 region.before |= one.before | members
 
 
-def _is_small(numbers: Sequence[int], known: Dependencies) -> bool:
-    """Whether a kernel of these nodes has no more operands than kernels may have."""
-    if len(numbers) > MOST_STEPS:
-        return False
-    inside = {id(known.nodes[number].result._buffer) for number in numbers}  # type: ignore[union-attr]
-    inputs: set[tuple[object, ...]] = set()
-    results = 0
-    for number in numbers:
-        node = known.nodes[number]
-        if node.operation.indexed:  # type: ignore[union-attr]
-            inputs.add((number,))
-        for operand, dtype in zip(node.inputs, types_read(node), strict=True):
-            if type(operand) is not VkArray:
-                inputs.add((id(operand),))
-            elif known.last_writer[number].get(id(operand._buffer)) not in numbers or id(operand._buffer) not in inside:
-                inputs.add((id(operand._buffer), operand._offset, operand._shape, operand._strides, dtype))
-        assert node.result is not None
-        memory = node.result._buffer
-        outside = type(memory) is not Value or memory.given or id(memory) in known.returned or any(
-            reader not in numbers for reader in known.readers.get(id(memory), ())
-        )  # fmt: skip
-        results += outside or not known.readers.get(id(memory))
-    return len(inputs) <= fused.INPUTS and results <= fused.RESULTS
+def _is_small(one: Region, other: Region, known: Dependencies) -> bool:
+    """Whether a kernel of both has no more operands and operations than kernels may have."""
+    members = one.members | other.members
+    return (
+        one.cost + other.cost <= MOST
+        and len(one.numbers | other.numbers) <= fused.NUMBERS
+        and sum(not members >> read.writer & 1 for read in one.reads | other.reads) <= fused.INPUTS
+        and sum(bool(known.read_by[number] & ~members) for number in one.nodes + other.nodes) <= fused.RESULTS
+    )
+
+
+def number_key(number: Scalar, dtype: DType) -> tuple[object, ...]:
+    """What tells a number among inputs from others: one that the caller gives may be another one in each call."""
+    value = number.value
+    return "number", dtype, ("argument", value.place) if isinstance(value, Token) else number.bits
+
+
+def cost(operation: Operation | None) -> int:
+    """What it costs to compute an element."""
+    library = operation.library  # type: ignore[union-attr]
+    return 1 if library is None else _COSTS.get(library, _COSTLY)
 
 
 def types_read(node: Node) -> tuple[DType, ...]:

@@ -25,8 +25,9 @@ from .scalars import Scalar
 if TYPE_CHECKING:
     from .launch import Device
 
-INPUTS, RESULTS, STEPS = 23, 8, 96  # at most; glsl/fused.comp has a place for one more input, which is always 0
-PLACES = INPUTS + 1
+# At most: inputs that lie somewhere, numbers, results. glsl/fused.comp has a place for one more input, which is always 0.
+INPUTS, NUMBERS, RESULTS = 24, 31, 8
+PLACES = INPUTS + NUMBERS + 1
 TEXELS = 8  # inputs that are read as texels, at most: those of glsl/functions/texels.comp
 _TEXELS = Variant("functions/texels", (), "texels")
 _PACKS = {"gpu": 1, "cpu": 4}
@@ -126,6 +127,8 @@ class _Linked:
         self.expression, self.inputs, self.vector, self.device = expression, inputs, vector, device
         self.linker = link.Linker(spirv(shell), shell.label)
         self.used = {operand for step in expression.steps for operand in step.operands}
+        # The operands that lie somewhere have numbers of their own.
+        self.operands = list(itertools.accumulate((one.kind != "immediate" for one in inputs), initial=0))
         self.input_at, self.place_of = self.linker.own("input_at"), self.linker.own("place_of")
         self.unsigned = self.place_of.type
 
@@ -190,7 +193,7 @@ class _Linked:
 
     def _hidden(self, body: link.Body, kind: int, dtype: DType, value: int) -> int:
         """The same number, of which the compiler does not know that it always is what it may be, such as that of x - x."""
-        zero = body.component(self.unsigned, body.call(self.input_at, (self.linker.unsigned(INPUTS),)), 0)
+        zero = body.component(self.unsigned, body.call(self.input_at, (self.linker.unsigned(len(self.inputs)),)), 0)
         if dtype is dtypes.bool_:
             return body.either(kind, value, body.differ(kind, zero, self.linker.unsigned(0)))
         return body.add(kind, value, body.widened(kind, zero) if dtype.bits == 64 else zero)
@@ -210,7 +213,7 @@ class _Linked:
         address = body.call(self.input_at, (place,))
         if kind.endswith("index"):
             first = body.component(self.linker.element(self.input_at.type), address, 0)
-            at = body.call(self.place_of, (place, index)) if kind.startswith("walked") else index
+            at = self._place(body, number, index) if kind.startswith("walked") else index
             made = body.variable(self.linker.pointer(self.unsigned))
             body.store(made, body.add(self.unsigned, at, first))
             return made
@@ -223,9 +226,13 @@ class _Linked:
             if kind == "one":
                 at = self.linker.unsigned(0)
             elif kind == "walked":
-                at = body.call(self.place_of, (place, index))
+                at = self._place(body, number, index)
             body.call(function, (address, at), (made,))
         return made
+
+    def _place(self, body: link.Body, number: int, index: int) -> int:
+        """Where an input has its value for an element."""
+        return body.call(self.place_of, (self.linker.unsigned(self.operands[number]), index))
 
     def _values_of_element(self, body: link.Body) -> list[int]:
         """The values for the element whose number is the first parameter."""
@@ -238,7 +245,7 @@ class _Linked:
         index = body.load(self.unsigned, body.parameters[0])
         for number, (value, dtype) in enumerate(self.expression.results):
             address = body.call(result_at, (self.linker.unsigned(number),))
-            place = body.call(self.place_of, (self.linker.unsigned(len(self.inputs) + number), index))
+            place = body.call(self.place_of, (self.linker.unsigned(self.operands[-1] + number), index))
             function = self.access(dtype, "store")
             stored = body.load(self.linker.pointed(function.parameters[-1]), values[value])
             body.call(function, (address, place, stored))
@@ -339,10 +346,11 @@ def _kernel(
 
 
 def strides_over(operands: Sequence[VkArray | Scalar | Index], shape: layout.Shape) -> list[layout.Strides]:
-    """The steps of operands along the axes of a shape."""
+    """The steps along the axes of a shape of the operands that lie somewhere."""
     return [
         one.strides if isinstance(one, Index) else layout.broadcast_strides(one._shape, one._strides, shape)
         for one in operands
+        if type(one) is not Scalar
     ]
 
 
@@ -364,6 +372,7 @@ class Evaluation:
             storage_itemsize(dtype, device) for dtype in (*memory, *(dtype for _, dtype in expression.results))
         ]
         self.vector = launch.vector_of(self.itemsizes)
+        self.operands = sum(type(one) is not Scalar for one in inputs) + len(results)
 
     def kinds(self, flat: bool) -> tuple[Input, ...]:
         """How the inputs come."""
@@ -408,12 +417,15 @@ class Evaluation:
     def _fields(self, offsets: Sequence[int]) -> dict[str, Any]:
         """Where operands begin, so many elements further on."""
         inputs: list[Any] = []
-        for one, offset in zip(self.inputs, offsets, strict=False):
-            if type(one) is Index:
-                inputs.append(Number((one.origin + offset) & 0xFFFFFFFF, "Q"))
+        further = iter(offsets)
+        for one in self.inputs:
+            if type(one) is Scalar:
+                inputs.append(one)
+            elif type(one) is Index:
+                inputs.append(Number((one.origin + next(further)) & 0xFFFFFFFF, "Q"))
             else:
-                inputs.append(one if type(one) is Scalar else pointer(one, offset))  # type: ignore[arg-type]
-        results = [pointer(one, offset) for one, offset in zip(self.results, offsets[len(inputs) :], strict=True)]
+                inputs.append(pointer(one, next(further)))  # type: ignore[arg-type]
+        results = [pointer(one, offset) for one, offset in zip(self.results, further, strict=True)]
         return {
             "inputs": padded_inputs(inputs),
             "results": (*results, *[_NOTHING] * (RESULTS - len(results))),
@@ -430,7 +442,7 @@ class Evaluation:
         limits = self.device.limits
         invocations = launch.invocations_of_group(limits, launch.FLAT[limits.kind][0])
         bindings = self._bindings(count)
-        packs, fields = _PACKS[limits.kind], self._fields([0] * (len(self.inputs) + len(self.results)))
+        packs, fields = _PACKS[limits.kind], self._fields([0] * self.operands)
         for part, groups, first, end in launch.flat_parts(limits, invocations, packs, count, self.vector):
             constants = (packs, part == "whole", part == "single", self.vector, limits.kind == "gpu")
             bound = bindings if part == "whole" else {}
@@ -454,7 +466,7 @@ class Evaluation:
         strides = strides_over((*self.inputs, *self.results), self.shape)
         setting = walk.Setting(
             invocations=launch.invocations_of_group(limits, launch.INVOCATIONS[limits.kind]), elements=1,
-            groups=limits.max_workgroup_count, turns=False, inputs=len(self.inputs),
+            groups=limits.max_workgroup_count, turns=False, inputs=self.operands - len(self.results),
             limit=layout.index_limit(max(self.itemsizes)) - 1,
         )  # fmt: skip
         for part in walk.parts(self.shape, tuple(strides), setting):

@@ -32,10 +32,11 @@ class Prologue(NamedTuple):
     constants: tuple[tuple[int, int], ...]
 
     def fits(self, inputs: Sequence[VkArray | Scalar | Index], shape: layout.Shape) -> bool:
-        """Whether the kernel can walk inputs of a shape, in whose C order the elements would lie in memory."""
+        """Whether the kernel has places for inputs and can walk them over a shape, in whose C order elements would lie."""
         strides = fused.strides_over(inputs, shape)
         axes, _ = layout.collapse(shape, strides)
-        return len(axes) <= AXES and all(step >= 0 for steps in strides for step in steps)
+        few = len(strides) <= fused.INPUTS and len(inputs) < fused.PLACES
+        return few and len(axes) <= AXES and all(step >= 0 for steps in strides for step in steps)
 
     def send(
         self, what: Dispatch, expression: Expression, inputs: Sequence[VkArray | Scalar | Index], shape: layout.Shape
@@ -51,7 +52,7 @@ class Prologue(NamedTuple):
             kinds.append(Input(kind, dtype))
             places.append(place)
         chosen = _kernel(expression, tuple(kinds), self.variant, self.vector, device, self.constants)
-        spare = fused.PLACES - len(places)
+        spare = fused.INPUTS - len(walked)
         fields = {
             **what.fields, "a": 0, "inputs": fused.padded_inputs(places), "axes": len(sizes),
             "walk": (*_padded(sizes), *(number for steps in walked for number in _padded(steps)), *[0] * (AXES * spare)),
