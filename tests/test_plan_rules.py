@@ -391,6 +391,28 @@ def test_threads_share_plans() -> None:
     assert not watch.watches
 
 
+# -- views --------------------------------------------------------------------------------------------------------------
+
+
+def test_views_that_are_repeated_lie_in_their_own_array() -> None:
+    host = np.arange(60, dtype=np.float32)
+    calls = [
+        lambda x: x[1:], lambda x: x[::-1], lambda x: x[-2:, None], lambda x: x[..., :2], lambda x: x.reshape((2, -1)),
+        lambda x: x[1:3].view("int16"),
+    ]  # fmt: skip
+    for call in calls:
+        seen = repeated()
+        for first in 4 * list(range(0, 50, 7)):
+            values, whole = host.copy(), vx.asarray(host)
+            wanted, found = call(values[first : first + 8]), call(whole[first : first + 8])
+            assert found.tolist() == wanted.tolist()
+            assert found._look in (None, signature.look_of(found._view(found.shape, found.element_strides)))
+            found[...] = 1
+            wanted[...] = 1
+            assert whole.tolist() == values.tolist()
+        assert repeated() > seen
+
+
 # -- how many are kept --------------------------------------------------------------------------------------------------
 
 

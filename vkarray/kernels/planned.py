@@ -14,7 +14,7 @@ from .._vk import watch
 from .._vk.pointer import Pointer
 from .._vk.watch import watches
 from ..core import checks
-from ..core.array import VkArray, array_in
+from ..core.array import VkArray, array_of_look
 from ..core.tokens import Noticed, token
 from . import faults, tuning
 from .array_like import PLAIN, Parameters
@@ -86,7 +86,7 @@ def run_checked(
 class Repeat:
     """How to repeat a call: code that makes its dispatches, and what it returned."""
 
-    __slots__ = ("alone", "checked", "device", "form", "outcome", "run", "scalars", "steps")
+    __slots__ = ("alone", "checked", "device", "form", "outcome", "run", "scalars", "steps", "view")
     at_once: ClassVar[bool] = False  # whether wrong values are told at the call, if the device lets the host see them
 
     def __init__(
@@ -106,6 +106,8 @@ class Repeat:
         self.run: Callable[..., list[tuple[Any, int]]] = names["run"]
         self.checked, self.device, self.steps = plan.checked, device, len(plan.steps)
         self.scalars = frozenset(place for place, _ in plan.scalars)
+        # Where all that it does is to view its only array: the view's look, and from which element of the array on.
+        self.view: tuple[Any, int] | None = None
 
     def result(self, value: Any, plan: Plan, arguments: Sequence[Any]) -> Any:
         """What to remember of a result. Raises Refused for what a plan cannot make."""
@@ -152,6 +154,7 @@ class Plans(dict[Any, Any]):
         self.name, self.make, self.types = name, repeat, types
         self.older: dict[Any, Any] = {}
         self.repeated = self.watched = 0
+        self.views = False  # whether one of its plans only views an array
         self.reasons: dict[str, int] = {}  # why calls got no plan
         Plans.all.append(self)
 
@@ -235,6 +238,7 @@ class Plans(dict[Any, Any]):
         if made is not None:  # a scalar that reached no kernel was lost on the way: its value may have decided
             noticed.decide |= set(range(len(scalars))) - made.scalars
         self._remember(key, known, made, scalars, noticed.decide)
+        self.views = self.views or (made is not None and made.view is not None)
         return found
 
     def _watched(
@@ -316,6 +320,15 @@ class _OfArrays(Repeat):
     __slots__ = ()
     at_once = True
 
+    def __init__(
+        self, seen: watch.Watch, device: Device, given: Sequence[Pointer], arguments: Sequence[Any], *others: Any
+    ) -> None:  # fmt: skip
+        super().__init__(seen, device, given, arguments, *others)
+        if self.alone and not self.steps and len(arguments) == 1:
+            number, distance, look = self.outcome[0]
+            if number == 0 and look.itemsize == look_of(arguments[0]).itemsize:
+                self.view = look, distance // look.itemsize
+
     def result(self, value: Any, plan: Plan, arguments: Sequence[Any]) -> Any:
         """What to remember of a result: arrays, and None."""
         if value is None:
@@ -329,12 +342,7 @@ class _OfArrays(Repeat):
 
     def made(self, look: Look, buffer: Any, offset: int) -> VkArray:
         """An array over other memory."""
-        array = array_in(
-            buffer, offset // look.itemsize if offset else 0, look.shape, look.strides, look.dtype, look.device,
-            look.contiguous,
-        )  # fmt: skip
-        array._look = look
-        return array
+        return array_of_look(look, buffer, offset // look.itemsize if offset else 0)
 
 
 FLOATS = frozenset((float, complex))
@@ -363,12 +371,14 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
     plans = Plans(inner.__name__, _OfArrays, _NUMBERS if integers else FLOATS)
     likes = Parameters(inner)
     takes_likes, leading, named = bool(likes), likes.leading, likes.named
+    takes_one = leading == len(named) == 1  # array, before all else
 
     @functools.wraps(inner)
     def call(*args: Any, **kwargs: Any) -> Any:
         # Most calls are of arrays and numbers alone, which takes few steps to see.
         if (
             takes_likes
+            and not (takes_one and args and type(args[0]) is VkArray)
             and not (PLAIN.issuperset(map(type, args[:leading])) and (not kwargs or named.isdisjoint(kwargs)))
             and not likes.are_plain(args, kwargs)
         ):
@@ -391,6 +401,12 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
             found = inner(*args, **kwargs)
             return plans.told(found, arrays[0]._device) if arrays else found
         key.append(settings.default_float)
+        if plans.views and len(arrays) == 1:
+            plan = plans.get(tuple(key))
+            if type(plan) is _OfArrays and plan.view is not None:
+                plans.repeated += 1
+                look, first = plan.view
+                return array_of_look(look, arrays[0]._buffer, arrays[0]._offset + first)
         if not arrays:
             key.append(_vk.open_device(None))
         device = arrays[0]._device if arrays else key[-1]

@@ -50,7 +50,6 @@ def look_of(x: VkArray) -> Look:
 
 
 SHAPES = {(int,) * rank for rank in range(1, 9)}  # types of the elements of tuples that are hashed as they are
-BOUNDS = {int, type(None)}  # types of most bounds of slices
 VALUES: set[type] = {bool, str, type(None), DType, type(Ellipsis), bytes, type}  # of which the key holds the value
 
 
@@ -75,6 +74,17 @@ def note(
                 scalars.append(value)
             else:
                 key.append(value)
+        elif kind is slice:
+            start, stop, step = value.start, value.stop, value.step
+            key.append(slice)
+            if (
+                (start is None or type(start) is int)
+                and (stop is None or type(stop) is int)
+                and (step is None or type(step) is int)
+            ):
+                key += (start, stop, step)
+            elif not note((start, stop, step), key, arrays, scalars, False):
+                return False
         elif kind in VALUES:
             key += (kind, value)
         elif kind is tuple and tuple(map(type, value)) in SHAPES:
@@ -82,13 +92,6 @@ def note(
         elif kind is tuple or kind is list:
             key += (kind, len(value))
             if not note(value, key, arrays, scalars, False):
-                return False
-        elif kind is slice:
-            start, stop, step = value.start, value.stop, value.step
-            key.append(slice)
-            if type(start) in BOUNDS and type(stop) in BOUNDS and type(step) in BOUNDS:
-                key += (start, stop, step)
-            elif not note((start, stop, step), key, arrays, scalars, False):
                 return False
         elif isinstance(value, _vk.Device):
             key.append(value)

@@ -175,9 +175,8 @@ def _indices(entries: Sequence[Any], x: VkArray, function: str) -> tuple[Selecti
     return selection, selection.shape[:place] + common + selection.shape[place:], indices
 
 
-def _plain(key: tuple[Any, ...]) -> list[Any]:
-    """The parts of a key that compare as Python's own values do."""
-    return [one for one in key if type(one) is not VkArray]
+def _has_ellipsis(key: tuple[Any, ...]) -> bool:
+    return any(one is Ellipsis for one in key)
 
 
 def _is_basic(entries: Sequence[Any]) -> bool:
@@ -202,8 +201,9 @@ def getitem(x: VkArray, key: Any, /, *, rule: IndexRule = GETITEM) -> VkArray:
     if type(key) is int and x._shape:
         row = _row(x, key, "getitem")
         return row if row._shape else _value(row)
-    found = _selected(x, key, rule)
-    if not found._shape and (key is Ellipsis or (type(key) is tuple and any(one is Ellipsis for one in key))):
+    entries = key if isinstance(key, tuple) else (key,)
+    found = _selected(x, *entries) if rule is GETITEM else _selected(x, *entries, rule=rule)
+    if not found._shape and _has_ellipsis(entries):
         found._is_place = True
     return found
 
@@ -224,13 +224,12 @@ def _row(x: VkArray, index: int, function: str) -> VkArray:
 
 
 @planned
-def _selected(x: VkArray, key: Any, rule: IndexRule) -> VkArray:
+def _selected(x: VkArray, *key: Any, rule: IndexRule = GETITEM) -> VkArray:
     entries = _entries(key, x, "getitem")
     if _is_basic(entries):
         selection = select(entries, x._shape, x._strides, "getitem")
         view = x._view(selection.shape, selection.strides, selection.offset)
-        is_value = not view._shape and key is not Ellipsis and not (type(key) is tuple and Ellipsis in _plain(key))
-        return launch.copy(view) if is_value else view
+        return view if view._shape or _has_ellipsis(key) else launch.copy(view)
     entries = _fitted_masks(entries, x._shape, "getitem")
     if _single_mask(entries) is not None and len(entries) == 1:
         return compact.compress(x, entries[0].array)
