@@ -30,7 +30,7 @@ MANY = 16  # signatures of one function, after which it says what changes
 MOST = 256  # signatures that are kept
 
 
-class _Traced:
+class Traced:
     """A program with the nest that it returns, in which numbers stand for its arrays."""
 
     __slots__ = ("form", "program", "reason")
@@ -47,7 +47,7 @@ class Compiled:
         self.function = function
         self.name = getattr(function, "__qualname__", type(function).__name__)
         self._known: dict[tuple[Any, ...], ByValue] = {}
-        self._streams: dict[Any, None] = {}  # of random numbers, which it draws from
+        self.streams: dict[Any, None] = {}  # of random numbers, which it draws from
         self._lock = threading.RLock()
         self._told = False
 
@@ -72,9 +72,9 @@ class Compiled:
         buffers, addresses = pointers(arrays)
         if len(buffers) > 1:
             key.append(sharing(buffers, addresses))
-        signature = (*key, *self._places())
+        signature = (*key, *self.places())
         known = self._known.get(signature)
-        found: _Traced | None = (known.find(scalars) or None) if known is not None else None
+        found: Traced | None = (known.find(scalars) or None) if known is not None else None
         if found is None:
             found = self._trace(key, arrays, scalars, args, kwargs, device)
         if found.program is None or not found.program.constants.isdisjoint(map(id, buffers)):
@@ -94,28 +94,28 @@ class Compiled:
             [(found.program, found.reason) for known in self._known.values() for found in known.plans.values()],
         )
 
-    def _places(self) -> Iterator[int]:
+    def places(self) -> Iterator[int]:
         """Where in a block of words each stream of random numbers is."""
-        return (stream.position % 4 for stream in self._streams)
+        return (stream.position % 4 for stream in self.streams)
 
     # -- tracing
 
     def _trace(
         self, key: list[Any], arrays: Sequence[VkArray], scalars: Sequence[Any], args: tuple[Any, ...],
         kwargs: dict[str, Any], device: Any,
-    ) -> _Traced:  # fmt: skip
+    ) -> Traced:  # fmt: skip
         with self._lock:
             noticed = Noticed()
             try:
-                made = self._traced(arrays, args, kwargs, device, noticed, len(scalars), stand_in)
+                made = self.traced(arrays, args, kwargs, device, noticed, len(scalars), stand_in)
             except Exception:
                 if not scalars:
                     raise
                 # Perhaps of code that takes nothing but Python's own numbers.
                 noticed = Noticed()
-                made = self._traced(arrays, args, kwargs, device, noticed, len(scalars), _itself)
+                made = self.traced(arrays, args, kwargs, device, noticed, len(scalars), _itself)
                 noticed.decide = set(range(len(scalars)))
-            signature = (*key, *self._places())
+            signature = (*key, *self.places())
             if made.program is not None:  # a number that reaches no kernel may have decided
                 noticed.decide |= set(range(len(scalars))) - made.program.scalars
             if len(self._known) >= MOST:
@@ -128,10 +128,11 @@ class Compiled:
             self._tell_of_many(signature)
             return made
 
-    def _traced(
+    def traced(
         self, arrays: Sequence[VkArray], args: tuple[Any, ...], kwargs: dict[str, Any], device: Any, noticed: Noticed,
         numbers: int, number: Callable[..., Any],
-    ) -> _Traced:  # fmt: skip
+    ) -> Traced:  # fmt: skip
+        """A program of the function. `numbers` is how many of its arguments are numbers, `number` gives what stands for each."""
         trace, thread = Trace(self.name, noticed, numbers), threading.get_ident()
         values: dict[int, Any] = {}
         given: list[VkArray] = []
@@ -168,7 +169,7 @@ class Compiled:
             trace.end()
             if kept is None:
                 faults.keep_check(device, None)
-        self._streams.update(dict.fromkeys(trace.streams))
+        self.streams.update(dict.fromkeys(trace.streams))
         if any(place >= numbers for place in noticed.decide):
             raise TraceError(
                 f"{self.name} draws more random numbers at once than a program can. Draw them outside, and give the arrays as "
@@ -200,8 +201,8 @@ class Compiled:
         try:
             program = Program(trace, device, given, results, check.array._buffer, noticed.limits)
         except Refused as reason:
-            return _Traced(form, None, str(reason))
-        return _Traced(form, program)
+            return Traced(form, None, str(reason))
+        return Traced(form, program)
 
     def _tell_of_many(self, signature: tuple[Any, ...]) -> None:
         """Warn once of a function that is traced again and again."""

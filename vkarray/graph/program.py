@@ -87,17 +87,20 @@ class Program:
         self.scalars = frozenset(place for place, _ in plan.scalars)  # that reach a kernel
         self.peak_bytes = peak_bytes(plan)
 
+    def memory(self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any]) -> list[tuple[Buffer, int]]:
+        """The memory of the new results for other arguments: the buffer of each, and its first byte there."""
+        if self.streams.draws:
+            scalars = [*scalars, *self.streams.numbers()]
+        if self.checked:
+            return run_checked(self.run, self.device, buffers, addresses, scalars)
+        found: list[tuple[Buffer, int]] = self.run(buffers, addresses, scalars, None)
+        return found
+
     def __call__(
         self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any], arguments: Sequence[VkArray]
     ) -> list[VkArray]:
         """The results for other arguments."""
-        if self.streams.draws:
-            scalars = [*scalars, *self.streams.numbers()]
-        if self.checked:
-            memory = run_checked(self.run, self.device, buffers, addresses, scalars)
-        else:
-            memory = self.run(buffers, addresses, scalars, None)
-        places = iter(memory)
+        places = iter(self.memory(buffers, addresses, scalars))
         found = []
         for one in self.outcome:
             if type(one) is int:

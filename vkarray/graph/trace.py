@@ -14,6 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._vk.watch import Watch, unwatched
+from ..core import dtypes
 from ..core.array import VkArray, storage_itemsize
 from ..core.tokens import Noticed, token
 from ..errors import TraceError
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from .._vk import Device
 
 _PACKAGE = str(Path(__file__).parent.parent)
-_addresses = itertools.count(1 << 40, 1 << 40)  # where values would lie: aligned, and far from each other
+# Where values would lie: aligned, far from each other, and where no device has memory.
+_FIRST, _APART, _MOST = 1 << 56, 1 << 36, 1 << 20
+_numbers = itertools.count()
 
 
 class Value:
@@ -38,7 +41,7 @@ class Value:
     def __init__(self, device: Device, nbytes: int, given: bool = False, after: int = 0) -> None:
         """`given`: it is memory of an argument, `after` so many bytes after an aligned address."""
         self.device, self.nbytes, self.given = device, nbytes, given
-        self.address = next(_addresses) + after % ALIGNMENT
+        self.address = _FIRST + next(_numbers) % _MOST * _APART + after % ALIGNMENT
         self.data: Any = None  # memory with what the host has written to it
 
     def __getattr__(self, name: str) -> Any:
@@ -86,13 +89,14 @@ def users_line() -> str:
 class Trace(Watch):
     """What a function asks for while it is traced."""
 
-    __slots__ = ("draws", "name", "nodes", "noticed", "numbers", "own_streams", "streams", "taken", "values")
+    __slots__ = ("draws", "line", "name", "nodes", "noticed", "numbers", "own_streams", "streams", "taken", "values")
     traces = True
 
     def __init__(self, name: str, noticed: Noticed, numbers: int) -> None:
         """`numbers` is how many numbers there are among the arguments, `noticed` what is known of them."""
         super().__init__()
         self.name, self.noticed, self.numbers = name, noticed, numbers
+        self.line = ""  # what is traced now, where that is no line of Python
         self.nodes: list[Node] = []
         self.values: list[Value] = []  # that it allocates
         self.streams: dict[Any, int] = {}  # of random numbers, with the position that each has had
@@ -120,11 +124,11 @@ class Trace(Watch):
         origin: int,
     ) -> bool:  # fmt: skip
         """Take an elementwise operation. Returns False for one that other kernels cannot compute."""
-        if type(operation) is not Operation or len(results) != 1 or _makes_constants(operation):
+        if type(operation) is not Operation or len(results) != 1 or not _can_be_fused(operation):
             return False
         reads = tuple(one._buffer for one in inputs if type(one) is VkArray)
         made = Node(
-            reads, (results[0]._buffer,), users_line(), None, operation, tuple(inputs), results[0], origin
+            reads, (results[0]._buffer,), self.line or users_line(), None, operation, tuple(inputs), results[0], origin
         )  # fmt: skip
         self.nodes.append(made)
         return True
@@ -154,7 +158,7 @@ class Trace(Watch):
 
     def add(self, dispatch: Dispatch) -> None:
         """Take a dispatch."""
-        self.nodes.append(Node(tuple(dispatch.reads), tuple(dispatch.writes), users_line(), dispatch))
+        self.nodes.append(Node(tuple(dispatch.reads), tuple(dispatch.writes), self.line or users_line(), dispatch))
 
     def may_compute(self, prologue: Prologue) -> None:
         """Note what the last dispatch reads that may be computed there."""
@@ -163,9 +167,9 @@ class Trace(Watch):
     def refuse(self, reason: str) -> None:
         """Say that what is asked for cannot be traced. Raises TraceError."""
         raise TraceError(
-            f"{self.name}: {reason} at {users_line()}, and a function that is compiled knows no values while it is traced. "
-            "Choose by values with vkarray.where, give numbers as arguments, or end the function before this line and go on in "
-            "another one."
+            f"{self.name}: {reason} at {self.line or users_line()}, and a function that is compiled knows no values while it is "
+            "traced. Choose by values with vkarray.where, give numbers as arguments, or end the function before this line and go "
+            "on in another one."
         )
 
 
@@ -190,10 +194,14 @@ class Lowering(Watch):
         self.dispatches.append(dispatch)
 
 
-def _makes_constants(operation: Operation) -> bool:
-    """Whether parts of results are always 0: CPU drivers compute with such as if zeros had no sign and infinity times 0 were 0."""
+def _can_be_fused(operation: Operation) -> bool:
+    """Whether kernels of several operations may compute an operation: one on types of the library.
+
+    Where parts of results are always 0, CPU drivers would compute with them as if zeros had no sign and infinity times 0 were 0.
+    """
     complex_result = operation.result.category == "complex floating"
-    return complex_result and all(dtype.category != "complex floating" for dtype in operation.inputs)
+    constant = complex_result and all(dtype.category != "complex floating" for dtype in operation.inputs)
+    return not constant and all(dtype.name in dtypes.DTYPES for dtype in operation.inputs)
 
 
 def is_whole(array: VkArray) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from .. import _vk
+from .._vk.watch import refuse
 from ..ops.beyond import random
 from . import device as devices
 
@@ -80,5 +81,6 @@ def stream(given: Any, on: _vk.Device) -> random.Generator:
         raise RuntimeError(
             f"Expected {kind} for generator but found '{found}'. Make it with torch.Generator(device=\"{name}\")."
         )
+    refuse("it draws from a generator that is given")
     key = torch.empty((), dtype=torch.int64).random_(generator=given)
     return random.Generator(int(key), device=on)

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from . import device
+from . import device, dynamo
 
 # -- safetensors ------------------------------------------------------------------------------------------------------
 
@@ -260,6 +260,8 @@ def _is_there() -> bool:
 
 
 _ROWS: dict[str, Callable[[Any], None]] = {
+    "torch._dynamo.backends.registry": dynamo.register,
+    "torch._dynamo.trace_rules": dynamo.leave_out,
     "safetensors": _safetensors,
     "accelerate.state": _accelerate_state,
     "accelerate.utils.modeling": _accelerate_modeling,

@@ -39,13 +39,16 @@ class _Default:
         on = device.at(index)
         if self.made is None or self.made.device is not on:
             self.read()
-            made = Generator(0, device=on)
+            made = _made.get(index)
+            if made is None or made.device is not on:
+                made = _made[index] = Generator(0, device=on)
             made.state = {"key": self.key, "position": self.position, "children": 0}
             self.made = made
         return self.made
 
 
 _defaults: dict[int, _Default] = {}  # by index, of devices that were asked for
+_made: dict[int, Generator] = {}  # one for all seeds: programs of compiled models draw from it
 _seed_of_all: int | None = None
 
 

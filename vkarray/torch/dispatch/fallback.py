@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ..._vk.watch import refuse
 from ...errors import VkArrayError
 from ..aten import layouts
 
@@ -123,6 +124,7 @@ def run(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any
     schema = op._schema
     if any(one.alias_info is not None and not one.alias_info.is_write for one in schema.returns):
         raise NotImplementedError(f"{op}: the result is a view, which cannot be made on the CPU; vkarray lacks it.")
+    refuse("it runs on the CPU")
     _check_devices(op, (*args, *kwargs.values()))
     with _moving(str(op).removeprefix("aten."), why) as moved:
         hosts: dict[int, tuple[Tensor, Tensor]] = {}  # by id: of the device, on the host

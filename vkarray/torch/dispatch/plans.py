@@ -33,7 +33,7 @@ _VALUES = frozenset(
 )  # fmt: skip
 
 
-def _note(values: Iterable[Any], key: list[Any], buffers: list[Any], addresses: list[int], scalars: list[Any]) -> bool:
+def note(values: Iterable[Any], key: list[Any], buffers: list[Any], addresses: list[int], scalars: list[Any]) -> bool:
     """Add what arguments decide to the key, tensors' memory and addresses, and scalars; False for what no plan is made of."""
     for value in values:
         kind = type(value)
@@ -63,7 +63,7 @@ def _note(values: Iterable[Any], key: list[Any], buffers: list[Any], addresses: 
             key.append(tuple(value))
         else:
             key += (kind, len(value))
-            if not _note(value, key, buffers, addresses, scalars):
+            if not note(value, key, buffers, addresses, scalars):
                 return False
     return True
 
@@ -114,10 +114,10 @@ def planned(kernel: Kernel, *, across: bool = False) -> Kernel:
         buffers: list[Any] = []
         addresses: list[int] = []
         scalars: list[Any] = []
-        noted = _note(args, key, buffers, addresses, scalars)
+        noted = note(args, key, buffers, addresses, scalars)
         if kwargs:
             key.append(tuple(kwargs))
-            noted = noted and _note(kwargs.values(), key, buffers, addresses, scalars)
+            noted = noted and note(kwargs.values(), key, buffers, addresses, scalars)
         if not noted or not buffers:
             return unplanned(*args, **kwargs)
         return plans.call(kernel, key, buffers[0].device, buffers, addresses, args, scalars, args, kwargs)

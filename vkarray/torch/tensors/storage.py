@@ -215,15 +215,29 @@ def refuse_gradients(function: str, tensor: torch.Tensor) -> None:
 
 def wrap(array: VkArray) -> torch.Tensor:
     """A tensor of an array: over its memory where no tensor has that yet and strides allow it, else over a copy's."""
-    on = array._device
-    index, _, tag = place(on)
-    if array._buffer.address ^ tag in _allocations or min(array._strides, default=0) < 0:
+    if array._buffer.address ^ place(array._device).tag in _allocations or min(array._strides, default=0) < 0:
         array = launch.copy(array)
-    buffer, dtype = array._buffer, array._dtype
-    itemsize = storage_itemsize(dtype, on)
-    return tensor_over(
-        buffer, look(index, buffer.nbytes, array._offset, array._shape, array._strides, TO_TORCH[dtype], itemsize)
-    )
+    return tensor_over(array._buffer, look_of_array(array))
+
+
+def look_of_array(array: VkArray) -> Look:
+    """What a tensor over the memory of an array looks like."""
+    on, dtype = array._device, array._dtype
+    return look(
+        place(on).number, array._buffer.nbytes, array._offset, array._shape, array._strides, TO_TORCH[dtype],
+        storage_itemsize(dtype, on),
+    )  # fmt: skip
+
+
+def shown(array: VkArray) -> torch.Tensor:
+    """A tensor of an array, over its memory, which another tensor may have already."""
+    made = look_of_array(array)
+    address = array._buffer.address ^ made.tag
+    held = _allocations.get(address)
+    if held is None:
+        return tensor_over(array._buffer, made)
+    empty = dlpack.tensor_at(address, dlpack.form((0,), (1,), array._dtype, place(array._device).number))
+    return _set(CPU_KERNELS, empty, held[1](), made.offset, made.shape, made.strides)
 
 
 def raw_bytes(tensor: torch.Tensor) -> tuple[_vk.Buffer, int] | None:
