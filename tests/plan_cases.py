@@ -153,6 +153,8 @@ CALLS: dict[str, list[Call]] = {
     **dict(_rows()),
     **{f"reductions.{name}": _REDUCED for name in REDUCTIONS if name not in ("mean", "var", "std", "argmax", "argmin")},
     "compact._counted": [lambda a: (a.flat(200, dtype=vx.bool), 0, 200), lambda a: (a.flat(200, dtype=vx.bool), 64, 70)],
+    "compact._all_elements": [lambda a: (a.flat(200), a.x(values=np.ones(200, bool), dtype=vx.bool))],  # none is undefined
+    "compact._all_coordinates": [lambda a: (a.x(values=np.ones((5, 30), bool), dtype=vx.bool),)],
     "elementwise_kernel._call": [
         lambda a: (SCALED, a.x(), a.flat(3), 1), lambda a: (SCALED, a.x(), a.x(), 2, a.x()),
         lambda a: (SHIFTED, a.x(5), {"size": 4}), lambda a: (SHIFTED, x := a.flat(5), x),

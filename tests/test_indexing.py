@@ -13,7 +13,7 @@ from reference import supported
 import vkarray as vx
 from vkarray.core import key, layout
 from vkarray.core.dtypes import CATEGORIES, DTYPES
-from vkarray.kernels import compact
+from vkarray.kernels import compact, planned
 from vkarray.ops import indexing
 from vkarray.shaders.source import spirv
 
@@ -284,12 +284,24 @@ def test_compaction_with_and_without_shared_memory(shared, shape, device, monkey
     if shared and device.limits.max_workgroup_invocations < 256:
         pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
     monkeypatch.setattr(compact, "uses_shared_memory", lambda device: shared)
-    for share in (0.01, 0.5, 1.0):
+    planned.forget()  # plans with the other kernels
+    for share in (0.0, 0.01, 0.5, 1.0):
         mask = np.random.default_rng(3).random(shape) <= share
         values = numbered(shape)
         check(vx.asarray(values)[vx.asarray(mask)], values[mask])
         for ours, theirs in zip(vx.nonzero(vx.asarray(mask)), np.nonzero(mask), strict=True):
             check(ours, theirs)
+    planned.forget()
+
+
+def test_compacted_arrays_keep_little_more_than_they_need():
+    mask = np.zeros(40_000, bool)
+    mask[-1] = True
+    kept = [vx.ones((40_000,)), vx.asarray(mask)]
+    before = kept[0].device.memory_statistics()["bytes_in_use"]
+    kept += [kept[0][kept[1]] for _ in range(4)] + [vx.nonzero(kept[1])[0] for _ in range(4)]
+    assert kept[0].device.memory_statistics()["bytes_in_use"] < before + (1 << 16)
+    assert {one._buffer.nbytes for one in kept[2:]} == {4, kept[-1].itemsize}
 
 
 @pytest.mark.parametrize("fill", [False, True])

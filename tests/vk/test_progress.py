@@ -46,6 +46,21 @@ def test_values_read_in_a_row_seldom_signal(gpu, monkeypatch):
     assert len(gpu.queue.recorder.buffers) <= 2 * progress.SILENT_COMMANDS, "command buffers are not used again"
 
 
+@pytest.mark.parametrize("commands", [1, 3, queue.FIRST_BATCH + 2])
+def test_as_many_commands_as_before_are_submitted_at_once(gpu, commands):
+    combine, a, b = Combine(gpu), upload(gpu, words(64)), gpu.allocate(256)
+    gpu.synchronize()
+    for turn in range(4):
+        before = gpu.queue.batches
+        for _ in range(commands):
+            combine.run(a, a, b)
+        if turn > 1:
+            assert gpu.queue.batches == before + 1
+        if turn > 1 and commands <= queue.FIRST_BATCH:
+            assert gpu.queue.submitted == gpu.queue.serial, "the device has no work until the host waits"
+        gpu.synchronize()
+
+
 def test_work_that_nobody_waits_for_signals(gpu, monkeypatch):
     combine, a = Combine(gpu), upload(gpu, words(64))
     seen = signals(gpu, monkeypatch)

@@ -181,6 +181,10 @@ class Buffer:
         self.read = piece.read
         self.piece = piece  # last: a buffer that has it can return it
 
+    def shorten(self, nbytes: int) -> None:
+        """Have fewer bytes from now on; the others stay with it, unused."""
+        self.nbytes = min(nbytes, self.nbytes)
+
     def __del__(self) -> None:
         # May run in any thread at any time, inside the allocator too: one append, no lock.
         try:

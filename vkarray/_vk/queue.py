@@ -62,7 +62,7 @@ class Queue:
     def __init__(self, device: Device, stack: ExitStack) -> None:
         self.device, self.functions, self.gate = device, device.functions, device.gate
         self.waiting: set[weakref.ref[Waiting]] = set()
-        self.serial = self.barrier = self.submitted = 0
+        self.serial = self.barrier = self.submitted = self.waited = 0
         self.todo = [Batch()]  # the last takes commands, those before it are to be submitted
         self.in_flight: list[Batch] = []
         self.begun: Recording | None = None  # begun ahead of need
@@ -287,8 +287,9 @@ class Queue:
                 self._wait_outside(batch)
         finally:
             del waiting  # an error keeps the frames through which it came
-        if not self.device.limits.is_cpu:  # who waited for a value often waits for that of the next command too:
-            self.batch_limit = 1  # a GPU begins that one at once
+        if not self.device.limits.is_cpu:  # who waited for so many commands often waits for as many again:
+            self.batch_limit = max(1, min(self.serial - self.waited, FIRST_BATCH))  # a GPU begins the last one at once
+            self.waited = self.serial
 
     def _note(self, waiting: Waiting) -> None:
         """Count a wait as long as somebody holds it, without a destructor, in which Ctrl-C would strike."""

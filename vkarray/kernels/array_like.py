@@ -19,6 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Types that need no conversion beside an array.
 PLAIN = frozenset((VkArray, int, float, complex, bool, type(None))) | TOKENS
+_ARRAYS = frozenset((VkArray,))
 _NUMBERS = (int, float, complex)
 
 
@@ -94,10 +95,12 @@ class Parameters:
 def takes_lists(function: Function) -> Function:
     """A function that no plan can repeat, with lists and numbers converted as for one that has plans."""
     likes = Parameters(function)
+    leading, named = likes.leading, likes.named
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        args, kwargs, _ = likes.converted(args, kwargs)
+        if not (_ARRAYS.issuperset(map(type, args[:leading])) and (not kwargs or named.isdisjoint(kwargs))):
+            args, kwargs, _ = likes.converted(args, kwargs)
         return function(*args, **kwargs)
 
     return call  # type: ignore[return-value]

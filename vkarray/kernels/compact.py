@@ -1,13 +1,14 @@
 """Compaction: the true elements of a mask, side by side.
 
 The method: 64 elements at a time become 64 bits and a count; a scan turns the counts into prefix sums; then every true
-element knows its place. The host waits once, for the number of true elements.
+element knows its place. The host waits once, for the number of true elements. Before that it takes memory for the results of
+small masks, as if all elements were true, and has them written: so one batch does all.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import checks, dtypes, layout
@@ -30,6 +31,9 @@ _COMMON_RANK = 3  # up to which a pipeline has the rank built in
 _PER_INVOCATION = 8  # elements, where invocations meet in shared memory
 # Elements of a mask handled with 32-bit places and counts; longer masks come in parts.
 PART = layout.INDEX_LIMIT
+# Elements of a mask at most whose results get memory before the host knows how many are true, and how many times as much as
+# they need they may keep.
+AT_ONCE, _MOST_UNUSED = 1 << 16, 4
 
 
 class _Part(NamedTuple):
@@ -76,9 +80,8 @@ def _write(variant: Callable[[bool], Variant], one: _Part, fields: Fields, **opt
     launch.dispatch(variant(shared), device, groups, {**own, **fields}, writes=("result", "table"), **options)
 
 
-def _parts(mask: VkArray, part: int) -> tuple[list[_Part], list[int]]:
-    """The parts of a mask and the number of true elements in each; waits for the device."""
-    device = mask._device
+def _parts(mask: VkArray, part: int) -> list[_Part]:
+    """The parts of a mask that is not empty."""
     mask = launch.contiguous(mask)
     if not pointer(mask).is_aligned(16):
         mask = launch.copy(mask)
@@ -87,13 +90,27 @@ def _parts(mask: VkArray, part: int) -> tuple[list[_Part], list[int]]:
     for first in range(0, size, part):
         count = min(part, size - first)
         parts.append(_Part(first, count, *_counted(mask, first, count)))
+    return parts
+
+
+def _totals(*prefixes: VkArray) -> list[int]:
+    """The last of each of some prefix sums; waits for the device."""
     totals = []
-    for one in parts:
+    for prefix in prefixes:
         word = bytearray(4)
-        device.download(one.prefix._buffer, 4 * (one.prefix.size - 1), word)
+        prefix._device.download(prefix._buffer, 4 * (prefix.size - 1), word)
         totals.append(int.from_bytes(word, "little"))
-    checks.run(device)  # lengths that the host learns are values too
-    return parts, totals
+    checks.run(prefixes[0]._device)  # lengths that the host learns are values too
+    return totals
+
+
+def _cut(results: Sequence[VkArray], prefix: VkArray) -> tuple[VkArray, ...]:
+    """As much of each result as was written; waits for the device."""
+    (total,) = _totals(prefix)
+    for one in results:
+        one._buffer.shorten(total * storage_itemsize(one._dtype, one._device))
+    written = tuple(one._view((total,), (1,)) for one in results)
+    return written if _MOST_UNUSED * total >= results[0].size else tuple(launch.copy(one) for one in written)
 
 
 @planned
@@ -115,43 +132,75 @@ def coordinates(mask: VkArray, part: int = PART) -> tuple[VkArray, ...]:
     """The coordinates of the true elements of a mask in C order, one array for each dimension; waits for the device."""
     device = mask._device
     dtype = default_dtype("int", device)
-    shape = mask._shape
     if mask.size == 0:
-        return tuple(empty((0,), dtype, device) for _ in shape)
-    parts, totals = _parts(mask, part)
-    results = [empty((sum(totals),), dtype, device) for _ in shape]
-    strides = layout.contiguous_strides(shape)
+        return tuple(empty((0,), dtype, device) for _ in mask._shape)
+    if mask.size <= min(AT_ONCE, part):
+        *results, prefix = _all_coordinates(mask)
+        return _cut(results, prefix)
+    parts = _parts(mask, part)
+    totals = _totals(*(one.prefix for one in parts))
+    made = tuple(empty((sum(totals),), dtype, device) for _ in mask._shape)
     done = 0
     for one, total in zip(parts, totals, strict=True):
         if total:
-            table: list[Any] = []
-            for length, stride, result in zip(shape, strides, results, strict=True):
-                start = one.first // stride % length
-                table += [*words(length), *words(start), pointer(result, done)]
-            rank = len(shape) if len(shape) <= _COMMON_RANK else 0
-            variant = functools.partial(_coordinates_variant, dtype is dtypes.int64)
-            fields = {"rank": len(shape), "table": table}
-            _write(variant, one, fields, constants=((1, rank),))
+            _write_coordinates(mask._shape, one, made, done)
         done += total
-    return tuple(results)
+    return made
+
+
+@planned
+def _all_coordinates(mask: VkArray) -> tuple[VkArray, ...]:
+    """The coordinates as far as they are written, and the prefix sums that say how far that is."""
+    device = mask._device
+    results = tuple(empty((mask.size,), default_dtype("int", device), device) for _ in mask._shape)
+    (one,) = _parts(mask, mask.size)
+    _write_coordinates(mask._shape, one, results, 0)
+    return (*results, one.prefix)
+
+
+def _write_coordinates(shape: layout.Shape, one: _Part, results: Sequence[VkArray], done: int) -> None:
+    """Write the coordinates in a part of a mask of that shape, the first of them at place `done`."""
+    table: list[Any] = []
+    for length, stride, result in zip(shape, layout.contiguous_strides(shape), results, strict=True):
+        start = one.first // stride % length
+        table += [*words(length), *words(start), pointer(result, done)]
+    rank = len(shape) if len(shape) <= _COMMON_RANK else 0
+    variant = functools.partial(_coordinates_variant, results[0]._dtype is dtypes.int64)
+    _write(variant, one, {"rank": len(shape), "table": table}, constants=((1, rank),))
 
 
 def compress(x: VkArray, mask: VkArray, part: int = PART) -> VkArray:
     """The elements of x where a mask of its shape is true, in C order; waits for the device."""
-    device = x._device
-    itemsize = storage_itemsize(x._dtype, device)
     if x.size == 0:
-        return empty((0,), x._dtype, device)
+        return empty((0,), x._dtype, x._device)
+    if x.size <= min(AT_ONCE, part):
+        result, prefix = _all_elements(x, mask)
+        return _cut((result,), prefix)[0]
     x = launch.contiguous(x)
-    parts, totals = _parts(mask, part)
-    result = empty((sum(totals),), x._dtype, device)
+    parts = _parts(mask, part)
+    totals = _totals(*(one.prefix for one in parts))
+    result = empty((sum(totals),), x._dtype, x._device)
     done = 0
     for one, total in zip(parts, totals, strict=True):
         if total:
-            fields = {"source": pointer(x, one.first), "result": pointer(result, done)}
-            _write(functools.partial(_elements_variant, itemsize), one, fields)
+            _write_elements(x, one, result, done)
         done += total
     return result
+
+
+@planned
+def _all_elements(x: VkArray, mask: VkArray) -> tuple[VkArray, VkArray]:
+    """The elements as far as they are written, and the prefix sums that say how far that is."""
+    result = empty((x.size,), x._dtype, x._device)
+    (one,) = _parts(mask, x.size)
+    _write_elements(launch.contiguous(x), one, result, 0)
+    return result, one.prefix
+
+
+def _write_elements(x: VkArray, one: _Part, result: VkArray, done: int) -> None:
+    """Write the elements of x in a part of its mask, the first of them at place `done`."""
+    fields = {"source": pointer(x, one.first), "result": pointer(result, done)}
+    _write(functools.partial(_elements_variant, storage_itemsize(x._dtype, x._device)), one, fields)
 
 
 @takes_lists
