@@ -131,6 +131,14 @@ class Queue:
             self.gate.check()
             self._take(name, reads, writes, record, arguments, 0, 0, None, note, workgroups)
 
+    def replay(
+        self, name: str, reads: Sequence[Any], writes: Sequence[Any], execute: Callable[[Any], None], dispatches: int,
+        workgroups: int,
+    ) -> None:  # fmt: skip
+        """Take dispatches that ``execute(command buffer)`` adds at once; the caller is behind the gate and has checked it."""
+        work = workgroups + dispatches * (LARGEST_WORKGROUPS // LARGEST_BATCH)  # many of them are a batch
+        self._take(name, reads, writes, execute, (), 0, 0, None, None, work)
+
     def _take(
         self,
         step: Kernel | str,

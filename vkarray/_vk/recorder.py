@@ -45,7 +45,7 @@ def _dependency(stages: int, accesses: int) -> Any:
 
 
 class CommandBuffer:
-    """A command buffer and its submission; there for good, and lent to one recording at a time."""
+    """A command buffer and its submission, if it is a primary one; there for good, and lent to one recording at a time."""
 
     __slots__ = ("arguments", "begun", "cell", "holder", "queries", "submission", "timeline", "value")
 
@@ -100,6 +100,7 @@ class Recorder:
     def __init__(self, device: Device, progress: Progress) -> None:
         self.device, self.functions, self.progress = device, device.functions, progress
         self.buffers: list[CommandBuffer] = []
+        self.secondary: list[CommandBuffer] = []  # for replays
         self.next = 0  # where to look first: they get free in the order of their use
         self.checker: Checker | None = None
         self.pool = ffi.new("VkCommandPool*")
@@ -114,7 +115,13 @@ class Recorder:
             NULL,
             self.pool,
         )
-        self._begin_info = struct("VkCommandBufferBeginInfo", flags=vk.VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT)
+        self._once = struct("VkCommandBufferBeginInfo", flags=vk.VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT)
+        # Simultaneous: a batch whose recording was interrupted is recorded again, with the same replays.
+        self._often = struct(
+            "VkCommandBufferBeginInfo",
+            flags=vk.VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
+            pInheritanceInfo=struct("VkCommandBufferInheritanceInfo"),
+        )
         self._between = struct("VkMemoryBarrier", srcAccessMask=_WRITES, dstAccessMask=_WRITES | _READS)
         self._at_end = struct("VkMemoryBarrier", srcAccessMask=_WRITES, dstAccessMask=_WRITES | _READS | _HOST)
         self.dispatch = functions.vkCmdDispatch
@@ -127,8 +134,7 @@ class Recorder:
 
     def begin(self) -> Recording:
         """A command buffer that takes commands."""
-        recording = Recording()
-        buffers, start = self.buffers, self.next
+        recording, buffers, start = Recording(), self.buffers, self.next
         for position in range(start, start + len(buffers)):
             if recording.take(buffers[position % len(buffers)]):
                 self.next = position + 1
@@ -137,25 +143,32 @@ class Recorder:
             made = CommandBuffer(self.device, self.progress)
             recording.take(made)
             buffers.append(made)
-        commands = recording.thing
+        self._begin(recording.thing, vk.VK_COMMAND_BUFFER_LEVEL_PRIMARY, self._once)
+        return recording
+
+    def begin_replay(self, lease: Lease) -> None:
+        """Lend a command buffer that takes commands, which others execute."""
+        if not any(map(lease.take, self.secondary)):
+            made = CommandBuffer(self.device, self.progress)
+            lease.take(made)
+            self.secondary.append(made)
+        self._begin(lease.thing, vk.VK_COMMAND_BUFFER_LEVEL_SECONDARY, self._often)
+
+    def _begin(self, commands: CommandBuffer, level: int, info: Any) -> None:
         if commands.cell[0] == NULL:
             self.functions.vkAllocateCommandBuffers(
                 self.device.handle,
                 struct(
-                    "VkCommandBufferAllocateInfo",
-                    commandPool=self.pool[0],
-                    level=vk.VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                    commandBufferCount=1,
+                    "VkCommandBufferAllocateInfo", commandPool=self.pool[0], level=level, commandBufferCount=1
                 ),
                 commands.cell,
-            )
+            )  # fmt: skip
         elif commands.begun:  # by one who was interrupted
-            self._drop(commands)
+            self._drop(commands, info)
         commands.begun = True
-        self.functions.vkBeginCommandBuffer(commands.cell[0], self._begin_info)
-        return recording
+        self.functions.vkBeginCommandBuffer(commands.cell[0], info)
 
-    def _drop(self, commands: CommandBuffer) -> None:
+    def _drop(self, commands: CommandBuffer, info: Any) -> None:
         """Drop commands whose recording was not ended.
 
         NVIDIA's driver (580.159) keeps the last vkCmdUpdateBuffer until the next command or the end, also through a reset: it
@@ -163,7 +176,7 @@ class Recorder:
         """
         handle, functions = commands.cell[0], self.functions
         functions.vkResetCommandBuffer(handle, 0)
-        functions.vkBeginCommandBuffer(handle, self._begin_info)
+        functions.vkBeginCommandBuffer(handle, info)
         functions.vkEndCommandBuffer(handle)
 
     def record(self, recording: Recording, steps: Sequence[Step], silent: bool) -> None:
@@ -180,12 +193,13 @@ class Recorder:
         serial = 0
         for serial, ordered, step, pushed, x, y, z, descriptors, note in steps:
             if ordered:
-                self._order(commands)
+                self.order(commands)
             if note and checker:
                 checker.command(commands, step if isinstance(step, str) else step.name, note.reads, note.writes)
             if step is not bound:
                 if isinstance(step, str):
                     pushed(commands, *x)
+                    bound = None  # a replay leaves nothing bound
                     continue
                 bind(commands, _BIND_POINT, step.pipeline)
                 bound = step
@@ -214,10 +228,10 @@ class Recorder:
     def _timed(self, recording: Recording, steps: Sequence[Step], serial: int, note: timing.Note) -> None:
         """A dispatch between two timestamps, alone on the device so that its time is its own."""
         if serial != steps[0][0]:
-            self._order(recording.handle)
+            self.order(recording.handle)
         timing.record(self.device, recording, serial, note, self.dispatch)
 
-    def _order(self, commands: Any) -> None:
+    def order(self, commands: Any) -> None:
         """Order everything recorded so far before everything that follows."""
         if self.pipeline_barrier_2 is not None:
             self.pipeline_barrier_2(commands, self._between_2)
@@ -235,10 +249,11 @@ class Recorder:
     def close(self) -> None:
         """Release all; nothing is in flight any more."""
         handle, functions = self.device.handle, self.functions
-        for buffer in self.buffers:
+        all_buffers, self.buffers, self.secondary = [*self.buffers, *self.secondary], [], []
+        for buffer in all_buffers:
             functions.vkDestroyQueryPool(handle, buffer.queries[0], NULL)
             buffer.arguments.close()
-        buffers, self.buffers = [buffer.cell[0] for buffer in self.buffers if buffer.cell[0] != NULL], []
+        buffers = [buffer.cell[0] for buffer in all_buffers if buffer.cell[0] != NULL]
         if buffers:
             functions.vkFreeCommandBuffers(handle, self.pool[0], len(buffers), array("VkCommandBuffer", buffers))
         functions.vkDestroyCommandPool(handle, self.pool[0], NULL)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .. import configuration
 from .._vk.watch import watches
 from ..core import dtypes
 from ..core.array import VkArray, array_in
@@ -15,11 +17,14 @@ from ..kernels.plan import Plan
 from ..kernels.planned import run_checked
 from ..kernels.signature import Look, look_of
 from .fuse import Fused, Kernel, Reduced, fuse
+from .recorded import Recorded
 from .simplify import renamed
 from .trace import Lowering, Node, Trace, Value
 
 if TYPE_CHECKING:
     from .._vk import Buffer, Device
+
+FEW = 4  # dispatches, from which on they are recorded
 
 
 class New(NamedTuple):
@@ -78,22 +83,39 @@ class Program:
                 self.outcome.append(New(look_of(one), hasattr(one, "_is_place")))
                 new.append(plan.place(pointer(one)))
         plan.keep([number for number, _ in new])
-        source, names = plan.source(new, limits)
-        exec(source, names)  # numbers and names that the plan has made
-        self.run, self.checked = names["run"], plan.checked
+        self.plan, self.new, self.limits = plan, new, limits
+        self.checked = plan.checked
+        self.recorded: Recorded | None = None
+        if len(plan.steps) >= FEW and all(step.kernel.has_arguments for step in plan.steps):
+            self.recorded = Recorded(plan, new, limits)
         # Memory besides that of arguments which it reads while it writes to arguments: they cannot be the same.
         writes = {id(memory) for node in nodes for memory in node.writes}
         self.constants = frozenset(map(id, plan.constants if writes & {id(one.buffer) for one in given} else ()))
         self.scalars = frozenset(place for place, _ in plan.scalars)  # that reach a kernel
-        self.peak_bytes = peak_bytes(plan)
+        self.peak_bytes = self.recorded.peak_bytes if self.recorded is not None else peak_bytes(plan)
+
+    @functools.cached_property
+    def one_by_one(self) -> Any:
+        """Code that hands each dispatch to the device by itself."""
+        source, names = self.plan.source(self.new, self.limits)
+        exec(source, names)  # numbers and names that the plan has made
+        return names["run"]
+
+    def run(self) -> Any:
+        """What makes the dispatches of a call: those that are timed, or between guards, are made one by one."""
+        recorded = self.recorded
+        if recorded is None or self.device.queue.timing_sinks:
+            return self.one_by_one
+        settings = configuration.current()
+        return self.one_by_one if settings.guard or settings.debug > 1 else recorded
 
     def memory(self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any]) -> list[tuple[Buffer, int]]:
         """The memory of the new results for other arguments: the buffer of each, and its first byte there."""
         if self.streams.draws:
             scalars = [*scalars, *self.streams.numbers()]
         if self.checked:
-            return run_checked(self.run, self.device, buffers, addresses, scalars)
-        found: list[tuple[Buffer, int]] = self.run(buffers, addresses, scalars, None)
+            return run_checked(self.run(), self.device, buffers, addresses, scalars)
+        found: list[tuple[Buffer, int]] = self.run()(buffers, addresses, scalars, None)
         return found
 
     def __call__(

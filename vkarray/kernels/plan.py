@@ -36,12 +36,13 @@ class Refused(Exception):
 
 
 class Step(NamedTuple):
-    """One dispatch. Its arguments are packed from `values`; of these some are addresses (place, buffer, distance) and some are
-    scalars (place, which of the plan's). Buffers have numbers."""
+    """One dispatch. Its arguments are packed from `values`, which begin at `offsets`; of these some are addresses (place, buffer,
+    distance) and some are scalars (place, which of the plan's). Buffers have numbers."""
 
     kernel: Kernel
     pack: Callable[..., bytes]
     values: list[Any]
+    offsets: tuple[int, ...]
     addresses: tuple[tuple[int, int, int], ...]
     scalars: tuple[tuple[int, int], ...]
     groups: tuple[int, int, int]
@@ -173,12 +174,14 @@ class Plan:
         writes = tuple(self.number(buffer, written=True) for buffer in what.writes)
         block, form, end = packed(what), "<", 0
         values: list[Any] = []
+        offsets: list[int] = []
         addresses, scalars = [], []
         for slot in _slots(what):
             offset, slot_form, value = slot
             if offset > end:
                 form += f"{offset - end}s"
                 values.append(block[end:offset])
+                offsets.append(end)
             size = struct.calcsize(f"<{slot_form}")
             end = offset + size
             if isinstance(value, Pointer):
@@ -190,16 +193,18 @@ class Plan:
                 self.scalars.append((place, _converter(slot)))
                 form += f"{size}s"
             values.append(0)
+            offsets.append(offset)
         if end < len(block):
             form += f"{len(block) - end}s"
             values.append(block[end:])
+            offsets.append(end)
         bindings = tuple(
             (place, *self.place(Pointer(buffer, offset)), nbytes)
             for place, buffer, offset, nbytes in what.bindings or ()
         )
         return Step(
-            what.kernel, struct.Struct(form).pack, values, tuple(addresses), tuple(scalars), what.groups, reads, writes,
-            bindings, (), (),
+            what.kernel, struct.Struct(form).pack, values, tuple(offsets), tuple(addresses), tuple(scalars), what.groups,
+            reads, writes, bindings, (), (),
         )  # fmt: skip
 
     def _with_lives(self, steps: list[Step]) -> tuple[Step, ...]:
