@@ -8,9 +8,9 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import configuration
 from ..errors import DeviceError, DeviceLostError, ForkError, VkArrayError
@@ -23,8 +23,12 @@ from .memory import Allocator
 from .physical_device import PhysicalDevice, choose, physical_devices
 from .pipeline_cache import PipelineCache
 from .queue import Queue
+from .replay import Replay
 from .timing import timestamps
 from .transfer import Transfer
+
+if TYPE_CHECKING:
+    from .call import Call
 
 
 class Gate(type(threading.RLock())):  # type: ignore[misc]
@@ -131,6 +135,10 @@ class Device:
                     file=sys.stderr,
                 )
             return kernel
+
+    def replay(self, calls: Sequence[Call], moving: int) -> Replay:
+        """Dispatches that are recorded once; of the memory that they use the first `moving` pieces move from run to run."""
+        return Replay(self, calls, moving)
 
     def synchronize(self) -> None:
         """Return when the device has done all work given to it so far."""

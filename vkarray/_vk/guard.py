@@ -45,6 +45,8 @@ class Window:
 class GuardedAllocator(Allocator):
     """An allocator that surrounds each buffer with a pattern and looks whether it is still there."""
 
+    guards = True
+
     def __init__(self, device: Device) -> None:
         super().__init__(device)
         self.live: weakref.WeakSet[Buffer] = weakref.WeakSet()

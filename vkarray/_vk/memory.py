@@ -203,6 +203,8 @@ class Buffer:
 class Allocator:
     """Hands out pieces of the device's memory."""
 
+    guards = False  # whether it surrounds each buffer with a pattern
+
     def __init__(self, device: Device) -> None:
         self.device = device
         self.blocks: dict[Block, None] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .api import NULL, ffi, vk
 from .arguments import STEP
@@ -19,6 +19,7 @@ from .queue import check_groups
 
 if TYPE_CHECKING:
     from .barriers import Checker, Range
+    from .call import Call
     from .descriptors import DescriptorSet
     from .device import Device
     from .kernel import Kernel
@@ -28,22 +29,6 @@ if TYPE_CHECKING:
 COPIES = 4
 _BIND_POINT = vk.VK_PIPELINE_BIND_POINT_COMPUTE
 
-Part = tuple[int, int, int]  # a piece of memory by its number, and bytes of it: the first, and the end
-
-
-class Call(NamedTuple):
-    """One dispatch. Memory and the numbers of a run have numbers; `block` has zeros in place of what a run writes."""
-
-    kernel: Kernel
-    block: bytes
-    groups: tuple[int, int, int]
-    ordered: bool  # needs a barrier before it
-    reads: tuple[Part, ...]
-    writes: tuple[Part, ...]
-    addresses: tuple[tuple[int, int, int], ...]  # where in the block, of which memory, and how many bytes further on
-    numbers: tuple[tuple[int, int], ...]  # where in the block, and which one
-    bindings: tuple[tuple[int, int, int, int], ...]  # the number of the binding, which memory, offset and bytes
-
 
 class Copy(Lease):
     """A command buffer with the dispatches, and what is in the memory of its arguments. Lent to one run at a time.
@@ -51,7 +36,19 @@ class Copy(Lease):
     `written` is the serial of its last run, as of a buffer that the run writes.
     """
 
-    __slots__ = ("bound", "holder", "kept", "known", "numbers", "ordered", "read", "recorder", "told", "views", "written")
+    __slots__ = (
+        "bound",
+        "holder",
+        "kept",
+        "known",
+        "numbers",
+        "ordered",
+        "read",
+        "recorder",
+        "told",
+        "views",
+        "written",
+    )
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
@@ -123,7 +120,10 @@ class Replay:
                     self._write(copy, addresses, numbers)
                     if queue.recorder.checker:
                         self._tell(copy, memory, queue.recorder.checker)
-                    reads, writes = [memory[number] for number in self.reads], [memory[number] for number in self.writes]
+                    reads, writes = (
+                        [memory[number] for number in self.reads],
+                        [memory[number] for number in self.writes],
+                    )
                     queue.replay(self.name, reads, [*writes, copy], copy.execute, len(self.calls), self.workgroups)
                     return
                 serial = min(copy.written for copy in self.copies)

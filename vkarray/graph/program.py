@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import configuration
@@ -24,7 +24,7 @@ from .trace import Lowering, Node, Trace, Value
 if TYPE_CHECKING:
     from .._vk import Buffer, Device
 
-FEW = 4  # dispatches, from which on they are recorded
+FEW = 1  # dispatches, from which on they are recorded
 
 
 class New(NamedTuple):
@@ -87,7 +87,7 @@ class Program:
         self.checked = plan.checked
         self.recorded: Recorded | None = None
         if len(plan.steps) >= FEW and all(step.kernel.has_arguments for step in plan.steps):
-            self.recorded = Recorded(plan, new, limits)
+            self.recorded = Recorded(plan, new, limits, status if plan.checked else None)
         # Memory besides that of arguments which it reads while it writes to arguments: they cannot be the same.
         writes = {id(memory) for node in nodes for memory in node.writes}
         self.constants = frozenset(map(id, plan.constants if writes & {id(one.buffer) for one in given} else ()))
@@ -95,19 +95,19 @@ class Program:
         self.peak_bytes = self.recorded.peak_bytes if self.recorded is not None else peak_bytes(plan)
 
     @functools.cached_property
-    def one_by_one(self) -> Any:
+    def one_by_one(self) -> Callable[..., list[tuple[Any, int]]]:
         """Code that hands each dispatch to the device by itself."""
         source, names = self.plan.source(self.new, self.limits)
         exec(source, names)  # numbers and names that the plan has made
-        return names["run"]
+        found: Callable[..., list[tuple[Any, int]]] = names["run"]
+        return found
 
-    def run(self) -> Any:
-        """What makes the dispatches of a call: those that are timed, or between guards, are made one by one."""
-        recorded = self.recorded
-        if recorded is None or self.device.queue.timing_sinks:
+    def run(self) -> Callable[..., list[tuple[Any, int]]]:
+        """What does the dispatches of a call: one by one where each is timed, or each value lies between guards."""
+        recorded, device = self.recorded, self.device
+        if recorded is None or device.memory.guards or device.queue.timing_sinks or configuration.current().debug > 1:
             return self.one_by_one
-        settings = configuration.current()
-        return self.one_by_one if settings.guard or settings.debug > 1 else recorded
+        return recorded
 
     def memory(self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any]) -> list[tuple[Buffer, int]]:
         """The memory of the new results for other arguments: the buffer of each, and its first byte there."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._vk.replay import Call, Part, Replay
+from .._vk.call import Call, Part
 from ..kernels.plan import Plan, Step
-from .arena import Arena, Life, arrange
+from .arena import Life, arrange
 
 if TYPE_CHECKING:
     from .._vk import Buffer
@@ -16,50 +16,56 @@ if TYPE_CHECKING:
 class Recorded:
     """A plan that is recorded once. Memory is numbered anew: arguments, results, the arena, the check of values, constants."""
 
-    def __init__(self, plan: Plan, results: Sequence[tuple[int, int]], limits: Mapping[int, tuple[int, int]]) -> None:
-        """Of each result the number of its buffer and a distance are given, of numbers the least and the greatest value."""
+    def __init__(
+        self, plan: Plan, results: Sequence[tuple[int, int]], limits: Mapping[int, tuple[int, int]], status: Buffer | None
+    ) -> None:  # fmt: skip
+        """Of each result the number of its buffer and a distance are given, of numbers the least and the greatest value.
+
+        `status` is memory of a check of values.
+        """
         self.device, self.limits, self.results = plan.device, limits, results
-        self.converters = plan.scalars
-        self.arguments, self.constants, self.checked = plan.first_new, plan.constants, plan.checked
+        self.converters, self.constants, self.checked = plan.scalars, plan.constants, plan.checked
+        self.arguments = plan.first_new
         values, kept = _lives(plan)
         self.arena = arrange(values, kept)
-        self.kept = {life.number: plan.first_new + place for place, life in enumerate(kept)}
+        self.kept = {life.number: place for place, life in enumerate(kept, self.arguments)}
         self.sizes = [life.nbytes for life in kept]
-        self.arena_at = plan.first_new + len(kept)
-        self.moving = self.arena_at + bool(self.arena.nbytes) + plan.checked
         self.peak_bytes = sum(self.sizes) + self.arena.nbytes
-        # By the plan's numbers of buffers, where each is: memory, and its first byte and its end there.
-        self._parts: dict[int, Part] = {number: (number, 0, plan.given[number].buffer.nbytes) for number in range(plan.first_new)}
-        for life in kept:
-            self._parts[life.number] = (self.kept[life.number], 0, life.nbytes)
+        arena = self.arguments + len(kept)
+        check = arena + bool(self.arena.nbytes)
+        self.moving = check + self.checked
+        # By the plan's numbers of buffers, where each is: in which memory, its first byte and its end there.
+        parts: dict[int, Part] = {number: (number, 0, given.buffer.nbytes) for number, given in enumerate(plan.given)}
+        parts |= {life.number: (self.kept[life.number], 0, life.nbytes) for life in kept}
         for life in values:
             result, offset = self.arena.places[life.number]
-            memory = self.arena_at if result is None else self.kept[result]
-            self._parts[life.number] = (memory, offset, offset + life.nbytes)
-        shared = [*([plan.last] if plan.checked else []), *range(plan.last + plan.checked, plan.last + plan.checked + len(plan.constants))]
-        for place, number in enumerate(shared):
-            nbytes = plan.constants[number - plan.last - plan.checked].nbytes if number >= plan.last + plan.checked else 0
-            self._parts[number] = (self.moving - plan.checked + place, 0, nbytes)
-        self.replay = Replay(plan.device, self._calls(plan.steps), self.moving)
+            parts[life.number] = (arena if result is None else self.kept[result], offset, offset + life.nbytes)
+        if status is not None:
+            parts[plan.last] = (check, 0, status.nbytes)
+        first = plan.last + self.checked
+        parts |= {first + place: (self.moving + place, 0, one.nbytes) for place, one in enumerate(self.constants)}
+        self.replay = plan.device.replay(self._calls(plan.steps, parts), self.moving)
 
-    def _calls(self, steps: Sequence[Step]) -> list[Call]:
+    def _calls(self, steps: Sequence[Step], parts: Mapping[int, Part]) -> list[Call]:
         calls = []
         written: list[Part] = []  # since the last barrier
         read: list[Part] = []
         for step in steps:
-            reads, writes = ([self._parts[number] for number in numbers] for numbers in (step.reads, step.writes))
+            reads, writes = ([parts[number] for number in numbers] for numbers in (step.reads, step.writes))
             ordered = _meet(written, [*reads, *writes]) or _meet(read, writes)
             if ordered:
                 written, read = [], []
             written += writes
             read += reads
-            calls.append(self._call(step, ordered, reads, writes))
+            calls.append(self._call(step, ordered, reads, writes, parts))
         return calls
 
-    def _call(self, step: Step, ordered: bool, reads: Sequence[Part], writes: Sequence[Part]) -> Call:
+    def _call(
+        self, step: Step, ordered: bool, reads: Sequence[Part], writes: Sequence[Part], parts: Mapping[int, Part]
+    ) -> Call:  # fmt: skip
         values, addresses = list(step.values), []
         for at, number, distance in step.addresses:
-            memory, offset, _ = self._parts[number]
+            memory, offset, _ = parts[number]
             if memory < self.moving:
                 addresses.append((step.offsets[at], memory, offset + distance))
             else:
@@ -68,7 +74,7 @@ class Recorded:
             values[at] = b""
         bindings = []
         for place, number, distance, nbytes in step.bindings:
-            memory, offset, _ = self._parts[number]
+            memory, offset, _ = parts[number]
             bindings.append((place, memory, offset + distance, nbytes))
         return Call(
             step.kernel, step.pack(*values), step.groups, ordered, tuple(reads), tuple(writes), tuple(addresses),
@@ -91,7 +97,7 @@ class Recorded:
         new = [allocate(nbytes) for nbytes in self.sizes]
         if self.arena.nbytes:
             new.append(allocate(self.arena.nbytes))
-        if self.checked:
+        if status is not None:
             new.append(status)
         self.replay.run([*buffers, *new, *self.constants], [*addresses, *[one.address for one in new]], numbers)
         found = []
@@ -106,7 +112,8 @@ class Recorded:
 def _lives(plan: Plan) -> tuple[list[Life], list[Life]]:
     """The plan's new buffers that end with it, and those that results keep: when each is used."""
     last = {number: place for place, step in enumerate(plan.steps) for number in step.drops}
-    values, kept = [], [Life(number, nbytes, len(plan.steps), len(plan.steps)) for number, nbytes in plan.unwritten]
+    values: list[Life] = []
+    kept = [Life(number, nbytes, len(plan.steps), len(plan.steps)) for number, nbytes in plan.unwritten]
     for place, step in enumerate(plan.steps):
         for number, nbytes in step.takes:
             life = Life(number, nbytes, place, last.get(number, len(plan.steps)))
@@ -117,5 +124,7 @@ def _lives(plan: Plan) -> tuple[list[Life], list[Life]]:
 def _meet(some: Sequence[Part], others: Sequence[Part]) -> bool:
     """Whether parts of memory have a byte in common."""
     return any(
-        memory == other and begin < after and first < end for memory, begin, end in some for other, first, after in others
+        memory == other and begin < after and first < end
+        for memory, begin, end in some
+        for other, first, after in others
     )

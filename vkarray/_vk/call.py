@@ -1,0 +1,24 @@
+"""A dispatch that is recorded once and done again with other memory and numbers: see `replay.py`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+
+Part = tuple[int, int, int]  # a piece of memory by its number, and bytes of it: the first, and the end
+
+
+class Call(NamedTuple):
+    """One dispatch. Memory and the numbers of a run have numbers; `block` has zeros in place of what a run writes."""
+
+    kernel: Kernel
+    block: bytes
+    groups: tuple[int, int, int]
+    ordered: bool  # needs a barrier before it
+    reads: tuple[Part, ...]
+    writes: tuple[Part, ...]
+    addresses: tuple[tuple[int, int, int], ...]  # where in the block, of which memory, and how many bytes further on
+    numbers: tuple[tuple[int, int], ...]  # where in the block, and which one
+    bindings: tuple[tuple[int, int, int, int], ...]  # the number of the binding, which memory, offset and bytes
