@@ -24,7 +24,7 @@ from .trace import Lowering, Node, Trace, Value
 if TYPE_CHECKING:
     from .._vk import Buffer, Device
 
-FEW = 1  # dispatches, from which on they are recorded
+FEW = 4  # dispatches, from which on they are recorded
 
 
 class New(NamedTuple):
