@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._vk.call import Call, Part
 from ..kernels.plan import Plan, Step
-from .arena import Life, arrange
+from .arena import Life, arrange, rounded
 
 if TYPE_CHECKING:
     from .._vk import Buffer
@@ -30,7 +30,7 @@ class Recorded:
         self.arena = arrange(values, kept)
         self.kept = {life.number: place for place, life in enumerate(kept, self.arguments)}
         self.sizes = [life.nbytes for life in kept]
-        self.peak_bytes = sum(self.sizes) + self.arena.nbytes
+        self.peak_bytes = sum(map(rounded, self.sizes)) + self.arena.nbytes
         arena = self.arguments + len(kept)
         check = arena + bool(self.arena.nbytes)
         self.moving = check + self.checked
