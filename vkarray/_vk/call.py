@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from .kernel import Kernel
 
-Part = tuple[int, int, int]  # a piece of memory by its number, and bytes of it: the first, and the end
+Part = tuple[
+    int, int, int
+]  # a piece of memory by its number, and bytes of it: the first, and the end, which may lie beyond it
 
 
 class Call(NamedTuple):

@@ -226,7 +226,10 @@ class Replay:
         copy.told, offset = [], 0
         for call in self.calls:
             reads, writes = (
-                [(memory[number].address + begin, memory[number].address + end) for number, begin, end in parts]
+                [
+                    (memory[number].address + begin, memory[number].address + min(end, memory[number].nbytes))
+                    for number, begin, end in parts
+                ]
                 for parts in (call.reads, call.writes)
             )
             used = [memory[number] for number, _, _ in (*call.reads, *call.writes)]

@@ -34,10 +34,11 @@ def _of_program(number: int, program: Program) -> list[str]:
     fused, recorded = program.fused, program.recorded
     memory = f"at most {program.peak_bytes} bytes besides arguments"
     if recorded is not None:
-        memory += f", {recorded.arena.nbytes} of them in an arena; {recorded.arena.bound} live at once"
+        memory += f", {recorded.arena.nbytes} in an arena; {recorded.arena.bound} live at once"
     lines = [
         f"{number}. {fused.traced} operations in {len(program.dispatches)} dispatches; {fused.dead} not needed, {fused.repeated} "
-        f"repeated, {fused.inlined} computed where they are read; {memory}"
+        f"repeated, {fused.inlined} computed where they are read",
+        f"   {memory}",
     ]
     for one in fused.work:
         if isinstance(one, Kernel):

@@ -12,6 +12,8 @@ from .arena import Life, arrange, rounded
 if TYPE_CHECKING:
     from .._vk import Buffer
 
+ALL = 1 << 62  # bytes of arguments: more than there are
+
 
 class Recorded:
     """A plan that is recorded once. Memory is numbered anew: arguments, results, the arena, the check of values, constants."""
@@ -35,7 +37,7 @@ class Recorded:
         check = arena + bool(self.arena.nbytes)
         self.moving = check + self.checked
         # By the plan's numbers of buffers, where each is: in which memory, its first byte and its end there.
-        parts: dict[int, Part] = {number: (number, 0, given.buffer.nbytes) for number, given in enumerate(plan.given)}
+        parts: dict[int, Part] = {number: (number, 0, ALL) for number in range(self.arguments)}
         parts |= {life.number: (self.kept[life.number], 0, life.nbytes) for life in kept}
         for life in values:
             result, offset = self.arena.places[life.number]
