@@ -2,7 +2,7 @@
 // which elements an invocation handles, and where these lie in each operand: the inputs come first, then the results.
 //
 // FLAT: every operand is contiguous, or one element for all; an invocation handles PACKS packs of VECTOR elements. Otherwise: any
-// strides and any rank, as `elementwise.comp` walks them, without turning.
+// strides and any rank, as `elementwise.comp` walks them, without turning; an invocation handles ELEMENTS elements, its strip.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
 
@@ -37,6 +37,8 @@ void element(uint index) {
 }
 #ifdef FLAT
 void pack(uint number) {}
+#else
+void strip() {}  // all elements of an invocation
 #endif
 
 #ifdef FLAT
@@ -72,7 +74,6 @@ void main() {
 #else
 
 // The fields of `plan`, by their first bits.
-#define PLAN_RANK 0
 #define PLAN_WIDTH 8       // the tile has 2^WIDTH elements along x
 #define PLAN_HEIGHT 12     // and 2^HEIGHT along y
 #define PLAN_BAND 16       // workgroups go through bands of 2^BAND tiles along y
@@ -81,38 +82,45 @@ void main() {
 #define PLAN(FIRST, BITS) bitfieldExtract(arguments.plan, FIRST, BITS)
 
 layout(constant_id = 1) const int OPERANDS = 1;
-layout(constant_id = 2) const bool NUMBERED = false;
+layout(constant_id = 2) const int RANK = 2;
+layout(constant_id = 3) const bool NUMBERED = false;
+layout(constant_id = 4) const uint ELEMENTS = 1u;  // of an invocation: its strip
+layout(constant_id = 5) const int APART = 0;       // how these lie: neighbours, a workgroup apart along x, or along y
+layout(constant_id = 6) const uint UNIT = 0u;      // operands whose elements are neighbours along x, by bits
 
-int place[OPERANDS];  // of this invocation's element in each operand
+#define BESIDE 0
+#define WIDE 1
+#define TALL 2
 
-uint place_of(uint operand, uint index) { return uint(place[operand]); }
+int place[OPERANDS];  // of this invocation's first element in each operand
+int step[OPERANDS];   // from one of its elements to the next
 
-int layout_at(uint at) { return arguments.layout_[at]; }
+uint place_of(uint operand, uint index) { return uint(place[operand] + int(index) * step[operand]); }
 
 // Row 0 has the length of each axis, the others the strides of each operand.
-int layout_at(uint row, uint axis) { return layout_at(row * PLAN(PLAN_RANK, 8) + axis); }
+int layout_at(int row, int axis) { return arguments.layout_[row * RANK + axis]; }
 
 #define EACH_OPERAND [[unroll]] for (int operand = 0; operand < OPERANDS; ++operand)
 
 // Move each operand to position `number`, in C order, of the first `axes` axes.
-void move_along(uint number, uint axes) {
-    for (int axis = int(axes) - 1; axis >= 0; --axis) {
+void move_along(uint number, int axes) {
+    [[unroll]] for (int axis = axes - 1; axis >= 0; --axis) {
         int position = int(number);
         if (axis > 0) {
-            uint size = uint(layout_at(0u, uint(axis)));
+            uint size = uint(layout_at(0, axis));
             uint quotient = number / size;
             position = int(number - quotient * size);
             number = quotient;
         }
-        EACH_OPERAND place[operand] += position * layout_at(uint(operand) + 1u, uint(axis));
+        EACH_OPERAND place[operand] += position * layout_at(operand + 1, axis);
     }
 }
 
 void main() {
     uint lane = gl_LocalInvocationIndex;
-    uint rank = PLAN(PLAN_RANK, 8);
+    uint lanes = gl_WorkGroupSize.x;
     ivec2 bits = ivec2(PLAN(PLAN_WIDTH, 4), PLAN(PLAN_HEIGHT, 4));
-    uvec2 extent = NUMBERED ? uvec2(arguments.count, 1u) : uvec2(layout_at(0u, rank - 1u), layout_at(0u, rank - 2u));
+    uvec2 extent = NUMBERED ? uvec2(arguments.count, 1u) : uvec2(layout_at(0, RANK - 1), layout_at(0, RANK - 2));
     uvec2 edge = extent - 1u;
 
     // The tile of this workgroup, and the position on the axes before y.
@@ -130,21 +138,37 @@ void main() {
     }
     tile <<= bits;
     if (any(greaterThan(tile, edge)) || outer >= (NUMBERED ? 1u : arguments.count)) return;
-    uvec2 at = tile + uvec2(lane & ((1u << bits.x) - 1u), lane >> bits.x);
-    if (any(greaterThan(at, edge))) return;
 
-    EACH_OPERAND place[operand] = 0;
+    // The first element of this invocation, and how many follow it.
+    uint along = APART == BESIDE ? ELEMENTS : 1u;
+    uint in_row = (1u << bits.x) / (APART == TALL ? 1u : ELEMENTS);  // invocations along x
+    uvec2 at = tile + uvec2((lane & (in_row - 1u)) * along, lane / in_row);
+    if (any(greaterThan(at, edge))) return;
+    uint apart = APART == BESIDE ? 1u : APART == WIDE ? lanes : lanes >> bits.x;
+    uint room = APART != TALL ? edge.x - at.x : edge.y - at.y;
+
+    EACH_OPERAND place[operand] = step[operand] = 0;
     if (PLAN(PLAN_BACKWARD, 1) != 0u) {
-        EACH_OPERAND place[operand] = layout_at(uint(OPERANDS + 1) * rank + uint(operand));
+        EACH_OPERAND place[operand] = layout_at(OPERANDS + 1, operand);
     }
     if (NUMBERED) {
-        move_along(at.x, rank);
+        move_along(at.x, RANK);
     } else {
-        if (rank > 2u) move_along(outer, rank - 2u);
-        EACH_OPERAND place[operand] += int(at.x) * layout_at(uint(operand) + 1u, rank - 1u)
-            + int(at.y) * layout_at(uint(operand) + 1u, rank - 2u);
+        if (RANK > 2) move_along(outer, RANK - 2);
+        EACH_OPERAND {
+            int x = (UNIT >> operand & 1u) != 0u ? 1 : layout_at(operand + 1, RANK - 1);
+            int y = layout_at(operand + 1, RANK - 2);
+            place[operand] += int(at.x) * x + int(at.y) * y;
+            step[operand] = int(apart) * (APART != TALL ? x : y);
+        }
     }
-    element(0u);
+    if (ELEMENTS == 1u) {
+        element(0u);
+        return;
+    }
+    bool whole = apart * (ELEMENTS - 1u) <= room;
+    if (whole) strip();
+    for (uint index = whole ? ELEMENTS : 0u; index < ELEMENTS && index * apart <= room; ++index) element(index);
 }
 
 #endif

@@ -156,6 +156,28 @@ def test_layouts_of_few_elements(shape):
           lambda: (array(shape=shape), array(shape=shape, seed=1)))  # fmt: skip
 
 
+# Inputs that an invocation has several elements of, in pairs or not, at the ends of rows too.
+STRIPS: dict[str, Callable[[VkArray, VkArray], Any]] = {
+    "stencil": lambda a, b: a[1:-1, 1:-1] * b[:-2, 1:-1] - a[2:, 1:-1] + a[:-2, 1:-1] - b[1:-1, 2:] + b[1:-1, :-2],
+    "odd rows": lambda a, b: a[:, 1:] * b[:, :-1] - a[:, 1:],
+    "one axis": lambda a, b: (a.reshape(-1)[3:] * b.reshape(-1)[:-3] + a.reshape(-1)[1:-2],),
+    "column and row": lambda a, b: (a * b[:, :1] - b[:1] * a[:, 1:2], a * 2),
+    "reversed": lambda a, b: a[::-1, ::-1] * b - a[:, ::-1] * b[::-1],
+    "transposed": lambda a, b: a.T * b.T[::-1] + a[:, :1].T,
+    "two thirds": lambda a, b: a[:, ::3] * b[:, 1::3] - a[:, ::3],
+    "short rows": lambda a, b: a[:, 1:6] * b[:, 2:7] + a[:, :5],
+    "three axes": lambda a, b: a.reshape((10, 7, -1))[1:, :, 1:] * b.reshape((10, 7, -1))[:-1, :, 1:] - b[0, 1:, None, None][:9],
+    "assigned": lambda a, b: (a.__setitem__((slice(1, -1), slice(2, None)), (b[2:, 1:-1] + b[:-2, :-2]) * b[1:-1, 2:]), a),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STRIPS)
+@pytest.mark.parametrize("dtype", [one for one in DTYPES if str(one) in ("float32", "int8", "float16", "int64", "complex64")],
+                         ids=str)  # fmt: skip
+def test_strips(name, dtype):
+    check(STRIPS[name], lambda: (array(dtype, (70, 262)), array(dtype, (70, 262), seed=1)))
+
+
 VIEWS: dict[str, Callable[[Any], Any]] = {
     "slice": lambda y: y[1:4, ::2] * 2, "reversed": lambda y: y[::-1, ::-2] + 1, "row": lambda y: y[2] - y[-1],
     "element": lambda y: y[2, 3] * y, "transposed": lambda y: y.T * y.T, "new axes": lambda y: y[:, None] - y[None],

@@ -227,3 +227,30 @@ def test_odd_matrices_are_copied_for_texels(only, monkeypatch, both_ways):
     copied, result, used = both_ways(lambda: first @ second)
     assert used
     assert copied == result == plain
+
+
+@pytest.mark.parametrize("dtype", [one for one in DTYPES_OF_A_WORD if one.itemsize == 4], ids=str)
+def test_fused_kernels_read_words_of_texels(dtype, device, monkeypatch):
+    """Views that begin anywhere in a texel, share a buffer or have one of their own, more of them than there are bindings."""
+    found, original = [], texels.binding_of_views
+
+    def binding(views, number):
+        found.append(len(views))
+        return original(views, number)
+
+    monkeypatch.setattr(texels, "binding_of_views", binding)
+    arrays = [values_of(dtype, (19, 173 + k)) for k in range(10)]
+    results = []
+    for few in (0, 1 << 60):
+        monkeypatch.setattr(texels, "_FEW_BYTES", few)
+        for first in range(5):
+            function = vx.compile(
+                lambda *given, first=first: [
+                    given[0][2:, first : first + 160] + given[0][:-2, :160] - one[1:-1, 1:161] for one in given
+                ]
+            )
+            results.append([np.asarray(one).tobytes() for one in function(*arrays)])
+            assert results[-1] == [np.asarray(one).tobytes() for one in function(*arrays)]
+    assert results[:5] == results[5:]
+    if device.limits.is_cpu and launch.has_texels(device):
+        assert max(found) > 1

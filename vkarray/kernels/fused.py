@@ -31,6 +31,10 @@ PLACES = INPUTS + NUMBERS + 1
 TEXELS = 8  # inputs that are read as texels, at most: those of glsl/functions/texels.comp
 _TEXELS = Variant("functions/texels", (), "texels")
 _PACKS = {"gpu": 1, "cpu": 4}
+_STRIPS = {
+    "gpu": (4, walk.TALL),
+    "cpu": (16, walk.BESIDE),
+}  # elements of an invocation where it walks, and how they lie
 # What is stored is shorter than what is computed with: a value that is used on is what memory would have held.
 _NARROW = frozenset(
     (dtypes.float16, dtypes.bfloat16, dtypes.int8, dtypes.int16, dtypes.uint8, dtypes.uint16)
@@ -48,11 +52,23 @@ class Index(NamedTuple):
 class Input(NamedTuple):
     """How an input comes: from "memory" where elements lie as they are numbered, as "texels" there, "walked" along strides.
 
-    Or as "one" element for all, "immediate" as a number, or as the "index" of the element, or as a "walked index".
+    As "words 0" and so on it is bound, and walked where its elements are neighbours along the axis of the result's.
+    Or "held" for all elements of an invocation, as "one" element for all, "immediate" as a number, or as the "index" of the
+    element, or as a "walked index".
     """
 
     kind: str
     dtype: DType
+
+
+class Strip(NamedTuple):
+    """What an invocation that walks handles: so many elements, and the results that it stores in pairs of these."""
+
+    elements: int
+    paired: frozenset[int] = frozenset()
+
+
+_ALONE = Strip(1)
 
 
 class As(NamedTuple):
@@ -132,11 +148,13 @@ class _Linked:
         self.input_at, self.place_of = self.linker.own("input_at"), self.linker.own("place_of")
         self.unsigned = self.place_of.type
 
-    def stored(self, packs: bool) -> bytes:
+    def stored(self, flat: bool, strip: Strip) -> bytes:
         """The code of a kernel that stores the results."""
         self._element()
-        if packs:
+        if flat:
             self._pack()
+        elif strip.elements > 1:
+            self._strip(strip)
         return self.linker.module()
 
     def returned(self) -> bytes:
@@ -157,9 +175,9 @@ class _Linked:
         """The type of a parameter: a pointer."""
         return self.linker.own(body.name).parameters[parameter]
 
-    def access(self, dtype: DType, called: str) -> link.Called:
+    def access(self, dtype: DType, called: str, vector: int = 0) -> link.Called:
         """A function that reads or writes elements of a type."""
-        variant = access_variant(dtype, self.vector, self.device)
+        variant = access_variant(dtype, vector or self.vector, self.device)
         return self.linker.function(spirv(variant), variant.label, called)
 
     def operation(self, operation: Operation) -> link.Called:
@@ -209,25 +227,46 @@ class _Linked:
     def _input(self, body: link.Body, number: int, index: int) -> int:
         """A variable with the value of an input for an element."""
         kind, dtype = self.inputs[number]
+        if kind.startswith("words"):
+            return self._immediate(
+                body, number, body.load(self.input_at.type, self._words(body, number, "word", index))
+            )
         place = self.linker.unsigned(number)
         address = body.call(self.input_at, (place,))
+        if kind == "immediate":
+            return self._immediate(body, number, address)
         if kind.endswith("index"):
             first = body.component(self.linker.element(self.input_at.type), address, 0)
             at = self._place(body, number, index) if kind.startswith("walked") else index
             made = body.variable(self.linker.pointer(self.unsigned))
             body.store(made, body.add(self.unsigned, at, first))
             return made
-        function = self.access(dtype, "immediate" if kind == "immediate" else "load")
+        function = self.access(dtype, "load")
         made = body.variable(function.parameters[-1])
-        if kind == "immediate":
-            body.call(function, (address,), (made,))
-        else:
-            at = index
-            if kind == "one":
-                at = self.linker.unsigned(0)
-            elif kind == "walked":
-                at = self._place(body, number, index)
-            body.call(function, (address, at), (made,))
+        at = index
+        if kind == "one":
+            at = self.linker.unsigned(0)
+        elif kind in ("walked", "held"):
+            at = self._place(body, number, index)
+        body.call(function, (address, at), (made,))
+        return made
+
+    def _words(self, body: link.Body, number: int, called: str, index: int) -> int:
+        """A variable with words of an input that is bound, each with a zero: "word" for that of an element, or "words"."""
+        begin = body.call(self.input_at, (self.linker.unsigned(number),))
+        at = self._place(body, number, index)
+        place = body.add(self.unsigned, at, body.component(self.unsigned, begin, 0))
+        bound = self.inputs[number].kind.split()[1]
+        function = self.linker.function(spirv(_TEXELS), _TEXELS.label, f"{called}_{bound}")
+        made = body.variable(function.parameters[-1])
+        body.call(function, (place,), (made,))
+        return made
+
+    def _immediate(self, body: link.Body, number: int, bits: int) -> int:
+        """A variable with the value of an input, of which the bits are given."""
+        function = self.access(self.inputs[number].dtype, "immediate")
+        made = body.variable(function.parameters[-1])
+        body.call(function, (bits,), (made,))
         return made
 
     def _place(self, body: link.Body, number: int, index: int) -> int:
@@ -240,15 +279,64 @@ class _Linked:
         return self._values(body, index, [self._input(body, number, index) for number in range(len(self.inputs))])
 
     def _element(self) -> None:
-        body, result_at = self.linker.body("element"), self.linker.own("result_at")
-        values = self._values_of_element(body)
-        index = body.load(self.unsigned, body.parameters[0])
-        for number, (value, dtype) in enumerate(self.expression.results):
-            address = body.call(result_at, (self.linker.unsigned(number),))
-            place = body.call(self.place_of, (self.linker.unsigned(self.operands[-1] + number), index))
-            function = self.access(dtype, "store")
-            stored = body.load(self.linker.pointed(function.parameters[-1]), values[value])
-            body.call(function, (address, place, stored))
+        body = self.linker.body("element")
+        index, values = body.load(self.unsigned, body.parameters[0]), self._values_of_element(body)
+        for number in range(len(self.expression.results)):
+            self._store(body, number, index, values)
+        body.end()
+
+    def _store(self, body: link.Body, number: int, index: int, values: Sequence[int]) -> None:
+        """Store a result for an element."""
+        value, dtype = self.expression.results[number]
+        function = self.access(dtype, "store")
+        stored = body.load(self.linker.pointed(function.parameters[-1]), values[value])
+        body.call(function, (*self._result(body, number, index), stored))
+
+    def _store_pair(self, body: link.Body, number: int, index: int, values: Sequence[list[int]]) -> None:
+        """Store a result for an element and the next one."""
+        value, dtype = self.expression.results[number]
+        function = self.access(dtype, "store_pack", 2)
+        made = body.variable(function.parameters[-1])
+        for k, one in enumerate(values):
+            self._put(body, made, function.parameters[-1], k, one[value])
+        address, place = self._result(body, number, index)
+        pair = body.shifted(self.unsigned, place, self.linker.unsigned(1))
+        body.call(function, (address, pair, body.load(self.linker.pointed(function.parameters[-1]), made)))
+
+    def _result(self, body: link.Body, number: int, index: int) -> tuple[int, int]:
+        """The address of a result, and where an element lies there."""
+        address = body.call(self.linker.own("result_at"), (self.linker.unsigned(number),))
+        return address, body.call(self.place_of, (self.linker.unsigned(self.operands[-1] + number), index))
+
+    def _strip(self, strip: Strip) -> None:
+        """The values of all elements of an invocation; all are loaded before the first one is stored."""
+        body, unsigned = self.linker.body("strip"), self.linker.unsigned
+        same = {
+            number: self._input(body, number, unsigned(0))
+            for number, one in enumerate(self.inputs)
+            if one.kind in ("one", "immediate", "held")
+        }
+        words = {
+            number: self._words(body, number, "words", unsigned(0))
+            for number, one in enumerate(self.inputs)
+            if one.kind.startswith("words")
+        }
+
+        def value(number: int, k: int) -> int:
+            if number in words:
+                word = body.member(self.linker.pointer(self.input_at.type), words[number], unsigned(k))
+                return self._immediate(body, number, body.load(self.input_at.type, word))
+            return same.get(number) or self._input(body, number, unsigned(k))
+
+        loaded = [[value(number, k) for number in range(len(self.inputs))] for k in range(strip.elements)]
+        made = [self._values(body, unsigned(k), values) for k, values in enumerate(loaded)]
+        for number in range(len(self.expression.results)):
+            for k in range(0, strip.elements, 2):
+                if number in strip.paired:
+                    self._store_pair(body, number, unsigned(k), made[k : k + 2])
+                else:
+                    self._store(body, number, unsigned(k), made[k])
+                    self._store(body, number, unsigned(k + 1), made[k + 1])
         body.end()
 
     def _pack_of_input(self, body: link.Body, place: int, number: int) -> tuple[int, int]:
@@ -323,9 +411,11 @@ def is_copy(operation: Operation) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def code(expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device) -> bytes:
+def code(
+    expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, strip: Strip = _ALONE
+) -> bytes:
     """The SPIR-V of a kernel."""
-    return _Linked(expression, inputs, shell_variant(flat), vector, device).stored(flat)
+    return _Linked(expression, inputs, shell_variant(flat), vector, device).stored(flat, strip)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -338,10 +428,10 @@ def code_around(
 
 @functools.lru_cache(maxsize=4096)
 def _kernel(
-    expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, invocations: int,
-    constants: tuple[tuple[int, int], ...],
+    expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, strip: Strip,
+    invocations: int, constants: tuple[tuple[int, int], ...],
 ) -> Any:  # fmt: skip
-    linked = code(expression, inputs, flat, vector, device)
+    linked = code(expression, inputs, flat, vector, device, strip)
     return device.kernel(linked, expression.label, ((0, invocations), *constants))
 
 
@@ -432,11 +522,11 @@ class Evaluation:
         }
 
     def _kernel(
-        self, flat: bool, invocations: int, constants: Sequence[int], bound: frozenset[int] = frozenset()
+        self, inputs: tuple[Input, ...], flat: bool, strip: Strip, invocations: int, constants: Sequence[int]
     ) -> Any:  # fmt: skip
-        inputs, vector = self.kinds(flat), self.vector if flat else 1
-        inputs = tuple(one._replace(kind="texels") if place in bound else one for place, one in enumerate(inputs))
-        return _kernel(self.expression, inputs, flat, vector, self.device, invocations, tuple(enumerate(constants, 1)))
+        vector = self.vector if flat else 1
+        numbered = tuple(enumerate(constants, 1))
+        return _kernel(self.expression, inputs, flat, vector, self.device, strip, invocations, numbered)
 
     def _flat(self, count: int) -> None:
         limits = self.device.limits
@@ -446,7 +536,10 @@ class Evaluation:
         for part, groups, first, end in launch.flat_parts(limits, invocations, packs, count, self.vector):
             constants = (packs, part == "whole", part == "single", self.vector, limits.kind == "gpu")
             bound = bindings if part == "whole" else {}
-            kernel = self._kernel(True, invocations, tuple(map(int, constants)), frozenset(bound))
+            inputs = tuple(
+                one._replace(kind="texels") if place in bound else one for place, one in enumerate(self.kinds(True))
+            )
+            kernel = self._kernel(inputs, True, _ALONE, invocations, tuple(map(int, constants)))
             own = {**fields, "count": end, "first": first}
             dispatch(kernel, groups, own, writes=("results",), bindings=list(bound.values()) or None)
 
@@ -464,12 +557,70 @@ class Evaluation:
     def _strided(self) -> None:
         limits = self.device.limits
         strides = strides_over((*self.inputs, *self.results), self.shape)
+        elements, apart = _STRIPS[limits.kind]
         setting = walk.Setting(
-            invocations=launch.invocations_of_group(limits, launch.INVOCATIONS[limits.kind]), elements=1,
+            invocations=launch.invocations_of_group(limits, launch.INVOCATIONS[limits.kind]), elements=elements,
             groups=limits.max_workgroup_count, turns=False, inputs=self.operands - len(self.results),
-            limit=layout.index_limit(max(self.itemsizes)) - 1,
+            limit=layout.index_limit(max(self.itemsizes)) - 1, apart=apart,
         )  # fmt: skip
-        for part in walk.parts(self.shape, tuple(strides), setting):
-            kernel = self._kernel(False, setting.invocations, (len(strides), int(part.mode[0])))
-            fields = {**self._fields(part.offsets), "count": part.numbers, "plan": part.plan, "layout_": part.values}
-            dispatch(kernel, part.groups, fields, writes=("results",))
+        parts = walk.parts(self.shape, tuple(strides), setting)
+        if any(numbered for part in parts for numbered in part.mode):  # each element has a place of its own
+            setting = setting._replace(elements=1)
+            parts = walk.parts(self.shape, tuple(strides), setting)
+        for part in parts:
+            self._walked(part, setting)
+
+    def _walked(self, part: walk.Part, setting: walk.Setting) -> None:
+        """The dispatch of a part of a walk."""
+        rank = part.plan & 0xFF
+        unit = sum(1 << number for number in range(self.operands) if part.values[(number + 2) * rank - 1] == 1)
+        constants = (self.operands, rank, int(part.mode[0]), setting.elements, part.apart, unit)
+        inputs, fields = list(self.kinds(False)), self._fields(part.offsets)
+        operands = [number for number, one in enumerate(inputs) if one.kind != "immediate"]
+        for number, step in zip(operands, part.along, strict=False):
+            if step == 0 and inputs[number].kind == "walked":
+                inputs[number] = inputs[number]._replace(kind="held")
+        bindings: list[texels.Binding] = []
+        paired = []
+        if part.apart == walk.BESIDE and setting.elements > 1 and launch.has_texels(self.device):
+            bindings = self._words(part, operands, inputs, fields)
+            paired = [number for number in range(len(self.results)) if self._is_paired(part, number)]
+        strip = Strip(setting.elements, frozenset(paired))
+        kernel = self._kernel(tuple(inputs), False, strip, setting.invocations, constants)
+        fields |= {"count": part.numbers, "plan": part.plan, "layout_": part.values}
+        bound = [one for one, (kind, _) in zip(self.inputs, inputs, strict=True) if kind.startswith("words")]
+        dispatch(kernel, part.groups, fields, writes=("results",), bindings=bindings or None, also_reads=bound)  # type: ignore[arg-type]
+
+    def _is_paired(self, part: walk.Part, number: int) -> bool:
+        """Whether each second element of a result, in each row, begins at a multiple of its size and the next one's."""
+        one, rank = self.results[number], part.plan & 0xFF
+        place = self.operands - len(self.results) + number
+        steps = part.values[(place + 1) * rank : (place + 2) * rank]
+        words = one._dtype.itemsize == storage_itemsize(one._dtype, self.device) == 4
+        even = steps[-1] == 1 and not any(step % 2 for step in steps[:-1]) and not min(steps) < 0
+        return words and even and pointer(one, part.offsets[place]).is_aligned(8)
+
+    def _words(
+        self, part: walk.Part, operands: Sequence[int], inputs: list[Input], fields: dict[str, Any]
+    ) -> list[texels.Binding]:  # fmt: skip
+        """Have inputs whose elements are neighbours along strips read as words of texels, and say by which bindings."""
+        views: dict[int, list[tuple[int, tuple[VkArray, int, int]]]] = {}
+        rank = part.plan & 0xFF
+        shape = part.values[:rank]
+        for place, (number, step, offset) in enumerate(zip(operands, part.along, part.offsets, strict=False)):
+            one, dtype = self.inputs[number], self.expression.inputs[number]
+            if type(one) is VkArray and step == 1 and dtype.itemsize == storage_itemsize(dtype, self.device) == 4:
+                steps = part.values[(place + 1) * rank : (place + 2) * rank]
+                _, last = layout.offset_range(shape, tuple(map(abs, steps)))
+                views.setdefault(id(one._buffer), []).append((number, (one, offset, offset + last + 1)))
+        made: list[texels.Binding] = []
+        begins = list(fields["inputs"])
+        for same in views.values():
+            bound = texels.binding_of_views([view for _, view in same], len(made)) if len(made) < TEXELS else None
+            if bound is not None:
+                for number, (one, first, _) in same:
+                    inputs[number] = inputs[number]._replace(kind=f"words {len(made)}")
+                    begins[number] = Number((one._offset + first) - bound[2] // 4, "Q")
+                made.append(bound)
+        fields["inputs"] = tuple(begins)
+        return made

@@ -21,6 +21,9 @@ _SQUARE = 5  # the tile of turned operands has rows of 2^5 elements where these 
 _LARGEST_BAND = 5
 _WASTE = 4  # elements are numbered where tiles would be this many times as many
 TURNABLE = 3  # inputs of a kernel that turns, at most
+BESIDE, WIDE, TALL = range(
+    3
+)  # how the elements of an invocation lie: neighbours, a workgroup apart along x, or along y
 _TURNING_STRIDE = 8  # how many times longer the stride along x than along y makes turning worth its while
 
 
@@ -33,6 +36,8 @@ class Part(NamedTuple):
     plan: int
     values: tuple[int, ...]
     offsets: tuple[int, ...]  # of each operand's lowest element
+    apart: int  # BESIDE, WIDE or TALL
+    along: tuple[int, ...]  # the stride of each operand from an element of an invocation to the next
 
 
 class Setting(NamedTuple):
@@ -44,6 +49,7 @@ class Setting(NamedTuple):
     turns: bool  # whether the device gains from turning
     inputs: int  # how many of the operands; the others are results, and the place in C order
     limit: int  # the largest index
+    apart: int = WIDE  # how the elements of an invocation lie where they may: rows that are short have them TALL
 
 
 @functools.lru_cache(maxsize=1024)
@@ -65,7 +71,9 @@ def _part(shape: Shape, strides: list[Strides], offsets: list[int], setting: Set
     turns = setting.turns and setting.inputs <= TURNABLE
     turned = sum(turned << k for k, turned in enumerate(across)) if turns else 0
     tile = (setting.invocations * setting.elements).bit_length() - 1
-    width = _width(shape[-1], shape[-2], tile, setting.invocations.bit_length() - 1, any(across))
+    lanes = setting.invocations.bit_length() - 1
+    width = _width(shape[-1], shape[-2], tile, lanes, any(across), setting.apart)
+    apart = setting.apart if setting.apart == BESIDE else WIDE if width > lanes else TALL
     tiles = -(-shape[-1] >> width), -(-shape[-2] >> tile - width)
     count, outer = math.prod(shape), math.prod(shape[:-2])
     numbered = tiles[0] * tiles[1] * outer > _WASTE * -(-count >> tile)
@@ -88,7 +96,17 @@ def _part(shape: Shape, strides: list[Strides], offsets: list[int], setting: Set
     if any(lows):
         plan |= 1 << _BACKWARD
         values += [-low for low in lows]
-    return Part((numbered, turned != 0), groups, count, plan, tuple(values), tuple(map(int.__add__, offsets, lows)))
+    along = tuple(steps[-2 if apart == TALL else -1] for steps in strides)
+    return Part(
+        (numbered, turned != 0),
+        groups,
+        count,
+        plan,
+        tuple(values),
+        tuple(map(int.__add__, offsets, lows)),
+        apart,
+        along,
+    )
 
 
 def _turns(along_x: int, along_y: int) -> bool:
@@ -113,11 +131,13 @@ def _order(shape: Shape, strides: list[Strides], inputs: int) -> list[int]:
     return [*axes, y, x]
 
 
-def _width(x: int, y: int, tile: int, lanes: int, square: bool) -> int:
+def _width(x: int, y: int, tile: int, lanes: int, square: bool, apart: int) -> int:
     """The logarithm of the elements along x of a tile of 2^tile elements: the shape that fits x by y."""
-    widths = range(max(2, tile - lanes), lanes + 1)
+    widths = range(max(2, tile - lanes), (tile if apart == BESIDE else lanes) + 1)
     if square:
         order = sorted(widths, key=lambda width: abs(width - _SQUARE))
+    elif apart == TALL:
+        order = [*reversed(widths), tile]
     else:
         order = [tile, *reversed(widths)]
     padded = {width: _padded(x, width) * _padded(y, tile - width) for width in order}

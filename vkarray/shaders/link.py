@@ -401,6 +401,10 @@ class Body:
         """The product of two integers."""
         return self._of_two(132, kind, one, other)
 
+    def shifted(self, kind: int, value: int, bits: int) -> int:
+        """An unsigned integer without its lowest bits."""
+        return self._of_two(194, kind, value, bits)
+
     def member(self, pointer: int, array: int, place: int) -> int:
         """A pointer to an element of an array that is a variable."""
         made = self.linker.new()
