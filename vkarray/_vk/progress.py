@@ -79,14 +79,23 @@ class Progress:
             self.completed = seen if seen > self.completed else self.completed
             self.released = seen if seen > self.released else self.released  # last: what is released is completed
 
+    def is_silent(self, serial: int) -> bool:
+        """Whether the batch of a serial that was submitted does not signal, and was not done when the host looked last."""
+        return self.block is not None and serial > self.signalled and bool(serial > self.word[0])
+
+    def spin(self, serial: int) -> None:
+        """Look for a short while whether the device has done a silent batch; no other thread runs meanwhile."""
+        word, clock = self.word, time.perf_counter
+        end = clock() + SPIN_SECONDS
+        while word[0] < serial and clock() < end:
+            pass
+
     def poll(self, serial: int, silent: bool) -> None:
         """Look for a while whether the device has done a batch."""
         counter, ask = ffi.new("uint64_t*"), self.functions.vkGetSemaphoreCounterValue  # other threads poll too
-        seen, now = self.word if silent else counter, time.perf_counter()
-        asks, end = now + SPIN_SECONDS if silent else now, now + POLL_SECONDS
-        while seen[0] < serial and (now := time.perf_counter()) < end:
-            if now >= asks:  # a call of Vulkan's lets other threads run
-                ask(self.device.handle, self.semaphore[0], counter)
+        seen, end = self.word if silent else counter, time.perf_counter() + POLL_SECONDS
+        while seen[0] < serial and time.perf_counter() < end:
+            ask(self.device.handle, self.semaphore[0], counter)  # a call of Vulkan's lets other threads run
 
     def sleep(self, signalled: int) -> None:
         """Return when a serial is signalled, or after WAIT_NANOSECONDS."""

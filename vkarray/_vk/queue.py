@@ -210,7 +210,8 @@ class Queue:
                 return
             given.disarm()
             batch.recording = None if batch.recording is given else batch.recording
-        self.retire()
+        if self.begun is None:  # else who began it has looked
+            self.retire()
         recording, self.begun = self.begun, None
         recording = recording or self.recorder.begin()
         self.recorder.record(recording, batch.steps, not batch.signals and self.progress.may_be_silent(serial))
@@ -280,6 +281,9 @@ class Queue:
                         self.submit()
                         # What has a greater serial was never taken, or is about to be, below a signal handler.
                         serial = self.submitted if serial > self.submitted else serial
+                    if progress.is_silent(serial):
+                        self._begin_ahead()
+                        progress.spin(serial)
                     self.retire()
                     if serial <= progress.completed:
                         break

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 SEGMENTS, SEGMENT_BYTES = 4, 8 << 20
 DIRECT_BYTES = 64  # the host reads so little itself also where memory is uncached: about 1 µs, and a copy costs 20
+_BYTES = ffi.typeof("char[]")
+_REGION = ffi.typeof("VkBufferCopy*")
 _WORD = ffi.typeof("uint32_t*")  # memmove reads a word twice, and each time takes 1 µs of uncached memory
 INLINE_BYTES = 1 << 16  # the most that vkCmdUpdateBuffer takes
 
@@ -71,7 +73,7 @@ class Transfer:
                 trace.upload(buffer, offset, data)
                 return
             refuse("it writes from the host")
-        source = ffi.from_buffer("char[]", data)
+        source = ffi.from_buffer(_BYTES, data)
         nbytes = len(source)
         check_range("upload", buffer, offset, nbytes)
         if not nbytes:
@@ -114,7 +116,7 @@ class Transfer:
         """Wait for what writes the buffer, then copy its bytes into ``out``, a writable buffer."""
         if watches:
             refuse("it reads values on the host")
-        target = ffi.from_buffer("char[]", out, require_writable=True)
+        target = ffi.from_buffer(_BYTES, out, True)
         nbytes = len(target)
         check_range("download", buffer, offset, nbytes)
         position, host_memory = buffer.block_offset + offset, self.device.limits.host_memory
@@ -129,6 +131,15 @@ class Transfer:
                     ffi.memmove(target, source, nbytes)
             return
         # Reading much uncached device memory through the bus is slow: the device copies into host memory instead.
+        if 0 < nbytes <= SEGMENT_BYTES:
+            with self.device.gate:
+                self.device.gate.check()
+                lease = self._fetch(buffer, position, nbytes)
+            self.device.queue.wait(lease.thing.written)
+            with self.device.gate:
+                self.device.gate.check()
+                ffi.memmove(target, lease.thing.pointer, nbytes)
+            return
         with self.device.gate:
             for pointer, start, count in self.staged(buffer, position, nbytes):
                 ffi.memmove(target + start, pointer, count)
@@ -143,16 +154,20 @@ class Transfer:
         for start in range(0, nbytes, SEGMENT_BYTES):
             if len(pending) == SEGMENTS:
                 yield from self._fetched(*pending.popleft())
-            count, lease = min(SEGMENT_BYTES, nbytes - start), self._segment()
-            segment = lease.thing
-            self.record(
-                "download", buffer.piece.block, position + start, segment.block, segment.offset, count,
-                (buffer,), (segment,),
-            )  # fmt: skip
+            count = min(SEGMENT_BYTES, nbytes - start)
+            pending.append((self._fetch(buffer, position + start, count), start, count))
             self.device.queue.submit()
-            pending.append((lease, start, count))
         while pending:
             yield from self._fetched(*pending.popleft())
+
+    def _fetch(self, buffer: Buffer, position: int, nbytes: int) -> Lease:
+        """Have bytes of a buffer's block copied into a part of the ring."""
+        lease = self._segment()
+        segment = lease.thing
+        self.record(
+            "download", buffer.piece.block, position, segment.block, segment.offset, nbytes, (buffer,), (segment,)
+        )
+        return lease
 
     def _fetched(self, lease: Lease, start: int, count: int) -> Iterator[tuple[Any, int, int]]:
         self.device.queue.wait(lease.thing.written)
@@ -169,7 +184,7 @@ class Transfer:
         reads: tuple[Any, ...],
         writes: tuple[Any, ...],
     ) -> None:
-        region = ffi.new("VkBufferCopy*", (source_offset, target_offset, nbytes))
+        region = ffi.new(_REGION, (source_offset, target_offset, nbytes))
         arguments = (source.buffer, target.buffer, 1, region)
         record = self.device.functions.vkCmdCopyBuffer
         self.device.queue.transfer(name, reads, writes, record, arguments, nbytes >> 12)

@@ -6,6 +6,7 @@ nobody else sees it.
 
 from __future__ import annotations
 
+import functools
 import struct
 from typing import TYPE_CHECKING, Any
 
@@ -77,12 +78,16 @@ def _from_storage(bits: numpy.ndarray, dtype: DType) -> numpy.ndarray:
     return bits.astype(numpy_dtype(dtype), copy=False)
 
 
-def _storage_dtype(dtype: DType, device: _vk.Device) -> numpy.dtype:
+@functools.cache
+def _storage_dtype(dtype: DType, stored: int) -> tuple[numpy.dtype, bool]:
+    """The NumPy dtype of the bits that a device stores in so many bytes, and whether they are the values themselves."""
     import numpy as np
 
-    if storage_itemsize(dtype, device) != dtype.itemsize:
-        return np.dtype(_WIDE.get(dtype.name, "uint32"))
-    return np.dtype("uint16" if dtype in (dtypes.float16, dtypes.bfloat16) else dtype.name)
+    if stored != dtype.itemsize:
+        return np.dtype(_WIDE.get(dtype.name, "uint32")), False
+    if dtype in (dtypes.float16, dtypes.bfloat16):
+        return np.dtype("uint16"), False
+    return np.dtype(dtype.name), True
 
 
 def from_numpy(values: numpy.ndarray, dtype: DType, device: _vk.Device, function: str = "asarray") -> VkArray:
@@ -100,11 +105,12 @@ def to_numpy(array: VkArray) -> numpy.ndarray:
 
     array = operations["contiguous"](array)
     dtype, device = array._dtype, array._device
-    bits = np.empty(array._shape, _storage_dtype(dtype, device))
+    stored, are_values = _storage_dtype(dtype, storage_itemsize(dtype, device))
+    bits = np.empty(array._shape, stored)
     if bits.size:
-        device.download(array._buffer, array._offset * bits.itemsize, bits)
+        device.download(array._buffer, array._offset * stored.itemsize, bits)
     checks.run(device)
-    return _from_storage(bits, dtype)
+    return bits if are_values else _from_storage(bits, dtype)
 
 
 def moved(x: VkArray, target: _vk.Device) -> VkArray:
