@@ -1,6 +1,9 @@
-// Cholesky factorisation of a stack of small Hermitian matrices, in place: the upper triangle of a becomes U with
+// Cholesky factorisation of a stack of small Hermitian matrices: the upper triangle of a becomes U with
 // conj(U)^T U = a; one workgroup for a matrix, whose invocations take neighbouring columns. Row j of U is made from the rows
 // before it (Golub and Van Loan, Matrix Computations, 4th ed., algorithm 4.2.1, transposed).
+//
+// IN_PLACE: a is a block of a larger matrix. Otherwise the matrix is copied from the source first, and what is left in a is
+// UPPER, U and zeros, or LOWER, its transpose and zeros.
 #include "lib/extensions.glsl"
 #include "lib/dtypes.glsl"
 #include "lib/elimination.glsl"
@@ -12,7 +15,17 @@
 
 layout(local_size_x_id = 0) in;
 
+#define IN_PLACE 0
+#define UPPER 1
+#define LOWER 2
+
 layout(buffer_reference, scalar) buffer Elements { T data[]; };
+#ifdef DOUBLE
+#define PART_BYTES 8
+#else
+#define PART_BYTES 4
+#endif
+layout(buffer_reference, scalar, buffer_reference_align = PART_BYTES) readonly buffer Source { T data[]; };
 layout(buffer_reference, scalar) buffer Integers { int data[]; };
 
 layout(set = 1, binding = 0, scalar) uniform Arguments {
@@ -22,6 +35,9 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     int order;          // their rows
     int first;          // what their first row counts as in `status`
     int batch, row;     // strides
+    int form;
+    Source source;
+    int source_batch, source_row, source_column;  // strides
 } arguments;
 
 shared REAL pivot;
@@ -41,6 +57,15 @@ void main() {
     if (matrix >= arguments.count) return;
     int local = int(gl_LocalInvocationIndex), size = int(gl_WorkGroupSize.x);
     int base = int(matrix) * arguments.batch;
+    if (arguments.form != IN_PLACE) {
+        if (local == 0) arguments.status.data[matrix] = 0;
+        int from = int(matrix) * arguments.source_batch;
+        for (int place = local; place < arguments.order * arguments.order; place += size) {
+            int i = place / arguments.order, k = place - i * arguments.order;
+            if (i <= k) arguments.a.data[base + i * arguments.row + k] = arguments.source.data[from + i * arguments.source_row + k * arguments.source_column];
+        }
+        meet();
+    }
     for (int j = 0; j < arguments.order; ++j) {
         int row = base + j * arguments.row;
         for (int i = j + local; i < arguments.order; i += size) {
@@ -72,5 +97,18 @@ void main() {
 #endif
         }
         meet();
+    }
+    if (arguments.form != IN_PLACE) {
+        for (int place = local; place < arguments.order * arguments.order; place += size) {
+            int i = place / arguments.order, k = place - i * arguments.order;
+            if (i >= k) continue;
+            int above = base + i * arguments.row + k, below = base + k * arguments.row + i;
+            if (arguments.form == LOWER) {
+                arguments.a.data[below] = arguments.a.data[above];
+                arguments.a.data[above] = T(VX_ZERO);
+            } else {
+                arguments.a.data[below] = T(VX_ZERO);
+            }
+        }
     }
 }

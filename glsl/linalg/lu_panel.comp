@@ -41,6 +41,11 @@ void main() {
     int local = int(gl_LocalInvocationIndex), size = int(gl_WorkGroupSize.x);
     base = int(matrix) * arguments.batch;
     int marks = int(matrix) * arguments.order + arguments.first;  // of this panel in rows_of and pivots
+    if (arguments.first == 0) {
+        for (int i = local; i < arguments.order; i += size) arguments.rows_of.data[marks + i] = i;
+        if (local < 2) arguments.status.data[2 * matrix + local] = 0;
+        meet();
+    }
 
     for (int j = 0; j < arguments.columns; ++j) {
         // Column j, from the diagonal down.

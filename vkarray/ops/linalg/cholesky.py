@@ -16,13 +16,14 @@ from ...kernels.product.blocks import subtract_product
 from ...shaders.source import Variant
 from .. import creation, elementwise
 from . import triangular
-from .common import block, check_status, matrices, variant, variants_of, within_reach, working_copy
+from .common import as_stack, block, check_status, matrices, variant, variants_of, within_reach, working_copy
 
 if TYPE_CHECKING:
     from ...kernels.launch import Device
 
 # Rows that one workgroup factors before a matrix product takes them out of the rows that remain.
 _BLOCK = 64
+_IN_PLACE, _UPPER, _LOWER = range(3)  # forms of the factor, see the template
 _TEMPLATE = "linalg/cholesky"
 _TILES_TEMPLATE = "linalg/cholesky_tiles"
 
@@ -61,6 +62,10 @@ def triangles_of(a: VkArray, upper: bool) -> tuple[VkArray, VkArray]:
         found, status = _factor_by_tiles(working_copy(a.mT if upper else a))
         factors = found._view(a._shape, layout.contiguous_strides(a._shape))
         triangle = launch.contiguous(factors.mT) if upper else factors
+    elif a._shape[-1] <= _BLOCK:
+        triangle = empty(a._shape, a._dtype, a._device)
+        source = as_stack(a if upper else a.mT)
+        status = _factor_small(source, triangle._view(source._shape, layout.contiguous_strides(source._shape)), upper)
     else:
         working = working_copy(a if upper else a.mT)
         status = factor(working)
@@ -100,7 +105,7 @@ def factor(a: VkArray) -> VkArray:
     for first in range(0, n, _BLOCK):
         here, rest = slice(first, min(first + _BLOCK, n)), slice(first + _BLOCK, n)
         diagonal, right = block(a, here, here), block(a, here, rest)
-        _factor_block(diagonal, status, first)
+        _factor_block(diagonal, diagonal, status, first=first)
         if rest.start < n:
             triangular.solve_block(diagonal.mT, right, conjugate=True)
             conjugate = elementwise.conj(right) if a._dtype.category == "complex floating" else right
@@ -108,10 +113,17 @@ def factor(a: VkArray) -> VkArray:
     return status
 
 
-def _factor_block(a: VkArray, status: VkArray, first: int) -> None:
-    """Factor matrices of one block; their first row counts as `first` in the status."""
+def _factor_small(source: VkArray, triangle: VkArray, upper: bool) -> VkArray:
+    """The factors of a stack (batch, N, N) of one block go to `triangle`: U, or U^T unless `upper`. Returns the status."""
+    status = empty((source._shape[0],), dtypes.int32, source._device)
+    _factor_block(source, triangle, status, form=_UPPER if upper else _LOWER)
+    return status
+
+
+def _factor_block(source: VkArray, a: VkArray, status: VkArray, first: int = 0, form: int = _IN_PLACE) -> None:
+    """Factor matrices of one block; their first row counts as `first` in the status. In place, the source is `a` too."""
     device = a._device
-    for a_part, status_part in within_reach(a, status):
+    for source_part, a_part, status_part in within_reach(source, a, status):
         batch, n, _ = a_part._shape
         fields = {
             "a": a_part,
@@ -121,6 +133,11 @@ def _factor_block(a: VkArray, status: VkArray, first: int) -> None:
             "first": first,
             "batch": a_part._strides[0],
             "row": a_part._strides[1],
+            "form": form,
+            "source": source_part,
+            "source_batch": source_part._strides[0],
+            "source_row": source_part._strides[1],
+            "source_column": source_part._strides[2],
         }
         groups = launch.groups_for(batch, device.limits, 1)
         chosen, size = variant(_TEMPLATE, a._dtype, device), 32 if n <= 32 else 64

@@ -66,6 +66,16 @@ def working_copy(x: VkArray) -> VkArray:
     return copied._view(shape, (shape[1] * shape[2], shape[2], 1))
 
 
+def as_stack(x: VkArray) -> VkArray:
+    """x of shape (..., M, N) as (batch, M, N): a view where one stride leads through the stack and indices reach a matrix."""
+    stack, matrix = x._shape[:-2], x._shape[-2:]
+    low, high = layout.offset_range(matrix, x._strides[-2:])
+    if (len(stack) > 1 and not x._contiguous) or high - low >= layout.index_limit(x._dtype.itemsize):
+        x = launch.copy(x)
+    step = math.prod(matrix) if len(stack) != 1 else x._strides[0]
+    return x._view((math.prod(stack), *matrix), (step, *x._strides[-2:]))
+
+
 def block(x: VkArray, rows: slice, columns: slice = slice(None)) -> VkArray:
     """The view x[:, rows, columns] of a stack of matrices, without the cost of a general index."""
     (first, end, _), (left, right, _) = rows.indices(x._shape[1]), columns.indices(x._shape[2])

@@ -93,13 +93,14 @@ def factor(a: VkArray) -> Factors:
     """
     batch, n, _ = a._shape
     device = a._device
-    rows = creation.arange(n, dtype=dtypes.int32, device=device)
-    rows_of = launch.copy(rows._view((batch, n), (0, 1)))
-    status = creation.zeros((batch, 2), dtype=dtypes.int32, device=device)
     strip = _strip_of(n, a._dtype, device)
     if strip is not None:
+        rows = creation.arange(n, dtype=dtypes.int32, device=device)
+        rows_of = launch.copy(rows._view((batch, n), (0, 1)))
+        status = creation.zeros((batch, 2), dtype=dtypes.int32, device=device)
         return _factor_by_strips(Factors(a, rows_of, status), strip)
-    pivots = empty((batch, n), dtypes.int32, device)
+    rows_of, pivots = empty((batch, n), dtypes.int32, device), empty((batch, n), dtypes.int32, device)
+    status = empty((batch, 2), dtypes.int32, device)
     width = _width(n, device)
     for first in range(0, n, width):
         here, right = slice(first, min(first + width, n)), slice(first + width, n)
@@ -171,7 +172,10 @@ def _width(n: int, device: Device) -> int:
 
 
 def _factor_panel(columns: slice, a: VkArray, rows_of: VkArray, pivots: VkArray, status: VkArray) -> None:
-    """Factor some columns of all rows from their diagonal down, and exchange rows in all columns."""
+    """Factor some columns of all rows from their diagonal down, and exchange rows in all columns.
+
+    The first columns begin the order of the rows and the status.
+    """
     batch, n, _ = a._shape
     device, first = a._device, columns.start
     width = columns.stop - first
