@@ -24,7 +24,8 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "cache": ({"configuration", "errors"}, set()),
     "_vk.api": ({"_vk", "configuration", "errors"}, {"vulkan"}),
     "_vk": ({*GROUND, "shaders.module"}, set()),
-    "shaders.archive": (set(), set()),
+    "shaders.archive": ({"shaders.relative"}, set()),
+    "shaders.relative": ({"shaders.module"}, set()),
     "shaders.module": ({"errors"}, set()),
     "shaders": (GROUND, set()),
     "core.dtypes": ({"configuration", "errors"}, {"numpy"}),  # a type says which of NumPy's it is

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import re
 import shutil
@@ -10,9 +11,11 @@ import struct
 import pytest
 
 from vkarray import configuration
+from vkarray._vk import spirv
 from vkarray.command import catalogue
 from vkarray.errors import ShaderError
 from vkarray.shaders import module as spirv_module
+from vkarray.shaders import relative
 from vkarray.shaders import source as shaders
 from vkarray.shaders.source import Variant
 from vkarray.shaders.source import archive as archive_of_shaders
@@ -120,7 +123,7 @@ def test_what_another_compiler_or_target_made_is_not_used(compiled, monkeypatch,
 def test_the_archive_comes_before_cache_and_compiler(compiled, monkeypatch, tmp_path):
     words()
     path = tmp_path / "spirv.archive"
-    written = {shaders._digest(f"{SOURCE}{number}"): f"{number}".encode() for number in range(50)}
+    written = {shaders._digest(f"{SOURCE}{number}"): module(number) for number in range(50)}
     archive_of_shaders.write(path, [*written.items(), (shaders._digest(SOURCE), module(99))])
     found = archive_of_shaders.Archive(path)
     monkeypatch.setattr(shaders, "_archive", lambda: found)
@@ -128,6 +131,32 @@ def test_the_archive_comes_before_cache_and_compiler(compiled, monkeypatch, tmp_
     assert words(SOURCE + "\n") == module(2), "a source that the archive lacks"
     assert {digest: found.get(digest) for digest in written} == written
     assert [found.get(digit * 64) for digit in "0f"] == [None, None]
+
+
+def test_a_module_comes_out_of_the_cache_where_the_archive_has_been_read(compiled, monkeypatch, tmp_path):
+    archive_of_shaders.write(tmp_path / "spirv.archive", [(shaders._digest(SOURCE), module(99))])
+    found = archive_of_shaders.Archive(tmp_path / "spirv.archive")
+    monkeypatch.setattr(shaders, "_archive", lambda: found)
+    assert words() == module(99)
+    monkeypatch.setattr(found, "_block", None)
+    assert words() == module(99), "the archive is read again"
+
+
+EXAMPLES = {one.template: one for one in catalogue.standard_variants()}
+
+
+@pytest.mark.parametrize("template", sorted(EXAMPLES))
+def test_the_archive_gives_back_what_was_put_in(template, tmp_path):
+    """One variant of each template, and what is left of it without names: functions, and the members of structures."""
+    code = shaders.spirv(EXAMPLES[template])
+    without = relative.without_names(code)
+    archive_of_shaders.write(tmp_path / "one", [("ab" * 32, code), ("cd" * 32, without)])
+    found = archive_of_shaders.Archive(tmp_path / "one")
+    assert found.get("ab" * 32) == code
+    assert found.get("cd" * 32) == without
+    assert len(without) < len(code)
+    read = [dataclasses.replace(spirv.read(one, "example", {}), words=()) for one in (without, code)]
+    assert read[0] == read[1], "a name is missing that a kernel needs"
 
 
 def test_every_define_and_every_included_file_is_in_the_source():
