@@ -166,6 +166,7 @@ class Trace(Watch):
 
     def refuse(self, reason: str) -> None:
         """Say that what is asked for cannot be traced. Raises TraceError."""
+        self.reason = reason
         raise TraceError(
             f"{self.name}: {reason} at {self.line or users_line()}, and a function that is compiled knows no values while it is "
             "traced. Choose by values with vkarray.where, give numbers as arguments, or end the function before this line and go "

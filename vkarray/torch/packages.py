@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from . import device, dynamo
+from . import device, dynamo, seeds
 
 # -- safetensors ------------------------------------------------------------------------------------------------------
 
@@ -262,6 +262,8 @@ def _is_there() -> bool:
 _ROWS: dict[str, Callable[[Any], None]] = {
     "torch._dynamo.backends.registry": dynamo.register,
     "torch._dynamo.trace_rules": dynamo.leave_out,
+    "torch._inductor.compile_fx": dynamo.refuse_other,
+    "torch._prims.rng_prims": seeds.restore_in_graphs,
     "safetensors": _safetensors,
     "accelerate.state": _accelerate_state,
     "accelerate.utils.modeling": _accelerate_modeling,

@@ -127,6 +127,39 @@ def set_rng_state_all(states: Sequence[Tensor]) -> None:
         set_rng_state(state, index)
 
 
+# -- in graphs --------------------------------------------------------------------------------------------------------
+
+
+def _drawn_after_saving(op: Any, *args: Any, **kwargs: Any) -> Any:
+    return get_rng_state(), op(*args, **kwargs)
+
+
+def _drawn_again(state: Tensor, op: Any, *args: Any, **kwargs: Any) -> Any:
+    before = get_rng_state()
+    set_rng_state(state)
+    try:
+        return op(*args, **kwargs)
+    finally:
+        set_rng_state(before)
+
+
+def restore_in_graphs(prims: Any) -> None:
+    """Tell PyTorch's operators that draw the same numbers forth and back (`torch.utils.checkpoint` in graphs) of this device."""
+    key = torch._C.DispatchKey.BackendSelect
+
+    def told(op: Any, ours: Any, leading: int) -> None:
+        original = op.py_kernels[key]
+
+        def kernel(*args: Any, **kwargs: Any) -> Any:
+            return (ours if prims.get_device(args[leading:], kwargs) == "vulkan" else original)(*args, **kwargs)
+
+        op.py_kernels[key] = kernel
+        op._dispatch_cache.clear()
+
+    told(prims.run_and_save_rng_state, _drawn_after_saving, 1)
+    told(prims.run_with_rng_state, _drawn_again, 2)
+
+
 _index = device.index_of
 
 device.publish(

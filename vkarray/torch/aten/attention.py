@@ -114,6 +114,16 @@ def _forward(
     return result, wrap(found.probabilities), None, None, query.shape[2], key.shape[2], kept, None, None
 
 
+def result_alone(
+    query: Tensor, key: Tensor, value: Tensor, attn_bias: Tensor | None = None, dropout_p: float = 0.0,
+    is_causal: bool = False, return_debug_mask: bool = False, *, scale: float | None = None,
+) -> tuple[Any, ...]:  # fmt: skip
+    """What `_forward` returns where nobody takes more than the result: as without gradients."""
+    if dropout_p:
+        return _forward(query, key, value, attn_bias, dropout_p, is_causal, return_debug_mask, scale=scale)
+    return _inferred(query, key, value, attn_bias, is_causal, scale, True), *[None] * 8
+
+
 def _backward(
     gradient: Tensor | None, query: Tensor, key: Tensor, value: Tensor, attn_bias: Tensor | None, wanted: Sequence[bool],
     out: Tensor, probabilities: Tensor, cum_seq_q: Tensor | None, cum_seq_k: Tensor | None, max_q: int, max_k: int,

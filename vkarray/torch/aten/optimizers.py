@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..._vk.watch import tracer
 from ...core.array import VkArray
 from ...nn import optimizers as nn
 from ..dispatch.table import direct
@@ -23,8 +24,11 @@ _FLOATING = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 def _alike(lists: Sequence[Tensors]) -> bool:
-    """Whether the tensors of each place have one shape, type and dense layout, and all one device, so that elements meet."""
-    if len({one.get_device() for tensors in lists for one in tensors}) > 1:
+    """Whether the tensors of each place have one shape, type and dense layout, and all one device, so that elements meet.
+
+    Programs that are traced know no addresses of arrays, which a list needs. They compute tensor by tensor, in fused kernels.
+    """
+    if tracer() is not None or len({one.get_device() for tensors in lists for one in tensors}) > 1:
         return False
     for tensors in zip(*lists, strict=True):
         first = tensors[0]

@@ -6,11 +6,13 @@ before a program asks for the backend.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
 from torch import fx
 
 from .pieces import Piece
@@ -63,3 +65,24 @@ def register(registry: Any) -> None:
 def leave_out(rules: Any) -> None:
     """Tell `torch._dynamo.trace_rules` that this package's own code, which runs between graphs, is not to be traced."""
     rules.add(__name__.partition(".")[0])
+
+
+def refuse_other(inductor: Any) -> None:
+    """Let the compiler that `torch.compile` takes by default say what to take instead: it has no code for this device."""
+    original = inductor.compile_fx
+
+    @functools.wraps(original)
+    def compile_fx(model: Any, example_inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        graph = getattr(model, "graph", None)
+        named = [node.kwargs.get("device") for node in graph.nodes] if isinstance(graph, fx.Graph) else []
+        devices = [getattr(one, "device", None) for one in example_inputs]
+        if any(
+            torch.device(one).type == "vulkan" for one in (*named, *devices) if isinstance(one, (str, torch.device))
+        ):
+            raise RuntimeError(
+                "torch.compile: inductor, the backend by default, makes no code for the device vulkan. Use "
+                'torch.compile(..., backend="vulkan"), which vkarray.torch brings.'
+            )
+        return original(model, example_inputs, *args, **kwargs)
+
+    inductor.compile_fx = compile_fx

@@ -25,11 +25,12 @@ from ...graph.program import Program
 from ...graph.trace import Value
 from ...kernels.signature import sharing
 from .. import device as devices
-from ..dispatch.plans import note
+from ..aten import attention
 from ..dispatch.results import inferred
 from ..seeds import current
 from ..tensors.storage import Look, array_of, look_of_array, shown, tensor_over
-from .split import Parts, levels, log, obstacle
+from .arguments import Arguments
+from .split import Parts, is_part_of, levels, log, obstacle
 
 
 class Untraced(Exception):
@@ -78,6 +79,7 @@ class Piece:
         self.parts: Parts | None = None  # where some of it cannot be traced
         self.untraced: dict[str, str] = {}  # operators that are not, with the reasons
         self.pieces: list[Piece] = []
+        self.arguments = Arguments()
         self.known: dict[tuple[Any, ...], _Programmed] = {}
         self.streams: dict[Any, None] = {}  # of random numbers, which it draws from
         self.drawing: dict[Any, None] = {}  # devices whose random numbers these are
@@ -92,14 +94,11 @@ class Piece:
         settings = configuration.current()
         if not settings.compile or settings.compare or (watches and watch.current() is not None):
             return self.module(*args)
-        key: list[Any] = [settings.default_float, settings.check, settings.debug >= 3]
-        buffers: list[Any] = []
-        addresses: list[int] = []
-        scalars: list[Any] = []
-        if not note(args, key, buffers, addresses, scalars):
+        noted = self.arguments(args)
+        if noted is None:
             return self.module(*args)
-        if scalars:
-            key.append(tuple(map(repr, scalars)))
+        key, buffers, addresses = noted
+        key += (settings.default_float, settings.check, settings.debug >= 3)
         if len(buffers) > 1:
             key.append(sharing(buffers, addresses))
         found = self.known.get((*key, *self._places()))
@@ -267,6 +266,16 @@ class _Body:
                 yield look_of_array(array)
 
 
+# Operators that have less to do where nobody takes more than their first result.
+ALONE: dict[Any, Callable[..., Any]] = {
+    torch.ops.aten._scaled_dot_product_fused_attention_overrideable.default: attention.result_alone
+}
+
+
+def _takes_first_alone(node: fx.Node) -> bool:
+    return all(is_part_of(user) is node and user.args[1] == 0 for user in node.users)
+
+
 class _Interpreter(fx.Interpreter):
     """Runs a graph on traced tensors. Nodes that cannot be traced get results that stand for theirs, and are noted."""
 
@@ -279,11 +288,15 @@ class _Interpreter(fx.Interpreter):
         trace = watch.tracer()
         trace.line = f"%{node.name}"
         try:
+            alone = ALONE.get(node.target) if _takes_first_alone(node) else None
+            if alone is not None:
+                args, kwargs = self.fetch_args_kwargs_from_env(node)
+                return alone(*args, **kwargs)
             return super().run_node(node)
         except TraceError as error:
-            self.untraced[node] = str(error)
+            self.untraced[node] = trace.reason or str(error)
         finally:
-            trace.line = ""
+            trace.line, trace.reason = "", None
         args, kwargs = self.fetch_args_kwargs_from_env(node)
         try:
             return _standing(inferred(node.target, args, kwargs))

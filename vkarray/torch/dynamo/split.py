@@ -29,6 +29,8 @@ def obstacle(node: fx.Node) -> str:
         return "its result depends on values in a way that traced arrays cannot"
     if node.kwargs.get("generator") is not None:
         return "it draws from a generator that is given"
+    if is_part_of(node) is not None:
+        return ""
     for one in (node, *node.all_input_nodes):
         for value in _tensors(one.meta.get("val")):
             if value.device.type != "vulkan":
@@ -44,7 +46,7 @@ def _tensors(value: Any) -> Iterable[Tensor]:
             yield from _tensors(one)
 
 
-def _is_part_of(node: fx.Node) -> fx.Node | None:
+def is_part_of(node: fx.Node) -> fx.Node | None:
     """The node that a node takes its value out of."""
     takes = node.op == "call_function" and getattr(node.target, "__name__", "") == "getitem"
     return node.args[0] if takes and isinstance(node.args[0], fx.Node) else None
@@ -72,7 +74,7 @@ def levels(graph: fx.Graph, untraced: Iterable[fx.Node]) -> dict[fx.Node, int]:
     for node in graph.nodes:
         if node.op in ("placeholder", "get_attr", "output"):
             continue
-        whole = _is_part_of(node)
+        whole = is_part_of(node)
         if whole is not None and whole in found:
             found[node] = found[whole]
             continue
@@ -126,7 +128,8 @@ class Parts:
             taken = [one for one in takes if one.op != "get_attr"]
             gives = [node for node in members[part] if needed[node] > part]
             steps.append((runner(_part(module, members[part], list(takes), gives), part), taken, gives))
-            places.update((node, len(places) + count) for count, node in enumerate(gives))
+            for node in gives:
+                places[node] = len(places)
         self.size = len(places)
         last: dict[fx.Node, int] = {}
         for number, (_, taken, _gives) in enumerate(steps):
