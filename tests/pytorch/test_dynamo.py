@@ -7,9 +7,15 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import torch
+import torch._dynamo
+from checks import no_memory_held
 from torch import Tensor, nn
 
-from vkarray.torch import dynamo, strict
+import vkarray as vx
+from vkarray.torch import FallbackError, FallbackWarning, dynamo, reset_fallbacks, strict
+
+# PyTorch's own, of modules that its compilers import.
+pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
 
 
 @pytest.fixture(autouse=True)
@@ -116,3 +122,249 @@ def test_training(name: str) -> None:
     state = compiled._orig_mod.state_dict()  # type: ignore[union-attr, operator]
     for key, value in model.state_dict().items():
         torch.testing.assert_close(state[key], value)
+
+
+# -- what functions do ------------------------------------------------------------------------------------------------
+
+
+def _in_place(x: Tensor, y: Tensor) -> Tensor:
+    x.add_(y)
+    x[1:] *= 2
+    return x + y
+
+
+def _of_views(x: Tensor, y: Tensor) -> Tensor:
+    x.add_(1)
+    return x * y
+
+
+def _aliased(x: Tensor) -> tuple[Tensor, ...]:
+    y = x * 2
+    return y, y[1:], x[:2], y.t(), x
+
+
+def _broken(x: Tensor) -> Tensor:
+    y = torch.sin(x) * 2
+    if y.sum() > 0:
+        return torch.cos(y) + 1
+    return y - 1
+
+
+def _drawn(x: Tensor) -> tuple[Tensor, ...]:
+    return (
+        torch.rand_like(x) + torch.randn(3, device=x.device) * x, nn.functional.dropout(x, 0.5),
+        torch.bernoulli(torch.full((3,), 0.5, device=x.device)), torch.randint(0, 5, (4,), device=x.device),
+        torch.randperm(5, device=x.device),
+    )  # fmt: skip
+
+
+def _on_the_host(x: Tensor, factor: Tensor) -> Tensor:
+    return torch.sin(x) * factor + torch.tensor([1.0, 2.0, 3.0], device=x.device)
+
+
+def _of_values(x: Tensor) -> tuple[Tensor, Tensor]:
+    y = torch.sin(x) * 2
+    return torch.cos(y)[torch.nonzero(y > 0)[:, 0]] + 1, y.sum().item() * x
+
+
+def _conjugated(x: Tensor) -> tuple[Tensor, ...]:
+    return x.conj() * 2, x.conj(), x.real
+
+
+def _overlapping() -> tuple[Tensor, Tensor]:
+    whole = torch.randn(6).to("vulkan")
+    return whole[:4], whole[2:]
+
+
+# Each with what makes its arguments.
+FUNCTIONS: dict[str, tuple[Callable[..., object], Callable[[], tuple[Tensor, ...]]]] = {
+    "in place": (_in_place, lambda: (torch.randn(3).to("vulkan"), torch.randn(3).to("vulkan"))),
+    "views of one tensor": (_of_views, _overlapping),
+    "aliases": (_aliased, lambda: (torch.randn(3, 3).to("vulkan"),)),
+    "a branch by value": (_broken, lambda: (torch.randn(3).to("vulkan"),)),
+    "random numbers": (_drawn, lambda: (torch.randn(3).to("vulkan"),)),
+    "numbers of the host": (_on_the_host, lambda: (torch.randn(3).to("vulkan"), torch.randn(()))),
+    "shapes by value": (_of_values, lambda: (torch.randn(5).to("vulkan"),)),
+    "conjugates": (_conjugated, lambda: (torch.randn(3, dtype=torch.complex64).to("vulkan"),)),
+    "a gradient": (torch.func.grad(lambda x: (x**3).sum()), lambda: (torch.randn(3).to("vulkan"),)),
+    "rows": (torch.vmap(lambda row: torch.softmax(row, 0)), lambda: (torch.randn(3, 4).to("vulkan"),)),
+    "a solution": (lambda x: torch.linalg.solve(x @ x.T + 1, x), lambda: (torch.randn(3, 3).to("vulkan"),)),
+    "lists": (
+        lambda *xs: torch._foreach_addcmul(torch._foreach_mul(xs, 2.0), xs, xs, value=0.5),
+        lambda: (torch.randn(3).to("vulkan"), torch.randn(2, 2).to("vulkan")),
+    ),
+}  # fmt: skip
+
+
+def _copies(given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """Tensors in other memory, which share it as those given do."""
+    return copy.deepcopy(given)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(name: str) -> None:
+    """Three calls with other values, of which the arguments are compared afterwards, too, and the random numbers."""
+    function, make = FUNCTIONS[name]
+    captures = {"capture_dynamic_output_shape_ops": True, "capture_scalar_outputs": True}
+    with torch._dynamo.config.patch(captures if name == "shapes by value" else {}):
+        compiled = torch.compile(function, backend="vulkan")
+        for seed in range(3):
+            given = make()
+            same = _copies(given)
+            torch.manual_seed(seed)
+            expected = function(*given), function(*given), torch.vulkan.get_rng_state()
+            torch.manual_seed(seed)
+            found = compiled(*same), compiled(*same), torch.vulkan.get_rng_state()
+            torch.testing.assert_close((found, same), (expected, given))
+    assert "operations in" in dynamo.explain()
+
+
+def test_results_share_memory_as_they_do_without() -> None:
+    x = torch.randn(3, 3, device="vulkan")
+    y, rows, view, turned, same = torch.compile(_aliased, backend="vulkan")(x)
+    assert same is x
+    assert y.untyped_storage().data_ptr() == rows.untyped_storage().data_ptr() == turned.untyped_storage().data_ptr()
+    assert view.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+
+
+@pytest.mark.parametrize("dynamic", [True, None])
+def test_sizes_that_vary(dynamic: bool | None) -> None:
+    def function(x: Tensor) -> Tensor:
+        pairs = x.view(x.shape[0] // 2, 2, -1) * x.shape[0]
+        return torch.softmax(pairs.sum(1), -1) + torch.arange(x.shape[1], device=x.device)
+
+    compiled = torch.compile(function, backend="vulkan", dynamic=dynamic)
+    for rows in (4, 6, 8, 4):
+        x = torch.randn(rows, 3).to("vulkan").requires_grad_()
+        found, expected = compiled(x), function(x)
+        torch.testing.assert_close(found, expected)
+        weights = torch.randn_like(found)
+        torch.testing.assert_close(*(torch.autograd.grad((one * weights).sum(), x) for one in (found, expected)))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_autocast(dtype: torch.dtype) -> None:
+    model, compiled, x = _pair("perceptron")
+    found, expected = [], []
+    for one, results in ((compiled, found), (model, expected)):
+        with torch.autocast("vulkan", dtype):
+            y = one(x)
+        y.float().sum().backward()
+        results += [y, *(each.grad for each in one.parameters())]
+    assert found[0].dtype is dtype
+    torch.testing.assert_close(found, expected)
+
+
+def test_modes() -> None:
+    """A model that is called without gradients, in inference mode and with gradients."""
+    model, compiled, x = _pair("perceptron")
+    with torch.inference_mode():
+        found = compiled(x)
+        assert found.is_inference()
+        torch.testing.assert_close(found, model(x))
+    with torch.no_grad():
+        assert not compiled(x).requires_grad
+    compiled(x).sum().backward()
+
+
+def test_parameters_that_move() -> None:
+    """Where parameters are is asked again in each call."""
+    model, compiled, x = _pair("perceptron")
+    with torch.no_grad():
+        for factor in (1.0, 2.0):
+            for one in (model, compiled._orig_mod):
+                one[0].weight.data = one[0].weight.data * factor
+            torch.testing.assert_close(compiled(x), model(x))
+
+
+OPTIMIZERS = {
+    "SGD": {"momentum": 0.9}, "Adam": {}, "AdamW": {"capturable": True}, "RMSprop": {"foreach": False}, "Adagrad": {},
+    "NAdam": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_steps_of_optimizers(name: str) -> None:
+    model = MODELS["perceptron"][0]().to("vulkan")
+    again = copy.deepcopy(model)
+    x = torch.randn(3, 8).to("vulkan")
+    for one in (model, again):
+        optimizer = getattr(torch.optim, name)(one.parameters(), lr=0.01, **OPTIMIZERS[name])
+        step = optimizer.step if one is model else torch.compile(optimizer.step, backend="vulkan")
+        for _ in range(3):
+            optimizer.zero_grad()
+            one(x).square().sum().backward()
+            step()
+    torch.testing.assert_close(list(again.parameters()), list(model.parameters()))
+    assert "one kernel" in dynamo.explain()
+
+
+def test_checkpoints_draw_the_same_numbers() -> None:
+    model, compiled = MODELS["dropout"][0]().to("vulkan"), []
+    x = torch.randn(2, 5, 8).to("vulkan")
+
+    def forward(x: Tensor) -> Tensor:
+        found: Tensor = torch.utils.checkpoint.checkpoint(model, x, use_reentrant=False)
+        return found
+
+    for one in (forward, torch.compile(forward, backend="vulkan")):
+        torch.manual_seed(3)
+        model.zero_grad()
+        y = one(x)
+        y.square().sum().backward()
+        compiled.append([y, *(each.grad.clone() for each in model.parameters())])
+    torch.testing.assert_close(compiled[1], compiled[0])
+
+
+def test_what_the_cpu_computes_runs_between_programs() -> None:
+    def function(x: Tensor) -> tuple[Tensor, Tensor]:
+        y = torch.sin(x) * 2
+        return torch.hash_tensor(y), torch.cos(y) + 1
+
+    x = torch.randn(5).to("vulkan")
+    compiled = torch.compile(function, backend="vulkan")
+    with strict(False):
+        reset_fallbacks()
+        with pytest.warns(FallbackWarning, match="hash_tensor"):
+            found = compiled(x)
+        torch.testing.assert_close(found, function(x))
+    assert "aten.hash_tensor.default runs without a program: it runs on the CPU" in dynamo.explain()
+    with pytest.raises(FallbackError, match="hash_tensor"):
+        compiled(x)
+
+
+def test_programs_leave_no_memory() -> None:
+    _, compiled, x = _pair("transformer")
+    for _ in range(3):
+        compiled(x).sum().backward()
+    compiled.zero_grad()
+    with no_memory_held(0):
+        compiled(x).sum().backward()
+        compiled.zero_grad()
+
+
+def test_attention_alone() -> None:
+    """Without gradients attention is computed as it is without `torch.compile`, in the same bits."""
+    x = torch.randn(1, 2, 5, 8).to("vulkan")
+    attend = nn.functional.scaled_dot_product_attention
+    with torch.no_grad():
+        assert torch.equal(
+            torch.compile(attend, backend="vulkan")(x, x, x, is_causal=True), attend(x, x, x, is_causal=True)
+        )
+
+
+def test_inductor_says_which_backend_to_use() -> None:
+    with pytest.raises(Exception, match=r'torch.compile\(..., backend="vulkan"\)'):
+        torch.compile(torch.sin)(torch.ones(3, device="vulkan"))
+
+
+def test_without_programs() -> None:
+    """`vx.config(compile=False)` runs graphs as they are."""
+    model, compiled, x = _pair("perceptron")
+    with torch.no_grad(), vx.config(compile=False):
+        torch.testing.assert_close(compiled(x), model(x))
+    assert "0 programs" in dynamo.explain()
+
+
+def test_the_backend_is_listed() -> None:
+    assert "vulkan" in torch.compiler.list_backends()
