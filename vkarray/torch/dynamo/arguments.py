@@ -6,7 +6,7 @@ Most arguments of a model are parameters, the same in each call. Of those that a
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -24,6 +24,7 @@ class _Fixed:
         places = [place for place, one in enumerate(args) if isinstance(one, torch.Tensor)]
         fixed = {place for place in places if type(args[place]) is _Parameter}
         self.number = number
+        self.parameters: list[tuple[int, int, Callable[[], Any]]]
         self.parameters = [(place, args[place].data_ptr(), weakref.ref(args[place], self._forget)) for place in fixed]
         self.others = [place for place in range(len(args)) if place not in fixed]
         self.slots = [slot for slot, place in enumerate(places) if place not in fixed]
