@@ -11,7 +11,8 @@
 // rows. Otherwise an invocation takes a whole chunk, as suits CPU drivers.
 //
 // LINKED: the elements of a are never stored: `element` and `pack` are linked to compute them of any number of inputs
-// (vkarray/kernels/fused.py).
+// (vkarray/kernels/fused.py). ROW: so is the result, of a row of one chunk: `row_value` is linked into a kernel that goes on with
+// it (vkarray/kernels/row_program.py). An element's place is then that in its row.
 //
 // SHIFT: the elements of a lane are mapped with a `center` in their midst, which the state of the lane then holds.
 #include "lib/extensions.glsl"
@@ -27,6 +28,13 @@ layout(constant_id = 1) const bool PACKED = false;           // an aligned row w
 layout(constant_id = 2) const bool TWO_DIMENSIONAL = false;  // the elements of a row lie in two dimensions
 layout(constant_id = 3) const uint TURNS = 0u;               // batches of a lane, where all lanes have so many
 layout(constant_id = 4) const uint LEVELS = 9u;              // of the stack
+#ifdef ROW
+// Numbers that the linker knows, where other kernels have arguments.
+layout(constant_id = 5) const uint BLOCK = 1u;
+layout(constant_id = 6) const uint MEMBERS = 1u;
+layout(constant_id = 7) const uint OWN_SHARE = 1u;
+layout(constant_id = 8) const uint SPACING = 1u;  // invocations between members
+#endif
 const uint LANES = 8u;
 const uint CHUNK_LANES = 256u;
 
@@ -113,6 +121,7 @@ layout(buffer_reference, scalar) readonly buffer Elements { INPUT_STORAGE data[]
 #if !defined(TEXELS) && !defined(LINKED)
 layout(buffer_reference, scalar, buffer_reference_align = ALIGN) readonly buffer Packs { Pack data[]; };
 #endif
+#ifndef ROW
 layout(buffer_reference, scalar) writeonly buffer StoredStates { STORED data[]; };
 layout(buffer_reference, scalar) writeonly buffer Results { R_STORAGE data[]; };
 #ifdef CENTERED
@@ -144,8 +153,16 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     int layout_[192];     // of the rows: sizes, strides in a, strides in the result
 } arguments;
 
-#define PARAMETER_FLOAT(k) uintBitsToFloat(arguments.parameters[k].x)
-#define PARAMETER_DOUBLE(k) packDouble2x32(arguments.parameters[k])
+#define PARAMETERS arguments.parameters
+#define BLOCK arguments.block
+#define STRIDE_OF_A arguments.stride
+#else
+uvec2 PARAMETERS[2];
+const int STRIDE_OF_A = 1;
+#endif
+
+#define PARAMETER_FLOAT(k) uintBitsToFloat(PARAMETERS[k].x)
+#define PARAMETER_DOUBLE(k) packDouble2x32(PARAMETERS[k])
 #ifdef DOUBLE
 #define PARAMETER(k) PARAMETER_DOUBLE(k)
 #else
@@ -154,11 +171,14 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
 
 #define EACH [[unroll]] for (int k = 0; k < VECTOR; ++k)
 
+#ifndef ROW
 int layout_at(uint place) {
     return arguments.layout_[place];
 }
+#endif
 
 #ifdef LINKED
+#ifndef ROW
 uvec2 input_at(uint number) { return arguments.inputs[number]; }
 
 // Where an input that does not lie as a does has an element of a.
@@ -172,11 +192,14 @@ uint place_of(uint number, uint index) {
     }
     return uint(place);
 }
+#endif
 
 // To be linked: an element of a, and a pack. The compiler drops functions that nothing calls.
 void element(uint index, out A_COMPUTE value) {
+#ifndef ROW
     input_at(0u);
     place_of(0u, 0u);
+#endif
 }
 void pack(uint number, out A_COMPUTE values[VECTOR]) {}
 
@@ -187,6 +210,7 @@ A_COMPUTE load_at(int place) {
 }
 #endif
 
+#ifndef ROW
 // The offsets of a row in a and in the result.
 ivec2 row_offsets(uint row) {
     ivec2 offsets = ivec2(0);
@@ -201,6 +225,7 @@ ivec2 row_offsets(uint row) {
     }
     return offsets;
 }
+#endif
 
 // The state of the elements of both, the second of which is no longer. In `follow`, all elements of b come after those of a.
 #ifdef INDEXED
@@ -246,11 +271,13 @@ LEAF leaf_of(INPUT a, uint element) {
 
 // The offset of an element from the first of its row.
 int offset_of(uint place) {
+#ifndef ROW
     if (TWO_DIMENSIONAL) {
         uint outer = place / arguments.inner_size;
         return int(outer) * arguments.stride + int(place - outer * arguments.inner_size) * arguments.inner_stride;
     }
-    return int(place) * arguments.stride;
+#endif
+    return int(place) * STRIDE_OF_A;
 }
 
 INPUT load(uint element) {
@@ -288,13 +315,13 @@ STATE lane_state(uint first, uint end) {
     if (!TWO_DIMENSIONAL) {
         for (uint turn = 0u; TURNS > 0u ? turn < TURNS : element + uint(BATCH - 1) * STEP + uint(VECTOR) <= end; ++turn) {
             INPUT value[BATCH][VECTOR];
-            int offset = row_offset + int(chunk_start + element) * (PACKED ? 1 : arguments.stride);
+            int offset = row_offset + int(chunk_start + element) * (PACKED ? 1 : STRIDE_OF_A);
             [[unroll]] for (int j = 0; j < BATCH; ++j) {
                 if (PACKED) {
                     int place = offset / VECTOR + j * int(LANES);
                     LOAD_PACK(value[j], place)
                 } else {
-                    EACH value[j][k] = LOAD_AT(offset + (j * int(STEP) + k) * arguments.stride);
+                    EACH value[j][k] = LOAD_AT(offset + (j * int(STEP) + k) * STRIDE_OF_A);
                 }
             }
 #ifdef SHIFTED
@@ -349,7 +376,7 @@ STATE lane_state(uint first, uint end) {
 }
 
 // The first element of a lane in the chunk.
-uint first_of(uint lane) { return lane / LANES * arguments.block + lane % LANES * uint(VECTOR); }
+uint first_of(uint lane) { return lane / LANES * BLOCK + lane % LANES * uint(VECTOR); }
 
 // A strip is some neighbouring lanes that an invocation takes together where all of their elements are there. By columns it
 // has their loads under way together; of texels, those that it reads lie side by side, which a CPU fetches ahead.
@@ -365,8 +392,8 @@ uint first_of(uint lane) { return lane / LANES * arguments.block + lane % LANES 
 #define LOAD_LANE int place = offset / VECTOR + lane; LOAD_PACK(value[lane], place)
 #else
 #define STRIP 4
-#define STEPS (arguments.block / STEP)
-#define STRIDE arguments.stride
+#define STEPS (BLOCK / STEP)
+#define STRIDE STRIDE_OF_A
 #define LOAD_LANE EACH value[lane][k] = LOAD_AT(offset + (lane * VECTOR + k) * STRIDE);
 #endif
 
@@ -428,39 +455,15 @@ shared STATE exchange[gl_WorkGroupSize.x];
     [[unroll]] for (uint k = 0u; k < 8u; k += 2u * WIDTH) if (k + WIDTH < present) part[k] = combine(part[k], part[k + WIDTH]);
 #endif
 
-void main() {
-    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint units = gl_WorkGroupSize.x / arguments.members;
-    bool columns = (arguments.mode & COLUMNS) != 0u;
-    uint member = columns ? gl_LocalInvocationIndex / units : gl_LocalInvocationIndex % arguments.members;
-    uint unit = group * units + (columns ? gl_LocalInvocationIndex % units : gl_LocalInvocationIndex / arguments.members);
-    bool inside = unit < arguments.rows * arguments.chunks;
-    uint chunk = unit / arguments.rows;
-    uint row = unit - chunk * arguments.rows;
-
-    uint chunk_size = CHUNK_LANES / LANES * arguments.block;
-    chunk_start = chunk * chunk_size;
-    uint count = inside ? min(arguments.count - chunk_start, chunk_size) : 0u;
-    ivec2 offsets = row_offsets(row);
-    row_offset = offsets.x;
-    int result_offset = offsets.y;
-#ifdef CENTERED
-    center = C_LOAD(Centers(arguments.center).data[inside ? result_offset : 0]);
-#endif
-
-#ifdef SHARED
-    uint share = arguments.share;
-#else
-    const uint share = CHUNK_LANES;
-#endif
-
+// The state of so many elements of the chunk, for the first of its members, which lie `spacing` invocations apart.
+STATE chunk_state(uint count, uint member, uint members, uint share, uint spacing) {
     // Lanes are counted in binary: before lane n is added, `state` is the subtree of n's lowest digit, and the subtrees of
     // the others wait on the stack.
     STATE stack[LEVELS];
     STATE state;
     uint done = 0u;
     for (uint lane = member * share; done < share && first_of(lane) < count;) {
-        uint end = (lane / LANES + 1u) * arguments.block;
+        uint end = (lane / LANES + 1u) * BLOCK;
         uint width = 1u;
         STATE next;
 #ifdef PACKED_STRIPS
@@ -487,8 +490,7 @@ void main() {
 
 #ifdef SHARED
     // Three levels of the tree at a time.
-    uint spacing = columns ? units : 1u;
-    for (uint width = 1u; width < arguments.members; width *= 8u) {
+    for (uint width = 1u; width < members; width *= 8u) {
         exchange[gl_LocalInvocationIndex] = state;
         barrier();
         if (member % (8u * width) == 0u) {
@@ -497,7 +499,7 @@ void main() {
             uint present = 1u;
             [[unroll]] for (uint k = 1u; k < 8u; ++k) {
                 uint other = member + k * width;
-                if (other < arguments.members && first_of(other * share) < count) {
+                if (other < members && first_of(other * share) < count) {
                     part[k] = exchange[gl_LocalInvocationIndex + k * width * spacing];
                     present = k + 1u;
                 }
@@ -510,6 +512,73 @@ void main() {
         barrier();
     }
 #endif
+    return state;
+}
+
+#ifdef ROW
+
+// What the result holds of a row of so many elements, as it is read again, for each of the row's members.
+void row_value(uint count, uint member, uvec2 first_parameter, uvec2 second_parameter, out R_COMPUTE value) {
+    PARAMETERS[0] = first_parameter;
+    PARAMETERS[1] = second_parameter;
+    chunk_start = 0u;
+    row_offset = 0;
+#ifdef SHARED
+    STATE a = chunk_state(count, member, MEMBERS, OWN_SHARE, SPACING);
+    if (MEMBERS > 1u) {
+        exchange[gl_LocalInvocationIndex] = a;
+        barrier();
+        a = exchange[gl_LocalInvocationIndex - member * SPACING];
+        barrier();
+    }
+#else
+    STATE a = chunk_state(count, 0u, 1u, CHUNK_LANES, 1u);
+#endif
+#ifdef INDEXED
+#if R_BITS == 64
+    value = R_LOAD(int64_t(a.place));
+#else
+    value = R_LOAD(int(a.place));
+#endif
+#else
+    value = R_LOAD(R_STORE(FINISH));
+#endif
+}
+
+// The compiler drops functions that nothing calls.
+void main() {
+    R_COMPUTE value;
+    row_value(gl_NumWorkGroups.x, gl_LocalInvocationIndex, uvec2(0u), uvec2(0u), value);
+}
+
+#else
+
+void main() {
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    uint units = gl_WorkGroupSize.x / arguments.members;
+    bool columns = (arguments.mode & COLUMNS) != 0u;
+    uint member = columns ? gl_LocalInvocationIndex / units : gl_LocalInvocationIndex % arguments.members;
+    uint unit = group * units + (columns ? gl_LocalInvocationIndex % units : gl_LocalInvocationIndex / arguments.members);
+    bool inside = unit < arguments.rows * arguments.chunks;
+    uint chunk = unit / arguments.rows;
+    uint row = unit - chunk * arguments.rows;
+
+    uint chunk_size = CHUNK_LANES / LANES * arguments.block;
+    chunk_start = chunk * chunk_size;
+    uint count = inside ? min(arguments.count - chunk_start, chunk_size) : 0u;
+    ivec2 offsets = row_offsets(row);
+    row_offset = offsets.x;
+    int result_offset = offsets.y;
+#ifdef CENTERED
+    center = C_LOAD(Centers(arguments.center).data[inside ? result_offset : 0]);
+#endif
+
+#ifdef SHARED
+    uint share = arguments.share;
+#else
+    const uint share = CHUNK_LANES;
+#endif
+    STATE state = chunk_state(count, member, arguments.members, share, columns ? units : 1u);
 
     if (inside && member == 0u) {
 #ifdef INDEXED
@@ -533,3 +602,5 @@ void main() {
         }
     }
 }
+
+#endif

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..core import dtypes
 from ..core.array import is_supported
-from ..kernels import faults, fused, launch, reductions
+from ..kernels import faults, fused, launch, reductions, row_program
 from ..kernels.product import cooperative, strategies
 from ..kernels.rows import ROWS, cast_operation
 from ..nn import (
@@ -77,7 +77,8 @@ def scan_variants(device: Any) -> Iterator[Variant]:
 
 
 FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
-    elementwise_variants, fused.variants, reductions.variants, scan_variants, strategies.variants, indexing.variants,
+    elementwise_variants, fused.variants, row_program.variants, reductions.variants,
+    scan_variants, strategies.variants, indexing.variants,
     searching.variants, sorting.variants, random.variants, closeness.variants, faults.variants,
     quantile.variants, histogram.variants, mathematics.variants, transform.variants,
     batch_norm.variants, columns.variants, convolution_direct.variants, normalization.variants, pointwise.variants,

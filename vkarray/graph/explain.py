@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .fuse import Kernel, Reduced
+from .fuse import Kernel, OfRows, Reduced
 from .program import Program
 
 
@@ -44,6 +44,13 @@ def _of_program(number: int, program: Program) -> list[str]:
         if isinstance(one, Kernel):
             shape = one.results[0]._shape
             lines.append(f"   one kernel over {shape}, {len(one.inputs)} inputs, {len(one.results)} results:")
+            lines += [f"      {node.label:32} {node.line}" for node in one.nodes]
+        elif isinstance(one, OfRows):
+            rows = one.program
+            lines.append(
+                f"   one kernel over {rows.shape} by rows along {rows.axes}, {len(rows.inputs)} inputs, "
+                f"{len(rows.results)} results:"
+            )
             lines += [f"      {node.label:32} {node.line}" for node in one.nodes]
         elif isinstance(one, Reduced):
             lines.append(

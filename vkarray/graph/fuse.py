@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 from ..core import dtypes, layout
 from ..core.array import VkArray, array_in
 from ..core.dtypes import DType
-from ..kernels import fused
+from ..kernels import fused, row_program
 from ..kernels.fused import As, Expression, Index, Step
 from ..kernels.launch import Operation
+from ..kernels.reductions import Reduce
 from ..kernels.scalars import Scalar
-from . import views
-from .regions import Dependencies, Region, number_key, regions, types_read
+from . import rows, views
+from .regions import Dependencies, Geometry, Region, in_order, number_key, regions, types_read
 from .regions import cost as cost_of
 from .simplify import living, without_repetitions
 from .trace import Memory, Node, Value, is_whole
@@ -43,10 +44,20 @@ class Reduced(NamedTuple):
     nodes: tuple[Node, ...]
 
 
+class OfRows(NamedTuple):
+    """One kernel for several nodes that reduce rows or work on the same ones."""
+
+    program: row_program.Rows
+    nodes: tuple[Node, ...]
+
+
+Work = Kernel | Reduced | OfRows | Node
+
+
 class Fused(NamedTuple):
     """What a program does, in order: kernels, and nodes that stay as they are; and what was left out on the way."""
 
-    work: list[Kernel | Reduced | Node]
+    work: list[Work]
     traced: int
     dead: int
     repeated: int
@@ -59,9 +70,11 @@ def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
     alive = living(traced, returned)
     nodes = living(without_repetitions(alive, returned), returned)
     known = Dependencies(nodes, returned)
-    order = regions(nodes, known)
+    of = regions(nodes, known)
+    rows.join(of, known)
+    order = in_order(of, known)
     builder = _Builder(nodes, known, order, returned)
-    work: list[Kernel | Reduced | Node] = []
+    work: list[Work] = []
     for region in reversed(order):
         made = builder.work(region)
         if made is not None:
@@ -90,7 +103,7 @@ class _Builder:
             own = None if node.prologue is None else node.prologue.array._buffer
             if node.result is None:
                 self.stored.update(id(memory) for memory in node.reads if memory is not own)
-                if own is not None and not self._is_spared(own, number):
+                if own is not None and not self._is_spared(own, number) and not self._is_inside(own, number):
                     self.stored.add(id(own))
 
     def _is_spared(self, memory: Memory, number: int) -> bool:
@@ -99,19 +112,25 @@ class _Builder:
         cost = None if producer is None else self.again(producer)
         return cost is not None and (cost <= AGAIN or self.known.readers.get(id(memory)) == [number])
 
-    def work(self, region: Region) -> Kernel | Reduced | Node | None:
+    def _is_inside(self, memory: Memory, number: int) -> bool:
+        """Whether what a dispatch reads is computed by the row program that it belongs to."""
+        producer = self.producer(number, memory)
+        return producer is not None and self.regions[producer] is self.regions[number]
+
+    def work(self, region: Region) -> Work | None:
         """The work of a region; None where nobody needs its results in memory."""
         last = {id(self.nodes[number].writes[0]): number for number in region.nodes if self.nodes[number].writes}
         wanted = [number for number in region.nodes if last.get(id(self.nodes[number].writes[0])) == number]
         first = self.nodes[region.nodes[0]]
-        if first.result is None:
+        if first.result is None and region.rows is None:
             return self._reduced(region.nodes[0]) or first
         wanted = [number for number in wanted if self._is_stored(self.nodes[number].writes[0])]
         if not wanted:
             self.inlined += len(region.nodes)
             return None
-        expression = _Expression(self, region)
-        made = expression.made(wanted)
+        if region.rows is not None:
+            return _RowExpression(self, region, region.rows).program(wanted)
+        made = _Expression(self, region).made(wanted)
         if len(made.expression.steps) <= 1 and len(made.nodes) == 1 and made.nodes[0] is first:
             return first  # by the kernel that eager calls use
         return made
@@ -206,27 +225,30 @@ class _Expression:
             self._as(value, array._dtype, kind)  # type: ignore[union-attr]
             for value, array, kind in zip(found, arrays, kinds, strict=True)
         ]
+        expression = self._expression(found, kinds)
+        nodes = tuple(self.builder.nodes[number] for number in self.nodes)
+        return Kernel(expression, tuple(one for one, _ in self.inputs.values()), tuple(arrays), nodes)  # type: ignore[arg-type]
+
+    def _expression(self, results: Sequence[Any], kinds: Sequence[DType]) -> Expression:
+        """The expression with some values as its results."""
         places = {key: place for place, key in enumerate(self.inputs)}
-        numbers = [*places.values()]
 
         def number_of(value: Any) -> int:
-            return len(numbers) + value if type(value) is int else places[value]
+            return len(places) + value if type(value) is int else places[value]
 
         steps = tuple(
             Step(operation, tuple(map(number_of, operands)), None if index is None else number_of(index))
             for operation, operands, index in self.operations
         )
-        results = tuple((number_of(value), kind) for value, kind in zip(found, kinds, strict=True))
-        expression = Expression(tuple(dtype for _, dtype in self.inputs.values()), steps, results)
-        nodes = tuple(self.builder.nodes[number] for number in self.nodes)
-        return Kernel(expression, tuple(one for one, _ in self.inputs.values()), tuple(arrays), nodes)  # type: ignore[arg-type]
+        found = tuple((number_of(value), kind) for value, kind in zip(results, kinds, strict=True))
+        return Expression(tuple(dtype for _, dtype in self.inputs.values()), steps, found)
 
     def _needed(self, wanted: Sequence[int]) -> list[int]:
         """The nodes of the region whose results those of some nodes are made of, in order."""
         found, left = set(wanted), list(wanted)
         while left:
             number = left.pop()
-            for operand in self.builder.nodes[number].inputs:
+            for operand in self.builder.nodes[number].operands:
                 if type(operand) is VkArray:
                     producer = self.builder.producer(number, operand._buffer)
                     if producer is not None and self._is_inside(producer, number) and producer not in found:
@@ -264,7 +286,7 @@ class _Expression:
         self.values[key] = made
         return made
 
-    def _step(self, operation: Operation | As, operands: tuple[Any, ...], index: Any = None) -> int:
+    def _step(self, operation: Operation | As | Reduce, operands: tuple[Any, ...], index: Any = None) -> int:
         """The value of a step, which is made once."""
         key = operation, *operands, index
         made = self.values.get(key)
@@ -313,3 +335,56 @@ class _Expression:
     def _input(self, key: Any, one: VkArray | Scalar | Index, dtype: DType) -> Any:
         self.inputs.setdefault(key, (one, dtype))
         return key
+
+
+class _RowExpression(_Expression):
+    """The expression of a row program in the making."""
+
+    def __init__(self, builder: _Builder, region: Region, geometry: Geometry) -> None:
+        self.geometry = geometry
+        self.parameters: list[tuple[Any, Any]] = []
+        super().__init__(builder, region)
+        self.shape = geometry.shape
+        self.identity = views.identity(self.shape)
+
+    def program(self, wanted: Sequence[int]) -> OfRows:
+        """The program that stores the results of some nodes."""
+        nodes = self.builder.nodes
+        arrays: list[Any] = [nodes[number].made for number in wanted]
+        for number in self._needed(wanted):  # in this order no node waits for many others
+            self._home(number)
+        found = [self._home(number) for number in wanted]
+        expression = self._expression(found, [one._dtype for one in arrays])
+        inputs = tuple(one for one, _ in self.inputs.values())
+        made = row_program.Rows(expression, inputs, tuple(arrays), *self.geometry, tuple(self.parameters))
+        return OfRows(made, tuple(nodes[number] for number in sorted(self.nodes)))
+
+    def _home(self, number: int) -> Any:
+        """The value of a node's result, for its row or each element of it."""
+        node = self.builder.nodes[number]
+        if node.rows is not None:
+            return self._reduced(number)
+        assert node.result is not None
+        return self._node(number, rows.mapping(self.geometry, node.result._shape))
+
+    def _reduced(self, number: int) -> Any:
+        """The value of a reduction."""
+        key = "reduced", number
+        if key not in self.values:
+            node = self.builder.nodes[number]
+            made = node.rows
+            assert made is not None
+            self.nodes[number] = None
+            operation = Reduce(made.row, made.types, len(self.parameters))
+            self.parameters.append(made.parameters)
+            x = self._operand(number, made.x, operation.source, self.shape, self.identity)
+            self.values[key] = self._as(self._step(operation, (x,)), operation.result, made.types[2])
+        return self.values[key]
+
+    def _operand(
+        self, number: int, operand: VkArray | Scalar, dtype: DType, shape: layout.Shape, mapping: views.Mapping
+    ) -> Any:  # fmt: skip
+        producer = self.builder.producer(number, operand._buffer) if isinstance(operand, VkArray) else None
+        if isinstance(operand, VkArray) and producer is not None and self._is_inside(producer, number):
+            return self._as(self._home(producer), operand._dtype, dtype)
+        return super()._operand(number, operand, dtype, shape, mapping)

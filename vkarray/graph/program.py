@@ -16,7 +16,7 @@ from ..kernels.dispatch import pointer
 from ..kernels.plan import Plan
 from ..kernels.planned import run_checked
 from ..kernels.signature import Look, look_of
-from .fuse import Fused, Kernel, Reduced, fuse
+from .fuse import Fused, Kernel, OfRows, Reduced, Work, fuse
 from .recorded import Recorded
 from .simplify import renamed
 from .trace import Lowering, Node, Trace, Value
@@ -170,7 +170,7 @@ def with_constants(trace: Trace, results: Sequence[VkArray]) -> list[Node]:
     return [*copies, *nodes]
 
 
-def lower(work: Sequence[Kernel | Reduced | Node]) -> Lowering:
+def lower(work: Sequence[Work]) -> Lowering:
     """The dispatches of some work."""
     lowered, thread = Lowering(), threading.get_ident()
     try:
@@ -178,6 +178,8 @@ def lower(work: Sequence[Kernel | Reduced | Node]) -> Lowering:
         for one in work:
             if isinstance(one, Kernel):
                 fused.Evaluation(one.expression, one.inputs, one.results, one.results[0]._device).run()
+            elif isinstance(one, OfRows):
+                one.program.run()
             elif isinstance(one, Reduced):
                 one.node.prologue.send(one.node.dispatch, one.expression, one.inputs, one.shape)  # type: ignore[union-attr, arg-type]
             elif one.operation is not None:

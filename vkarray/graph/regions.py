@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
+from ..core import layout
 from ..core.array import VkArray
 from ..core.dtypes import DType
 from ..core.tokens import Token
@@ -27,24 +28,35 @@ class Read(NamedTuple):
     writer: int
 
 
+class Geometry(NamedTuple):
+    """Rows of an array: its shape, and the axes of a row."""
+
+    shape: layout.Shape
+    axes: tuple[int, ...]
+
+
 class Region:
     """Nodes that one kernel computes, or one that is none of these: which, and by bits what must come before and after."""
 
-    __slots__ = ("after", "before", "cost", "members", "nodes", "numbers", "reads", "shape")
+    __slots__ = ("after", "before", "cost", "members", "nodes", "numbers", "reads", "rows", "shape")
 
     def __init__(self, number: int, node: Node, known: Dependencies) -> None:
         self.nodes = [number]
         self.members = 1 << number
         self.before = self.after = 0
         self.shape = None if node.result is None else node.result._shape
+        self.rows: Geometry | None = None  # those that its nodes work on, where it is a row program
         self.cost = 0 if node.operation is None else cost(node.operation)
         self.numbers: set[tuple[object, ...]] = set()
         self.reads: set[Read] = set()
-        if node.operation is None:
-            return
-        if node.operation.indexed:
-            self.reads.add(Read((number,), len(known.nodes)))
-        for operand, dtype in zip(node.inputs, types_read(node), strict=True):
+        given: list[tuple[VkArray | Scalar, DType]] = []
+        if node.operation is not None:
+            given = list(zip(node.inputs, types_read(node), strict=True))
+            if node.operation.indexed:
+                self.reads.add(Read((number,), len(known.nodes)))
+        elif node.rows is not None:
+            given = [(node.rows.x, node.rows.source)]
+        for operand, dtype in given:
             if type(operand) is Scalar:
                 self.numbers.add(number_key(operand, dtype))
             elif type(operand) is VkArray:
@@ -85,9 +97,9 @@ class Dependencies:
     def _read_by(self, node: Node) -> int:
         """Who reads a node's result from memory or elsewhere, by bits; one bit beyond all nodes for who is none of them."""
         beyond = 1 << len(self.nodes)
-        if node.result is None:
+        if node.made is None:
             return beyond
-        memory = node.result._buffer
+        memory = node.made._buffer
         readers = sum(1 << reader for reader in self.readers.get(id(memory), ()))
         if type(memory) is not Value or memory.given or id(memory) in self.returned:
             return readers | beyond
@@ -112,7 +124,7 @@ class Dependencies:
 
 
 def regions(nodes: Sequence[Node], known: Dependencies) -> list[Region]:
-    """All nodes in regions, in an order in which they can run."""
+    """The region of each node."""
     made = [Region(number, node, known) for number, node in enumerate(nodes)]
     of = list(made)
     for number, region in enumerate(made):
@@ -136,7 +148,7 @@ def regions(nodes: Sequence[Node], known: Dependencies) -> list[Region]:
             for neighbour in latest.get(memory, ())[-2:]:
                 _join(of[neighbour], of[number], of, known)
             latest.setdefault(memory, []).append(number)
-    return _in_order(list(dict.fromkeys(of)), of, known)
+    return of
 
 
 def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> None:
@@ -151,8 +163,14 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
             for first in bits(known.direct[second] & before.members):
                 if not known.pass_values(first, second):
                     return
-    if not _is_small(one, other, known):
+    if not is_small(one, other, known):
         return
+    merge(one, other, of)
+
+
+def merge(one: Region, other: Region, of: list[Region]) -> None:
+    """Make one region of two."""
+    members = one.members | other.members
     one.cost += other.cost
     one.numbers |= other.numbers
     one.reads = {read for read in one.reads | other.reads if not members >> read.writer & 1}
@@ -161,8 +179,7 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
     one.after = (one.after | other.after) & ~members
     for number in other.nodes:
         of[number] = one
-    every = list(dict.fromkeys(of))
-    for region in every:
+    for region in dict.fromkeys(of):
         if region is not one:
             if region.members & one.before:
                 region.after |= one.after | members
@@ -170,11 +187,11 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
                 region.before |= one.before | members
 
 
-def _is_small(one: Region, other: Region, known: Dependencies) -> bool:
-    """Whether a kernel of both has no more operands and operations than kernels may have."""
+def is_small(one: Region, other: Region, known: Dependencies, passes: int = 1) -> bool:
+    """Whether a kernel of both has no more operands and operations than kernels may have that compute these so many times."""
     members = one.members | other.members
     return (
-        one.cost + other.cost <= MOST
+        passes * (one.cost + other.cost) <= MOST
         and len(one.numbers | other.numbers) <= fused.NUMBERS
         and sum(not members >> read.writer & 1 for read in one.reads | other.reads) <= fused.INPUTS
         and sum(bool(known.read_by[number] & ~members) for number in one.nodes + other.nodes) <= fused.RESULTS
@@ -200,8 +217,9 @@ def types_read(node: Node) -> tuple[DType, ...]:
     return tuple(one._dtype for one in node.inputs) if fused.is_copy(operation) else operation.inputs
 
 
-def _in_order(found: list[Region], of: list[Region], known: Dependencies) -> list[Region]:
+def in_order(of: Sequence[Region], known: Dependencies) -> list[Region]:
     """Regions in an order that keeps to their dependencies, and else to that of the trace."""
+    found = list(dict.fromkeys(of))
     waits: dict[Region, int] = dict.fromkeys(found, 0)
     then: dict[Region, set[Region]] = {region: set() for region in found}
     for region in found:

@@ -81,7 +81,12 @@ def renamed(node: Node, other: Callable[[Memory], Memory]) -> Node:
     prologue = node.prologue
     if prologue is not None:
         prologue = prologue._replace(array=moved(prologue.array, other))
-    return node._replace(reads=reads, writes=writes, inputs=inputs, result=result, dispatch=dispatch, prologue=prologue)
+    rows = node.rows
+    if rows is not None:
+        rows = rows._replace(x=moved(rows.x, other), result=moved(rows.result, other))
+    return node._replace(
+        reads=reads, writes=writes, inputs=inputs, result=result, dispatch=dispatch, prologue=prologue, rows=rows
+    )
 
 
 def moved(array: VkArray, other: Callable[[Memory], Memory]) -> VkArray:

@@ -21,6 +21,7 @@ from ..errors import TraceError
 from ..kernels.dispatch import Dispatch
 from ..kernels.launch import Operation
 from ..kernels.prologue import Prologue
+from ..kernels.reductions import RowReduction
 from ..kernels.scalars import Scalar
 from ..kernels.signature import ALIGNMENT
 
@@ -71,6 +72,17 @@ class Node(NamedTuple):
     result: VkArray | None = None
     origin: int = 0
     prologue: Prologue | None = None
+    rows: RowReduction | None = None
+
+    @property
+    def made(self) -> VkArray | None:
+        """The array that it makes, where that is known."""
+        return self.result if self.rows is None else self.rows.result
+
+    @property
+    def operands(self) -> tuple[VkArray | Scalar, ...]:
+        """What it reads, where that is known."""
+        return self.inputs if self.rows is None else (self.rows.x,)
 
     @property
     def label(self) -> str:
@@ -160,9 +172,9 @@ class Trace(Watch):
         """Take a dispatch."""
         self.nodes.append(Node(tuple(dispatch.reads), tuple(dispatch.writes), self.line or users_line(), dispatch))
 
-    def may_compute(self, prologue: Prologue) -> None:
-        """Note what the last dispatch reads that may be computed there."""
-        self.nodes[-1] = self.nodes[-1]._replace(prologue=prologue)
+    def may_compute(self, prologue: Prologue, rows: RowReduction | None) -> None:
+        """Note what the last dispatch reads that may be computed there, and which rows it reduces if it does."""
+        self.nodes[-1] = self.nodes[-1]._replace(prologue=prologue, rows=rows)
 
     def refuse(self, reason: str) -> None:
         """Say that what is asked for cannot be traced. Raises TraceError."""

@@ -134,7 +134,7 @@ def variants(device: Device) -> Iterator[Variant]:
             yield access_variant(dtype, vector, device)
 
 
-class _Linked:
+class Linked:
     """A kernel's code in the making."""
 
     def __init__(
@@ -187,27 +187,31 @@ class _Linked:
 
     def _values(self, body: link.Body, index: int, values: list[int]) -> list[int]:
         """The values of all steps for an element, after those of the inputs: a variable each."""
-        for number, (operation, operands, place) in enumerate(self.expression.steps, len(values)):
-            if isinstance(operation, As):
-                values.append(self._reinterpreted(body, operation, values[operands[0]]))
-                continue
-            function = self.operation(operation)
-            given = [
-                body.load(self.linker.pointed(kind), values[operand])
-                for kind, operand in zip(function.parameters[1:-1], operands, strict=True)
-            ]
-            if self.device.limits.is_cpu and _makes_zeros(operation):
-                given = [self._hidden(body, self.linker.pointed(function.parameters[1]), operation.inputs[0], given[0])]
-            made = body.variable(function.parameters[-1])
-            at = index if place is None else body.load(self.unsigned, values[place])
-            body.call(function, (at, *given), (made,))
-            if operation.result in _NARROW and number in self.used:
-                kept = self.access(operation.result, "kept")
-                value = body.load(self.linker.pointed(kept.parameters[0]), made)
-                made = body.variable(kept.parameters[1])
-                body.call(kept, (value,), (made,))
-            values.append(made)
+        for number, step in enumerate(self.expression.steps, len(values)):
+            values.append(self._value(body, index, number, step, values))
         return values
+
+    def _value(self, body: link.Body, index: int, number: int, step: Step, values: Any) -> int:
+        """A variable with the value of a step that has a number, of values by their numbers."""
+        operation, operands, place = step
+        if isinstance(operation, As):
+            return self._reinterpreted(body, operation, values[operands[0]])
+        function = self.operation(operation)
+        given = [
+            body.load(self.linker.pointed(kind), values[operand])
+            for kind, operand in zip(function.parameters[1:-1], operands, strict=True)
+        ]
+        if self.device.limits.is_cpu and _makes_zeros(operation):
+            given = [self._hidden(body, self.linker.pointed(function.parameters[1]), operation.inputs[0], given[0])]
+        made = body.variable(function.parameters[-1])
+        at = index if place is None else body.load(self.unsigned, values[place])
+        body.call(function, (at, *given), (made,))
+        if operation.result in _NARROW and number in self.used:
+            kept = self.access(operation.result, "kept")
+            value = body.load(self.linker.pointed(kept.parameters[0]), made)
+            made = body.variable(kept.parameters[1])
+            body.call(kept, (value,), (made,))
+        return made
 
     def _hidden(self, body: link.Body, kind: int, dtype: DType, value: int) -> int:
         """The same number, of which the compiler does not know that it always is what it may be, such as that of x - x."""
@@ -415,7 +419,7 @@ def code(
     expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, strip: Strip = _ALONE
 ) -> bytes:
     """The SPIR-V of a kernel."""
-    return _Linked(expression, inputs, shell_variant(flat), vector, device).stored(flat, strip)
+    return Linked(expression, inputs, shell_variant(flat), vector, device).stored(flat, strip)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -423,7 +427,7 @@ def code_around(
     expression: Expression, inputs: tuple[Input, ...], shell: Variant, vector: int, device: Device
 ) -> bytes:
     """The SPIR-V of another kernel, whose input the only result of the expression is: it asks for its elements and packs."""
-    return _Linked(expression, inputs, shell, vector, device).returned()
+    return Linked(expression, inputs, shell, vector, device).returned()
 
 
 @functools.lru_cache(maxsize=4096)

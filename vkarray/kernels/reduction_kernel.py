@@ -41,7 +41,7 @@ class _Row(Reduction):
 
     def variant(
         self, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool,
-        linked: bool = False,
+        linked: str = "",
     ) -> Variant:  # fmt: skip
         """The shader for (input, state, result) types."""
         return super().variant(device, types, states, shared, texels, linked)._replace(text=self.text, label=self.name)

@@ -96,12 +96,12 @@ class Reduction:
 
     def variant(
         self, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool,
-        linked: bool = False,
+        linked: str = "",
     ) -> Variant:  # fmt: skip
         """The shader for (input, state, result) types.
 
         `states`: the input is what an earlier dispatch wrote; `shared`: invocations meet in shared memory; `texels`: the
-        input, which is bound, is read so; `linked`: its elements are computed by what is linked.
+        input, which is bound, is read so; `linked`: its "elements" are computed by what is linked, or it is a function for a "row".
         """
         source, state, result = types
         if states:
@@ -132,7 +132,8 @@ class Reduction:
         ]
         flags = {
             "STATES": states, "SHARED": shared, "TEXELS": texels, "INDEXED": self.indexed,
-            "CENTERED": self.centered and not states, "LINKED": linked,
+            "CENTERED": self.centered and not states, "LINKED": bool(linked),
+            "ROW": linked == "row",
         }  # fmt: skip
         defines += [(name, "1") for name, wanted in flags.items() if wanted]
         if self.indexed:
@@ -148,7 +149,7 @@ class Reduction:
         defines.append(("LIBRARY", launch.library_path(library, state)))
         what = "states of " if states else ""
         way = "shared" if shared else "texels" if texels else "serial"
-        way += ", linked" * linked
+        way += f", linked {linked}" * bool(linked)
         return Variant("reduce", tuple(defines), f"{self.name} {what}{source} ({way})")
 
     def read_as(self, source: DType, state: DType) -> DType:
@@ -196,7 +197,8 @@ class Reduction:
         if self.has_words(device, types[0]):
             yield self.variant(device, types, False, False, True)
         if not self.centered:
-            yield from (self.variant(device, types, False, shared, False, True) for shared in (False, True))
+            for shared, linked in itertools.product((False, True), ("elements", "row")):
+                yield self.variant(device, types, False, shared, False, linked)
 
     def accepts(self, dtype: DType) -> bool:
         """Whether the row takes arrays of `dtype`."""
@@ -246,10 +248,80 @@ class Reduction:
         return result
 
 
+class Reduce(NamedTuple):
+    """A reduction of a row of one chunk, as a step of a row program: what is read as one type becomes another one."""
+
+    row: Reduction
+    types: tuple[DType, DType, DType]
+    number: int  # among the reductions of the program
+
+    @property
+    def label(self) -> str:
+        """What it does, for people."""
+        return self.row.name
+
+    @property
+    def source(self) -> DType:
+        """The type that it reads."""
+        return self.row.read_as(self.types[0], self.types[1])
+
+    @property
+    def result(self) -> DType:
+        """The type that it makes."""
+        _, state, result = self.types
+        return KEYS[result][0] if self.row.order is not None and state is dtypes.uint32 and result in KEYS else result
+
+    @property
+    def vector(self) -> int:
+        """Elements of a lane side by side."""
+        return min(8, 16 // self.types[0].itemsize)
+
+    def variant(self, device: Device, shared: bool) -> Variant:
+        """The shader that has it as a function."""
+        return _variant(self.row, device, self.types, False, shared, False, "row")
+
+    def _block(self, length: int) -> int:
+        most = _SHIFTED_STEPS if self.row.shift is not None else _STEPS
+        return _LANES * self.vector * _steps(length, self.vector, most)
+
+    def lanes(self, length: int) -> int:
+        """Lanes that a row has: the leaves of its tree, in packs."""
+        return _LANES << (-(-length // self._block(length)) - 1).bit_length()
+
+    def constants(self, length: int, members: int, workgroup: int, columns: bool, shared: bool) -> dict[int, int]:
+        """The constants of the shader for rows of a length, and so many invocations of a row."""
+        block = self._block(length)
+        share = max(1, self.lanes(length) // members) if shared else _CHUNK_LANES
+        turns = 0 if shared or length % block else block // (_LANES * self.vector) // _BATCH
+        spacing = workgroup // members if columns else 1
+        constants = (1, 0, turns, _levels(share), block, members, share, spacing)
+        return dict(enumerate(constants, 1))
+
+
+class RowReduction(NamedTuple):
+    """A dispatch that reduces rows of one chunk: along which axes of which array, and into which one."""
+
+    row: Reduction
+    types: tuple[DType, DType, DType]
+    x: VkArray
+    axes: tuple[int, ...]  # in their order
+    result: VkArray
+    parameters: tuple[Any, Any]
+
+    @property
+    def source(self) -> DType:
+        """The type that it reads."""
+        return self.row.read_as(self.types[0], self.types[1])
+
+
+def _levels(share: int) -> int:
+    return next(levels for levels in _LEVELS if share < 1 << levels)
+
+
 @functools.cache
 def _variant(
     row: Reduction, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool,
-    linked: bool = False,
+    linked: str = "",
 ) -> Variant:  # fmt: skip
     return row.variant(device, types, states, shared, texels, linked)
 
@@ -285,6 +357,8 @@ class _Run:
         self.sizes, (self.steps,) = layout.collapse(sizes, [steps])
         self.x, self.place = x, pointer(x)
         self.length = math.prod(self.sizes)
+        order = axes if row.indexed else sorted(axes, key=lambda axis: -abs(x._strides[axis]))
+        self.axes = tuple(axis for axis in order if x._shape[axis] > 1)  # as elements of a row follow one another
         if not self._within_reach():
             self._make_contiguous(kept, axes)
 
@@ -301,6 +375,7 @@ class _Run:
 
     def _make_contiguous(self, kept: Sequence[int], axes: Sequence[int]) -> None:
         self.x = launch.copy(self.x._permuted((*kept, *axes)))
+        self.axes = tuple(range(len(kept), self.x.ndim))
         self.place = pointer(self.x)
         self.sizes, self.steps = (self.length,), (1,)
         self.shape, (self.strides, self.result_strides) = layout.collapse(
@@ -363,8 +438,7 @@ class _Run:
         last = target is self.result
         mode = columns * _COLUMNS | last * _LAST
         turns = 0 if shared or not packed or self.length % block else steps // _BATCH
-        levels = next(levels for levels in _LEVELS if share < 1 << levels)
-        constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, turns), (4, levels))
+        constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, turns), (4, _levels(share)))
         target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
         words = packed and not shared and not states and row.has_words(device, self.types[0])
         for first_row, part, taken, (offset, place), first, count in self._slices(chunk):
@@ -392,10 +466,14 @@ class _Run:
             )  # fmt: skip
             trace = tracer()
             if trace is not None and not states and not row.centered and count == chunks and part_rows == rows:
-                linked = _variant(row, device, self.types, False, shared, False, True)
+                linked = _variant(row, device, self.types, False, shared, False, "elements")
                 read = row.read_as(self.types[0], self.types[1])
                 every = ((0, launch.invocations_of_group(device.limits, size)), *constants)
-                trace.may_compute(Prologue(self.x, read, linked, vector, every))
+                reduced = None
+                if last and list(self.axes) == sorted(self.axes):
+                    parameters: Any = fields["parameters"]
+                    reduced = RowReduction(row, self.types, self.x, self.axes, self.result, parameters)
+                trace.may_compute(Prologue(self.x, read, linked, vector, every), reduced)
 
 
 def checked(name: str, x: Any, axis: int | Sequence[int] | None) -> tuple[int, ...]:

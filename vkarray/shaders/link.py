@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..errors import ShaderError
@@ -23,7 +23,10 @@ _NAME, _MEMBER_NAME, _IMPORT, _ENTRY_POINT, _CAPABILITY = 5, 6, 11, 15, 17
 _UNSIGNED, _POINTER, _FORWARD_POINTER, _CONSTANT = 21, 32, 39, 43
 _FUNCTION, _PARAMETER, _END, _CALL, _VARIABLE, _LOAD, _STORE, _ACCESS = 54, 55, 56, 57, 59, 61, 62, 65
 _SPECIAL, _EXTRACT, _DECORATE, _MEMBER_DECORATE, _LABEL, _SWITCH, _RETURN = 52, 81, 71, 72, 248, 251, 253
-_IN_FUNCTION, _IN_MEMORY = 7, 5349  # the storage classes of a function's variables, and of what addresses point to
+# The storage classes of a function's variables, of those of an invocation and of a workgroup, and of what addresses point to.
+_IN_FUNCTION, _OF_INVOCATION, _OF_WORKGROUP, _IN_MEMORY = 7, 6, 4, 5349
+_SPECIALIZED = (48, 49, 50)  # true, false and numbers, until they are specialized
+_SPECIALIZATION = 1  # the decoration that numbers such a constant
 
 # Opcodes without a result, and types, whose result comes first. All others have a type and then a result.
 _NO_RESULT = frozenset(
@@ -148,6 +151,100 @@ class Called(NamedTuple):
     parameters: Words
 
 
+class Part:
+    """Functions of another module, which a linked module takes once for this part: with bodies and constants of its own."""
+
+    def __init__(self, linker: Linker, source: _Source, constants: Mapping[int, int]) -> None:
+        """`constants` are the values of specialization constants by their number."""
+        self.linker, self.source, self.constants = linker, source, constants
+        self.moved: dict[int, int] = {}  # what identifiers of the module are in the linked one
+
+    def function(self, called: str) -> Called:
+        """A function that is called so there. Raises ShaderError where there is none of that name."""
+        number = self._number(called)
+        for one in self.source.head:
+            if one.opcode == _CAPABILITY and one.words[1] not in self.linker.capabilities:
+                self.linker.capabilities.add(one.words[1])
+                self.linker.added_capabilities.append(one.words[1])
+        self._take(number)
+        return self.linker._signature(self.source, number, self.moved)
+
+    def body(self, called: str) -> Body:
+        """The body of an empty function, to be written before a function that calls it is taken."""
+        function = self.source.functions[self._number(called)]
+        head = [one for one in function.instructions if one.opcode in (_FUNCTION, _PARAMETER)]
+        own = {one.words[2] for one in head}
+        for one in head:
+            for place in one.identifiers:
+                if one.words[place] not in own:
+                    self._take(one.words[place])
+            self.moved[one.words[2]] = self.linker.new()
+        return Body(self.linker, called, [self.linker._mapped(one, self.moved) for one in head])
+
+    def _number(self, called: str) -> int:
+        if called not in self.source.called:
+            raise ShaderError(
+                f"{self.linker.name}: the shader {self.source.name} has no function {called}; reinstall vkarray."
+            )
+        return self.source.called[called]
+
+    def _take(self, number: int) -> int:
+        """What an identifier of the module is here: with all that it needs, it is brought where it is not there yet."""
+        moved, linker = self.moved, self.linker
+        if number in moved:
+            return moved[number]
+        function = self.source.functions.get(number)
+        if function is None:
+            return self._take_global(number)
+        for needed in function.needs:
+            if needed != number:
+                self._take(needed)
+        for one in function.instructions:
+            if one.result:
+                moved[one.words[one.result]] = linker.new()
+        for one in function.instructions:
+            linker.functions.append(linker._mapped(one, moved))
+            if one.result:
+                self._decorate(one.words[one.result])
+        return moved[number]
+
+    def _take_global(self, number: int) -> int:
+        one, linker, moved = self.source.globals[number], self.linker, self.moved
+        specialized = self._specialized(number) if one.opcode in _SPECIALIZED else None
+        for place in one.identifiers:
+            if place != one.result:
+                self._take(one.words[place])
+        if specialized is not None:
+            moved[number] = linker.constant(moved[one.words[1]], one.opcode, self.constants[specialized])
+            return moved[number]
+        key = linker._key(self.source, one, moved)
+        if one.opcode == _VARIABLE and one.words[3] in (_OF_INVOCATION, _OF_WORKGROUP):
+            key = self.source, number
+        found = linker.known.get(key)
+        if found is None:
+            found = linker.known[key] = linker.new()
+            moved[number] = found
+            linker.globals.append(linker._mapped(one, moved))
+            self._decorate(number)
+            if one.opcode == _VARIABLE:
+                linker.interface.append(found)
+            if number in self.source.forward:
+                linker.forward.append(found)
+        moved[number] = found
+        return found
+
+    def _specialized(self, number: int) -> int | None:
+        """The number of a specialization constant that has a value here."""
+        for told in self.source.decorations.get(number, ()):
+            if told.words[2] == _SPECIALIZATION and told.words[3] in self.constants:
+                return told.words[3]
+        return None
+
+    def _decorate(self, number: int) -> None:
+        for told in self.source.decorations.get(number, ()):
+            self.linker.decorations.append((told.words[0], self.moved[number], *told.words[2:]))
+
+
 class Linker:
     """A module whose empty functions get bodies."""
 
@@ -162,7 +259,7 @@ class Linker:
         self.functions: list[Words] = []  # of other modules, and bodies
         self.bodies: dict[int, Words] = {}
         self.known: dict[tuple[object, ...], int] = {}
-        self.moved: dict[_Source, dict[int, int]] = {}  # what identifiers of other modules are here
+        self.parts: dict[_Source, Part] = {}  # of modules whose functions are taken as they are
         self.interface: list[int] = []  # variables that have come
         self.forward = sorted(shell.forward)
         here: dict[int, int] = {}
@@ -187,17 +284,16 @@ class Linker:
             words[place] = moved[words[place]]
         return tuple(words)
 
+    def part(self, spirv: bytes, name: str, constants: Mapping[int, int]) -> Part:
+        """Functions of another module with specialization constants of these values, and bodies of their own."""
+        return Part(self, _source(spirv, name), constants)
+
     def function(self, spirv: bytes, name: str, called: str) -> Called:
         """A function of another module, called so there. Raises ShaderError where it has none of that name."""
         source = _source(spirv, name)
-        if called not in source.called:
-            raise ShaderError(f"{self.name}: the shader {name} has no function {called}; reinstall vkarray.")
-        for one in source.head:
-            if one.opcode == _CAPABILITY and one.words[1] not in self.capabilities:
-                self.capabilities.add(one.words[1])
-                self.added_capabilities.append(one.words[1])
-        self._take(source, source.called[called])
-        return self._signature(source, source.called[called], self.moved[source])
+        if source not in self.parts:
+            self.parts[source] = Part(self, source, {})
+        return self.parts[source].function(called)
 
     def own(self, called: str) -> Called:
         """A function of this module."""
@@ -209,49 +305,6 @@ class Linker:
         inside = source.functions[number].instructions
         parameters = tuple(moved[one.words[1]] for one in inside if one.opcode == _PARAMETER)
         return Called(moved[number], moved[inside[0].words[1]], parameters)
-
-    def _take(self, source: _Source, number: int) -> int:
-        """What an identifier of another module is here: with all that it needs, it is brought where it is not there yet."""
-        moved = self.moved.setdefault(source, {})
-        if number in moved:
-            return moved[number]
-        function = source.functions.get(number)
-        if function is None:
-            return self._take_global(source, number, moved)
-        for needed in function.needs:
-            if needed != number:
-                self._take(source, needed)
-        for one in function.instructions:
-            if one.result:
-                moved[one.words[one.result]] = self.new()
-        for one in function.instructions:
-            self.functions.append(self._mapped(one, moved))
-            if one.result:
-                self._decorate(source, one.words[one.result], moved)
-        return moved[number]
-
-    def _take_global(self, source: _Source, number: int, moved: dict[int, int]) -> int:
-        one = source.globals[number]
-        for place in one.identifiers:
-            if place != one.result:
-                self._take(source, one.words[place])
-        key = self._key(source, one, moved)
-        found = self.known.get(key)
-        if found is None:
-            found = self.known[key] = self.new()
-            moved[number] = found
-            self.globals.append(self._mapped(one, moved))
-            self._decorate(source, number, moved)
-            if one.opcode == _VARIABLE:
-                self.interface.append(found)
-            if number in source.forward:
-                self.forward.append(found)
-        moved[number] = found
-        return found
-
-    def _decorate(self, source: _Source, number: int, moved: dict[int, int]) -> None:
-        for told in source.decorations.get(number, ()):
-            self.decorations.append((told.words[0], moved[number], *told.words[2:]))
 
     # -- what bodies are made of
 
@@ -287,9 +340,23 @@ class Linker:
         """A constant of 32 bits."""
         return self._known(_CONSTANT, self._known(_UNSIGNED, 32, 0), value, typed=True)
 
+    def constant(self, kind: int, specialized: int, value: int) -> int:
+        """A constant of a type in place of one that could be specialized, by its opcode."""
+        if specialized == _SPECIALIZED[2]:
+            return self._known(_CONSTANT, kind, value, typed=True)
+        return self._known(41 if value else 42, kind, typed=True)
+
+    def variable(self, pointed: int) -> int:
+        """A variable of an invocation, which all functions share."""
+        made, pointer = self.new(), self._known(_POINTER, _OF_INVOCATION, pointed)
+        self.globals.append((4 << 16 | _VARIABLE, pointer, made, _OF_INVOCATION))
+        self.interface.append(made)
+        return made
+
     def body(self, called: str) -> Body:
         """The body of an empty function of this module, to be written."""
-        return Body(self, called, self.shell.functions[self.shell.called[called]])
+        function = self.shell.functions[self.shell.called[called]]
+        return Body(self, called, [one.words for one in function.instructions if one.opcode in (_FUNCTION, _PARAMETER)])
 
     # -- the whole
 
@@ -346,12 +413,13 @@ class Linker:
 class Body:
     """The body of a function: variables first, then instructions. Functions take pointers to variables, as GLSL's do."""
 
-    def __init__(self, linker: Linker, name: str, function: _Function) -> None:
-        self.linker, self.name, self.function = linker, name, function
+    def __init__(self, linker: Linker, name: str, head: Sequence[Words]) -> None:
+        self.linker, self.name, self.head = linker, name, head
         self.variables: list[int] = []
         self.types: dict[int, int] = {}  # of variables: pointers
         self.code: list[int] = []
-        self.parameters = tuple(one.words[2] for one in function.instructions if one.opcode == _PARAMETER)
+        self.parameters = tuple(words[2] for words in head if words[0] & 0xFFFF == _PARAMETER)
+        self.kinds = tuple(words[1] for words in head if words[0] & 0xFFFF == _PARAMETER)  # their types: pointers
 
     def variable(self, pointer: int) -> int:
         """A variable of a type of pointers."""
@@ -431,9 +499,11 @@ class Body:
 
     def end(self) -> None:
         """Put the body in its place."""
-        head = [
-            word for one in self.function.instructions if one.opcode in (_FUNCTION, _PARAMETER) for word in one.words
-        ]
+        head = [word for words in self.head for word in words]
         label = (2 << 16 | _LABEL, self.linker.new())
         code = (*head, *label, *self.variables, *self.code, 1 << 16 | _RETURN, 1 << 16 | _END)
-        self.linker.bodies[self.function.identifier] = code
+        identifier = self.head[0][2]
+        if identifier in self.linker.shell.functions:
+            self.linker.bodies[identifier] = code
+        else:
+            self.linker.functions.append(code)

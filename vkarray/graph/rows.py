@@ -1,0 +1,146 @@
+"""Which regions become row programs: those that reduce rows, and those that work on the same rows before and after."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ..core import layout
+from ..core.array import VkArray
+from ..kernels import row_program
+from . import views
+from .regions import Geometry, bits, is_small, merge
+from .trace import Node, Value, is_whole, same_place
+
+if TYPE_CHECKING:
+    from .regions import Dependencies, Region
+
+_REACH = 1 << 31  # elements that a row may lie away
+
+
+def join(of: list[Region], known: Dependencies) -> None:
+    """Make one region of those that can be one row program. `of` has the region of each node."""
+    joined = True
+    while joined:
+        joined = False
+        for one, other in _neighbours(known):
+            joined |= _join(of[one], of[other], of, known)
+
+
+def _neighbours(known: Dependencies) -> Iterable[tuple[int, int]]:
+    """Nodes of which one reads what the other one makes, or which reduce the same."""
+    for number, node in enumerate(known.nodes):
+        for writer in known.last_writer[number].values():
+            yield writer, number
+        if node.rows is not None:
+            readers = known.readers[id(node.rows.x._buffer)]
+            same = [other for other in readers if known.nodes[other].rows is not None]
+            yield from ((one, number) for one in same if one < number)
+
+
+def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> bool:
+    """Make one region of two where that is a row program. Returns whether it did."""
+    if one is other:
+        return False
+    geometry = _geometry(one, known) or _geometry(other, known)
+    # What only one reduction reads is computed in its own kernel.
+    alone = other.rows is None and one.rows is None and known.nodes[one.nodes[0]].rows is None
+    if geometry is None or alone:
+        return False
+    members = one.members | other.members
+    if (one.after & other.before | other.after & one.before) & ~members:
+        return False
+    numbers = sorted(one.nodes + other.nodes)
+    if not all(_belongs(number, geometry, known) for number in numbers):
+        return False
+    for before, after in itertools.permutations((one, other)):
+        for second in after.nodes:
+            for first in bits(known.direct[second] & before.members):
+                if not _passes(known.nodes[first], known.nodes[second], geometry):
+                    return False
+    reductions = sum(known.nodes[number].rows is not None for number in numbers)
+    if reductions > row_program.REDUCTIONS or not is_small(one, other, known, reductions + 1):
+        return False
+    one.rows, one.shape = geometry, geometry.shape
+    merge(one, other, of)
+    return True
+
+
+def _geometry(region: Region, known: Dependencies) -> Geometry | None:
+    """The rows of a region."""
+    if region.rows is not None:
+        return region.rows
+    made = known.nodes[region.nodes[0]].rows
+    return None if made is None else Geometry(made.x._shape, made.axes)
+
+
+def _belongs(number: int, geometry: Geometry, known: Dependencies) -> bool:
+    """Whether a node can be a part of a program for rows: it changes no memory that others have, and reads what nobody changes."""
+    node = known.nodes[number]
+    result = node.made
+    if result is None or type(result._buffer) is not Value or result._buffer.given or not is_whole(result):
+        return False
+    if len(known.writers[id(result._buffer)]) > 1 or not math.prod(geometry.shape):
+        return False
+    if any(writer > number for memory in node.reads for writer in known.writers.get(id(memory), ())):
+        return False
+    if len(geometry.shape) > row_program.RANK or math.prod(geometry.shape) >= _REACH:
+        return False
+    if not all(_is_near(one) for one in node.operands if isinstance(one, VkArray)):
+        return False
+    if node.rows is not None:
+        return Geometry(node.rows.x._shape, node.rows.axes) == geometry
+    return result._shape in _shapes(geometry)
+
+
+def _is_near(array: VkArray) -> bool:
+    low, high = layout.offset_range(array._shape, array._strides)
+    return high - low < _REACH
+
+
+def _shapes(geometry: Geometry) -> tuple[layout.Shape, layout.Shape, layout.Shape]:
+    """The shape of all elements, and those of one element of each row."""
+    shape, axes = geometry
+    with_axes = tuple(1 if axis in axes else size for axis, size in enumerate(shape))
+    return shape, with_axes, tuple(size for axis, size in enumerate(shape) if axis not in axes)
+
+
+def mapping(geometry: Geometry, shape: layout.Shape) -> views.Mapping:
+    """Where an index of all elements leads in one of these shapes."""
+    whole, with_axes, _ = _shapes(geometry)
+    identity = views.identity(whole)
+    if shape == whole:
+        return identity
+    steps = tuple((0,) * len(whole) if axis in geometry.axes else step for axis, step in enumerate(identity.steps))
+    if shape != with_axes:
+        steps = tuple(step for axis, step in enumerate(steps) if axis not in geometry.axes)
+    return views.Mapping(whole, (0,) * len(shape), steps)
+
+
+def _passes(first: Node, second: Node, geometry: Geometry) -> bool:
+    """Whether a node reads of each row what another one makes of the same row."""
+    made = first.made
+    assert made is not None
+    whole = first.rows is None and made._shape == geometry.shape
+    if second.rows is not None:
+        return whole and same_place(second.rows.x, made)
+    assert second.result is not None
+    read = [one for one in second.inputs if isinstance(one, VkArray) and one._buffer is made._buffer]
+    if whole:
+        return all(same_place(one, made) for one in read)
+    where = mapping(geometry, second.result._shape)
+    _, with_axes, _ = _shapes(geometry)
+    once = layout.contiguous_strides(with_axes)
+    for one in read:
+        strides, offset = where.of(
+            layout.broadcast_strides(one._shape, one._strides, second.result._shape), one._offset
+        )
+        found = all(
+            size == 1 or step == (0 if axis in geometry.axes else once[axis])
+            for axis, (size, step) in enumerate(zip(geometry.shape, strides, strict=True))
+        )
+        if offset or not found or one._dtype is not made._dtype:
+            return False
+    return True

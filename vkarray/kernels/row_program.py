@@ -1,0 +1,424 @@
+"""Row programs: kernels that reduce rows, and compute with what they found of a row and of its elements.
+
+A program is an expression whose steps may be reductions. Its values are those of a row, or of each of its elements. What is of a
+row comes first, one after the other; reductions ask for the elements that they read, which are computed where they are read and
+never stored. Then each element of the results is computed. The reductions are functions of the kernels that calls of their own
+use, and combine elements in the same order, so the results are the same bits.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..core import layout
+from ..core.array import VkArray, storage_itemsize
+from ..core.dtypes import DType
+from ..shaders import link
+from ..shaders.source import Variant, spirv
+from . import fused, launch, reductions
+from .dispatch import Number, dispatch, pointer
+from .fused import Expression, Index
+from .reductions import Reduce
+from .scalars import Scalar
+
+if TYPE_CHECKING:
+    from .launch import Device
+
+REDUCTIONS, RANK = 8, 16  # and axes, at most: those of glsl/row_program.comp
+_SHELL = Variant("row_program", (), "row program")
+_NEIGHBOURS = 32  # rows that a workgroup for columns has at least
+_MOST_ELEMENTS = 16  # of a pack
+_NOTHING = Number(0, "Q")
+
+
+class Input(NamedTuple):
+    """How an input comes: in "memory" where the elements of a row lie one after the other, of which so many may be loaded at once,
+    "walked" along strides, as one element of a "row", as "one" for all, "immediate", or as the "index" of an element or a row."""
+
+    kind: str
+    dtype: DType
+    pack: int = 1
+
+
+class Form(NamedTuple):
+    """What of a program's arguments its code depends on."""
+
+    inputs: tuple[Input, ...]
+    whole: tuple[bool, ...]  # results that have all elements of a row
+    length: int
+    members: int  # invocations of a row
+    columns: bool  # neighbouring rows have neighbouring elements
+    vector: int  # elements that are stored at once
+    workgroup: int
+    shared: bool
+
+
+class Rows(NamedTuple):
+    """A program: an expression of inputs, over the axes of a shape, some of which are those of a row."""
+
+    expression: Expression
+    inputs: tuple[VkArray | Scalar | Index, ...]
+    results: tuple[VkArray, ...]
+    shape: layout.Shape
+    axes: tuple[int, ...]
+    parameters: tuple[tuple[Any, Any], ...]  # of the reductions
+
+    def run(self) -> None:
+        """Make the dispatch."""
+        if not math.prod(self.shape):
+            raise ValueError("a row program needs elements")
+        device = self.results[0]._device
+        strides, whole = self._strides()
+        kept = [axis for axis in range(len(self.shape)) if axis not in self.axes]
+        rows, row_steps = layout.collapse(*self._along(kept, strides))
+        inner, inner_steps = layout.collapse(*self._along(self.axes, strides))
+        form = self._form(device, whole, kept, inner, row_steps, inner_steps)
+        walked = [sizes + steps for sizes, steps in zip(row_steps, inner_steps, strict=True)]
+        places = [
+            one if type(one) is Scalar
+            else Number(one.origin & 0xFFFFFFFF, "Q") if type(one) is Index
+            else pointer(one)  # type: ignore[arg-type]
+            for one in self.inputs
+        ]  # fmt: skip
+        parameters = [_number(value) for pair in self.parameters for value in pair]
+        count = math.prod(rows)
+        fields = {
+            "inputs": fused.padded_inputs(places),
+            "results": (*map(pointer, self.results), *[_NOTHING] * (fused.RESULTS - len(self.results))),
+            "parameters": (*parameters, *[_NOTHING] * (2 * REDUCTIONS - len(parameters))),
+            "rows": count, "walk": (*rows, *inner, *(step for steps in walked for step in steps)),
+        }  # fmt: skip
+        kernel = _kernel(self.expression, form, len(rows), len(rows) + len(inner), device)
+        groups = launch.groups_for(count * form.members, device.limits, form.workgroup)
+        dispatch(kernel, groups, fields, writes=("results",))
+
+    def _strides(self) -> tuple[list[layout.Strides], tuple[bool, ...]]:
+        """The strides over the shape of inputs that lie somewhere and of results, and which of the results have all elements."""
+        whole = tuple(one._shape == self.shape for one in self.results)
+        sizes = tuple(1 if axis in self.axes else size for axis, size in enumerate(self.shape))
+        once = tuple(
+            0 if axis in self.axes else step for axis, step in enumerate(layout.contiguous_strides(sizes))
+        )  # fmt: skip
+        every = layout.contiguous_strides(self.shape)
+        return [*fused.strides_over(self.inputs, self.shape), *(every if one else once for one in whole)], whole
+
+    def _along(
+        self, axes: Sequence[int], strides: Sequence[layout.Strides]
+    ) -> tuple[layout.Shape, list[layout.Strides]]:
+        """The sizes and the strides of some axes."""
+        return tuple(self.shape[axis] for axis in axes), [tuple(one[axis] for axis in axes) for one in strides]
+
+    def _form(
+        self, device: Device, whole: tuple[bool, ...], kept: Sequence[int], inner: layout.Shape,
+        row_steps: Sequence[layout.Strides], inner_steps: Sequence[layout.Strides],
+    ) -> Form:  # fmt: skip
+        length = math.prod(inner)
+        contiguous = layout.contiguous_strides(inner)
+        inputs = []
+        walked = zip(row_steps, inner_steps, strict=True)
+        for one, dtype in zip(self.inputs, self.expression.inputs, strict=True):
+            if isinstance(one, Scalar):
+                inputs.append(Input("immediate", dtype))
+                continue
+            kind, pack, (rows, steps) = "walked", 1, next(walked)
+            if isinstance(one, Index):
+                kind = "index" if any(steps) else "row index"
+            elif math.prod(one._shape) == 1:
+                kind = "one"
+            elif not any(steps):
+                kind = "row"
+            elif steps == contiguous:
+                kind, pack = "memory", _pack(one, rows)
+            inputs.append(Input(kind, dtype, pack))
+        full = [
+            (one, rows, steps) for one, every, (rows, steps) in zip(self.results, whole, walked, strict=True) if every
+        ]
+        sizes = [storage_itemsize(one.dtype, device) for one in inputs if one.kind in ("memory", "walked")]
+        vector = launch.vector_of([*sizes, *(storage_itemsize(one._dtype, device) for one, _, _ in full)])
+        vector = min([vector, *(_pack(one, rows) if steps == contiguous else 1 for one, rows, steps in full)])
+        last = max(axis for axis in range(-1, len(self.shape)) if axis == -1 or self.shape[axis] > 1)
+        columns = last in kept
+        shared = reductions.uses_shared_memory(device)
+        workgroup = launch.invocations_of_group(device.limits, launch.WORKGROUP_SIZE)
+        members = 1
+        if shared:
+            operations: list[Any] = [step.operation for step in self.expression.steps]
+            reduced = [one for one in operations if isinstance(one, Reduce)]
+            lanes = max(one.lanes(length) for one in reduced)
+            side = 1 if columns else min(one.vector for one in reduced)
+            members = min(lanes, workgroup, 1 << (-(-length // side) - 1).bit_length())
+            if columns:
+                members = min(members, workgroup // _NEIGHBOURS)
+        return Form(tuple(inputs), whole, length, members, columns, vector, workgroup, shared)
+
+
+def _number(value: Any) -> Any:
+    return Number(value, "Q") if type(value) is int else value
+
+
+def _pack(array: VkArray, steps: layout.Strides) -> int:
+    """The most elements that can be loaded at once from anywhere in rows that begin at multiples of some steps."""
+    itemsize, pack = storage_itemsize(array._dtype, array._device), _MOST_ELEMENTS
+    while pack > 1 and (
+        pack * itemsize > 16 or any(step % pack for step in steps) or not pointer(array).is_aligned(pack * itemsize)
+    ):
+        pack //= 2
+    return pack
+
+
+@functools.lru_cache(maxsize=1024)
+def _kernel(expression: Expression, form: Form, row_axes: int, axes: int, device: Device) -> Any:
+    constants = (form.workgroup, form.members, int(form.columns), form.length, form.vector, row_axes, axes)
+    return device.kernel(code(expression, form, device), f"rows: {expression.label}", tuple(enumerate(constants)))
+
+
+@functools.lru_cache(maxsize=1024)
+def code(expression: Expression, form: Form, device: Device) -> bytes:
+    """The SPIR-V of a kernel."""
+    return _Linked(expression, form, device).code()
+
+
+def variants(device: Device) -> Iterator[Variant]:
+    """The shader that functions are linked into, for the archive."""
+    yield _SHELL
+
+
+class _Linked(fused.Linked):
+    """A kernel's code in the making."""
+
+    def __init__(self, expression: Expression, form: Form, device: Device) -> None:
+        super().__init__(expression, [fused.Input(one.kind, one.dtype) for one in form.inputs], _SHELL, 1, device)
+        self.form = form
+        count = len(form.inputs)
+        self.of_row = [one.kind not in ("memory", "walked", "index") for one in form.inputs]  # values
+        for step in expression.steps:
+            needed = step.operands if step.place is None else (*step.operands, step.place)
+            self.of_row.append(isinstance(step.operation, Reduce) or all(self.of_row[one] for one in needed))
+        self.known: dict[int, int] = {}  # variables with values of a row
+        self.addresses: dict[int, int] = {}  # and with the addresses of operands for it, or where their places begin
+        self.count = count
+        self.pair = self.input_at.type
+        self.zero = self.linker.unsigned(0)
+
+    def code(self) -> bytes:
+        """The whole kernel."""
+        self._row_values()
+        self._row_results()
+        results = [
+            (number, value, dtype)
+            for number, (value, dtype) in enumerate(self.expression.results)
+            if self.form.whole[number]
+        ]
+        body = self.linker.body("element")
+        index = body.load(self.unsigned, body.parameters[0])
+        values = self._of_element(body, index, [value for _, value, _ in results], {})
+        for number, value, dtype in results:
+            self._store(body, number, index, values[value], dtype)
+        body.end()
+        body = self.linker.body("pack")
+        if self.form.vector > 1 and results:
+            self._pack_of_results(body, results)
+        body.end()
+        return self.linker.module()
+
+    def access(self, dtype: DType, called: str, vector: int = 1) -> link.Called:
+        """A function that reads or writes elements of a type, or so many of them."""
+        variant = fused.access_variant(dtype, vector, self.device)
+        return self.linker.function(spirv(variant), variant.label, called)
+
+    # -- what is of a row
+
+    def _row_values(self) -> None:
+        """Find the operands of a row, its inputs, and one after the other the values of it."""
+        body = self.linker.body("values")
+        for number, one in enumerate(self.form.inputs):
+            self._row_input(body, number, one)
+        for number, (_, dtype) in enumerate(self.expression.results):
+            first = body.call(self.linker.own("result_at"), (self.linker.unsigned(number),))
+            self._keep_address(body, self.operands[-1] + number, first, dtype)
+        reduced = 0
+        for number, step in enumerate(self.expression.steps, self.count):
+            if not self.of_row[number]:
+                continue
+            if isinstance(step.operation, Reduce):
+                made = self._reduced(body, step.operation, step.operands[0], reduced)
+                reduced += 1
+            else:
+                made = self._value(body, self.zero, number, step, self.known)
+            self._keep(body, number, made)
+        body.end()
+
+    def _row_input(self, body: link.Body, number: int, one: Input) -> None:
+        operand = self.linker.unsigned(self.operands[number])
+        at = body.call(self.input_at, (self.linker.unsigned(number),))
+        if one.kind in ("index", "row index"):
+            first = body.component(self.unsigned, at, 0)
+            first = body.add(self.unsigned, first, body.call(self.linker.own("row_place"), (operand,)))
+            made = body.variable(self.linker.pointer(self.unsigned))
+            body.store(made, first)
+            self._keep(body, number, made)
+        elif one.kind in ("immediate", "one"):
+            function = self.access(one.dtype, "immediate" if one.kind == "immediate" else "load")
+            made = body.variable(function.parameters[-1])
+            body.call(function, (at,) if one.kind == "immediate" else (at, self.zero), (made,))
+            self._keep(body, number, made)
+        else:
+            self._keep_address(body, self.operands[number], at, one.dtype)
+            if one.kind == "row":
+                function = self.access(one.dtype, "load")
+                made = body.variable(function.parameters[-1])
+                body.call(function, (body.load(self.pair, self.addresses[self.operands[number]]), self.zero), (made,))
+                self._keep(body, number, made)
+
+    def _keep(self, body: link.Body, number: int, made: int) -> None:
+        """Let all functions know a value of the row, which is in a variable."""
+        kind = self.linker.pointed(body.types[made])
+        self.known[number] = self.linker.variable(kind)
+        body.store(self.known[number], body.load(kind, made))
+
+    def _keep_address(self, body: link.Body, operand: int, first: int, dtype: DType) -> None:
+        nbytes = self.linker.unsigned(storage_itemsize(dtype, self.device))
+        self.addresses[operand] = self.linker.variable(self.pair)
+        found = body.call(self.linker.own("address_of"), (first, self.linker.unsigned(operand), nbytes))
+        body.store(self.addresses[operand], found)
+
+    def _row_results(self) -> None:
+        body = self.linker.body("row_results")
+        for number, (value, dtype) in enumerate(self.expression.results):
+            if not self.form.whole[number]:
+                function = self.access(dtype, "store")
+                address = body.load(self.pair, self.addresses[self.operands[-1] + number])
+                stored = body.load(self.linker.pointed(function.parameters[-1]), self.known[value])
+                body.call(function, (address, self.zero, stored))
+        body.end()
+
+    def _reduced(self, body: link.Body, operation: Reduce, value: int, number: int) -> int:
+        """A variable with what a reduction makes of a value of the elements."""
+        form = self.form
+        variant = operation.variant(self.device, form.shared)
+        constants = operation.constants(form.length, form.members, form.workgroup, form.columns, form.shared)
+        part = self.linker.part(spirv(variant), variant.label, constants)
+        element = part.body("element")
+        index = element.load(self.unsigned, element.parameters[0])
+        found = self._of_element(element, index, [value], {})[value]
+        element.store(element.parameters[1], element.load(self.linker.pointed(element.kinds[1]), found))
+        element.end()
+        pack = part.body("pack")
+        first = pack.load(self.unsigned, pack.parameters[0])
+        for k, values in enumerate(self._of_pack(pack, first, [value], operation.vector)):
+            self._put(pack, pack.parameters[1], pack.kinds[1], k, values[value])
+        pack.end()
+        function = part.function("row_value")
+        made = body.variable(function.parameters[-1])
+        given = [body.call(self.linker.own(name)) for name in ("count_here", "member_here")]
+        parameter = self.linker.own("parameter_at")
+        given += [body.call(parameter, (self.linker.unsigned(2 * number + k),)) for k in range(2)]
+        body.call(function, given, (made,))
+        return made
+
+    # -- what is of an element
+
+    def _needed(self, values: Sequence[int]) -> list[int]:
+        """The values of elements that some values are made of, in order."""
+        found: set[int] = set()
+        left = [value for value in values if not self.of_row[value]]
+        while left:
+            number = left.pop()
+            if number not in found:
+                found.add(number)
+                if number >= self.count:
+                    step = self.expression.steps[number - self.count]
+                    needed = step.operands if step.place is None else (*step.operands, step.place)
+                    left += [one for one in needed if not self.of_row[one]]
+        return sorted(found)
+
+    def _of_element(
+        self, body: link.Body, index: int, wanted: Sequence[int], loaded: Mapping[int, int]
+    ) -> dict[int, int]:
+        """Variables with values for an element, of inputs of which some are loaded."""
+        values = {**self.known, **loaded}
+        for number in self._needed(wanted):
+            if number in values and (self.of_row[number] or number in loaded):
+                continue
+            if number < self.count:
+                values[number] = self._input(body, number, index)
+            else:
+                step = self.expression.steps[number - self.count]
+                values[number] = self._value(body, index, number, step, values)
+        return values
+
+    def _input(self, body: link.Body, number: int, index: int) -> int:
+        """A variable with the value of an input for an element of the row."""
+        kind, dtype, _ = self.form.inputs[number]
+        operand = self.linker.unsigned(self.operands[number])
+        if kind == "index":
+            made = body.variable(self.linker.pointer(self.unsigned))
+            place = body.call(self.place_of, (operand, index))
+            body.store(made, body.add(self.unsigned, place, body.load(self.unsigned, self.known[number])))
+            return made
+        address, at = body.load(self.pair, self.addresses[self.operands[number]]), index
+        if kind == "walked":
+            nbytes = self.linker.unsigned(storage_itemsize(dtype, self.device))
+            address, at = body.call(self.linker.own("address_at"), (address, operand, index, nbytes)), self.zero
+        function = self.access(dtype, "load")
+        made = body.variable(function.parameters[-1])
+        body.call(function, (address, at), (made,))
+        return made
+
+    def _of_pack(self, body: link.Body, number: int, wanted: Sequence[int], vector: int) -> Iterator[dict[int, int]]:
+        """Variables with values for each element of a pack of a row, which has a number."""
+        linker, unsigned = self.linker, self.unsigned
+        packs: dict[int, list[tuple[int, int]]] = {}  # for each element: an array and its place there
+        for place in self._needed(wanted):
+            if place < self.count and self.form.inputs[place].kind == "memory":
+                width = min(vector, self.form.inputs[place].pack)
+                if width > 1:
+                    packs[place] = self._loaded(body, place, number, vector, width)
+        for k in range(vector):
+            index = body.add(unsigned, body.times(unsigned, number, linker.unsigned(vector)), linker.unsigned(k))
+            loaded = {}
+            for place, found in packs.items():
+                array, at = found[k]
+                of_one = linker.element(linker.pointed(body.types[array]))
+                loaded[place] = body.member(linker.pointer(of_one), array, linker.unsigned(at))
+            yield self._of_element(body, index, wanted, loaded)
+
+    def _loaded(self, body: link.Body, place: int, number: int, vector: int, width: int) -> list[tuple[int, int]]:
+        """Load a pack of an input in parts of some width."""
+        linker, unsigned = self.linker, self.unsigned
+        function = self.access(self.form.inputs[place].dtype, "load_pack", width)
+        address = body.load(self.pair, self.addresses[self.operands[place]])
+        found = []
+        for part in range(vector // width):
+            at = number
+            if vector != width:
+                at = body.times(unsigned, number, linker.unsigned(vector // width))
+                at = body.add(unsigned, at, linker.unsigned(part))
+            made = body.variable(function.parameters[-1])
+            body.call(function, (address, at), (made,))
+            found += [(made, k) for k in range(width)]
+        return found
+
+    def _store(self, body: link.Body, number: int, index: int, value: int, dtype: DType) -> None:
+        """Store an element of a result."""
+        function, operand = self.access(dtype, "store"), self.operands[-1] + number
+        address = body.load(self.pair, self.addresses[operand])
+        nbytes = self.linker.unsigned(storage_itemsize(dtype, self.device))
+        address = body.call(self.linker.own("address_at"), (address, self.linker.unsigned(operand), index, nbytes))
+        stored = body.load(self.linker.pointed(function.parameters[-1]), value)
+        body.call(function, (address, self.zero, stored))
+
+    def _pack_of_results(self, body: link.Body, results: Sequence[tuple[int, int, DType]]) -> None:
+        linker, number = self.linker, body.load(self.unsigned, body.parameters[0])
+        stores = [self.access(dtype, "store_pack", self.form.vector) for _, _, dtype in results]
+        made = [body.variable(function.parameters[-1]) for function in stores]
+        wanted = [value for _, value, _ in results]
+        for k, values in enumerate(self._of_pack(body, number, wanted, self.form.vector)):
+            for function, array, value in zip(stores, made, wanted, strict=True):
+                self._put(body, array, function.parameters[-1], k, values[value])
+        for function, array, (place, _, _) in zip(stores, made, results, strict=True):
+            address = body.load(self.pair, self.addresses[self.operands[-1] + place])
+            body.call(function, (address, number, body.load(linker.pointed(function.parameters[-1]), array)))
