@@ -216,18 +216,13 @@ class _Linked(fused.Linked):
         index = body.load(self.unsigned, body.parameters[0])
         values = self._of_element(body, index, [value for _, value, _ in results], {})
         for number, value, dtype in results:
-            self._store(body, number, index, values[value], dtype)
+            self._store_at(body, number, index, values[value], dtype)
         body.end()
         body = self.linker.body("pack")
         if self.form.vector > 1 and results:
             self._pack_of_results(body, results)
         body.end()
         return self.linker.module()
-
-    def access(self, dtype: DType, called: str, vector: int = 1) -> link.Called:
-        """A function that reads or writes elements of a type, or so many of them."""
-        variant = fused.access_variant(dtype, vector, self.device)
-        return self.linker.function(spirv(variant), variant.label, called)
 
     # -- what is of a row
 
@@ -402,7 +397,7 @@ class _Linked(fused.Linked):
             found += [(made, k) for k in range(width)]
         return found
 
-    def _store(self, body: link.Body, number: int, index: int, value: int, dtype: DType) -> None:
+    def _store_at(self, body: link.Body, number: int, index: int, value: int, dtype: DType) -> None:
         """Store an element of a result."""
         function, operand = self.access(dtype, "store"), self.operands[-1] + number
         address = body.load(self.pair, self.addresses[operand])
