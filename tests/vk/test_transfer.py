@@ -1,10 +1,12 @@
 """Uploads, downloads and copies, through mapped memory and through the staging ring."""
 
+import threading
+
 import numpy as np
 import pytest
 from vulkan_program import Combine, download, upload
 
-from vkarray._vk import transfer
+from vkarray._vk import api, host_copy, transfer
 
 
 @pytest.fixture(params=["device", "staging_device"])
@@ -20,6 +22,39 @@ def data(nbytes, seed=0):
 def test_bytes_come_back(any_device, nbytes):
     values = data(nbytes)
     assert (download(any_device, upload(any_device, values), np.uint8) == values).all()
+
+
+@pytest.mark.parametrize("nbytes", [1, 4095, 4097, 3 * 4096, 100_001])
+@pytest.mark.parametrize("ends", [False, True])
+def test_several_threads_copy(nbytes, ends, monkeypatch):
+    monkeypatch.setattr(host_copy, "LEAST_BYTES", 2048)
+    monkeypatch.setattr(host_copy.os, "cpu_count", lambda: 4)
+    seen, part = set(), host_copy._copy_part
+
+    def noting(*arguments):
+        seen.add(threading.get_ident())
+        part(*arguments)
+
+    def refusing():
+        raise RuntimeError("cannot schedule new futures after interpreter shutdown")
+
+    monkeypatch.setattr(host_copy, "_copy_part", noting)
+    if ends:
+        monkeypatch.setattr(host_copy, "_pool", refusing)
+    values, out = data(nbytes), np.zeros(nbytes + 2, np.uint8)
+    host_copy.copy(api.ffi.from_buffer(out) + 1, api.ffi.from_buffer(values), nbytes, ())
+    assert (out[1:-1] == values).all()
+    assert out[0] == out[-1] == 0, "bytes beside were written"
+    assert (len(seen) > 1) == (nbytes > 4096 and not ends)
+
+
+def test_who_holds_the_gate_copies_alone(staging_device, monkeypatch):
+    """A finalizer in another thread may want the gate."""
+    values = data(transfer.SEGMENT_BYTES + 5)
+    buffer = upload(staging_device, values)
+    monkeypatch.setattr(host_copy, "copy", None)
+    with staging_device.gate:
+        assert (download(staging_device, buffer, np.uint8) == values).all()
 
 
 def test_parts_at_odd_offsets(any_device):

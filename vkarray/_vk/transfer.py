@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from . import host_copy
 from .api import ffi
 from .lease import Lease
 from .memory import Block, Buffer, host_block
@@ -131,18 +132,28 @@ class Transfer:
                     ffi.memmove(target, source, nbytes)
             return
         # Reading much uncached device memory through the bus is slow: the device copies into host memory instead.
-        if 0 < nbytes <= SEGMENT_BYTES:
+        pending: deque[tuple[Lease, int, int]] = deque()
+        for start in range(0, nbytes, SEGMENT_BYTES):
+            if len(pending) == SEGMENTS:
+                self._take_out(target, *pending.popleft())
+            count = min(SEGMENT_BYTES, nbytes - start)
             with self.device.gate:
                 self.device.gate.check()
-                lease = self._fetch(buffer, position, nbytes)
-            self.device.queue.wait(lease.thing.written)
-            with self.device.gate:
-                self.device.gate.check()
-                ffi.memmove(target, lease.thing.pointer, nbytes)
-            return
-        with self.device.gate:
-            for pointer, start, count in self.staged(buffer, position, nbytes):
-                ffi.memmove(target + start, pointer, count)
+                pending.append((self._fetch(buffer, position + start, count), start, count))
+        while pending:
+            self._take_out(target, *pending.popleft())
+
+    def _take_out(self, target: Any, lease: Lease, start: int, count: int) -> None:
+        """Copy a part that was fetched to its place."""
+        segment, gate = lease.thing, self.device.gate
+        self.device.queue.wait(segment.written)
+        with gate:
+            gate.check()
+            pointer, kept = segment.pointer, (lease, segment.block.cells, target)  # also when the device is closed
+        if count < 2 * host_copy.LEAST_BYTES or gate._is_owned():
+            ffi.memmove(target + start, pointer, count)
+        else:
+            host_copy.copy(target + start, pointer, count, kept)
 
     def staged(self, buffer: Buffer, position: int, nbytes: int) -> Iterator[tuple[Any, int, int]]:
         """Bytes of a buffer's block part by part: (where the host reads them, the first one, how many).
@@ -156,17 +167,18 @@ class Transfer:
                 yield from self._fetched(*pending.popleft())
             count = min(SEGMENT_BYTES, nbytes - start)
             pending.append((self._fetch(buffer, position + start, count), start, count))
-            self.device.queue.submit()
         while pending:
             yield from self._fetched(*pending.popleft())
 
     def _fetch(self, buffer: Buffer, position: int, nbytes: int) -> Lease:
-        """Have bytes of a buffer's block copied into a part of the ring."""
+        """Have bytes of a buffer's block copied into a part of the ring, at once."""
         lease = self._segment()
         segment = lease.thing
         self.record(
             "download", buffer.piece.block, position, segment.block, segment.offset, nbytes, (buffer,), (segment,)
         )
+        if self.device.queue.submitted < segment.written:
+            self.device.queue.submit()
         return lease
 
     def _fetched(self, lease: Lease, start: int, count: int) -> Iterator[tuple[Any, int, int]]:
