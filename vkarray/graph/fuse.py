@@ -16,12 +16,13 @@ from ..kernels.reductions import Reduce
 from ..kernels.scalars import Scalar
 from . import rows, views
 from .regions import Dependencies, Geometry, Region, in_order, number_key, regions, types_read
-from .regions import cost as cost_of
 from .simplify import living, without_repetitions
 from .trace import Memory, Node, Value, is_whole
 
-# What may be computed again rather than stored: where several read it or many elements need the same, and where one reads it.
+# What may be computed where it is read rather than stored: up to a cost always, and up to another one where what is computed more
+# often than once costs less for each element than the memory takes, by the kind of device.
 AGAIN, ONCE = 6, 64
+_SAVED = {"cpu": 8, "gpu": 28}
 STEPS = 384  # a kernel that has as many computes no more results again
 
 
@@ -91,11 +92,12 @@ class _Builder:
         self.regions = {number: region for region in order for number in region.nodes}
         self.nodes, self.known, self.inlined = nodes, known, 0
         self.stored = set(map(id, returned))
-        self.uses: dict[int, int] = {}  # how often an operand is in some memory
+        self.read: dict[int, int] = {}  # how many elements are read of some memory
         for node in nodes:
             for operand in node.inputs:
                 if type(operand) is VkArray:
-                    self.uses[id(operand._buffer)] = self.uses.get(id(operand._buffer), 0) + 1
+                    key = id(operand._buffer)
+                    self.read[key] = self.read.get(key, 0) + math.prod(operand._shape)
         self.costs: dict[int, int | None] = {}
         for number in range(len(nodes)):  # in this order no node waits for many others
             self.again(number)
@@ -109,8 +111,10 @@ class _Builder:
     def _is_spared(self, memory: Memory, number: int) -> bool:
         """Whether to compute what a dispatch reads in it: where nobody else reads it, and where that is cheap."""
         producer = self.producer(number, memory)
-        cost = None if producer is None else self.again(producer)
-        return cost is not None and (cost <= AGAIN or self.known.readers.get(id(memory)) == [number])
+        if producer is None or self.again(producer) is None:
+            return False
+        alone = self.known.readers.get(id(memory)) == [number]
+        return alone or self._is_cheap(producer, self.read.get(id(memory), 0) + _size(self.nodes[producer]))
 
     def _is_inside(self, memory: Memory, number: int) -> bool:
         """Whether what a dispatch reads is computed by the row program that it belongs to."""
@@ -129,8 +133,13 @@ class _Builder:
             self.inlined += len(region.nodes)
             return None
         if region.rows is not None:
-            return _RowExpression(self, region, region.rows).program(wanted)
+            program = _RowExpression(self, region, region.rows).program(wanted)
+            if not fused.has_places(program.program.inputs):
+                program = _RowExpression(self, region, region.rows, again=False).program(wanted)
+            return program
         made = _Expression(self, region).made(wanted)
+        if not fused.has_places(made.inputs):
+            made = _Expression(self, region, again=False).made(wanted)
         if len(made.expression.steps) <= 1 and len(made.nodes) == 1 and made.nodes[0] is first:
             return first  # by the kernel that eager calls use
         return made
@@ -176,7 +185,7 @@ class _Builder:
             return None
         if len(self.known.writers[id(result._buffer)]) > 1:
             return None
-        cost = cost_of(node.operation)
+        cost = fused.cost(node.operation)
         for operand in node.inputs:
             if type(operand) is VkArray:
                 if any(writer > number for writer in self.known.writers.get(id(operand._buffer), ())):
@@ -195,15 +204,27 @@ class _Builder:
         cost, result = self.again(number), self.nodes[number].result
         if cost is None or result is None or result._dtype is not operand._dtype or id(result._buffer) in self.stored:
             return False
-        alone = self.uses[id(result._buffer)] == 1
-        return cost <= (ONCE if alone and count <= 2 * math.prod(result._shape) else AGAIN)
+        return self._is_cheap(number, self.read[id(result._buffer)] - math.prod(operand._shape) + count)
+
+    def _is_cheap(self, number: int, count: int) -> bool:
+        """Whether it costs less to compute `count` elements of a node's result than to store and to read these."""
+        cost, result = self.again(number) or 0, self.nodes[number].result
+        size = _size(self.nodes[number])
+        saved = _SAVED[result._device.limits.kind] * size  # type: ignore[union-attr]
+        return cost <= AGAIN or (cost <= ONCE and (count - size) * cost <= saved)
+
+
+def _size(node: Node) -> int:
+    """How many elements the result of a node has."""
+    return math.prod(node.result._shape)  # type: ignore[union-attr]
 
 
 class _Expression:
     """The expression of a region in the making."""
 
-    def __init__(self, builder: _Builder, region: Region, stores: bool = True) -> None:
-        """Unless it `stores`, it is computed later than the region, of what is still in memory then."""
+    def __init__(self, builder: _Builder, region: Region, stores: bool = True, again: bool = True) -> None:
+        """Unless it `stores`, it is computed later than the region, of what is still in memory then; `again` is whether it
+        may compute results of other regions."""
         self.builder, self.region, self.stores = builder, region, stores
         self.shape: layout.Shape = region.shape or ()
         self.identity = views.identity(self.shape)
@@ -211,7 +232,8 @@ class _Expression:
         self.operations: list[tuple[Any, tuple[Any, ...], Any]] = []  # values are keys of inputs, or numbers of steps
         self.values: dict[Any, Any] = {}
         self.nodes: dict[int, None] = {}
-        self.spare = fused.INPUTS - len(region.reads)  # inputs that may come when results are computed again
+        # Inputs that may come when results are computed again.
+        self.spare = fused.INPUTS - len(region.reads) if again else -1
         self.spare_numbers = fused.NUMBERS - len(region.numbers)
 
     def made(self, wanted: Sequence[int], as_type: DType | None = None) -> Kernel:
@@ -314,16 +336,7 @@ class _Expression:
             result = builder.nodes[producer].result
             if result is not None and builder.worth_it(producer, operand, math.prod(self.shape)):
                 found = views.through(self.shape, strides, offset, result._shape)
-                numbers = sum(type(one) is Scalar for one in builder.nodes[producer].inputs)
-                extra = len(builder.nodes[producer].inputs) - numbers + 1
-                if (
-                    found is not None
-                    and extra <= self.spare
-                    and numbers <= self.spare_numbers
-                    and len(self.operations) < STEPS
-                ):
-                    self.spare -= extra
-                    self.spare_numbers -= numbers
+                if found is not None and self._has_room(producer, found):
                     return self._as(self._node(producer, found), operand._dtype, dtype)
         builder.stored.add(id(operand._buffer))
         wide = any(stride for stride, length in zip(strides, self.shape, strict=True) if length != 1)
@@ -331,6 +344,19 @@ class _Expression:
             operand._buffer, offset, self.shape if wide else (), strides if wide else (), operand._dtype, operand._device
         )  # fmt: skip
         return self._input((id(operand._buffer), offset, strides, dtype), array, dtype)
+
+    def _has_room(self, number: int, mapping: views.Mapping) -> bool:
+        """Whether a node's result may be computed again at the places that a mapping leads to: take the room for its inputs."""
+        if (number, mapping) in self.values:
+            return True
+        node = self.builder.nodes[number]
+        numbers = sum(type(one) is Scalar for one in node.inputs)
+        more = max(0, len(node.inputs) - numbers + node.operation.indexed - 1)  # type: ignore[union-attr]
+        if more > self.spare or numbers > self.spare_numbers or len(self.operations) >= STEPS:
+            return False
+        self.spare -= more
+        self.spare_numbers -= numbers
+        return True
 
     def _input(self, key: Any, one: VkArray | Scalar | Index, dtype: DType) -> Any:
         self.inputs.setdefault(key, (one, dtype))
@@ -340,10 +366,10 @@ class _Expression:
 class _RowExpression(_Expression):
     """The expression of a row program in the making."""
 
-    def __init__(self, builder: _Builder, region: Region, geometry: Geometry) -> None:
+    def __init__(self, builder: _Builder, region: Region, geometry: Geometry, again: bool = True) -> None:
         self.geometry = geometry
         self.parameters: list[tuple[Any, Any]] = []
-        super().__init__(builder, region)
+        super().__init__(builder, region, again=again)
         self.shape = geometry.shape
         self.identity = views.identity(self.shape)
 

@@ -11,14 +11,10 @@ from ..core.array import VkArray
 from ..core.dtypes import DType
 from ..core.tokens import Token
 from ..kernels import fused
-from ..kernels.launch import Operation
 from ..kernels.scalars import Scalar
 from .trace import Memory, Node, Value, same_place
 
 MOST = 512  # what the operations of a region cost, at most
-# What an operation costs by the library file that its expression calls; one that calls none costs 1.
-_COSTS = dict.fromkeys(("arithmetic", "rounding", "classification", "/float32/comparison", "/conversion"), 2)
-_COSTLY = 12
 
 
 class Read(NamedTuple):
@@ -46,7 +42,7 @@ class Region:
         self.before = self.after = 0
         self.shape = None if node.result is None else node.result._shape
         self.rows: Geometry | None = None  # those that its nodes work on, where it is a row program
-        self.cost = 0 if node.operation is None else cost(node.operation)
+        self.cost = 0 if node.operation is None else fused.cost(node.operation)
         self.numbers: set[tuple[object, ...]] = set()
         self.reads: set[Read] = set()
         given: list[tuple[VkArray | Scalar, DType]] = []
@@ -202,12 +198,6 @@ def number_key(number: Scalar, dtype: DType) -> tuple[object, ...]:
     """What tells a number among inputs from others: one that the caller gives may be another one in each call."""
     value = number.value
     return "number", dtype, ("argument", value.place) if isinstance(value, Token) else number.bits
-
-
-def cost(operation: Operation | None) -> int:
-    """What it costs to compute an element."""
-    library = operation.library  # type: ignore[union-attr]
-    return 1 if library is None else _COSTS.get(library, _COSTLY)
 
 
 def types_read(node: Node) -> tuple[DType, ...]:

@@ -28,13 +28,12 @@ if TYPE_CHECKING:
 # At most: inputs that lie somewhere, numbers, results. glsl/fused.comp has a place for one more input, which is always 0.
 INPUTS, NUMBERS, RESULTS = 24, 31, 8
 PLACES = INPUTS + NUMBERS + 1
+LONG = 64
 TEXELS = 8  # inputs that are read as texels, at most: those of glsl/functions/texels.comp
 _TEXELS = Variant("functions/texels", (), "texels")
-_PACKS = {"gpu": 1, "cpu": 4}
-_STRIPS = {
-    "gpu": (4, walk.TALL),
-    "cpu": (16, walk.BESIDE),
-}  # elements of an invocation where it walks, and how they lie
+# Packs of an invocation; elements of one where it walks, and how they lie. The last row is for CPU drivers and long expressions.
+_PACKS = {"gpu": 1, "cpu": 4, "long": 1}
+_STRIPS = {"gpu": (4, walk.TALL), "cpu": (16, walk.BESIDE), "long": (4, walk.BESIDE)}
 # What is stored is shorter than what is computed with: a value that is used on is what memory would have held.
 _NARROW = frozenset(
     (dtypes.float16, dtypes.bfloat16, dtypes.int8, dtypes.int16, dtypes.uint8, dtypes.uint16)
@@ -91,6 +90,17 @@ class Step(NamedTuple):
     place: int | None = None  # the value that is the place in C order, for an operation that asks for it
 
 
+# What an operation costs by the library file that its expression calls; one that calls none costs 1.
+_COSTS = dict.fromkeys(("arithmetic", "rounding", "classification", "/float32/comparison", "/conversion"), 2)
+_COSTLY = 12
+
+
+def cost(operation: Operation | None) -> int:
+    """What it costs to compute an element."""
+    library = operation.library  # type: ignore[union-attr]
+    return 1 if library is None else _COSTS.get(library, _COSTLY)
+
+
 class Expression(NamedTuple):
     """What is computed for each element, and which values of which types are results."""
 
@@ -103,6 +113,11 @@ class Expression(NamedTuple):
         """The names of its operations."""
         names = [step.operation.label.partition(" ")[0] for step in self.steps]
         return f"fused {' '.join(names[:8])}{' ...' * (len(names) > 8)}"
+
+    @property
+    def is_long(self) -> bool:
+        """Whether CPU drivers take seconds to compile it for many elements."""
+        return sum(cost(step.operation) for step in self.steps if isinstance(step.operation, Operation)) > LONG
 
 
 @functools.cache
@@ -448,6 +463,12 @@ def strides_over(operands: Sequence[VkArray | Scalar | Index], shape: layout.Sha
     ]
 
 
+def has_places(inputs: Sequence[VkArray | Scalar | Index]) -> bool:
+    """Whether a kernel has places for so many inputs."""
+    numbers = sum(type(one) is Scalar for one in inputs)
+    return numbers <= NUMBERS and len(inputs) - numbers <= INPUTS
+
+
 def padded_inputs(places: Sequence[Any]) -> tuple[Any, ...]:
     """What stands for inputs in the arguments of a kernel, which has places for more."""
     return (*places, *[_NOTHING] * (PLACES - len(places)))
@@ -461,6 +482,7 @@ class Evaluation:
     ) -> None:  # fmt: skip
         self.expression, self.inputs, self.results, self.device = expression, inputs, results, device
         self.shape = results[0]._shape
+        self.row = "long" if device.limits.is_cpu and expression.is_long else device.limits.kind
         memory = [dtype for one, dtype in zip(inputs, expression.inputs, strict=True) if type(one) is VkArray]
         self.itemsizes = [
             storage_itemsize(dtype, device) for dtype in (*memory, *(dtype for _, dtype in expression.results))
@@ -536,7 +558,7 @@ class Evaluation:
         limits = self.device.limits
         invocations = launch.invocations_of_group(limits, launch.FLAT[limits.kind][0])
         bindings = self._bindings(count)
-        packs, fields = _PACKS[limits.kind], self._fields([0] * self.operands)
+        packs, fields = _PACKS[self.row], self._fields([0] * self.operands)
         for part, groups, first, end in launch.flat_parts(limits, invocations, packs, count, self.vector):
             constants = (packs, part == "whole", part == "single", self.vector, limits.kind == "gpu")
             bound = bindings if part == "whole" else {}
@@ -561,7 +583,7 @@ class Evaluation:
     def _strided(self) -> None:
         limits = self.device.limits
         strides = strides_over((*self.inputs, *self.results), self.shape)
-        elements, apart = _STRIPS[limits.kind]
+        elements, apart = _STRIPS[self.row]
         setting = walk.Setting(
             invocations=launch.invocations_of_group(limits, launch.INVOCATIONS[limits.kind]), elements=elements,
             groups=limits.max_workgroup_count, turns=False, inputs=self.operands - len(self.results),

@@ -35,8 +35,7 @@ class Prologue(NamedTuple):
         """Whether the kernel has places for inputs and can walk them over a shape, in whose C order elements would lie."""
         strides = fused.strides_over(inputs, shape)
         axes, _ = layout.collapse(shape, strides)
-        few = len(strides) <= fused.INPUTS and len(inputs) < fused.PLACES
-        return few and len(axes) <= AXES and all(step >= 0 for steps in strides for step in steps)
+        return fused.has_places(inputs) and len(axes) <= AXES and all(step >= 0 for steps in strides for step in steps)
 
     def send(
         self, what: Dispatch, expression: Expression, inputs: Sequence[VkArray | Scalar | Index], shape: layout.Shape
