@@ -87,8 +87,9 @@ class Progress:
         """Look for a short while whether the device has done a silent batch; no other thread runs meanwhile."""
         word, clock = self.word, time.perf_counter
         end = clock() + SPIN_SECONDS
-        while word[0] < serial and clock() < end:
+        while (seen := word[0]) < serial and clock() < end:
             pass
+        self.completed = seen if seen > self.completed else self.completed
 
     def poll(self, serial: int, silent: bool) -> None:
         """Look for a while whether the device has done a batch."""

@@ -272,7 +272,7 @@ class Queue:
         progress = self.progress
         if serial <= progress.completed:
             return
-        waiting = Waiting()
+        waiting = None
         try:
             while serial > progress.completed:
                 with self.gate:
@@ -281,10 +281,12 @@ class Queue:
                         self.submit()
                         # What has a greater serial was never taken, or is about to be, below a signal handler.
                         serial = self.submitted if serial > self.submitted else serial
-                    if progress.is_silent(serial):
+                    silent = progress.is_silent(serial)
+                    if silent:  # the device is at it: what is to be done is done before the host looks
                         self._begin_ahead()
-                        progress.spin(serial)
                     self.retire()
+                    if silent:
+                        progress.spin(serial)
                     if serial <= progress.completed:
                         break
                     batch = None
@@ -295,13 +297,16 @@ class Queue:
                     if batch is None:  # a signal handler has waited meanwhile
                         continue
                     self._begin_ahead()
+                    waiting = waiting or Waiting()
                     self._note(waiting)
                 self._wait_outside(batch)
         finally:
-            del waiting  # an error keeps the frames through which it came
+            waiting = None  # an error keeps the frames through which it came
         if not self.device.limits.is_cpu:  # who waited for so many commands often waits for as many again:
             self.batch_limit = max(1, min(self.serial - self.waited, FIRST_BATCH))  # a GPU begins the last one at once
             self.waited = self.serial
+            if progress.completed >= self.submitted:
+                self.workgroup_limit = BATCH_WORKGROUPS
 
     def _note(self, waiting: Waiting) -> None:
         """Count a wait as long as somebody holds it, without a destructor, in which Ctrl-C would strike."""

@@ -66,8 +66,7 @@ class Recording(Lease):
     __slots__ = ("serial", "silent", "timed")
 
     def __init__(self) -> None:
-        super().__init__()
-        self.serial, self.silent = 0, False
+        self.thing, self.serial, self.silent = None, 0, False
         self.timed: list[tuple[int, timing.Note]] = []  # the serials of dispatches between timestamps
 
     @property

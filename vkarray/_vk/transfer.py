@@ -207,7 +207,9 @@ class Transfer:
         for position in range(start, start + len(self.segments)):
             if lease.take(self.segments[position % len(self.segments)]):
                 self.next_segment = position + 1
-                self.device.queue.wait(max(lease.thing.written, lease.thing.read))
+                last = max(lease.thing.written, lease.thing.read)
+                if last > self.device.queue.completed:
+                    self.device.queue.wait(last)
                 return lease
         ring = host_block(self.device, SEGMENTS * SEGMENT_BYTES)
         self.rings.append(ring)

@@ -65,6 +65,16 @@ def note(
         if kind is VkArray:
             key.append(value._look or look_of(value))
             arrays.append(value)
+        elif kind is slice:
+            start, stop, step = value.start, value.stop, value.step
+            if (
+                (start is None or type(start) is int)
+                and (stop is None or type(stop) is int)
+                and (step is None or type(step) is int)
+            ):
+                key += (slice, start, stop, step)
+            elif not note((slice, start, stop, step), key, arrays, scalars, False):
+                return False
         elif kind is float or kind is complex:
             key.append(kind)
             scalars.append(value)
@@ -74,17 +84,6 @@ def note(
                 scalars.append(value)
             else:
                 key.append(value)
-        elif kind is slice:
-            start, stop, step = value.start, value.stop, value.step
-            key.append(slice)
-            if (
-                (start is None or type(start) is int)
-                and (stop is None or type(stop) is int)
-                and (step is None or type(step) is int)
-            ):
-                key += (start, stop, step)
-            elif not note((start, stop, step), key, arrays, scalars, False):
-                return False
         elif kind in VALUES:
             key += (kind, value)
         elif kind is tuple and tuple(map(type, value)) in SHAPES:
