@@ -19,6 +19,7 @@ from reference import random_values, special_values, supported
 
 import vkarray as vx
 from vkarray import configuration
+from vkarray._vk import faults
 from vkarray._vk.watch import watches
 from vkarray.core.array import VkArray
 from vkarray.kernels import fused
@@ -715,3 +716,17 @@ def test_functions_can_run_as_they_are():
             assert seen(function(array())) == seen(array() * 2)
     assert len(calls) == 3
     assert vx.compile()(lambda x: x + 1)(vx.asarray(1)).tolist() == 2
+
+
+@traced
+def test_a_function_runs_as_it_is_where_the_driver_cannot_make_its_kernel(device):
+    def function(x, y):
+        return vx.where(x > y, x * 0.12345 - y, x + 0.54321)
+
+    x, y = array(seed=1), array(seed=2)
+    wanted = seen(function(x, y))
+    compiled = vx.compile(function)
+    with faults.inject(-13, "vkCreateComputePipelines"):  # VK_ERROR_UNKNOWN
+        assert seen(compiled(x, y)) == wanted
+    assert "runs as it is, since the driver cannot make a kernel of it" in str(compiled.explain())
+    assert seen(compiled(x, y)) == wanted

@@ -193,6 +193,20 @@ def test_shared_memory_does_not_change_a_bit(dtype, device, monkeypatch):
     assert results[1:] == results[:1] * (len(cases) - 1)
 
 
+@pytest.mark.parametrize("name", ["mean", "var", "std"])
+@pytest.mark.parametrize("dtype", supported([vx.int8, vx.int16, vx.int32, vx.uint8, vx.uint16]), ids=str)
+def test_least_and_greatest_integers(dtype, name):
+    """Compilers may negate in 8 bits, where -128 stays what it is."""
+    info = np.iinfo(dtype.name)
+    values = np.random.default_rng(3).choice(np.array([info.min, info.min, info.max, 0, 1], dtype.name), (9, 27, 98))
+    array = vx.asarray(values)
+    for cut in (slice(None), slice(49), slice(None, None, 2), slice(None, None, -1)):
+        for axes in ((1, 2), 1, 0, 2):
+            got = np.asarray(getattr(vx, name)(array[:, :, cut], axis=axes), np.float64)
+            expected = getattr(np, name)(values[:, :, cut].astype(np.float64), axis=axes)
+            assert np.allclose(got, expected, rtol=1e-5, atol=abs(info.min) * 1e-5), (cut, axes)
+
+
 @pytest.mark.parametrize("dtype", supported([vx.float32, vx.bfloat16, vx.int8, vx.float64]), ids=str)
 def test_the_layout_does_not_change_a_bit(dtype):
     """Rows that are packed, lie across, begin at an odd address, have gaps, and lie in two dimensions."""

@@ -95,8 +95,10 @@ uint vx_bfloat16_to_bits(float value) {
 #define COMPUTE_complex128 dvec2
 
 #define LOAD_bool(x) (uint(x) != 0u)
-#define LOAD_int8(x) int(x)
-#define LOAD_int16(x) int(x)
+// Not int(x) alone: NVIDIA's compiler turns a difference with the floating-point number of x into a sum with that of -x, which
+// it negates in 8 bits, so that -128 stays what it is.
+#define LOAD_int8(x) bitfieldExtract(int(x), 0, 8)
+#define LOAD_int16(x) bitfieldExtract(int(x), 0, 16)
 #define LOAD_int32(x) (x)
 #define LOAD_int64(x) (x)
 #define LOAD_uint8(x) uint(x)

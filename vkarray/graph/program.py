@@ -11,9 +11,10 @@ from .. import configuration
 from .._vk.watch import watches
 from ..core import dtypes
 from ..core.array import VkArray, array_in
+from ..errors import DeviceLostError, VulkanError
 from ..kernels import fused, launch
 from ..kernels.dispatch import pointer
-from ..kernels.plan import Plan
+from ..kernels.plan import Plan, Refused
 from ..kernels.planned import run_checked
 from ..kernels.signature import Look, look_of
 from .fuse import Fused, Kernel, OfRows, Reduced, Work, fuse
@@ -66,7 +67,12 @@ class Program:
         self.streams = Streams(trace)
         nodes = with_constants(trace, results)
         self.fused: Fused = fuse(nodes, [one._buffer for one in results])
-        lowered = lower(self.fused.work)
+        try:
+            lowered = lower(self.fused.work)
+        except DeviceLostError:
+            raise
+        except VulkanError as error:  # NVIDIA's compiler gives up at some chains of comparisons
+            raise Refused(f"the driver cannot make a kernel of it ({error})") from error
         lowered.allocated = [*trace.values, *lowered.allocated]  # type: ignore[list-item]
         self.dispatches = lowered.dispatches
         given = [pointer(one) for one in arguments]
