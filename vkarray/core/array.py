@@ -250,7 +250,7 @@ class VkArray(Methods):
             raise AttributeError(
                 "__array_interface__: NumPy has no bfloat16. Convert the array with astype(vkarray.float32)."
             )
-        values = operations["to_numpy"](self)
+        values = operations["to_numpy_protocol"](self, None, None)
         return {
             "shape": self._shape, "typestr": self._dtype.str, "version": 3, "data": values, "strides": values.strides,
         }  # fmt: skip
