@@ -353,6 +353,37 @@ def test_attention_alone() -> None:
         )
 
 
+# What follows a product, and how many dispatches are left.
+CHAINS: dict[str, tuple[Callable[..., Tensor], int]] = {
+    "an activation": (lambda y, x: nn.functional.gelu(y), 1),
+    "another one": (lambda y, x: torch.relu(y), 1),
+    "a sum": (lambda y, x: x + y, 1),
+    "both": (lambda y, x: nn.functional.silu(y).view(2, 15) + x.view(2, 15), 1),
+    "a sum of what is read again": (lambda y, x: (x + y) * y, 2),
+    "a sum of rows": (lambda y, x: y + x[0, 0], 2),
+    "a sum in another type": (lambda y, x: y + x.float(), 2),
+    "a sum that is scaled": (lambda y, x: torch.add(y, x, alpha=2), 2),
+    "two activations": (lambda y, x: torch.tanh(torch.relu(y)), 2),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("name", CHAINS)
+def test_products_take_what_follows(name: str, bias: bool, dtype: torch.dtype) -> None:
+    follow, dispatches = CHAINS[name]
+    layer = nn.Linear(5, 5, bias).to("vulkan", dtype)
+    x = torch.randn(2, 3, 5).to("vulkan", dtype)
+
+    def function(x: Tensor) -> Tensor:
+        return follow(layer(x), x)
+
+    with torch.no_grad():
+        assert torch.equal(torch.compile(function, backend="vulkan")(x), function(x))
+    same = dtype is torch.float32 and name == "a sum in another type"  # it is none then
+    assert f"in {1 if same else dispatches} dispatches" in dynamo.explain()
+
+
 def test_inductor_says_which_backend_to_use() -> None:
     with pytest.raises(Exception, match=r'torch.compile\(..., backend="vulkan"\)'):
         torch.compile(torch.sin)(torch.ones(3, device="vulkan"))

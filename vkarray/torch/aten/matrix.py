@@ -12,7 +12,7 @@ from ...kernels import launch
 from ...kernels.launch import constant
 from ...kernels.product import strategies
 from ...kernels.product.epilogue import Epilogue
-from ...kernels.rows import cast
+from ...kernels.rows import Row, cast
 from ...nn import pointwise as nn
 from ...ops.elementwise import add, multiply
 from ...ops.linear_algebra import matmul, vecdot
@@ -48,6 +48,15 @@ def _add_product(x: VkArray, a: VkArray, b: VkArray, beta: Any = 1, alpha: Any =
     a, b = (cast(one, dtypes.float32) if short else one for one in (a, b))
     strategies.multiply(a, _column(b), _column(result), Epilogue(bias=_column(x), wide=short))
     return result
+
+
+def product_with(
+    bias: VkArray | None, a: VkArray, b: VkArray, activation: Row | None, residual: VkArray | None
+) -> VkArray:  # fmt: skip
+    """activation(bias + a @ b) + residual of matrices, in one kernel: the bits of `addmm` and of kernels for the other steps."""
+    result = empty((a._shape[0], b._shape[1]), a._dtype, a._device)
+    wide = bias is not None and _is_short(a._dtype)
+    return strategies.multiply(a, b, result, Epilogue(bias, activation, residual, wide))
 
 
 def _is_short(dtype: DType) -> bool:

@@ -16,6 +16,7 @@ import torch
 from torch import fx
 
 from .pieces import Piece
+from .products import with_steps
 
 _numbers = itertools.count(1)
 _graphs: weakref.WeakValueDictionary[int, Piece] = weakref.WeakValueDictionary()  # in the order in which they came
@@ -25,6 +26,7 @@ def _compiler(kind: str) -> Callable[..., Any]:
     """What makes a function of a graph, which takes its arguments as a list and empties it."""
 
     def compiler(module: fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
+        with_steps(module)
         number = next(_numbers)
         graph = _graphs[number] = Piece(module, f"{kind} {number}")
 

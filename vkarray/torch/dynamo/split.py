@@ -52,7 +52,8 @@ def is_part_of(node: fx.Node) -> fx.Node | None:
     return node.args[0] if takes and isinstance(node.args[0], fx.Node) else None
 
 
-def _writes(node: fx.Node) -> bool:
+def writes(node: fx.Node) -> bool:
+    """Whether a node changes memory, or does more than return a value."""
     schema = getattr(node.target, "_schema", None)
     return node.is_impure() or (schema is not None and schema.is_mutable)
 
@@ -78,16 +79,16 @@ def levels(graph: fx.Graph, untraced: Iterable[fx.Node]) -> dict[fx.Node, int]:
         if whole is not None and whole in found:
             found[node] = found[whole]
             continue
-        writes, draws = _writes(node), _draws(node)
+        wrote, draws = writes(node), _draws(node)
         level = max([floor, *(found[one] for one in node.all_input_nodes if one in found)])
-        level = max(level, highest if writes else 0, drawn if draws else 0)
+        level = max(level, highest if wrote else 0, drawn if draws else 0)
         level += level % 2 != (node in odd)
         while not level % 2 and counts.get(level, 0) >= MOST_NODES:
             level += 2
         found[node] = level
         counts[level] = counts.get(level, 0) + 1
         highest = max(highest, level)
-        floor, drawn = level if writes else floor, level if draws else drawn
+        floor, drawn = level if wrote else floor, level if draws else drawn
     return found
 
 
