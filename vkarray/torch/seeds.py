@@ -143,6 +143,9 @@ def _drawn_again(state: Tensor, op: Any, *args: Any, **kwargs: Any) -> Any:
         set_rng_state(before)
 
 
+_NAMING = (Tensor, torch.device, str)
+
+
 def restore_in_graphs(prims: Any) -> None:
     """Tell PyTorch's operators that draw the same numbers forth and back (`torch.utils.checkpoint` in graphs) of this device."""
     key = torch._C.DispatchKey.BackendSelect
@@ -151,7 +154,10 @@ def restore_in_graphs(prims: Any) -> None:
         original = op.py_kernels[key]
 
         def kernel(*args: Any, **kwargs: Any) -> Any:
-            return (ours if prims.get_device(args[leading:], kwargs) == "vulkan" else original)(*args, **kwargs)
+            values = (*args[leading:], kwargs.get("device", "cpu"))
+            named = [one.device if isinstance(one, Tensor) else one for one in values if isinstance(one, _NAMING)]
+            is_here = any(torch.device(one).type == "vulkan" for one in named)
+            return (ours if is_here else original)(*args, **kwargs)
 
         op.py_kernels[key] = kernel
         op._dispatch_cache.clear()

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, fx
 
 from ...core import layout
-from ...kernels.rows import ROWS, Row
+from ...kernels.rows import ROWS
 from ...nn import pointwise
 from ..aten import matrix
 from ..tensors.storage import array_of, wrap
@@ -21,14 +21,14 @@ _aten = torch.ops.aten
 _BIASED = {_aten.addmm.default}
 _PRODUCTS = {*_BIASED, _aten.mm.default}
 _VIEWS = {_aten.view.default, _aten._unsafe_view.default}
-_ACTIVATIONS: dict[Any, Row] = {
-    _aten.relu.default: pointwise.relu, _aten.silu.default: pointwise.silu, _aten.sigmoid.default: pointwise.sigmoid,
-    _aten.tanh.default: ROWS["tanh"],
+_ACTIVATIONS = {
+    "relu": pointwise.relu, "silu": pointwise.silu, "sigmoid": pointwise.sigmoid, "tanh": ROWS["tanh"],
+    "gelu": pointwise.gelu, "gelu by tanh": pointwise.gelu_tanh,
 }  # fmt: skip
-_GELUS = {"none": pointwise.gelu, "tanh": pointwise.gelu_tanh}
+_NAMES = {getattr(_aten, name).default: name for name in ("relu", "silu", "sigmoid", "tanh")}
 
 
-def product(bias: Tensor | None, a: Tensor, b: Tensor, activation: Row | None, residual: Tensor | None) -> Tensor:
+def product(bias: Tensor | None, a: Tensor, b: Tensor, activation: str | None, residual: Tensor | None) -> Tensor:
     """activation(bias + a @ b) + residual, of which the last may have another shape of as many elements in C order."""
     left, right = array_of(a), array_of(b)
     shape = (left._shape[0], right._shape[1])
@@ -36,7 +36,8 @@ def product(bias: Tensor | None, a: Tensor, b: Tensor, activation: Row | None, r
     if residual is not None:
         added = array_of(residual)._view(shape, layout.contiguous_strides(shape))
     given = None if bias is None else array_of(bias)
-    return wrap(matrix.product_with(given, left, right, activation, added))
+    row = None if activation is None else _ACTIVATIONS[activation]
+    return wrap(matrix.product_with(given, left, right, row, added))
 
 
 class _Chain(NamedTuple):
@@ -44,7 +45,7 @@ class _Chain(NamedTuple):
 
     nodes: list[fx.Node]
     shape: Any  # what the last view makes of the product; None without one
-    activation: Row | None
+    activation: str | None
     residual: fx.Node | None
 
 
@@ -79,7 +80,7 @@ def _chain(node: fx.Node) -> _Chain | None:
     if node.kwargs or own.device.type != "vulkan" or any(not _is_like(one, own) for one in node.all_input_nodes):
         return None
     nodes, found, shape, kept = [node], 1, None, None
-    activation: Row | None = None
+    activation: str | None = None
     residual: fx.Node | None = None
     while residual is None and len(nodes[-1].users) == 1:
         (user,) = nodes[-1].users
@@ -88,8 +89,8 @@ def _chain(node: fx.Node) -> _Chain | None:
             break
         if user.target in _VIEWS:
             kept = user.args[1]
-        elif activation is None and (row := _row(user)) is not None:
-            activation = row
+        elif activation is None and (name := _activation(user)) is not None:
+            activation = name
         elif (other := _addend(user, nodes[-1])) is not None:
             residual = other
         else:
@@ -106,11 +107,11 @@ def _is_like(node: fx.Node, own: Tensor) -> bool:
     return isinstance(value, Tensor) and value.dtype is own.dtype and 0 not in value.shape
 
 
-def _row(node: fx.Node) -> Row | None:
-    """The activation that a node is."""
+def _activation(node: fx.Node) -> str | None:
+    """The name of the activation that a node is."""
     if node.target is _aten.gelu.default:
-        return _GELUS.get(str(node.kwargs.get("approximate", "none")))
-    return _ACTIVATIONS.get(node.target)
+        return "gelu by tanh" if node.kwargs.get("approximate") == "tanh" else "gelu"
+    return _NAMES.get(node.target)
 
 
 def _addend(node: fx.Node, known: fx.Node) -> fx.Node | None:
