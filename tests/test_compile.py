@@ -179,6 +179,56 @@ def test_strips(name, dtype):
     check(STRIPS[name], lambda: (array(dtype, (70, 262)), array(dtype, (70, 262), seed=1)))
 
 
+def _filled(a: VkArray, *parts: tuple[Any, VkArray]) -> VkArray:
+    made = vx.zeros_like(a)
+    for key, value in parts:
+        made[key] = value
+    return made
+
+
+# Arrays that are made of views of others, and which kernels read them or write their parts.
+PIECES: dict[str, Callable[[VkArray, VkArray], Any]] = {
+    "torus": lambda a, b: sum((vx.roll(a, k, axis=axis) for k in (1, -1) for axis in (0, 1)), start=b) * 2,
+    "both axes": lambda a, b: vx.roll(a, (2, -3), axis=(0, 1)) * b, "flat": lambda a, b: vx.roll(a, 5) + b,
+    "rolled twice": lambda a, b: vx.roll(vx.roll(a, 1, axis=0), 2, axis=0) - b,
+    "of a result": lambda a, b: (vx.roll(a * b, 1, axis=0) - a * b, vx.roll(vx.exp(a), 1, axis=1) * 2),
+    "returned too": lambda a, b: (rolled := vx.roll(a, 1, axis=0), rolled * b),
+    "views of it": lambda a, b: [vx.roll(a, 2, axis=1)[key] * 2 for key in (
+        (slice(1, 4), slice(None, None, 2)), (slice(None, None, -1), slice(None, None, -3)), 1, (slice(None), 2), (3, 4))],
+    "transposed": lambda a, b: vx.roll(a, 2, axis=1).T * b.T + vx.roll(b, 1, axis=0).T,
+    "broadcast": lambda a, b: vx.roll(a[:1], 1, axis=1) * b + vx.roll(a[:, :1], -1, axis=0),
+    "source overwritten": lambda a, b: (rolled := vx.roll(a, 1, axis=0), a.__setitem__(0, b[1]), rolled * a)[2],
+    "into its source": lambda a, b: a.__iadd__(vx.roll(a, 1, axis=0)), "bits": lambda a, b: vx.roll(a, 1, axis=0) == b,
+    "joined": lambda a, b: vx.concat([a, b * 2, a[:1]]) * vx.concat([b[:1], a, b]),
+    "columns": lambda a, b: vx.concat([a * b, a - b], axis=1), "stacked": lambda a, b: vx.stack([a, b]) - b,
+    "halves": lambda a, b: vx.concat([a[:, 3:] * b[:, 3:], a[:, :4] + b[:, :4]], axis=1) * 2,
+    "many": lambda a, b: vx.concat([a[k : k + 1] for k in range(5)] * 4) * 2,
+    "rows of it": lambda a, b: vx.sum(vx.roll(a, 1, axis=1) * b, axis=1),
+    "scanned": lambda a, b: vx.cumulative_sum(vx.roll(a, 1, axis=0) * 2, axis=0),
+    "overlapping parts": lambda a, b: _filled(a, (slice(None, 3), a[:3]), (slice(2, None), b[2:])) * 2,
+    "parts left": lambda a, b: _filled(a, (slice(1, None), a[1:])) * b, "in turn": lambda a, b: _filled(
+        a, (slice(0, 2), a[:2] * b[:2]), (slice(3, 5), a[:2] - b[:2]), (slice(1, 3), a[:2] + b[:2])),
+    "again": lambda a, b: _filled(a, (slice(0, 2), a[:2] * 2), (slice(2, 4), a[:2] + 1), (slice(0, 2), a[:2] * 3)),
+    "numbered": lambda a, b: vx.roll(vx.arange(7), 2) * a + vx.tril(vx.roll(b, 1, axis=0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_pieces(name):
+    for one in (vx.float32, vx.int16):
+        check(PIECES[name], lambda one=one: (array(one), array(one, seed=1)))
+
+
+@traced
+def test_what_is_made_of_pieces_is_not_stored():
+    compiled = vx.compile(PIECES["torus"])
+    compiled(array(), array(seed=1))
+    assert compiled.explain().kernels <= 9
+    compiled = vx.compile(PIECES["columns"])
+    compiled(array(), array(seed=1))
+    assert compiled.explain().kernels == 1
+
+
 VIEWS: dict[str, Callable[[Any], Any]] = {
     "slice": lambda y: y[1:4, ::2] * 2, "reversed": lambda y: y[::-1, ::-2] + 1, "row": lambda y: y[2] - y[-1],
     "element": lambda y: y[2, 3] * y, "transposed": lambda y: y.T * y.T, "new axes": lambda y: y[:, None] - y[None],

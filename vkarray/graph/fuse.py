@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..core import dtypes, layout
@@ -14,7 +14,7 @@ from ..kernels.fused import As, Expression, Index, Step
 from ..kernels.launch import Operation
 from ..kernels.reductions import Reduce
 from ..kernels.scalars import Scalar
-from . import rows, views
+from . import mosaic, rows, views
 from .regions import Dependencies, Geometry, Region, in_order, number_key, regions, types_read
 from .simplify import living, without_repetitions
 from .trace import Memory, Node, Value, is_whole
@@ -30,9 +30,19 @@ class Kernel(NamedTuple):
     """One kernel for several nodes: what it computes, of which inputs, into which results."""
 
     expression: Expression
-    inputs: tuple[VkArray | Scalar | Index, ...]
+    inputs: tuple[Any, ...]  # as those of an evaluation, and mosaics
     results: tuple[VkArray, ...]
     nodes: tuple[Node, ...]
+    cuts: tuple[tuple[int, ...], ...]  # along each axis, for dispatches that each read one piece of inputs
+
+    @property
+    def has_pieces(self) -> bool:
+        """Whether it reads pieces in place of an array, which is not stored then."""
+        return any(isinstance(one, mosaic.Mosaic) for one in self.inputs)
+
+    def parts(self) -> Iterator[tuple[tuple[VkArray | Scalar | Index, ...], tuple[VkArray, ...]]]:
+        """The inputs and results of each of its dispatches."""
+        return mosaic.parts(self.inputs, self.results, self.cuts)
 
 
 class Reduced(NamedTuple):
@@ -94,10 +104,11 @@ class _Builder:
         self.stored = set(map(id, returned))
         self.read: dict[int, int] = {}  # how many elements are read of some memory
         for node in nodes:
-            for operand in node.inputs:
+            for operand in node.inputs if node.rows is None else (node.rows.x,):
                 if type(operand) is VkArray:
                     key = id(operand._buffer)
                     self.read[key] = self.read.get(key, 0) + math.prod(operand._shape)
+        self.wholes: dict[int, mosaic.Whole | None] = {}
         self.costs: dict[int, int | None] = {}
         for number in range(len(nodes)):  # in this order no node waits for many others
             self.again(number)
@@ -123,8 +134,8 @@ class _Builder:
 
     def work(self, region: Region) -> Work | None:
         """The work of a region; None where nobody needs its results in memory."""
-        last = {id(self.nodes[number].writes[0]): number for number in region.nodes if self.nodes[number].writes}
-        wanted = [number for number in region.nodes if last.get(id(self.nodes[number].writes[0])) == number]
+        last = {_place(self.nodes[number]): number for number in region.nodes}
+        wanted = [number for number in region.nodes if last[_place(self.nodes[number])] == number]
         first = self.nodes[region.nodes[0]]
         if first.result is None and region.rows is None:
             return self._reduced(region.nodes[0]) or first
@@ -140,7 +151,7 @@ class _Builder:
         made = _Expression(self, region).made(wanted)
         if not fused.has_places(made.inputs):
             made = _Expression(self, region, again=False).made(wanted)
-        if len(made.expression.steps) <= 1 and len(made.nodes) == 1 and made.nodes[0] is first:
+        if len(made.expression.steps) <= 1 and len(made.nodes) == 1 and made.nodes[0] is first and not made.has_pieces:
             return first  # by the kernel that eager calls use
         return made
 
@@ -174,6 +185,27 @@ class _Builder:
             self.costs[number] = self._again(number)
         return self.costs[number]
 
+    def whole(self, memory: Memory) -> mosaic.Whole | None:
+        """The pieces that some memory consists of, where these can be read in its place."""
+        key = id(memory)
+        if key not in self.wholes:
+            self.wholes[key] = self._whole(memory)
+        return None if key in self.stored else self.wholes[key]
+
+    def _whole(self, memory: Memory) -> mosaic.Whole | None:
+        if type(memory) is not Value or memory.given:
+            return None
+        writers, readers = self.known.writers.get(id(memory), []), self.known.readers.get(id(memory), [])
+        if not writers or not readers or writers[-1] > readers[0]:
+            return None
+        found = mosaic.whole_of(memory, [self.nodes[number] for number in writers])
+        if found is None:
+            return None
+        for number, piece in zip(writers, found.pieces, strict=True):
+            if any(writer > number for writer in self.known.writers.get(id(piece.source._buffer), ())):
+                return None  # it is another value by the time that it is read
+        return found
+
     def may_come_later(self, number: int) -> bool:
         """Whether a node's result can be computed where it is read, and is not in memory."""
         return self.again(number) is not None and id(self.nodes[number].writes[0]) not in self.stored
@@ -204,7 +236,7 @@ class _Builder:
         cost, result = self.again(number), self.nodes[number].result
         if cost is None or result is None or result._dtype is not operand._dtype or id(result._buffer) in self.stored:
             return False
-        return self._is_cheap(number, self.read[id(result._buffer)] - math.prod(operand._shape) + count)
+        return self._is_cheap(number, self.read.get(id(result._buffer), 0) - math.prod(operand._shape) + count)
 
     def _is_cheap(self, number: int, count: int) -> bool:
         """Whether it costs less to compute `count` elements of a node's result than to store and to read these."""
@@ -212,6 +244,14 @@ class _Builder:
         size = _size(self.nodes[number])
         saved = _SAVED[result._device.limits.kind] * size  # type: ignore[union-attr]
         return cost <= AGAIN or (cost <= ONCE and (count - size) * cost <= saved)
+
+
+def _place(node: Node) -> tuple[Any, ...]:
+    """What a node writes, if only in part."""
+    made = node.made
+    if made is None:
+        return tuple(map(id, node.writes))
+    return id(made._buffer), made._offset, made._shape, made._strides
 
 
 def _size(node: Node) -> int:
@@ -228,10 +268,13 @@ class _Expression:
         self.builder, self.region, self.stores = builder, region, stores
         self.shape: layout.Shape = region.shape or ()
         self.identity = views.identity(self.shape)
-        self.inputs: dict[Any, tuple[VkArray | Scalar | Index, DType]] = {}
+        self.inputs: dict[Any, tuple[Any, DType]] = {}
         self.operations: list[tuple[Any, tuple[Any, ...], Any]] = []  # values are keys of inputs, or numbers of steps
         self.values: dict[Any, Any] = {}
         self.nodes: dict[int, None] = {}
+        self.cuts: list[set[int]] | None = (
+            [set() for _ in self.shape] if stores else None
+        )  # None: it has to be one dispatch
         # Inputs that may come when results are computed again.
         self.spare = fused.INPUTS - len(region.reads) if again else -1
         self.spare_numbers = fused.NUMBERS - len(region.numbers)
@@ -249,7 +292,8 @@ class _Expression:
         ]
         expression = self._expression(found, kinds)
         nodes = tuple(self.builder.nodes[number] for number in self.nodes)
-        return Kernel(expression, tuple(one for one, _ in self.inputs.values()), tuple(arrays), nodes)  # type: ignore[arg-type]
+        cuts = tuple(tuple(sorted(one)) for one in self.cuts or [set() for _ in self.shape])
+        return Kernel(expression, tuple(one for one, _ in self.inputs.values()), tuple(arrays), nodes, cuts)  # type: ignore[arg-type]
 
     def _expression(self, results: Sequence[Any], kinds: Sequence[DType]) -> Expression:
         """The expression with some values as its results."""
@@ -338,12 +382,31 @@ class _Expression:
                 found = views.through(self.shape, strides, offset, result._shape)
                 if found is not None and self._has_room(producer, found):
                     return self._as(self._node(producer, found), operand._dtype, dtype)
+        pieces = self._mosaic(operand, strides, offset)
+        if pieces is not None:
+            return self._input(("pieces", id(operand._buffer), offset, strides, dtype), pieces, dtype)
         builder.stored.add(id(operand._buffer))
         wide = any(stride for stride, length in zip(strides, self.shape, strict=True) if length != 1)
         array = array_in(
             operand._buffer, offset, self.shape if wide else (), strides if wide else (), operand._dtype, operand._device
         )  # fmt: skip
         return self._input((id(operand._buffer), offset, strides, dtype), array, dtype)
+
+    def _mosaic(self, operand: VkArray, strides: layout.Strides, offset: int) -> mosaic.Mosaic | None:
+        """An operand as pieces that lie elsewhere, which are then stored; None where it has to be stored itself."""
+        whole = None if self.cuts is None else self.builder.whole(operand._buffer)
+        if whole is None or whole.pieces[0].source._dtype is not operand._dtype:
+            return None
+        mapping = views.through(self.shape, strides, offset, whole.shape)
+        found = None if mapping is None else mosaic.cuts(whole, mapping, self.shape)
+        if mapping is None or found is None:
+            return None
+        together = [one | other for one, other in zip(self.cuts, found, strict=True)]  # type: ignore[arg-type]
+        if math.prod(len(one) + 1 for one in together) > mosaic.MOST_PARTS:
+            return None
+        self.cuts = together
+        self.builder.stored.update(id(piece.source._buffer) for piece in whole.pieces)
+        return mosaic.Mosaic(whole.pieces, mapping)
 
     def _has_room(self, number: int, mapping: views.Mapping) -> bool:
         """Whether a node's result may be computed again at the places that a mapping leads to: take the room for its inputs."""
@@ -358,7 +421,7 @@ class _Expression:
         self.spare_numbers -= numbers
         return True
 
-    def _input(self, key: Any, one: VkArray | Scalar | Index, dtype: DType) -> Any:
+    def _input(self, key: Any, one: VkArray | Scalar | Index | mosaic.Mosaic, dtype: DType) -> Any:
         self.inputs.setdefault(key, (one, dtype))
         return key
 
@@ -370,6 +433,7 @@ class _RowExpression(_Expression):
         self.geometry = geometry
         self.parameters: list[tuple[Any, Any]] = []
         super().__init__(builder, region, again=again)
+        self.cuts = None
         self.shape = geometry.shape
         self.identity = views.identity(self.shape)
 

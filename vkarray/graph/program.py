@@ -183,7 +183,8 @@ def lower(work: Sequence[Work]) -> Lowering:
         watches[thread] = lowered
         for one in work:
             if isinstance(one, Kernel):
-                fused.Evaluation(one.expression, one.inputs, one.results, one.results[0]._device).run()
+                for inputs, results in one.parts():
+                    fused.Evaluation(one.expression, inputs, results, results[0]._device).run()
             elif isinstance(one, OfRows):
                 one.program.run()
             elif isinstance(one, Reduced):

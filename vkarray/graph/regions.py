@@ -34,7 +34,7 @@ class Geometry(NamedTuple):
 class Region:
     """Nodes that one kernel computes, or one that is none of these: which, and by bits what must come before and after."""
 
-    __slots__ = ("after", "before", "cost", "members", "nodes", "numbers", "reads", "rows", "shape")
+    __slots__ = ("after", "before", "cost", "members", "nodes", "numbers", "reads", "rows", "shape", "written")
 
     def __init__(self, number: int, node: Node, known: Dependencies) -> None:
         self.nodes = [number]
@@ -45,6 +45,9 @@ class Region:
         self.cost = 0 if node.operation is None else fused.cost(node.operation)
         self.numbers: set[tuple[object, ...]] = set()
         self.reads: set[Read] = set()
+        self.written: dict[int, list[VkArray]] = {}  # places in memory that several nodes write
+        if node.made is not None and len(known.writers[id(node.made._buffer)]) > 1:
+            self.written[id(node.made._buffer)] = [node.made]
         given: list[tuple[VkArray | Scalar, DType]] = []
         if node.operation is not None:
             given = list(zip(node.inputs, types_read(node), strict=True))
@@ -106,7 +109,9 @@ class Dependencies:
         one, other = self.nodes[first], self.nodes[second]
         if one.result is None or other.result is None:
             return False
-        if one.result._buffer is other.result._buffer and not same_place(one.result, other.result):
+        if one.result._buffer is other.result._buffer and not (
+            same_place(one.result, other.result) or apart(one.result, other.result)
+        ):
             return False
         read = [array for array in other.inputs if type(array) is VkArray and array._buffer is one.result._buffer]
         if read and self.last_writer[second].get(id(one.result._buffer)) != first:
@@ -159,7 +164,7 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
             for first in bits(known.direct[second] & before.members):
                 if not known.pass_values(first, second):
                     return
-    if not is_small(one, other, known):
+    if not is_possible(one, other, known):
         return
     merge(one, other, of)
 
@@ -167,6 +172,9 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
 def merge(one: Region, other: Region, of: list[Region]) -> None:
     """Make one region of two."""
     members = one.members | other.members
+    for memory, places in other.written.items():
+        mine = one.written.setdefault(memory, [])
+        mine += [place for place in places if not any(same_place(place, own) for own in mine)]
     one.cost += other.cost
     one.numbers |= other.numbers
     one.reads = {read for read in one.reads | other.reads if not members >> read.writer & 1}
@@ -183,15 +191,39 @@ def merge(one: Region, other: Region, of: list[Region]) -> None:
                 region.before |= one.before | members
 
 
-def is_small(one: Region, other: Region, known: Dependencies, passes: int = 1) -> bool:
-    """Whether a kernel of both has no more operands and operations than kernels may have that compute these so many times."""
+def is_possible(one: Region, other: Region, known: Dependencies, passes: int = 1) -> bool:
+    """Whether one kernel may compute both, so many times, by its operands and operations, and by what both write."""
     members = one.members | other.members
+    if any(
+        not (same_place(place, own) or apart(place, own))
+        for memory, places in other.written.items()
+        for place in places
+        for own in one.written.get(memory, ())
+    ):
+        return False
     return (
         passes * (one.cost + other.cost) <= MOST
         and len(one.numbers | other.numbers) <= fused.NUMBERS
         and sum(not members >> read.writer & 1 for read in one.reads | other.reads) <= fused.INPUTS
         and sum(bool(known.read_by[number] & ~members) for number in one.nodes + other.nodes) <= fused.RESULTS
     )
+
+
+def apart(one: VkArray, other: VkArray) -> bool:
+    """Whether two parts of an array, of the same strides, have no element in common: blocks that some axis parts."""
+    strides = one._strides
+    if other._strides != strides or one._dtype is not other._dtype or any(step <= 0 for step in strides):
+        return False
+    found, before, rest, other_rest = False, 0, one._offset, other._offset
+    for step, length, other_length in zip(strides, one._shape, other._shape, strict=True):
+        begin, rest = divmod(rest, step)
+        other_begin, other_rest = divmod(other_rest, step)
+        end, other_end = begin + length, other_begin + other_length
+        if before and max(end, other_end) * step > before:
+            return False
+        found |= end <= other_begin or other_end <= begin
+        before = step
+    return found
 
 
 def number_key(number: Scalar, dtype: DType) -> tuple[object, ...]:

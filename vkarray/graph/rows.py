@@ -11,7 +11,7 @@ from ..core import layout
 from ..core.array import VkArray
 from ..kernels import row_program
 from . import views
-from .regions import Geometry, bits, is_small, merge
+from .regions import Geometry, bits, is_possible, merge
 from .trace import Node, Value, is_whole, same_place
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
                 if not _passes(known.nodes[first], known.nodes[second], geometry):
                     return False
     reductions = sum(known.nodes[number].rows is not None for number in numbers)
-    if reductions > row_program.REDUCTIONS or not is_small(one, other, known, reductions + 1):
+    if reductions > row_program.REDUCTIONS or not is_possible(one, other, known, reductions + 1):
         return False
     one.rows, one.shape = geometry, geometry.shape
     merge(one, other, of)
