@@ -348,6 +348,18 @@ STATE lane_state(uint first, uint end) {
     if (element == first) center = center_of(first, end);
 #endif
     for (; TURNS == 0u && element < end; element += STEP) {
+#ifdef ROW
+        if (element + uint(VECTOR) <= end) {
+            INPUT value[VECTOR];
+            LOAD_PACK(value, element / VECTOR)
+            EACH {
+                LEAF next = leaf_of(value[k], element + uint(k));
+                if (element == first) leaf[k] = next;
+                else leaf[k] = follow(leaf[k], next);
+            }
+            continue;
+        }
+#endif
         EACH {
             if (element + uint(k) < end) {
                 LEAF next = leaf_of(load(element + uint(k)), element + uint(k));

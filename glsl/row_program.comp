@@ -13,6 +13,7 @@ layout(constant_id = 3) const uint LENGTH = 1u;      // of a row
 layout(constant_id = 4) const uint VECTOR = 1u;      // elements that are stored at once
 layout(constant_id = 5) const int ROW_AXES = 1;
 layout(constant_id = 6) const int AXES = 2;
+const uint BATCH = 4u;
 
 #define INPUTS 56
 #define RESULTS 8
@@ -62,8 +63,8 @@ uvec2 address_at(uvec2 first, uint operand, uint index, uint bytes) {
     return vx_address(first, int(place_of(operand, index)), int(bytes));
 }
 
-// To be linked: values of a row, results of one element, and those of an element and a pack. The compiler drops functions that
-// nothing calls.
+// To be linked: values of a row, results of one element, and those of an element, a pack, and BATCH packs that the members of a row
+// lie between. The compiler drops functions that nothing calls.
 void values() {
     uvec2 first = input_at(member_here()) + result_at(count_here()) + parameter_at(0u);
     address_at(address_of(first, 0u, 1u), 0u, 0u, 1u);
@@ -71,20 +72,23 @@ void values() {
 void row_results() {}
 void element(uint index) { place_of(0u, index); }
 void pack(uint number) {}
+void batch(uint number) {}
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint units = gl_WorkGroupSize.x / MEMBERS;
     uint invocation = gl_LocalInvocationIndex;
     member = COLUMNS ? invocation / units : invocation % MEMBERS;
-    uint number = group * units + (COLUMNS ? invocation % units : invocation / MEMBERS);
-    bool inside = number < arguments.rows;
-    row = inside ? number : 0u;
+    uint own = group * units + (COLUMNS ? invocation % units : invocation / MEMBERS);
+    bool inside = own < arguments.rows;
+    row = inside ? own : 0u;
     count = inside ? LENGTH : 0u;
     values();
     if (!inside) return;
     if (member == 0u) row_results();
     const uint packs = VECTOR > 1u ? LENGTH / VECTOR : 0u;
-    for (uint number = member; number < packs; number += MEMBERS) pack(number);
+    uint number = member;
+    for (; number + (BATCH - 1u) * MEMBERS < packs; number += BATCH * MEMBERS) batch(number);
+    for (; number < packs; number += MEMBERS) pack(number);
     for (uint index = packs * VECTOR + member; index < LENGTH; index += MEMBERS) element(index);
 }

@@ -98,6 +98,10 @@ PROGRAMS: dict[str, tuple[Function, int]] = {
     "of rows backwards": (lambda x: x[::-1] - kept(vx.sum)(x[::-1]), 1),
     "of columns": (lambda x: vx.exp(x - vx.max(x, axis=-2, keepdims=True)), 1),
     "of both axes": (lambda x: x - vx.mean(x, axis=(-2, -1), keepdims=True), 1),
+    "of a mean": (lambda x: vx.mean(logsumexp(x) - x[..., 0]), 2),
+    "of columns next": (lambda x: vx.sum(x * kept(vx.sum)(x), axis=-2), 2),
+    "of walked arrays": (lambda x: vx.sum(abs(x[:, None] - x[None]), axis=-1), 1),
+    "a nearest row": (lambda x: nearest(vx.sum((x[:, None] - x[None, 1:4]) ** 2, axis=-1)), 2),
     "other rows": (lambda x: kept(vx.sum)(x) + vx.sum(x, axis=0), 2),
     "a square": (lambda x: x[..., :5] - vx.max(x[..., :5], axis=-1), 2),
     "again": (lambda x: softmax(softmax(x)), 1),
@@ -105,7 +109,9 @@ PROGRAMS: dict[str, tuple[Function, int]] = {
 # Of an array, a weight and a bias.
 WEIGHTED = {function.__name__: function for function in (layer_norm, layer_norm_of_variance, rms_norm)}
 # With elements that one invocation has, that some of a subgroup or a workgroup have, and what is left over.
-SHAPES = ((5, 7), (3, 1), (9, 3), (2, 3, 33), (1, 130), (3, 1000), (2, 4100), (1, 16384), (70, 64))
+SHAPES = (
+    (5, 7), (3, 1), (9, 3), (20, 12), (2, 3, 33), (1, 130), (3, 1000), (2, 4096), (2, 4100), (1, 16384), (70, 64),
+)  # fmt: skip
 
 
 def dispatches(function: Function, *given: Any) -> int:

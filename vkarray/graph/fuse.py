@@ -163,7 +163,8 @@ class _Builder:
             return None
         producer = self.producer(number, prologue.array._buffer)
         result = None if producer is None else self.nodes[producer].result
-        if producer is not None and result is not None and self.again(producer) is not None:
+        of_rows = producer is not None and self.regions[producer].rows is not None  # which stores it
+        if producer is not None and result is not None and self.again(producer) is not None and not of_rows:
             array, shape = prologue.array, result._shape
             if array._offset == 0 and array._dtype is result._dtype:
                 made = _Expression(self, self.regions[producer], stores=False).made([producer], prologue.dtype)

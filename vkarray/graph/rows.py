@@ -45,14 +45,14 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
     if one is other:
         return False
     geometry = _geometry(one, known) or _geometry(other, known)
-    # What only one reduction reads is computed in its own kernel.
-    alone = other.rows is None and one.rows is None and known.nodes[one.nodes[0]].rows is None
-    if geometry is None or alone:
+    if geometry is None or (one.rows is None and other.rows is None and _is_alone(one, other, geometry, known)):
         return False
     members = one.members | other.members
     if (one.after & other.before | other.after & one.before) & ~members:
         return False
     numbers = sorted(one.nodes + other.nodes)
+    if any(_is_taken(number, geometry, known) for number in numbers):
+        return False
     if not all(_belongs(number, geometry, known) for number in numbers):
         return False
     for before, after in itertools.permutations((one, other)):
@@ -66,6 +66,26 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
     one.rows, one.shape = geometry, geometry.shape
     merge(one, other, of)
     return True
+
+
+def _is_alone(one: Region, other: Region, geometry: Geometry, known: Dependencies) -> bool:
+    """Whether the second region is one reduction of what the first one makes, which its own kernel computes as well."""
+    if known.nodes[one.nodes[0]].rows is not None or known.nodes[other.nodes[0]].rows is None:
+        return False
+    contiguous = layout.contiguous_strides(geometry.shape)
+    return all(len(read.key) == 1 or read.key[2:4] == (geometry.shape, contiguous) for read in one.reads)
+
+
+def _is_taken(number: int, geometry: Geometry, known: Dependencies) -> bool:
+    """Whether a node computes all elements for one reduction of other rows, which computes them itself: nothing is to be stored."""
+    result, beyond = known.nodes[number].result, 1 << len(known.nodes)
+    if result is None or result._shape != geometry.shape or known.read_by[number] & beyond:
+        return False
+    (reader, *others) = bits(known.read_by[number])
+    node = known.nodes[reader]
+    if others or node.prologue is None or node.prologue.array._buffer is not result._buffer:
+        return False
+    return node.rows is None or Geometry(node.rows.x._shape, node.rows.axes) != geometry
 
 
 def _geometry(region: Region, known: Dependencies) -> Geometry | None:

@@ -31,7 +31,12 @@ REDUCTIONS, RANK = 8, 16  # and axes, at most: those of glsl/row_program.comp
 _SHELL = Variant("row_program", (), "row program")
 _NEIGHBOURS = 32  # rows that a workgroup for columns has at least
 _MOST_ELEMENTS = 16  # of a pack
+_BATCH = 4  # packs that are loaded before one is stored: those of glsl/row_program.comp
 _NOTHING = Number(0, "Q")
+
+
+# For each element of a pack, a variable with several and the place there.
+Loaded = list[tuple[int, int]]
 
 
 class Input(NamedTuple):
@@ -150,6 +155,7 @@ class Rows(NamedTuple):
             lanes = max(one.lanes(length) for one in reduced)
             side = 1 if columns else min(one.vector for one in reduced)
             members = min(lanes, workgroup, 1 << (-(-length // side) - 1).bit_length())
+            members = members if members > 2 else 1  # which need not meet
             if columns:
                 members = min(members, workgroup // _NEIGHBOURS)
         return Form(tuple(inputs), whole, length, members, columns, vector, workgroup, shared)
@@ -218,10 +224,11 @@ class _Linked(fused.Linked):
         for number, value, dtype in results:
             self._store_at(body, number, index, values[value], dtype)
         body.end()
-        body = self.linker.body("pack")
-        if self.form.vector > 1 and results:
-            self._pack_of_results(body, results)
-        body.end()
+        for name, count in (("pack", 1), ("batch", _BATCH)):
+            body = self.linker.body(name)
+            if self.form.vector > 1 and results:
+                self._packs_of_results(body, results, count)
+            body.end()
         return self.linker.module()
 
     # -- what is of a row
@@ -363,15 +370,17 @@ class _Linked(fused.Linked):
         body.call(function, (address, at), (made,))
         return made
 
-    def _of_pack(self, body: link.Body, number: int, wanted: Sequence[int], vector: int) -> Iterator[dict[int, int]]:
-        """Variables with values for each element of a pack of a row, which has a number."""
+    def _of_pack(
+        self,
+        body: link.Body,
+        number: int,
+        wanted: Sequence[int],
+        vector: int,
+        packs: Mapping[int, Loaded] | None = None,
+    ) -> Iterator[dict[int, int]]:
+        """Variables with values for each element of a pack of a row, which has a number and may be loaded."""
         linker, unsigned = self.linker, self.unsigned
-        packs: dict[int, list[tuple[int, int]]] = {}  # for each element: an array and its place there
-        for place in self._needed(wanted):
-            if place < self.count and self.form.inputs[place].kind == "memory":
-                width = min(vector, self.form.inputs[place].pack)
-                if width > 1:
-                    packs[place] = self._loaded(body, place, number, vector, width)
+        packs = self._packs(body, number, wanted, vector) if packs is None else packs
         for k in range(vector):
             index = body.add(unsigned, body.times(unsigned, number, linker.unsigned(vector)), linker.unsigned(k))
             loaded = {}
@@ -381,7 +390,17 @@ class _Linked(fused.Linked):
                 loaded[place] = body.member(linker.pointer(of_one), array, linker.unsigned(at))
             yield self._of_element(body, index, wanted, loaded)
 
-    def _loaded(self, body: link.Body, place: int, number: int, vector: int, width: int) -> list[tuple[int, int]]:
+    def _packs(self, body: link.Body, number: int, wanted: Sequence[int], vector: int) -> dict[int, Loaded]:
+        """The packs of inputs that can be loaded at once."""
+        found = {}
+        for place in self._needed(wanted):
+            if place < self.count and self.form.inputs[place].kind == "memory":
+                width = min(vector, self.form.inputs[place].pack)
+                if width > 1:
+                    found[place] = self._loaded(body, place, number, vector, width)
+        return found
+
+    def _loaded(self, body: link.Body, place: int, number: int, vector: int, width: int) -> Loaded:
         """Load a pack of an input in parts of some width."""
         linker, unsigned = self.linker, self.unsigned
         function = self.access(self.form.inputs[place].dtype, "load_pack", width)
@@ -406,14 +425,20 @@ class _Linked(fused.Linked):
         stored = body.load(self.linker.pointed(function.parameters[-1]), value)
         body.call(function, (address, self.zero, stored))
 
-    def _pack_of_results(self, body: link.Body, results: Sequence[tuple[int, int, DType]]) -> None:
-        linker, number = self.linker, body.load(self.unsigned, body.parameters[0])
+    def _packs_of_results(self, body: link.Body, results: Sequence[tuple[int, int, DType]], count: int) -> None:
+        """Load so many packs, and store what is made of them."""
+        linker, unsigned, wanted = self.linker, self.unsigned, [value for _, value, _ in results]
         stores = [self.access(dtype, "store_pack", self.form.vector) for _, _, dtype in results]
-        made = [body.variable(function.parameters[-1]) for function in stores]
-        wanted = [value for _, value, _ in results]
-        for k, values in enumerate(self._of_pack(body, number, wanted, self.form.vector)):
-            for function, array, value in zip(stores, made, wanted, strict=True):
-                self._put(body, array, function.parameters[-1], k, values[value])
-        for function, array, (place, _, _) in zip(stores, made, results, strict=True):
-            address = body.load(self.pair, self.addresses[self.operands[-1] + place])
-            body.call(function, (address, number, body.load(linker.pointed(function.parameters[-1]), array)))
+        number = body.load(unsigned, body.parameters[0])
+        numbers = [number]
+        for _ in range(1, count):
+            numbers.append(body.add(unsigned, numbers[-1], linker.unsigned(self.form.members)))
+        loaded = [self._packs(body, number, wanted, self.form.vector) for number in numbers]
+        for number, packs in zip(numbers, loaded, strict=True):
+            made = [body.variable(function.parameters[-1]) for function in stores]
+            for k, values in enumerate(self._of_pack(body, number, wanted, self.form.vector, packs)):
+                for function, array, value in zip(stores, made, wanted, strict=True):
+                    self._put(body, array, function.parameters[-1], k, values[value])
+            for function, array, (place, _, _) in zip(stores, made, results, strict=True):
+                address = body.load(self.pair, self.addresses[self.operands[-1] + place])
+                body.call(function, (address, number, body.load(linker.pointed(function.parameters[-1]), array)))
