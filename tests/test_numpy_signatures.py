@@ -15,7 +15,7 @@ LEFT_OUT = {
     "a", "b", "a1", "a2", "A", "arr", "array", "from_", "m", "object", "to", "v", "val", "x", "like", "subok", "order",
 }  # fmt: skip
 KNOWN = {
-    "cumulative_prod": {"out"}, "cumulative_sum": {"out"}, "load": {"fix_imports", "encoding", "max_header_size"},
+    "load": {"fix_imports", "encoding", "max_header_size"},
     "einsum_path": {"einsum_call"}, "show_config": {"mode"},
 }  # fmt: skip
 

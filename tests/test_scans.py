@@ -251,3 +251,17 @@ def test_variants_hold_what_a_run_asks_for(device, monkeypatch):
             vx.cumulative_prod(vx.zeros((5000,), dtype=dtype), dtype=dtype)
     assert used
     assert set(used) <= known
+
+
+@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
+def test_out(name):
+    values = np.arange(1, 7, dtype=np.int32).reshape(2, 3)
+    out = vx.zeros((2, 3), dtype=vx.float32)
+    result = getattr(vx, name)(vx.asarray(values), axis=1, out=out)
+    assert result is out
+    assert np.array_equal(np.asarray(out), getattr(np, name)(values, axis=1))
+    longer = vx.zeros((2, 4), dtype=vx.float64)[:, ::-1]
+    getattr(vx, name)(vx.asarray(values), axis=1, include_initial=True, out=longer)
+    assert np.array_equal(np.asarray(longer), getattr(np, name)(values, axis=1, include_initial=True))
+    with pytest.raises(ValueError, match=name):
+        getattr(vx, name)(vx.asarray(values), axis=1, out=vx.zeros((3, 2)))

@@ -149,7 +149,9 @@ SCANS = (
 )
 
 
-def _cumulative(scan: Scan, x: VkArray, axis: int | None, dtype: DType | None, include_initial: bool) -> VkArray:
+def _cumulative(
+    scan: Scan, x: VkArray, axis: int | None, dtype: DType | None, out: VkArray | None, include_initial: bool
+) -> VkArray:
     checked(scan.name, x, None)
     if x.ndim == 0:
         raise ValueError(
@@ -164,36 +166,39 @@ def _cumulative(scan: Scan, x: VkArray, axis: int | None, dtype: DType | None, i
     shape[axis] += bool(include_initial)
     result = empty(tuple(shape), result_dtype, x._device)
     scan_into(scan, source, axis, result, bool(include_initial))
-    return result
+    return result if out is None else operations["write"](scan.name, out, result)
 
 
 @planned
 def cumulative_sum(
-    x: ArrayLike, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
-) -> VkArray:
+    x: ArrayLike, /, *, axis: int | None = None, dtype: DType | None = None, out: VkArray | None = None,
+    include_initial: bool = False,
+) -> VkArray:  # fmt: skip
     """The sums of the elements up to and including each, along an axis.
 
     Parameters: x (any dtype, at least 1 dimension); axis (needed unless x has 1 dimension); dtype (default: that of x,
-    integers narrower than the default integer and bool widened to it); include_initial (start with a 0: one longer).
+    integers narrower than the default integer and bool widened to it); out (an array that takes the result); include_initial
+    (start with a 0: one longer).
     Returns an array of the shape of x.
     Method: blocks of 16, of 16 such blocks and so on, in an order that does not depend on device or layout, so the rounding
     error of an element grows with the logarithm of its place; float16 and bfloat16 are added in float32.
     Raises ValueError for 0 dimensions or a missing axis, IndexError for an axis out of range, TypeError for other types.
     Standard: statistical functions, `cumulative_sum`.
     """
-    return _cumulative(SCANS[0], x, axis, dtype, include_initial)
+    return _cumulative(SCANS[0], x, axis, dtype, out, include_initial)
 
 
 @planned
 def cumulative_prod(
-    x: ArrayLike, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
-) -> VkArray:
+    x: ArrayLike, /, *, axis: int | None = None, dtype: DType | None = None, out: VkArray | None = None,
+    include_initial: bool = False,
+) -> VkArray:  # fmt: skip
     """The products of the elements up to and including each, along an axis.
 
     Parameters, result, method and errors as `cumulative_sum`; with include_initial the result starts with a 1.
     Standard: statistical functions, `cumulative_prod`.
     """
-    return _cumulative(SCANS[1], x, axis, dtype, include_initial)
+    return _cumulative(SCANS[1], x, axis, dtype, out, include_initial)
 
 
 operations.update(

@@ -57,8 +57,8 @@ def diagonal(x: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -
 
 def _cumulative(function: Any, x: VkArray, axis: int | None, dtype: Any, out: VkArray | None) -> VkArray:
     x = x._view((1,), (0,)) if x.ndim == 0 else x
-    result = function(ravel(x) if axis is None else x, axis=0 if axis is None else axis, dtype=dtype)
-    return result if out is None else operations["write"](function.__name__, out, result)
+    result: VkArray = function(ravel(x) if axis is None else x, axis=0 if axis is None else axis, dtype=dtype, out=out)
+    return result
 
 
 @planned
