@@ -133,14 +133,13 @@ vec2 vx_log_of_pair(vec2 a, float n) {
     return vx_log_finish(reduced.x, c, exponent);
 }
 
-// log(1 + a.x + a.y) as a pair, for a zero or normal a.x > -1.
+// log(1 + a.x + a.y) as a pair, for a zero or normal a.x > -1. No branch parts what is near 0 from the rest: devices would run both.
 vec2 vx_log1p_of_pair(vec2 a) {
-    if (a.x > -0.292893 && a.x < 0.414213) {
-        return vx_log_finish(a.x, a.y, 0.0);
-    }
     vec2 u = vx_two_sum(1.0, a.x);
-    precise float low = u.y + a.y;
-    return vx_log_of_pair(vec2(u.x, low), 0.0);
+    vec2 reduced = vx_log_reduce_normal(u.x);
+    precise float low = (u.y + a.y) * vx_power_of_two(-min(int(reduced.y), 100));
+    bool near = a.x > -0.292893 && a.x < 0.414213;
+    return vx_log_finish(near ? a.x : reduced.x, near ? a.y : low, near ? 0.0 : reduced.y);
 }
 
 // 0.66 ULP over all inputs.
