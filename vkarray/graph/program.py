@@ -12,8 +12,9 @@ from .._vk.watch import watches
 from ..core import dtypes
 from ..core.array import VkArray, array_in
 from ..errors import DeviceLostError, VulkanError
-from ..kernels import fused, launch
+from ..kernels import launch
 from ..kernels.dispatch import pointer
+from ..kernels.evaluation import Evaluation
 from ..kernels.plan import Plan, Refused
 from ..kernels.planned import run_checked
 from ..kernels.signature import Look, look_of
@@ -184,7 +185,7 @@ def lower(work: Sequence[Work]) -> Lowering:
         for one in work:
             if isinstance(one, Kernel):
                 for inputs, results in one.parts():
-                    fused.Evaluation(one.expression, inputs, results, results[0]._device).run()
+                    Evaluation(one.expression, inputs, results, results[0]._device).run()
             elif isinstance(one, OfRows):
                 one.program.run()
             elif isinstance(one, Reduced):

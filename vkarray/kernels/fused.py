@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,8 +16,8 @@ from ..core.array import VkArray, is_supported, storage_itemsize
 from ..core.dtypes import DType
 from ..shaders import link
 from ..shaders.source import Variant, spirv
-from . import launch, texels, walk
-from .dispatch import Number, dispatch, pointer
+from . import launch
+from .dispatch import Number
 from .launch import Operation
 from .scalars import Scalar
 
@@ -31,14 +30,11 @@ PLACES = INPUTS + NUMBERS + 1
 LONG = 64
 TEXELS = 8  # inputs that are read as texels, at most: those of glsl/functions/texels.comp
 _TEXELS = Variant("functions/texels", (), "texels")
-# Packs of an invocation; elements of one where it walks, and how they lie. The last row is for CPU drivers and long expressions.
-_PACKS = {"gpu": 1, "cpu": 4, "long": 1}
-_STRIPS = {"gpu": (4, walk.TALL), "cpu": (16, walk.BESIDE), "long": (4, walk.BESIDE)}
 # What is stored is shorter than what is computed with: a value that is used on is what memory would have held.
 _NARROW = frozenset(
     (dtypes.float16, dtypes.bfloat16, dtypes.int8, dtypes.int16, dtypes.uint8, dtypes.uint16)
 )  # fmt: skip
-_NOTHING = Number(0, "Q")
+NOTHING = Number(0, "Q")
 
 
 class Index(NamedTuple):
@@ -67,7 +63,7 @@ class Strip(NamedTuple):
     paired: frozenset[int] = frozenset()
 
 
-_ALONE = Strip(1)
+ALONE = Strip(1)
 
 
 class As(NamedTuple):
@@ -431,7 +427,7 @@ def is_copy(operation: Operation) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def code(
-    expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, strip: Strip = _ALONE
+    expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, strip: Strip = ALONE
 ) -> bytes:
     """The SPIR-V of a kernel."""
     return Linked(expression, inputs, shell_variant(flat), vector, device).stored(flat, strip)
@@ -443,15 +439,6 @@ def code_around(
 ) -> bytes:
     """The SPIR-V of another kernel, whose input the only result of the expression is: it asks for its elements and packs."""
     return Linked(expression, inputs, shell, vector, device).returned()
-
-
-@functools.lru_cache(maxsize=4096)
-def _kernel(
-    expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, strip: Strip,
-    invocations: int, constants: tuple[tuple[int, int], ...],
-) -> Any:  # fmt: skip
-    linked = code(expression, inputs, flat, vector, device, strip)
-    return device.kernel(linked, expression.label, ((0, invocations), *constants))
 
 
 def strides_over(operands: Sequence[VkArray | Scalar | Index], shape: layout.Shape) -> list[layout.Strides]:
@@ -471,182 +458,4 @@ def has_places(inputs: Sequence[VkArray | Scalar | Index]) -> bool:
 
 def padded_inputs(places: Sequence[Any]) -> tuple[Any, ...]:
     """What stands for inputs in the arguments of a kernel, which has places for more."""
-    return (*places, *[_NOTHING] * (PLACES - len(places)))
-
-
-class Evaluation:
-    """An expression of inputs and results of given types, places and layouts: its dispatches."""
-
-    def __init__(
-        self, expression: Expression, inputs: Sequence[VkArray | Scalar | Index], results: Sequence[VkArray], device: Device
-    ) -> None:  # fmt: skip
-        self.expression, self.inputs, self.results, self.device = expression, inputs, results, device
-        self.shape = results[0]._shape
-        self.row = "long" if device.limits.is_cpu and expression.is_long else device.limits.kind
-        memory = [dtype for one, dtype in zip(inputs, expression.inputs, strict=True) if type(one) is VkArray]
-        self.itemsizes = [
-            storage_itemsize(dtype, device) for dtype in (*memory, *(dtype for _, dtype in expression.results))
-        ]
-        self.vector = launch.vector_of(self.itemsizes)
-        self.operands = sum(type(one) is not Scalar for one in inputs) + len(results)
-
-    def kinds(self, flat: bool) -> tuple[Input, ...]:
-        """How the inputs come."""
-        found = []
-        for one, dtype in zip(self.inputs, self.expression.inputs, strict=True):
-            if type(one) is Scalar:
-                kind = "immediate"
-            elif type(one) is Index:
-                kind = "index" if flat else "walked index"
-            else:
-                kind = ("one" if math.prod(one._shape) == 1 else "memory") if flat else "walked"  # type: ignore[union-attr]
-            found.append(Input(kind, dtype))
-        return tuple(found)
-
-    def is_flat(self) -> bool:
-        """Whether all operands are contiguous and aligned, or one element."""
-        contiguous = layout.contiguous_strides(self.shape)
-        for one in self.inputs:
-            if type(one) is Index:
-                if any(a != b for a, b, n in zip(one.strides, contiguous, self.shape, strict=True) if n != 1):
-                    return False
-            elif type(one) is VkArray and math.prod(one._shape) != 1:
-                if not (one._contiguous and one._shape == self.shape):
-                    return False
-                if not pointer(one).is_aligned(self.vector * storage_itemsize(one._dtype, self.device)):
-                    return False
-        return all(
-            one._contiguous and pointer(one).is_aligned(self.vector * storage_itemsize(one._dtype, self.device))
-            for one in self.results
-        )
-
-    def run(self) -> None:
-        """Make the dispatches."""
-        count = math.prod(self.shape)
-        if not count:
-            return
-        if self.is_flat() and count <= layout.INDEX_LIMIT:
-            self._flat(count)
-        else:
-            self._strided()
-
-    def _fields(self, offsets: Sequence[int]) -> dict[str, Any]:
-        """Where operands begin, so many elements further on."""
-        inputs: list[Any] = []
-        further = iter(offsets)
-        for one in self.inputs:
-            if type(one) is Scalar:
-                inputs.append(one)
-            elif type(one) is Index:
-                inputs.append(Number((one.origin + next(further)) & 0xFFFFFFFF, "Q"))
-            else:
-                inputs.append(pointer(one, next(further)))  # type: ignore[arg-type]
-        results = [pointer(one, offset) for one, offset in zip(self.results, further, strict=True)]
-        return {
-            "inputs": padded_inputs(inputs),
-            "results": (*results, *[_NOTHING] * (RESULTS - len(results))),
-        }
-
-    def _kernel(
-        self, inputs: tuple[Input, ...], flat: bool, strip: Strip, invocations: int, constants: Sequence[int]
-    ) -> Any:  # fmt: skip
-        vector = self.vector if flat else 1
-        numbered = tuple(enumerate(constants, 1))
-        return _kernel(self.expression, inputs, flat, vector, self.device, strip, invocations, numbered)
-
-    def _flat(self, count: int) -> None:
-        limits = self.device.limits
-        invocations = launch.invocations_of_group(limits, launch.FLAT[limits.kind][0])
-        bindings = self._bindings(count)
-        packs, fields = _PACKS[self.row], self._fields([0] * self.operands)
-        for part, groups, first, end in launch.flat_parts(limits, invocations, packs, count, self.vector):
-            constants = (packs, part == "whole", part == "single", self.vector, limits.kind == "gpu")
-            bound = bindings if part == "whole" else {}
-            inputs = tuple(
-                one._replace(kind="texels") if place in bound else one for place, one in enumerate(self.kinds(True))
-            )
-            kernel = self._kernel(inputs, True, _ALONE, invocations, tuple(map(int, constants)))
-            own = {**fields, "count": end, "first": first}
-            dispatch(kernel, groups, own, writes=("results",), bindings=list(bound.values()) or None)
-
-    def _bindings(self, count: int) -> dict[int, texels.Binding]:
-        """The inputs that are read as texels, and their bindings."""
-        found: dict[int, texels.Binding] = {}
-        if self.device.limits.is_cpu and self.vector == 4 and launch.has_texels(self.device):
-            for place, (one, (kind, dtype)) in enumerate(zip(self.inputs, self.kinds(True), strict=True)):
-                if kind == "memory" and dtype.itemsize == 4 and len(found) < TEXELS:
-                    bound = texels.binding(one, len(found), 0, count)  # type: ignore[arg-type]
-                    if bound is not None:
-                        found[place] = bound
-        return found
-
-    def _strided(self) -> None:
-        limits = self.device.limits
-        strides = strides_over((*self.inputs, *self.results), self.shape)
-        elements, apart = _STRIPS[self.row]
-        setting = walk.Setting(
-            invocations=launch.invocations_of_group(limits, launch.INVOCATIONS[limits.kind]), elements=elements,
-            groups=limits.max_workgroup_count, turns=False, inputs=self.operands - len(self.results),
-            limit=layout.index_limit(max(self.itemsizes)) - 1, apart=apart,
-        )  # fmt: skip
-        parts = walk.parts(self.shape, tuple(strides), setting)
-        if any(numbered for part in parts for numbered in part.mode):  # each element has a place of its own
-            setting = setting._replace(elements=1)
-            parts = walk.parts(self.shape, tuple(strides), setting)
-        for part in parts:
-            self._walked(part, setting)
-
-    def _walked(self, part: walk.Part, setting: walk.Setting) -> None:
-        """The dispatch of a part of a walk."""
-        rank = part.plan & 0xFF
-        unit = sum(1 << number for number in range(self.operands) if part.values[(number + 2) * rank - 1] == 1)
-        constants = (self.operands, rank, int(part.mode[0]), setting.elements, part.apart, unit)
-        inputs, fields = list(self.kinds(False)), self._fields(part.offsets)
-        operands = [number for number, one in enumerate(inputs) if one.kind != "immediate"]
-        for number, step in zip(operands, part.along, strict=False):
-            if step == 0 and inputs[number].kind == "walked":
-                inputs[number] = inputs[number]._replace(kind="held")
-        bindings: list[texels.Binding] = []
-        paired = []
-        if part.apart == walk.BESIDE and setting.elements > 1 and launch.has_texels(self.device):
-            bindings = self._words(part, operands, inputs, fields)
-            paired = [number for number in range(len(self.results)) if self._is_paired(part, number)]
-        strip = Strip(setting.elements, frozenset(paired))
-        kernel = self._kernel(tuple(inputs), False, strip, setting.invocations, constants)
-        fields |= {"count": part.numbers, "plan": part.plan, "layout_": part.values}
-        bound = [one for one, (kind, _) in zip(self.inputs, inputs, strict=True) if kind.startswith("words")]
-        dispatch(kernel, part.groups, fields, writes=("results",), bindings=bindings or None, also_reads=bound)  # type: ignore[arg-type]
-
-    def _is_paired(self, part: walk.Part, number: int) -> bool:
-        """Whether each second element of a result, in each row, begins at a multiple of its size and the next one's."""
-        one, rank = self.results[number], part.plan & 0xFF
-        place = self.operands - len(self.results) + number
-        steps = part.values[(place + 1) * rank : (place + 2) * rank]
-        words = one._dtype.itemsize == storage_itemsize(one._dtype, self.device) == 4
-        even = steps[-1] == 1 and not any(step % 2 for step in steps[:-1]) and not min(steps) < 0
-        return words and even and pointer(one, part.offsets[place]).is_aligned(8)
-
-    def _words(
-        self, part: walk.Part, operands: Sequence[int], inputs: list[Input], fields: dict[str, Any]
-    ) -> list[texels.Binding]:  # fmt: skip
-        """Have inputs whose elements are neighbours along strips read as words of texels, and say by which bindings."""
-        views: dict[int, list[tuple[int, tuple[VkArray, int, int]]]] = {}
-        rank = part.plan & 0xFF
-        shape = part.values[:rank]
-        for place, (number, step, offset) in enumerate(zip(operands, part.along, part.offsets, strict=False)):
-            one, dtype = self.inputs[number], self.expression.inputs[number]
-            if type(one) is VkArray and step == 1 and dtype.itemsize == storage_itemsize(dtype, self.device) == 4:
-                steps = part.values[(place + 1) * rank : (place + 2) * rank]
-                _, last = layout.offset_range(shape, tuple(map(abs, steps)))
-                views.setdefault(id(one._buffer), []).append((number, (one, offset, offset + last + 1)))
-        made: list[texels.Binding] = []
-        begins = list(fields["inputs"])
-        for same in views.values():
-            bound = texels.binding_of_views([view for _, view in same], len(made)) if len(made) < TEXELS else None
-            if bound is not None:
-                for number, (one, first, _) in same:
-                    inputs[number] = inputs[number]._replace(kind=f"words {len(made)}")
-                    begins[number] = Number((one._offset + first) - bound[2] // 4, "Q")
-                made.append(bound)
-        fields["inputs"] = tuple(begins)
-        return made
+    return (*places, *[NOTHING] * (PLACES - len(places)))
