@@ -267,6 +267,12 @@ class Queue:
         """The serial up to which the device is known to have done all commands."""
         return self.progress.completed
 
+    @property
+    def done(self) -> int:
+        """The serial up to which nothing is left to do. Behind the gate: Ctrl-C leaves serials that no command has."""
+        last = next((batch.steps[-1][0] for batch in reversed(self.todo) if batch.steps), self.submitted)
+        return self.serial if max(last, self.submitted) <= self.progress.completed else self.progress.completed
+
     def wait(self, serial: int) -> None:
         """Return when the device has done all commands up to ``serial``. Other threads may use the queue meanwhile."""
         progress = self.progress

@@ -134,7 +134,7 @@ class Replay:
         queue, lease = self.device.queue, Lease()
         if any(copy.written > queue.completed for copy in self.copies):
             queue.retire()
-        done = queue.completed
+        done = queue.done
         idle = [copy for copy in self.copies if copy.written <= done]
         suitable = [copy for copy in idle if copy.bound == bound]
         # Calls in a loop use the same few pieces of memory in turn: mostly a copy has the very addresses.

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 ALIGNMENT = 256  # of values, as of buffers
+TRIES, MANY = 30, 512  # to find a lower arena, for so many values at most
 
 
 class Life(NamedTuple):
@@ -51,17 +52,26 @@ _ORDERS: tuple[Callable[[Life], tuple[int, ...]], ...] = (
 
 def arrange(values: Sequence[Life], results: Sequence[Life]) -> Arena:
     """Places for values among results, which live on after their last step: the lowest arena of some orders of choice."""
-    neighbours = _neighbours(values)
-    bound = _most_at_once(values, results)
-    best: Arena | None = None
-    for order in _ORDERS:
-        arena = Arena(*_placed(sorted(values, key=order), results, neighbours), bound)
-        if best is None or arena.nbytes < best.nbytes:
-            best = arena
-        if arena.nbytes + sum(rounded(one.nbytes) for one in results) <= bound:
+    neighbours, bound = _neighbours(values), _most_at_once(values, results)
+    least = bound - sum(rounded(one.nbytes) for one in results)
+    orders = [sorted(values, key=order) for order in _ORDERS]
+    made = [(_placed(order, results, neighbours), order) for order in orders]
+    arena, order = min(made, key=lambda one: one[0].nbytes)
+    last = arena
+    for _ in range(TRIES if len(values) <= MANY else 0):
+        if arena.nbytes <= least:
             break
-    assert best is not None
-    return best
+        # What lies highest chooses first the next time.
+        highest = {life.number for life in values if _is_highest(life, last)}
+        order = sorted(order, key=lambda life: life.number not in highest)
+        last = _placed(order, results, neighbours)
+        arena = min(arena, last, key=lambda one: one.nbytes)
+    return arena._replace(bound=bound)
+
+
+def _is_highest(life: Life, arena: Arena) -> bool:
+    place = arena.places[life.number]
+    return place.result is None and place.offset + rounded(life.nbytes) == arena.nbytes
 
 
 def _neighbours(values: Sequence[Life]) -> dict[int, list[Life]]:
@@ -90,9 +100,8 @@ def _most_at_once(values: Iterable[Life], results: Iterable[Life]) -> int:
     return most
 
 
-def _placed(
-    order: Sequence[Life], results: Sequence[Life], neighbours: dict[int, list[Life]]
-) -> tuple[dict[int, Place], int]:
+def _placed(order: Sequence[Life], results: Sequence[Life], neighbours: dict[int, list[Life]]) -> Arena:
+    """Places that values choose in this order, each the best that is left to it."""
     places: dict[int, Place] = {}
     top = 0
     for life in order:
@@ -111,7 +120,7 @@ def _placed(
             offset = _gap(taken.get(None, []), life.nbytes, None) or 0
             places[life.number] = Place(None, offset)
             top = max(top, offset + rounded(life.nbytes))
-    return places, top
+    return Arena(places, top, 0)
 
 
 def _gap(taken: list[tuple[int, int]], nbytes: int, end: int | None) -> int | None:
