@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
+import tomllib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import torch
@@ -399,3 +403,25 @@ def test_without_programs() -> None:
 
 def test_the_backend_is_listed() -> None:
     assert "vulkan" in torch.compiler.list_backends()
+
+
+_BY_NAME = """
+import sys, torch
+sys.path.append({folder!r})
+assert "vulkan" in torch.compiler.list_backends() and "vkarray" not in sys.modules
+print(torch.compile(lambda x: x + 1, backend="vulkan")(torch.ones(2)).tolist())
+print(torch.compile(lambda x: x + 1, backend="vulkan")(torch.ones(2, device="vulkan")).tolist())
+"""
+
+
+def test_the_installed_package_brings_the_backend(tmp_path: Path) -> None:
+    """PyTorch finds the backend by its entry point, and imports the package when it is asked for."""
+    root = Path(vx.__file__).parents[1]
+    entries = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    (tmp_path / "another-0.dist-info").mkdir()
+    lines = [f"{name} = {where}" for name, where in entries["torch_dynamo_backends"].items()]
+    text = "\n".join(["[torch_dynamo_backends]", *lines])
+    (tmp_path / "another-0.dist-info" / "entry_points.txt").write_text(text, encoding="utf-8")
+    code = _BY_NAME.format(folder=str(tmp_path))
+    ran = subprocess.run([sys.executable, "-W", "ignore", "-c", code], cwd=root, capture_output=True, text=True)
+    assert ran.stdout.split("\n")[:2] == ["[2.0, 2.0]"] * 2, ran.stderr

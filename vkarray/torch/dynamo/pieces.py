@@ -19,7 +19,7 @@ from ..._vk.watch import watches
 from ...core.array import VkArray
 from ...core.tokens import Noticed, stand_in
 from ...errors import TraceError
-from ...graph.compile import Compiled
+from ...graph.compile import MOST, Compiled
 from ...graph.explain import Explanation
 from ...graph.program import Program
 from ...graph.trace import Value
@@ -147,6 +147,8 @@ class Piece:
             if made.program is None:
                 log.info("%s runs operator by operator, since %s", self.name, made.reason)
             found = _Programmed(made.program, made.reason, tuple(body.made()), body.form)
+            if len(self.known) >= MOST:
+                self.known.clear()
             self.known[(*key, *self._places())] = found
             return found
 
