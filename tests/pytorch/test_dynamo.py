@@ -186,6 +186,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., object], Callable[[], tuple[Tensor, ...
     "views of one tensor": (_of_views, _overlapping),
     "aliases": (_aliased, lambda: (torch.randn(3, 3).to("vulkan"),)),
     "a branch by value": (_broken, lambda: (torch.randn(3).to("vulkan"),)),
+    "places of true elements": (lambda x: torch.nonzero(x > 0) * 2, lambda: (torch.randn(3).to("vulkan"),)),
     "random numbers": (_drawn, lambda: (torch.randn(3).to("vulkan"),)),
     "numbers of the host": (_on_the_host, lambda: (torch.randn(3).to("vulkan"), torch.randn(()))),
     "shapes by value": (_of_values, lambda: (torch.randn(5).to("vulkan"),)),
@@ -386,6 +387,17 @@ def test_products_take_what_follows(name: str, bias: bool, dtype: torch.dtype) -
         assert torch.equal(torch.compile(function, backend="vulkan")(x), function(x))
     same = dtype is torch.float32 and name == "a sum in another type"  # it is none then
     assert f"in {1 if same else dispatches} dispatches" in dynamo.explain()
+
+
+def test_rows_of_integers_are_traced() -> None:
+    """Of indices PyTorch says that the shape depends on values, which is so for masks alone."""
+    x, rows = torch.randn(4, 3).to("vulkan"), torch.tensor([2, 0, -1]).to("vulkan")
+
+    def function(x: Tensor) -> Tensor:
+        return torch.sin(x)[rows] + 1
+
+    assert torch.equal(torch.compile(function, backend="vulkan")(x), function(x))
+    assert "without a program" not in dynamo.explain()
 
 
 def test_inductor_says_which_backend_to_use() -> None:

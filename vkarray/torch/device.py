@@ -75,6 +75,8 @@ def _found() -> list[int]:
     if others and _refusal is not None:
         warnings.warn(f"{_refusal} torch.vulkan has one of {1 + len(others)} devices.", RuntimeWarning, stacklevel=2)
         return [first]
+    if others:
+        guard.know_several()
     return [first, *others[: _MOST - 1]]
 
 

@@ -89,8 +89,8 @@ def _functions(count: Callable[[], int], get: Callable[[], int], put: Callable[[
     }
 
 
-def _replace(functions: dict[str, Any]) -> Callable[[], None]:
-    """Give PyTorch's object these functions. Returns what takes them back; raises _Mismatch."""
+def _replace(functions: dict[str, Any]) -> tuple[Callable[[], None], Callable[[str, Any], None]]:
+    """Give PyTorch's object these functions. Returns what takes them back, and what adds one; raises _Mismatch."""
     names = _order((_ROOT / _HEADER).read_text(encoding="utf-8"))
     missing = functions.keys() - set(names)
     if missing:
@@ -104,8 +104,12 @@ def _replace(functions: dict[str, Any]) -> Callable[[], None]:
     if theirs[-2] != _ffi.NULL or name.lstrip(b"*") != _CLASS:
         raise _Mismatch(f"its device guard is a {name.decode()}")
     ours = _ffi.new("void *[]", [theirs[place] for place in range(-_BEFORE, len(names))])
-    for name, function in functions.items():
+
+    def add(name: str, function: Any) -> None:
         ours[_BEFORE + names.index(name)] = _ffi.cast("void *", function)
+
+    for name, function in functions.items():
+        add(name, function)
     kept = ours, functions
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))  # threads of PyTorch's may ask when modules are gone
     held[0] = ours + _BEFORE
@@ -113,7 +117,7 @@ def _replace(functions: dict[str, Any]) -> Callable[[], None]:
     def restore() -> None:
         held[0] = theirs
 
-    return restore
+    return restore, add
 
 
 def _check(answers: dict[str, int]) -> None:
@@ -134,6 +138,18 @@ def _check(answers: dict[str, int]) -> None:
         raise _Mismatch(f"it says {found} where {wanted} was set")
 
 
+_for_several: list[Callable[[], None]] = []
+
+
+def know_several() -> None:
+    """Let PyTorch put back the current device by a function of Python's: where there is one device it need not.
+
+    It does so while errors unwind its C++, too, and an error that Python has raised is lost when Python runs meanwhile.
+    """
+    while _for_several:
+        _for_several.pop()()
+
+
 def install(count: Callable[[], int], get: Callable[[], int], put: Callable[[int], None]) -> str | None:
     """Let PyTorch's C++ ask these functions for the number of devices and for a thread's current index, and set that.
 
@@ -141,14 +157,18 @@ def install(count: Callable[[], int], get: Callable[[], int], put: Callable[[int
     """
     trial: dict[str, int] = {}
     try:
-        restore = _replace(
+        restore, _ = _replace(
             _functions(lambda: trial["count"], lambda: trial["index"], lambda index: trial.update(index=index))
         )
         try:
             _check(trial)
         finally:
             restore()
-        atexit.register(_replace(_functions(count, get, put)))
+        functions = _functions(count, get, put)
+        put_back = functions.pop("uncheckedSetDevice")
+        restore, add = _replace(functions)
+        atexit.register(restore)
+        _for_several.append(lambda: add("uncheckedSetDevice", put_back))
         # Each device has one stream, so gradients that go from one device to another meet another stream, in no race.
         torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
     except (_Mismatch, OSError, AttributeError, RuntimeError, MemoryError, SystemError) as error:

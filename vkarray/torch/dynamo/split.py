@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, fx
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.fx.node import map_arg
 
 log = logging.getLogger(__name__)
@@ -15,6 +16,7 @@ log = logging.getLogger(__name__)
 MOST_NODES = 1024  # of one part that is traced: what longer ones gain is little, and they take long to fuse
 
 # PyTorch's marks of operators whose results have shapes or numbers that depend on values.
+_SYMBOLIC = (Tensor, torch.SymInt, torch.SymFloat, torch.SymBool)
 _BY_VALUES = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
 
 
@@ -25,7 +27,7 @@ def obstacle(node: fx.Node) -> str:
     target = node.target
     if isinstance(target, torch._ops.HigherOrderOperator):
         return "it runs graphs of its own"
-    if isinstance(target, torch._ops.OpOverload) and not _BY_VALUES.isdisjoint(target.tags):
+    if isinstance(target, torch._ops.OpOverload) and not _BY_VALUES.isdisjoint(target.tags) and _is_open(node):
         return "its result depends on values in a way that traced arrays cannot"
     if node.kwargs.get("generator") is not None:
         return "it draws from a generator that is given"
@@ -36,6 +38,13 @@ def obstacle(node: fx.Node) -> str:
             if value.device.type != "vulkan":
                 return f"it takes or returns a tensor on the device {value.device}"
     return ""
+
+
+def _is_open(node: fx.Node) -> bool:
+    """Whether a node returns numbers or shapes that PyTorch does not know beforehand."""
+    found = node.meta.get("val")
+    parts = found if isinstance(found, (list, tuple)) else (found,)
+    return any(isinstance(one, _SYMBOLIC) and bool(free_unbacked_symbols(one)) for one in parts)
 
 
 def _tensors(value: Any) -> Iterable[Tensor]:
