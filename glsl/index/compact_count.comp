@@ -1,4 +1,6 @@
 // For each 64 elements of a mask: their truth as 64 bits and how many are true. A count of 0 follows the last.
+//
+// SCANNED: one workgroup takes all, and writes prefix sums of the counts in place of them.
 #include "lib/extensions.glsl"
 
 layout(local_size_x_id = 0) in;
@@ -34,14 +36,11 @@ uint vx_word_bits(uint word) {
 #endif
 }
 
-void main() {
-    uint chunk = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+// The truth of the elements of a chunk, some of which may lie beyond the mask.
+uvec2 vx_chunk_bits(uint chunk) {
     uint first = chunk * 64u;
-    if (first >= arguments.count) {
-        if (first < arguments.count + 64u) arguments.counts.data[chunk] = 0u;
-        return;
-    }
     uvec2 bits = uvec2(0u);
+    if (first >= arguments.count) return bits;
     if (arguments.count - first >= 64u) {
         for (int part = 0; part < 64 / (4 * WORD_ELEMENTS); ++part) {
             uvec4 four = Words(arguments.mask).data[chunk * uint(64 / (4 * WORD_ELEMENTS)) + uint(part)];
@@ -59,6 +58,43 @@ void main() {
             }
         }
     }
-    arguments.bits.data[chunk] = bits;
-    arguments.counts.data[chunk] = uint(bitCount(bits.x) + bitCount(bits.y));
+    return bits;
 }
+
+uint vx_count(uvec2 bits) { return uint(bitCount(bits.x) + bitCount(bits.y)); }
+
+#ifdef SCANNED
+
+#define INVOCATIONS 256u
+
+shared uint sums[INVOCATIONS];
+
+void main() {
+    uint chunk = gl_LocalInvocationIndex, chunks = (arguments.count + 63u) / 64u;
+    uvec2 bits = vx_chunk_bits(chunk);
+    uint own = vx_count(bits), sum = own;
+    for (uint step_ = 1u; step_ < INVOCATIONS; step_ *= 2u) {
+        sums[chunk] = sum;
+        barrier();
+        if (chunk >= step_) sum += sums[chunk - step_];
+        barrier();
+    }
+    if (chunk < chunks) arguments.bits.data[chunk] = bits;
+    if (chunk <= chunks) arguments.counts.data[chunk] = sum - own;
+}
+
+#else
+
+void main() {
+    uint chunk = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+    uint first = chunk * 64u;
+    if (first >= arguments.count) {
+        if (first < arguments.count + 64u) arguments.counts.data[chunk] = 0u;
+        return;
+    }
+    uvec2 bits = vx_chunk_bits(chunk);
+    arguments.bits.data[chunk] = bits;
+    arguments.counts.data[chunk] = vx_count(bits);
+}
+
+#endif

@@ -1,8 +1,8 @@
 """Compaction: the true elements of a mask, side by side.
 
-The method: 64 elements at a time become 64 bits and a count; a scan turns the counts into prefix sums; then every true
-element knows its place. The host waits once, for the number of true elements. Before that it takes memory for the results of
-small masks, as if all elements were true, and has them written: so one batch does all.
+The method: 64 elements at a time become 64 bits and a count; a scan turns the counts into prefix sums, for small masks in the
+same dispatch; then every true element knows its place. The host waits once, for the number of true elements. Before that it takes
+memory for the results of small masks, as if all elements were true, and has them written: so one batch does all.
 """
 
 from __future__ import annotations
@@ -47,15 +47,16 @@ class _Part(NamedTuple):
 
 def variants(device: Device) -> Iterator[Variant]:
     """All variants that a device can meet."""
-    yield _count_variant(storage_itemsize(dtypes.bool_, device) == 4)
     for shared in (False, True):
+        yield _count_variant(storage_itemsize(dtypes.bool_, device) == 4, shared)
         for element_bytes in element_sizes(device):
             yield _elements_variant(element_bytes, shared)
         yield _coordinates_variant(is_supported(dtypes.int64, device), shared)
 
 
-def _count_variant(wide: bool) -> Variant:
-    return Variant("index/compact_count", (("WIDE8", "1"),) if wide else (), "compact count")
+def _count_variant(wide: bool, scanned: bool) -> Variant:
+    defines = (*((("WIDE8", "1"),) if wide else ()), *((("SCANNED", "1"),) if scanned else ()))
+    return Variant("index/compact_count", defines, "compact count and scan" if scanned else "compact count")
 
 
 def _write_variant(what: Defines, label: str, shared: bool) -> Variant:
@@ -121,10 +122,12 @@ def _counted(mask: VkArray, first: int, count: int) -> tuple[VkArray, VkArray]:
     bits = empty((chunks, 2), dtypes.uint32, device)
     counts = empty((chunks + 1,), dtypes.uint32, device)
     fields = {"mask": pointer(mask, first), "bits": bits, "counts": counts, "count": count}
-    variant = _count_variant(storage_itemsize(dtypes.bool_, device) == 4)
-    groups = launch.groups_for(chunks + 1, device.limits)
+    scanned = chunks < launch.WORKGROUP_SIZE and uses_shared_memory(device)
+    variant = _count_variant(storage_itemsize(dtypes.bool_, device) == 4, scanned)
+    groups = (1, 1, 1) if scanned else launch.groups_for(chunks + 1, device.limits)
     launch.dispatch(variant, device, groups, fields, writes=("bits", "counts"))
-    running_sums(counts)
+    if not scanned:
+        running_sums(counts)
     return bits, counts
 
 
