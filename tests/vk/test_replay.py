@@ -1,6 +1,7 @@
 """Replays: results, barriers, copies, memory that moves, Ctrl-C and code that uses the device at every place."""
 
 import contextlib
+import dataclasses
 import gc
 import random
 import struct
@@ -11,9 +12,10 @@ import pytest
 from strikes import FILES, Strike
 from vulkan_program import HEAD, compile_glsl, device_of_its_own, download, upload
 
-from vkarray._vk import api, faults
+from vkarray._vk import api, faults, progress
 from vkarray._vk import replay as replay_module
 from vkarray._vk.call import Call
+from vkarray._vk.physical_device import PhysicalDevice
 from vkarray.errors import DeviceError, DeviceLostError, FeatureError, ValidationError
 
 # target[i] = factor * a[i] + b[i] on 64 words
@@ -248,9 +250,15 @@ class Other:
     [(False, True), (True, False), (True, True)],
     ids=["interrupt", "other code", "other code, then an interrupt"],
 )
-@pytest.mark.parametrize("checks", [False, True], ids=["", "checked"])
-def test_strike_at_every_place(computes, interrupts, checks):
+@pytest.mark.parametrize("mode", ["CPU", "GPU", "checked"])
+def test_strike_at_every_place(computes, interrupts, mode, monkeypatch):
+    checks = mode == "checked"
+    if mode == "GPU":
+        monkeypatch.setattr(progress, "POLL_SECONDS", 1e-4)
+        limits = PhysicalDevice._limits
+        monkeypatch.setattr(PhysicalDevice, "_limits", lambda self: dataclasses.replace(limits(self), is_cpu=False))
     with device_of_its_own("subgroupQuad,subgroupVote", checks, uncounted=("DescriptorSet",)) as device:
+        assert mode != "GPU" or not device.limits.is_cpu
         program = Program(device)
         other, generator = Other(program), random.Random(3)
         a, b = upload(device, WORDS), upload(device, 2 * WORDS)
