@@ -194,6 +194,10 @@ FUNCTIONS: dict[str, tuple[Callable[..., object], Callable[[], tuple[Tensor, ...
     "a gradient": (torch.func.grad(lambda x: (x**3).sum()), lambda: (torch.randn(3).to("vulkan"),)),
     "rows": (torch.vmap(lambda row: torch.softmax(row, 0)), lambda: (torch.randn(3, 4).to("vulkan"),)),
     "a solution": (lambda x: torch.linalg.solve(x @ x.T + 1, x), lambda: (torch.randn(3, 3).to("vulkan"),)),
+    "a solution in steps": (  # by a kernel that reads what it writes
+        lambda x: torch.linalg.ldl_solve(*torch.linalg.ldl_factor(x + x.T), x),
+        lambda: (torch.randn(5, 5).to("vulkan"),),
+    ),
     "lists": (
         lambda *xs: torch._foreach_addcmul(torch._foreach_mul(xs, 2.0), xs, xs, value=0.5),
         lambda: (torch.randn(3).to("vulkan"), torch.randn(2, 2).to("vulkan")),

@@ -169,8 +169,9 @@ class Trace(Watch):
         return token(value, self.numbers + len(self.draws) - 1, self.noticed)
 
     def add(self, dispatch: Dispatch) -> None:
-        """Take a dispatch."""
-        self.nodes.append(Node(tuple(dispatch.reads), tuple(dispatch.writes), self.line or users_line(), dispatch))
+        """Take a dispatch. It may read what it writes, or write a part of it."""
+        reads, writes = tuple(dispatch.reads), tuple(dispatch.writes)
+        self.nodes.append(Node((*reads, *writes), writes, self.line or users_line(), dispatch))
 
     def may_compute(self, prologue: Prologue, rows: RowReduction | None) -> None:
         """Note what the last dispatch reads that may be computed there, and which rows it reduces if it does."""
