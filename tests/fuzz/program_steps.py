@@ -186,6 +186,36 @@ def reduced(program: Program) -> Found:
     return f"{name}({{0}}, {_options(options)})", lambda a, numbers: getattr(vx, name)(a, **options), (first,), False
 
 
+@step(14)
+def of_rows(program: Program) -> Found:
+    """A reduction of rows, with what is computed of them before and after."""
+    choices, first = program.choices, program.pick(lambda one: one.ndim > 0)
+    if first is None:
+        return None
+    axis = choices.integer(0, program.registers[first].ndim - 1) if choices.chance(0.4) else -1
+    names = ("sum", "prod", "max", "min", "mean", "any", "all", "var", "std", "count_nonzero", "argmax", "argmin")
+    one, two = (getattr(vx, choices.choice(names)) for _ in range(2))
+
+    def centered(a: VkArray, b: VkArray) -> VkArray:
+        found = a - vx.astype(one(a * b, axis=axis, keepdims=True), a.dtype)
+        return found * vx.astype(two(abs(found), axis=axis, keepdims=True), a.dtype)
+
+    def unkept(a: VkArray, b: VkArray) -> VkArray:
+        found = one(a, axis=axis)
+        return vx.where(found == two(b + a, axis=axis), found, 2)
+
+    def both(a: VkArray, b: VkArray) -> VkArray:
+        return vx.stack([vx.astype(made(a + b, axis=axis), vx.float32) for made in (one, two)])
+
+    def powers(a: VkArray, b: VkArray) -> VkArray:
+        found = vx.exp(a - vx.max(a, axis=axis, keepdims=True))
+        return found / vx.sum(found, axis=axis, keepdims=True) * b
+
+    function, other = choices.choice((centered, unkept, both, powers)), _beside(program, first)
+    shown = f"{function.__name__}({{0}}, {{1}}, axis {axis}, {one.__name__}, {two.__name__})"
+    return shown, lambda a, b, numbers: function(a, b), (first, first if other is None else other), False
+
+
 def _options(options: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in options.items())
 
