@@ -15,7 +15,7 @@ from reference import supported
 
 import vkarray as vx
 from vkarray.kernels import reductions, rows
-from vkarray.ops import ufunc
+from vkarray.ops import reducing, ufunc
 from vkarray.shaders import source as shaders
 
 ROOT = Path(__file__).parent.parent
@@ -103,7 +103,7 @@ def test_library_function_as_written(
 def test_reduction_as_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reductions, "REDUCTIONS", dict(reductions.REDUCTIONS))
     (row,) = blocks("text", recipe("Add a reduction"))
-    names: dict[str, Any] = {"reduction": reductions.reduction, "math": math}
+    names: dict[str, Any] = {"reduction": reducing.reduction, "math": math}
     exec(row, names)
     rms = names["rms"]
     assert rms.__doc__.startswith("The root of the mean of the squares over axes")

@@ -22,10 +22,11 @@ from ..core.dtypes import CATEGORIES, DType
 from ..kernels import launch
 from ..kernels.dispatch import pointer
 from ..kernels.planned import planned
-from ..kernels.reductions import Join, Reduction, checked, document, reduction, row, with_kept_axes
+from ..kernels.reductions import Reduction, checked, row, with_kept_axes
 from ..kernels.rows import as_array, as_operand, cast, check_operands, common_dtype
 from ..shaders.source import Variant
 from .indexing import take
+from .reducing import Join, document, reduction
 
 if TYPE_CHECKING:
     from ..kernels.launch import Device

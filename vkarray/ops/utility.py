@@ -7,9 +7,10 @@ from typing import Any
 from ..core import layout, promotion
 from ..core.array import ArrayLike, VkArray, operations
 from ..kernels.planned import planned
-from ..kernels.reductions import Join, checked, reduction
+from ..kernels.reductions import checked
 from .elementwise import not_equal, subtract
 from .manipulation import broadcast_to, concat
+from .reducing import Join, reduction
 
 _TEST: dict[str, Any] = {"types": "bool", "map": "vx_to_bool(a)", "chapter": "utility"}
 all = reduction("all", "all", "a && b", "Whether all elements over axes are true (not 0, so NaN is); true for none.",

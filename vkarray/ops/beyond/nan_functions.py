@@ -9,11 +9,12 @@ from ...core import layout
 from ...core.array import ArrayLike, VkArray, operations
 from ...core.dtypes import DType
 from ...kernels.planned import planned
-from ...kernels.reductions import Axis, checked
+from ...kernels.reductions import checked
 from ...kernels.rows import cast, check_array
 from .. import searching, statistical, utility
 from ..elementwise import isnan, logical_and, logical_not, maximum, minimum
 from ..manipulation import broadcast_to, reshape
+from ..reducing import Axis
 
 
 def _is_number(function: str, x: VkArray, where: Any = True) -> Any:

@@ -12,7 +12,7 @@ from ...core.array import ArrayLike, VkArray, available, default_dtype, empty, f
 from ...core.dtypes import CATEGORIES, DType, as_dtype
 from ...kernels import launch
 from ...kernels.planned import planned
-from ...kernels.reductions import Axis, checked
+from ...kernels.reductions import checked
 from ...kernels.rows import cast, check_array, check_operands
 from ...shaders.source import Variant
 from .. import creation, statistical
@@ -20,6 +20,7 @@ from ..elementwise import ceil, floor, isnan, logical_not, logical_or, maximum, 
 from ..elementwise import round as rounded
 from ..indexing import take, take_along_axis
 from ..manipulation import broadcast_to, moveaxis, permute_dims, reshape, stack
+from ..reducing import Axis
 from ..searching import count_nonzero, where
 from ..sorting import argsort, sorted_rows
 from ..statistical import cumulative_sum

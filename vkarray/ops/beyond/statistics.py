@@ -10,12 +10,13 @@ from ...core.array import ArrayLike, VkArray, available, floating, operations
 from ...core.dtypes import DType, as_dtype
 from ...kernels import launch
 from ...kernels.planned import planned
-from ...kernels.reductions import Axis, checked
+from ...kernels.reductions import checked
 from ...kernels.rows import cast, check_array
 from .. import creation, statistical, utility
 from ..elementwise import clip, conj, divide, equal, maximum, multiply, sqrt, subtract
 from ..linear_algebra import matmul
 from ..manipulation import broadcast_to, concat, reshape
+from ..reducing import Axis
 from .quantile import weights_like
 
 

@@ -1,0 +1,174 @@
+"""The public functions of reductions: their forms and their texts. What they compute with is `kernels/reductions.py`."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from ..core import promotion
+from ..core.array import ArrayLike, VkArray, check_supported, operations
+from ..core.dtypes import DType, as_dtype
+from ..kernels.planned import planned
+from ..kernels.reduction_types import widened
+from ..kernels.reductions import Reduction, checked, row, with_kept_axes
+from ..kernels.rows import cast, check_array
+
+_DOCUMENTATION = """{summary}
+
+Parameters: x ({category}); axis ({axis}){dtype}; out (an array that takes the result); keepdims (keep the reduced
+axes, with length 1){options}.
+Returns an array of {returned}.{method}
+Raises TypeError for other types, IndexError for an axis out of range{raises}.
+Standard: {chapter} functions, `{name}`.
+"""
+_RETURNED = {
+    "same": "the dtype of x", "key": "the dtype of x", "bool": "bool",
+    "count": "the default integer dtype", "index": "the default integer dtype",
+    "sum": "the dtype of x; of the default integer's width for narrower integers and bool",
+    "floating": "the dtype of x, the default floating type for integers",
+    "pair": "the dtype of x, the default floating type for integers",
+}  # fmt: skip
+_OPTIONS = "; where (a bool array: the elements that count); initial (a number to begin with, for sums and extremes)"
+_ORDERED = """
+Method: blocks and a binary tree in an order that does not depend on the device, so the rounding error grows with the
+logarithm of the number of elements; float16 and bfloat16 are accumulated in float32."""
+
+
+def document(function: Any, made: Reduction, summary: str, chapter: str) -> Any:
+    """Name a public function after its row, and write its docstring."""
+    function.__name__ = function.__qualname__ = made.name
+    function.__module__ = "vkarray"
+    function.row = made
+    function.__doc__ = _DOCUMENTATION.format(
+        summary=summary, name=made.name, chapter=chapter, category="any dtype" if made.category == "all" else made.category,
+        axis="None for the place in the flattened array" if made.indexed else "None for all, an integer or a tuple",
+        dtype="; dtype (of the result; x is converted to it first)" if made.types == "sum" else "",
+        options="" if made.indexed else _OPTIONS, returned=_RETURNED[made.types],
+        method=_ORDERED if made.types in ("sum", "floating", "pair") else "",
+        raises=", ValueError for an empty array" if made.empty is None else "",
+    )  # fmt: skip
+    return function
+
+
+def apply(made: Reduction, x: VkArray, axis: int | Sequence[int] | None, keepdims: bool) -> VkArray:
+    """Reduce axes as the public functions do; the parameter of the row is the number of elements reduced."""
+    axes = checked(made.name, x, axis)
+    promotion.check_category(made.name, x._dtype, made.category)
+    count = math.prod(x._shape[axis] for axis in axes)
+    return with_kept_axes(made.run(x, axes, parameters=(count, 0.0)), x, axes, keepdims)
+
+
+Axis = int | Sequence[int] | None
+
+
+class Reducing(Protocol):
+    """The public function of a row."""
+
+    def __call__(
+        self, x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False, *,
+        initial: ArrayLike | None = None, where: ArrayLike = True,
+    ) -> VkArray: ...  # fmt: skip
+
+
+class Accumulating(Protocol):
+    """That of a sum or product."""
+
+    def __call__(
+        self, x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None,
+        keepdims: bool = False, *, initial: ArrayLike | None = None, where: ArrayLike = True,
+    ) -> VkArray: ...  # fmt: skip
+
+
+class Join(NamedTuple):
+    """What `initial` and `where` mean for a reduction: the function of two operands that joins, and what changes nothing."""
+
+    function: str
+    identity: bool | int | None
+
+
+def _options(
+    made: Reduction, join: Join | None, x: VkArray, initial: Any, where: Any, keepdims: bool, reduce: Callable[[VkArray], VkArray]
+) -> VkArray:  # fmt: skip
+    """A reduction of the elements where `where` holds, begun with `initial`."""
+    if join is None:
+        raise TypeError(f"{made.name}: it takes neither initial nor where.")
+    if initial is not None and made.empty is None and 0 in check_array(made.name, x)._shape:
+        x = operations["full"](tuple(max(length, 1) for length in x._shape), initial, dtype=x._dtype, device=x._device)
+    if where is not True:
+        start = join.identity if join.identity is not None else initial
+        if start is None:
+            raise ValueError(f"{made.name}: where= leaves out elements, and a {made.name} of none needs initial=.")
+        x = operations["where"](where, check_array(made.name, x), start)
+    result = reduce(x)
+    return result if initial is None else operations[join.function](result, initial)
+
+
+def reduction(
+    name: str, category: str, combine: str | dict[str, str], summary: str, chapter: str, join: Join | None = None,
+    booleans: str | None = None, **options: Any,
+) -> Reducing:  # fmt: skip
+    """Make a row and its public function of (x, axis, out, keepdims, initial, where). `booleans` does it for bools, if another."""
+    made = row(name, category, combine, **options)
+
+    def function(
+        x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False, *,
+        initial: ArrayLike | None = None, where: ArrayLike = True,
+    ) -> VkArray:  # fmt: skip
+        if booleans is not None and type(x) is VkArray and x._dtype.kind == "b":
+            return operations[booleans](x, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
+        if out is None and initial is None and where is True:
+            return apply(made, x, axis, keepdims)
+        reduce = functools.partial(apply, made, axis=axis, keepdims=keepdims)
+        result = (
+            reduce(x)
+            if initial is None and where is True
+            else _options(made, join, x, initial, where, keepdims, reduce)
+        )
+        return result if out is None else operations["write"](name, out, result)
+
+    function.__name__ = function.__qualname__ = name
+    return document(planned(function), made, summary, chapter)
+
+
+def accumulation(name: str, combine: str | dict[str, str], summary: str, join: Join, **options: Any) -> Accumulating:
+    """Make a row of a sum or product and its public function of (x, axis, dtype, out, keepdims, initial, where)."""
+    made = row(name, "all", combine, types="sum", **options)
+
+    def reduced(x: VkArray, axis: Axis, dtype: DType | None, keepdims: bool) -> VkArray:
+        axes = checked(name, x, axis)
+        wanted = accumulator(name, x, dtype)
+        if wanted is not widened(x._dtype, x._device):
+            x = cast(x, wanted)
+        return with_kept_axes(made.run(x, axes, result_dtype=wanted), x, axes, keepdims)
+
+    def function(
+        x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False,
+        *, initial: ArrayLike | None = None, where: ArrayLike = True,
+    ) -> VkArray:  # fmt: skip
+        if out is None and initial is None and where is True:
+            return reduced(x, axis, dtype, keepdims)
+        reduce = functools.partial(reduced, axis=axis, dtype=dtype, keepdims=keepdims)
+        result = (
+            reduce(x)
+            if initial is None and where is True
+            else _options(made, join, x, initial, where, keepdims, reduce)
+        )
+        return result if out is None else operations["write"](name, out, result)
+
+    function.__name__ = function.__qualname__ = name
+    return document(planned(function), made, summary, "statistical")
+
+
+def accumulator(name: str, x: VkArray, dtype: DType | None) -> DType:
+    """The type of a sum, product or scan of x. Raises TypeError for bool and for a complex array in a real type."""
+    if dtype is None:
+        return widened(x._dtype, x._device)
+    wanted = as_dtype(dtype, name)
+    if wanted.category == "bool" or (x._dtype.category == "complex floating" and wanted.category != "complex floating"):
+        raise TypeError(
+            f"{name}: {x._dtype} elements have no {name} of dtype {wanted}. Ask for a type that holds them."
+        )
+    check_supported(wanted, x._device, name)
+    return wanted
