@@ -151,7 +151,7 @@ _SHIFTED: list[Call] = [lambda a: (a.x(),), lambda a: (a.x(), {"axes": 1})]
 
 CALLS: dict[str, list[Call]] = {
     **dict(_rows()),
-    **{f"reductions.{name}": _REDUCED for name in REDUCTIONS if name not in ("mean", "var", "std", "argmax", "argmin")},
+    **{f"reducing.{name}": _REDUCED for name in REDUCTIONS if name not in ("mean", "var", "std", "argmax", "argmin")},
     "compact._counted": [lambda a: (a.flat(200, dtype=vx.bool), 0, 200), lambda a: (a.flat(200, dtype=vx.bool), 64, 70)],
     "compact._all_elements": [lambda a: (a.flat(200), a.x(values=np.ones(200, bool), dtype=vx.bool))],  # none is undefined
     "compact._all_coordinates": [lambda a: (a.x(values=np.ones((5, 30), bool), dtype=vx.bool),)],

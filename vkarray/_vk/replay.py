@@ -107,9 +107,9 @@ class Replay:
         `addresses` are those from which distances count, of the memory that moves.
         """
         queue = self.device.queue
-        bound = tuple(
+        bound = tuple([
             (memory[number].piece.block, addresses[number] if number < len(addresses) else 0) for number in self.bound
-        )
+        ])  # fmt: skip
         while True:
             with queue.gate:
                 if queue.gate.reason is not None:
@@ -126,13 +126,15 @@ class Replay:
                     )
                     queue.replay(self.name, reads, [*writes, copy], copy.execute, len(self.calls), self.workgroups)
                     return
-                serial = min(copy.written for copy in self.copies)
+                serial = min([copy.written for copy in self.copies])
             queue.wait(serial)
 
     def _free(self, bound: tuple[Any, ...], memory: Sequence[Buffer], addresses: list[int]) -> Lease | None:
         """A copy that neither the device nor another frame uses, lent; None when there is none until the device is further."""
         queue, lease = self.device.queue, Lease()
-        if any(copy.written > queue.completed for copy in self.copies):
+        if (
+            max([copy.written for copy in self.copies], default=0) > queue.completed
+        ):  # a generator would lose an interrupt
             queue.retire()
         done = queue.done
         idle = [copy for copy in self.copies if copy.written <= done]

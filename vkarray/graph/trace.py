@@ -175,7 +175,8 @@ class Trace(Watch):
 
     def may_compute(self, prologue: Prologue, rows: RowReduction | None) -> None:
         """Note what the last dispatch reads that may be computed there, and which rows it reduces if it does."""
-        self.nodes[-1] = self.nodes[-1]._replace(prologue=prologue, rows=rows)
+        last = self.nodes[-1]  # which writes all of its result
+        self.nodes[-1] = last._replace(reads=tuple(last.dispatch.reads), prologue=prologue, rows=rows)  # type: ignore[union-attr]
 
     def refuse(self, reason: str) -> None:
         """Say that what is asked for cannot be traced. Raises TraceError."""
