@@ -158,7 +158,7 @@ def test_too_many_workgroups(program):
 
 def test_command_buffers_are_used_again(own_device):
     a, b = upload(own_device, WORDS), upload(own_device, WORDS)
-    for turn in range(20):
+    for turn in range(60):
         program = Program(own_device)
         for _ in range(3):
             target = program.run(a, b, turn)
@@ -166,7 +166,8 @@ def test_command_buffers_are_used_again(own_device):
         del program
         own_device.synchronize()
     gc.collect()
-    assert len(own_device.queue.recorder.secondary) <= 2 * replay_module.COPIES
+    # A GPU that is not waited for by the driver tells only now and then that a batch's commands may be used again.
+    assert len(own_device.queue.recorder.secondary) <= 2 * replay_module.COPIES + progress.SILENT_COMMANDS
 
 
 def test_a_program_that_is_dropped_while_it_runs(own_device):
