@@ -89,7 +89,7 @@ class Join(NamedTuple):
 
 
 def _options(
-    made: Reduction, join: Join | None, x: VkArray, initial: Any, where: Any, keepdims: bool, reduce: Callable[[VkArray], VkArray]
+    made: Reduction, join: Join | None, x: VkArray, initial: Any, where: Any, reduce: Callable[[VkArray], VkArray]
 ) -> VkArray:  # fmt: skip
     """A reduction of the elements where `where` holds, begun with `initial`."""
     if join is None:
@@ -103,6 +103,16 @@ def _options(
         x = operations["where"](where, check_array(made.name, x), start)
     result = reduce(x)
     return result if initial is None else operations[join.function](result, initial)
+
+
+def _into(
+    made: Reduction, join: Join | None, x: VkArray, out: VkArray | None, initial: Any, where: Any,
+    reduce: Callable[[VkArray], VkArray],
+) -> VkArray:  # fmt: skip
+    """A reduction with NumPy's options, written to `out` where it is given."""
+    plain = initial is None and where is True
+    result = reduce(x) if plain else _options(made, join, x, initial, where, reduce)
+    return result if out is None else operations["write"](made.name, out, result)
 
 
 def reduction(
@@ -121,12 +131,7 @@ def reduction(
         if out is None and initial is None and where is True:
             return apply(made, x, axis, keepdims)
         reduce = functools.partial(apply, made, axis=axis, keepdims=keepdims)
-        result = (
-            reduce(x)
-            if initial is None and where is True
-            else _options(made, join, x, initial, where, keepdims, reduce)
-        )
-        return result if out is None else operations["write"](name, out, result)
+        return _into(made, join, x, out, initial, where, reduce)
 
     function.__name__ = function.__qualname__ = name
     return document(planned(function), made, summary, chapter)
@@ -150,12 +155,7 @@ def accumulation(name: str, combine: str | dict[str, str], summary: str, join: J
         if out is None and initial is None and where is True:
             return reduced(x, axis, dtype, keepdims)
         reduce = functools.partial(reduced, axis=axis, dtype=dtype, keepdims=keepdims)
-        result = (
-            reduce(x)
-            if initial is None and where is True
-            else _options(made, join, x, initial, where, keepdims, reduce)
-        )
-        return result if out is None else operations["write"](name, out, result)
+        return _into(made, join, x, out, initial, where, reduce)
 
     function.__name__ = function.__qualname__ = name
     return document(planned(function), made, summary, "statistical")

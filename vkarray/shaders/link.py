@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..errors import ShaderError
-from .module import HEADER_WORDS, words_of
+from .module import DEBUGGING, HEADER_WORDS, words_of
 
 Words = tuple[int, ...]
 
@@ -113,7 +113,7 @@ class _Source:
                 self.globals[one.words[one.result]] = one
             elif opcode == _FORWARD_POINTER:
                 self.forward.add(one.words[1])
-            elif opcode not in (3, 4, 7, 8, 330):  # debugging
+            elif opcode not in DEBUGGING:
                 self.head.append(one)
         self.called = {texts.get(number, "").partition("(")[0]: number for number in self.functions}
 

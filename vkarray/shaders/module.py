@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from ..errors import ShaderError
 
 MAGIC, HEADER_WORDS = 0x07230203, 5
+DEBUGGING = frozenset({3, 4, 7, 8, 330})  # opcodes of sources, texts and lines, which no computation needs
 _DAMAGED = "the SPIR-V module is cut off or damaged"
 _ENTRY_POINT, _FUNCTION, _FUNCTION_END, _FUNCTION_CALL = 15, 54, 56, 57
 

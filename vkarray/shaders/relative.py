@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import struct
 
-from .module import HEADER_WORDS, instructions, words_of
+from .module import DEBUGGING, HEADER_WORDS, instructions, words_of
 
 _NAME, _STRUCTURE, _FUNCTION, _LABEL = 5, 30, 54, 248
-_DEBUGGING = frozenset({3, 4, 7, 8, 330})  # sources, texts and lines
 # Instructions that make a result: all that follows it is told as distances. What is no identifier there, such as the members
 # that OpCompositeExtract takes, comes back as it was as well.
 _CALCULATIONS = (*range(109, 118), 124, *range(126, 143), 148, *range(154, 192), *range(194, 206))
@@ -32,7 +31,7 @@ def without_names(code: bytes) -> bytes:
     named = {operands[place[opcode]] for opcode, operands in every if opcode in place}
     kept = list(words[:HEADER_WORDS])
     for opcode, operands in every:
-        if opcode not in _DEBUGGING and not (opcode == _NAME and operands[0] not in named):
+        if opcode not in DEBUGGING and not (opcode == _NAME and operands[0] not in named):
             kept += (len(operands) + 1 << 16 | opcode, *operands)
     return struct.pack(f"<{len(kept)}I", *kept)
 
