@@ -508,6 +508,7 @@ from .ops.beyond.splitting import (
 )
 from .kernels.user import kernel as kernel
 from .graph.compile import compile as compile
+from .graph.dimensions import Dim as Dim
 from .kernels.elementwise_kernel import ElementwiseKernel as ElementwiseKernel
 from .kernels.reduction_kernel import ReductionKernel as ReductionKernel
 

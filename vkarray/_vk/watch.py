@@ -19,6 +19,7 @@ class Watch:
 
     __slots__ = ("allocated", "caller", "code", "dispatches", "reason")
     traces = False  # whether it takes what is asked for in place of the device, which then does nothing
+    records = False  # whether it takes calls of functions, too
 
     def __init__(self, frame: FrameType | None = None, function: Any = None) -> None:
         """`frame` is that of the code which calls the function that is watched."""
@@ -85,6 +86,24 @@ def kept(maxsize: int) -> Callable[[Function], Function]:
         return made  # type: ignore[return-value]
 
     return decorate
+
+
+def recorder() -> Any:
+    """The watch over this thread, if it takes calls of functions: `call(function, args, kwargs)`."""
+    watch = watches.get(threading.get_ident())
+    return watch if watch is not None and watch.records else None
+
+
+def recordable(function: Function) -> Function:
+    """A function whose calls are taken by a watch that records them."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if watches and (recording := recorder()) is not None:
+            return recording.call(function, args, kwargs)
+        return function(*args, **kwargs)
+
+    return call  # type: ignore[return-value]
 
 
 def tracer() -> Any:

@@ -6,8 +6,8 @@ import functools
 import struct
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar, overload
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar, overload
 
 from .. import _vk, configuration
 from .._vk import watch
@@ -19,35 +19,106 @@ from ..errors import TraceError
 from ..kernels import faults
 from ..kernels.plan import Refused
 from ..kernels.planned import ByValue
-from ..kernels.signature import sharing
-from . import nest
-from .explain import Explanation
+from ..kernels.signature import Look, sharing
+from . import dimensions, nest
+from .dimensions import Axes, Dim, Dynamic
+from .explain import Explanation, Told
 from .program import Program, pointers
+from .tape import Mismatch, Tape, Unrecorded
 from .trace import Trace, Value
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MANY = 16  # signatures of one function, after which it says what changes
 MOST = 256  # signatures that are kept
+TAPES = 8  # of one form of arguments, after which each other size is traced
 
 
 class Traced:
-    """A program with the nest that it returns, in which numbers stand for its arrays."""
+    """A program with the nest that it returns, in which numbers stand for its arrays; and the tape that it is of, if any."""
 
-    __slots__ = ("form", "program", "reason")
+    __slots__ = ("form", "program", "reason", "sizes", "tape")
 
     def __init__(self, form: Any, program: Program | None, reason: str = "") -> None:
         self.form, self.program, self.reason = form, program, reason
+        self.tape: Tape | None = None
+        self.sizes: dict[Dim, int] = {}
+
+
+class Call(NamedTuple):
+    """A call of a function: its arguments, and the arrays and numbers among them."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    arrays: Sequence[VkArray]
+    scalars: Sequence[Any]
+    device: Any
+
+
+class Once:
+    """How a function is traced: by a call of it."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled = compiled
+
+    def again(self) -> Once:
+        """For another attempt."""
+        return self
+
+    def argument(self, value: VkArray, array: VkArray) -> Any:
+        """What the function gets for an argument, of which a traced array is given."""
+        return array
+
+    def results(
+        self, trace: Trace, arrays: Sequence[VkArray], numbers: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:  # fmt: skip
+        """What the function returns."""
+        return self.compiled.function(*args, **kwargs)
+
+
+class Taped(Once):
+    """By a call that is taped, for sizes that differ along axes."""
+
+    def __init__(self, compiled: Compiled, axes: Mapping[int, Axes]) -> None:
+        super().__init__(compiled)
+        self.axes, self.tape = axes, Tape(compiled.name)
+
+    def again(self) -> Once:
+        """For another attempt."""
+        self.tape = Tape(self.compiled.name)
+        return self
+
+    def argument(self, value: VkArray, array: VkArray) -> Any:
+        """What stands for an argument."""
+        return self.tape.stand_in(array, tuple(self.axes.get(id(value), ())))
+
+    def results(self, trace: Trace, arrays: Any, numbers: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What the function returns."""
+        return self.tape.made(trace, self.compiled.function, args, kwargs)
+
+
+class Played(Once):
+    """By a tape."""
+
+    def __init__(self, compiled: Compiled, tape: Tape) -> None:
+        super().__init__(compiled)
+        self.tape = tape
+
+    def results(self, trace: Trace, arrays: Any, numbers: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What the function returns. Raises Mismatch."""
+        return self.tape.played(trace, arrays, numbers)
 
 
 class Compiled:
     """A function whose calls run as programs. Made by `vkarray.compile`."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], dynamic: Mapping[str, Any] | None = None) -> None:
         functools.update_wrapper(self, function)
         self.function = function
         self.name = getattr(function, "__qualname__", type(function).__name__)
         self._known: dict[tuple[Any, ...], ByValue] = {}
         self.streams: dict[Any, None] = {}  # of random numbers, which it draws from
+        self._dynamic = None if dynamic is None else Dynamic(function, dynamic)
+        self._tapes: dict[tuple[Any, ...], list[tuple[Tape, tuple[Any, ...]]]] = {}
         self._lock = threading.RLock()
         self._told = False
 
@@ -70,13 +141,11 @@ class Compiled:
         device = arrays[0]._device if arrays else _vk.open_device(None)
         key.append(device)
         buffers, addresses = pointers(arrays)
-        if len(buffers) > 1:
-            key.append(sharing(buffers, addresses))
-        signature = (*key, *self.places())
-        known = self._known.get(signature)
+        shared = sharing(buffers, addresses) if len(buffers) > 1 else None
+        known = self._known.get((*key, shared, *self.places()))
         found: Traced | None = (known.find(scalars) or None) if known is not None else None
         if found is None:
-            found = self._trace(key, arrays, scalars, args, kwargs, device)
+            found = self._trace(key, shared, Call(args, kwargs, arrays, scalars, device))
         if found.program is None or not found.program.constants.isdisjoint(map(id, buffers)):
             return self.function(*args, **kwargs)
         try:
@@ -89,9 +158,10 @@ class Compiled:
 
     def explain(self) -> Explanation:
         """What the programs of this function do: nodes, kernels, what was fused, memory. Printed, it is a text."""
+        found = [one for known in self._known.values() for one in known.plans.values()]
         return Explanation(
             self.name,
-            [(found.program, found.reason) for known in self._known.values() for found in known.plans.values()],
+            [Told(group[0].program, group[0].reason, [one.sizes for one in group]) for group in _by_tape(found)],
         )
 
     def places(self) -> Iterator[int]:
@@ -100,49 +170,86 @@ class Compiled:
 
     # -- tracing
 
-    def _trace(
-        self, key: list[Any], arrays: Sequence[VkArray], scalars: Sequence[Any], args: tuple[Any, ...],
-        kwargs: dict[str, Any], device: Any,
-    ) -> Traced:  # fmt: skip
+    def _trace(self, key: Sequence[Any], shared: Any, call: Call) -> Traced:
         with self._lock:
-            noticed = Noticed()
-            try:
-                made = self.traced(arrays, args, kwargs, device, noticed, len(scalars), stand_in)
-            except Exception:
-                if not scalars:
-                    raise
-                # Perhaps of code that takes nothing but Python's own numbers.
-                noticed = Noticed()
-                made = self.traced(arrays, args, kwargs, device, noticed, len(scalars), _itself)
-                noticed.decide = set(range(len(scalars)))
-            signature = (*key, *self.places())
+            made, noticed = self._of_tape(key, call) if self._dynamic is not None else self._attempt(call, Once(self))
+            signature = (*key, shared, *self.places())
+            numbers = set(range(len(call.scalars)))
             if made.program is not None:  # a number that reaches no kernel may have decided
-                noticed.decide |= set(range(len(scalars))) - made.program.scalars
+                noticed.decide |= numbers - made.program.scalars
             if len(self._known) >= MOST:
                 self._known.clear()
             before = self._known.get(signature)
             places = frozenset(noticed.decide) | (frozenset(before.places) if before is not None else frozenset())
             if before is None or places != frozenset(before.places):
                 self._known[signature] = before = ByValue(places)
-            before.put(scalars, made)
+            before.put(call.scalars, made)
             self._tell_of_many(signature)
             return made
 
-    def traced(
-        self, arrays: Sequence[VkArray], args: tuple[Any, ...], kwargs: dict[str, Any], device: Any, noticed: Noticed,
-        numbers: int, number: Callable[..., Any],
-    ) -> Traced:  # fmt: skip
-        """A program of the function. `numbers` is how many of its arguments are numbers, `number` gives what stands for each."""
-        trace, thread = Trace(self.name, noticed, numbers), threading.get_ident()
+    def _attempt(self, call: Call, way: Once) -> tuple[Traced, Noticed]:
+        """A program of the function, and what was noticed of numbers."""
+        noticed = Noticed()
+        try:
+            return self.traced(call, noticed, stand_in, way), noticed
+        except Exception:
+            if not call.scalars:
+                raise
+        # Perhaps of code that takes nothing but Python's own numbers.
+        noticed = Noticed()
+        made = self.traced(call, noticed, _itself, way.again())
+        noticed.decide = set(range(len(call.scalars)))
+        return made, noticed
+
+    def _of_tape(self, key: Sequence[Any], call: Call) -> tuple[Traced, Noticed]:
+        """The same by a tape where there is one for other sizes, else by a new one."""
+        axes = self._dynamic.axes(call.args, call.kwargs)  # type: ignore[union-attr]
+        sizes = dimensions.check(self.name, call.arrays, axes)
+        each = iter(call.arrays)
+        form = tuple(dimensions.form_of(next(each), axes) if type(one) is Look else one for one in key)
+        tapes, reason = self._tapes.setdefault(form, []), ""
+        for tape in tapes:
+            if tape.key(call.scalars) != tape.decided:
+                continue
+            noticed = Noticed()
+            try:
+                made = self.traced(call, noticed, stand_in, Played(self, tape))
+            except Mismatch as mismatch:
+                reason = str(mismatch)
+                continue
+            except Exception:  # which the function raises in its own words
+                continue
+            noticed.decide |= tape.decide
+            made.tape, made.sizes = tape, sizes
+            return made, noticed
+        if len(tapes) >= TAPES:
+            reason = f"its tapes do not hold for it: {reason}"
+        else:
+            way = Taped(self, axes)
+            try:
+                made, noticed = self._attempt(call, way)
+            except Unrecorded as error:
+                reason = f"no tape can hold it: {error}"
+            else:
+                way.tape.decide_by(noticed.decide, call.scalars)
+                made.tape, made.sizes, made.reason = way.tape, sizes, reason
+                tapes.append(way.tape)
+                return made, noticed
+        made, noticed = self._attempt(call, Once(self))
+        made.reason, made.sizes = made.reason or reason, sizes
+        return made, noticed
+
+    def traced(self, call: Call, noticed: Noticed, number: Callable[..., Any], way: Once) -> Traced:
+        """A program of the function. `number` gives what stands for each number among the arguments."""
+        trace, thread, device = Trace(self.name, noticed, len(call.scalars)), threading.get_ident(), call.device
         values: dict[int, Any] = {}
         given: list[VkArray] = []
-        count = 0
+        numbers: list[Any] = []
 
         def leaf(value: Any) -> Any:
-            nonlocal count
             if type(value) is not VkArray:
-                count += 1
-                return number(value, count - 1, noticed)
+                numbers.append(number(value, len(numbers), noticed))
+                return numbers[-1]
             buffer = value._buffer
             memory: Any = values.get(id(buffer))
             if memory is None:
@@ -153,24 +260,24 @@ class Compiled:
             if hasattr(value, "_is_place"):
                 array._is_place = True
             given.append(array)
-            return array
+            return way.argument(value, array)
 
         copies: list[tuple[Any, list[Any]]] = []
-        given_args = tuple(nest.rebuilt(value, leaf, copies) for value in args)
-        given_kwargs = {name: nest.rebuilt(value, leaf, copies) for name, value in kwargs.items()}
+        given_args = tuple(nest.rebuilt(value, leaf, copies) for value in call.args)
+        given_kwargs = {name: nest.rebuilt(value, leaf, copies) for name, value in call.kwargs.items()}
         looks = [(one, (one._buffer, one._shape)) for one in given]
         kept = faults.kept_check(device)
         check = kept or faults.renewed_check(device)
         try:
             watches[thread] = trace
-            found = self.function(*given_args, **given_kwargs)
+            found = way.results(trace, given, numbers, given_args, given_kwargs)
         finally:
             watches.pop(thread, None)
             trace.end()
             if kept is None:
                 faults.keep_check(device, None)
         self.streams.update(dict.fromkeys(trace.streams))
-        if any(place >= numbers for place in noticed.decide):
+        if any(place >= len(numbers) for place in noticed.decide):
             raise TraceError(
                 f"{self.name} draws more random numbers at once than a program can. Draw them outside, and give the arrays as "
                 "arguments."
@@ -206,7 +313,7 @@ class Compiled:
 
     def _tell_of_many(self, signature: tuple[Any, ...]) -> None:
         """Warn once of a function that is traced again and again."""
-        count = sum(len(known.plans) for known in self._known.values())
+        count = len(_by_tape(one for known in self._known.values() for one in known.plans.values()))
         if count > MANY and not self._told:
             self._told = True
             differing = [known for known in self._known if len(known) == len(signature)]
@@ -229,6 +336,14 @@ class Compiled:
             )
 
 
+def _by_tape(traced: Iterable[Traced]) -> list[list[Traced]]:
+    """Programs of one tape together."""
+    found: dict[int, list[Traced]] = {}
+    for one in traced:
+        found.setdefault(id(one.tape or one), []).append(one)
+    return list(found.values())
+
+
 def _itself(value: complex, *_: Any) -> complex:
     return value
 
@@ -239,26 +354,32 @@ def _filled(form: Any, results: Sequence[VkArray]) -> Any:
 
 
 @overload
-def compile(function: Function) -> Function: ...
+def compile(function: Function, *, dynamic: Mapping[str, Any] | None = None) -> Function: ...
 
 
 @overload
-def compile() -> Callable[[Function], Function]: ...
+def compile(*, dynamic: Mapping[str, Any] | None = None) -> Callable[[Function], Function]: ...
 
 
-def compile(function: Any = None) -> Any:
+def compile(function: Any = None, *, dynamic: Mapping[str, Any] | None = None) -> Any:
     """A function of arrays as a program: traced once for each signature, its operations fused into few kernels.
 
-    Parameters: function (takes and returns arrays in any nest of tuples, lists, dictionaries, dataclasses and None).
+    Parameters: function (takes and returns arrays in any nest of tuples, lists, dictionaries, dataclasses and None); dynamic (the
+    dimensions whose lengths may vary without another trace: by the name of a parameter its axes with a `Dim` each, such as
+    `{"x": {0: Dim("batch", max=64)}}`, or a nest of such like that of the argument).
     Returns a function that computes the same bits. Its first call with arguments of new shapes, types or strides traces the
     function with arrays that have no values; later ones run none of its Python code. Python's numbers may vary, unless shapes,
     axes or branches depend on them: then the function is traced for each. What it does besides, such as printing, happens when it
     is traced. Arrays that it takes from elsewhere than its arguments stay those of the first call.
-    Raises TraceError where the function reads values of arrays, TypeError for a function that cannot be called.
+    Raises TraceError where the function reads values of arrays, TypeError for a function that cannot be called, ValueError for
+    what `dynamic` names and there is not. Calls raise ValueError for lengths out of a dimension's bounds, and for two of one
+    dimension that differ.
     `with vkarray.config(compile=False):` runs the function as it is; `explain()` of what is returned tells what was fused.
     """
     if function is None:
-        return compile
+        return lambda function: compile(function, dynamic=dynamic)
     if not callable(function):
         raise TypeError(f"compile: expected a function, got {function!r:.60}.")
-    return function if isinstance(function, Compiled) else Compiled(function)
+    if isinstance(function, Compiled):
+        return function if dynamic is None else Compiled(function.function, dynamic)
+    return Compiled(function, dynamic)

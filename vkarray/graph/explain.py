@@ -2,32 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+from .dimensions import Dim
 from .fuse import Kernel, OfRows, Reduced
 from .program import Program
+
+MOST = 8  # lengths that are told
+
+
+class Told(NamedTuple):
+    """A program, or why there is none; of dynamic shapes the lengths that it has been made for, with what tells of them."""
+
+    program: Program | None
+    reason: str
+    sizes: Sequence[Mapping[Dim, int]] = ()
 
 
 class Explanation:
     """What the programs of a function do."""
 
-    def __init__(self, name: str, programs: Sequence[tuple[Program | None, str]]) -> None:
+    def __init__(self, name: str, programs: Sequence[Told]) -> None:
         self.name, self.programs = name, programs
 
     @property
     def kernels(self) -> int:
         """The dispatches of all programs."""
-        return sum(len(program.dispatches) for program, _ in self.programs if program is not None)
+        return sum(len(one.program.dispatches) for one in self.programs if one.program is not None)
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {len(self.programs)} program{'s' * (len(self.programs) != 1)}"]
-        for number, (program, reason) in enumerate(self.programs, 1):
+        for number, (program, reason, sizes) in enumerate(self.programs, 1):
             lines += (
                 _of_program(number, program) if program is not None else [f"{number}. runs as it is, since {reason}"]
             )
+            lines += _of_sizes(sizes, reason)
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+def _of_sizes(sizes: Sequence[Mapping[Dim, int]], reason: str) -> list[str]:
+    """For which lengths a program is, and why it is for no others."""
+    lines = []
+    for dim in sizes[0] if sizes else ():
+        met = sorted({one[dim] for one in sizes})
+        told = ", ".join(map(str, met[:MOST])) + (f" and {len(met) - MOST} others" if len(met) > MOST else "")
+        bounds = f"from {dim.min} on" if dim.max is None else f"from {dim.min} to {dim.max}"
+        lines.append(f"   {dim.name} {bounds}, so far {told}")
+    return [*lines, f"   traced again since {reason}"] if lines and reason else lines
 
 
 def _of_program(number: int, program: Program) -> list[str]:

@@ -15,12 +15,17 @@ from ..core.tokens import Token
 from ..kernels.signature import look_of
 
 NUMBERS = (int, float, complex)
+ARRAYS: set[type] = {VkArray}  # and what stands for arrays
+LEAVES: set[type] = {VkArray, *NUMBERS}  # and what stands for these
 # Objects whose attributes do not count.
 _WHOLE = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, enum.Enum)
 
 
 class Place(int):
     """Which of the results of a program stands here in a nest."""
+
+
+ARRAYS.add(Place)
 
 
 def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) -> None:
@@ -78,7 +83,7 @@ def parts_of(value: Any) -> list[tuple[Any, Any]] | None:
 
 
 def _is_array(value: Any) -> bool:
-    return type(value) is VkArray or type(value) is Place
+    return type(value) in ARRAYS
 
 
 def _numpys_scalar() -> Any:
@@ -91,7 +96,7 @@ def rebuilt(value: Any, leaf: Callable[[Any], Any], copies: list[tuple[Any, list
 
     `copies` gets what code can change, each with its parts.
     """
-    if type(value) is VkArray or type(value) in NUMBERS or isinstance(value, Token):
+    if type(value) in LEAVES or isinstance(value, Token):
         return leaf(value)
     again = mapped(value, lambda part: rebuilt(part, leaf, copies))
     if copies is not None and not isinstance(again, tuple) and (parts := parts_of(again)) is not None:

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from .._vk.watch import recorder, watches
 from ..core.array import VkArray, available, operations
 from ..core.dtypes import DTYPES
 from ..core.promotion import as_scalar
@@ -99,6 +100,8 @@ def takes_lists(function: Function) -> Function:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if watches and (recording := recorder()) is not None:
+            return recording.call(call, args, kwargs)
         if not (_ARRAYS.issuperset(map(type, args[:leading])) and (not kwargs or named.isdisjoint(kwargs))):
             args, kwargs, _ = likes.converted(args, kwargs)
         return function(*args, **kwargs)

@@ -375,6 +375,8 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
 
     @functools.wraps(inner)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if watches and (recording := watch.recorder()) is not None:
+            return recording.call(call, args, kwargs)
         # Most calls are of arrays and numbers alone, which takes few steps to see.
         if (
             takes_likes

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
+from .._vk.watch import recorder, watches
 from ..core import dtypes, layout, promotion
 from ..core.array import ArrayLike, VkArray, check_supported, default_dtype, operations
 from ..core.array import empty as _empty
@@ -84,6 +85,8 @@ def asarray(
     vkarray cannot hold, OverflowError for a Python integer out of range, FeatureError for a dtype the device lacks.
     Standard: creation functions, `asarray`.
     """
+    if watches and (recording := recorder()) is not None:
+        return recording.call(asarray, (obj, dtype, order), {"device": device, "copy": copy, "like": like})
     wanted, obj = None if dtype is None else as_dtype(dtype, "asarray"), decided(obj)
     if wanted is None and copy is not False and type(obj) in _PLAIN and (type(obj) is not int or abs(obj) < 1 << 31):
         return _of_scalar(obj, as_device(device))

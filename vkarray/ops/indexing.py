@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._vk.watch import recorder, watches
 from ..core import dtypes, layout, promotion
 from ..core.array import ArrayLike, VkArray, array_in, default_dtype, is_supported, operations
 from ..core.dtypes import CATEGORIES, DType, as_dtype
@@ -198,6 +199,8 @@ def getitem(x: VkArray, key: Any, /, *, rule: IndexRule = GETITEM) -> VkArray:
     in the name of another function.
     Standard: array object, `__getitem__`.
     """
+    if watches and (recording := recorder()) is not None:
+        return recording.call(getitem, (x, key), {"rule": rule})
     if type(key) is int and x._shape:
         row = _row(x, key, "getitem")
         return row if row._shape else _value(row)
@@ -254,7 +257,9 @@ def setitem(x: VkArray, key: Any, value: Any, /, *, rule: IndexRule = SETITEM) -
     not broadcast into the selection.
     Standard: array object, `__setitem__`.
     """
-    if type(key) is int and x._shape:
+    if watches and (recording := recorder()) is not None:
+        recording.call(setitem, (x, key, value), {"rule": rule})
+    elif type(key) is int and x._shape:
         _assign(_row(x, key, "setitem"), value, x._shape, x._strides)
     else:
         _assign_at(x, key, value, rule)

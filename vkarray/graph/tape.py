@@ -1,0 +1,421 @@
+"""A function of dynamic shapes as a tape: what it asks of the library, with numbers for arrays and for sizes.
+
+A compiled function is traced once, with stand-ins for arrays and for sizes. Each call of the library that it makes is noted: the
+function, its arguments and what it returns. A size that Python computes with, such as `x.shape[0] // 2`, is noted in the same way.
+For another size the tape is played: the library gets the same calls with arrays of the other size, and decides anew which kernels
+do them. So a program is right for a size because the library is: nothing is inferred from other sizes, not even the shapes of
+results, and there is no second copy of any operation. What Python decides by sizes, such as `if x.shape[0] > 8`, is noted with its
+outcome. Where that is another one, the tape does not hold, and the function is traced again. So it does for each value of a size
+that Python needs as a number, such as that of `range(x.shape[0])`.
+
+While a tape is made the library computes nothing but in calls that are noted: what would escape the tape raises `Unrecorded`.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import math
+import operator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from .._vk.watch import Watch, watches
+from .. import _vk
+from ..core.array import VkArray
+from ..core.dtypes import DType
+from ..core.tokens import Token
+from ..errors import TraceError
+from ..kernels.planned import ByValue
+from . import nest
+from .trace import Trace, Value, users_line
+
+SHORT = 16384  # entries at most
+
+
+class Unrecorded(BaseException):
+    """A tape cannot hold what a function does; the text says why. No `except Exception` of the function's is to take it."""
+
+
+class Mismatch(Exception):
+    """A tape does not hold for some sizes; the text says where."""
+
+
+class Slot(NamedTuple):
+    """Stands in a tape for an array or a number: a place among all of its values."""
+
+    place: int
+
+
+class Scalar(NamedTuple):
+    """Stands in a tape for a number among the arguments."""
+
+    place: int
+
+
+class Raised(NamedTuple):
+    """Stands in a tape for the error that a call raises."""
+
+    kind: type[Exception]
+
+
+class Entry(NamedTuple):
+    """A call on a tape. `form` is the nest of what it returns, with slots for arrays and numbers that are others at other sizes."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    form: Any
+    line: str
+
+
+class Tape:
+    """The calls of a function, made for some sizes and played for others."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.entries: list[Entry] = []
+        self.form: Any = None  # of what the function returns
+        self.decide: set[int] = set()  # numbers among the arguments by which it decides
+        self.decided: Any = None  # their values
+        self.values: list[Any] | None = []  # while it is made
+
+    def decide_by(self, places: Iterable[int], scalars: Sequence[Any]) -> None:
+        """Let it hold for calls alone whose numbers in these places are the same."""
+        self.decide = set(places)
+        self.decided = self.key(scalars)
+
+    def key(self, scalars: Sequence[Any]) -> Any:
+        """The values of the numbers by which it decides."""
+        return ByValue(frozenset(self.decide)).key(scalars)
+
+    # -- making -------------------------------------------------------------------------------------------------
+
+    def stand_in(self, value: VkArray, dynamic: Sequence[int]) -> ArrayOnTape:
+        """What stands for an argument, some of whose axes are dynamic."""
+        return self._array(value, frozenset(dynamic))
+
+    def _array(self, value: VkArray, dynamic: frozenset[int] | None = None) -> ArrayOnTape:
+        made: ArrayOnTape = object.__new__(ArrayOnTape)
+        for name, what in (("tape", self), ("slot", self._new(value)), ("dynamic", dynamic)):
+            _set(made, name, what)
+        return made
+
+    def _new(self, value: Any) -> Slot:
+        if self.values is None:
+            raise TraceError(
+                f"{users_line()}: this belongs to {self.name}, which was traced, and has no values outside of it. Return it from "
+                "the function."
+            )
+        self.values.append(value)
+        return Slot(len(self.values) - 1)
+
+    def made(self, trace: Trace, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What the function returns, whose calls are noted. Its arguments hold stand-ins."""
+        thread = threading.get_ident()
+        watches[thread] = Recording(self, trace)
+        try:
+            found = function(*args, **kwargs)
+            self.form = self._frozen(found)
+            return nest.rebuilt(found, self.plain)
+        finally:
+            self.values = None
+
+    def plain(self, value: Any) -> Any:
+        """The array or the number itself for what stands for it."""
+        if type(value) in _STANDS:
+            return self.values[value.slot.place]  # type: ignore[index]
+        return value
+
+    def call(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], fixed: bool = False
+    ) -> Any:
+        """What a call returns, which is noted. A number that it returns is another one at other sizes, unless it is `fixed`."""
+        if self.values is None:
+            self._new(None)
+        if len(self.entries) >= SHORT:
+            raise Unrecorded(f"it makes more than {SHORT} calls")
+        thread = threading.get_ident()
+        recording = watches.get(thread)
+        if type(recording) is not Recording or recording.tape is not self:
+            raise Unrecorded(f"code that the library calls takes an array of the function's at {users_line()}")
+        frozen = tuple(map(self._frozen, args)), {name: self._frozen(value) for name, value in kwargs.items()}
+        given = self._filled(args), {name: self._filled(value) for name, value in kwargs.items()}
+        watches[thread] = recording.trace
+        try:
+            found = function(*given[0], **given[1])
+        except Exception as error:  # which the function may handle
+            self.entries.append(Entry(function, *frozen, Raised(type(error)), users_line()))
+            raise
+        finally:
+            watches[thread] = recording
+        stands: list[Any] = []
+
+        def leaf(value: Any) -> Any:
+            if type(value) is VkArray:
+                stands.append(self._array(value))
+            elif type(value) in nest.NUMBERS and not fixed:
+                stands.append(_number(self, value))
+            elif type(value) in _PLAIN or isinstance(value, _vk.Device) or value is NotImplemented:
+                return value
+            else:
+                raise Unrecorded(f"a call returns {type(value).__name__}, which may be another one at other sizes, at {users_line()}")
+            return stands[-1].slot
+
+        form = _mapped(found, leaf)
+        self.entries.append(Entry(function, *frozen, form, users_line()))
+        following = iter(stands)
+        return _mapped(form, lambda value: next(following) if type(value) is Slot else value)
+
+    def _frozen(self, value: Any) -> Any:
+        """An argument as the tape keeps it."""
+        return _mapped(value, _frozen)
+
+    def _filled(self, value: Any) -> Any:
+        return _mapped(value, self.plain)
+
+    # -- playing ------------------------------------------------------------------------------------------------
+
+    def played(self, trace: Trace, arrays: Sequence[VkArray], scalars: Sequence[Any]) -> Any:
+        """What the function returns for arrays of other sizes. Raises Mismatch where the tape does not hold for them."""
+        values: list[Any] = list(arrays)
+
+        def leaf(value: Any) -> Any:
+            if type(value) is Slot:
+                return values[value.place]
+            return scalars[value.place] if type(value) is Scalar else value
+
+        for function, args, kwargs, form, line in self.entries:
+            trace.line = line
+            given = [_mapped(value, leaf) for value in args], {name: _mapped(one, leaf) for name, one in kwargs.items()}
+            try:
+                found = function(*given[0], **given[1])
+            except Exception as error:
+                if type(form) is not Raised or form.kind is not type(error):
+                    raise
+                continue
+            if not _matches(form, found, values):
+                raise Mismatch(f"{line} gives {_told(form)}, and here {_told(found)}")
+        trace.line = ""
+        return _mapped(self.form, leaf)
+
+
+class Recording(Watch):
+    """Watches a function whose tape is made: what reaches a device outside of calls that are noted is refused."""
+
+    __slots__ = ("call", "tape", "trace")
+    traces = records = True
+
+    def __init__(self, tape: Tape, trace: Trace) -> None:
+        super().__init__()
+        self.tape, self.trace = tape, trace
+        self.call = tape.call
+
+    def refuse(self, reason: str) -> None:
+        """Say why no tape can hold it. Raises Unrecorded."""
+        raise Unrecorded(f"{reason} at {users_line()}")
+
+    def __getattr__(self, name: str) -> Any:
+        raise Unrecorded(f"it uses the device in a way of its own ({name}) at {users_line()}")
+
+
+# -- what stands for arrays and numbers ---------------------------------------------------------------------------------------
+
+
+class ArrayOnTape:
+    """Stands for an array. It has the methods of arrays, and each call of them is noted."""
+
+    __slots__ = ("dynamic", "slot", "tape")
+    tape: Tape
+    slot: Slot
+    dynamic: frozenset[int] | None  # axes of an argument; None where nothing is known
+
+    __array_priority__ = 1000
+    __class__ = property(lambda self: VkArray)  # type: ignore[assignment]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(f"{VkArray.__name__!r} object has no attribute {name!r}")
+        if hasattr(VkArray, name):
+            raise Unrecorded(f"a function that tapes cannot hold takes an array apart ({name}) at {users_line()}")
+        raise AttributeError(f"{VkArray.__name__!r} object has no attribute {name!r}")
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The lengths of the dimensions: of those that are not dynamic the number itself."""
+        found = self.tape.call(_shape, (self,), {})
+        if self.dynamic is None:
+            return found  # type: ignore[no-any-return]
+        return tuple(one if axis in self.dynamic else one.value for axis, one in enumerate(found))
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        self.tape.call(setattr, (self, "shape", shape), {})
+
+    def __len__(self) -> int:
+        return operator.index(self.tape.call(len, (self,), {}))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tape.call(list, (self,), {}))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(getattr(VkArray, name, None), property):
+            if name == "shape":
+                object.__setattr__(self, name, value)
+            else:
+                self.tape.call(setattr, (self, name, value), {})
+        else:
+            raise AttributeError(f"{VkArray.__name__!r} object has no attribute {name!r}")
+
+
+def _shape(x: VkArray) -> tuple[int, ...]:
+    return x.shape
+
+
+_set = object.__setattr__
+_FIXED = {"ndim", "itemsize"}  # the same at all sizes
+
+
+def _method(function: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: ArrayOnTape, *args: Any, **kwargs: Any) -> Any:
+        return self.tape.call(function, (self, *args), kwargs)
+
+    return method
+
+
+def _property(name: str) -> property:
+    return property(lambda self: self.tape.call(getattr, (self, name), {}, name in _FIXED))
+
+
+for _name in dir(VkArray):
+    _own = inspect.getattr_static(VkArray, _name)
+    _public = not _name.startswith("_") or (_name.startswith("__") and not hasattr(object, _name))
+    if _name not in vars(ArrayOnTape) and (_public or _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
+                                                               "__hash__", "__str__", "__repr__", "__format__")):
+        if inspect.isfunction(_own):
+            setattr(ArrayOnTape, _name, _method(_own))
+        elif isinstance(_own, property):
+            setattr(ArrayOnTape, _name, _property(_name))
+
+
+class NumberOnTape:
+    """Stands for a number that sizes determine. What is computed with it is noted, and so is what is decided by it."""
+
+    __slots__ = ("slot", "tape", "value")
+    tape: Tape
+    slot: Slot
+    value: complex
+
+    __array_ufunc__ = None
+    __class__ = property(lambda self: type(self.value))  # type: ignore[assignment]
+
+    def decided(self) -> Any:
+        """The number itself: the tape holds for this one alone."""
+        return self.tape.call(operator.pos, (self,), {}, True)
+
+
+def _number(tape: Tape, value: complex) -> NumberOnTape:
+    made: NumberOnTape = object.__new__(NumberOnTape)
+    made.tape, made.slot, made.value = tape, tape._new(value), value
+    return made
+
+
+def _operator(function: Callable[..., Any], reflected: bool = False, fixed: bool = False) -> Callable[..., Any]:
+    def method(self: NumberOnTape, *others: Any) -> Any:
+        if any(not isinstance(one, nest.NUMBERS) for one in others):
+            if all(type(one).__module__ == "numpy" for one in others):
+                value = self.decided()
+                return function(*others, value) if reflected else function(value, *others)
+            return NotImplemented
+        others = tuple(one.decided() if isinstance(one, Token) else one for one in others)
+        return self.tape.call(function, (*others, self) if reflected else (self, *others), {}, fixed)
+
+    return method
+
+
+def _conversion(function: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: NumberOnTape, *others: Any) -> Any:
+        return function(self.decided(), *others)
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor"):
+    _function = getattr(operator, f"{_name}_" if _name in ("and", "or") else _name)
+    setattr(NumberOnTape, f"__{_name}__", _operator(_function))
+    setattr(NumberOnTape, f"__r{_name}__", _operator(_function, True))
+NumberOnTape.__divmod__ = _operator(divmod)  # type: ignore[attr-defined]
+NumberOnTape.__rdivmod__ = _operator(divmod, True)  # type: ignore[attr-defined]
+for _name, _function in {
+    "neg": operator.neg, "pos": operator.pos, "abs": operator.abs, "invert": operator.invert, "round": round,
+    "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc,
+}.items():  # fmt: skip
+    setattr(NumberOnTape, f"__{_name}__", _operator(_function))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(NumberOnTape, f"__{_name}__", _operator(getattr(operator, _name), fixed=True))
+NumberOnTape.__bool__ = _operator(operator.truth, fixed=True)  # type: ignore[attr-defined]
+for _name, _function in {
+    "index": operator.index, "int": int, "float": float, "complex": complex, "hash": hash, "str": str, "repr": repr,
+    "format": format,
+}.items():  # fmt: skip
+    setattr(NumberOnTape, f"__{_name}__", _conversion(_function))
+
+_STANDS = frozenset((ArrayOnTape, NumberOnTape))
+nest.ARRAYS.add(ArrayOnTape)
+nest.LEAVES.update(_STANDS)
+
+
+def _frozen(value: Any) -> Any:
+    if type(value) in _STANDS:
+        return value.slot
+    if type(value) is VkArray and type(value._buffer) is Value:
+        raise Unrecorded(f"an array of the function's came from elsewhere than a call that is noted, at {users_line()}")
+    if isinstance(value, Token):
+        return Scalar(value.place)
+    return copy.copy(value) if type(value).__module__ == "numpy" and hasattr(value, "flags") else value
+
+
+# What a call may return besides arrays and numbers: it must be the same at all sizes.
+_PLAIN = frozenset((*nest.NUMBERS, bool, str, bytes, type(None), DType, ModuleType, type))
+
+
+def _is_leaf(value: Any) -> bool:
+    return type(value) in _LEAVES or isinstance(value, Token)
+
+
+_LEAVES = frozenset((*_STANDS, Slot, Scalar, VkArray, *nest.NUMBERS, bool, str, type(None)))
+
+
+def _mapped(value: Any, leaf: Callable[[Any], Any]) -> Any:
+    """A nest with other leaves, slices among its nodes."""
+    if _is_leaf(value):
+        return leaf(value)
+    if type(value) is slice:
+        return slice(*[_mapped(one, leaf) for one in (value.start, value.stop, value.step)])
+    again = nest.mapped(value, lambda part: _mapped(part, leaf))
+    return leaf(value) if again is value else again
+
+
+def _matches(form: Any, found: Any, values: list[Any]) -> bool:
+    """Whether a call has returned what a tape says. What stands in its slots is added to the values."""
+    if type(form) is Slot:
+        values.append(found)
+        return True
+    if type(form) is VkArray or type(form) in nest.NUMBERS:
+        return form is found or (type(form) is type(found) and bool(form == found))
+    parts, others = nest.parts_of(form), nest.parts_of(found)
+    if parts is None or others is None:
+        return form is found or (type(form) is type(found) and bool(form == found))
+    if type(form) is not type(found) or len(parts) != len(others):
+        return False
+    return all(
+        name == other and _matches(part, value, values)
+        for (name, part), (other, value) in zip(parts, others, strict=True)
+    )
+
+
+def _told(value: Any) -> str:
+    """A value in an explanation."""
+    return f"{len(value)} arrays" if isinstance(value, (list, tuple)) else f"{value!r:.40}"
