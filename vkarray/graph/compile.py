@@ -24,7 +24,8 @@ from . import dimensions, nest
 from .dimensions import Axes, Dim, Dynamic
 from .explain import Explanation, Told
 from .program import Program, pointers
-from .tape import Mismatch, Tape, Unrecorded
+from .stand_ins import Unrecorded
+from .tape import Mismatch, Tape
 from .trace import Trace, Value
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -118,7 +119,7 @@ class Compiled:
         self._known: dict[tuple[Any, ...], ByValue] = {}
         self.streams: dict[Any, None] = {}  # of random numbers, which it draws from
         self._dynamic = None if dynamic is None else Dynamic(function, dynamic)
-        self._tapes: dict[tuple[Any, ...], list[tuple[Tape, tuple[Any, ...]]]] = {}
+        self._tapes: dict[tuple[Any, ...], list[Tape]] = {}
         self._lock = threading.RLock()
         self._told = False
 

@@ -1,4 +1,4 @@
-"""Dimensions whose length may vary from call to call of a compiled function: which axes of which arguments, and within which bounds."""
+"""Dimensions whose length may vary from call to call of a compiled function: of which arguments, and within which bounds."""
 
 from __future__ import annotations
 

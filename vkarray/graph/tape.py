@@ -14,39 +14,27 @@ While a tape is made the library computes nothing but in calls that are noted: w
 from __future__ import annotations
 
 import copy
-import inspect
-import math
-import operator
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from .._vk.watch import Watch, watches
 from .. import _vk
+from .._vk.watch import Watch, watches
 from ..core.array import VkArray
 from ..core.dtypes import DType
 from ..core.tokens import Token
 from ..errors import TraceError
 from ..kernels.planned import ByValue
 from . import nest
+from .stand_ins import STANDS, ArrayOnTape, NumberOnTape, Slot, Unrecorded
 from .trace import Trace, Value, users_line
 
 SHORT = 16384  # entries at most
 
 
-class Unrecorded(BaseException):
-    """A tape cannot hold what a function does; the text says why. No `except Exception` of the function's is to take it."""
-
-
 class Mismatch(Exception):
     """A tape does not hold for some sizes; the text says where."""
-
-
-class Slot(NamedTuple):
-    """Stands in a tape for an array or a number: a place among all of its values."""
-
-    place: int
 
 
 class Scalar(NamedTuple):
@@ -98,10 +86,7 @@ class Tape:
         return self._array(value, frozenset(dynamic))
 
     def _array(self, value: VkArray, dynamic: frozenset[int] | None = None) -> ArrayOnTape:
-        made: ArrayOnTape = object.__new__(ArrayOnTape)
-        for name, what in (("tape", self), ("slot", self._new(value)), ("dynamic", dynamic)):
-            _set(made, name, what)
-        return made
+        return ArrayOnTape(self, self._new(value), dynamic)
 
     def _new(self, value: Any) -> Slot:
         if self.values is None:
@@ -125,7 +110,7 @@ class Tape:
 
     def plain(self, value: Any) -> Any:
         """The array or the number itself for what stands for it."""
-        if type(value) in _STANDS:
+        if type(value) in STANDS:
             return self.values[value.slot.place]  # type: ignore[index]
         return value
 
@@ -157,11 +142,13 @@ class Tape:
             if type(value) is VkArray:
                 stands.append(self._array(value))
             elif type(value) in nest.NUMBERS and not fixed:
-                stands.append(_number(self, value))
+                stands.append(NumberOnTape(self, self._new(value), value))
             elif type(value) in _PLAIN or isinstance(value, _vk.Device) or value is NotImplemented:
                 return value
             else:
-                raise Unrecorded(f"a call returns {type(value).__name__}, which may be another one at other sizes, at {users_line()}")
+                raise Unrecorded(
+                    f"a call returns {type(value).__name__}, which may be another one at other sizes, at {users_line()}"
+                )
             return stands[-1].slot
 
         form = _mapped(found, leaf)
@@ -221,154 +208,11 @@ class Recording(Watch):
         raise Unrecorded(f"it uses the device in a way of its own ({name}) at {users_line()}")
 
 
-# -- what stands for arrays and numbers ---------------------------------------------------------------------------------------
-
-
-class ArrayOnTape:
-    """Stands for an array. It has the methods of arrays, and each call of them is noted."""
-
-    __slots__ = ("dynamic", "slot", "tape")
-    tape: Tape
-    slot: Slot
-    dynamic: frozenset[int] | None  # axes of an argument; None where nothing is known
-
-    __array_priority__ = 1000
-    __class__ = property(lambda self: VkArray)  # type: ignore[assignment]
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(f"{VkArray.__name__!r} object has no attribute {name!r}")
-        if hasattr(VkArray, name):
-            raise Unrecorded(f"a function that tapes cannot hold takes an array apart ({name}) at {users_line()}")
-        raise AttributeError(f"{VkArray.__name__!r} object has no attribute {name!r}")
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        """The lengths of the dimensions: of those that are not dynamic the number itself."""
-        found = self.tape.call(_shape, (self,), {})
-        if self.dynamic is None:
-            return found  # type: ignore[no-any-return]
-        return tuple(one if axis in self.dynamic else one.value for axis, one in enumerate(found))
-
-    @shape.setter
-    def shape(self, shape: Any) -> None:
-        self.tape.call(setattr, (self, "shape", shape), {})
-
-    def __len__(self) -> int:
-        return operator.index(self.tape.call(len, (self,), {}))
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.tape.call(list, (self,), {}))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(getattr(VkArray, name, None), property):
-            if name == "shape":
-                object.__setattr__(self, name, value)
-            else:
-                self.tape.call(setattr, (self, name, value), {})
-        else:
-            raise AttributeError(f"{VkArray.__name__!r} object has no attribute {name!r}")
-
-
-def _shape(x: VkArray) -> tuple[int, ...]:
-    return x.shape
-
-
-_set = object.__setattr__
-_FIXED = {"ndim", "itemsize"}  # the same at all sizes
-
-
-def _method(function: Callable[..., Any]) -> Callable[..., Any]:
-    def method(self: ArrayOnTape, *args: Any, **kwargs: Any) -> Any:
-        return self.tape.call(function, (self, *args), kwargs)
-
-    return method
-
-
-def _property(name: str) -> property:
-    return property(lambda self: self.tape.call(getattr, (self, name), {}, name in _FIXED))
-
-
-for _name in dir(VkArray):
-    _own = inspect.getattr_static(VkArray, _name)
-    _public = not _name.startswith("_") or (_name.startswith("__") and not hasattr(object, _name))
-    if _name not in vars(ArrayOnTape) and (_public or _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
-                                                               "__hash__", "__str__", "__repr__", "__format__")):
-        if inspect.isfunction(_own):
-            setattr(ArrayOnTape, _name, _method(_own))
-        elif isinstance(_own, property):
-            setattr(ArrayOnTape, _name, _property(_name))
-
-
-class NumberOnTape:
-    """Stands for a number that sizes determine. What is computed with it is noted, and so is what is decided by it."""
-
-    __slots__ = ("slot", "tape", "value")
-    tape: Tape
-    slot: Slot
-    value: complex
-
-    __array_ufunc__ = None
-    __class__ = property(lambda self: type(self.value))  # type: ignore[assignment]
-
-    def decided(self) -> Any:
-        """The number itself: the tape holds for this one alone."""
-        return self.tape.call(operator.pos, (self,), {}, True)
-
-
-def _number(tape: Tape, value: complex) -> NumberOnTape:
-    made: NumberOnTape = object.__new__(NumberOnTape)
-    made.tape, made.slot, made.value = tape, tape._new(value), value
-    return made
-
-
-def _operator(function: Callable[..., Any], reflected: bool = False, fixed: bool = False) -> Callable[..., Any]:
-    def method(self: NumberOnTape, *others: Any) -> Any:
-        if any(not isinstance(one, nest.NUMBERS) for one in others):
-            if all(type(one).__module__ == "numpy" for one in others):
-                value = self.decided()
-                return function(*others, value) if reflected else function(value, *others)
-            return NotImplemented
-        others = tuple(one.decided() if isinstance(one, Token) else one for one in others)
-        return self.tape.call(function, (*others, self) if reflected else (self, *others), {}, fixed)
-
-    return method
-
-
-def _conversion(function: Callable[..., Any]) -> Callable[..., Any]:
-    def method(self: NumberOnTape, *others: Any) -> Any:
-        return function(self.decided(), *others)
-
-    return method
-
-
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor"):
-    _function = getattr(operator, f"{_name}_" if _name in ("and", "or") else _name)
-    setattr(NumberOnTape, f"__{_name}__", _operator(_function))
-    setattr(NumberOnTape, f"__r{_name}__", _operator(_function, True))
-NumberOnTape.__divmod__ = _operator(divmod)  # type: ignore[attr-defined]
-NumberOnTape.__rdivmod__ = _operator(divmod, True)  # type: ignore[attr-defined]
-for _name, _function in {
-    "neg": operator.neg, "pos": operator.pos, "abs": operator.abs, "invert": operator.invert, "round": round,
-    "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc,
-}.items():  # fmt: skip
-    setattr(NumberOnTape, f"__{_name}__", _operator(_function))
-for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(NumberOnTape, f"__{_name}__", _operator(getattr(operator, _name), fixed=True))
-NumberOnTape.__bool__ = _operator(operator.truth, fixed=True)  # type: ignore[attr-defined]
-for _name, _function in {
-    "index": operator.index, "int": int, "float": float, "complex": complex, "hash": hash, "str": str, "repr": repr,
-    "format": format,
-}.items():  # fmt: skip
-    setattr(NumberOnTape, f"__{_name}__", _conversion(_function))
-
-_STANDS = frozenset((ArrayOnTape, NumberOnTape))
-nest.ARRAYS.add(ArrayOnTape)
-nest.LEAVES.update(_STANDS)
+# -- nests on a tape ----------------------------------------------------------------------------------------------------------
 
 
 def _frozen(value: Any) -> Any:
-    if type(value) in _STANDS:
+    if type(value) in STANDS:
         return value.slot
     if type(value) is VkArray and type(value._buffer) is Value:
         raise Unrecorded(f"an array of the function's came from elsewhere than a call that is noted, at {users_line()}")
@@ -385,7 +229,7 @@ def _is_leaf(value: Any) -> bool:
     return type(value) in _LEAVES or isinstance(value, Token)
 
 
-_LEAVES = frozenset((*_STANDS, Slot, Scalar, VkArray, *nest.NUMBERS, bool, str, type(None)))
+_LEAVES = frozenset((*STANDS, Slot, Scalar, VkArray, *nest.NUMBERS, bool, str, type(None)))
 
 
 def _mapped(value: Any, leaf: Callable[[Any], Any]) -> Any:

@@ -19,8 +19,8 @@ from ..._vk.watch import watches
 from ...core.array import VkArray
 from ...core.tokens import Noticed, stand_in
 from ...errors import TraceError
-from ...graph.compile import MOST, Compiled
-from ...graph.explain import Explanation
+from ...graph.compile import MOST, Call, Compiled, Once
+from ...graph.explain import Explanation, Told
 from ...graph.program import Program
 from ...graph.trace import Value
 from ...kernels.signature import sharing
@@ -139,7 +139,7 @@ class Piece:
             device = self._device(given)
             current(device)  # which exists from now on, and is none that the graph makes
             try:
-                made = compiled.traced(given, tuple(given), {}, device, Noticed(), 0, stand_in)
+                made = compiled.traced(Call(tuple(given), {}, given, (), device), Noticed(), stand_in, Once(compiled))
             except TraceError as error:  # of no node alone
                 raise Untraced(dict.fromkeys(_drawing(self.module.graph), str(error))) from None
             self.streams.update(compiled.streams)
@@ -177,7 +177,7 @@ class Piece:
         self.parts = Parts(self.module, parts, runner)
 
     def _explanation(self) -> Explanation:
-        return Explanation(self.name, [(one.program, one.reason) for one in self.known.values()])
+        return Explanation(self.name, [Told(one.program, one.reason) for one in self.known.values()])
 
     def explain(self, indent: str = "") -> str:
         """What became of the graph: the programs, and what runs without."""
