@@ -231,6 +231,10 @@ class Compiled:
                 made, noticed = self._attempt(call, way)
             except Unrecorded as error:
                 reason = f"no tape can hold it: {error}"
+            except (
+                Exception
+            ) as error:  # of the function, which raises it again, or of code that takes nothing but arrays
+                reason = f"no tape can hold it: {type(error).__name__}: {error}"
             else:
                 way.tape.decide_by(noticed.decide, call.scalars)
                 made.tape, made.sizes, made.reason = way.tape, sizes, reason

@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._vk.watch import recorder, watches
 from ..core import dtypes, layout
 from ..core.array import ArrayLike, VkArray, operations
 from ..core.dtypes import DType, as_dtype
@@ -54,6 +55,17 @@ class ufunc:
         order: str = "K", subok: bool = True, sig: Any = None, signature: Any = None, **others: Any,
     ) -> Any:  # fmt: skip
         """A call with options."""
+        if watches and (recording := recorder()) is not None:
+            options = {
+                "out": out,
+                "where": where,
+                "dtype": dtype,
+                "casting": casting,
+                "order": order,
+                "subok": subok,
+                **others,
+            }
+            return recording.call(self._with, (operands,), {**options, "sig": sig, "signature": signature})
         if others:
             raise TypeError(f"{self.__name__}: unexpected keyword argument {next(iter(others))!r}.")
         given = operands[self.nin :]
