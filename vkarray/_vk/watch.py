@@ -94,18 +94,6 @@ def recorder() -> Any:
     return watch if watch is not None and watch.records else None
 
 
-def recordable(function: Function) -> Function:
-    """A function whose calls are taken by a watch that records them."""
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if watches and (recording := recorder()) is not None:
-            return recording.call(function, args, kwargs)
-        return function(*args, **kwargs)
-
-    return call  # type: ignore[return-value]
-
-
 def tracer() -> Any:
     """The watch over this thread, if it takes what is asked for in place of the device."""
     watch = watches.get(threading.get_ident())

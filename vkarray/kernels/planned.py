@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, overload
 from .. import _vk, configuration
 from .._vk import watch
 from .._vk.pointer import Pointer
-from .._vk.watch import watches
+from .._vk.watch import recorder as recorder  # the chapters ask them, too
+from .._vk.watch import watches as watches
 from ..core import checks
 from ..core.array import VkArray, array_of_look
 from ..core.tokens import Noticed, token
@@ -375,7 +376,7 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
 
     @functools.wraps(inner)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if watches and (recording := watch.recorder()) is not None:
+        if watches and (recording := recorder()) is not None:
             return recording.call(call, args, kwargs)
         # Most calls are of arrays and numbers alone, which takes few steps to see.
         if (

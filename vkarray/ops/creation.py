@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from .._vk.watch import recorder, watches
 from ..core import dtypes, layout, promotion
 from ..core.array import ArrayLike, VkArray, check_supported, default_dtype, operations
 from ..core.array import empty as _empty
@@ -16,7 +15,7 @@ from ..core.tokens import decided
 from ..io import interchange
 from ..kernels import launch
 from ..kernels.launch import as_device
-from ..kernels.planned import kept, planned
+from ..kernels.planned import kept, planned, recorder, watches
 from ..kernels.rows import cast, check_array, check_operands
 
 

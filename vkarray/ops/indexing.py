@@ -6,7 +6,6 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._vk.watch import recorder, watches
 from ..core import dtypes, layout, promotion
 from ..core.array import ArrayLike, VkArray, array_in, default_dtype, is_supported, operations
 from ..core.dtypes import CATEGORIES, DType, as_dtype
@@ -16,7 +15,7 @@ from ..kernels import compact, launch
 from ..kernels.gather import IndexArray, IndexRule, gather, scatter
 from ..kernels.gather import variants as gather_variants
 from ..kernels.launch import Operation
-from ..kernels.planned import planned
+from ..kernels.planned import planned, recorder, watches
 from ..kernels.rows import cast, cast_operation
 from ..kernels.scalars import Scalar
 from ..shaders.source import Variant

@@ -9,11 +9,10 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._vk.watch import recorder, watches
 from ..core import dtypes, layout
 from ..core.array import ArrayLike, VkArray, operations
 from ..core.dtypes import DType, as_dtype
-from ..kernels.planned import planned
+from ..kernels.planned import planned, recorder, watches
 from ..kernels.rows import ROWS, Expression, Row
 
 FUNCTIONS: dict[str, ufunc] = {}
