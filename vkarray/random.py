@@ -68,9 +68,10 @@ def seed(seed: Any = None) -> None:
     Errors as for `default_rng`.
     """
     global _generator
-    made = RandomState(seed)
+    made = _shared()
+    made.seed(seed)  # of one stream for all seeds, which programs go on with
     with _lock:
-        _generator = made
+        _generator = RandomState(made.bit_generator)
 
 
 def _shared() -> RandomState:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import layout, promotion
+from ..core import dtypes, layout, promotion
 from ..core.array import ArrayLike, VkArray, operations
-from ..kernels.planned import planned
+from ..kernels.faults import WrongValue, check_values
+from ..kernels.planned import planned, tracer
 from ..kernels.reductions import checked
+from ..kernels.rows import cast
 from .elementwise import not_equal, subtract
 from .manipulation import broadcast_to, concat
 from .reducing import Join, reduction
@@ -47,6 +49,14 @@ def diff(
 
 
 _DIFFERENCE = (subtract.call, not_equal.call)
+
+
+def refuse_where(error: type[Exception], text: str, wrong: VkArray) -> None:
+    """Raise an error where any of the truths `wrong` holds: here, or where that is compiled, when the host next reads a value."""
+    if tracer() is not None:
+        check_values(WrongValue(error, text), cast(wrong, dtypes.uint8), 0, 0)
+    elif bool(any(wrong)):
+        raise error(text)
 
 
 def _without_end(x: VkArray, axis: int, start: int) -> VkArray:

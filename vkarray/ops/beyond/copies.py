@@ -7,8 +7,8 @@ from typing import Any
 from ...core.array import ArrayLike, VkArray
 from ...core.dtypes import CATEGORIES
 from .. import creation
-from ..elementwise import isfinite
-from ..utility import all as all_true
+from ..elementwise import isfinite, logical_not
+from ..utility import refuse_where
 
 
 def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> VkArray:
@@ -19,8 +19,8 @@ def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> VkArray:
 def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> VkArray:
     """An array as `asarray` makes it. Raises ValueError where an element is an infinity or NaN."""
     x = creation.asarray(a, dtype, order)
-    if x.dtype in CATEGORIES["floating-point"] and not bool(all_true(isfinite(x))):
-        raise ValueError("asarray_chkfinite: array must not contain infs or NaNs.")
+    if x.dtype in CATEGORIES["floating-point"]:
+        refuse_where(ValueError, "asarray_chkfinite: array must not contain infs or NaNs.", logical_not(isfinite(x)))
     return x
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...core import dtypes, layout, promotion
@@ -9,7 +10,7 @@ from ...core.array import ArrayLike, VkArray, available, default_dtype, operatio
 from ...core.dtypes import DType, as_dtype
 from ...kernels import launch
 from ...kernels.compact import coordinates
-from ...kernels.planned import planned
+from ...kernels.planned import planned, tracer, unwatched
 from ...kernels.rows import cast, check_array
 from .. import creation
 from ..elementwise import greater_equal
@@ -120,12 +121,21 @@ def diag_indices_from(arr: VkArray) -> tuple[VkArray, ...]:
     return diag_indices(arr._shape[0], arr.ndim, device=arr._device)
 
 
+def _of_no_values(function: Callable[[], tuple[VkArray, ...]]) -> tuple[VkArray, ...]:
+    """What a function of no arrays returns. Where that is compiled, it is called while it is traced."""
+    if tracer() is None:
+        return function()
+    with unwatched():
+        found = function()
+    return tuple(map(launch.copy, found))
+
+
 def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: Any = None) -> tuple[VkArray, ...]:
     """The indices of the elements on diagonal k and below, in a matrix of n rows and m columns (n by default).
 
     Waits for the device, for their number. Raises TypeError for what is no integer.
     """
-    return coordinates(tri(n, m, k, dtypes.bool_, device=device))
+    return _of_no_values(lambda: coordinates(tri(n, m, k, dtypes.bool_, device=device)))
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: Any = None) -> tuple[VkArray, ...]:
@@ -133,7 +143,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: Any = None
 
     Waits for the device, for their number. Raises TypeError for what is no integer.
     """
-    return coordinates(operations["logical_not"](tri(n, m, k - 1, dtypes.bool_, device=device)))
+    return _of_no_values(lambda: coordinates(operations["logical_not"](tri(n, m, k - 1, dtypes.bool_, device=device))))
 
 
 def _of_matrix(function: str, arr: Any) -> VkArray:
@@ -159,4 +169,4 @@ def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[VkArray, ...]:
 
     Parameters: n; mask_func (called with the matrix and k); k. Raises what the function raises.
     """
-    return operations["nonzero"](mask_func(creation.ones((n, n), dtype=dtypes.int32), k))
+    return _of_no_values(lambda: operations["nonzero"](mask_func(creation.ones((n, n), dtype=dtypes.int32), k)))

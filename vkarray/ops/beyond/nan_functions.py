@@ -131,8 +131,8 @@ def _place(function: str, x: VkArray, sign: int, axis: int | None, out: VkArray 
     place = (searching.argmin, None, searching.argmax)[sign + 1]
     if check_array(function, x)._dtype.kind == "f":
         unknown = isnan(x)
-        if bool(utility.any(utility.all(unknown, axis=axis))):
-            raise ValueError(f"{function}: all elements along the axis are NaN.")
+        wrong = utility.all(unknown, axis=axis)
+        utility.refuse_where(ValueError, f"{function}: all elements along the axis are NaN.", wrong)
         x = searching.where(unknown, -sign * math.inf, x)
     return place(x, axis, out, keepdims=keepdims)  # type: ignore[misc]
 

@@ -219,8 +219,8 @@ def geomspace(
     Raises ValueError for a start or stop of 0 and a negative num. Method: in float64 where the device has it.
     """
     first, last, wanted = _bounds("geomspace", start, stop, dtype)
-    if bool(utility.any(first == 0)) or bool(utility.any(last == 0)):
-        raise ValueError("geomspace: expected a start and a stop that are not 0.")
+    for one in (first, last):
+        utility.refuse_where(ValueError, "geomspace: expected a start and a stop that are not 0.", one == 0)
     sign = sign_of(first)
     low, high = (common_logarithm(divide(one, sign)) for one in (first, last))
     exponents = creation.linspace(low, high, num, endpoint)

@@ -7,14 +7,15 @@ from typing import Any
 from ...core import dtypes, layout
 from ...core.array import ArrayLike, VkArray, available, default_dtype, operations
 from ...kernels.array_like import takes_lists
-from ...kernels.planned import planned
+from ...kernels.planned import planned, tracer
 from ...kernels.rows import cast
 from .. import creation
 from ..elementwise import subtract
 from ..indexing import take_along_axis
 from ..manipulation import flip
-from ..searching import searchsorted
+from ..searching import searchsorted, where
 from ..sorting import argsort, sort
+from ..utility import refuse_where
 from .arguments import arrays_of, flattened, with_dimension
 
 _SHORT = (dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16)  # integers whose complex type is the short one
@@ -110,6 +111,11 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> VkArray:
     x, bins = (cast(one, dtypes.int8) if one._dtype is dtypes.bool_ else one for one in (x, bins))
     before, after = bins[:-1], bins[1:]
     side = "left" if right else "right"
+    if tracer() is not None:
+        up, down = (operations["any"](operations[name](before, after)) for name in ("less", "greater"))
+        refuse_where(ValueError, "digitize: expected ascending or descending bins; these are neither.", up & down)
+        downwards = subtract(bins.size, searchsorted(flip(bins, axis=0), x, side=side))
+        return where(down, downwards, searchsorted(bins, x, side=side))
     if not bool(operations["any"](operations["greater"](before, after))):
         return searchsorted(bins, x, side=side)
     if bool(operations["any"](operations["less"](before, after))):

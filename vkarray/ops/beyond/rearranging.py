@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core import layout
-from ...core.array import ArrayLike, VkArray, empty, operations
+from ...core.array import ArrayLike, VkArray, default_dtype, empty, operations
 from ...core.dtypes import bool_
 from ...kernels.array_like import takes_lists
 from ...kernels.compact import coordinates
@@ -102,6 +102,14 @@ def _inserted(x: VkArray, place: int, values: Any, axis: int, single: bool) -> V
     return result
 
 
+def _gone(obj: Any, axis: int, length: int) -> int:
+    """A place along an axis that `delete` leaves out, counted from the front."""
+    place = layout.as_integer(obj, "delete", "obj")
+    if not -length <= place < length:
+        raise IndexError(f"delete: place {place} is out of bounds for axis {axis} of length {length}.")
+    return place + length if place < 0 else place
+
+
 @planned
 def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> VkArray:
     """The array without some of its places along an axis.
@@ -113,16 +121,17 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> VkArray:
     x, axis = flattened(arr, axis, "delete")
     length = x._shape[axis]
     if _is_single(obj) and not isinstance(obj, bool):
-        place = layout.as_integer(obj, "delete", "obj")
-        if not -length <= place < length:
-            raise IndexError(f"delete: place {place} is out of bounds for axis {axis} of length {length}.")
-        place += length if place < 0 else 0
+        place = _gone(obj, axis, length)
         obj = slice(place, place + 1)
     if isinstance(obj, slice):
         gone = range(*obj.indices(length))
         if abs(gone.step) == 1 or len(gone) < 2:
             first, last = (min(gone), max(gone) + 1) if gone else (0, 0)
             return concat([along(x, axis, slice(0, first)), along(x, axis, slice(last, None))], axis=axis)
+    if isinstance(obj, (list, tuple)) and all(isinstance(one, int) and not isinstance(one, bool) for one in obj):
+        gone_places = {_gone(one, axis, length) for one in obj}
+        rest = [place for place in range(length) if place not in gone_places]
+        return take(x, creation.asarray(rest, dtype=default_dtype("int", x._device), device=x._device), axis=axis)
     kept = creation.full((length,), True, dtype=bool_, device=x._device)
     if isinstance(obj, slice):
         kept[obj] = False

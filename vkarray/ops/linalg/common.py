@@ -12,7 +12,8 @@ from ...core import dtypes, layout
 from ...core.array import VkArray, floating, is_supported
 from ...core.dtypes import DType
 from ...errors import LinAlgError
-from ...kernels import launch
+from ...kernels import faults, launch
+from ...kernels.planned import tracer
 from ...kernels.rows import cast, check_array
 from ...shaders.source import Variant
 
@@ -107,10 +108,17 @@ def check_status(name: str, status: VkArray, stack: layout.Shape, what: str) -> 
     """Raise LinAlgError, saying `what` of the first matrix of the stack with a status that is not 0.
 
     status is contiguous int32 of shape (batch, ...); the first word of each matrix counts and stands for {} in `what`.
+    In a function that is compiled the error comes when the host next reads a value, and names no matrix of a stack.
     """
+    words_of_each = status.size // status._shape[0]
+    if tracer() is not None:
+        which = "a matrix of the stack" if stack else "the matrix"
+        fault = faults.WrongValue(LinAlgError, f"{name}: {which} {what.format('{value}')}.")
+        faults.check_values(fault, status._view((status._shape[0],), (words_of_each,)), 0, 0)
+        return
     words = host_array("i", bytes(4 * status.size))
     status._device.download(status._buffer, 0, memoryview(words).cast("B"))
-    each = words[:: status.size // status._shape[0]]
+    each = words[::words_of_each]
     failed = next((place for place, word in enumerate(each) if word), None)
     if failed is not None:
         which = f"matrix {_place(failed, stack)} of the stack" if stack else "the matrix"

@@ -10,10 +10,10 @@ from ...core.array import ArrayLike, VkArray, empty
 from ...core.dtypes import REAL_OF
 from ...errors import LinAlgError
 from ...io import interchange
-from ...kernels import launch
+from ...kernels import faults, launch
 from ...kernels.array_like import takes_lists
 from ...kernels.dispatch import dispatch
-from ...kernels.planned import planned
+from ...kernels.planned import planned, tracer
 from ...kernels.rows import cast
 from ...shaders.source import Variant
 from .. import creation, elementwise
@@ -124,13 +124,21 @@ def _values_of(x: VkArray) -> tuple[VkArray, VkArray]:
 
 
 def _check(name: str, x: VkArray, state: VkArray) -> None:
-    """Read back what happened to each matrix. Raises LinAlgError for the first bad one."""
-    exponents, failures = interchange.to_numpy(state).T
-    real = REAL_OF.get(x._dtype, x._dtype)
-    for bad, what in (
-        (exponents == _MAXIMUM_EXPONENT[real.bits], "contains NaN or infinity. Find it with vkarray.isfinite."),
-        (failures == 1, "did not converge. Please report it, with the matrix."),
+    """Read back what happened to each matrix. Raises LinAlgError for the first bad one; where that is compiled, when the host next
+    reads a value."""
+    traced = tracer() is not None
+    exponents, failures = (state[:, 0], state[:, 1]) if traced else interchange.to_numpy(state).T
+    maximum = _MAXIMUM_EXPONENT[REAL_OF.get(x._dtype, x._dtype).bits]
+    for found, wrong, what in (
+        (exponents, maximum, "contains NaN or infinity. Find it with vkarray.isfinite."),
+        (failures, 1, "did not converge. Please report it, with the matrix."),
     ):
+        if traced:
+            which = "the matrix" if x.ndim == 2 else "a matrix of the stack"
+            fault = faults.WrongValue(LinAlgError, f"{name}: {which} of shape {x._shape[-2:]} {what}")
+            faults.check_values(fault, found, wrong, wrong, within=True)
+            continue
+        bad = found == wrong
         if bad.any():
             which = "the matrix" if len(bad) == 1 else f"matrix {int(bad.argmax())} of {len(bad)} of the stack"
             raise LinAlgError(f"{name}: {which} of shape {x._shape[-2:]} {what}")

@@ -11,6 +11,7 @@ from ....core.array import VkArray, empty
 from ....core.dtypes import DType
 from ....kernels import launch
 from ....kernels.faults import WrongValue, check_values
+from ....kernels.planned import tracer
 from ....kernels.rows import cast
 from ... import creation, data_type, statistical
 from ...elementwise import abs as absolute
@@ -85,7 +86,7 @@ class Vectors(Draws):
         sums = statistical.sum(others, axis=-1, keepdims=True)
         tolerance = data_type.finfo(wide if not hasattr(pvals, "dtype") else sums._dtype).eps ** 0.5
         text = "multinomial: expected pvals whose sum without the last is at most 1, got {}."
-        if type(pvals) is VkArray:
+        if type(pvals) is VkArray or tracer() is not None:
             check_values(WrongValue(ValueError, text.format("{value}")), sums, 0, 1 + tolerance)
         elif sums.size and (largest := float(statistical.max(sums))) > 1 + tolerance:
             raise ValueError(text.format(largest))
