@@ -354,6 +354,58 @@ def test_backward_passes_have_the_device_of_the_forward_pass_as_the_current_one(
         assert torch.vulkan.current_device() == 0
 
 
+def _raise(gradient):
+    raise KeyError("mine")
+
+
+@pytest.mark.parametrize("on", [FIRST, SECOND], ids=str)
+@pytest.mark.parametrize("current", [0, 1])
+def test_errors_pass_guards_of_devices(on, current):
+    """PyTorch puts the current device back while an error of Python's unwinds its C++: neither may be lost."""
+    with torch.vulkan.device(current):
+        for _ in range(100):  # Python specializes functions that run often
+            x = torch.ones(3, device=on, requires_grad=True)
+            y = x * 2
+            y.register_hook(_raise)
+            with pytest.raises(KeyError, match="mine"):
+                y.sum().backward()
+            assert torch.vulkan.current_device() == current
+        with torch._subclasses.FakeTensorMode() as mode:
+            fake = mode.from_tensor(torch.ones(3, device=on))
+            for call in (fake.nonzero, lambda: fake[fake > 0], lambda: fake.nonzero(as_tuple=True)):
+                with pytest.raises(torch._subclasses.fake_tensor.DynamicOutputShapeException):
+                    call()
+                assert torch.vulkan.current_device() == current
+
+
+def test_errors_pass_guards_in_threads_that_never_asked():
+    def run():
+        try:
+            x = torch.ones(3, device=SECOND, requires_grad=True)
+            x.register_hook(_raise)
+            x.sum().backward()
+        except Exception as error:
+            caught.append(error)
+
+    caught = []
+    for _ in range(5):
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    assert [type(one) for one in caught] == [KeyError] * 5
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "vulkan"])
+@pytest.mark.parametrize("on", [FIRST, SECOND], ids=str)
+def test_compiled_functions_find_what_is_not_zero(backend, on):
+    torch.compiler.reset()
+    x = torch.tensor([0.0, 1.0, 2.0], device=on)
+    with vt.strict(False), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert torch.compile(lambda x: x.nonzero() * 2, backend=backend)(x).tolist() == [[2], [4]]
+        assert torch.compile(lambda x: x[x > 1].sum(), backend=backend)(x).tolist() == 2
+
+
 def test_tensors_without_memory_know_their_device():
     with torch._subclasses.FakeTensorMode() as mode:
         fake = mode.from_tensor(torch.ones(2, device=SECOND))

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -67,7 +68,7 @@ def test_two_devices(tmp_path):
 )
 def test_an_unexpected_build_of_pytorch_has_one_device(monkeypatch, name, value, reason):
     monkeypatch.setattr(guard, name, value)
-    refusal = guard.install(lambda: 3, lambda: 2, lambda index: None)
+    refusal = guard.install(lambda: 3, SimpleNamespace(index=2))
     assert reason in refusal
     assert torch.__version__ in refusal
     assert torch.accelerator.current_device_index() == 0, "a guard that was refused stayed"
@@ -75,8 +76,8 @@ def test_an_unexpected_build_of_pytorch_has_one_device(monkeypatch, name, value,
 
 def test_a_guard_that_answers_otherwise_is_taken_back(monkeypatch):
     functions = guard._functions
-    monkeypatch.setattr(guard, "_functions", lambda count, get, put: functions(count, lambda: 5, put))
-    assert "where {'number': 3" in guard.install(lambda: 3, lambda: 5, lambda index: None)
+    monkeypatch.setattr(guard, "_functions", lambda count, current: functions(count, SimpleNamespace(index=5)))
+    assert "where {'number': 3" in guard.install(lambda: 3, SimpleNamespace(index=5))
     assert torch.accelerator.current_device_index() == 0
 
 

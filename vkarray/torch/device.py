@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 import threading
 import types
@@ -53,7 +52,7 @@ _refusal: str | None = None  # why PyTorch can have one device alone
 def count_in_cpp() -> None:
     """Let PyTorch's C++ count the devices, and know the current one of each thread. To be called when it has the guard."""
     global _refusal
-    _refusal = guard.install(device_count, current_device, functools.partial(setattr, _current, "index"))
+    _refusal = guard.install(device_count, _current)
     _listed.clear()
 
 
@@ -75,8 +74,6 @@ def _found() -> list[int]:
     if others and _refusal is not None:
         warnings.warn(f"{_refusal} torch.vulkan has one of {1 + len(others)} devices.", RuntimeWarning, stacklevel=2)
         return [first]
-    if others:
-        guard.know_several()
     return [first, *others[: _MOST - 1]]
 
 

@@ -13,7 +13,8 @@ import ctypes
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Protocol
 
 import cffi
 import torch
@@ -56,29 +57,42 @@ def _order(header: str) -> list[str]:
     return [*names, "the destructor that frees"]
 
 
-def _functions(count: Callable[[], int], get: Callable[[], int], put: Callable[[int], None]) -> dict[str, Any]:
-    """The functions that replace those of PyTorch's class, by name. There is one stream for each device: the default one."""
+class Current(Protocol):
+    """The index of a thread's current device."""
 
-    def number() -> int:
+    index: int
+
+
+def _functions(count: Callable[[], int], current: Current) -> dict[str, Any]:
+    """The functions that replace those of PyTorch's class, by name. There is one stream for each device: the default one.
+
+    Some of them run while errors unwind C++, with an error of Python's pending. So they call no function: Python would take that
+    error for one of that function's, and it would be lost. Attributes and tuples leave it alone.
+    """
+
+    def number(_: Any) -> int:
         try:
             return min(count(), 127)
         except Exception:  # PyTorch's C++ asks for 0, then
             return 0
 
+    def put(_: Any, device: Any) -> None:
+        current.index = device.index
+
     def exchange(_: Any, device: Any) -> tuple[int, int]:
-        before = get()
-        put(device.index)
+        before = current.index
+        current.index = device.index
         return _TYPE, before
 
     def stream_of(_: Any, device: Any, *rest: Any) -> tuple[tuple[int, int], int]:
-        return (_TYPE, device.index if device.index >= 0 else get()), 0
+        return (_TYPE, device.index if device.index >= 0 else current.index), 0
 
     of_device = _ffi.callback("Stream(void *, Device)", stream_of)
-    set_device = _ffi.callback("void(void *, Device)", lambda _, device: put(device.index))
+    set_device = _ffi.callback("void(void *, Device)", put)
     return {
         "type": _ffi.callback("int8_t(void *)", lambda _: _TYPE),
-        "deviceCount": _ffi.callback("int8_t(void *)", lambda _: number()),
-        "getDevice": _ffi.callback("Device(void *)", lambda _: (_TYPE, get())),
+        "deviceCount": _ffi.callback("int8_t(void *)", number),
+        "getDevice": _ffi.callback("Device(void *)", lambda _: (_TYPE, current.index)),
         "exchangeDevice": _ffi.callback("Device(void *, Device)", exchange),
         "setDevice": set_device,
         "uncheckedSetDevice": set_device,
@@ -89,8 +103,8 @@ def _functions(count: Callable[[], int], get: Callable[[], int], put: Callable[[
     }
 
 
-def _replace(functions: dict[str, Any]) -> tuple[Callable[[], None], Callable[[str, Any], None]]:
-    """Give PyTorch's object these functions. Returns what takes them back, and what adds one; raises _Mismatch."""
+def _replace(functions: dict[str, Any]) -> Callable[[], None]:
+    """Give PyTorch's object these functions. Returns what takes them back; raises _Mismatch."""
     names = _order((_ROOT / _HEADER).read_text(encoding="utf-8"))
     missing = functions.keys() - set(names)
     if missing:
@@ -104,12 +118,8 @@ def _replace(functions: dict[str, Any]) -> tuple[Callable[[], None], Callable[[s
     if theirs[-2] != _ffi.NULL or name.lstrip(b"*") != _CLASS:
         raise _Mismatch(f"its device guard is a {name.decode()}")
     ours = _ffi.new("void *[]", [theirs[place] for place in range(-_BEFORE, len(names))])
-
-    def add(name: str, function: Any) -> None:
-        ours[_BEFORE + names.index(name)] = _ffi.cast("void *", function)
-
     for name, function in functions.items():
-        add(name, function)
+        ours[_BEFORE + names.index(name)] = _ffi.cast("void *", function)
     kept = ours, functions
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))  # threads of PyTorch's may ask when modules are gone
     held[0] = ours + _BEFORE
@@ -117,13 +127,13 @@ def _replace(functions: dict[str, Any]) -> tuple[Callable[[], None], Callable[[s
     def restore() -> None:
         held[0] = theirs
 
-    return restore, add
+    return restore
 
 
-def _check(answers: dict[str, int]) -> None:
+def _check(current: Current) -> None:
     """Ask PyTorch for what it was given. Raises _Mismatch."""
+    current.index = 2
     asked = torch._C
-    answers.update(count=3, index=2)
     found = {
         "number": _library("libtorch_cpu")._ZN2at11accelerator11deviceCountEv(),
         "current": asked._accelerator_getDeviceIndex(),
@@ -132,43 +142,25 @@ def _check(answers: dict[str, int]) -> None:
         "stream's": torch.Stream("vulkan:2").device_index,
     }
     asked._accelerator_setDeviceIndex(0)
-    found["at last"] = answers["index"]
+    found["at last"] = current.index
     wanted = {"number": 3, "current": 2, "exchanged": 2, "then": 1, "stream's": 2, "at last": 0}
     if found != wanted:
         raise _Mismatch(f"it says {found} where {wanted} was set")
 
 
-_for_several: list[Callable[[], None]] = []
-
-
-def know_several() -> None:
-    """Let PyTorch put back the current device by a function of Python's: where there is one device it need not.
-
-    It does so while errors unwind its C++, too, and an error that Python has raised is lost when Python runs meanwhile.
-    """
-    while _for_several:
-        _for_several.pop()()
-
-
-def install(count: Callable[[], int], get: Callable[[], int], put: Callable[[int], None]) -> str | None:
-    """Let PyTorch's C++ ask these functions for the number of devices and for a thread's current index, and set that.
+def install(count: Callable[[], int], current: Current) -> str | None:
+    """Let PyTorch's C++ ask this function for the number of devices, and read and set the index of a thread's current one.
 
     Returns None, or why PyTorch knows one device alone as it did before.
     """
-    trial: dict[str, int] = {}
+    trial = SimpleNamespace(index=2)
     try:
-        restore, _ = _replace(
-            _functions(lambda: trial["count"], lambda: trial["index"], lambda index: trial.update(index=index))
-        )
+        restore = _replace(_functions(lambda: 3, trial))
         try:
             _check(trial)
         finally:
             restore()
-        functions = _functions(count, get, put)
-        put_back = functions.pop("uncheckedSetDevice")
-        restore, add = _replace(functions)
-        atexit.register(restore)
-        _for_several.append(lambda: add("uncheckedSetDevice", put_back))
+        atexit.register(_replace(_functions(count, current)))
         # Each device has one stream, so gradients that go from one device to another meet another stream, in no race.
         torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
     except (_Mismatch, OSError, AttributeError, RuntimeError, MemoryError, SystemError) as error:
