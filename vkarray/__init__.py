@@ -198,12 +198,8 @@ from .ops.beyond.histogram import (
     histogramdd as histogramdd,
 )
 from .ops.indexing import take_along_axis as take_along_axis
-from .ops.linear_algebra import (
-    matmul as matmul,
-    matrix_transpose as matrix_transpose,
-    tensordot as tensordot,
-    vecdot as vecdot,
-)
+from .ops.linear_algebra import matrix_transpose as matrix_transpose, tensordot as tensordot
+from .ops.beyond.gufuncs import matmul as matmul, matvec as matvec, vecdot as vecdot, vecmat as vecmat
 from .ops.manipulation import (
     broadcast_arrays as broadcast_arrays,
     broadcast_shapes as broadcast_shapes,
@@ -355,11 +351,9 @@ from .ops.beyond.products import (
     cross as cross,
     inner as inner,
     kron as kron,
-    matvec as matvec,
     outer as outer,
     trace as trace,
     vdot as vdot,
-    vecmat as vecmat,
 )
 from .ops.beyond.statistics import (
     average as average,

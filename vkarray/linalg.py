@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .errors import LinAlgError
+from .ops.beyond.gufuncs import matmul, vecdot
 from .ops.linalg.basic import cross, diagonal, matrix_power, outer, trace
 from .ops.linalg.cholesky import cholesky
 from .ops.linalg.eig import eig, eigvals
@@ -13,7 +14,7 @@ from .ops.linalg.norm import matrix_norm, norm, vector_norm
 from .ops.linalg.qr import qr
 from .ops.linalg.svd import matrix_rank, pinv, svd, svdvals
 from .ops.linalg.tensors import multi_dot, tensorinv, tensorsolve
-from .ops.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+from .ops.linear_algebra import matrix_transpose, tensordot
 
 __all__ = [
     "LinAlgError",

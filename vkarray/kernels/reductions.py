@@ -474,8 +474,13 @@ class _Run:
 
 
 def checked(name: str, x: Any, axis: int | Sequence[int] | None) -> tuple[int, ...]:
-    """The axes to reduce, from the front. Raises TypeError unless x is an array."""
-    return layout.normalize_axes(axis, check_array(name, x).ndim, name)
+    """The axes to reduce, from the front; none of an array of 0 dimensions, whose axis may be 0 or -1, as NumPy's.
+
+    Raises TypeError unless x is an array.
+    """
+    if not check_array(name, x)._shape and axis in (0, -1):
+        return ()
+    return layout.normalize_axes(axis, x.ndim, name)
 
 
 def with_kept_axes(result: VkArray, x: VkArray, axes: Sequence[int], keepdims: bool) -> VkArray:

@@ -33,7 +33,8 @@ class Row:
     operands: "keep" (they are in the category), "by width" (NumPy's float of that width) or "float64"; `booleans` says in
     which type a row computes for bool operands alone that its category lacks (None to refuse them), or with "truth" that
     every operand is taken as true or false; `prepare` is called with the operands of a public call: it raises for what no
-    kernel finds, and returns the operands to compute with.
+    kernel finds, and returns the operands to compute with; `complexes` names the function of the table of operations that
+    computes of complex operands, which the category lacks.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Row:
     method: str = ""
     booleans: DType | str | None = None
     prepare: Callable[..., Sequence[Any]] | None = field(default=None, repr=False)
+    complexes: str | None = None
     operations: dict[DType, Operation] = field(default_factory=dict, repr=False)
 
     def compute_dtype(self, dtype: DType, operands: Sequence[Any]) -> DType:
@@ -203,10 +205,6 @@ def _common(row: Row, operands: Sequence[Any]) -> Sequence[VkArray | Scalar]:
     if compute is dtypes.bool_:
         operands = [operand if type(operand) is VkArray else bool(operand) for operand in operands]
     check_supported(compute, like._device, row.name)
-    if compute is not dtype and dtype in CATEGORIES["integer"]:
-        for operand in operands:
-            if type(operand) is not VkArray:
-                promotion.check_scalar_range(row.name, operand, dtype)
     return [as_operand(row.name, operand, compute, like) for operand in operands]
 
 

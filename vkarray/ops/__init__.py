@@ -6,7 +6,7 @@ from ..core.array import operations
 from ..kernels import launch
 from ..kernels.rows import ROWS
 from . import creation, elementwise, indexing, linear_algebra, ufunc_methods  # noqa: F401 - some fill the table themselves
-from .beyond import ndarray, protocols  # noqa: F401 - some fill the table themselves
+from .beyond import lexicographic, ndarray, protocols  # noqa: F401 - some fill the table themselves
 
 operations.update(
     {name: getattr(elementwise, name).call for name in ROWS if hasattr(elementwise, name) and name != "clip"}

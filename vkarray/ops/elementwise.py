@@ -73,11 +73,11 @@ square = unary("square", "numeric", {"complex floating": "vx_square(a)", "else":
                library="arithmetic", booleans=dtypes.int8)  # fmt: skip
 reciprocal = unary("reciprocal", "floating-point", "vx_reciprocal(a)", "1 / x of each element.", library="arithmetic")
 maximum = binary("maximum", "real numeric", {"bool": "a || b", "else": "vx_maximum(a, b)"},
-                 "The larger of each pair; NaN if either is.",
-                 library="arithmetic", booleans=dtypes.bool_)  # fmt: skip
+                 "The larger of each pair; NaN if either is. Complex numbers are ordered as by `less`.",
+                 library="arithmetic", booleans=dtypes.bool_, complexes="complex.maximum")  # fmt: skip
 minimum = binary("minimum", "real numeric", {"bool": "a && b", "else": "vx_minimum(a, b)"},
-                 "The smaller of each pair; NaN if either is.",
-                 library="arithmetic", booleans=dtypes.bool_)  # fmt: skip
+                 "The smaller of each pair; NaN if either is. Complex numbers are ordered as by `less`.",
+                 library="arithmetic", booleans=dtypes.bool_, complexes="complex.minimum")  # fmt: skip
 copysign = _function_of_two("copysign", "The magnitude of the first with the sign of the second.", "arithmetic")
 nextafter = binary("nextafter", "real floating", {
     "float16": "vx_float16_from_bits(vx_nextafter16(vx_float16_to_bits(a), vx_float16_to_bits(b), 0x7C00u))",
@@ -196,7 +196,7 @@ bitwise_left_shift = binary("bitwise_left_shift", "integer", "vx_left_shift(a, b
                             booleans=dtypes.int8)  # fmt: skip
 bitwise_right_shift = binary("bitwise_right_shift", "integer", "vx_right_shift(a, b)",
                              "Bits moved right, with the sign; 0 or -1 for a shift by the width or more.",
-                             library="arithmetic")  # fmt: skip
+                             library="arithmetic", booleans=dtypes.int8)  # fmt: skip
 
 # -- complex numbers --------------------------------------------------------------------------------------------
 
@@ -256,10 +256,10 @@ def clip(
 ) -> VkArray:  # fmt: skip
     """Each element limited to [min, max]; NaN where the element or a bound is NaN.
 
-    Parameters: x (real); min, max (None for no bound, numbers, or arrays that broadcast; NumPy's names a_min and a_max mean the
+    Parameters: x (numeric or bool); min, max (None for no bound, numbers, or arrays that broadcast; NumPy's names a_min and a_max mean the
     same); out (an array that takes the result); dtype (that of the result).
     Returns an array of the promoted dtype of x and the bounds, broadcast against them.
-    Raises TypeError for complex numbers, ValueError for shapes that do not broadcast and for a bound given twice.
+    Complex numbers are ordered as by `less`. Raises ValueError for shapes that do not broadcast and for a bound given twice.
     Standard: elementwise functions, `clip`.
     """
     if a_min is not None or a_max is not None:
@@ -271,7 +271,6 @@ def clip(
     if type(x) is not VkArray:
         raise TypeError(f"clip: expected a vkarray array to limit, got {type(x).__name__}. Use vkarray.asarray.")
     compute = common_dtype("clip", present)
-    promotion.check_category("clip", compute, "real")
     check_supported(compute, x._device, "clip")
     if compute in CATEGORIES["integer"]:
         lowest, highest = promotion.integer_range(compute)
@@ -282,6 +281,8 @@ def clip(
             promotion.check_scalar_range("clip", bound, compute)
     if len(present) == 1:
         result = launch.copy(x)
+    elif compute.kind == "c":
+        result = operations["complex.clip"](x, min, max)
     else:
         function = minimum if min is None else maximum if max is None else _clip
         whole = compute is dtypes.bool_ and function is _clip  # of which there is no kernel

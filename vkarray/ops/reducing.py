@@ -94,13 +94,13 @@ def _options(
     """A reduction of the elements where `where` holds, begun with `initial`."""
     if join is None:
         raise TypeError(f"{made.name}: it takes neither initial nor where.")
-    if initial is not None and made.empty is None and 0 in check_array(made.name, x)._shape:
-        x = operations["full"](tuple(max(length, 1) for length in x._shape), initial, dtype=x._dtype, device=x._device)
     if where is not True:
         start = join.identity if join.identity is not None else initial
         if start is None:
             raise ValueError(f"{made.name}: where= leaves out elements, and a {made.name} of none needs initial=.")
         x = operations["where"](where, check_array(made.name, x), start)
+    if initial is not None and made.empty is None and 0 in check_array(made.name, x)._shape:
+        x = operations["full"](tuple(max(length, 1) for length in x._shape), initial, dtype=x._dtype, device=x._device)
     result = reduce(x)
     return result if initial is None else operations[join.function](result, initial)
 
@@ -117,9 +117,12 @@ def _into(
 
 def reduction(
     name: str, category: str, combine: str | dict[str, str], summary: str, chapter: str, join: Join | None = None,
-    booleans: str | None = None, **options: Any,
+    booleans: str | None = None, complexes: str | None = None, **options: Any,
 ) -> Reducing:  # fmt: skip
-    """Make a row and its public function of (x, axis, out, keepdims, initial, where). `booleans` does it for bools, if another."""
+    """Make a row and its public function of (x, axis, out, keepdims, initial, where).
+
+    `booleans` names the operation that does it for bools, `complexes` that for complex numbers, if these are others.
+    """
     made = row(name, category, combine, **options)
 
     def function(
@@ -127,10 +130,15 @@ def reduction(
         initial: ArrayLike | None = None, where: ArrayLike = True,
     ) -> VkArray:  # fmt: skip
         if booleans is not None and type(x) is VkArray and x._dtype.kind == "b":
+            if initial is None and 0 in (x._shape[one] for one in checked(name, x, axis)):
+                raise ValueError(f"{name}: expected at least one element along the reduced axes, got shape {x._shape}.")
             return operations[booleans](x, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
+        compute = functools.partial(apply, made)
+        if complexes is not None and type(x) is VkArray and x._dtype.kind == "c":
+            compute = operations[complexes]
         if out is None and initial is None and where is True:
-            return apply(made, x, axis, keepdims)
-        reduce = functools.partial(apply, made, axis=axis, keepdims=keepdims)
+            return compute(x, axis, keepdims)
+        reduce = functools.partial(compute, axis=axis, keepdims=keepdims)
         return _into(made, join, x, out, initial, where, reduce)
 
     function.__name__ = function.__qualname__ = name

@@ -48,8 +48,10 @@ def _place(made: Reduction, x: VkArray, axis: int | None, out: VkArray | None, k
     axes = checked(made.name, x, axis)
     if x._dtype is dtypes.bool_:
         x = cast(x, dtypes.uint8)
-    promotion.check_category(made.name, x._dtype, made.category)
-    result = with_kept_axes(made.run(x, axes), x, axes, keepdims)
+    if x._dtype.kind == "c":
+        result = operations[f"complex.{made.name}"](x, axis, keepdims)
+    else:
+        result = with_kept_axes(made.run(x, axes), x, axes, keepdims)
     return result if out is None else operations["write"](made.name, out, result)
 
 
@@ -155,7 +157,7 @@ def searchsorted(
 ) -> VkArray:  # fmt: skip
     """The places in the ascending x1 where the elements of x2 belong.
 
-    Parameters: x1 (real numeric, 1 dimension, ascending with NaN last); x2 (real numeric array or a Python scalar); side
+    Parameters: x1 (numeric or bool, 1 dimension, ascending with NaN last); x2 (an array or a Python scalar); side
     ("left": before equal elements, "right": after them); sorter (integers that sort x1, when x1 is not sorted).
     Returns an array of the default integer dtype and the shape of x2.
     Raises TypeError for other types, ValueError for another rank or side, or a sorter of another shape.
@@ -168,15 +170,15 @@ def searchsorted(
         raise ValueError(f"searchsorted: expected side 'left' or 'right', got {side!r}.")
     if x1.ndim != 1:
         raise ValueError(f"searchsorted: expected x1 of 1 dimension, got shape {x1._shape}.")
-    for operand in (x1, x2):
-        if type(operand) is VkArray:
-            promotion.check_category("searchsorted", operand._dtype, "real numeric")
     if sorter is not None:
         checked("searchsorted", sorter, None)
         if sorter._shape != x1._shape:
             raise ValueError(f"searchsorted: expected a sorter of the shape of x1, {x1._shape}, got {sorter._shape}.")
         x1 = take(x1, sorter)
     dtype = common_dtype("searchsorted", (x1, x2))
+    if dtype.kind == "c":
+        return operations["complex.searchsorted"](x1, x2, side)
+    dtype = dtypes.uint8 if dtype is dtypes.bool_ else dtype
     promotion.check_category("searchsorted", dtype, "real numeric")
     check_supported(dtype, x1._device, "searchsorted")
     keys, values = (launch.contiguous(as_array("searchsorted", operand, dtype, x1)) for operand in (x1, x2))

@@ -265,6 +265,8 @@ def argsort(
     length of 2**32.
     Method: radix sort, from the least significant digit. Standard: sorting functions, `argsort`.
     """
+    if type(x) is VkArray and not x._shape:
+        x = x._view((1,), (1,))  # as NumPy, whose sort() has no such mercy
     moved, axes = _last_axis("argsort", x, axis, kind, order)
     _, places = sorted_rows("argsort", moved, descending, True)
     assert places is not None

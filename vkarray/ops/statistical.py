@@ -24,10 +24,10 @@ prod = accumulation("prod", _PRODUCT, "The product of the elements over axes; 1 
                     library="arithmetic")  # fmt: skip
 max = reduction("max", "real numeric", {"integer": "max(a, b)", "else": "vx_maximum(a, b)"},
                 "The largest element over axes; NaN if there is one.", types="key", order="vx_max", library="arithmetic",
-                join=Join("maximum", None), booleans="any", **_CHAPTER)  # fmt: skip
+                join=Join("maximum", None), booleans="any", complexes="complex.max", **_CHAPTER)  # fmt: skip
 min = reduction("min", "real numeric", {"integer": "min(a, b)", "else": "vx_minimum(a, b)"},
                 "The smallest element over axes; NaN if there is one.", types="key", order="vx_min", library="arithmetic",
-                join=Join("minimum", None), booleans="all", **_CHAPTER)  # fmt: skip
+                join=Join("minimum", None), booleans="all", complexes="complex.min", **_CHAPTER)  # fmt: skip
 _MEAN = reductions.row("mean", "numeric", "a + b", types="floating", finish="vx_mean(a, PARAMETER(0))", empty=math.nan,
                        library="/statistics")  # fmt: skip
 

@@ -13,7 +13,7 @@ from ..core import dtypes, layout
 from ..core.array import ArrayLike, VkArray, operations
 from ..core.dtypes import DType, as_dtype
 from ..kernels.planned import planned, recorder, watches
-from ..kernels.rows import ROWS, Expression, Row
+from ..kernels.rows import ROWS, Expression, Row, common_dtype
 
 FUNCTIONS: dict[str, ufunc] = {}
 
@@ -29,6 +29,7 @@ class ufunc:
     """
 
     __signature__: inspect.Signature
+    signature: str | None = None  # of vectors or matrices, which elementwise functions have none of
 
     def __init__(self, name: str, call: Callable[..., Any], nin: int, nout: int, row: Row | None, doc: str) -> None:
         self.__name__ = self.__qualname__ = name
@@ -115,6 +116,33 @@ class ufunc:
         found = [(dtype, self.row.result_dtype(dtype)) for dtype in self.row.accepted() if dtype is not dtypes.bfloat16]
         return [f"{one.char * self.nin}->{result.char}" for one, result in found]
 
+    def resolve_dtypes(
+        self, types: Sequence[Any], *, signature: Any = None, casting: Any = None, reduction: bool = False
+    ) -> tuple[DType, ...]:  # fmt: skip
+        """The types that a call computes in and returns, for operands of some types.
+
+        Parameters: types (those of the operands, of which int, float and complex stand for Python's numbers, and None for each
+        result); signature, casting (accepted, and change nothing); reduction (whether it is for `reduce`: the first type is None).
+        Raises TypeError for types that it does not take.
+        """
+        if len(types) != self.nargs:
+            raise ValueError(f"{self.__name__}.resolve_dtypes: expected {self.nargs} types, got {len(types)}.")
+        operands = list(types[: self.nin])
+        if reduction:
+            operands[0] = operands[0] or operands[1]
+        shape = (1,) * (2 if self.signature else 0)
+        given = [
+            one(1) if one in (int, float, complex)
+            else operations["full"](shape, 1, dtype=as_dtype(one, f"{self.__name__}.resolve_dtypes"))
+            for one in operands
+        ]  # fmt: skip
+        results = self(*given)
+        returned = tuple(one._dtype for one in (results if self.nout > 1 else (results,)))
+        common = common_dtype(self.__name__, given)
+        others = self.row is None or (self.row.complexes is not None and common.kind == "c")
+        computed = common if others else self.row.compute_dtype(common, given)  # type: ignore[union-attr]
+        return (*(computed for _ in operands), *returned)
+
     @property
     def identity(self) -> Any:
         """What changes no other operand; None where there is no such number."""
@@ -156,7 +184,7 @@ class ufunc:
 
 
 _IDENTITIES = {
-    "add": 0, "subtract": 0, "multiply": 1, "logical_and": True, "logical_or": False, "logical_xor": False, "bitwise_or": 0,
+    "add": 0, "multiply": 1, "logical_and": True, "logical_or": False, "logical_xor": False, "bitwise_or": 0,
     "bitwise_xor": 0, "bitwise_and": -1, "logaddexp": -float("inf"), "logaddexp2": -float("inf"), "hypot": 0, "gcd": 0,
 }  # fmt: skip
 
@@ -217,6 +245,8 @@ def _public(row: Row, parameters: tuple[str, ...], source: str) -> ufunc:
         function = lambda x1, x2, /: row(x1, x2)  # noqa: E731
     else:
         function = lambda x1, x2, x3, /: row(x1, x2, x3)  # noqa: E731
+    if row.complexes is not None:
+        function = lambda x1, x2, /: (operations[row.complexes] if _any_complex(x1, x2) else row)(x1, x2)  # noqa: E731
     if row.prepare is not None:
         function = lambda x1, x2, /: row(*row.prepare(x1, x2))  # noqa: E731
     function.__name__ = function.__qualname__ = row.name
@@ -237,6 +267,12 @@ def _public(row: Row, parameters: tuple[str, ...], source: str) -> ufunc:
     made = ufunc(row.name, call, row.operands, 1, row, documentation)
     made.__signature__ = _signature(parameters)
     return made
+
+
+def _any_complex(*operands: Any) -> bool:
+    return any(
+        one._dtype.kind == "c" if type(one) is VkArray else isinstance(one, complex) for one in operands
+    )
 
 
 def _signature(parameters: Sequence[str]) -> inspect.Signature:

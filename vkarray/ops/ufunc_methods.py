@@ -6,7 +6,8 @@ from typing import Any
 
 from ..core import layout
 from ..core.array import ArrayLike, VkArray, operations
-from ..kernels.rows import check_array
+from ..kernels.reductions import checked
+from ..kernels.rows import as_array, cast, check_array
 from . import creation, indexing, manipulation, searching, sorting
 from .ufunc import ufunc, write
 
@@ -35,7 +36,10 @@ def reduce(
         if dtype is not None and known in ("sum", "prod"):
             options["dtype"] = dtype
         return operations[known](x, axis=axis, **options)
-    axes = layout.normalize_axes(axis, x.ndim, function.__name__)
+    x = _in_own_type(function, x, dtype)
+    axes = checked(function.__name__, x, axis)
+    if len(axes) > 1 and function.__name__ not in _ASSOCIATIVE:
+        raise ValueError(f"{function.__name__}.reduce: expected one axis, as the order of elements matters; got axis={axis}.")
     if where is not True:
         if initial is None and function.identity is None:
             raise ValueError(f"{function.__name__}.reduce: it has no identity, so where= needs initial=.")
@@ -47,6 +51,11 @@ def reduce(
     if keepdims:
         result = manipulation.reshape(result, tuple(1 if d in axes else n for d, n in enumerate(x._shape)))
     return result if out is None else write(function.__name__, out, result)
+
+
+def _in_own_type(function: ufunc, x: VkArray, dtype: Any = None) -> VkArray:
+    """The operand in the type that results have, so that these can be operands in their turn."""
+    return x if dtype is not None else cast(x, function.resolve_dtypes((x._dtype, x._dtype, None))[-1])
 
 
 def _folded(function: ufunc, rows: VkArray, initial: Any) -> VkArray:
@@ -61,22 +70,31 @@ def _folded(function: ufunc, rows: VkArray, initial: Any) -> VkArray:
             half = rows._shape[0] // 2
             joined = function(rows[:half], rows[half : 2 * half])
             rows = manipulation.concat((joined, rows[2 * half :])) if rows._shape[0] % 2 else joined
-        return rows[0, ...] if initial is None else function(initial, rows[0, ...])
-    result = rows[0, ...] if initial is None else function(initial, rows[0, ...])
+        rows = rows[0, ...]
+        return rows if initial is None else function(as_array(function.__name__, initial, rows._dtype, rows), rows)
+    result = rows[0, ...] if initial is None else function(as_array(function.__name__, initial, rows._dtype, rows), rows[0, ...])
     for place in range(1, rows._shape[0]):
         result = function(result, rows[place, ...])
     return result
 
 
+def _rows(method: str, function: ufunc, array: ArrayLike, dtype: Any) -> VkArray:
+    """An operand of at least one dimension."""
+    x = creation.asarray(array, dtype=dtype)
+    if x.ndim == 0:
+        raise TypeError(f"{function.__name__}.{method}: expected an array of at least 1 dimension, got shape ().")
+    return x
+
+
 def accumulate(function: ufunc, array: ArrayLike, axis: int, dtype: Any, out: Any) -> VkArray:
     """`function.accumulate`."""
-    x = creation.asarray(array, dtype=dtype)
+    x = _rows("accumulate", function, array, dtype)
     axis = layout.normalize_axis(axis, x.ndim, f"{function.__name__}.accumulate")
     known = _ACCUMULATIONS.get(function.__name__)
     if known is not None:
         result = operations[known](x, axis=axis)
     else:
-        x = manipulation.moveaxis(x, axis, 0)
+        x = manipulation.moveaxis(_in_own_type(function, x, dtype), axis, 0)
         result = manipulation.moveaxis(_scanned(function, x), 0, axis)
     return result if out is None else write(function.__name__, out, result)
 
@@ -130,9 +148,10 @@ def at(function: ufunc, array: VkArray, indices: Any, second: Any) -> None:
 
 def reduceat(function: ufunc, array: ArrayLike, indices: Any, axis: int, dtype: Any, out: Any) -> VkArray:
     """`function.reduceat`."""
-    x = creation.asarray(array, dtype=dtype)
+    x = _rows("reduceat", function, array, dtype)
     axis = layout.normalize_axis(axis, x.ndim, f"{function.__name__}.reduceat")
     x = manipulation.moveaxis(x, axis, 0)
+    x = cast(x, reduce(function, x[:1], 0, dtype, None, False)._dtype) if x._shape[0] else x
     starts = [int(one) for one in creation.asarray(indices).tolist()]
     for start in starts:
         if not 0 <= start < x._shape[0]:

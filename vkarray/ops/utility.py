@@ -27,7 +27,7 @@ def diff(
 ) -> VkArray:
     """The n-th differences of neighbours along an axis: n times x[i + 1] - x[i].
 
-    Parameters: x (numeric, or bool: whether neighbours differ); n (0 or more); axis; prepend, append (arrays put before and
+    Parameters: x (numeric, or bool: whether neighbours differ); n (0 or more); axis; prepend, append (arrays or numbers put before and
     after x along the axis first).
     Returns an array of the promoted dtype, n shorter along the axis (or empty there).
     Raises ValueError for a negative n or other shapes, IndexError for an axis out of range, TypeError for other types.
@@ -39,7 +39,8 @@ def diff(
     if n < 0:
         raise ValueError(f"diff: expected n of 0 or more, got {n}.")
     axis = layout.normalize_axis(axis, x.ndim, "diff")
-    parts = [part for part in (prepend, x, append) if part is not None]
+    ends = (part if part is None else operations["asarray"](part, device=x._device) for part in (prepend, append))
+    parts = [part for part in (next(ends), x, next(ends)) if part is not None]
     if len(parts) > 1:
         rows = (*x._shape[:axis], 1, *x._shape[axis + 1 :])
         x = concat([broadcast_to(part, rows) if part.ndim == 0 else part for part in parts], axis=axis)

@@ -28,9 +28,11 @@ fmod = binary("fmod", "real numeric", "vx_fmod(a, b)",
               "The remainder of truncated division, with the sign of the dividend (integer x % 0 is 0, as in NumPy).",
               booleans=dtypes.int8, **_MATHEMATICS)  # fmt: skip
 fmax = binary("fmax", "real numeric", {"bool": "a || b", "else": "vx_fmax(a, b)"},
-              "The larger of each pair; the other where one is NaN.", booleans=dtypes.bool_, **_MATHEMATICS)  # fmt: skip
+              "The larger of each pair; the other where one is NaN.", booleans=dtypes.bool_, complexes="complex.fmax",
+              **_MATHEMATICS)  # fmt: skip
 fmin = binary("fmin", "real numeric", {"bool": "a && b", "else": "vx_fmin(a, b)"},
-              "The smaller of each pair; the other where one is NaN.", booleans=dtypes.bool_, **_MATHEMATICS)  # fmt: skip
+              "The smaller of each pair; the other where one is NaN.", booleans=dtypes.bool_, complexes="complex.fmin",
+              **_MATHEMATICS)  # fmt: skip
 gcd = binary("gcd", "integer", "vx_gcd(a, b)", "The greatest common divisor of each pair.", **_MATHEMATICS)
 lcm = binary("lcm", "integer", "vx_lcm(a, b)", "The least common multiple of each pair.", **_MATHEMATICS)
 bitwise_count = unary("bitwise_count", "integer or boolean", {"bool": "uint(a)", "else": "vx_bit_count(a)"},

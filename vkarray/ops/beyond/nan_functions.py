@@ -95,9 +95,9 @@ def _extreme(
     axes = checked(function, x, axis)
     if initial is None and 0 in (x._shape[one] for one in axes):
         raise ValueError(f"{function}: expected elements along the reduced axes, or initial; got shape {x._shape}.")
-    if x._dtype.kind != "f":
+    if x._dtype.kind not in "fc":
         return reduce(x, axis, out, keepdims, initial=initial, where=where)
-    empty = -sign * math.inf
+    empty = -sign * math.inf if x._dtype.kind == "f" else complex(-sign * math.inf, -sign * math.inf)
     if where is not True and initial is None:
         raise ValueError(f"{function}: where= leaves out elements, and a {function} of none needs initial=.")
     counting = _is_number(function, x, where)
@@ -129,7 +129,7 @@ def nanmin(
 
 def _place(function: str, x: VkArray, sign: int, axis: int | None, out: VkArray | None, keepdims: bool) -> VkArray:
     place = (searching.argmin, None, searching.argmax)[sign + 1]
-    if check_array(function, x)._dtype.kind == "f":
+    if check_array(function, x)._dtype.kind in "fc":
         unknown = isnan(x)
         wrong = utility.all(unknown, axis=axis)
         utility.refuse_where(ValueError, f"{function}: all elements along the axis are NaN.", wrong)

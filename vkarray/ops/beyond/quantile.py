@@ -119,7 +119,7 @@ def _sorted(
 ) -> _Rows:  # fmt: skip
     """The sorted rows; integers converted to float64 with `convert`."""
     axes = checked(function, x, axis)
-    promotion.check_category(function, x._dtype, "real numeric")
+    promotion.check_category(function, x._dtype, "numeric" if function == "median" else "real numeric")
     if convert:
         x = cast(x, floating(x))
     kept = [axis for axis in range(x.ndim) if axis not in axes]
@@ -140,7 +140,7 @@ def _sorted(
 
 def _nan_where_one_is(result: VkArray, ordered: VkArray) -> VkArray:
     """The result, NaN in the rows whose last element is."""
-    if ordered._dtype not in CATEGORIES["real floating"]:
+    if ordered._dtype.kind not in "fc":
         return result
     return where(isnan(ordered[..., -1]), math.nan, result)
 
@@ -165,8 +165,8 @@ def median(
 ) -> VkArray:  # fmt: skip
     """The median over axes: the middle element in sorted order, the mean of the middle two for an even number.
 
-    Parameters: x (real numeric or bool); axis (None for all, an integer or a tuple); out; overwrite_input (accepted, and changes
-    nothing); keepdims (keep the reduced axes, of length 1).
+    Parameters: x (numeric or bool; complex numbers are in the order of `sort`); axis (None for all, an integer or a tuple); out;
+    overwrite_input (accepted, and changes nothing); keepdims (keep the reduced axes, of length 1).
     Returns an array of the dtype of x, float64 for integers; NaN where there is a NaN.
     NaN also of no elements. Raises TypeError for other types, IndexError for an axis out of range. Method: radix sort.
     """
@@ -177,7 +177,9 @@ def median(
     ordered = rows.ordered
     count = ordered._shape[-1]
     low, high = ordered[..., (count - 1) // 2], ordered[..., count // 2]
-    if count % 2 == 0:
+    if count % 2 == 0 and low._dtype.kind == "c":
+        low = (low + high) / 2
+    elif count % 2 == 0:
         low = launch.elementwise(_middle(low._dtype), (low, high), empty(low._shape, low._dtype, low._device))
     result = reshape(launch.contiguous(_nan_where_one_is(low, ordered)), rows.shape)
     return _written("median", result, out)

@@ -64,7 +64,7 @@ def ptp(a: ArrayLike, axis: Axis = None, out: VkArray | None = None, keepdims: b
     Raises TypeError for other types, ValueError for no elements, IndexError for an axis out of range.
     """
     x = check_array("ptp", a)
-    promotion.check_category("ptp", x._dtype, "real numeric")
+    promotion.check_category("ptp", x._dtype, "numeric")
     result = subtract(statistical.max(x, axis, keepdims=keepdims), statistical.min(x, axis, keepdims=keepdims))
     return result if out is None else operations["write"]("ptp", out, result)
 

@@ -1,0 +1,165 @@
+"""Methods and options of NumPy's ufuncs and generalized ufuncs, and the order of complex numbers, compared with NumPy's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from against_numpy import SHAPES, compare, inputs, supported, values
+
+import vkarray as vx
+
+pytestmark = pytest.mark.usefixtures("numpy_types")
+
+TYPES = supported(("bool", "int8", "int64", "float32"))
+
+# -- complex numbers --------------------------------------------------------------------------------------------
+
+EXTREMES = {
+    "max": [lambda n, x: n.max(x), lambda n, x: n.max(x, axis=-1), lambda n, x: x.max(axis=0, keepdims=True),
+            lambda n, x: n.max(x, initial=1j), lambda n, x: n.max(x, axis=0, initial=0, where=n.real(x) > 1)],
+    "min": [lambda n, x: n.min(x), lambda n, x: n.min(x, axis=-1), lambda n, x: n.min(x, axis=(0, -1)),
+            lambda n, x: n.minimum.reduce(x)],
+    "argmax": [lambda n, x: n.argmax(x), lambda n, x: n.argmax(x, axis=-1), lambda n, x: n.argmax(x, 0, keepdims=True)],
+    "argmin": [lambda n, x: n.argmin(x), lambda n, x: x.argmin(axis=-1)],
+    "maximum": [lambda n, x: n.maximum(x, x[..., ::-1] if x.ndim else 2j), lambda n, x: n.maximum(x, 1.5),
+                lambda n, x: n.maximum.accumulate(x)],
+    "minimum": [lambda n, x: n.minimum(1.5 - 2j, x), lambda n, x: n.minimum(n.real(x), 2j)],
+    "fmax": [lambda n, x: n.fmax(x, 1.5j), lambda n, x: n.fmin(x, x[..., :1] if x.ndim else 3)],
+    "clip": [lambda n, x: n.clip(x, 1j, 3), lambda n, x: x.clip(None, 1.5 + 1j)],
+    "ptp": [lambda n, x: n.ptp(x), lambda n, x: n.ptp(x, axis=-1, keepdims=True)],
+    "searchsorted": [lambda n, x: n.searchsorted(n.sort(x.ravel()), x), lambda n, x: n.searchsorted(n.sort(x.ravel()), 1, "right"),
+                     lambda n, x: n.searchsorted(n.sort(n.real(x).ravel()), 1 + 1j)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", supported(("complex64", "complex128")))
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extremes_of_complex_numbers(name, dtype):
+    # Which NaN is the extreme depends on the order in which NumPy's loops meet them.
+    ugly = name in ("argmax", "argmin", "maximum", "minimum", "fmax")
+    for given in inputs(1, dtype, SHAPES, ugly=ugly):
+        for call in EXTREMES[name]:
+            compare(call, given)
+
+
+def test_middle_and_nan_of_complex_numbers():
+    if not supported(("complex128",)):
+        pytest.skip("the device has no shaderFloat64, and NumPy computes in complex128")
+    listed = [3j, 1, 2, 1 + 5j, 1 - 2j]
+    for call in (
+        lambda n: n.median(n.array(listed)), lambda n: n.median(n.array(listed[:4])),
+        lambda n: n.median(n.array([listed, listed[::-1]]), axis=0), lambda n: n.nanmax(n.array([*listed, n.nan])),
+        lambda n: n.nanmin(n.array([*listed, n.nan])), lambda n: n.nanargmax(n.array([n.nan, *listed])),
+        lambda n: n.isnan(n.median(n.array([*listed, n.nan]))), lambda n: n.isnan(n.max(n.array([*listed, n.nan]))),
+    ):  # fmt: skip
+        compare(call)
+
+
+# -- methods ----------------------------------------------------------------------------------------------------
+
+FUNCTIONS = (
+    "add", "subtract", "multiply", "divide", "power", "maximum", "minimum", "fmax", "logical_and", "logical_or",
+    "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "remainder", "floor_divide", "copysign", "arctan2",
+)  # fmt: skip
+METHODS = {
+    "reduce": [lambda f, x: f.reduce(x), lambda f, x: f.reduce(x, axis=-1, keepdims=True), lambda f, x: f.reduce(x, axis=None),
+               lambda f, x: f.reduce(x, axis=0, initial=2)],
+    "accumulate": [lambda f, x: f.accumulate(x), lambda f, x: f.accumulate(x, axis=-1)],
+    "reduceat": [lambda f, x: f.reduceat(x, [0, 1, 0]), lambda f, x: f.reduceat(x, [1, 0], axis=-1)],
+    "outer": [lambda f, x: f.outer(x, [1, 2])],
+}  # fmt: skip
+# Their last bits may differ from NumPy's.
+ROUNDED = {"arctan2", "power", "divide"}
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("method", METHODS)
+def test_methods(method, dtype):
+    for name in FUNCTIONS:
+        if name in ROUNDED and dtype != "int8":
+            continue
+        for shape in ((), (3,), (2, 3)):
+            made = values(shape, dtype, ugly=False)
+            made = made if made.dtype.kind == "b" else np.abs(made) % 3 + 1
+            for call in METHODS[method]:
+                compare(lambda n, call=call, name=name, made=made: call(getattr(n, name), n.asarray(made)), times=1)
+
+
+def test_types_that_a_call_computes_in():
+    for types in (("float32", "float64"), ("int8", "uint8"), ("float32", int), ("int64", float)):
+        for name in ("add", "divide", "less", "hypot", "power", "logical_and"):
+            given = (*types, None)
+            expected = getattr(np, name).resolve_dtypes(
+                tuple(np.dtype(one) if isinstance(one, str) else one for one in given)
+            )
+            found = getattr(vx, name).resolve_dtypes(given)
+            assert [one.name for one in found] == [one.name for one in expected], (name, types)
+    assert vx.sqrt.resolve_dtypes(("int8", None)) == (vx.float16, vx.float16)
+    with pytest.raises(ValueError, match=r"^add\.resolve_dtypes: expected 3 types, got 2"):
+        vx.add.resolve_dtypes(("int8", None))
+    with pytest.raises(TypeError):
+        vx.gcd.resolve_dtypes(("float32", "float32", None))
+
+
+def test_numbers_beyond_an_integer_type_where_floats_are_computed():
+    for name in ("divide", "arctan2", "hypot", "copysign"):
+        for number in (-1, 300):
+            compare(lambda n, name=name, number=number: getattr(n, name)(n.ones(3, dtype="uint8"), number))
+    compare(lambda n: n.add(n.ones(3, dtype="uint8"), 300))
+
+
+# -- vectors and matrices ---------------------------------------------------------------------------------------
+
+A, B = (lambda n, *shape: n.reshape(n.arange(float(np.prod(shape))), shape) % 7 - first for first in (3, 2))
+PRODUCTS = [
+    lambda n: n.matmul(A(n, 3, 4, 2), B(n, 4, 5, 2), axes=[(0, 1), (0, 1), (0, 1)]),
+    lambda n: n.matmul(A(n, 4, 3, 2), B(n, 5, 4, 2), axes=[(1, 0), (1, 0), (1, 2)]),
+    lambda n: n.matmul(A(n, 4), B(n, 5, 4, 2), axes=[(0,), (1, 2), (0,)]),
+    lambda n: n.matmul(A(n, 5, 3, 4), B(n, 4), axes=[(0, 2), 0, 0]),
+    lambda n: n.matmul(A(n, 4), B(n, 4), axes=[0, 0, ()]),
+    lambda n: n.matmul(A(n, 2, 2), B(n, 2, 2), axes=[(0, 1)]),
+    lambda n: n.matmul(A(n, 2, 2), B(n, 2, 2), axes=((0, 1), (0, 1), (0, 1))),
+    lambda n: n.matmul(A(n, 2, 2), B(n, 2, 2), dtype="float32"),
+    lambda n: n.matmul(A(n, 2, 2), B(n, 2, 2), axis=0),
+    lambda n: n.matmul(A(n, 2, 2), B(n, 2, 2), n.zeros((2, 2))),
+    lambda n: n.matmul([[1, 2]], [[3], [4]]),
+    lambda n: n.matmul(A(n, 2, 2), B(n, 2, 2), out=n.zeros((2, 2), dtype="float32")),
+    lambda n: n.matmul(A(n, 2, 2), B(n, 2, 2), out=n.zeros((2, 2), dtype=int)),
+    lambda n: n.matmul(A(n, 2, 2), B(n, 2, 2), out=n.zeros((2, 2), dtype=int), casting="unsafe"),
+    lambda n: n.vecdot(A(n, 3, 2), B(n, 3, 2), axis=0),
+    lambda n: n.vecdot(A(n, 3, 2), B(n, 3, 2), axis=0, keepdims=True),
+    lambda n: n.vecdot(A(n, 2, 3), B(n, 2, 3), keepdims=True),
+    lambda n: n.vecdot(A(n, 2, 3), B(n, 3, 2), axes=[-1, 0, ()]),
+    lambda n: n.vecdot(A(n, 2, 3), B(n, 3, 2), axes=[1, 0]),
+    lambda n: n.linalg.vecdot(A(n, 3, 2), B(n, 3, 2), axis=0),
+    lambda n: n.matvec(A(n, 4, 2, 3), B(n, 2, 5), axes=[(0, 1), 0, 0]),
+    lambda n: n.vecmat(A(n, 3), B(n, 3, 2), axes=[0, (0, 1), 0]),
+    lambda n: n.matmul.reduce(A(n, 3, 3)),
+    lambda n: n.matmul.at(A(n, 3, 3), 0, 1),
+    lambda n: [(f.nin, f.nout, f.nargs, f.signature) for f in (n.matmul, n.vecdot, n.matvec, n.vecmat, n.add)],
+    lambda n: [isinstance(f, n.ufunc) for f in (n.matmul, n.vecdot, n.add, n.sum)],
+    lambda n: n.diff(n.arange(4), prepend=0),
+    lambda n: n.diff([1, 2, 4], prepend=[0], append=[5, 9]),
+    lambda n: n.diff(n.ones((2, 3), dtype="float32"), axis=0, append=n.float32(0)),
+    lambda n: n.argsort(n.array(3)), lambda n: n.sum(n.array(3), axis=0), lambda n: n.max(n.float32(3), -1, keepdims=True),
+    lambda n: n.argmax(n.array(3), axis=0), lambda n: n.sum(n.array(3), axis=1),
+    lambda n: n.max(n.zeros((0, 3), dtype=bool), axis=0), lambda n: n.max(n.zeros((0, 3), dtype=bool), axis=1),
+    lambda n: n.searchsorted([False, True], True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(PRODUCTS)))
+def test_options_of_products_and_others(number):
+    if not supported(("float64", "int64")):
+        pytest.skip("the device has no 64-bit types, in which NumPy computes")
+    compare(PRODUCTS[number])
+
+
+def test_axes_of_products_that_are_refused():
+    x = vx.ones((2, 2))
+    with pytest.raises(TypeError, match=r"^matmul: it has neither axis nor keepdims"):
+        vx.matmul(x, x, keepdims=True)
+    with pytest.raises(ValueError, match=r"^vecdot: expected axes with \[1, 1, 0\] entries"):
+        vx.vecdot(x, x, axes=[(0, 1), 0])
+    with pytest.raises(TypeError, match=r"^vecdot: expected axes or axis, got both"):
+        vx.vecdot(x, x, axes=[0, 0], axis=0)
