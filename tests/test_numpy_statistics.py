@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from compared import COMPLEX, FLOATS, INTEGERS, LAYOUTS, check, values
@@ -105,10 +107,14 @@ def test_averages(dtype: str) -> None:
 def test_covariances(dtype: str) -> None:
     x, counts = values(dtype), np.array([1, 3, 2, 1, 4])
     for options in (
-        {}, {"rowvar": False}, {"bias": True}, {"ddof": 0}, {"ddof": 6}, {"fweights": counts}, {"aweights": WEIGHTS[0]},
+        {}, {"rowvar": False}, {"bias": True}, {"ddof": 0}, {"fweights": counts}, {"aweights": WEIGHTS[0]},
         {"fweights": counts, "aweights": WEIGHTS[0]}, {"fweights": counts - 2}, {"aweights": WEIGHTS}, {"ddof": 0.5},
     ):  # fmt: skip
         check(vx.cov, np.cov, x, **options)
+    # Infinity times a complex number is infinity or NaN, as NumPy's version and the processor have it.
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+        for function, given in ((vx.cov, vx.asarray(x)), (np.cov, x)):
+            assert not np.isfinite(np.asarray(function(given, ddof=6))).any()
     check(vx.cov, np.cov, x, x[::-1])
     for view in LAYOUTS.values():
         check(vx.cov, np.cov, x, view=view)
@@ -226,11 +232,15 @@ def test_products(dtype: str) -> None:
         for shape, options in (
             ((4, 3), {}),
             ((3, 4), {"axis": 0}),
-            ((4, 2), {}),
             ((3, 2, 4), {"axisa": 0, "axisb": 0, "axisc": 0}),
         ):
             check(vx.cross, np.cross, values(dtype, shape), values(dtype, shape, seed=3), **options)
-        check(vx.cross, np.cross, values(dtype, (4, 2)), values(dtype, (4, 3)))
+        # NumPy 2.5 takes no vectors of 2 elements, which stand for those whose third is 0.
+        flat, wide = values(dtype, (4, 2)), values(dtype, (4, 3))
+        filled = np.pad(flat, ((0, 0), (0, 1)))
+        check(vx.cross, lambda a, b: np.cross(filled, b), flat, wide)
+        check(vx.cross, lambda a, b: np.cross(a, filled), wide, flat)
+        check(vx.cross, lambda a, b: np.cross(filled, filled[::-1])[:, 2], flat, flat[::-1])
         check(vx.cross, np.cross, values(dtype, (4, 4)), values(dtype, (4, 4)))
         check(vx.vander, np.vander, y[0])
         check(vx.vander, np.vander, y[0], 6, increasing=True)

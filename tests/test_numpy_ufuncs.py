@@ -110,7 +110,15 @@ def test_numbers_beyond_an_integer_type_where_floats_are_computed():
 
 # -- vectors and matrices ---------------------------------------------------------------------------------------
 
-A, B = (lambda n, *shape: n.reshape(n.arange(float(np.prod(shape))), shape) % 7 - first for first in (3, 2))
+
+def A(n, *shape):
+    return n.reshape(n.arange(float(np.prod(shape))), shape) % 7 - 3
+
+
+def B(n, *shape):
+    return n.reshape(n.arange(float(np.prod(shape))), shape) % 5 - 2
+
+
 PRODUCTS = [
     lambda n: n.matmul(A(n, 3, 4, 2), B(n, 4, 5, 2), axes=[(0, 1), (0, 1), (0, 1)]),
     lambda n: n.matmul(A(n, 4, 3, 2), B(n, 5, 4, 2), axes=[(1, 0), (1, 0), (1, 2)]),
@@ -145,6 +153,13 @@ PRODUCTS = [
     lambda n: n.argmax(n.array(3), axis=0), lambda n: n.sum(n.array(3), axis=1),
     lambda n: n.max(n.zeros((0, 3), dtype=bool), axis=0), lambda n: n.max(n.zeros((0, 3), dtype=bool), axis=1),
     lambda n: n.searchsorted([False, True], True),
+    # Numbers that come out of arrays, such as x[1] - x[0].
+    lambda n: n.fft.fftfreq(5, n.float64(0.5)), lambda n: n.fft.rfftfreq(n.int64(5), d=n.float64(0.5)),
+    lambda n: n.split(n.arange(6), n.int64(2)), lambda n: n.hsplit(n.arange(6), n.int64(3)),
+    lambda n: n.linalg.norm([3, 4], n.int64(1)), lambda n: n.linalg.norm(A(n, 2, 2), n.int64(1)),
+    lambda n: n.mgrid[0 : n.int64(2)], lambda n: n.ogrid[0 : n.int64(2) : n.float64(0.5), 0:3],
+    lambda n: n.random.default_rng(0).choice(n.int64(2), size=n.int64(3)).shape,
+    lambda n: n.float64(2.5).is_integer(), lambda n: n.float64(2.5).as_integer_ratio(), lambda n: n.int64(5).bit_count(),
 ]  # fmt: skip
 
 

@@ -291,6 +291,18 @@ class Methods:
         """
         return operations["item"](self, *indices)
 
+    def is_integer(self) -> bool:
+        """Whether the only element is an integer, as of Python's numbers. Raises ValueError for other than one element."""
+        return float(self.item()).is_integer()
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """The only element as a fraction, as of Python's numbers. Raises ValueError for other than one element."""
+        return self.item().as_integer_ratio()
+
+    def bit_count(self) -> int:
+        """The bits set in the only element, as of Python's integers. Raises ValueError for other than one element."""
+        return self.item().bit_count()
+
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars."""
         return operations["tolist"](self)

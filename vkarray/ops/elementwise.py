@@ -256,8 +256,8 @@ def clip(
 ) -> VkArray:  # fmt: skip
     """Each element limited to [min, max]; NaN where the element or a bound is NaN.
 
-    Parameters: x (numeric or bool); min, max (None for no bound, numbers, or arrays that broadcast; NumPy's names a_min and a_max mean the
-    same); out (an array that takes the result); dtype (that of the result).
+    Parameters: x (numeric or bool); min, max (None for no bound, numbers, or arrays that broadcast; NumPy's names a_min and a_max
+    mean the same); out (an array that takes the result); dtype (that of the result).
     Returns an array of the promoted dtype of x and the bounds, broadcast against them.
     Complex numbers are ordered as by `less`. Raises ValueError for shapes that do not broadcast and for a bound given twice.
     Standard: elementwise functions, `clip`.

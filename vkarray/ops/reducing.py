@@ -133,7 +133,7 @@ def reduction(
             if initial is None and 0 in (x._shape[one] for one in checked(name, x, axis)):
                 raise ValueError(f"{name}: expected at least one element along the reduced axes, got shape {x._shape}.")
             return operations[booleans](x, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
-        compute = functools.partial(apply, made)
+        compute: Callable[..., VkArray] = functools.partial(apply, made)
         if complexes is not None and type(x) is VkArray and x._dtype.kind == "c":
             compute = operations[complexes]
         if out is None and initial is None and where is True:

@@ -270,9 +270,7 @@ def _public(row: Row, parameters: tuple[str, ...], source: str) -> ufunc:
 
 
 def _any_complex(*operands: Any) -> bool:
-    return any(
-        one._dtype.kind == "c" if type(one) is VkArray else isinstance(one, complex) for one in operands
-    )
+    return any(one._dtype.kind == "c" if type(one) is VkArray else isinstance(one, complex) for one in operands)
 
 
 def _signature(parameters: Sequence[str]) -> inspect.Signature:

@@ -39,7 +39,9 @@ def reduce(
     x = _in_own_type(function, x, dtype)
     axes = checked(function.__name__, x, axis)
     if len(axes) > 1 and function.__name__ not in _ASSOCIATIVE:
-        raise ValueError(f"{function.__name__}.reduce: expected one axis, as the order of elements matters; got axis={axis}.")
+        raise ValueError(
+            f"{function.__name__}.reduce: expected one axis, as the order of elements matters; got axis={axis}."
+        )
     if where is not True:
         if initial is None and function.identity is None:
             raise ValueError(f"{function.__name__}.reduce: it has no identity, so where= needs initial=.")
@@ -72,7 +74,11 @@ def _folded(function: ufunc, rows: VkArray, initial: Any) -> VkArray:
             rows = manipulation.concat((joined, rows[2 * half :])) if rows._shape[0] % 2 else joined
         rows = rows[0, ...]
         return rows if initial is None else function(as_array(function.__name__, initial, rows._dtype, rows), rows)
-    result = rows[0, ...] if initial is None else function(as_array(function.__name__, initial, rows._dtype, rows), rows[0, ...])
+    result = (
+        rows[0, ...]
+        if initial is None
+        else function(as_array(function.__name__, initial, rows._dtype, rows), rows[0, ...])
+    )
     for place in range(1, rows._shape[0]):
         result = function(result, rows[place, ...])
     return result

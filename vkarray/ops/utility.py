@@ -27,8 +27,8 @@ def diff(
 ) -> VkArray:
     """The n-th differences of neighbours along an axis: n times x[i + 1] - x[i].
 
-    Parameters: x (numeric, or bool: whether neighbours differ); n (0 or more); axis; prepend, append (arrays or numbers put before and
-    after x along the axis first).
+    Parameters: x (numeric, or bool: whether neighbours differ); n (0 or more); axis; prepend, append (arrays or numbers put before
+    and after x along the axis first).
     Returns an array of the promoted dtype, n shorter along the axis (or empty there).
     Raises ValueError for a negative n or other shapes, IndexError for an axis out of range, TypeError for other types.
     Standard: utility functions, `diff`.

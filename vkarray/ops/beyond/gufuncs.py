@@ -25,6 +25,8 @@ class gufunc(ufunc):
     dtype (that to compute in); casting (what may be written to `out`, "same_kind" by default).
     """
 
+    signature: str
+
     def __init__(self, call: Callable[..., Any], signature: str) -> None:
         super().__init__(call.__name__, call, 2, 1, None, call.__doc__ or "")
         self.signature = signature
@@ -92,7 +94,9 @@ class gufunc(ufunc):
         if len(listed) == len(arrays) and expected[-1] <= 1 and not self._result:
             listed.append((-1,) * expected[-1])
         if list(map(len, listed)) != expected:
-            raise ValueError(f"{name}: expected axes with {expected} entries for the operands and the result, got {axes!r}.")
+            raise ValueError(
+                f"{name}: expected axes with {expected} entries for the operands and the result, got {axes!r}."
+            )
         return listed
 
 

@@ -126,7 +126,11 @@ def indices(
 
 def _progression(part: slice) -> tuple[Any, Any, int, int]:
     """The first value, the step, the number and the kind of the values of a slice: `start:stop:step` or `start:stop:5j`."""
-    start, stop, step = 0 if part.start is None else part.start, part.stop, 1 if part.step is None else part.step
+    values: Iterator[Any] = (
+        default if one is None else one.item() if type(one) is VkArray else one
+        for one, default in ((part.start, 0), (part.stop, None), (part.step, 1))
+    )
+    start, stop, step = values
     kind = max(_INTEGER, *map(promotion.scalar_kind, (start, stop)))
     if isinstance(step, complex):
         count = int(abs(step))

@@ -15,19 +15,18 @@ from ..creation import arange
 from ..manipulation import concat, roll
 
 
-def _spacing(name: str, n: Any, d: Any, dtype: DType | None) -> tuple[int, DType]:
-    """n and the type of the result, all parameters checked."""
+def _spacing(name: str, n: Any, d: Any, dtype: DType | None) -> tuple[int, float, DType]:
+    """n, d and the type of the result, all parameters checked."""
     points = layout.as_integer(n, name, "the number of points n")
     if points < 1:
         raise ValueError(f"{name}: expected a number of points n of 1 or more, got {n!r}.")
-    if not promotion.is_real_scalar(d):
-        raise TypeError(f"{name}: expected a real number for the sample spacing d, got {d!r}.")
+    d = promotion.as_real(d, name, "the sample spacing d")
     if d == 0:
         raise ValueError(f"{name}: the sample spacing d is 0; expected a positive number such as 1.0.")
     wanted = dtypes.default_floating() if dtype is None else as_dtype(dtype, name)
     if wanted not in CATEGORIES["real floating"]:
         raise TypeError(f"{name}: expected a real floating-point dtype, got {wanted}.")
-    return points, wanted
+    return points, d, wanted
 
 
 def _frequencies(numbers: Callable[[DType, Any], VkArray], n: int, d: float, dtype: DType, device: Any) -> VkArray:
@@ -43,7 +42,7 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: DType | None = None, device: Any =
     Returns an array of shape (n,), in cycles per unit of d. Raises ValueError for n < 1 and d = 0, TypeError for a dtype
     that is not real floating, FeatureError for one the device lacks. Standard: `fft.fftfreq`.
     """
-    count, wanted = _spacing("fftfreq", n, d, dtype)
+    count, d, wanted = _spacing("fftfreq", n, d, dtype)
 
     def numbers(dtype: DType, device: Any) -> VkArray:
         halves = ((0, (count + 1) // 2), (-(count // 2), 0))
@@ -57,7 +56,7 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: DType | None = None, device: Any 
 
     Parameters and errors as for `fftfreq`. Returns an array of shape (n // 2 + 1,). Standard: `fft.rfftfreq`.
     """
-    count, wanted = _spacing("rfftfreq", n, d, dtype)
+    count, d, wanted = _spacing("rfftfreq", n, d, dtype)
     return _frequencies(
         lambda dtype, device: arange(count // 2 + 1, dtype=dtype, device=device), count, d, wanted, device
     )

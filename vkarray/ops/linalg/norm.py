@@ -50,6 +50,11 @@ def _floating(name: str, x: Any) -> tuple[VkArray, DType]:
     return cast(x, dtypes.float32 if dtype.bits == 16 else dtype), REAL_OF.get(dtype, dtype)
 
 
+def _plain(ord: Any) -> Any:
+    """An order as a number of Python's, also where it is an array of 0 dimensions."""
+    return ord.item() if type(ord) is VkArray and not ord._shape else ord
+
+
 @planned
 def vector_norm(
     x: ArrayLike, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float = 2
@@ -67,6 +72,7 @@ def vector_norm(
     """
     x, result = _floating("vector_norm", x)
     axes = checked("vector_norm", x, axis)
+    ord = _plain(ord)
     if isinstance(ord, bool) or not isinstance(ord, (int, float)) or math.isnan(ord):
         raise ValueError(f"vector_norm: expected a real number or infinity as ord, got {ord!r}.")
     return cast(with_kept_axes(_norm(x, axes, float(ord)), x, axes, keepdims), result)
@@ -149,6 +155,7 @@ def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str | N
         raise ValueError(
             f"matrix_norm: expected a matrix or a stack of matrices, shape (..., M, N); got shape {x.shape}."
         )
+    ord = _plain(ord)
     function = (
         _MATRIX_NORMS.get("fro" if ord is None else ord) if isinstance(ord, (int, float, str, type(None))) else None
     )

@@ -36,7 +36,7 @@ class Order(Counts):
 
     def _array(self, function: str, name: str, x: Any) -> VkArray | int:
         """An array, or the integers below a number, to put in order or choose from."""
-        if type(x) is VkArray:
+        if type(x) is VkArray and x._shape:
             return x
         if isinstance(x, (list, tuple)) or getattr(x, "ndim", False):
             return creation.asarray(x, device=self._device)
