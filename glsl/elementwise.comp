@@ -1,5 +1,5 @@
-// R = EXPRESSION of the elements a, b, c of the inputs and, INDEXED, of the place of the element in C order, `index`. Or,
-// without an EXPRESSION, what a function `evaluate` that comes as text makes of any number of inputs: any number of results.
+// What a function `evaluate` makes of the elements of the inputs and, INDEXED, of the place of the element in C order: an element of
+// each result. LINKED, it gets its body later, and operands are carriers (vkarray/kernels/operation.py). Otherwise it comes as text.
 //
 // EACH_INPUT(DO) is DO of each input, EACH_RESULT(DO) of each result: its name, its variable and its number among the operands.
 //
@@ -15,7 +15,7 @@
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/dtypes.glsl"
-#include LIBRARY
+#include "lib/coefficients.glsl"
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 6) const uint IMMEDIATE = 0u;
@@ -78,18 +78,16 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
 } arguments;
 
 // What comes as text may write to memory by itself: it runs for elements that exist alone.
-#ifdef EXPRESSION
+#ifdef LINKED
 #define WHERE(CONDITION)
 #else
 #define WHERE(CONDITION) if (CONDITION)
 #endif
 
-#ifdef EXPRESSION
-#define PARAMETER(NAME, VARIABLE, NUMBER) , NAME##_COMPUTE VARIABLE
-void evaluate(uint index EACH_INPUT(PARAMETER), out R_COMPUTE r) {
-    precise R_COMPUTE result = EXPRESSION;
-    r = result;
-}
+#ifdef LINKED
+#define INPUT(NAME, VARIABLE, NUMBER) , NAME##_COMPUTE VARIABLE
+#define RESULT(NAME, VARIABLE, NUMBER) , out NAME##_COMPUTE VARIABLE
+void evaluate(uint index EACH_INPUT(INPUT) EACH_RESULT(RESULT)) {}
 #else
 #include TEXT
 #endif

@@ -9,7 +9,7 @@ from reference import supported
 import vkarray as vx
 from vkarray.command.catalogue import elementwise_operations
 from vkarray.core.dtypes import DTYPES
-from vkarray.kernels import launch, planned, reductions, texels
+from vkarray.kernels import defines, launch, planned, reductions, texels
 from vkarray.kernels.product import blocks, packs
 from vkarray.kernels.product.tiles import CPU_TILES
 from vkarray.ops.searching import where_operation
@@ -97,7 +97,7 @@ def bits_of(operation, count) -> list[vx.VkArray]:
 def test_operations_on_texels(device, run):
     """Short expressions on float32, and some others: what differs between operations of the same inputs is the expression."""
     operations = operations_on_words(device)
-    assert bool(operations) == all(feature in device.features for feature in launch._TEXEL_FEATURES)
+    assert bool(operations) == all(feature in device.features for feature in defines.TEXEL_FEATURES)
     others = "add int32", "less uint32", "less float32", "divide float32", "where float32", "where int32", "exp float32"
     for label, operation in operations.items():
         if (operation.library is None and operation.compute is vx.float32) or label in others:

@@ -34,7 +34,7 @@ from ..ops import creation, indexing, searching, sorting, statistical
 from ..ops.beyond import closeness, histogram, mathematics, quantile, random
 from ..ops.fourier import transform
 from ..ops.linalg import cholesky, eig, eigh, ldl, lu, norm, qr, svd, triangular
-from ..shaders.source import Variant
+from ..shaders.source import Shader, Variant
 
 
 class Profile(NamedTuple):
@@ -63,20 +63,20 @@ def elementwise_operations() -> Iterator[launch.Operation]:
         yield from creation.operations_of(dtype)
 
 
-def elementwise_variants(device: Any) -> Iterator[Variant]:
+def elementwise_variants(device: Any) -> Iterator[Shader]:
     """All access patterns of every elementwise operation whose types the device has."""
     for operation in elementwise_operations():
         if all(is_supported(dtype, device) for dtype in (*operation.inputs, operation.result, operation.compute)):
             yield from operation.variants(device)
 
 
-def scan_variants(device: Any) -> Iterator[Variant]:
+def scan_variants(device: Any) -> Iterator[Shader]:
     """The cumulative functions."""
     for scan in statistical.SCANS:
         yield from scan.variants(device)
 
 
-FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
+FAMILIES: tuple[Callable[[Any], Iterator[Shader]], ...] = (
     elementwise_variants, fused.variants, row_program.variants, reductions.variants,
     scan_variants, strategies.variants, indexing.variants,
     searching.variants, sorting.variants, random.variants, closeness.variants, faults.variants,
@@ -91,7 +91,7 @@ FAMILIES: tuple[Callable[[Any], Iterator[Variant]], ...] = (
 )  # fmt: skip
 
 
-def standard_variants() -> Iterator[Variant]:
+def standard_variants() -> Iterator[Shader]:
     """The variants of all families for all profiles, each once."""
     seen = set()
     for profile in PROFILES:

@@ -41,12 +41,17 @@ class _Body(Operation):
         self.written = (*launch.fields_of_results(len(results)), *kernel.written)
 
     def meaning(self) -> launch.Defines:
-        """The defines that say what is computed."""
+        """The defines that say where what is computed comes from."""
         return (("FIELDS", self.fields),) if self.fields else ()
 
     def variant(self, device: _vk.Device, flat: bool, as_texels: Sequence[int] = ()) -> Variant:
-        """The shader variant of this operation for a device and access pattern."""
-        return super().variant(device, flat, as_texels)._replace(text=self.text, label=self.label)
+        """The shader of this operation for a device and access pattern, compiled as a whole: the code knows its fields."""
+        shell = self.shell((*self.inputs, *self.results), device, flat, as_texels)
+        return shell._replace(text=self.text, label=self.label)
+
+    def function(self, device: _vk.Device) -> Variant:
+        """The shader with the function `evaluate`."""
+        return self.variant(device, False)
 
 
 class ElementwiseKernel:

@@ -193,7 +193,7 @@ class Linked:
 
     def operation(self, operation: Operation) -> link.Called:
         """The function of an operation."""
-        variant = operation.variant(self.device, False)
+        variant = operation.function(self.device)
         return self.linker.function(spirv(variant), variant.label, "evaluate")
 
     def _values(self, body: link.Body, index: int, values: list[int]) -> list[int]:

@@ -17,7 +17,7 @@ from ..core.dtypes import DType
 from ..core.key import out_of_bounds
 from ..core.layout import Shape, Strides
 from ..errors import FeatureError
-from ..shaders.source import Variant
+from ..shaders.source import Shader, Variant
 from . import faults, launch
 from .dispatch import pointer
 from .launch import Operation
@@ -73,7 +73,7 @@ def element_sizes(device: Device) -> tuple[int, ...]:
     return tuple(sorted({storage_itemsize(dtype, device) for dtype in dtypes.DTYPES.values()}))
 
 
-def variants(device: Device) -> Iterator[Variant]:
+def variants(device: Device) -> Iterator[Shader]:
     """All variants that a device can meet."""
     for element_bytes in element_sizes(device):
         for wide in (False, True) if is_supported(dtypes.int64, device) else (False,):

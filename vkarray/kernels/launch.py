@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import math
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,40 +16,42 @@ from .. import _vk, configuration
 from .._vk.watch import tracer, watches
 from ..core import dtypes, layout
 from ..core.array import VkArray, empty, storage_itemsize
-from ..core.dtypes import CATEGORIES, DType
-from ..shaders.source import Variant, spirv
+from ..core.dtypes import DType
+from ..shaders.source import Shader, spirv
 from . import texels, walk
+from .defines import (  # noqa: F401 - other modules know them as this one's
+    Defines,
+    compute_defines,
+    feature_defines,
+    has_texels,
+    library_folder,
+    library_path,
+    operand_defines,
+    pack_defines,
+    vector_of,
+)
 from .dispatch import Fields, pointer
 from .dispatch import dispatch as dispatch_kernel
+from .operation import (  # noqa: F401 - other modules know them as this one's
+    INPUT_FIELDS,
+    INVOCATIONS,
+    RESULT_FIELDS,
+    WORKGROUP_SIZE,
+    Operation,
+    fields_of_results,
+    invocations_of_group,
+)
 from .scalars import Scalar, constant, scalar, scalar_bytes  # noqa: F401 - other modules know them as this one's
 
 if TYPE_CHECKING:
     from .._vk import Device, Kernel  # noqa: F401 - for the annotations of modules that do not know _vk
 
-WORKGROUP_SIZE = 256
-_VECTOR_BYTES = 16
 # The flat template: invocations of a workgroup, packs of an invocation, packs where the expression is short, calling no library,
 # and where besides all elements have one size, of a word at least. CPU drivers run both sides of every branch, so there one
 # dispatch handles what fills whole workgroups, and another the rest, all of it below _FEW elements.
 FLAT = {"gpu": (128, 2, 2, 1), "cpu": (512, 2, 4, 4)}
 _AS_SHORT = {"gpu": {("vx_exp(a)", dtypes.float32)}, "cpu": set()}  # calls that are, and their types
 _FEW = 1 << 14
-# The strided template: invocations of a workgroup, elements of an invocation, as many of these as fit into shared memory, of
-# which each device has 16 KiB at least and a tile takes 5 / 4 elements for one.
-INVOCATIONS = {"gpu": 128, "cpu": WORKGROUP_SIZE}
-_ELEMENTS = {"gpu": (4, 2, 1), "cpu": (1,)}
-_TILE_BYTES = 16384 * 4 // 5
-# What devices have whose flat kernels read texels. Without pairs of words stores take so long that reads count for little.
-_TEXEL_FEATURES = ("shaderInt64", "storageBuffer8BitAccess", "storageBuffer16BitAccess")
-# Operands in templates: the variable of each, which is also the field of its place; macros have it in capitals.
-_INPUTS, _RESULTS = ("a", "b", "c", *(f"input{k}" for k in range(3, 32))), ("r", *(f"result{k}" for k in range(1, 32)))
-
-Defines = tuple[tuple[str, str], ...]
-
-# The folder below glsl/lib that holds the library functions of a type, and the macros that those files expect.
-_KIND_FOLDER = {
-    "bool": "bool", "signed integer": "integer", "unsigned integer": "integer", "complex floating": "complex",
-}  # fmt: skip
 
 
 def as_device(device: Any) -> _vk.Device:
@@ -58,202 +59,16 @@ def as_device(device: Any) -> _vk.Device:
     return device if isinstance(device, _vk.Device) else _vk.open_device(device)
 
 
-def library_folder(dtype: DType) -> str:
-    """The folder of glsl/lib with the functions for a compute type (float16 and bfloat16 compute in float32)."""
-    if dtype.category == "real floating":
-        return "float64" if dtype.bits == 64 else "float32"
-    return _KIND_FOLDER[dtype.category]
-
-
-def library_path(library: str | None, dtype: DType) -> str:
-    """The value of the define LIBRARY: a quoted path below glsl/, empty quotes for none."""
-    if library is None:
-        return '""'
-    return f'"lib{library}.glsl"' if library.startswith("/") else f'"lib/{library_folder(dtype)}/{library}.glsl"'
-
-
-@functools.cache
-def compute_defines(dtype: DType) -> Defines:
-    """The macros that library files and templates expect for the type computed in."""
-    wide = dtype.bits == 64
-    defines = [("T", f"COMPUTE_{dtype.name}")]
-    if dtype in CATEGORIES["integer"]:
-        defines += [("BITS", str(dtype.bits)), ("SIGNED", str(int(dtype.category == "signed integer")))]
-    if dtype.category == "complex floating":
-        defines += [("REAL", "double" if wide else "float"), ("COMPLEX", "dvec2" if wide else "vec2")]
-    if wide and dtype.category.endswith("floating"):
-        defines.append(("DOUBLE", "1"))
-    return tuple(defines)
-
-
-@functools.cache
-def operand_defines(name: str, dtype: DType) -> Defines:
-    """How a template loads and stores an operand called `name`."""
-    macros = ("STORAGE", "COMPUTE", "LOAD", "STORE", "IMMEDIATE")
-    return tuple((f"{name}_{macro}", f"{macro}_{dtype.name}") for macro in macros)
-
-
-def feature_defines(operands: Sequence[DType], device: _vk.Device) -> Defines:
-    """WIDE8 and WIDE16 where the device lacks such storage, HAS_INT64 and HAS_FLOAT64 where the kernel uses them."""
-    bits = {dtype.bits for dtype in operands}
-    features = device.features
-    kinds = {(dtype.category.endswith("floating"), dtype.bits) for dtype in operands}
-    defines = []
-    if 8 in bits and "storageBuffer8BitAccess" not in features:
-        defines.append(("WIDE8", "1"))
-    if 16 in bits and "storageBuffer16BitAccess" not in features:
-        defines.append(("WIDE16", "1"))
-    if (False, 64) in kinds:
-        defines.append(("HAS_INT64", "1"))
-    if (True, 64) in kinds:
-        defines.append(("HAS_FLOAT64", "1"))
-    return tuple(defines)
-
-
-def pack_defines(
-    name: str, dtype: DType, vector: int, itemsize: int, device: _vk.Device, as_texels: bool
-) -> Defines:  # fmt: skip
-    """How the flat template moves `vector` elements at once: as pairs of words, or words, that hold several elements."""
-    nbytes = vector * itemsize
-    align = (f"{name}_ALIGN", str(nbytes))
-    pairs = itemsize == dtype.itemsize <= 4 and nbytes % 8 == 0 and "shaderInt64" in device.features
-    if not pairs and (itemsize >= 4 or nbytes % 4):
-        return align, (f"{name}_AS", "ELEMENTS")
-    macros = {
-        "AS": "TEXELS" if as_texels else "PAIRS" if pairs else "WORDS",
-        "PER_WORD": str(4 // itemsize),
-        "UNPACK": f"UNPACK_{dtype.name}",
-        "BITS": f"BITS_{dtype.name}",
-    }
-    return align, *((f"{name}_{macro}", value) for macro, value in macros.items())
-
-
-def fields_of_results(count: int) -> tuple[str, ...]:
-    """The names of the fields of so many results."""
-    return _RESULTS[:count]
-
-
-class Operation:
-    """One expression on fixed types; its kernels, per device and access pattern, are made at first use.
-
-    `results` has the types of all results: a kernel of the library has one.
-    """
-
-    __slots__ = (
-        "compute",
-        "expression",
-        "indexed",
-        "inputs",
-        "kernels",
-        "label",
-        "library",
-        "result",
-        "results",
-        "written",
-    )
-
-    def __init__(
-        self, label: str, expression: str, inputs: tuple[DType, ...], result: DType, compute: DType,
-        library: str | None = None,
-    ) -> None:  # fmt: skip
-        self.label = label
-        self.expression = expression
-        self.inputs = inputs
-        self.result = result
-        self.results: tuple[DType, ...] = (result,)
-        self.written: tuple[str, ...] = fields_of_results(1)  # names of fields
-        self.compute = compute
-        self.library = library
-        self.indexed = re.search(r"\bindex\b", expression) is not None  # whether the place in C order counts
-        self.kernels: dict[tuple[_vk.Device, bool], tuple] = {}
-
-    def variant(self, device: _vk.Device, flat: bool, as_texels: Sequence[int] = ()) -> Variant:
-        """The shader variant of this operation for a device and access pattern; inputs `as_texels` are read so."""
-        operands = (*self.inputs, *self.results)
-        fields = (*_INPUTS[: len(self.inputs)], *_RESULTS[: len(self.results)])
-        numbered = [f"DO({field.upper()}, {field}, {number})" for number, field in enumerate(fields)]
-        defines: list[tuple[str, str]] = [
-            ("INPUTS", str(len(self.inputs))),
-            ("RESULTS", str(len(self.results))),
-            ("EACH_INPUT(DO)", " ".join(numbered[: len(self.inputs)])),
-            ("EACH_RESULT(DO)", " ".join(numbered[len(self.inputs) :])),
-            *self.meaning(),
-        ]
-        if self.indexed:
-            defines.append(("INDEXED", "1"))
-        if flat:
-            vector = vector_of([storage_itemsize(dtype, device) for dtype in operands])
-            defines += [("FLAT", "1"), ("VECTOR", str(vector))]
-        elif 0 < len(self.inputs) <= walk.TURNABLE:
-            defines.append(("TURNABLE", "1"))
-        for number, (field, dtype) in enumerate(zip(fields, operands, strict=True)):
-            name = field.upper()
-            defines += operand_defines(name, dtype)
-            if flat:
-                itemsize = storage_itemsize(dtype, device)
-                defines += pack_defines(name, dtype, vector, itemsize, device, number in as_texels)
-            elif number < len(self.inputs):
-                # Drivers disagree about bool in shared memory.
-                defines.append((f"{name}_TILE", "uint" if dtype is dtypes.bool_ else f"COMPUTE_{dtype.name}"))
-        defines += feature_defines((*operands, self.compute), device)
-        defines.append(("LIBRARY", library_path(self.library, self.compute)))
-        access = "texels" if as_texels else "flat" if flat else "strided"
-        return Variant("elementwise", tuple(defines), f"{self.label} ({access})")
-
-    def meaning(self) -> Defines:
-        """The defines that say what is computed."""
-        return ("EXPRESSION", self.expression), *compute_defines(self.compute)
-
-    def variants(self, device: _vk.Device) -> Iterator[Variant]:
-        """All variants that a device with these features may ask for."""
-        yield from (self.variant(device, flat) for flat in (True, False))
-        if as_texels := self.as_texels(device):
-            yield self.variant(device, True, as_texels)
-
-    def as_texels(self, device: _vk.Device) -> tuple[int, ...]:
-        """The inputs that CPU drivers read as texels: those of words, where no other is longer than these or packed in them."""
-        longest = max((dtype.itemsize for dtype in self.results), default=0)
-        if not has_texels(device) or longest > 4:
-            return ()
-        words = tuple(number for number, dtype in enumerate(self.inputs) if dtype.itemsize == 4)
-        return words if len(words) == sum(dtype is not dtypes.bool_ for dtype in self.inputs) else ()
-
-    def prepare(self, device: _vk.Device, flat: bool) -> tuple:
-        """The kernels, bytes per element of each operand, and elements of a pack or the setting of walks."""
-        itemsizes = tuple(storage_itemsize(dtype, device) for dtype in (*self.inputs, *self.results))
-        if flat:
-            entry: tuple = (_Flat(self, device), itemsizes, vector_of(itemsizes))
-        else:
-            setting = self.walk_setting(device)
-            entry = (_Modes(self.variant(device, flat), device, setting), itemsizes, setting)
-        self.kernels[device, flat] = entry
-        return entry
-
-    def walk_setting(self, device: _vk.Device) -> walk.Setting:
-        """How the strided template walks operands of these types."""
-        computed = sum(max(dtype.itemsize, 4) for dtype in self.inputs) if len(self.inputs) <= walk.TURNABLE else 0
-        operands = (*self.inputs, *self.results)
-        kind = device.limits.kind
-        invocations = invocations_of_group(device.limits, INVOCATIONS[kind])
-        room = _TILE_BYTES // invocations
-        return walk.Setting(
-            invocations=invocations,
-            elements=next(count for count in _ELEMENTS[kind] if count * computed <= room),
-            groups=device.limits.max_workgroup_count,
-            turns=kind == "gpu",
-            inputs=len(self.inputs),
-            limit=layout.index_limit(max((storage_itemsize(dtype, device) for dtype in operands), default=1)) - 1,
-        )
-
-
-def has_texels(device: _vk.Device) -> bool:
-    """Whether kernels of CPU drivers read packs as texels."""
-    return all(feature in device.features for feature in _TEXEL_FEATURES)
-
-
-def vector_of(itemsizes: Sequence[int]) -> int:
-    """The elements of a pack of operands of these sizes."""
-    return max(1, _VECTOR_BYTES // max(itemsizes, default=_VECTOR_BYTES))
+def _prepared(operation: Operation, device: _vk.Device, flat: bool) -> tuple:
+    """The kernels, bytes per element of each operand, and elements of a pack or the setting of walks."""
+    itemsizes = tuple(storage_itemsize(dtype, device) for dtype in (*operation.inputs, *operation.results))
+    if flat:
+        entry: tuple = (_Flat(operation, device), itemsizes, vector_of(itemsizes))
+    else:
+        setting = operation.walk_setting(device)
+        entry = (_Modes(operation.variant(device, flat), device, setting), itemsizes, setting)
+    operation.kernels[device, flat] = entry
+    return entry
 
 
 class _Flat(dict[tuple[str, int, int], "_vk.Kernel"]):
@@ -312,7 +127,7 @@ def flat_parts(limits: _vk.Limits, group: int, packs: int, count: int, vector: i
 class _Modes(dict[tuple[bool, bool, int], "_vk.Kernel"]):
     """The kernels of a strided variant by the mode of a walk and the inputs that are immediate, made at first use."""
 
-    def __init__(self, variant: Variant, device: _vk.Device, setting: walk.Setting) -> None:
+    def __init__(self, variant: Shader, device: _vk.Device, setting: walk.Setting) -> None:
         super().__init__()
         self.variant, self.device, self.setting = variant, device, setting
 
@@ -325,7 +140,7 @@ class _Modes(dict[tuple[bool, bool, int], "_vk.Kernel"]):
 
 @functools.cache
 def kernel(
-    variant: Variant, device: _vk.Device, workgroup_size: int = WORKGROUP_SIZE,
+    variant: Shader, device: _vk.Device, workgroup_size: int = WORKGROUP_SIZE,
     constants: tuple[tuple[int, int], ...] = (),
 ) -> _vk.Kernel:  # fmt: skip
     """The kernel of a variant on a device; specialization constant 0 is the workgroup size, `constants` are others."""
@@ -333,12 +148,6 @@ def kernel(
     if configuration.current().debug >= 3:
         print(f"vkarray: variant {variant.label}: {dict(variant.defines)} {dict(constants)}", file=sys.stderr)
     return device.kernel(spirv(variant), variant.label, ((0, size), *constants))
-
-
-def invocations_of_group(limits: _vk.Limits, wanted: int = WORKGROUP_SIZE) -> int:
-    """The workgroup size that a device gives a kernel that wants `wanted` invocations: Vulkan promises only 128."""
-    largest = min(limits.max_workgroup_invocations, limits.max_workgroup_size[0])
-    return wanted if wanted <= largest else 1 << largest.bit_length() - 1  # kernels halve it again and again
 
 
 def groups_for(invocations: int, limits: _vk.Limits, workgroup_size: int = WORKGROUP_SIZE) -> tuple[int, int, int]:
@@ -450,19 +259,19 @@ def _flat(
     device: _vk.Device, fields: dict[str, Any],
 ) -> bool:  # fmt: skip
     """Dispatch the flat kernel; False when an operand is not aligned for it."""
-    kernels, itemsizes, vector = operation.kernels.get((device, True)) or operation.prepare(device, True)
+    kernels, itemsizes, vector = operation.kernels.get((device, True)) or _prepared(operation, device, True)
     fields = dict(fields)
     immediate = 0
     for position, operand in enumerate(inputs):
         if isinstance(operand, Scalar):
             immediate |= 1 << position
-            fields[_INPUTS[position]] = operand
+            fields[INPUT_FIELDS[position]] = operand
             continue
-        place = fields[_INPUTS[position]] = pointer(operand)
+        place = fields[INPUT_FIELDS[position]] = pointer(operand)
         if not broadcast >> position & 1 and not place.is_aligned(vector * itemsizes[position]):
             return False
     for position, result in enumerate(results):
-        place = fields[_RESULTS[position]] = pointer(result)
+        place = fields[RESULT_FIELDS[position]] = pointer(result)
         if not place.is_aligned(vector * itemsizes[len(inputs) + position]):
             return False
     bound = texels.bindings(inputs, kernels.as_texels, broadcast, count) if kernels.as_texels else None
@@ -479,7 +288,7 @@ def _strided(
     strides: list[layout.Strides], device: _vk.Device, own: Fields,
 ) -> None:  # fmt: skip
     """Dispatch the strided kernel, in parts that 32-bit indices reach."""
-    modes, _, setting = operation.kernels.get((device, False)) or operation.prepare(device, False)
+    modes, _, setting = operation.kernels.get((device, False)) or _prepared(operation, device, False)
     immediate = sum(1 << position for position, operand in enumerate(inputs) if isinstance(operand, Scalar))
     if operation.indexed:
         strides = [*strides, layout.contiguous_strides(shape)]
@@ -488,11 +297,11 @@ def _strided(
             **own,
             **{
                 name: operand if isinstance(operand, Scalar) else pointer(operand, offset)
-                for name, operand, offset in zip(_INPUTS, inputs, part.offsets, strict=False)
+                for name, operand, offset in zip(INPUT_FIELDS, inputs, part.offsets, strict=False)
             },
             **{
                 name: pointer(result, offset)
-                for name, result, offset in zip(_RESULTS, results, part.offsets[len(inputs) :], strict=False)
+                for name, result, offset in zip(RESULT_FIELDS, results, part.offsets[len(inputs) :], strict=False)
             },
             "count": part.numbers,
             "plan": part.plan,
@@ -509,7 +318,7 @@ def index_limit(device: _vk.Device, *dtypes: DType) -> int:
 
 
 def dispatch(
-    variant: Variant, device: _vk.Device, groups: tuple[int, int, int], fields: Fields, *,
+    variant: Shader, device: _vk.Device, groups: tuple[int, int, int], fields: Fields, *,
     writes: Sequence[str], workgroup_size: int = WORKGROUP_SIZE, constants: tuple[tuple[int, int], ...] = (),
     bindings: Sequence[texels.Binding] | None = None, also_reads: Sequence[VkArray] = (),
     also_writes: Sequence[VkArray] = (),

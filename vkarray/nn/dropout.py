@@ -16,7 +16,7 @@ from ..kernels.reductions import partial_dtype
 from ..kernels.row_kernels import FLOATING
 from ..kernels.rows import check_array
 from ..ops.beyond.random import Generator
-from ..shaders.source import Variant
+from ..shaders.source import Shader, Variant
 
 if TYPE_CHECKING:
     from ..kernels.launch import Device
@@ -34,7 +34,7 @@ def _masked(dtype: DType) -> Operation:
     return Operation(f"dropout backward {dtype}", "b ? a * c : T(0)", (dtype, dtypes.bool_, real), dtype, real)
 
 
-def variants(device: Device) -> Iterator[Variant]:
+def variants(device: Device) -> Iterator[Shader]:
     """The shaders of all types, for the archive."""
     for dtype in FLOATING:
         if is_supported(dtype, device):

@@ -19,7 +19,7 @@ from ..ops import creation, statistical
 from ..ops.elementwise import divide, multiply, negative, not_equal
 from ..ops.indexing import take_along_axis_by, take_by
 from ..ops.searching import where
-from ..shaders.source import Variant
+from ..shaders.source import Shader
 
 if TYPE_CHECKING:
     from ..kernels.launch import Device
@@ -37,7 +37,7 @@ def _spread(dtype: DType) -> Operation:
     )  # fmt: skip
 
 
-def variants(device: Device) -> Iterator[Variant]:
+def variants(device: Device) -> Iterator[Shader]:
     """The shaders of all types, for the archive."""
     for dtype in FLOATING:
         if is_supported(dtype, device):

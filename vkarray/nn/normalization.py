@@ -23,7 +23,7 @@ from ..kernels.row_kernels import FLOATING, Option, layout_of, reshaped, row_ker
 from ..kernels.rows import cast, check_array
 from ..ops import creation, statistical
 from ..ops.beyond.ndarray import imag_view, real_view
-from ..shaders.source import Variant
+from ..shaders.source import Shader, Variant
 from .batch_norm import batch_norm_of_running as _of_running
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ _CHUNK, _SMALL_CHUNK, _LARGE = 64, 16, 1 << 22
 
 # Four numbers as one element: of float32 or float64.
 _COEFFICIENTS = {
-    dtype: DType.make_type("coefficients", "real floating", 4 * dtype.bits)
+    dtype: DType.make_type(f"coefficients_{dtype}", "real floating", 4 * dtype.bits)
     for dtype in set(map(partial_dtype, FLOATING))
 }
 
@@ -68,7 +68,7 @@ _COEFFICIENTS = {
 def _operation(name: str, dtype: DType) -> Operation:
     """What batch and group norm do with every element of `dtype`."""
     real = partial_dtype(dtype)
-    four, library = _COEFFICIENTS[real], "/coefficients"
+    four, library = _COEFFICIENTS[real], "/rows"
     made = {
         "apply": ("(a - b.x) * b.y + b.z", (dtype, four), dtype),
         "product": ("a * ((b - c.x) * c.y)", (dtype, dtype, four), real),
@@ -83,7 +83,7 @@ _OF_ELEMENTS = ("apply", "product", "backward")
 _OF_CHANNELS = ("root", "blend")  # in the type computed in alone
 
 
-def variants(device: Device) -> Iterator[Variant]:
+def variants(device: Device) -> Iterator[Shader]:
     """The shaders of all types, for the archive."""
     for kernel in (_LAYER_NORM, _RMS_NORM, _NORM_BACKWARD):
         yield from kernel.variants(device)

@@ -11,7 +11,7 @@ from ..core.array import is_supported
 from ..core.dtypes import CATEGORIES, DType, bfloat16, bool_, float16, float32
 from ..kernels.launch import Operation
 from ..kernels.rows import Row
-from ..shaders.source import Variant
+from ..shaders.source import Shader
 
 FORMULAS: dict[str, Formula] = {}
 
@@ -166,12 +166,12 @@ def operations_of(rows: Iterable[Row]) -> Iterator[Operation]:
         yield from (row.operation(dtype) for dtype in row.accepted())
 
 
-def variants(device: Any) -> Iterator[Variant]:
+def variants(device: Any) -> Iterator[Shader]:
     """The shaders of all formulas on their types, for the archive."""
     yield from variants_of(_operations(), device)
 
 
-def variants_of(operations: Iterable[Operation], device: Any) -> Iterator[Variant]:
+def variants_of(operations: Iterable[Operation], device: Any) -> Iterator[Shader]:
     """The shaders of those operations whose types a device supports."""
     for operation in operations:
         if all(is_supported(one, device) for one in (*operation.inputs, operation.result)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..shaders.source import Variant
+from ..shaders.source import Shader
 from .pointwise import Formula, operations_of, variants_of
 
 _FORMULAS: list[Formula] = []
@@ -78,6 +78,6 @@ POLYNOMIALS = {
 }
 
 
-def variants(device: Any) -> Iterator[Variant]:
+def variants(device: Any) -> Iterator[Shader]:
     """The shaders of all functions on their types, for the archive."""
     yield from variants_of(operations_of(_FORMULAS), device)

@@ -18,7 +18,7 @@ from ..kernels.launch import Operation
 from ..kernels.planned import planned, recorder, watches
 from ..kernels.rows import cast, cast_operation
 from ..kernels.scalars import Scalar
-from ..shaders.source import Variant
+from ..shaders.source import Shader
 from . import creation
 
 if TYPE_CHECKING:
@@ -446,7 +446,7 @@ def take_along_axis_by(rule: IndexRule, x: VkArray, indices: VkArray, axis: int)
     return gather(rule, x, shape, strides, [IndexArray(indices, axis, x._shape[axis], x._strides[axis])])
 
 
-def variants(device: Device) -> Iterator[Variant]:
+def variants(device: Device) -> Iterator[Shader]:
     """All variants of indexing that a device can meet."""
     yield from gather_variants(device)
     yield from compact.variants(device)

@@ -24,7 +24,7 @@ from ..kernels.dispatch import pointer
 from ..kernels.planned import planned
 from ..kernels.reductions import Reduction, checked, row, with_kept_axes
 from ..kernels.rows import as_array, as_operand, cast, check_operands, common_dtype
-from ..shaders.source import Variant
+from ..shaders.source import Shader, Variant
 from .indexing import take
 from .reducing import Join, document, reduction
 
@@ -200,7 +200,7 @@ def searchsorted(
     return result
 
 
-def variants(device: Device) -> Iterator[Variant]:
+def variants(device: Device) -> Iterator[Shader]:
     """The shaders of `where` and `searchsorted`, for the archive."""
     for dtype in dtypes.DTYPES.values():
         if is_supported(dtype, device):

@@ -23,7 +23,7 @@ import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from .. import configuration
 from ..cache import DiskCache
@@ -73,6 +73,39 @@ class Variant(NamedTuple):
     defines: tuple[tuple[str, str], ...]
     label: str
     text: Text = NO_TEXT
+
+    @property
+    def parts(self) -> tuple[Variant, ...]:
+        """Itself."""
+        return (self,)
+
+    def code(self) -> bytes:
+        """Its SPIR-V. Raises ShaderError naming the variant and its defines."""
+        text = self.text
+        if not text.code:
+            text = Text(details=f"Defines: {', '.join(f'{name}={value}' for name, value in self.defines)}")
+        return spirv_of_source(resolve(self), self.label, text)
+
+
+class Shader(Protocol):
+    """What SPIR-V is made of: a variant, or an assembly of several (vkarray/shaders/assembly.py)."""
+
+    @property
+    def label(self) -> str:
+        """A name for people."""
+
+    @property
+    def defines(self) -> tuple[tuple[str, str], ...]:
+        """What tells it from others of its kind."""
+
+    @property
+    def parts(self) -> tuple[Variant, ...]:
+        """The variants that are compiled."""
+
+    def code(self) -> bytes:
+        """Its SPIR-V, made anew."""
+
+    def __hash__(self) -> int: ...
 
 
 @functools.cache
@@ -380,24 +413,23 @@ PATIENCE_SECONDS = 10.0
 
 
 class _Making(threading.Event):
-    """The making of a variant's SPIR-V by a thread; set when it is over."""
+    """The making of a shader's SPIR-V by a thread; set when it is over."""
 
     def __init__(self) -> None:
         super().__init__()
         self.thread = threading.get_ident()
 
 
-_compiled: dict[Variant, bytes] = {}
-_making: dict[Variant, _Making] = {}
+_compiled: dict[Shader, bytes] = {}
+_making: dict[Shader, _Making] = {}
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_making.clear)  # a child has no thread but one
 
 
-def spirv(variant: Variant) -> bytes:
-    """The SPIR-V of a variant, which threads that need it at once make once.
+def spirv(variant: Shader) -> bytes:
+    """The SPIR-V of a shader, which threads that need it at once make once.
 
-    A signal handler or finalizer that needs the variant which its own thread is making makes it too. Raises ShaderError
-    naming the variant and its defines.
+    A signal handler or finalizer that needs the shader which its own thread is making makes it too. Raises ShaderError.
     """
     found = _compiled.get(variant)
     if found is not None:
@@ -409,11 +441,7 @@ def spirv(variant: Variant) -> bytes:
     try:
         found = _compiled.get(variant)
         if found is None:
-            text = variant.text
-            if not text.code:
-                defines = ", ".join(f"{name}={value}" for name, value in variant.defines)
-                text = Text(details=f"Defines: {defines}")
-            found = _compiled[variant] = spirv_of_source(resolve(variant), variant.label, text)
+            found = _compiled[variant] = variant.code()
     finally:
         _making.pop(variant, None)
         mine.set()
@@ -459,12 +487,12 @@ def _found_or_compiled(source: str, label: str, text: Text, debug: int) -> bytes
     return found
 
 
-def write_archive(variants: Iterable[Variant], path: Path, workers: int = 2) -> int:
-    """Compile `variants` and write them as the archive that travels inside the wheel; returns how many there are."""
+def write_archive(made: Iterable[Shader], path: Path, workers: int = 2) -> int:
+    """Compile what shaders are made of, and write it as the archive that travels inside the wheel; returns how many modules."""
     from concurrent.futures import ThreadPoolExecutor
 
     sources = {}
-    for variant in variants:
+    for variant in dict.fromkeys(part for shader in made for part in shader.parts):
         source = resolve(variant)
         sources[_digest(source)] = (source, variant)
 

@@ -14,7 +14,7 @@ from ...kernels import launch
 from ...kernels.array_like import takes_lists
 from ...kernels.planned import planned
 from ...kernels.rows import as_operand, check_operands, common_dtype
-from ...shaders.source import Variant
+from ...shaders.source import Shader
 from ..elementwise import equal, isnan, logical_and, logical_or
 from ..utility import all as all_true
 
@@ -31,7 +31,7 @@ def _operation(dtype: DType, equal_nan: bool) -> launch.Operation:
     return launch.Operation(label, f"{function}(a, b, c)", inputs, dtypes.bool_, dtype, "/closeness")
 
 
-def variants(device: Device) -> Iterator[Variant]:
+def variants(device: Device) -> Iterator[Shader]:
     """The shaders of all types, for the archive."""
     for dtype, equal_nan in itertools.product(dtypes.DTYPES.values(), (False, True)):
         if dtype in CATEGORIES["floating-point"] and is_supported(dtype, device):

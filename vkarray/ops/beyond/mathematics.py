@@ -12,7 +12,7 @@ from ...core.dtypes import CATEGORIES, DType
 from ...core.promotion import check_category, float_for
 from ...kernels import launch
 from ...kernels.rows import Row, as_array, cast, check_operands
-from ...shaders.source import Variant
+from ...shaders.source import Shader
 from ..elementwise import clip, floor_divide, pow, remainder, trunc
 from ..ufunc import binary, composed, unary
 
@@ -74,7 +74,7 @@ def _scaling(dtype: DType) -> launch.Operation:
     return launch.Operation(f"ldexp {dtype}", "vx_ldexp(a, b)", (dtype, dtypes.int32), dtype, dtype, "mathematics")
 
 
-def variants(device: Any) -> Iterator[Variant]:
+def variants(device: Any) -> Iterator[Shader]:
     """The shaders of rows without a public function, for the archive."""
     for row in _ROWS:
         for operation in (row.operation(dtype) for dtype in row.accepted() if is_supported(dtype, device)):

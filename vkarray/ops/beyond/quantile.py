@@ -14,7 +14,7 @@ from ...kernels import launch
 from ...kernels.planned import planned
 from ...kernels.reductions import checked
 from ...kernels.rows import cast, check_array, check_operands
-from ...shaders.source import Variant
+from ...shaders.source import Shader
 from .. import creation, statistical
 from ..elementwise import ceil, floor, isnan, logical_not, logical_or, maximum, minimum
 from ..elementwise import round as rounded
@@ -98,7 +98,7 @@ def _middle(dtype: DType) -> launch.Operation:
     return launch.Operation(f"middle {dtype}", "vx_middle(a, b)", (dtype, dtype), dtype, dtype, "/interpolation")
 
 
-def variants(device: Device) -> Iterator[Variant]:
+def variants(device: Device) -> Iterator[Shader]:
     """The shaders of all types, for the archive."""
     for dtype in filter(CATEGORIES["real floating"].__contains__, dtypes.DTYPES.values()):
         if is_supported(dtype, device):

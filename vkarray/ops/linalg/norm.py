@@ -14,7 +14,7 @@ from ...kernels import launch
 from ...kernels.planned import planned
 from ...kernels.reductions import Reduction, checked, with_kept_axes
 from ...kernels.rows import cast, check_array
-from ...shaders.source import Variant
+from ...shaders.source import Shader
 from .. import elementwise, searching, statistical
 from ..manipulation import moveaxis
 from .svd import singular_values
@@ -34,7 +34,7 @@ def _scale(dtype: DType) -> launch.Operation:
     return launch.Operation(f"norm scale {dtype}", "vx_inverse_scale(a)", (dtype,), dtype, dtype, "/norm")
 
 
-def variants(device: Device) -> Iterator[Variant]:
+def variants(device: Device) -> Iterator[Shader]:
     """The shaders of all types that the device supports."""
     for dtype in _REALS:
         if is_supported(dtype, device):

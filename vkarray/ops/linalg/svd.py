@@ -18,7 +18,7 @@ from ...kernels.launch import Operation
 from ...kernels.planned import planned
 from ...kernels.reductions import uses_shared_memory
 from ...kernels.rows import ROWS, cast, check_array
-from ...shaders.source import Variant
+from ...shaders.source import Shader, Variant
 from .. import creation, searching, sorting, statistical, utility
 from ..indexing import take_along_axis
 from ..linear_algebra import matmul, vecdot
@@ -282,7 +282,7 @@ def conjugate(x: VkArray) -> VkArray:
 # -- one-sided Jacobi ---------------------------------------------------------------------------------------------------
 
 
-def variants(device: Device) -> Iterator[Variant]:
+def variants(device: Device) -> Iterator[Shader]:
     """The shaders of all types that the device supports."""
     for dtype in FACTORED:
         if is_supported(dtype, device):

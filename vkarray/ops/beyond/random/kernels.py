@@ -14,7 +14,7 @@ from ....kernels.dispatch import pointer
 from ....kernels.gather import element_sizes
 from ....kernels.planned import planned
 from ....kernels.signature import VALUES
-from ....shaders.source import Variant
+from ....shaders.source import Shader, Variant
 from .stream import WORDS_OF_BLOCK
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def affine(dtype: DType) -> launch.Operation:
     return launch.Operation(f"scale random numbers {dtype}", "b + c * a", (dtype,) * 3, dtype, dtype)
 
 
-def variants(device: Device) -> Iterator[Variant]:
+def variants(device: Device) -> Iterator[Shader]:
     """The shaders of all distributions and types, for the archive."""
     for dtype in FLOATING:
         if is_supported(dtype, device):
