@@ -64,7 +64,7 @@ def test_shipped_modules_are_those_of_the_sources() -> None:
     files = {}
     for variant in catalogue.shipped_variants():
         source = shaders.resolve(variant)
-        name = shaders.shipped()["files"].get(shaders._digest(source))
+        name = shaders.shipped()["files"].get(shaders.digest(source))
         assert name, f"{variant.label}: the source has changed; run python -m vkarray.command.compile_shipped"
         files[name] = source, variant
     folder = shaders.source_folder() / "compiled"

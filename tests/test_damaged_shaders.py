@@ -30,7 +30,7 @@ uint thrice(uint value) { return value * 3u; }
 void main() { x[0] = twice(x[1]) + thrice(x[2]); }
 """
 CODE = shaders.compile_glsl(SOURCE, "example")
-DIGEST = shaders._digest(SOURCE)
+DIGEST = shaders.digest(SOURCE)
 
 
 @pytest.mark.parametrize("length", range(0, len(CODE), 4))
@@ -66,7 +66,7 @@ def package(forgotten, monkeypatch, tmp_path):
     (compiled / "one.spv").write_bytes(CODE)
     manifest = {
         "compiler": "some compiler",
-        "files": {shaders._digest("shipped"): "one.spv"},
+        "files": {shaders.digest("shipped"): "one.spv"},
         "sha256": {"one.spv": hashlib.sha256(CODE).hexdigest()},
     }
     (compiled / "manifest.json").write_text(json.dumps(manifest))
@@ -98,7 +98,7 @@ def mutations(content: bytes, count: int):
 
 @pytest.mark.parametrize("file", ["spirv.archive", "glsl/compiled/one.spv", "glsl/compiled/manifest.json"])
 def test_what_came_with_vkarray_is_used_whole_or_not_at_all(package, file):
-    digest = DIGEST if file == "spirv.archive" else shaders._digest("shipped")
+    digest = DIGEST if file == "spirv.archive" else shaders.digest("shipped")
     assert shaders._that_came_with_vkarray(digest) == CODE
     path, damaged = package / file, 0
     for content in (b"", b"{}", b"null", b'{"files": 3}', b"[" * 9999, *mutations(path.read_bytes(), 500)):
@@ -119,7 +119,7 @@ def test_a_manifest_that_points_elsewhere_is_not_followed(package):
     (package / "elsewhere.spv").write_bytes(CODE)
     path = package / "glsl" / "compiled" / "manifest.json"
     path.write_text(path.read_text().replace("one.spv", "../../elsewhere.spv"))
-    assert shaders._that_came_with_vkarray(shaders._digest("shipped")) is None
+    assert shaders._that_came_with_vkarray(shaders.digest("shipped")) is None
     assert "elsewhere.spv lies outside of the folder of the shaders" in shaders.damage()
 
 

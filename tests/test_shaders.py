@@ -123,8 +123,8 @@ def test_what_another_compiler_or_target_made_is_not_used(compiled, monkeypatch,
 def test_the_archive_comes_before_cache_and_compiler(compiled, monkeypatch, tmp_path):
     words()
     path = tmp_path / "spirv.archive"
-    written = {shaders._digest(f"{SOURCE}{number}"): module(number) for number in range(50)}
-    archive_of_shaders.write(path, [*written.items(), (shaders._digest(SOURCE), module(99))])
+    written = {shaders.digest(f"{SOURCE}{number}"): module(number) for number in range(50)}
+    archive_of_shaders.write(path, [*written.items(), (shaders.digest(SOURCE), module(99))])
     found = archive_of_shaders.Archive(path)
     monkeypatch.setattr(shaders, "_archive", lambda: found)
     assert words() == module(99)
@@ -134,7 +134,7 @@ def test_the_archive_comes_before_cache_and_compiler(compiled, monkeypatch, tmp_
 
 
 def test_a_module_comes_out_of_the_cache_where_the_archive_has_been_read(compiled, monkeypatch, tmp_path):
-    archive_of_shaders.write(tmp_path / "spirv.archive", [(shaders._digest(SOURCE), module(99))])
+    archive_of_shaders.write(tmp_path / "spirv.archive", [(shaders.digest(SOURCE), module(99))])
     found = archive_of_shaders.Archive(tmp_path / "spirv.archive")
     monkeypatch.setattr(shaders, "_archive", lambda: found)
     assert words() == module(99)

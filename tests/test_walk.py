@@ -12,7 +12,7 @@ from test_shared_memory import events, races
 
 import vkarray as vx
 from vkarray.core import layout
-from vkarray.kernels import launch, walk
+from vkarray.kernels import launch, operation, walk
 from vkarray.kernels.launch import Operation
 from vkarray.shaders import source as shaders
 
@@ -118,8 +118,8 @@ def as_on_a_gpu(request, monkeypatch):
     """Turning and several elements to an invocation, also where this device gains nothing from them."""
     plain = Operation.walk_setting
     for name in ("_ELEMENTS", "INVOCATIONS"):
-        table = getattr(launch, name)
-        monkeypatch.setattr(launch, name, dict.fromkeys(table, table["gpu"]))
+        table = getattr(operation, name)
+        monkeypatch.setattr(operation, name, dict.fromkeys(table, table["gpu"]))
 
     def setting(self, device):
         made = plain(self, device)._replace(turns=True)

@@ -30,9 +30,10 @@ WITH_COMPILER = f"""
 {PROGRAM}
 import sys
 from pathlib import Path
+from vkarray.shaders import build
 from vkarray.shaders import source as shaders
 
-shaders.write_archive(list(shaders._compiled), Path(sys.argv[1], "spirv.archive"))
+build.write_archive(list(shaders._compiled), Path(sys.argv[1], "spirv.archive"))
 """
 
 # Third-party packages and the standard library come first: theirs for Windows do without what is taken away here.

@@ -15,10 +15,10 @@ def main() -> int:
     arguments = parser.parse_args()
 
     from vkarray.command import catalogue
-    from vkarray.shaders import source as shaders
+    from vkarray.shaders import build
 
     start = time.perf_counter()
-    count = shaders.write_archive(catalogue.standard_variants(), arguments.archive, arguments.workers)
+    count = build.write_archive(catalogue.standard_variants(), arguments.archive, arguments.workers)
     size = arguments.archive.stat().st_size
     print(f"{count} shaders, {size / 1e6:.1f} MB, {time.perf_counter() - start:.0f} s")
     return 0

@@ -10,9 +10,10 @@ from __future__ import annotations
 def main() -> int:
     """Compile them with the `glslangValidator` that is found first."""
     from vkarray.command import catalogue
+    from vkarray.shaders import build
     from vkarray.shaders import source as shaders
 
-    count = shaders.write_shipped(catalogue.shipped_variants())
+    count = build.write_shipped(catalogue.shipped_variants())
     print(f"{count} shaders by {shaders.compiler_version()}")
     return 0
 

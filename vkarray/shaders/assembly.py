@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
+from .. import configuration
+from . import link
 from .link import Body, Linker
-from .source import Variant, spirv
+from .source import CACHE, Variant, disassembly, identity, spirv
 
 
 class Assembly(NamedTuple):
@@ -32,7 +38,18 @@ class Assembly(NamedTuple):
         return self.shell, self.function, *(one for one in self.conversions if one is not None)
 
     def code(self) -> bytes:
-        """The linked SPIR-V."""
+        """The linked SPIR-V, from the disk cache or made of the parts."""
+        parts = (self.shell, self.function, *self.conversions)
+        key = " ".join([_linker(), *("" if part is None else identity(part) for part in parts)])
+        found = CACHE.get(key)
+        if found is None:
+            found = self._linked()
+            CACHE.put(key, found)
+        if configuration.current().debug >= 5:
+            print(disassembly(found, self.label), file=sys.stderr)
+        return found
+
+    def _linked(self) -> bytes:
         linker = Linker(spirv(self.shell), self.label)
         body = linker.body("evaluate")
         index, *operands = body.parameters
@@ -63,3 +80,9 @@ def _converted(body: Body, conversion: Variant | None, operand: int) -> int:
     made = body.variable(function.parameters[1])
     body.call(function, (), (operand, made))
     return made
+
+
+@functools.cache
+def _linker() -> str:
+    """What tells this linker from others."""
+    return hashlib.sha256(Path(link.__file__).read_bytes() + Path(__file__).read_bytes()).hexdigest()

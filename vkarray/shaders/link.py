@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..errors import ShaderError
@@ -58,26 +58,50 @@ class _Instruction(NamedTuple):
         return self.words[0] & 0xFFFF
 
 
-def _read(words: Words) -> _Instruction:
-    opcode, count = words[0] & 0xFFFF, len(words) - 1
-    places = range(1, min(count, _IDENTIFIERS.get(opcode, count)) + 1)
-    if opcode == _SPECIAL and words[3] == _EXTRACT:
-        places = (1, 2, 4)  # type: ignore[assignment]
-    elif opcode in _NUMBERS:
-        numbers = {place + 1 for place in _NUMBERS[opcode]}
-        places = tuple(place for place in places if place not in numbers)  # type: ignore[assignment]
-    elif opcode == _SWITCH:  # a selector of 32 bits, a label, then a number and a label each
-        places = (1, *range(2, count + 1, 2))  # type: ignore[assignment]
+@functools.cache
+def _places(first: int) -> tuple[tuple[int, ...], int]:
+    """Where identifiers stand in an instruction that begins with this word, and where its result does, or 0."""
+    opcode, count = first & 0xFFFF, (first >> 16) - 1
+    numbers = {place + 1 for place in _NUMBERS.get(opcode, ())}
+    places: Iterable[int] = range(1, min(count, _IDENTIFIERS.get(opcode, count)) + 1)
+    if opcode == _SWITCH:  # a selector of 32 bits, a label, then a number and a label each
+        places = (1, *range(2, count + 1, 2))
     result = 0 if opcode in _NO_RESULT else 1 if opcode in _RESULT_FIRST else 2
-    return _Instruction(words, tuple(places), result)
+    return tuple(place for place in places if place not in numbers), result
 
 
-class _Function(NamedTuple):
-    """A function: its instructions, and the identifiers that it takes from outside."""
+def _read(words: Words) -> _Instruction:
+    places, result = _places(words[0])
+    if words[0] & 0xFFFF == _SPECIAL and words[3] == _EXTRACT:
+        places = (1, 2, 4)
+    return _Instruction(words, places, result)
 
-    identifier: int
-    instructions: tuple[_Instruction, ...]
-    needs: tuple[int, ...]
+
+class _Function:
+    """A function: its words, where among them identifiers stand, its own ones, and those that it takes from outside."""
+
+    def __init__(self, words: Words) -> None:
+        self.words, self.identifier = words, words[2]
+        self.places: list[int] = []
+        self.own: list[int] = []
+        place = 0
+        while place < len(words):
+            places, result = _places(words[place])
+            self.places += [place + one for one in places]
+            if result:
+                self.own.append(words[place + result])
+            place += words[place] >> 16
+        own = set(self.own)
+        self.needs = [one for one in dict.fromkeys([words[place] for place in self.places]) if one not in own]
+
+    @functools.cached_property
+    def head(self) -> list[_Instruction]:
+        """Where it begins: what it returns, and its parameters."""
+        place, found = 0, []
+        while self.words[place] & 0xFFFF in (_FUNCTION, _PARAMETER):
+            found.append(_read(self.words[place : place + (self.words[place] >> 16)]))
+            place += self.words[place] >> 16
+        return found
 
 
 class _Source:
@@ -87,51 +111,55 @@ class _Source:
         words = words_of(spirv, name)
         self.name, self.version, self.bound = name, words[1], words[3]
         self.head: list[_Instruction] = []  # capabilities to execution modes
-        self.names: list[_Instruction] = []
-        self.decorations: dict[int, list[_Instruction]] = {}
+        self.names: list[Words] = []
+        self.decorations: dict[int, list[Words]] = {}
         self.globals: dict[int, _Instruction] = {}  # types, constants and variables by their identifier, in order
-        self.functions: dict[int, _Function] = {}
+        self.bodies: dict[int, Words] = {}  # functions by their identifier
         self.forward: set[int] = set()  # types of pointers that are told before what they point to
-        self.called: dict[str, int] = {}  # functions by name
+        self._functions: dict[int, _Function] = {}
         texts: dict[int, str] = {}
-        inside: list[_Instruction] = []
-        for one in _all(words):
-            opcode = one.opcode
-            if inside or opcode == _FUNCTION:
-                inside.append(one)
+        place, end, begin = HEADER_WORDS, len(words), 0
+        while place < end:
+            first = words[place]
+            opcode, after = first & 0xFFFF, place + (first >> 16)
+            if begin or opcode == _FUNCTION:
+                begin = begin or place
                 if opcode == _END:
-                    self._add(inside)
-                    inside = []
-            elif opcode == _NAME:
-                texts[one.words[1]] = _text(one.words[2:])
-                self.names.append(one)
-            elif opcode == _MEMBER_NAME:
-                self.names.append(one)
+                    self.bodies[words[begin + 2]] = words[begin:after]
+                    begin = 0
+            elif opcode in (_NAME, _MEMBER_NAME):
+                self.names.append(words[place:after])
+                if opcode == _NAME:
+                    texts[words[place + 1]] = _text(words[place + 2 : after])
             elif opcode in (_DECORATE, _MEMBER_DECORATE):
-                self.decorations.setdefault(one.words[1], []).append(one)
-            elif one.result:
-                self.globals[one.words[one.result]] = one
+                self.decorations.setdefault(words[place + 1], []).append(words[place:after])
             elif opcode == _FORWARD_POINTER:
-                self.forward.add(one.words[1])
+                self.forward.add(words[place + 1])
             elif opcode not in DEBUGGING:
-                self.head.append(one)
-        self.called = {texts.get(number, "").partition("(")[0]: number for number in self.functions}
+                one = _read(words[place:after])
+                if one.result:
+                    self.globals[one.words[one.result]] = one
+                else:
+                    self.head.append(one)
+            place = after
+        self.called = {texts.get(number, "").partition("(")[0]: number for number in self.bodies}  # functions by name
 
-    def _add(self, inside: list[_Instruction]) -> None:
-        own = {one.words[one.result] for one in inside if one.result}
-        needs = dict.fromkeys(
-            one.words[place] for one in inside for place in one.identifiers if one.words[place] not in own
-        )
-        identifier = inside[0].words[2]
-        self.functions[identifier] = _Function(identifier, tuple(inside), tuple(needs))
+    def function(self, number: int) -> _Function:
+        """The function of an identifier."""
+        if number not in self._functions:
+            self._functions[number] = _Function(self.bodies[number])
+        return self._functions[number]
 
+    @functools.cached_property
+    def known(self) -> dict[tuple[object, ...], int]:
+        """The identifiers of types, constants and variables by what tells them from others."""
+        return {self.key(one, one.words): number for number, one in self.globals.items()}
 
-def _all(words: Words) -> Iterator[_Instruction]:
-    place = HEADER_WORDS
-    while place < len(words):
-        length = words[place] >> 16
-        yield _read(words[place : place + length])
-        place += length
+    def key(self, one: _Instruction, words: Words) -> tuple[object, ...]:
+        """What tells a type, a constant or a variable, of such words in the linked module, from others."""
+        number, place = one.words[one.result], one.result
+        told = self.decorations.get(number, ())
+        return (*words[:place], 0, *words[place + 1 :]), tuple(sorted([words[2:] for words in told]))
 
 
 def _text(words: Words) -> str:
@@ -171,8 +199,7 @@ class Part:
 
     def body(self, called: str) -> Body:
         """The body of an empty function, to be written before a function that calls it is taken."""
-        function = self.source.functions[self._number(called)]
-        head = [one for one in function.instructions if one.opcode in (_FUNCTION, _PARAMETER)]
+        head = self.source.function(self._number(called)).head
         own = {one.words[2] for one in head}
         for one in head:
             for place in one.identifiers:
@@ -193,19 +220,20 @@ class Part:
         moved, linker = self.moved, self.linker
         if number in moved:
             return moved[number]
-        function = self.source.functions.get(number)
-        if function is None:
+        if number not in self.source.bodies:
             return self._take_global(number)
+        function = self.source.function(number)
         for needed in function.needs:
-            if needed != number:
+            if needed not in moved:
                 self._take(needed)
-        for one in function.instructions:
-            if one.result:
-                moved[one.words[one.result]] = linker.new()
-        for one in function.instructions:
-            linker.functions.append(linker._mapped(one, moved))
-            if one.result:
-                self._decorate(one.words[one.result])
+        for one in function.own:
+            moved[one] = linker.new()
+            if one in self.source.decorations:
+                self._decorate(one)
+        words = list(function.words)
+        for place in function.places:
+            words[place] = moved[words[place]]
+        linker.functions.append(words)
         return moved[number]
 
     def _take_global(self, number: int) -> int:
@@ -217,14 +245,15 @@ class Part:
         if specialized is not None:
             moved[number] = linker.constant(moved[one.words[1]], one.opcode, self.constants[specialized])
             return moved[number]
-        key = linker._key(self.source, one, moved)
+        moved[number] = 0
+        words = linker._mapped(one, moved)
+        key = self.source.key(one, words)
         if one.opcode == _VARIABLE and one.words[3] in (_OF_INVOCATION, _OF_WORKGROUP):
             key = self.source, number
         found = linker.known.get(key)
         if found is None:
-            found = linker.known[key] = linker.new()
-            moved[number] = found
-            linker.globals.append(linker._mapped(one, moved))
+            found = linker.known[key] = moved[number] = linker.new()
+            linker.globals.append((*words[: one.result], found, *words[one.result + 1 :]))
             self._decorate(number)
             if one.opcode == _VARIABLE:
                 linker.interface.append(found)
@@ -236,13 +265,13 @@ class Part:
     def _specialized(self, number: int) -> int | None:
         """The number of a specialization constant that has a value here."""
         for told in self.source.decorations.get(number, ()):
-            if told.words[2] == _SPECIALIZATION and told.words[3] in self.constants:
-                return told.words[3]
+            if told[2] == _SPECIALIZATION and told[3] in self.constants:
+                return told[3]
         return None
 
     def _decorate(self, number: int) -> None:
         for told in self.source.decorations.get(number, ()):
-            self.linker.decorations.append((told.words[0], self.moved[number], *told.words[2:]))
+            self.linker.decorations.append((told[0], self.moved[number], *told[2:]))
 
 
 class Linker:
@@ -256,27 +285,17 @@ class Linker:
         self.added_capabilities: list[int] = []
         self.globals: list[Words] = []
         self.decorations: list[Words] = []
-        self.functions: list[Words] = []  # of other modules, and bodies
+        self.functions: list[Sequence[int]] = []  # of other modules, and bodies
         self.bodies: dict[int, Words] = {}
-        self.known: dict[tuple[object, ...], int] = {}
+        self.known = dict(shell.known)
         self.parts: dict[_Source, Part] = {}  # of modules whose functions are taken as they are
         self.interface: list[int] = []  # variables that have come
         self.forward = sorted(shell.forward)
-        here: dict[int, int] = {}
-        for number, one in shell.globals.items():
-            here[number] = number
-            self.known[self._key(shell, one, here)] = number
 
     def new(self) -> int:
         """An identifier that is used nowhere."""
         self.bound += 1
         return self.bound - 1
-
-    def _key(self, source: _Source, one: _Instruction, moved: dict[int, int]) -> tuple[object, ...]:
-        """What tells a type, a constant or a variable from others."""
-        words = self._mapped(one, {**moved, one.words[one.result]: 0} if one.result else moved)
-        number = one.words[one.result]
-        return words, tuple(sorted(told.words[2:] for told in source.decorations.get(number, ())))
 
     def _mapped(self, one: _Instruction, moved: dict[int, int]) -> Words:
         words = list(one.words)
@@ -298,13 +317,11 @@ class Linker:
     def own(self, called: str) -> Called:
         """A function of this module."""
         number = self.shell.called[called]
-        same = {place: place for place in range(self.shell.bound)}
-        return self._signature(self.shell, number, same)
+        return self._signature(self.shell, number, range(self.shell.bound))
 
-    def _signature(self, source: _Source, number: int, moved: dict[int, int]) -> Called:
-        inside = source.functions[number].instructions
-        parameters = tuple(moved[one.words[1]] for one in inside if one.opcode == _PARAMETER)
-        return Called(moved[number], moved[inside[0].words[1]], parameters)
+    def _signature(self, source: _Source, number: int, moved: Mapping[int, int] | Sequence[int]) -> Called:
+        begin, *parameters = source.function(number).head
+        return Called(moved[number], moved[begin.words[1]], tuple(moved[one.words[1]] for one in parameters))
 
     # -- what bodies are made of
 
@@ -355,8 +372,7 @@ class Linker:
 
     def body(self, called: str) -> Body:
         """The body of an empty function of this module, to be written."""
-        function = self.shell.functions[self.shell.called[called]]
-        return Body(self, called, [one.words for one in function.instructions if one.opcode in (_FUNCTION, _PARAMETER)])
+        return Body(self, called, [one.words for one in self.shell.function(self.shell.called[called]).head])
 
     # -- the whole
 
@@ -378,16 +394,10 @@ class Linker:
             if one.opcode == _ENTRY_POINT and self.interface:
                 words = ((len(words) + len(self.interface)) << 16 | _ENTRY_POINT, *words[1:], *self.interface)
             out += words
-        gone = {
-            one.words[one.result]
-            for number in self.bodies
-            for one in shell.functions[number].instructions
-            if one.result and one.opcode not in (_FUNCTION, _PARAMETER)
-        }
-        told = [*shell.names, *(one for decorated in shell.decorations.values() for one in decorated)]
-        for one in told:
-            if one.words[1] not in gone:
-                out += one.words
+        gone = {one for number in self.bodies for one in shell.function(number).own[len(shell.function(number).head) :]}
+        for words in (*shell.names, *(one for decorated in shell.decorations.values() for one in decorated)):
+            if words[1] not in gone:
+                out += words
         for words in self.decorations:
             out += words
         for pointer in self.forward:  # validators look at no pointer of these for types that only memory may have
@@ -398,14 +408,10 @@ class Linker:
         for words in self.globals:
             if words[0] & 0xFFFF != _IMPORT:
                 out += words
-        for number, function in shell.functions.items():
-            if number in self.bodies:
-                out += self.bodies[number]
-            else:
-                for one in function.instructions:
-                    out += one.words
-        for words in self.functions:
-            out += words
+        for number, body in shell.bodies.items():
+            out += self.bodies.get(number, body)
+        for function in self.functions:
+            out += function
         out[3] = self.bound
         return struct.pack(f"<{len(out)}I", *out)
 
@@ -503,7 +509,7 @@ class Body:
         label = (2 << 16 | _LABEL, self.linker.new())
         code = (*head, *label, *self.variables, *self.code, 1 << 16 | _RETURN, 1 << 16 | _END)
         identifier = self.head[0][2]
-        if identifier in self.linker.shell.functions:
+        if identifier in self.linker.shell.bodies:
             self.linker.bodies[identifier] = code
         else:
             self.linker.functions.append(code)

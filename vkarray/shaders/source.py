@@ -31,7 +31,6 @@ from ..errors import ShaderError
 from . import archive
 from .advice import advice
 from .module import is_whole
-from .relative import without_names
 
 TARGET = "vulkan1.2"
 _NEWER = {"GL_NV_cooperative_matrix2": "vulkan1.3"}  # targets of what such extensions are in
@@ -193,7 +192,8 @@ def resolve(variant: Variant) -> str:
     return "\n".join(["#version 460", *lines, body])
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """What the archive and the manifest know the source of a shader by."""
     return hashlib.sha256(f"{TARGET}\0{text}".encode()).hexdigest()
 
 
@@ -463,19 +463,30 @@ def spirv_of_source(source: str, label: str, text: Text = NO_TEXT) -> bytes:
     return found
 
 
-def _found_or_compiled(source: str, label: str, text: Text, debug: int) -> bytes:
-    digest = _digest(source)
+def _kept(named: str) -> str:
+    """The key in the disk cache of what the archive has under a digest, or nothing."""
     known = _archive()
-    kept = f"{digest} of {known.checksum}" if known is not None and digest in known else ""
+    return f"{named} of {known.checksum}" if known is not None and named in known else ""
+
+
+def identity(variant: Variant) -> str:
+    """What tells the SPIR-V of a variant from all other: its source, and the archive or the compiler."""
+    named = digest(resolve(variant))
+    return _kept(named) or named + compiler_version()
+
+
+def _found_or_compiled(source: str, label: str, text: Text, debug: int) -> bytes:
+    named = digest(source)
+    kept = _kept(named)
     if kept and (found := CACHE.get(kept)) is not None:  # a file is read faster than a block of the archive
         return found
-    found = _that_came_with_vkarray(digest)
+    found = _that_came_with_vkarray(named)
     if found is not None:
         CACHE.hits += 1
         if kept:
             CACHE.put(kept, found)
         return found
-    key = digest + compiler_version()
+    key = named + compiler_version()
     found = CACHE.get(key)
     if found is None:
         start = time.perf_counter()
@@ -485,42 +496,3 @@ def _found_or_compiled(source: str, label: str, text: Text, debug: int) -> bytes
             print(f"vkarray: compiled {label} in {(time.perf_counter() - start) * 1e3:.0f} ms", file=sys.stderr)
         CACHE.put(key, found)
     return found
-
-
-def write_archive(made: Iterable[Shader], path: Path, workers: int = 2) -> int:
-    """Compile what shaders are made of, and write it as the archive that travels inside the wheel; returns how many modules."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    sources = {}
-    for variant in dict.fromkeys(part for shader in made for part in shader.parts):
-        source = resolve(variant)
-        sources[_digest(source)] = (source, variant)
-
-    def build(item: tuple[str, tuple[str, Variant]]) -> tuple[str, bytes]:
-        digest, (source, variant) = item
-        return digest, without_names(spirv_of_source(source, variant.label))
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(workers) as pool:
-        archive.write(path, pool.map(build, sources.items()))
-    return len(sources)
-
-
-def write_shipped(variants: Iterable[Variant]) -> int:
-    """Compile `variants` and write them as `glsl/compiled/` with its manifest; returns how many there are."""
-    files, compiled = {}, {}
-    for variant in variants:
-        source = resolve(variant)
-        name = files[_digest(source)] = re.sub(r"\W+", "_", variant.label).strip("_") + ".spv"
-        compiled[name] = compile_glsl(source, variant.label)
-    folder = source_folder() / "compiled"
-    folder.mkdir(exist_ok=True)
-    for old in folder.glob("*.spv"):
-        old.unlink()
-    for name, code in compiled.items():
-        (folder / name).write_bytes(code)
-    sums = {name: hashlib.sha256(code).hexdigest() for name, code in compiled.items()}
-    manifest = {"compiler": compiler_version(), "files": files, "sha256": sums}
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-    shipped.cache_clear()
-    return len(files)
