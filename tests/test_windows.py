@@ -33,7 +33,7 @@ from pathlib import Path
 from vkarray.shaders import build
 from vkarray.shaders import source as shaders
 
-build.write_archive(list(shaders._compiled), Path(sys.argv[1], "spirv.archive"))
+build.write_archive({{part for one in shaders._compiled for part in one.parts}}, Path(sys.argv[1], "spirv.archive"))
 """
 
 # Third-party packages and the standard library come first: theirs for Windows do without what is taken away here.

@@ -91,15 +91,14 @@ FAMILIES: tuple[Callable[[Any], Iterator[Shader]], ...] = (
 )  # fmt: skip
 
 
-def standard_variants() -> Iterator[Shader]:
-    """The variants of all families for all profiles, each once."""
+def standard_variants() -> Iterator[Variant]:
+    """The variants that the shaders of all families are made of, for all profiles, each once."""
     seen = set()
-    for profile in PROFILES:
-        for family in FAMILIES:
-            for variant in family(profile):
-                if variant not in seen:
-                    seen.add(variant)
-                    yield variant
+    for profile, family in itertools.product(PROFILES, FAMILIES):
+        for variant in itertools.chain.from_iterable(shader.parts for shader in family(profile)):
+            if variant not in seen:
+                seen.add(variant)
+                yield variant
 
 
 def shipped_variants() -> Iterator[Variant]:

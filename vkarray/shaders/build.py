@@ -10,16 +10,15 @@ from pathlib import Path
 
 from . import archive, source
 from .relative import without_names
-from .source import Shader, Variant
+from .source import Variant
 
 
-def write_archive(made: Iterable[Shader], path: Path, workers: int = 2) -> int:
-    """Compile what shaders are made of, and write it as the archive that travels inside the wheel; returns how many modules."""
+def write_archive(variants: Iterable[Variant], path: Path, workers: int = 2) -> int:
+    """Compile `variants` and write them as the archive that travels inside the wheel; returns how many there are."""
     from concurrent.futures import ThreadPoolExecutor
 
     sources = {}
-    parts = dict.fromkeys(part for shader in made for part in shader.parts)
-    for variant in sorted(parts, key=lambda part: part.template):  # the archive wants those together that are alike
+    for variant in sorted(variants, key=lambda one: one.template):  # the archive wants those together that are alike
         text = source.resolve(variant)
         sources[source.digest(text)] = (text, variant)
 
