@@ -28,6 +28,11 @@ class Assembly(NamedTuple):
     label: str
 
     @property
+    def template(self) -> str:
+        """The template of the shell."""
+        return self.shell.template
+
+    @property
     def defines(self) -> tuple[tuple[str, str], ...]:
         """The defines of the shell and of the function."""
         return (*self.shell.defines, *self.function.defines)

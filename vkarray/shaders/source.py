@@ -94,6 +94,10 @@ class Shader(Protocol):
         """A name for people."""
 
     @property
+    def template(self) -> str:
+        """The file below `glsl/` where it begins, without its suffix."""
+
+    @property
     def defines(self) -> tuple[tuple[str, str], ...]:
         """What tells it from others of its kind."""
 
