@@ -47,7 +47,7 @@ two of these; the tables are of runs with other draws.
 
 def settings() -> dict[str, str]:
     """What in the environment changes the result."""
-    names = ("VKARRAY_DISABLE", "ARRAY_API_TESTS_SKIP_DTYPES")
+    names = ("VKARRAY_DEFAULT_FLOAT", "VKARRAY_DISABLE", "ARRAY_API_TESTS_SKIP_DTYPES")
     return {name: os.environ[name] for name in names if os.environ.get(name)}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core import layout, promotion
@@ -200,14 +200,17 @@ def polyvander(x: ArrayLike, deg: int) -> VkArray:
     return statistical.cumulative_prod(rows, axis=-1, dtype=x._dtype, include_initial=True)
 
 
-def _vander(points: Sequence[Any], deg: Sequence[int]) -> VkArray:
+def products_of_columns(
+    points: Sequence[Any], deg: Sequence[int], columns: Callable[[VkArray, int], VkArray]
+) -> VkArray:
+    """The products of the columns of each coordinate up to its degree, along a new last dimension."""
     arrays = [creation.asarray(one) for one in points]
     if len(deg) != len(arrays):
         raise ValueError(f"polyvander: expected {len(arrays)} degrees, got {deg}.")
     rank = len(arrays)
     result = None
     for place, (one, degree) in enumerate(zip(arrays, deg, strict=True)):
-        powers = polyvander(one, degree)
+        powers = columns(one, degree)
         shape = [1] * rank
         shape[place] = -1
         powers = reshape(powers, (*powers._shape[:-1], *shape))
@@ -218,18 +221,18 @@ def _vander(points: Sequence[Any], deg: Sequence[int]) -> VkArray:
 
 def polyvander2d(x: ArrayLike, y: ArrayLike, deg: Sequence[int]) -> VkArray:
     """The products of powers of x and y up to the two degrees, along a new last dimension."""
-    return _vander((x, y), deg)
+    return products_of_columns((x, y), deg, polyvander)
 
 
 def polyvander3d(x: ArrayLike, y: ArrayLike, z: ArrayLike, deg: Sequence[int]) -> VkArray:
     """The products of powers of x, y and z up to the three degrees, along a new last dimension."""
-    return _vander((x, y, z), deg)
+    return products_of_columns((x, y, z), deg, polyvander)
 
 
 # -- derivatives, integrals, fits and roots ---------------------------------------------------------------------------------
 
 
-def _counted(name: str, value: Any) -> int:
+def counted(name: str, value: Any) -> int:
     count = layout.as_integer(value, name, "the order m")
     if count < 0:
         raise ValueError(f"{name}: expected an order of 0 or more, got {count}.")
@@ -251,7 +254,7 @@ def polyder(c: ArrayLike, m: int = 1, scl: ArrayLike = 1, axis: int = 0) -> VkAr
     Returns an array of a floating-point type. Raises ValueError for a negative m, IndexError for an axis out of range.
     """
     c, axis = _along("polyder", c, axis)
-    count = _counted("polyder", m)
+    count = counted("polyder", m)
     if count >= c._shape[0]:
         c = multiply(c[:1], 0)
     else:
@@ -279,7 +282,7 @@ def polyint(c: ArrayLike, m: int = 1, k: Any = (), lbnd: ArrayLike = 0, scl: Arr
     range.
     """
     constants = list(k) if isinstance(k, (list, tuple)) else [k]
-    count = _counted("polyint", m)
+    count = counted("polyint", m)
     if len(constants) > count:
         raise ValueError(f"polyint: expected up to {count} constants k, got {len(constants)}.")
     c, axis = _along("polyint", c, axis)
@@ -303,13 +306,21 @@ def polyfit(
     Returns an array of shape (deg + 1,) or (deg + 1, K). Waits for the device.
     Raises TypeError for other dimensions and lengths, ValueError for negative degrees. Method: `lstsq` of scaled columns.
     """
+    return fit("polyfit", polyvander, x, y, deg, rcond, full, w)
+
+
+def fit(
+    name: str, vander: Callable[[VkArray, int], VkArray], x: VkArray, y: VkArray, deg: Any, rcond: float | None, full: bool,
+    w: VkArray | None,
+) -> Any:  # fmt: skip
+    """The coefficients of the series that fits points best, by the columns that `vander` makes: see `polyfit`."""
     powers = [deg] if isinstance(deg, int) else list(deg)
-    powers = [layout.as_integer(one, "polyfit", "deg") for one in powers]
+    powers = [layout.as_integer(one, name, "deg") for one in powers]
     if not powers or min(powers) < 0:
-        raise ValueError(f"polyfit: expected degrees of 0 or more, got {deg!r}.")
-    check_fit(check_array("polyfit", x), check_array("polyfit", y), w)
+        raise ValueError(f"{name}: expected degrees of 0 or more, got {deg!r}.")
+    check_fit(check_array(name, x), check_array(name, y), w)
     order = max(powers)
-    columns = polyvander(x, order)
+    columns = vander(x, order)
     if not isinstance(deg, int):
         columns = columns[:, sorted(powers)]
     rcond = x._shape[0] * eps_of(columns) if rcond is None else rcond

@@ -1,0 +1,12 @@
+"""HermiteE series: the functions of their coefficients, which begin with that of degree 0, under NumPy's names."""
+
+from __future__ import annotations
+
+from ..ops.beyond.orthogonal_series import functions
+from .series import series_of
+
+_functions = functions("herme")
+HermiteE = series_of("herme", "HermiteE", "He", _functions)
+globals().update(_functions)
+
+__all__ = ["HermiteE", *_functions]
