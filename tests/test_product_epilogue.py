@@ -18,7 +18,6 @@ from vkarray.kernels.product.epilogue import Epilogue
 from vkarray.kernels.product.tiles import CPU_TILES, GPU_TILES, Tile
 from vkarray.kernels.rows import ROWS
 from vkarray.nn import pointwise
-from vkarray.shaders import source as shaders
 
 TYPES = supported([vx.int8, vx.float16, vx.bfloat16, vx.float32, vx.complex64])
 ACTIVATIONS = {
@@ -112,13 +111,6 @@ def check(monkeypatch, a, b, epilogue: Epilogue, fused: bool = True) -> None:
     np.testing.assert_array_equal(bits(result), bits(expected))
 
 
-def compiles(a, b, shape, epilogue: Epilogue) -> bool:
-    """Whether there is a compiler for the activation in kernels of the strategy that takes the product."""
-    product = strategies.Product(a, b, vx.empty(shape, dtype=a.dtype), epilogue.over(shape))
-    strategy = next(one for one in strategies.STRATEGIES if one.choose(product) is not None)
-    return shaders.compiler() is not None and strategies.compiler_release() >= strategy.compiler
-
-
 def added(dtype, shape, kind: str | None, seed: int, view=lambda x: x) -> vx.VkArray | None:
     """An array that broadcasts to a result of this shape."""
     shapes = {"row": shape[-1:], "column": (shape[-2], 1), "number": (1,), "whole": shape}
@@ -167,18 +159,7 @@ def test_activations(way, name, monkeypatch) -> None:
         a, b, shape = numbers(dtype, first, 1), numbers(dtype, second, 2), result_shape(first, second)
         for bias, residual in (("row", None), (None, None), ("row", "whole")):
             epilogue = Epilogue(added(dtype, shape, bias, 3), ACTIVATIONS[name], added(dtype, shape, residual, 4))
-            check(monkeypatch, a, b, epilogue, fused=compiles(a, b, shape, epilogue))
-
-
-def test_without_a_compiler_activations_are_kernels_of_their_own(monkeypatch) -> None:
-    a, b, bias = (numbers(vx.float32, shape, 5) for shape in ((20, 30), (30, 16), (16,)))
-    monkeypatch.setattr(strategies, "compiler_release", lambda: 0)
-    seen = []
-    apply = Epilogue.apply
-    monkeypatch.setattr(Epilogue, "apply", lambda *operands: (seen.append(1), apply(*operands)))
-    check(monkeypatch, a, b, Epilogue(bias, pointwise.relu), fused=False)
-    check(monkeypatch, a, b, Epilogue(bias), fused=True)
-    assert seen == [1]
+            check(monkeypatch, a, b, epilogue)
 
 
 def test_what_no_kernel_takes_is_added_by_kernels_of_their_own(monkeypatch) -> None:
@@ -220,6 +201,5 @@ def test_fragments(dtype, form, shortest, monkeypatch) -> None:
         check(monkeypatch, a, b, Epilogue(row, wide=True))
         check(monkeypatch, a, b, Epilogue(added(dtype, shape, "row", 3, LAYOUTS["in steps"]), residual=whole))
     check(monkeypatch, a, b, Epilogue(residual=LAYOUTS["turned"](whole)), fused=False)
-    if compiler_is_new():
-        check(monkeypatch, a, b, Epilogue(row, pointwise.gelu, whole))
+    check(monkeypatch, a, b, Epilogue(row, pointwise.gelu, whole))
     cooperative.choose_tile.cache_clear()

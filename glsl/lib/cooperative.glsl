@@ -153,8 +153,8 @@ Sums8 rounded_to_type8(Sums8 x) {
     return x;
 }
 
-// x and what is added beside it: `count` elements from `first` on.
-Sums8 plus8(Sums8 x, Addends from, int first, int step_, int count, bool packed) {
+// What is added beside eight sums: `count` elements from `first` on.
+Sums8 addends8(Addends from, int first, int step_, int count, bool packed) {
     uvec4 pack = uvec4(0u);
     if (packed && count >= LANES) {
         pack = AElements(uvec2(from)).data[first / LANES];
@@ -163,7 +163,10 @@ Sums8 plus8(Sums8 x, Addends from, int first, int step_, int count, bool packed)
             pack[l / 2] |= uint(from.data[first + min(l, count - 1) * step_]) << l % 2 * 16;
         }
     }
-    Sums8 other = numbers8(pack);
+    return numbers8(pack);
+}
+
+Sums8 plus8(Sums8 x, Sums8 other) {
     precise vec4 low = x.low + other.low, high = x.high + other.high;
     return Sums8(low, high);
 }
@@ -171,22 +174,26 @@ Sums8 plus8(Sums8 x, Addends from, int first, int step_, int count, bool packed)
 // Sums as they are to be stored, as vx_finish has it.
 Sums8 finished8(Sums8 x, int to_row, int to_column, ivec2 bias_steps, ivec2 residual_steps) {
     int count = int(arguments.n) - to_column;
+    Sums8 bias = Sums8(vec4(0.0), vec4(0.0)), residual = bias;
     if (BIASED) {
-        if (!WIDE) x = rounded_to_type8(x);
-        x = plus8(x, arguments.bias, vx_beside(place.bias, bias_steps, to_row, to_column), bias_steps.y, count, BIAS_PACKED);
+        bias = addends8(arguments.bias, vx_beside(place.bias, bias_steps, to_row, to_column), bias_steps.y, count, BIAS_PACKED);
     }
-#ifdef ACTIVATION
-    x = rounded_to_type8(x);
-    [[unroll]] for (int l = 0; l < 4; ++l) {
-        x.low[l] = vx_activated(x.low[l]);
-        x.high[l] = vx_activated(x.high[l]);
-    }
-#endif
     if (RESIDUAL) {
         int first = vx_beside(place.residual, residual_steps, to_row, to_column);
-        x = plus8(rounded_to_type8(x), arguments.residual, first, residual_steps.y, count, RESIDUAL_PACKED);
+        residual = addends8(arguments.residual, first, residual_steps.y, count, RESIDUAL_PACKED);
     }
-    return x;
+    if (LINKED) {
+        if (WIDE) x = plus8(x, bias);
+        x = rounded_to_type8(x);
+        [[unroll]] for (int l = 0; l < LANES; ++l) {
+            float value = l < 4 ? x.low[l % 4] : x.high[l % 4];
+            vx_linked(value, l < 4 ? bias.low[l % 4] : bias.high[l % 4], l < 4 ? residual.low[l % 4] : residual.high[l % 4]);
+            if (l < 4) x.low[l % 4] = value; else x.high[l % 4] = value;
+        }
+        return x;
+    }
+    if (BIASED) x = plus8(WIDE ? x : rounded_to_type8(x), bias);
+    return RESIDUAL ? plus8(rounded_to_type8(x), residual) : x;
 }
 
 // Stores a fragment through the subgroup's own part of a_tile: only so is it known which invocation holds which element.

@@ -9,6 +9,7 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     BElements b;
     RElements r;
     Addends bias, residual; // null where there is none
+    uvec2 inputs[INPUTS];   // numbers of an expression that is linked, in their places
     uint count;         // products in the stack
     uint m, n;
     uint k, part;       // length of the summed dimension, and of the parts it is cut into

@@ -36,16 +36,29 @@ ivec2 vx_bias_steps() { return BIASED ? vx_steps(arguments.rank * (RESIDUAL ? 6u
 ivec2 vx_residual_steps() { return RESIDUAL ? vx_steps(arguments.rank * (BIASED ? 6u : 5u) + (BIASED ? 2u : 0u)) : ivec2(0); }
 int vx_beside(int first, ivec2 steps, int row, int column) { return first + row * steps.x + column * steps.y; }
 
+// To be linked: an element becomes what an expression makes of it, of the bias and of the residual.
+uvec2 input_at(uint number) { return arguments.inputs[number]; }
+void vx_linked(inout T value, T bias, T residual) { input_at(0u); }
+
 // An element of a product as it is to be stored: with the bias and the residual at these places.
 T vx_finish(T value, int bias, int residual) {
+    if (LINKED) {
+        T first = T(0), second = T(0);
+        if (BIASED) first = R_LOAD(arguments.bias.data[bias]);
+        if (RESIDUAL) second = R_LOAD(arguments.residual.data[residual]);
+        if (WIDE) {
+            precise T sum = value + first;
+            value = sum;
+        }
+        value = R_LOAD(R_STORE(value));
+        vx_linked(value, first, second);
+        return value;
+    }
     if (BIASED) {
         if (!WIDE) value = R_LOAD(R_STORE(value));
         precise T sum = value + R_LOAD(arguments.bias.data[bias]);
         value = sum;
     }
-#ifdef ACTIVATION
-    value = vx_activated(R_LOAD(R_STORE(value)));
-#endif
     if (RESIDUAL) {
         precise T sum = R_LOAD(R_STORE(value)) + R_LOAD(arguments.residual.data[residual]);
         value = sum;

@@ -21,6 +21,7 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     BElements b;
     RElements r;
     Addends bias, residual; // null where there is none
+    uvec2 inputs[INPUTS];   // numbers of an expression that is linked, in their places
     uint count;         // sums
     uint k, part;       // length of the rows, and of the parts they are cut into
     int a_k, b_k;

@@ -23,6 +23,7 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     BElements b;
     RElements r;
     Addends bias, residual; // null where there is none
+    uvec2 inputs[INPUTS];   // numbers of an expression that is linked, in their places
     uint count, packs;  // packs of all parts, and of one
     uint k, part;       // length of the sums, and of the parts they are cut into
     uint a_k;           // in packs

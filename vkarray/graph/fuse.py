@@ -15,6 +15,7 @@ from ..kernels.launch import Operation
 from ..kernels.reductions import Reduce
 from ..kernels.scalars import Scalar
 from . import mosaic, rows, views
+from .products import with_steps
 from .regions import Dependencies, Geometry, Region, in_order, number_key, regions, types_read
 from .simplify import living, without_repetitions
 from .trace import Memory, Node, Value, is_whole
@@ -78,7 +79,7 @@ class Fused(NamedTuple):
 def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
     """The work for traced nodes. `kept` is the memory of what the function returns."""
     returned = list(kept)
-    alive = living(traced, returned)
+    alive = living(with_steps(traced, returned), returned)
     nodes = living(without_repetitions(alive, returned), returned)
     known = Dependencies(nodes, returned)
     of = regions(nodes, known)

@@ -17,6 +17,7 @@ from ..kernels.dispatch import pointer
 from ..kernels.evaluation import Evaluation
 from ..kernels.plan import Plan, Refused
 from ..kernels.planned import run_checked
+from ..kernels.product.strategies import multiply
 from ..kernels.signature import Look, look_of
 from .fuse import Fused, Kernel, OfRows, Reduced, Work, fuse
 from .recorded import Recorded
@@ -193,8 +194,10 @@ def lower(work: Sequence[Work]) -> Lowering:
             elif one.operation is not None:
                 result = one.result
                 launch.evaluate(one.operation, one.inputs, (result,), result._shape, result._device, None, one.origin)  # type: ignore[union-attr, arg-type]
+            elif one.dispatch is None:
+                multiply(*one.product.product)  # type: ignore[union-attr]
             else:
-                lowered.add(one.dispatch)  # type: ignore[arg-type]
+                lowered.add(one.dispatch)
     finally:
         watches.pop(thread, None)
     return lowered

@@ -84,8 +84,18 @@ def renamed(node: Node, other: Callable[[Memory], Memory]) -> Node:
     rows = node.rows
     if rows is not None:
         rows = rows._replace(x=moved(rows.x, other), result=moved(rows.result, other))
+    product = node.product
+    if product is not None:
+        product = product._replace(product=product.product.seen(lambda array: moved(array, other)))
     return node._replace(
-        reads=reads, writes=writes, inputs=inputs, result=result, dispatch=dispatch, prologue=prologue, rows=rows
+        product=product,
+        reads=reads,
+        writes=writes,
+        inputs=inputs,
+        result=result,
+        dispatch=dispatch,
+        prologue=prologue,
+        rows=rows,
     )
 
 

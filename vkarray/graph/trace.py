@@ -20,6 +20,7 @@ from ..core.tokens import Noticed, token
 from ..errors import TraceError
 from ..kernels.dispatch import Dispatch
 from ..kernels.launch import Operation
+from ..kernels.product.stacks import Product
 from ..kernels.prologue import Prologue
 from ..kernels.reductions import RowReduction
 from ..kernels.scalars import Scalar
@@ -60,6 +61,13 @@ class Value:
 Memory = Any  # a Value, or memory of the device
 
 
+class Made(NamedTuple):
+    """A product whose dispatches are so many nodes, the last ones so far; or none, which the product itself becomes."""
+
+    nodes: int
+    product: Product
+
+
 class Node(NamedTuple):
     """What is asked of the device: an elementwise operation, or a dispatch of any other kind."""
 
@@ -73,6 +81,7 @@ class Node(NamedTuple):
     origin: int = 0
     prologue: Prologue | None = None
     rows: RowReduction | None = None
+    product: Made | None = None  # whose last dispatch it is, or in place of a dispatch
 
     @property
     def made(self) -> VkArray | None:
@@ -87,7 +96,11 @@ class Node(NamedTuple):
     @property
     def label(self) -> str:
         """What it does, for people."""
-        return self.operation.label if self.operation is not None else self.dispatch.kernel.name  # type: ignore[union-attr]
+        if self.operation is not None:
+            return self.operation.label
+        if self.dispatch is None and self.product is not None:
+            return f"product, then {self.product.product.epilogue.label}"
+        return self.dispatch.kernel.name  # type: ignore[union-attr]
 
 
 def users_line() -> str:
@@ -178,6 +191,16 @@ class Trace(Watch):
         last = self.nodes[-1]  # which writes all of its result
         self.nodes[-1] = last._replace(reads=tuple(last.dispatch.reads), prologue=prologue, rows=rows)  # type: ignore[union-attr]
 
+    @property
+    def position(self) -> int:
+        """How many nodes there are."""
+        return len(self.nodes)
+
+    def multiplied(self, first: int, product: Product) -> None:
+        """Note that the nodes from one on are the dispatches of a product."""
+        if len(self.nodes) > first:
+            self.nodes[-1] = self.nodes[-1]._replace(product=Made(len(self.nodes) - first, product))
+
     def refuse(self, reason: str) -> None:
         """Say that what is asked for cannot be traced. Raises TraceError."""
         self.reason = reason
@@ -203,6 +226,11 @@ class Lowering(Watch):
     def evaluate(self, *_: Any) -> bool:
         """Let an elementwise operation make its dispatches."""
         return False
+
+    position = 0
+
+    def multiplied(self, first: int, product: Product) -> None:
+        """Nothing: its dispatches are those of a product that was noted before."""
 
     def add(self, dispatch: Dispatch) -> None:
         """Take a dispatch."""

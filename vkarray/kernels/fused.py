@@ -212,7 +212,7 @@ class Linked:
             body.load(self.linker.pointed(kind), values[operand])
             for kind, operand in zip(function.parameters[1:-1], operands, strict=True)
         ]
-        if self.device.limits.is_cpu and _makes_zeros(operation):
+        if self.device.limits.is_cpu and makes_zeros(operation):
             given = [self._hidden(body, self.linker.pointed(function.parameters[1]), operation.inputs[0], given[0])]
         made = body.variable(function.parameters[-1])
         at = index if place is None else body.load(self.unsigned, values[place])
@@ -412,7 +412,7 @@ class Linked:
         body.end()
 
 
-def _makes_zeros(operation: Operation) -> bool:
+def makes_zeros(operation: Operation) -> bool:
     """Whether an operation makes a zero of what is no floating-point number.
 
     CPU drivers compute with a zero that they know as if it had no sign, and infinity times it were 0.

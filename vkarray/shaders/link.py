@@ -31,9 +31,9 @@ _SPECIALIZATION = 1  # the decoration that numbers such a constant
 # Opcodes without a result, and types, whose result comes first. All others have a type and then a result.
 _NO_RESULT = frozenset(
     (0, 2, 3, 4, 5, 6, 7, 8, 10, 14, 15, 16, 17, 39, 56, 62, 63, 64, 71, 72, 74, 75, 99, 224, 225, 228, 246, 247, 249, 250, 251,
-     252, 253, 254, 255, 256, 257, 317, 330, 331, 332)
+     252, 253, 254, 255, 256, 257, 317, 330, 331, 332, 4458)
 )  # fmt: skip
-_RESULT_FIRST = frozenset((1, 7, 11, 73, _LABEL, *range(19, 39)))
+_RESULT_FIRST = frozenset((1, 7, 11, 73, _LABEL, *range(19, 39), 4456))
 # Which operands are identifiers: how many from the front, before numbers follow. All are where nothing is said.
 _IDENTIFIERS = {
     _IMPORT: 1, _UNSIGNED: 1, 22: 1, 23: 2, 24: 2, 25: 2, _CONSTANT: 2, 50: 2, _EXTRACT: 3, 82: 4, 79: 4, _LOAD: 3, _STORE: 2,
@@ -353,9 +353,14 @@ class Linker:
         words = one.words if one else next(words for words in self.globals if words[1] == number)
         return words[2:]
 
+    @property
+    def unsigned_type(self) -> int:
+        """The type of unsigned integers of 32 bits."""
+        return self._known(_UNSIGNED, 32, 0)
+
     def unsigned(self, value: int) -> int:
         """A constant of 32 bits."""
-        return self._known(_CONSTANT, self._known(_UNSIGNED, 32, 0), value, typed=True)
+        return self._known(_CONSTANT, self.unsigned_type, value, typed=True)
 
     def constant(self, kind: int, specialized: int, value: int) -> int:
         """A constant of a type in place of one that could be specialized, by its opcode."""

@@ -230,13 +230,6 @@ def compiler_version() -> str:
     return known.decode(errors="replace").split("\n", 1)[0].rstrip()
 
 
-@functools.cache
-def compiler_release() -> int:
-    """The number of the compiler's release, such as 12; 0 where there is none, and 1 where it does not say."""
-    said = re.search(r":(\d+)\.", compiler_version())
-    return int(said[1]) if said else int(compiler() is not None)
-
-
 def _run(command: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(command, capture_output=True, check=False, **options)

@@ -18,7 +18,7 @@ from .. import launch, tuning
 from ..dispatch import dispatch
 from ..reductions import partial_dtype
 from ..rows import cast
-from . import packs
+from . import linked, packs
 from .packs import pack_of
 from .parts import compute_itemsize, limit_of_first, part_length, pieces, within_reach
 from .stacks import Product, Stack, operand_defines, taken_steps
@@ -153,8 +153,8 @@ def _multiply(tile: Tile, part: int, product: Product, update: tuple[tuple[int, 
             access = packs.access_constants(slice_, a, b, result, r_m, lanes)
             bound = [] if tiled else packs.texel_bindings(slice_, a, b, access, lanes)
             constants = (*access, *constants) if tiled or bound else constants
-        variant = epilogue.variant(matmul_variant(tile, a._dtype, result._dtype, device, bool(bound)), result._dtype)
-        kernel = launch.kernel(variant, device, tile.workgroup_size, (*constants, *epilogue.constants))
+        variant = matmul_variant(tile, a._dtype, result._dtype, device, bool(bound))
+        kernel = linked.kernel(epilogue, variant, result._dtype, device, tile.workgroup_size, constants)
         steps = (*taken_steps(rows, a_m), *taken_steps(part, a_k, b_k), *taken_steps(columns, b_n), r_m)
         fields = slice_.matrix_fields(rows, columns, *steps)
         tiles = slice_.count * tile.count(slice_.inner)

@@ -18,7 +18,7 @@ from ...core.dtypes import DTYPES, DType
 from ...shaders.source import Variant
 from .. import launch, tuning
 from ..dispatch import dispatch, pointer
-from . import fragments, tiles
+from . import fragments, linked, tiles
 from .epilogue import NOTHING, Epilogue
 from .fragments import LANES
 from .parts import part_length, pieces
@@ -129,7 +129,7 @@ def variant(tile: Tile, dtype: DType) -> Variant:
     own = tuple((name, str(size)) for name, size in sizes.items())
     brain = (("BFLOAT16", "1"),) if dtype.name == "bfloat16" else ()
     label = f"matmul {dtype} (cooperative, {f'{tile.form} ' if tile.strips else ''}tiles of {tile.shape[0]} x {tile.shape[1]})"
-    return Variant(f"product/matmul_cooperative{form}", (*brain, *own, ("LIBRARY", '""')), label)
+    return Variant(f"product/matmul_cooperative{form}", (*brain, *own), label)
 
 
 def variants(device: Any = None) -> Iterator[Variant]:
@@ -300,8 +300,6 @@ def kernel_of(product: Product, tile: Tile, along_k: tuple[bool, bool], slice_: 
         stride % LANES for stride in (result._strides[-2], *slice_.strides[2])
     )
     flags = (*along_k, packed, result._dtype.bits == 32)
-    constants = (*((number, int(flag)) for number, flag in enumerate(flags, 1)), *epilogue.constants)
-    return launch.kernel(
-        epilogue.variant(variant(tile, a._dtype), a._dtype), result._device, tile.invocations,
-        (*constants, *_packed_addends(epilogue)),
-    )  # fmt: skip
+    constants = tuple((number, int(flag)) for number, flag in enumerate(flags, 1))
+    constants = (*constants, *_packed_addends(epilogue))
+    return linked.kernel(epilogue, variant(tile, a._dtype), a._dtype, result._device, tile.invocations, constants)

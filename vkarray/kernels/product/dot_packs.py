@@ -15,6 +15,7 @@ from ...core.dtypes import DType
 from ...shaders.source import Variant
 from .. import launch
 from ..dispatch import dispatch, pointer
+from . import linked
 from .stacks import Product, operand_defines
 
 if TYPE_CHECKING:
@@ -69,9 +70,9 @@ def sum_parts(term: str, part: int, product: Product) -> None:
     count, packs = math.prod(result._shape) // LANES, math.prod(result._shape[1:]) // LANES
     shared_by = _SHARED_BY if count < _FEW and part >= 2 * _SHARED_BY else 1
     loads = min(max(1 << (part - 1).bit_length(), _AT_ONCE[0]), _AT_ONCE[1])
-    constants = (_HAS_B, int(a is not b)), (_GROUPS, shared_by), (_LOADS, loads), *epilogue.constants
-    kind = epilogue.variant(variant(term, a._dtype, result._dtype, device), result._dtype)
-    kernel = launch.kernel(kind, device, launch.WORKGROUP_SIZE, constants)
+    constants = (_HAS_B, int(a is not b)), (_GROUPS, shared_by), (_LOADS, loads)
+    kind = variant(term, a._dtype, result._dtype, device)
+    kernel = linked.kernel(epilogue, kind, result._dtype, device, launch.WORKGROUP_SIZE, constants)
     sizes, strides = layout.collapse(result._shape[1:], [x._strides for x in addends]) if addends else ((), [])
     of_operands = (0,) * 3 * len(sizes)
     fields = {

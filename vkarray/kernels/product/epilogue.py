@@ -1,4 +1,4 @@
-"""What is done to the elements of a product before they are stored: a bias, an activation, a residual."""
+"""What is done to the elements of a product before they are stored: a bias, an activation, a residual, or any expression."""
 
 from __future__ import annotations
 
@@ -11,34 +11,47 @@ from typing import TYPE_CHECKING, Any
 from ...core import layout
 from ...core.array import VkArray
 from ...core.dtypes import DType
-from ...shaders.source import Variant
 from .. import launch
+from ..evaluation import Evaluation
+from ..fused import NOTHING as NO_NUMBER
+from ..fused import Expression, Step
 from ..launch import Operation
+from ..scalars import Scalar
 
 if TYPE_CHECKING:
     from ..rows import Row
 
 _BIASED, _RESIDUAL, _WIDE = 8, 9, 10  # the specialization constants of glsl/lib/epilogue.glsl
+INPUTS = 8  # of an expression: those of glsl/lib/epilogue.glsl, where the place behind the last number is 0
+_NO_NUMBERS = (NO_NUMBER,) * INPUTS
 
 
 @dataclass(frozen=True, eq=False)
 class Epilogue:
-    """activation(product + bias) + residual, as much of it as is given.
+    """activation(product + bias) + residual, as much of it as is given; or any `steps` of these.
 
     bias, residual: arrays of the type of the result that broadcast to it. activation: a row of one operand. The bits are those of
     the product and of an elementwise kernel for each step, so sums of 16 bits are rounded before the first step and between steps;
-    wide: the bias is added to sums that are not rounded before.
+    wide: the bias is added to sums that are not rounded before. steps: in place of activation and sums, an expression of the
+    element of the product, what is given of bias and residual, and numbers.
     """
 
     bias: VkArray | None = None
     activation: Row | None = None
     residual: VkArray | None = None
     wide: bool = False
+    steps: Expression | None = None
+    numbers: tuple[Scalar, ...] = ()
 
     @functools.cached_property
     def addends(self) -> tuple[VkArray, ...]:
         """What is added, in order."""
         return tuple(one for one in (self.bias, self.residual) if one is not None)
+
+    @property
+    def label(self) -> str:
+        """The names of the steps, for people."""
+        return "" if self.steps is None else self.steps.label
 
     @functools.cached_property
     def constants(self) -> tuple[tuple[int, int], ...]:
@@ -50,15 +63,18 @@ class Epilogue:
         """The arguments of kernels: what is added, or these places in it."""
         left = iter(self.addends if places is None else places)
         given = {"bias": self.bias, "residual": self.residual}
-        return {name: 0 if one is None else next(left) for name, one in given.items()}
+        inputs: tuple[Any, ...] = _NO_NUMBERS
+        if self.numbers:
+            before = 1 + len(self.addends)
+            inputs = (*inputs[:before], *self.numbers, *inputs[before + len(self.numbers) :])
+        return {**{name: 0 if one is None else next(left) for name, one in given.items()}, "inputs": inputs}
 
-    def variant(self, kernel: Variant, dtype: DType) -> Variant:
-        """The variant of a kernel whose results are of this type that takes the activation."""
-        if self.activation is None:
-            return kernel
-        operation = self.activation.operation(dtype)
-        own = ("ACTIVATION", operation.expression), ("LIBRARY", launch.library_path(operation.library, dtype))
-        return kernel._replace(defines=(*kernel.defines, *own), label=f"{kernel.label}, then {self.activation.name}")
+    def expression(self, dtype: DType) -> Expression | None:
+        """What kernels whose results are of this type compute of each element; None for sums alone, which all of them know."""
+        if self.steps is not None or self.activation is None:
+            return self.steps
+        biased = self.bias is not None
+        return _activated(self.activation, biased, biased and not self.wide, self.residual is not None, dtype)
 
     def seen(self, view: Callable[[VkArray], VkArray]) -> Epilogue:
         """The same for the part of a result that `view` takes of an array of its shape."""
@@ -79,6 +95,9 @@ class Epilogue:
     def apply(self, product: VkArray, result: VkArray) -> None:
         """result = these steps of a product that is stored, each by a kernel of its own."""
         dtype = result._dtype
+        if self.steps is not None:
+            Evaluation(self.steps, (product, *self.addends, *self.numbers), (result,), result._device).run()
+            return
         steps: list[tuple[Operation, tuple[VkArray, ...]]] = []
         if self.bias is not None:
             steps.append((_addition(product._dtype, dtype), (self.bias,)))
@@ -98,3 +117,14 @@ NOTHING = Epilogue()
 def _addition(product: DType, dtype: DType) -> Operation:
     """An element of a product, of its own type, and one of the type of the result."""
     return Operation(f"add {product} and {dtype}", "a + b", (product, dtype), dtype, dtype)
+
+
+@functools.cache
+def _activated(activation: Row, biased: bool, added: bool, residual: bool, dtype: DType) -> Expression:
+    """activation(product + bias) + residual, where the bias may have been `added` to the sums already."""
+    inputs = 1 + biased + residual
+    steps = [Step(_addition(dtype, dtype), (0, 1))] if added else []
+    steps.append(Step(activation.operation(dtype), (inputs if added else 0,)))
+    if residual:
+        steps.append(Step(_addition(dtype, dtype), (inputs + len(steps) - 1, inputs - 1)))
+    return Expression((dtype,) * inputs, tuple(steps), ((inputs + len(steps) - 1, dtype),))

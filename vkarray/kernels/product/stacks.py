@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...core import layout
@@ -50,6 +50,10 @@ class Product(NamedTuple):
                 return Product(_folded(a), one, _folded(result), epilogue.seen(_folded))
         return self
 
+    def seen(self, view: Callable[[VkArray], VkArray]) -> Product:
+        """The same of views of all arrays."""
+        return Product(view(self.a), view(self.b), view(self.result), self.epilogue.seen(view))
+
     def piece(self, axis: int, first: int, last: int) -> Product:
         """The part from `first` up to `last` along an axis of the result but its last."""
         a, b, result, epilogue = self
@@ -78,8 +82,7 @@ def operand_defines(source: DType, target: DType, device: Device) -> Defines:
     """The macros of kernels that multiply elements of `source` and store `target`."""
     operands = {"A": source, "B": source, "R": target}
     named = tuple(define for name, dtype in operands.items() for define in launch.operand_defines(name, dtype))
-    none = (("LIBRARY", '""'),)  # for an activation, unless there is one
-    return named + launch.compute_defines(target) + launch.feature_defines((source, target), device) + none
+    return named + launch.compute_defines(target) + launch.feature_defines((source, target), device)
 
 
 def taken_steps(length: int, *strides: int) -> tuple[int, ...]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from ..._vk.watch import tracer
 from ...core import layout
 from ...core.array import VkArray, empty
-from ...shaders.source import Variant, compiler_release
+from ...shaders.source import Variant
 from .. import launch
 from ..reductions import partial_dtype
 from . import blocks, cooperative, sums
@@ -20,19 +21,17 @@ from .stacks import Product
 
 
 class Strategy(NamedTuple):
-    """A row of the table. `choose` finds how a product is computed, None for one that is not for this strategy; `run` does that.
-    Its kernels with an activation are compiled when they are asked for, by that release of the compiler at least."""
+    """A row of the table. `choose` finds how a product is computed, None for one that is not for this strategy; `run` does that."""
 
     name: str
     choose: Callable[[Product], Any]
     run: Callable[[Product, Any], None]
     variants: Callable[[Any], Iterator[Variant]]
-    compiler: int = 1
 
 
 # The first one that takes a product computes it; the last one takes all.
 STRATEGIES = (
-    Strategy("fragments", cooperative.choose, cooperative.run, cooperative.variants, 16),
+    Strategy("fragments", cooperative.choose, cooperative.run, cooperative.variants),
     Strategy("sums of rows", sums.choose, sums.run, sums.variants),
     Strategy("tiles", blocks.choose, blocks.run, blocks.variants),
 )
@@ -45,10 +44,12 @@ def multiply(a: VkArray, b: VkArray, result: VkArray, epilogue: Epilogue = NOTHI
         product = product._replace(epilogue=epilogue.over(result._shape))
         if not _takes_steps(product):
             return _one_by_one(product)
+    trace = tracer() if epilogue is NOTHING else None
+    first = 0 if trace is None else trace.position
     strategy, how = next((one, how) for one in STRATEGIES if (how := one.choose(product)) is not None)
-    if epilogue.activation is not None and compiler_release() < strategy.compiler:
-        return _one_by_one(product)
     strategy.run(product, how)
+    if trace is not None:
+        trace.multiplied(first, product)
     return result
 
 
@@ -81,6 +82,6 @@ def _one_by_one(product: Product) -> VkArray:
 
 
 def variants(device: Any) -> Iterator[Variant]:
-    """Every variant of all strategies that a device with these features uses, without activations."""
+    """Every variant of all strategies that a device with these features uses."""
     for strategy in STRATEGIES:
         yield from strategy.variants(device)

@@ -19,7 +19,7 @@ from ...shaders.source import Variant
 from .. import launch, tuning
 from ..dispatch import dispatch
 from ..reductions import partial_dtype
-from . import dot_packs
+from . import dot_packs, linked
 from .epilogue import NOTHING, Epilogue
 from .parts import limit_of_first, part_length, partial_array, within_reach
 from .stacks import Product, Stack, operand_defines, taken_steps
@@ -153,10 +153,8 @@ def _sum_parts(term: str, part: int, lanes: int, product: Product) -> None:
     outer = a._strides[:-1], b._strides[:-1], result._strides[1:], *(x._strides for x in epilogue.addends)
     shape, strides = layout.collapse(result._shape[1:], outer)
     stack = Stack(product, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part, matrices=False)
-    kernel = launch.kernel(
-        epilogue.variant(variant(term, a._dtype, result._dtype, device), result._dtype), device, launch.WORKGROUP_SIZE,
-        ((1, lanes), *epilogue.constants),
-    )  # fmt: skip
+    kind = variant(term, a._dtype, result._dtype, device)
+    kernel = linked.kernel(epilogue, kind, result._dtype, device, launch.WORKGROUP_SIZE, ((1, lanes),))
     steps = taken_steps(part, a_k, b_k)
     for slice_ in stack.slices((), ((), (), ()), limit_of_first(product, part, a_k, b_k)):
         groups = launch.groups_for(slice_.count * lanes, device.limits, kernel.local_size[0])

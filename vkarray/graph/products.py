@@ -1,0 +1,203 @@
+"""Products with what follows them: elementwise operations on a product become a part of the kernels that store it.
+
+The bits are those of a kernel for each operation (`kernels/product/epilogue.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ..core.array import VkArray
+from ..core.dtypes import DType
+from ..kernels import fused
+from ..kernels.fused import As, Expression, Step
+from ..kernels.product.epilogue import INPUTS, Epilogue
+from ..kernels.product.stacks import Product
+from ..kernels.scalars import Scalar
+from .regions import number_key, types_read
+from .trace import Made, Memory, Node, Value, is_whole, same_place
+
+MOST = 24  # operations of a kernel that stores a product
+
+
+def with_steps(nodes: Sequence[Node], returned: Iterable[Memory]) -> list[Node]:
+    """The nodes, with products that compute what follows them in place of their dispatches and of these operations."""
+    places = [place for place, node in enumerate(nodes) if node.product is not None]
+    if not places:
+        return list(nodes)
+    uses = _Uses(nodes, returned)
+    found: dict[int, Node] = {}
+    gone: set[int] = set()
+    for place in places:
+        made = nodes[place].product
+        own = range(place + 1 - made.nodes, place + 1)  # type: ignore[union-attr]
+        steps = None if gone.intersection(own) else _steps(nodes, own, made.product, uses, gone)  # type: ignore[union-attr]
+        if steps is not None:
+            gone.update(own, steps.members)
+            found[steps.members[-1]] = _node(nodes, made.product, steps)  # type: ignore[union-attr]
+    return [found.get(place, node) for place, node in enumerate(nodes) if place in found or place not in gone]
+
+
+class _Uses:
+    """Which nodes read and write memory."""
+
+    def __init__(self, nodes: Sequence[Node], returned: Iterable[Memory]) -> None:
+        self.returned = set(map(id, returned))
+        self.readers: dict[int, list[int]] = {}
+        self.writers: dict[int, list[int]] = {}
+        for place, node in enumerate(nodes):
+            for known, memories in ((self.readers, node.reads), (self.writers, node.writes)):
+                for memory in dict.fromkeys(map(id, memories)):
+                    known.setdefault(memory, []).append(place)
+
+    def stays(self, memory: Memory, first: int, last: int) -> bool:
+        """Whether nobody writes to memory between two nodes."""
+        return not any(first < writer <= last for writer in self.writers.get(id(memory), ()))
+
+    def is_own(self, array: VkArray, writers: Iterable[int]) -> bool:
+        """Whether an array is memory of the program's, all of which these nodes alone write."""
+        memory = array._buffer
+        return (
+            type(memory) is Value and not memory.given and is_whole(array)
+            and set(self.writers.get(id(memory), ())) <= set(writers)
+        )  # fmt: skip
+
+    def leaves(self, array: VkArray, members: Iterable[int]) -> bool:
+        """Whether an array is returned, or read by others than these nodes."""
+        memory = id(array._buffer)
+        return memory in self.returned or not set(self.readers.get(memory, ())) <= set(members)
+
+
+class _Steps(NamedTuple):
+    """What follows a product: the nodes, in order, and the arrays and numbers that these take besides."""
+
+    members: tuple[int, ...]
+    addends: tuple[VkArray, ...]
+    numbers: dict[Any, Scalar]
+
+
+def _steps(nodes: Sequence[Node], own: range, product: Product, uses: _Uses, gone: set[int]) -> _Steps | None:
+    """The most operations that the kernels of a product can take; None where there are none."""
+    result = product.result
+    if not uses.is_own(result, own) or not math.prod(result._shape):
+        return None
+    inside = {id(result._buffer): result}
+    found, best = _Steps((), (), {}), None
+    for place in sorted(_followers(nodes, own, result, uses)):
+        more = None if place in gone else _with(nodes[place], place, found, inside, result, uses)
+        if more is None or len(more.members) > MOST:
+            break
+        found = more
+        made: Any = nodes[place].result
+        inside[id(made._buffer)] = made
+        leaving = [one for one in found.members if uses.leaves(nodes[one].result, found.members)]  # type: ignore[arg-type]
+        alone = not uses.leaves(result, (*own, *found.members))
+        if alone and leaving == [place] and made._dtype is result._dtype and _holds(nodes, own, product, found, uses):
+            best = found
+    return best
+
+
+def _followers(nodes: Sequence[Node], own: range, result: VkArray, uses: _Uses) -> set[int]:
+    """The nodes that depend on a product through elementwise operations alone, up to a few."""
+    found: set[int] = set()
+    left = [result._buffer]
+    while left and len(found) <= MOST:
+        for reader in uses.readers.get(id(left.pop()), ()):
+            if reader not in own and reader not in found and nodes[reader].result is not None:
+                found.add(reader)
+                left.append(nodes[reader].result._buffer)  # type: ignore[union-attr]
+    return found
+
+
+def _with(
+    node: Node, place: int, found: _Steps, inside: dict[int, VkArray], result: VkArray, uses: _Uses
+) -> _Steps | None:  # fmt: skip
+    """What is found, and one node more; None where kernels cannot take it."""
+    made, operation = node.result, node.operation
+    if (
+        made is None
+        or operation is None
+        or operation.indexed
+        or fused.is_copy(operation)
+        or fused.makes_zeros(operation)
+    ):
+        return None
+    if made._shape != result._shape or not uses.is_own(made, (place,)):
+        return None
+    addends, numbers = list(found.addends), dict(found.numbers)
+    for operand, dtype in zip(node.inputs, types_read(node), strict=True):
+        if not isinstance(operand, VkArray):
+            numbers[number_key(operand, dtype)] = operand
+        elif id(operand._buffer) in inside:
+            if not same_place(operand, inside[id(operand._buffer)]):
+                return None
+        elif not any(same_place(operand, one) for one in addends):
+            if operand._dtype is not result._dtype:
+                return None
+            addends.append(operand)
+    if len(addends) > 2 or 1 + len(addends) + len(numbers) >= INPUTS:
+        return None
+    return _Steps((*found.members, place), tuple(addends), numbers)
+
+
+def _holds(nodes: Sequence[Node], own: range, product: Product, found: _Steps, uses: _Uses) -> bool:
+    """Whether all that is read is the same where the last operation stands."""
+    last = found.members[-1]
+    if not all(uses.stays(one._buffer, own[0], last) for one in (product.a, product.b)):
+        return False
+    readers = {
+        id(operand._buffer): member
+        for member in reversed(found.members)
+        for operand in nodes[member].inputs
+        if isinstance(operand, VkArray)
+    }
+    return all(uses.stays(one._buffer, readers[id(one._buffer)], last) for one in found.addends)
+
+
+def _node(nodes: Sequence[Node], product: Product, steps: _Steps) -> Node:
+    """A product that computes what follows it."""
+    last = nodes[steps.members[-1]]
+    dtype, result = product.result._dtype, last.result
+    assert result is not None
+    expression = _expression(nodes, product.result, steps, dtype)
+    bias, residual = (*steps.addends, None, None)[:2]
+    epilogue = Epilogue(bias, None, residual, steps=expression, numbers=tuple(steps.numbers.values()))
+    whole = Product(product.a, product.b, result, epilogue)
+    reads = tuple(one._buffer for one in (product.a, product.b, *steps.addends))
+    return Node(reads, (result._buffer,), last.line, product=Made(0, whole))
+
+
+def _expression(nodes: Sequence[Node], product: VkArray, steps: _Steps, dtype: DType) -> Expression:
+    """What is computed of an element of the product, of the addends and of numbers."""
+    values: dict[Any, int] = {id(product._buffer): 0}
+    inputs = [dtype] * (1 + len(steps.addends))
+    for key in steps.numbers:
+        values[key] = len(inputs)
+        inputs.append(key[1])
+    made: list[Step] = []
+
+    def value_of(operation: Any, *operands: int) -> int:
+        made.append(Step(operation, operands))
+        return len(inputs) + len(made) - 1
+
+    def read(operand: VkArray | Scalar, kind: DType) -> int:
+        """The value of an operand, by its bits as another type where an operation moves these."""
+        if not isinstance(operand, VkArray):
+            return values[number_key(operand, kind)]
+        found = values.get(id(operand._buffer))
+        if found is None:
+            found = 1 + next(k for k, one in enumerate(steps.addends) if same_place(operand, one))
+        return found if operand._dtype is kind else value_of(As(operand._dtype, kind), found)
+
+    for member in steps.members:
+        node, operation, result = nodes[member], nodes[member].operation, nodes[member].result
+        assert operation is not None
+        assert result is not None
+        operands = [read(operand, kind) for operand, kind in zip(node.inputs, types_read(node), strict=True)]
+        found = value_of(operation, *operands)
+        values[id(result._buffer)] = (
+            found if operation.result is result._dtype else value_of(As(operation.result, result._dtype), found)
+        )
+    return Expression(tuple(inputs), tuple(made), ((len(inputs) + len(made) - 1, dtype),))
