@@ -9,7 +9,7 @@
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint MEMBERS = 1u;
 layout(constant_id = 2) const bool COLUMNS = false;  // neighbouring rows have neighbouring elements
-layout(constant_id = 3) const uint LENGTH = 1u;      // of a row
+layout(constant_id = 3) const uint LENGTH = 1u;      // of a row; 0 where it is an argument
 layout(constant_id = 4) const uint VECTOR = 1u;      // elements that are stored at once
 layout(constant_id = 5) const int ROW_AXES = 1;
 layout(constant_id = 6) const int AXES = 2;
@@ -24,6 +24,7 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 results[RESULTS];
     uvec2 parameters[PARAMETERS];  // two of each reduction
     uint rows;
+    uint row_length;
     int walk[16 * 33];
 } arguments;
 
@@ -82,13 +83,14 @@ void main() {
     uint own = group * units + (COLUMNS ? invocation % units : invocation / MEMBERS);
     bool inside = own < arguments.rows;
     row = inside ? own : 0u;
-    count = inside ? LENGTH : 0u;
+    uint elements = LENGTH > 0u ? LENGTH : arguments.row_length;
+    count = inside ? elements : 0u;
     values();
     if (!inside) return;
     if (member == 0u) row_results();
-    const uint packs = VECTOR > 1u ? LENGTH / VECTOR : 0u;
+    uint packs = VECTOR > 1u ? elements / VECTOR : 0u;
     uint number = member;
     for (; number + (BATCH - 1u) * MEMBERS < packs; number += BATCH * MEMBERS) batch(number);
     for (; number < packs; number += MEMBERS) pack(number);
-    for (uint index = packs * VECTOR + member; index < LENGTH; index += MEMBERS) element(index);
+    for (uint index = packs * VECTOR + member; index < elements; index += MEMBERS) element(index);
 }

@@ -58,6 +58,8 @@ class Call(NamedTuple):
 class Once:
     """How a function is traced: by a call of it."""
 
+    rows: list[int] | None = None  # the lengths that rows have had
+
     def __init__(self, compiled: Compiled) -> None:
         self.compiled = compiled
 
@@ -82,10 +84,12 @@ class Taped(Once):
     def __init__(self, compiled: Compiled, axes: Mapping[int, Axes]) -> None:
         super().__init__(compiled)
         self.axes, self.tape = axes, Tape(compiled.name)
+        self.rows = self.tape.rows
 
     def again(self) -> Once:
         """For another attempt."""
         self.tape = Tape(self.compiled.name)
+        self.rows = self.tape.rows
         return self
 
     def argument(self, value: VkArray, array: VkArray) -> Any:
@@ -102,7 +106,7 @@ class Played(Once):
 
     def __init__(self, compiled: Compiled, tape: Tape) -> None:
         super().__init__(compiled)
-        self.tape = tape
+        self.tape, self.rows = tape, tape.rows
 
     def results(self, trace: Trace, arrays: Any, numbers: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the function returns. Raises Mismatch."""
@@ -311,7 +315,7 @@ class Compiled:
 
         form = nest.rebuilt(found, result)
         try:
-            program = Program(trace, device, given, results, check.array._buffer, noticed.limits)
+            program = Program(trace, device, given, results, check.array._buffer, noticed.limits, way.rows)
         except Refused as reason:
             return Traced(form, None, str(reason))
         return Traced(form, program)

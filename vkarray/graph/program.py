@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -62,15 +63,18 @@ class Program:
 
     def __init__(
         self, trace: Trace, device: Device, arguments: Sequence[VkArray], results: Sequence[VkArray], status: Buffer | None,
-        limits: Mapping[int, tuple[int, int]],
+        limits: Mapping[int, tuple[int, int]], rows: list[int] | None = None,
     ) -> None:  # fmt: skip
-        """`arguments` and `results` are traced arrays. Raises Refused where no plan can do what the function does."""
+        """`arguments` and `results` are traced arrays. Of other sizes `rows` are the lengths that rows have had (see `lower`).
+
+        Raises Refused where no plan can do what the function does.
+        """
         self.device = device
         self.streams = Streams(trace)
         nodes = with_constants(trace, results)
         self.fused: Fused = fuse(nodes, [one._buffer for one in results])
         try:
-            lowered = lower(self.fused.work)
+            lowered = lower(self.fused.work, [] if rows is None else rows)
         except DeviceLostError:
             raise
         except VulkanError as error:  # NVIDIA's compiler gives up at some chains of comparisons
@@ -178,8 +182,17 @@ def with_constants(trace: Trace, results: Sequence[VkArray]) -> list[Node]:
     return [*copies, *nodes]
 
 
-def lower(work: Sequence[Work]) -> Lowering:
-    """The dispatches of some work."""
+def lower(work: Sequence[Work], rows: list[int]) -> Lowering:
+    """The dispatches of some work.
+
+    `rows` are the lengths that the rows of each row program have had at other sizes, 0 for several: then its kernel is for all.
+    """
+    programs = [one.program.length for one in work if isinstance(one, OfRows)]
+    rows[:] = [
+        before if before == length else 0
+        for before, length in itertools.zip_longest(rows or programs, programs, fillvalue=0)
+    ]
+    varies = (length == 0 for length in rows)
     lowered, thread = Lowering(), threading.get_ident()
     try:
         watches[thread] = lowered
@@ -188,7 +201,7 @@ def lower(work: Sequence[Work]) -> Lowering:
                 for inputs, results in one.parts():
                     Evaluation(one.expression, inputs, results, results[0]._device).run()
             elif isinstance(one, OfRows):
-                one.program.run()
+                one.program.run(next(varies))
             elif isinstance(one, Reduced):
                 one.node.prologue.send(one.node.dispatch, one.expression, one.inputs, one.shape)  # type: ignore[union-attr, arg-type]
             elif one.operation is not None:

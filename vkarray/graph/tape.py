@@ -66,6 +66,7 @@ class Tape:
         self.name = name
         self.entries: list[Entry] = []
         self.form: Any = None  # of what the function returns
+        self.rows: list[int] = []  # of its row programs the lengths of rows, 0 where these vary
         self.decide: set[int] = set()  # numbers among the arguments by which it decides
         self.decided: Any = None  # their values
         self.values: list[Any] | None = []  # while it is made

@@ -285,11 +285,13 @@ class Reduce(NamedTuple):
         """Lanes that a row has: the leaves of its tree, in packs."""
         return _LANES << (-(-length // self._block(length)) - 1).bit_length()
 
-    def constants(self, length: int, members: int, workgroup: int, columns: bool, shared: bool) -> dict[int, int]:
-        """The constants of the shader for rows of a length, and so many invocations of a row."""
+    def constants(
+        self, length: int, members: int, workgroup: int, columns: bool, shared: bool, varies: bool
+    ) -> dict[int, int]:
+        """The constants of the shader for rows of a length, or of one that varies, and so many invocations of a row."""
         block = self._block(length)
         share = max(1, self.lanes(length) // members) if shared else _CHUNK_LANES
-        turns = 0 if shared or length % block else block // (_LANES * self.vector) // _BATCH
+        turns = 0 if shared or varies or length % block else block // (_LANES * self.vector) // _BATCH
         spacing = workgroup // members if columns else 1
         constants = (1, 0, turns, _levels(share), block, members, share, spacing)
         return dict(enumerate(constants, 1))

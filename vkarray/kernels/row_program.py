@@ -53,7 +53,8 @@ class Form(NamedTuple):
 
     inputs: tuple[Input, ...]
     whole: tuple[bool, ...]  # results that have all elements of a row
-    length: int
+    length: int  # of a row; 0 where it is an argument
+    reductions: tuple[tuple[tuple[int, int], ...], ...]  # the constants of each
     members: int  # invocations of a row
     columns: bool  # neighbouring rows have neighbouring elements
     vector: int  # elements that are stored at once
@@ -71,8 +72,13 @@ class Rows(NamedTuple):
     axes: tuple[int, ...]
     parameters: tuple[tuple[Any, Any], ...]  # of the reductions
 
-    def run(self) -> None:
-        """Make the dispatch."""
+    @property
+    def length(self) -> int:
+        """The elements of a row."""
+        return math.prod(self.shape[axis] for axis in self.axes)
+
+    def run(self, varies: bool = False) -> None:
+        """Make the dispatch; `varies` is whether the kernel is for rows of other lengths, too."""
         if not math.prod(self.shape):
             raise ValueError("a row program needs elements")
         device = self.results[0]._device
@@ -80,7 +86,7 @@ class Rows(NamedTuple):
         kept = [axis for axis in range(len(self.shape)) if axis not in self.axes]
         rows, row_steps = layout.collapse(*self._along(kept, strides))
         inner, inner_steps = layout.collapse(*self._along(self.axes, strides))
-        form = self._form(device, whole, kept, inner, row_steps, inner_steps)
+        form = self._form(device, whole, kept, inner, row_steps, inner_steps, varies)
         walked = [sizes + steps for sizes, steps in zip(row_steps, inner_steps, strict=True)]
         places = [
             one if type(one) is Scalar
@@ -94,7 +100,7 @@ class Rows(NamedTuple):
             "inputs": fused.padded_inputs(places),
             "results": (*map(pointer, self.results), *[_NOTHING] * (fused.RESULTS - len(self.results))),
             "parameters": (*parameters, *[_NOTHING] * (2 * REDUCTIONS - len(parameters))),
-            "rows": count, "walk": (*rows, *inner, *(step for steps in walked for step in steps)),
+            "rows": count, "row_length": self.length, "walk": (*rows, *inner, *(step for steps in walked for step in steps)),
         }  # fmt: skip
         kernel = _kernel(self.expression, form, len(rows), len(rows) + len(inner), device)
         groups = launch.groups_for(count * form.members, device.limits, form.workgroup)
@@ -118,9 +124,9 @@ class Rows(NamedTuple):
 
     def _form(
         self, device: Device, whole: tuple[bool, ...], kept: Sequence[int], inner: layout.Shape,
-        row_steps: Sequence[layout.Strides], inner_steps: Sequence[layout.Strides],
+        row_steps: Sequence[layout.Strides], inner_steps: Sequence[layout.Strides], varies: bool,
     ) -> Form:  # fmt: skip
-        length = math.prod(inner)
+        length = self.length
         contiguous = layout.contiguous_strides(inner)
         inputs = []
         walked = zip(row_steps, inner_steps, strict=True)
@@ -149,16 +155,20 @@ class Rows(NamedTuple):
         shared = reductions.uses_shared_memory(device)
         workgroup = launch.invocations_of_group(device.limits, launch.WORKGROUP_SIZE)
         members = 1
+        operations: list[Any] = [step.operation for step in self.expression.steps]
+        reduced = [one for one in operations if isinstance(one, Reduce)]
         if shared:
-            operations: list[Any] = [step.operation for step in self.expression.steps]
-            reduced = [one for one in operations if isinstance(one, Reduce)]
             lanes = max(one.lanes(length) for one in reduced)
             side = 1 if columns else min(one.vector for one in reduced)
             members = min(lanes, workgroup, 1 << (-(-length // side) - 1).bit_length())
             members = members if members > 2 else 1  # which need not meet
             if columns:
                 members = min(members, workgroup // _NEIGHBOURS)
-        return Form(tuple(inputs), whole, length, members, columns, vector, workgroup, shared)
+        constants = [one.constants(length, members, workgroup, columns, shared, varies) for one in reduced]
+        numbers = tuple(tuple(one.items()) for one in constants)
+        return Form(
+            tuple(inputs), whole, 0 if varies else length, numbers, members, columns, vector, workgroup, shared
+        )  # fmt: skip
 
 
 def _number(value: Any) -> Any:
@@ -301,8 +311,7 @@ class _Linked(fused.Linked):
         """A variable with what a reduction makes of a value of the elements."""
         form = self.form
         variant = operation.variant(self.device, form.shared)
-        constants = operation.constants(form.length, form.members, form.workgroup, form.columns, form.shared)
-        part = self.linker.part(spirv(variant), variant.label, constants)
+        part = self.linker.part(spirv(variant), variant.label, dict(form.reductions[number]))
         element = part.body("element")
         index = element.load(self.unsigned, element.parameters[0])
         found = self._of_element(element, index, [value], {})[value]
