@@ -13,6 +13,7 @@ from test_compile import outcome, traced
 
 import vkarray as vx
 from vkarray import configuration
+from vkarray._vk.kernel import Kernel
 from vkarray.core.array import VkArray
 
 MAX = 130
@@ -199,3 +200,243 @@ def test_decisions_are_told():
     compiled(vx.ones(4))
     compiled(vx.ones(6))
     assert re.search(r"traced again since .*test_dynamic\.py:\d+ gives 4, and here 6", str(compiled.explain()))
+
+
+# -- bounds ---------------------------------------------------------------------------------------------------------------------
+
+
+@traced
+def test_bounds_are_told():
+    compiled = vx.compile(lambda x, y=None: x * 2, dynamic={"x": {0: vx.Dim("batch", min=2, max=64)}})
+    compiled(vx.ones((2, 3))), compiled(vx.ones((64, 3)))
+    for length, bound in ((65, "max=64"), (1, "min=2"), (0, "min=2")):
+        with pytest.raises(ValueError, match=rf"dimension 0 of x has length {length}, .*'batch'.*{bound}.* compile with"):
+            compiled(vx.ones((length, 3)))
+    with vx.config(compile=False):
+        assert compiled(vx.ones((65, 3))).shape == (65, 3)
+
+
+@traced
+def test_one_dimension_has_one_length():
+    batch = vx.Dim("batch", max=64)
+    compiled = vx.compile(lambda x, y: (x.sum() + y.sum()), dynamic={"x": {0: batch}, "y": {1: batch}})
+    compiled(vx.ones((3, 2)), vx.ones((2, 3)))
+    told = "dimension 0 of x has length 4 and dimension 1 of y has length 5, and both are the dimension 'batch'"
+    with pytest.raises(ValueError, match=told):
+        compiled(vx.ones((4, 2)), vx.ones((2, 5)))
+
+
+@traced
+@pytest.mark.parametrize(
+    ("dynamic", "error", "told"),
+    [
+        ([1], TypeError, "by the names of"),
+        ({"z": {0: vx.Dim("n")}}, ValueError, "names 'z', and the parameters of .* are x, y"),
+        ({"x": {0: vx.Dim("n", max=2)}, "y": {0: vx.Dim("n", max=3)}}, ValueError, "have one name"),
+        ({"x": {2: vx.Dim("n")}}, ValueError, r"dimension 2 of x, which has 2 \(shape \(3, 4\)\)"),
+        ({"x": {0: 4}}, TypeError, "gives 0: 4 for the array x"),
+        ({"x": (vx.Dim("n"),)}, ValueError, "1 entries for x, which has 2"),
+        ({"x": vx.Dim("n")}, TypeError, "Expected a dictionary or a sequence"),
+        ({"y": {0: vx.Dim("n")}}, ValueError, "names y, which is 5 and no array"),
+    ],
+)
+def test_what_dynamic_may_be(dynamic, error, told):
+    with pytest.raises(error, match=told):
+        vx.compile(lambda x, y: x, dynamic=dynamic)(vx.ones((3, 4)), 5)
+
+
+def test_dimensions():
+    assert vx.Dim("n", max=4) == vx.Dim("n", max=4) != vx.Dim("n")
+    assert repr(vx.Dim("n", min=0)) == "Dim('n', min=0, max=None)"
+    for options in ({"min": -1}, {"max": 0}, {"min": 5, "max": 4}):
+        with pytest.raises(ValueError, match="has no length between"):
+            vx.Dim("n", **options)
+    with pytest.raises(TypeError, match="expected a name"):
+        vx.Dim(3)
+
+
+def test_lengths_of_nothing():
+    dynamic = {"x": {0: vx.Dim("n", min=0, max=9)}}
+    for name in ("elementwise", "broadcast with a column", "sum of rows", "sum of columns", "softmax of rows", "product",
+                 "concat", "flat", "cumulative sum", "filled", "in place", "triangle"):  # fmt: skip
+        check(FUNCTIONS[name], dynamic, lambda n: (matrix(n),), (5, 0, 1, 9, 0))
+
+
+# -- arguments ------------------------------------------------------------------------------------------------------------------
+
+
+def several(x, tree, *, pair, factor=2.0):
+    tree["out"][...] = x * factor
+    return [tree["list"][0] + x, pair.first @ pair.second, x[: tree["list"][0].shape[0] // 2]]
+
+
+def test_nested_arguments():
+    batch, depth = vx.Dim("batch", max=64), vx.Dim("depth", max=32)
+    dynamic = {
+        "x": {0: batch}, "tree": {"list": [{0: batch}, None], "out": {-2: batch}},
+        "pair": {"first": {0: batch, 1: depth}, "second": (depth, None)},
+    }  # fmt: skip
+
+    def call(function, n, k, factor):
+        tree = {"list": [matrix(n), matrix(3)], "out": matrix(n)}
+        found = function(matrix(n), tree, pair=Pair(matrix(n, k), matrix(k, 4)), factor=factor)
+        return [np.asarray(one).tobytes() for one in (*found, tree["out"])]
+
+    compiled = vx.compile(several, dynamic=dynamic)
+    for n, k, factor in ((3, 4, 2.0), (1, 4, 2.0), (3, 1, 3.0), (64, 32, 2.0), (7, 9, 0.5), (3, 4, -1.0)):
+        assert call(compiled, n, k, factor) == call(several, n, k, factor)
+    assert configuration.current().compare or len(compiled.explain().programs) == 1
+
+
+def test_several_axes_and_other_shapes():
+    rows, columns = vx.Dim("rows", max=64), vx.Dim("columns", max=64)
+    shapes = [(5, 6), (1, 6), (5, 1), (1, 1), (2, 3), (64, 64), (33, 17), (3, 64)]
+    for function, count in (
+        (softmax(1), 1), (softmax(0), 1), (lambda x: x.T @ x, 1), (lambda x: x.reshape(-1) * 2, 1), (normalized, 1),
+        (lambda x: x[1:, :-1] - x[:-1, 1:], 1), (lambda x: vx.sum(x * x), 1), (lambda x: x / x.shape[0] + x.shape[1], 1),
+    ):  # fmt: skip
+        compiled = vx.compile(function, dynamic={"x": {0: rows, 1: columns}})
+        for shape in shapes:
+            x = matrix(shape[0], shape[1])
+            if x.size > 1 or function is not normalized:
+                assert outcome(compiled, (x,)) == outcome(function, (matrix(*shape),)), shape
+        assert configuration.current().compare or len(compiled.explain().programs) == count
+    compiled = vx.compile(lambda x, y: x + y, dynamic={"x": {0: rows}})
+    for shape in ((3, 4), (5, 4), (5, 2), (7, 2)):  # another static length is another trace
+        assert compiled(vx.ones(shape), vx.ones(shape[1])).shape == shape
+    assert configuration.current().compare or len(compiled.explain().programs) == 2
+
+
+def test_views_and_shared_memory():
+    def function(x, y):
+        x += 1
+        return y * 2 + x[: y.shape[0]]
+
+    def make(n):
+        whole = vx.asarray(np.arange(200.0, dtype=np.float32))
+        return whole[10 : 10 + n], whole[12 : 12 + n // 2]
+
+    check(function, {"x": {0: vx.Dim("n", max=64)}, "y": {0: vx.Dim("half", min=0)}}, make, (8, 3, 2, 64, 9))
+    every = {"x": {0: vx.Dim("n", max=64)}}
+    check(lambda x: vx.sum(x, axis=0) + x[-1], every, lambda n: (matrix(2 * n)[::2],), (8, 1, 2, 3))
+    check(lambda x: vx.sum(x, axis=0) + x[-1], every, lambda n: (vx.ones((1, 6)) + matrix(6, n).T,), (8, 1, 2, 3))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8", "bool", "float16", "complex64", "int64"])
+def test_types(dtype):
+    def function(x):
+        return x[1:] == x[:-1], vx.sum(x, axis=0), vx.concat([x, x]), vx.cumulative_sum(x + x, axis=0), vx.mean(x.real, axis=0)
+
+    check(function, {"x": {0: vx.Dim("n", max=64)}}, lambda n: (matrix(n).astype(dtype),), (5, 1, 2, 64, 33))  # fmt: skip
+
+
+def test_numbers():
+    def function(x, factor, times):
+        for _ in range(times):
+            x = x * factor + x.shape[0] * factor
+        return x if factor < 9 else -x
+
+    compiled = vx.compile(function, dynamic={"x": {0: vx.Dim("n", max=64)}})
+    for n, factor, times in ((3, 2.0, 2), (4, 2.0, 2), (4, 3.5, 2), (4, 11.0, 2), (5, 11.0, 1), (3, 2, 2), (6, 0.5, 2)):
+        assert outcome(compiled, (matrix(n), factor, times)) == outcome(function, (matrix(n), factor, times))
+
+
+def test_methods_and_arrays_from_elsewhere():
+    offset = vx.ones(6)
+
+    class Layer:
+        def __init__(self):
+            self.weight = matrix(6, 6)
+
+        def forward(self, x):
+            return vx.tanh(x @ self.weight) + offset * x.shape[0]
+
+    Layer.compiled = vx.compile(Layer.forward, dynamic={"x": {0: vx.Dim("n", max=64)}})
+    layer = Layer()
+    for n in (3, 1, 64, 17):
+        assert outcome(layer.compiled, (matrix(n),)) == outcome(layer.forward, (matrix(n),))
+    assert configuration.current().compare or len(Layer.compiled.explain().programs) == 1
+
+
+def test_random_numbers():
+    def function(x):
+        return x + vx.random.normal(size=x.shape) * 2, vx.random.uniform(size=3)
+
+    compiled = vx.compile(function, dynamic={"x": {0: vx.Dim("n", max=64)}})
+    for n in (4, 8, 1, 64, 4, 8):
+        vx.random.seed(n)
+        expected = outcome(function, (matrix(n),))
+        vx.random.seed(n)
+        assert outcome(compiled, (matrix(n),)) == expected
+
+
+@traced
+def test_values_are_not_read():
+    compiled = vx.compile(lambda x: x / 2 if vx.max(x) > 1 else x, dynamic={"x": {0: vx.Dim("n")}})
+    with pytest.raises(vx.TraceError, match=r"reads values on the host at .*test_dynamic\.py"):
+        compiled(vx.ones(3))
+
+
+@traced
+def test_functions_without_a_tape():
+    def function(x):
+        return vx.sum(x.flat[1:3]) + x  # the object `flat` is none that a tape may hold
+
+    compiled = vx.compile(function, dynamic={"x": {0: vx.Dim("n", max=64)}})
+    for n in (4, 8, 4):
+        assert outcome(compiled, (matrix(n),)) == outcome(function, (matrix(n),))
+    assert len(compiled.explain().programs) == 2
+    assert "no tape can hold it" in str(compiled.explain())
+
+
+@traced
+def test_stand_ins_end_with_the_trace():
+    kept = []
+
+    def function(x):
+        kept.extend([x, x.shape[0]])
+        return x + 1
+
+    vx.compile(function, dynamic={"x": {0: vx.Dim("n", max=64)}})(vx.ones(3))
+    for use in (lambda: kept[0] + 1, lambda: kept[1] + 1, lambda: kept[0].shape):
+        with pytest.raises(vx.TraceError, match="was traced, and has no values outside of it"):
+            use()
+
+
+# -- what a new length costs ----------------------------------------------------------------------------------------------------
+
+
+@traced
+def test_lengths_share_kernels(monkeypatch):
+    made = []
+    original = Kernel.__init__
+
+    def counting(self, *args, **kwargs):
+        original(self, *args, **kwargs)
+        made.append(self.name)
+
+    monkeypatch.setattr(Kernel, "__init__", counting)
+    for name in ("elementwise", "softmax of rows", "softmax of columns", "centred", "product", "differences", "concat", "sort"):
+        compiled = vx.compile(FUNCTIONS[name], dynamic={"x": {0: vx.Dim("rows", max=1024)}})
+        for length in (20, 24, 18, 16):
+            compiled(matrix(length))
+        made.clear()
+        for length in (17, 19, 21, 22, 23, 25, 26, 28):
+            compiled(matrix(length))
+        assert not made, name
+
+
+@traced
+def test_lengths_are_recorded_once():
+    def function(x):
+        for _ in range(4):
+            x = vx.sort(x, axis=0) * 2 - vx.cumulative_sum(x, axis=0)
+        return x
+
+    compiled = vx.compile(function, dynamic={"x": {0: vx.Dim("n", max=64)}})
+    found = [compiled(matrix(n)) for n in (8, 9, 8, 9)]
+    assert np.array_equal(found[0], found[2])
+    assert np.array_equal(found[1], found[3])
+    recorded = [one.program.recorded for known in compiled._known.values() for one in known.plans.values()]
+    assert len(recorded) == 2
+    assert all(one is not None for one in recorded)

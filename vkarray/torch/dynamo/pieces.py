@@ -81,6 +81,7 @@ class Piece:
         self.pieces: list[Piece] = []
         self.arguments = Arguments()
         self.known: dict[tuple[Any, ...], _Programmed] = {}
+        self.rows: list[int] = []  # the lengths that rows have had, of graphs for several
         self.streams: dict[Any, None] = {}  # of random numbers, which it draws from
         self.drawing: dict[Any, None] = {}  # devices whose random numbers these are
         self._lock = threading.RLock()
@@ -136,10 +137,12 @@ class Piece:
             body = _Body(self.module, args)
             compiled = Compiled(body)
             compiled.name = self.name
+            way = Once(compiled)
+            way.rows = self.rows
             device = self._device(given)
             current(device)  # which exists from now on, and is none that the graph makes
             try:
-                made = compiled.traced(Call(tuple(given), {}, given, (), device), Noticed(), stand_in, Once(compiled))
+                made = compiled.traced(Call(tuple(given), {}, given, (), device), Noticed(), stand_in, way)
             except TraceError as error:  # of no node alone
                 raise Untraced(dict.fromkeys(_drawing(self.module.graph), str(error))) from None
             self.streams.update(compiled.streams)
