@@ -210,7 +210,9 @@ def test_bounds_are_told():
     compiled = vx.compile(lambda x, y=None: x * 2, dynamic={"x": {0: vx.Dim("batch", min=2, max=64)}})
     compiled(vx.ones((2, 3))), compiled(vx.ones((64, 3)))
     for length, bound in ((65, "max=64"), (1, "min=2"), (0, "min=2")):
-        with pytest.raises(ValueError, match=rf"dimension 0 of x has length {length}, .*'batch'.*{bound}.* compile with"):
+        with pytest.raises(
+            ValueError, match=rf"dimension 0 of x has length {length}, .*'batch'.*{bound}.* compile with"
+        ):
             compiled(vx.ones((length, 3)))
     with vx.config(compile=False):
         assert compiled(vx.ones((65, 3))).shape == (65, 3)
@@ -219,7 +221,7 @@ def test_bounds_are_told():
 @traced
 def test_one_dimension_has_one_length():
     batch = vx.Dim("batch", max=64)
-    compiled = vx.compile(lambda x, y: (x.sum() + y.sum()), dynamic={"x": {0: batch}, "y": {1: batch}})
+    compiled = vx.compile(lambda x, y: x.sum() + y.sum(), dynamic={"x": {0: batch}, "y": {1: batch}})
     compiled(vx.ones((3, 2)), vx.ones((2, 3)))
     told = "dimension 0 of x has length 4 and dimension 1 of y has length 5, and both are the dimension 'batch'"
     with pytest.raises(ValueError, match=told):
@@ -325,7 +327,13 @@ def test_views_and_shared_memory():
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8", "bool", "float16", "complex64", "int64"])
 def test_types(dtype):
     def function(x):
-        return x[1:] == x[:-1], vx.sum(x, axis=0), vx.concat([x, x]), vx.cumulative_sum(x + x, axis=0), vx.mean(x.real, axis=0)
+        return (
+            x[1:] == x[:-1],
+            vx.sum(x, axis=0),
+            vx.concat([x, x]),
+            vx.cumulative_sum(x + x, axis=0),
+            vx.mean(x.real, axis=0),
+        )
 
     check(function, {"x": {0: vx.Dim("n", max=64)}}, lambda n: (matrix(n).astype(dtype),), (5, 1, 2, 64, 33))  # fmt: skip
 
@@ -416,7 +424,16 @@ def test_lengths_share_kernels(monkeypatch):
         made.append(self.name)
 
     monkeypatch.setattr(Kernel, "__init__", counting)
-    for name in ("elementwise", "softmax of rows", "softmax of columns", "centred", "product", "differences", "concat", "sort"):
+    for name in (
+        "elementwise",
+        "softmax of rows",
+        "softmax of columns",
+        "centred",
+        "product",
+        "differences",
+        "concat",
+        "sort",
+    ):
         compiled = vx.compile(FUNCTIONS[name], dynamic={"x": {0: vx.Dim("rows", max=1024)}})
         for length in (20, 24, 18, 16):
             compiled(matrix(length))
