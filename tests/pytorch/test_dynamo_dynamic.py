@@ -1,4 +1,4 @@
-"""`torch.compile(..., backend="vulkan", dynamic=True)`: one graph for many lengths, whose programs give the device's own results."""
+"""`torch.compile(..., backend="vulkan", dynamic=True)`: one graph for many lengths, with the results of the device."""
 
 from __future__ import annotations
 
