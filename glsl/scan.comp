@@ -9,6 +9,8 @@
 // A chunk of a tile, or of 16, is one unit of work. With TOTALS in `mode` only the states of the chunks are written; a scan
 // of these, with EXCLUSIVE, says what lies before each chunk.
 //
+// LINKED: the elements of a are computed where they are read, of other arrays (lib/computed.glsl).
+//
 // SHARED: each of MEMBERS invocations takes one block in each step. Between memory and blocks the elements go through
 // shared memory, so that neighbours touch neighbouring elements; with COLUMNS these belong to neighbouring rows. Only the
 // invocations of a TEAM, all or those of a subgroup, wait for one another there. Otherwise an invocation takes a chunk, for
@@ -48,8 +50,20 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     uint chunk;        // elements of a chunk
     uint mode;
     uint rank;         // of the dimensions that are not scanned
+#ifdef LINKED
+    uvec2 inputs[56];  // see lib/computed.glsl
+    uint axes;
+    int walk[25 * 8];
+#endif
     int layout_[194];  // strides of a scanned row in a and r; sizes; strides in a; strides in r
 } arguments;
+
+#ifdef LINKED
+#include "lib/computed.glsl"
+#define LOAD_AT(PLACE) load_at(PLACE)
+#else
+#define LOAD_AT(PLACE) A_LOAD(arguments.a.data[PLACE])
+#endif
 
 T combine(T a, T b) {
     precise T result = COMBINE;
@@ -166,7 +180,7 @@ void load(out T value[BLOCK], uint start) {
         uint unit = unit_of_slot(slot_in_memory(k));
         // Whatever lies beyond the end takes part in no result.
         uint element = min(start + element_of_slot(slot_in_memory(k)), max(units[unit].count, 1u) - 1u);
-        value[k] = A_LOAD(arguments.a.data[units[unit].a_offset + int(element) * stride]);
+        value[k] = LOAD_AT(units[unit].a_offset + int(element) * stride);
     }
 }
 
@@ -298,11 +312,11 @@ void main() {
         for (uint first = start; first < end; first += uint(BLOCK)) {
             int present = int(min(end - first, uint(BLOCK)));
             T local[BLOCK];
-            local[0] = A_LOAD(arguments.a.data[unit.a_offset + int(first) * a_stride]);
+            local[0] = LOAD_AT(unit.a_offset + int(first) * a_stride);
             [[unroll]] for (int k = 1; k < BLOCK; ++k) {
                 local[k] = local[k - 1];
                 if (k < present) {
-                    local[k] = combine(local[k], A_LOAD(arguments.a.data[unit.a_offset + (int(first) + k) * a_stride]));
+                    local[k] = combine(local[k], LOAD_AT(unit.a_offset + (int(first) + k) * a_stride));
                 }
             }
             T state = local[BLOCK - 1];

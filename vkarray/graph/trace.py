@@ -186,10 +186,13 @@ class Trace(Watch):
         reads, writes = tuple(dispatch.reads), tuple(dispatch.writes)
         self.nodes.append(Node((*reads, *writes), writes, self.line or users_line(), dispatch))
 
-    def may_compute(self, prologue: Prologue, rows: RowReduction | None) -> None:
-        """Note what the last dispatch reads that may be computed there, and which rows it reduces if it does."""
-        last = self.nodes[-1]  # which writes all of its result
-        self.nodes[-1] = last._replace(reads=tuple(last.dispatch.reads), prologue=prologue, rows=rows)  # type: ignore[union-attr]
+    def may_compute(self, prologue: Prologue, rows: RowReduction | None = None, whole: bool = False) -> None:
+        """Note what the last dispatch reads that may be computed there, and which rows it reduces if it does; `whole`: all that it
+        writes to is new."""
+        last = self.nodes[-1]
+        assert last.dispatch is not None
+        reads = tuple(last.dispatch.reads) if whole else last.reads
+        self.nodes[-1] = last._replace(reads=reads, prologue=prologue, rows=rows)
 
     @property
     def position(self) -> int:

@@ -176,10 +176,11 @@ class Linked:
         values = self._values_of_element(body)
         body.store(body.parameters[1], body.load(self.linker.pointed(self._type(body, 1)), values[value]))
         body.end()
-        body = self.linker.body("pack")
-        for k, values in enumerate(self._values_of_pack(body)):
-            self._put(body, body.parameters[1], self._type(body, 1), k, values[value])
-        body.end()
+        if self.linker.has("pack"):  # a kernel that loads elements alone has none
+            body = self.linker.body("pack")
+            for k, values in enumerate(self._values_of_pack(body)):
+                self._put(body, body.parameters[1], self._type(body, 1), k, values[value])
+            body.end()
         return self.linker.module()
 
     def _type(self, body: link.Body, parameter: int) -> int:

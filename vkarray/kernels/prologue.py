@@ -30,6 +30,7 @@ class Prologue(NamedTuple):
     variant: Variant
     vector: int  # elements of a pack
     constants: tuple[tuple[int, int], ...]
+    writes: str = "result"  # the field of what it writes
 
     def fits(self, inputs: Sequence[VkArray | Scalar | Index], shape: layout.Shape) -> bool:
         """Whether the kernel has places for inputs and can walk them over a shape, in whose C order elements would lie."""
@@ -56,7 +57,7 @@ class Prologue(NamedTuple):
             **what.fields, "a": 0, "inputs": fused.padded_inputs(places), "axes": len(sizes),
             "walk": (*_padded(sizes), *(number for steps in walked for number in _padded(steps)), *[0] * (AXES * spare)),
         }  # fmt: skip
-        dispatch(chosen, what.groups, fields, writes=("result",), bindings=bindings or None)
+        dispatch(chosen, what.groups, fields, writes=(self.writes,), bindings=bindings or None)
 
     def _kind(
         self, one: VkArray | Scalar | Index, shape: layout.Shape, bindings: list[texels.Binding]

@@ -472,7 +472,7 @@ class _Run:
                 if last and list(self.axes) == sorted(self.axes):
                     parameters: Any = fields["parameters"]
                     reduced = RowReduction(row, self.types, self.x, self.axes, self.result, parameters)
-                trace.may_compute(Prologue(self.x, read, linked, vector, every), reduced)
+                trace.may_compute(Prologue(self.x, read, linked, vector, every), reduced, True)
 
 
 def checked(name: str, x: Any, axis: int | Sequence[int] | None) -> tuple[int, ...]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._vk.watch import tracer
 from ..core import layout
 from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import CATEGORIES, DTYPES, DType
 from ..shaders.source import Variant
 from . import launch
 from .dispatch import pointer
+from .prologue import Prologue
 from .reductions import partial_dtype, uses_shared_memory
 
 if TYPE_CHECKING:
@@ -45,21 +48,25 @@ class Scan:
     initial: str
     library: str | None = None
 
-    def variant(self, device: Device, source: DType, result: DType, shared: bool) -> Variant:
-        """The shader for inputs and results of these types (both compute in the same GLSL type)."""
+    def variant(self, device: Device, source: DType, result: DType, shared: bool, linked: bool = False) -> Variant:
+        """The shader for inputs and results of these types (both compute in the same GLSL type); `linked`: what computes the
+        elements of the input is to be linked."""
         combine = self.combine.get(result.category) or self.combine["else"]
         initial = self.initial if result.category != "complex floating" else f"{self.initial}, 0"
         defines: list[tuple[str, str]] = [("COMBINE", combine), ("INITIAL_VALUE", initial)]
         if shared:  # see there about SPACING: memory has 32 banks of 4 bytes
             defines += [("SHARED", "1"), ("SPACING", "32" if _state_bytes(result) == 4 else "16")]
+        if linked:
+            defines.append(("LINKED", "1"))
         partial = partial_dtype(result)
         for name, dtype in (("A", source), ("P", partial), ("R", result)):
             defines += launch.operand_defines(name, dtype)
         defines += launch.compute_defines(result)
         defines += launch.feature_defines((source, partial, result), device)
         library = self.library if "vx_" in combine else None
+        way = f"{'shared' if shared else 'serial'}{', linked' * linked}"
         defines.append(("LIBRARY", launch.library_path(library, result)))
-        return Variant("scan", tuple(defines), f"{self.name} {source} ({'shared' if shared else 'serial'})")
+        return Variant("scan", tuple(defines), f"{self.name} {source} ({way})")
 
     def variants(self, device: Device) -> Iterator[Variant]:
         """The shaders of all types, for the archive."""
@@ -68,8 +75,8 @@ class Scan:
                 continue
             partial = partial_dtype(dtype)
             for source, result in dict.fromkeys(((dtype, dtype), (partial, partial))):
-                for shared in (False, True):
-                    yield self.variant(device, source, result, shared)
+                for shared, linked in itertools.product((False, True), repeat=2):
+                    yield self.variant(device, source, result, shared, linked)
 
 
 def _state_bytes(dtype: DType) -> int:
@@ -87,8 +94,8 @@ def running_sums(counts: VkArray) -> None:
 
 
 @functools.cache
-def _variant(scan: Scan, device: Device, source: DType, result: DType, shared: bool) -> Variant:
-    return scan.variant(device, source, result, shared)
+def _variant(scan: Scan, device: Device, source: DType, result: DType, shared: bool, linked: bool = False) -> Variant:
+    return scan.variant(device, source, result, shared, linked)
 
 
 class _Plan(NamedTuple):
@@ -221,3 +228,8 @@ def _dispatch(
         groups = launch.groups_for(rows * chunks * plan.members, device.limits, size)
         writes = ("states",) if mode & _TOTALS else ("r",)
         launch.dispatch(variant, device, groups, fields, writes=writes, workgroup_size=size, constants=constants)
+        trace = tracer()
+        if trace is not None and rows * chunks == math.prod(kept) * all_chunks:
+            linked = _variant(scan, device, x._dtype, result._dtype, plan.shared, True)
+            every = ((0, launch.invocations_of_group(device.limits, size)), *constants)
+            trace.may_compute(Prologue(x, x._dtype, linked, 1, every, writes[0]))

@@ -314,6 +314,10 @@ class Linker:
             self.parts[source] = Part(self, source, {})
         return self.parts[source].function(called)
 
+    def has(self, called: str) -> bool:
+        """Whether this module has a function of that name."""
+        return called in self.shell.called
+
     def own(self, called: str) -> Called:
         """A function of this module."""
         number = self.shell.called[called]
