@@ -180,3 +180,29 @@ def test_shared_memory_is_refused_where_pytorch_refuses_it(name):
             else:
                 found.append(x.cpu().tolist())
     assert all(each == found[0] for each in found)
+
+
+QUOTIENTS = {
+    "floor_divide": lambda x, y: x // y,
+    "floor": lambda x, y: torch.div(x, y, rounding_mode="floor"),
+    "trunc": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+    "trunc, in place": lambda x, y: x.clone().div_(y, rounding_mode="trunc"),
+    "remainder": lambda x, y: x % y,
+    "fmod": torch.fmod,
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", QUOTIENTS)
+def test_quotients_of_all_signs_and_by_numbers(name, dtype):
+    """Infinite divisors, zeros and their signs, and numbers that are no values of the type, as the CPU takes them."""
+    x = torch.tensor([*SPECIAL, 4.875, -1.3, 0.7]).to(dtype)
+    numbers = [3, -3, 0.25, 0.7, -0.7, 0.1, 1 / 3, float("inf"), -float("inf"), float("nan")]
+    for y in [*numbers, x[:, None]]:
+        if isinstance(y, torch.Tensor) and "in place" in name:
+            continue
+        expected = QUOTIENTS[name](x.clone(), y)
+        found = QUOTIENTS[name](x.to(DEVICE), y.to(DEVICE) if isinstance(y, torch.Tensor) else y).cpu()
+        assert torch.equal(expected.nan_to_num(7), found.nan_to_num(7)), y
+        zeros = expected == 0
+        assert torch.equal(expected[zeros].signbit(), found[zeros].signbit()), f"the sign of 0 with {y}"

@@ -250,6 +250,60 @@ def test_calls_that_come_again_are_checked_each_time(name):
             torch.testing.assert_close(call(torch.tensor(good, device=DEVICE)).cpu(), expected)
 
 
+# -- numbers of the host that a type cannot hold -----------------------------------------------------------------------
+
+# Calls with an array and a number, which the CPU converts to the array's type.
+CONVERTED = {
+    "clamp": lambda x, v: x.clamp(v, 100),
+    "clamp, in place": lambda x, v: x.clone().clamp_(max=v),
+    "clamp_min": lambda x, v: x.clamp_min(v),
+    "clamp_max": lambda x, v: x.clamp_max(v),
+    "clamp by tensors": lambda x, v: x.clamp(x, torch.tensor(int(v)).to(x.dtype).to(x.device)),
+    "_foreach_clamp_min": lambda x, v: torch._foreach_clamp_min([x], v)[0],
+    "hardtanh": lambda x, v: F.hardtanh(x, 1, max(v, 1)),
+    "threshold": lambda x, v: F.threshold(x, 1, v),
+    "fill_": lambda x, v: x.clone().fill_(v),
+    "masked_fill": lambda x, v: x.masked_fill(x > 1, v),
+    "masked_fill, in place": lambda x, v: x.clone().masked_fill_(x > 1, v),
+    "index_fill": lambda x, v: x.index_fill(0, torch.tensor([1], device=x.device), v),
+    "scatter": lambda x, v: x.scatter(0, torch.tensor([1], device=x.device), v),
+    "scatter, reduced": lambda x, v: x.scatter(0, torch.tensor([1], device=x.device), v, reduce="add"),
+    "add": lambda x, v: torch.add(x, x, alpha=v),
+    "sub": lambda x, v: torch.sub(x, x, alpha=v),
+    "addcmul": lambda x, v: torch.addcmul(x, x, x, value=v),
+    "power": lambda x, v: x ** abs(v),
+    "remainder": lambda x, v: x % v,
+    "floor_divide": lambda x, v: x // v,
+}
+NUMBERS = [0, -2, -300, 300, 70000, 1 << 40, 1 << 63, 2.5, -2.5, 1e6]
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int64], ids=str)
+@pytest.mark.parametrize("name", CONVERTED)
+def test_numbers_fit_the_types_of_arrays(name, dtype):
+    x = torch.tensor([0, 1, 5, 100], dtype=dtype)
+
+    def call(v):
+        return lambda given: CONVERTED[name](x.to(given.device), v)
+
+    for value in [3, 4, 3, 5, *NUMBERS]:  # plans are made meanwhile, which take other numbers
+        _assert_as_on_the_cpu(call(value))
+
+
+@pytest.mark.parametrize("name", ["clamp_min", "threshold", "masked_fill", "index_fill", "scatter", "fill_"])
+def test_numbers_fit_short_floats(name):
+    x = torch.tensor([1.0, -2.0, 3.0], dtype=torch.float16)
+    for value in (1.0, 2.0, 3.0, float("inf"), -float("inf"), float("nan"), 65504, 70000, 1e6, -1e6):
+        _assert_as_on_the_cpu(lambda given, v=value: CONVERTED[name](x.to(given.device), v))
+
+
+@pytest.mark.parametrize("alpha", [True, 2.5], ids=str)
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.float32], ids=str)
+def test_factors_of_sums_have_the_kind_of_the_result(alpha, dtype):
+    x = torch.tensor([True, False]).to(dtype)
+    _assert_as_on_the_cpu(lambda given: torch.add(x.to(given.device), x.to(given.device), alpha=alpha))
+
+
 READS = {
     "cpu": lambda made: made.cpu(), "item": lambda made: made.sum().item(), "synchronize": lambda made: torch.vulkan.synchronize(),
     "tolist": lambda made: made.tolist(), "print": repr, "another tensor": lambda made: torch.ones(2, device=DEVICE).cpu(),

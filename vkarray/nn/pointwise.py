@@ -44,6 +44,18 @@ add_scaled = _formula(3, "add_scaled", "numeric", {"complex floating": "a + vx_m
                       library="arithmetic", wide=(2,))  # fmt: skip
 or_both = _formula(3, "or_both", "bool", "a || (b && c)")
 truncated_divide = _formula(2, "truncated_divide", "real numeric", "vx_truncated_divide(a, b)", library="/pointwise")
+# What C's remainder makes of it, beside the standard's: an infinite dividend gives NaN, an infinite divisor of another sign -1,
+# and a remainder of 0 has the dividend's sign.
+_FLOORED = (
+    "vx_is_infinite(a) && b != T(0) ? vx_remainder(a, b) : "
+    "vx_is_infinite(b) && a * b < T(0) ? T(-1) : vx_floor_divide(a, b)"
+)
+floored_divide = _formula(2, "floored_divide", "real numeric", {"integer": "vx_floor_divide(a, b)", "else": _FLOORED},
+                          library="arithmetic")  # fmt: skip
+floored_remainder = _formula(2, "floored_remainder", "real numeric", {
+    "integer": "vx_remainder(a, b)",
+    "else": "vx_remainder(a, b) == T(0) ? vx_copysign(T(0), a) : vx_remainder(a, b)",
+}, library="arithmetic")  # fmt: skip
 fmod = _formula(2, "fmod", "real numeric", "vx_fmod(a, b)", library="/pointwise")
 
 _NN = {"category": "real floating", "library": "/pointwise"}
@@ -104,6 +116,8 @@ subtract_number = _binary("subtract_number", "a - b", wide=(1,), library=None)
 subtract_from_number = _binary("subtract_from_number", "a - b", wide=(0,), library=None)
 multiply_number = _binary("multiply_number", "a * b", wide=(1,), library=None)
 divide_number = _binary("divide_number", "vx_divide(a, b)", wide=(1,), library="arithmetic")
+floored_divide_number = _binary("floored_divide_number", _FLOORED, wide=(1,), library="arithmetic")
+truncated_divide_number = _binary("truncated_divide_number", "vx_truncated_divide(a, b)", wide=(1,))
 add_product = _ternary("add_product", {"complex floating": "a + vx_multiply(b, c)", "else": "a + b * c"},
                        **_ALL_NUMBERS)  # fmt: skip
 add_wide_product = _ternary("add_wide_product", add_product.expression, wide=(0, 1), **_ALL_NUMBERS)

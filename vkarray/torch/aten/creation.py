@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ from ...kernels import launch
 from ...ops import creation as vx
 from ...ops.elementwise import pow as power
 from ..device import chosen
-from ..dispatch import table
+from ..dispatch import limits, table
 from ..dispatch.pointwise import number
 from ..dispatch.table import direct
 from ..tensors.storage import FROM_TORCH, array_of
@@ -31,30 +30,9 @@ def fill(array: VkArray, value: Any) -> VkArray:
     return launch.elementwise(launch.copy_operation(dtype), (constant,), array)
 
 
-# PyTorch's names of types in C++, for its error text.
-_NAMES = {
-    torch.uint8: "uint8_t", torch.int8: "int8_t", torch.int16: "int16_t", torch.int32: "int", torch.int64: "int64_t",
-    torch.float16: "c10::Half", torch.bfloat16: "c10::BFloat16", torch.float32: "float", torch.float64: "double",
-}  # fmt: skip
-
-
-def _check_number(value: Any, dtype: torch.dtype) -> None:
-    """Raise PyTorch's RuntimeError for a number that a type cannot hold (rounded, or modulo 2^n where it is unsigned)."""
-    if dtype not in _NAMES:
-        return
-    real = value.real
-    if dtype.is_floating_point:
-        fits = not math.isfinite(real) or abs(real) <= torch.finfo(dtype).max
-    else:
-        limits = torch.iinfo(dtype)
-        fits = (limits.min or -limits.max) <= real <= limits.max
-    if not fits or value.imag:
-        raise RuntimeError(f"value cannot be converted to type {_NAMES[dtype]} without overflow")
-
-
 def _fill_number(tensor: Tensor, value: Any) -> Tensor:
     table.check_target(tensor)
-    _check_number(value, tensor.dtype)
+    limits.check_number(value, FROM_TORCH[tensor.dtype])
     fill(array_of(tensor), value if tensor.is_complex() or tensor.dtype is torch.bool else value.real)
     return tensor
 

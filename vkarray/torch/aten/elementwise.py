@@ -9,16 +9,18 @@ from torch import Tensor
 
 from ...core import dtypes
 from ...core.array import VkArray
-from ...core.dtypes import DType
+from ...core.dtypes import CATEGORIES, DType
 from ...kernels.launch import Operation
 from ...kernels.rows import ROWS as VX
 from ...kernels.rows import Row
 from ...nn import pointwise as nn
 from ...nn import special
 from ...ops.searching import where_operation
+from ..dispatch import limits
 from ..dispatch.fallback import Unsupported
-from ..dispatch.pointwise import ByInteger, ByType, Divided, elementwise
+from ..dispatch.pointwise import Bounded, ByInteger, ByType, Divided, Fitting, elementwise
 from ..dispatch.table import decomposed, direct, native, with_out
+from ..tensors.storage import FROM_TORCH
 
 _SHORT = (torch.float16, torch.bfloat16)
 
@@ -26,7 +28,9 @@ _SHORT = (torch.float16, torch.bfloat16)
 
 ADD = ByType(VX["add"], bool=VX["logical_or"])
 MULTIPLY = ByType(VX["multiply"], bool=VX["logical_and"])
-ADD_SCALED = ByType(nn.add_scaled, bool=nn.or_both)
+ADD_SCALED = Fitting(ByType(nn.add_scaled, bool=nn.or_both), [2])
+_SUBTRACT_SCALED = Fitting(nn.add_scaled, [2])
+_POWER = Fitting(VX["pow"], [1])
 
 
 def _is_number(a: Any) -> bool:
@@ -41,7 +45,15 @@ def _beside_number(a: Any, b: Any) -> bool:
     return not (b.is_complex() if isinstance(b, Tensor) else isinstance(b, complex))
 
 
+def _check_alpha(a: Any, b: Any, alpha: Any) -> None:
+    if isinstance(alpha, bool) and not (_is_bool(a) and _is_bool(b)):
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, float) and _is_bool(a) and _is_bool(b):  # PyTorch's meta functions look at other integers
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+
+
 def _add(a: Any, b: Any, alpha: Any = 1) -> tuple[Any, ...]:
+    _check_alpha(a, b, alpha)
     if alpha == 1 and _beside_number(a, b):
         return nn.add_number, a, b
     if alpha == 1 and _beside_number(b, a):
@@ -61,11 +73,12 @@ def _subtract(a: Any, b: Any, alpha: Any = 1) -> tuple[Any, ...]:
             which = "a bool tensor"
             instead = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
         raise RuntimeError(f"Subtraction, the `-` operator, with {which} is not supported. {instead}")
+    _check_alpha(a, b, alpha)
     if alpha == 1 and _beside_number(a, b):
         return nn.subtract_number, a, b
     if alpha == 1 and _beside_number(b, a):
         return nn.subtract_from_number, a, b
-    return (VX["subtract"], a, b) if alpha == 1 else (nn.add_scaled, a, b, -alpha)
+    return (VX["subtract"], a, b) if alpha == 1 else (_SUBTRACT_SCALED, a, b, -alpha)
 
 
 def _multiply(a: Any, b: Any) -> tuple[Any, ...]:
@@ -74,12 +87,17 @@ def _multiply(a: Any, b: Any) -> tuple[Any, ...]:
     return (nn.multiply_number, b, a) if _beside_number(b, a) else (MULTIPLY, a, b)
 
 
-_ROUNDED = {"trunc": Divided("div", nn.truncated_divide), "floor": Divided("div", VX["floor_divide"])}
+# How quotients are rounded: the row, and that for a number beside 16 bits.
+_ROUNDED = {
+    "trunc": (Divided("div", nn.truncated_divide), nn.truncated_divide_number),
+    "floor": (Divided("div", nn.floored_divide), nn.floored_divide_number),
+}
+_FLOOR_DIVIDE = Divided("floor_divide", nn.floored_divide)
 
 
 def _divide(a: Any, b: Any, rounding_mode: str | None = None) -> tuple[Any, ...]:
     if rounding_mode is not None:
-        return _ROUNDED[rounding_mode], a, b
+        return _ROUNDED[rounding_mode][_beside_number(a, b)], a, b
     return nn.divide_number if _beside_number(a, b) else VX["divide"], a, b
 
 
@@ -92,7 +110,7 @@ def _power(a: Any, b: Any) -> tuple[Any, ...]:
         return VX["square"], a
     if not isinstance(b, Tensor) and b == 3 and a.is_floating_point():
         return nn.cube, a
-    return VX["pow"], a, b
+    return (VX["pow"] if isinstance(b, Tensor) else _POWER), a, b
 
 
 elementwise("add", _add)
@@ -110,8 +128,8 @@ decomposed("round.decimals")
 elementwise("sub", _subtract)
 elementwise("mul", _multiply)
 elementwise("div", _divide)
-elementwise("floor_divide", Divided("floor_divide", VX["floor_divide"]))
-elementwise("remainder.Tensor remainder.Scalar_Tensor", Divided("remainder", VX["remainder"]))
+elementwise("floor_divide", lambda a, b: (nn.floored_divide_number if _beside_number(a, b) else _FLOOR_DIVIDE, a, b))
+elementwise("remainder.Tensor remainder.Scalar_Tensor", Divided("remainder", nn.floored_remainder))
 elementwise("fmod.Tensor", Divided("fmod", nn.fmod))
 elementwise("pow", _power)
 for _name, _row in {
@@ -158,6 +176,9 @@ class _Choice:
 
 
 CHOICE = _Choice()
+_FILL = Fitting(CHOICE, [1])
+_AT_LEAST, _AT_MOST = Bounded(VX["maximum"], "min"), Bounded(VX["minimum"], "max")
+_WITHIN = Bounded(VX["clip"], "min", "max")
 
 
 def _masked_fill(x: Any, mask: Any, value: Any) -> tuple[Any, ...]:
@@ -165,22 +186,31 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> tuple[Any, ...]:
         raise RuntimeError(
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
-    return CHOICE, mask, value, x
+    return _FILL, mask, value, x
 
 
 def _clamp(x: Any, min: Any = None, max: Any = None) -> tuple[Any, ...]:
     if min is None:
-        return VX["minimum"], x, max
-    return (VX["maximum"], x, min) if max is None else (VX["clip"], x, min, max)
+        return _AT_MOST, x, max
+    return (_AT_LEAST, x, min) if max is None else (_WITHIN, x, min, max)
+
+
+def _clamp_by_tensors(x: Any, min: Any = None, max: Any = None) -> tuple[Any, ...]:
+    formula, *operands = _clamp(x, min, max)
+    return formula.formula, *operands
 
 
 for _name in ("and", "or", "xor", "not"):
     elementwise(f"logical_{_name}", _Truth(VX[f"logical_{_name}"]))
 elementwise("where.self", CHOICE)
 elementwise("masked_fill", _masked_fill)
-elementwise("clamp", _clamp)
-elementwise("clamp_min", ByType(VX["maximum"], bool=VX["logical_or"]))
-elementwise("clamp_max", ByType(VX["minimum"], bool=VX["logical_and"]))
+elementwise("clamp.default", _clamp)
+elementwise("clamp.Tensor", _clamp_by_tensors)
+for _end, _extreme in {
+    "min": ByType(VX["maximum"], bool=VX["logical_or"]), "max": ByType(VX["minimum"], bool=VX["logical_and"]),
+}.items():  # fmt: skip
+    elementwise(f"clamp_{_end}.default", Bounded(_extreme, _end))
+    elementwise(f"clamp_{_end}.Tensor", _extreme)
 for _name in ("isnan", "isinf"):
     elementwise(_name, ByInteger(VX[_name], nn.never))
 
@@ -196,6 +226,13 @@ def _gelu_backward(grad: Any, x: Any, *, approximate: str = "none") -> tuple[Any
     return (nn.gelu_tanh_backward if approximate == "tanh" else nn.gelu_backward), grad, x
 
 
+def _hardtanh(x: Any, min_val: Any = -1, max_val: Any = 1) -> tuple[Any, ...]:
+    if not x.is_floating_point():
+        for value in (min_val, max_val):
+            limits.check_number(value, dtypes.int64)
+    return _WITHIN, x, min_val, max_val
+
+
 def _elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> tuple[Any, ...]:
     if scale == 1:
         return nn.elu, x, alpha, input_scale
@@ -205,7 +242,7 @@ def _elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> tuple[
 
 
 for _name in (
-    "sigmoid", "sigmoid_backward", "tanh_backward", "relu", "threshold", "threshold_backward", "silu", "silu_backward",
+    "sigmoid", "sigmoid_backward", "tanh_backward", "relu", "threshold_backward", "silu", "silu_backward",
     "hardswish", "hardswish_backward", "hardsigmoid", "hardsigmoid_backward", "mish",
     "rsqrt", "exp2", "frac", "erf", "erfc", "erfinv",
     "logaddexp2", "angle",
@@ -221,7 +258,8 @@ elementwise("softshrink_backward hardshrink_backward", nn.shrink_backward)
 elementwise("leaky_relu", lambda x, negative_slope=0.01: (nn.leaky_relu, x, negative_slope))
 elementwise("leaky_relu_backward", lambda grad, x, slope, is_result: (nn.leaky_relu_backward, grad, x, slope))
 elementwise("log_sigmoid_backward", lambda grad, x, buffer: (nn.log_sigmoid_backward, grad, x))
-elementwise("hardtanh", lambda x, min_val=-1, max_val=1: (VX["clip"], x, min_val, max_val))
+elementwise("hardtanh", _hardtanh)
+elementwise("threshold", Fitting(nn.FORMULAS["threshold"]))
 elementwise("_prelu_kernel", nn.leaky_relu)
 decomposed("elu_backward hardtanh_backward softplus_backward glu glu_backward.default")
 
@@ -236,6 +274,10 @@ def scaled(x: Any, factor: Any) -> Any:
 
 
 def _add_product(x: Any, first: Any, second: Any, *, value: Any = 1) -> tuple[Any, ...]:
+    dtype = FROM_TORCH.get(torch.promote_types(x.dtype, torch.promote_types(first.dtype, second.dtype)))
+    if dtype in CATEGORIES["integer"]:
+        limits.check_number(value, dtype)
+        value = int(value)
     if value == 1:
         return nn.add_product, x, first, second
     return nn.add_wide_product, x, scaled(first, value), second

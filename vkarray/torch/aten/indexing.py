@@ -172,8 +172,14 @@ def _gather(x: VkArray, dim: int, index: VkArray, *, sparse_grad: bool = False) 
     return nn.gather(x, dim, index, rule=_GATHER)
 
 
+def _number(value: Any, x: VkArray) -> Any:
+    """A number of the host as one of an array's type. Raises RuntimeError where it does not fit."""
+    limits.check_number(value, x._dtype)
+    return number(value, x._dtype)
+
+
 def _scatter(x: VkArray, dim: int, index: VkArray, source: Any) -> VkArray:
-    return nn.scatter(x, dim, index, source if type(source) is VkArray else number(source, x._dtype), rule=_SCATTER)
+    return nn.scatter(x, dim, index, source if type(source) is VkArray else _number(source, x), rule=_SCATTER)
 
 
 _REDUCES = {"add": "sum", "multiply": "prod"}
@@ -181,7 +187,7 @@ _REDUCES = {"add": "sum", "multiply": "prod"}
 
 def _scatter_reduced(x: VkArray, dim: int, index: VkArray, source: Any, *, reduce: str) -> VkArray:
     if type(source) is not VkArray:
-        constant = launch.constant(number(source, x._dtype), x._dtype, x._device)
+        constant = launch.constant(_number(source, x), x._dtype, x._device)
         source = constant._view(index._shape, (0,) * index.ndim)
     return nn.scatter_reduce(x, dim, index, source, _REDUCES.get(reduce, reduce), rule=_SCATTER)
 
@@ -231,7 +237,7 @@ def _put_slices(rule: IndexRule) -> Callable[..., VkArray]:
         view = _as_vector(result)
         key = (*(slice(None),) * (dim % view.ndim), _as_vector(index))
         if type(source) is not VkArray:
-            source = number(source, x._dtype)
+            source = _number(source, x)
         elif source.ndim or x.ndim == 1:
             source = _sliced(view, source)
         source = cast(source, x._dtype) if type(source) is VkArray else source

@@ -6,16 +6,20 @@ so that no call waits. Numbers of the host are looked at at once.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from ...core import dtypes
 from ...core.array import VkArray
+from ...core.dtypes import CATEGORIES, DType
+from ...core.tokens import decided, plain, within
 from ...kernels.faults import WrongValue, check_values
 from ...kernels.gather import IndexRule
 from ...kernels.rows import cast
-from ..tensors.storage import array_of
+from ..tensors.storage import FROM_TORCH, array_of
 
 
 def indices(function: str, error: type[Exception] = RuntimeError, *, wraps: bool = False) -> IndexRule:
@@ -39,3 +43,49 @@ def check_divisor(function: str, divisor: Any) -> None:
         check_values(WrongValue(RuntimeError, text), divisor, 0, 0, within=True)
     elif not divisor:
         raise RuntimeError(text)
+
+
+# By type: PyTorch's names of it, in C++ and its own, for error texts, and the least and the greatest finite number of it.
+_TYPES = {
+    FROM_TORCH[dtype]: (*names, limits.min, limits.max)
+    for dtype, *names in (
+        (torch.uint8, "uint8_t", "Byte"), (torch.int8, "int8_t", "Char"), (torch.int16, "int16_t", "Short"),
+        (torch.int32, "int", "Int"), (torch.int64, "int64_t", "Long"), (torch.float16, "c10::Half", "Half"),
+        (torch.bfloat16, "c10::BFloat16", "BFloat16"), (torch.float32, "float", "Float"),
+        (torch.float64, "double", "Double"),
+    )
+    for limits in [torch.finfo(dtype) if dtype.is_floating_point else torch.iinfo(dtype)]
+}  # fmt: skip
+
+
+def check_number(value: Any, dtype: DType) -> None:
+    """Refuse a number of the host that a type cannot hold, rounded; a type without a sign takes integers modulo 2^n."""
+    if dtype not in _TYPES:
+        return
+    if isinstance(value, complex):
+        value = math.nan if value.imag else value.real
+    name, _, low, high = _TYPES[dtype]
+    integers = dtype in CATEGORIES["integer"]
+    if isinstance(value, float) and not math.isfinite(plain(value)):
+        fits = not integers and decided(value) is not None
+    else:
+        fits = within(value, low if isinstance(value, float) else low or -high, high)
+    if not fits:
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+# What PyTorch 2.15 does with bounds that integers do not reach: earlier versions convert them, as other numbers.
+BOUNDS_SATURATE = torch.torch_version.TorchVersion(torch.__version__) >= (2, 15)
+
+
+def bound(value: Any, dtype: DType, end: str) -> Any:
+    """A limit of `clamp`, the "min" or the "max", as a number of a type. Raises RuntimeError where that cannot hold it."""
+    if not BOUNDS_SATURATE or dtype not in CATEGORIES["integer"] or dtype not in _TYPES:
+        check_number(value, dtype)
+        return value
+    _, name, low, high = _TYPES[dtype]
+    if within(value, low, high):
+        return value
+    if decided(value) < low if end == "min" else value > high:
+        return low if end == "min" else high
+    raise RuntimeError(f"Clamp {end} value {value} is outside the representable range of {name}")

@@ -72,9 +72,47 @@ class Divided:
             raise NotImplementedError(f"\"{self.function}\" not implemented for 'Bool'")
         return of_row(self.row, compute)
 
-    def check(self, values: Sequence[Any]) -> None:
-        """Refuse 0 among the divisors of integers."""
-        limits.check_divisor(self.function, values[1])
+    def checked(self, values: Sequence[Any], dtypes: Sequence[DType | None]) -> Sequence[Any]:
+        """The operands. Raises RuntimeError for 0 among the divisors of integers, or notes it."""
+        divisor, dtype = values[1], dtypes[1]
+        if dtype in CATEGORIES["integer"]:
+            limits.check_divisor(self.function, divisor if type(divisor) is VkArray else number(divisor, dtype))
+        return values
+
+
+class Fitting:
+    """A formula whose numbers of the host, at all places or at some, have to fit their types."""
+
+    def __init__(self, formula: Any, places: Sequence[int] = (0, 1, 2, 3)) -> None:
+        self.formula, self.places = formula, places
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.formula, name)
+
+    def operation(self, compute: DType) -> Operation:
+        """The operation of the formula for the type."""
+        return of_row(self.formula, compute)
+
+    def checked(self, values: Sequence[Any], dtypes: Sequence[DType | None]) -> Sequence[Any]:
+        """The operands. Raises RuntimeError for a number that does not fit."""
+        for place, (value, dtype) in enumerate(zip(values, dtypes, strict=True)):
+            if place in self.places and type(value) is not VkArray:
+                assert dtype is not None
+                limits.check_number(value, dtype)
+        return values
+
+
+class Bounded(Fitting):
+    """A row whose operands after the first are bounds: which of them, "min" or "max"."""
+
+    def __init__(self, formula: Any, *ends: str) -> None:
+        super().__init__(formula)
+        self.ends = ends
+
+    def checked(self, values: Sequence[Any], dtypes: Sequence[DType | None]) -> Sequence[Any]:
+        """The operands, with the bounds that the type can hold."""
+        triples = zip(values[1:], dtypes[1:], self.ends, strict=True)
+        return [values[0], *[limits.bound(value, dtype, end) for value, dtype, end in triples if dtype is not None]]
 
 
 def of_row(row: Any, compute: DType) -> Operation:
@@ -95,7 +133,7 @@ class _Plan(NamedTuple):
     inputs: tuple[DType | None, ...]  # what operands are converted to; None: as they are
     operation: Operation
     moves: bool  # the operation moves bits, of a type of its own
-    check: Callable[[Sequence[Any]], None] | None  # refuses integers
+    checked: Callable[[Sequence[Any], Sequence[DType | None]], Sequence[Any]] | None  # looks at the operands first
 
 
 def number(value: Any, dtype: DType) -> Any:
@@ -171,14 +209,14 @@ class Pointwise:
         operation = of_row(formula, compute)
         inputs = tuple(typed[place] or compute for place in range(len(operands))) if typed else operation.inputs
         moves = getattr(formula, "moves", False)
-        check = getattr(formula, "check", None) if compute in CATEGORIES["integer"] else None
+        checked = getattr(formula, "checked", None)
         dtype = FROM_TORCH[meta.dtype]
-        return _Plan(tuple(meta.shape), meta.stride(), meta.dtype, dtype, inputs, operation, moves, check)
+        return _Plan(tuple(meta.shape), meta.stride(), meta.dtype, dtype, inputs, operation, moves, checked)
 
     def run(self, plan: _Plan, values: Sequence[Any], target: VkArray) -> None:
         """Compute into an array of any layout, of the shape of the plan."""
-        if plan.check is not None and target.size:
-            plan.check(values)
+        if plan.checked is not None and target.size:
+            values = plan.checked(values, plan.inputs)
         arrays = [_converted(value, dtype, target._device) for value, dtype in zip(values, plan.inputs, strict=True)]
         result = plan.operation.result
         if target._dtype is result or (plan.moves and target._dtype is plan.dtype):
