@@ -34,6 +34,17 @@ def test_transforms(dtype: str) -> None:
     check(vx.fft.fft, np.fft.fft, x, view=lambda x: x.T[::-1], tolerance=1e-5)
 
 
+@pytest.mark.parametrize("name", [name for name in vx.fft.__all__ if "freq" not in name and "shift" not in name])
+def test_results_in_an_array_that_exists(name: str) -> None:
+    x = vx.asarray(np.random.default_rng(1).random((4, 6)), dtype="float32")
+    function = getattr(vx.fft, name)
+    for _ in range(3):
+        expected = function(x)
+        out = vx.zeros_like(expected)
+        assert function(x, out=out) is out
+        np.testing.assert_array_equal(np.asarray(out), np.asarray(expected))
+
+
 def test_lists_results_and_errors() -> None:
     check(vx.fft.fft, np.fft.fft, [1, 2, 3])
     check(vx.fft.rfft2, np.fft.rfft2, [[1.0, 2], [3, 4]])

@@ -101,6 +101,26 @@ def test_types_that_a_call_computes_in():
         vx.gcd.resolve_dtypes(("float32", "float32", None))
 
 
+SCIMATH = [
+    *(lambda m, name=name, x=x: getattr(m.emath, name)(x)
+      for name in ("sqrt", "log", "log2", "log10", "arccos", "arcsin", "arctanh")
+      for x in (0.5, -0.5, 2, [0.25, 0.5], [-2.0, 0.5], [1j, -1], [2, 3])),
+    lambda m: m.emath.logn(2, [4, -4]), lambda m: m.emath.logn(4, [2, 16]), lambda m: m.emath.power([2, 4], 2),
+    lambda m: m.emath.power([2, 4], -2), lambda m: m.emath.power([-2, 4], 0.5), lambda m: m.emath.power([-2, 4], 2),
+    lambda m: m.lib.scimath.sqrt(m.asarray([-1.0, 4.0], dtype="float32")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(SCIMATH)))
+def test_functions_that_leave_the_real_numbers(number):
+    if not supported(("float64", "int64")):
+        pytest.skip("the device has no 64-bit types, in which NumPy computes")
+    with np.errstate(all="ignore"):
+        found, expected = (SCIMATH[number](n) for n in (vx, np))
+    assert found.dtype == np.asarray(expected).dtype
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-6 if found.dtype == vx.complex64 else 1e-12)
+
+
 def test_numbers_beyond_an_integer_type_where_floats_are_computed():
     for name in ("divide", "arctan2", "hypot", "copysign"):
         for number in (-1, 300):

@@ -20,6 +20,7 @@ from . import (
     random as random,
     testing as testing,
 )
+from .lib import scimath as emath
 from .io import interchange as _interchange
 from .core import other_names as _other_names
 from .io import printing as _printing

@@ -1,7 +1,7 @@
 """Run NumPy's own tests with vkarray in the place of NumPy: `python tests/numpy_suite/run.py [FILE ...]`.
 
-Without files, all of `FILES` run, for an hour or so, and docs/numpy-tests.md is written. What became of each test is kept in
-build/numpy-suite, a file of lines for each file of tests.
+Without files, all of `FILES` run, for some hours on two cores. What became of each test is kept in build/numpy-suite, a file of
+lines for each file of tests, and docs/numpy-tests.md is written of all files that are kept there.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ ALL = [f"{folder}/tests/{name}.py" for folder, names in FILES.items() for name i
 
 def run(file: str, *options: str) -> list[dict[str, Any]]:
     """What became of the tests of a file of NumPy's that use what vkarray stands for."""
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    lines = RESULTS / (file.replace("/", "-") + ".jsonl")
+    lines = lines_of(file)
+    lines.parent.mkdir(parents=True, exist_ok=True)
     lines.unlink(missing_ok=True)
     environment = {
         **os.environ, "NUMPY_SUITE_RESULTS": str(lines), "NPY_AVAILABLE_MEM": "1 GB", "PYTHONPATH": f"{ROOT}{os.pathsep}{HERE}",
@@ -80,6 +80,16 @@ def run(file: str, *options: str) -> list[dict[str, Any]]:
         )
         if done.returncode >= 0:
             break
+    return kept(file)
+
+
+def lines_of(file: str) -> Path:
+    return RESULTS / (file.replace("/", "-") + ".jsonl")
+
+
+def kept(file: str) -> list[dict[str, Any]]:
+    """What became of the tests of a file when it ran last."""
+    lines = lines_of(file)
     every = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()] if lines.exists() else []
     return [line for line in every if "passed" in line]
 
@@ -103,7 +113,7 @@ def page(results: dict[str, list[dict[str, Any]]]) -> str:
         "",
         f"The tests of NumPy {numpy.__version__} of its arrays and functions, run with vkarray in the place of NumPy, with float64 "
         f"as the default floating type: {share(every)} pass. Tests count that use a function which vkarray stands for, and that "
-        "NumPy does not skip. `python tests/numpy_suite/run.py` writes this page.",
+        "NumPy does not skip. `python tests/numpy_suite/run.py` writes this page of the files that it has run.",
         "",
         "| File | Pass | Most of the others for |",
         "| --- | --- | --- |",
@@ -119,12 +129,9 @@ def page(results: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def main(files: list[str]) -> None:
-    results = {}
     for file in files or ALL:
-        results[file] = run(file)
-        print(file, share(results[file]), flush=True)
-    if not files:
-        PAGE.write_text(page(results), encoding="utf-8")
+        print(file, share(run(file)), flush=True)
+    PAGE.write_text(page({file: kept(file) for file in ALL if lines_of(file).exists()}), encoding="utf-8")
 
 
 if __name__ == "__main__":

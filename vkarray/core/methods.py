@@ -174,9 +174,10 @@ class Methods:
             raise TypeError(f"imag: an array of {dtype} has no imaginary parts. Convert it with astype.")
         operations["setitem"](operations["imag_view"](self), ..., value)
 
-    def conj(self) -> VkArray:
+    def conj(self, out: VkArray | None = None) -> VkArray:
         """The complex conjugate of each element (see `vkarray.conj`)."""
-        return operations["conj"](self)
+        result = operations["conj"](self)
+        return result if out is None else operations["write"]("conj", out, result)
 
     conjugate = conj
 

@@ -349,7 +349,7 @@ def irfftn(
     dimensions, lengths = _some_axes("irfftn", x, s, axes)
     for axis, n in zip(dimensions[:-1], lengths[:-1], strict=True):
         x = _complex("irfftn", x, n, axis, norm, True)
-    return _complex_to_real("irfftn", x, lengths[-1], dimensions[-1], norm, False)
+    return _written("irfftn", _complex_to_real("irfftn", x, lengths[-1], dimensions[-1], norm, False), out)
 
 
 def _some_axes(
