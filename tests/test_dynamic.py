@@ -367,15 +367,26 @@ def test_methods_and_arrays_from_elsewhere():
 
 
 def test_random_numbers():
-    def function(x):
-        return x + vx.random.normal(size=x.shape) * 2, vx.random.uniform(size=3)
+    generators = [vx.random.default_rng(1), vx.random.default_rng(1)]
 
-    compiled = vx.compile(function, dynamic={"x": {0: vx.Dim("n", max=64)}})
+    def drawing(own):
+        def function(x):
+            return (
+                x + vx.random.normal(size=x.shape) * 2,
+                own.uniform(size=3),
+                own.integers(0, x.shape[0], size=x.shape[0]),
+            )
+
+        return function
+
+    functions = [drawing(one) for one in generators]
+    compiled = vx.compile(functions[1], dynamic={"x": {0: vx.Dim("n", max=64)}})
     for n in (4, 8, 1, 64, 4, 8):
         vx.random.seed(n)
-        expected = outcome(function, (matrix(n),))
+        expected = outcome(functions[0], (matrix(n),))
         vx.random.seed(n)
         assert outcome(compiled, (matrix(n),)) == expected
+    assert configuration.current().compare or {one.reason for one in compiled.explain().programs} == {""}
 
 
 @traced

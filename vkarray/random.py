@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from .ops.beyond.random import Generator, Philox, RandomState, unwatched
+from .ops.beyond.random import Generator, Philox, RandomState, recordable, unwatched
 
 if TYPE_CHECKING:
     from numpy.random import SeedSequence
@@ -89,6 +89,7 @@ def _shared() -> RandomState:
 def _of_module(method: Callable[Concatenate[RandomState, _Parameters], _Result]) -> Callable[_Parameters, _Result]:
     """A method of the generator that this module's functions share, which is made at the first call."""
 
+    @recordable
     @functools.wraps(method)
     def function(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> _Result:
         return method(_shared(), *arguments, **options)

@@ -119,6 +119,11 @@ class NumberOnTape:
     def __init__(self, tape: Tape, slot: Slot, value: complex) -> None:
         self.tape, self.slot, self.value = tape, slot, value
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"{type(self.value).__name__!r} object has no attribute {name!r}")
+        return getattr(self.decided(), name)
+
     def decided(self) -> Any:
         """The number itself: the tape holds for this one alone."""
         return self.tape.call(operator.pos, (self,), {}, True)

@@ -286,6 +286,18 @@ class _Tokens:
         return kind(self(one, False) for one in value) if kind is tuple or kind is list else value
 
 
+def recordable(function: Function) -> Function:
+    """A function that makes no plan, and that is taken whole where calls are recorded."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if watches and (recording := recorder()) is not None:
+            return recording.call(function, args, kwargs)
+        return function(*args, **kwargs)
+
+    return call  # type: ignore[return-value]
+
+
 refuse = watch.refuse  # for functions that no plan may repeat
 kept = watch.kept  # for functions whose arrays calls share
 unwatched = watch.unwatched  # for what is made once, at the first call

@@ -15,7 +15,7 @@ from ..core.tokens import decided
 from ..io import interchange
 from ..kernels import launch
 from ..kernels.launch import as_device
-from ..kernels.planned import kept, planned, recorder, watches
+from ..kernels.planned import kept, planned, recordable, recorder, watches
 from ..kernels.rows import cast, check_array, check_operands
 
 
@@ -429,6 +429,7 @@ def _count_of_steps(first: float, last: float, step: float) -> int:
 _DOUBLE = (dtypes.float64, dtypes.complex128)
 
 
+@recordable
 def linspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
     axis: int = 0, *, device: Any = None,

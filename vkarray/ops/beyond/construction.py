@@ -11,6 +11,7 @@ from ...core import dtypes, layout
 from ...core.array import ArrayLike, VkArray, default_dtype, operations
 from ...core.dtypes import REAL_OF, DType, as_dtype
 from ...kernels import launch
+from ...kernels.planned import recordable
 from .. import creation, manipulation
 from .index_tricks import indices
 from .memory import view
@@ -19,6 +20,7 @@ from .strides import as_strided
 asanyarray = creation.asarray  # arrays have no subclasses
 
 
+@recordable
 def ascontiguousarray(a: ArrayLike, dtype: DType | None = None, *, like: Any = None) -> VkArray:
     """An array in C order in memory, of 1 dimension at least: a itself where it is one already. Errors as for `asarray`."""
     x = creation.asarray(a, dtype=dtype)
@@ -31,6 +33,7 @@ def _fortran(x: VkArray) -> VkArray:
     return launch.contiguous(x._permuted(order))._permuted(order)
 
 
+@recordable
 def asfortranarray(a: ArrayLike, dtype: DType | None = None, *, like: Any = None) -> VkArray:
     """An array in Fortran's order in memory, of 1 dimension at least: the transpose of one in C order. Errors as for `asarray`."""
     return _fortran(creation.asarray(a, dtype=dtype)) if a is not None and _rank(a) else ascontiguousarray(a, dtype)

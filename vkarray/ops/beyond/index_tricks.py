@@ -12,7 +12,7 @@ from ...core.array import ArrayLike, VkArray, default_dtype
 from ...core.dtypes import DType, as_dtype
 from ...kernels.compact import coordinates
 from ...kernels.faults import WrongValue, check_values
-from ...kernels.planned import planned
+from ...kernels.planned import planned, recordable
 from ...kernels.rows import as_array, cast
 from .. import creation
 from ..elementwise import add, multiply
@@ -42,6 +42,7 @@ def _open_mesh(arrays: list[VkArray]) -> list[VkArray]:
     return [reshape(x, (1,) * k + x._shape + (1,) * (len(arrays) - k - 1)) for k, x in enumerate(arrays)]
 
 
+@recordable
 def ix_(*args: ArrayLike) -> tuple[VkArray, ...]:
     """A key that selects every combination of the indices in several sequences: one array for each dimension.
 

@@ -7,7 +7,7 @@ from typing import Any
 from ...core.array import ArrayLike, VkArray
 from ...core.dtypes import DType
 from ...kernels import launch
-from ...kernels.planned import planned
+from ...kernels.planned import planned, recordable
 from ...kernels.rows import cast, common_dtype
 from ..manipulation import concat, reshape
 from .arguments import arrays_of, cast_for, sequence
@@ -148,6 +148,7 @@ def _leaves(value: Any, depth: int) -> list[tuple[Any, int]]:
     return [leaf for one in value for leaf in _leaves(one, depth + 1)]
 
 
+@recordable
 def block(arrays: Any) -> VkArray:
     """A matrix, or an array of more dimensions, put together from blocks in nested lists.
 

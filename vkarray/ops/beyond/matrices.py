@@ -10,7 +10,7 @@ from ...core.array import ArrayLike, VkArray, available, default_dtype, operatio
 from ...core.dtypes import DType, as_dtype
 from ...kernels import launch
 from ...kernels.compact import coordinates
-from ...kernels.planned import planned, tracer, unwatched
+from ...kernels.planned import planned, recordable, tracer, unwatched
 from ...kernels.rows import cast, check_array
 from .. import creation
 from ..elementwise import greater_equal
@@ -87,6 +87,7 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> VkAr
     return powers if increasing else flip(powers, axis=1)
 
 
+@recordable
 def fill_diagonal(a: VkArray, val: Any, wrap: bool = False) -> None:
     """Set the main diagonal of an array in place.
 
@@ -130,6 +131,7 @@ def _of_no_values(function: Callable[[], tuple[VkArray, ...]]) -> tuple[VkArray,
     return tuple(map(launch.copy, found))
 
 
+@recordable
 def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: Any = None) -> tuple[VkArray, ...]:
     """The indices of the elements on diagonal k and below, in a matrix of n rows and m columns (n by default).
 
@@ -138,6 +140,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: Any = None
     return _of_no_values(lambda: coordinates(tri(n, m, k, dtypes.bool_, device=device)))
 
 
+@recordable
 def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: Any = None) -> tuple[VkArray, ...]:
     """The indices of the elements on diagonal k and above, in a matrix of n rows and m columns (n by default).
 
@@ -152,12 +155,14 @@ def _of_matrix(function: str, arr: Any) -> VkArray:
     return arr
 
 
+@recordable
 def tril_indices_from(arr: VkArray, k: int = 0) -> tuple[VkArray, ...]:
     """`tril_indices` for a matrix. Raises ValueError for another rank."""
     rows, columns = _of_matrix("tril_indices_from", arr)._shape
     return tril_indices(rows, k, columns, device=arr._device)
 
 
+@recordable
 def triu_indices_from(arr: VkArray, k: int = 0) -> tuple[VkArray, ...]:
     """`triu_indices` for a matrix. Raises ValueError for another rank."""
     rows, columns = _of_matrix("triu_indices_from", arr)._shape

@@ -7,7 +7,7 @@ from typing import Any
 from ...core import dtypes, layout, promotion
 from ...core.array import ArrayLike, VkArray, available, floating, is_supported, operations
 from ...core.dtypes import DType, as_dtype
-from ...kernels.planned import planned
+from ...kernels.planned import planned, recordable
 from ...kernels.rows import cast, check_array
 from .. import creation, searching, statistical, utility
 from ..elementwise import add, divide, isnan, multiply, pow, remainder, subtract
@@ -188,6 +188,7 @@ def _bounds(function: str, start: Any, stop: Any, dtype: Any) -> tuple[VkArray, 
     return cast(first, wide), cast(last, wide), own if dtype is None else as_dtype(dtype, function)
 
 
+@recordable
 def logspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, base: ArrayLike = 10.0, dtype: Any = None,
     axis: int = 0,
@@ -209,6 +210,7 @@ def logspace(
     return operations["astype"](found, wanted, copy=False)
 
 
+@recordable
 def geomspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> VkArray:  # fmt: skip

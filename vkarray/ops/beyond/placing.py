@@ -9,7 +9,7 @@ from ...core import dtypes, layout, promotion
 from ...core.array import VkArray, default_dtype, operations
 from ...kernels.faults import WrongValue, check_values
 from ...kernels.gather import IndexArray, IndexRule, scatter
-from ...kernels.planned import planned
+from ...kernels.planned import planned, recordable
 from ...kernels.rows import cast, check_array
 from .. import creation
 from ..data_type import can_cast
@@ -180,6 +180,7 @@ def place(arr: VkArray, mask: Any, vals: Any) -> None:
     arr[...] = operations["where"](mask, reshape(chosen, arr._shape), arr)
 
 
+@recordable
 def copyto(dst: VkArray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """Copy values into an array, in place.
 

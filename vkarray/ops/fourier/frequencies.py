@@ -9,7 +9,7 @@ from ...core import dtypes, layout, promotion
 from ...core.array import ArrayLike, VkArray, operations
 from ...core.dtypes import CATEGORIES, DType, as_dtype
 from ...kernels.launch import as_device
-from ...kernels.planned import planned
+from ...kernels.planned import planned, recordable
 from ...kernels.rows import cast, check_array
 from ..creation import arange
 from ..manipulation import concat, roll
@@ -35,6 +35,7 @@ def _frequencies(numbers: Callable[[DType, Any], VkArray], n: int, d: float, dty
     return cast(operations["divide"](numbers(wide, as_device(device)), float(n * d)), dtype)
 
 
+@recordable
 def fftfreq(n: int, d: float = 1.0, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """The frequencies of the results of `fft`: 0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1, divided by n d.
 
@@ -51,6 +52,7 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: DType | None = None, device: Any =
     return _frequencies(numbers, count, d, wanted, device)
 
 
+@recordable
 def rfftfreq(n: int, d: float = 1.0, *, dtype: DType | None = None, device: Any = None) -> VkArray:
     """The frequencies of the results of `rfft`: 0, 1, ..., n // 2, divided by n d.
 

@@ -9,8 +9,8 @@ number, and neither workgroups nor how a draw is split up matter.
 from __future__ import annotations
 
 from .draws import drawn
-from .generator import Generator, RandomState
+from .generator import Generator, RandomState, recordable
 from .kernels import variants
 from .stream import Philox, unwatched
 
-__all__ = ["Generator", "Philox", "RandomState", "drawn", "unwatched", "variants"]
+__all__ = ["Generator", "Philox", "RandomState", "drawn", "recordable", "unwatched", "variants"]

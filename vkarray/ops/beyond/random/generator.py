@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from ....core import dtypes
 from ....core.array import VkArray, default_dtype
 from ....core.dtypes import DType
+from ....kernels.planned import recordable
 from .continuous import Continuous
 from .draws import Size
 from .order import Order
 from .stream import Philox
 from .vectors import Vectors
+
+
+def _be_recordable(owner: type) -> None:
+    """Let the draws of a class be taken whole where calls are recorded."""
+    for name, method in inspect.getmembers(owner, inspect.isfunction):
+        if not name.startswith("_") and name != "spawn":
+            setattr(owner, name, recordable(method))
 
 
 class Generator(Continuous, Order, Vectors):
@@ -73,3 +82,7 @@ class RandomState(Continuous, Order, Vectors):
         """Integers from 0 to the largest of the default integer type."""
         wanted = default_dtype("int", self._device)
         return self.integers(0, (1 << 63 if wanted is dtypes.int64 else 1 << 31) - 1, size, wanted, endpoint=True)
+
+
+_be_recordable(Generator)
+_be_recordable(RandomState)
