@@ -409,6 +409,35 @@ def test_functions_without_a_tape():
 
 
 @traced
+def test_configuration_that_changes():
+    def function(x):
+        with vx.config(default_float="float64"):
+            made = vx.ones(x.shape[0])
+        return made, x + 1
+
+    compiled = vx.compile(function, dynamic={"x": {0: vx.Dim("n", max=64)}})
+    for n in (4, 8, 4):
+        assert outcome(compiled, (matrix(n),)) == outcome(function, (matrix(n),))
+
+
+def test_numpys_functions_and_numbers():
+    def function(x):
+        return np.exp(x) * np.float32(2), np.float64(2) * x.shape[0] * x, np.sum(x, axis=0), np.concatenate([x, x])
+
+    check(function, {"x": {0: vx.Dim("n", max=64)}}, lambda n: (matrix(n),), (4, 8, 1, 4))
+
+
+def test_kernels_of_users():
+    doubled = vx.ElementwiseKernel("float32 x", "float32 z", "z = x * 2", "doubled")
+
+    def function(x):
+        return doubled(x + 1) - 1
+
+    compiled = check(function, {"x": {0: vx.Dim("n", max=64)}}, lambda n: (matrix(n),), (4, 8, 1, 4))
+    assert configuration.current().compare or {one.reason for one in compiled.explain().programs} == {""}
+
+
+@traced
 def test_stand_ins_end_with_the_trace():
     kept = []
 

@@ -7,6 +7,7 @@ thousand seeds, five standard errors of moments far less.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import math
 import pickle
 from typing import Any
@@ -286,7 +287,7 @@ def test_all_of_numpys_names_are_here() -> None:
         listed = (theirs.__doc__ or "").strip().partition("(")[2].partition(")\n")[0] if callable(theirs) else ""
         wanted = [one.partition("=")[0].strip() for one in listed.split(",") if one.strip() not in ("", "*", ".")]
         found = getattr(vx.random.Generator, name)
-        code = getattr(found, "__code__", None)
+        code = getattr(inspect.unwrap(found), "__code__", None)
         if code is not None and listed:
             ours = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
             assert list(ours[: len(wanted)]) == wanted, name

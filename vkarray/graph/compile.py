@@ -212,6 +212,8 @@ class Compiled:
         sizes = dimensions.check(self.name, call.arrays, axes)
         each = iter(call.arrays)
         form = tuple(dimensions.form_of(next(each), axes) if type(one) is Look else one for one in key)
+        if len(self._tapes) >= MOST:
+            self._tapes.clear()
         tapes, reason = self._tapes.setdefault(form, []), ""
         for tape in tapes:
             if tape.key(call.scalars) != tape.decided:

@@ -95,6 +95,8 @@ class Dynamic:
         if type(value) is VkArray:
             self._axes(value, what, path, found.setdefault(id(value), {}))
             return
+        if value is None:  # an argument that may be left out
+            return
         parts = nest.parts_of(value)
         if parts is None:
             raise ValueError(f"{self.name}: dynamic names {path}, which is {value!r:.40} and no array.")

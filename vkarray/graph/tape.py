@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from .. import _vk
+from .. import _vk, configuration
 from .._vk.watch import Watch, watches
 from ..core.array import VkArray
 from ..core.dtypes import DType
@@ -70,6 +70,7 @@ class Tape:
         self.decide: set[int] = set()  # numbers among the arguments by which it decides
         self.decided: Any = None  # their values
         self.values: list[Any] | None = []  # while it is made
+        self.settings = configuration.current()
 
     def decide_by(self, places: Iterable[int], scalars: Sequence[Any]) -> None:
         """Let it hold for calls alone whose numbers in these places are the same."""
@@ -127,6 +128,8 @@ class Tape:
         recording = watches.get(thread)
         if type(recording) is not Recording or recording.tape is not self:
             raise Unrecorded(f"code that the library calls takes an array of the function's at {users_line()}")
+        if configuration.current() is not self.settings:
+            raise Unrecorded(f"it changes the configuration at {users_line()}")
         frozen = tuple(map(self._frozen, args)), {name: self._frozen(value) for name, value in kwargs.items()}
         given = self._filled(args), {name: self._filled(value) for name, value in kwargs.items()}
         watches[thread] = recording.trace

@@ -14,7 +14,7 @@ from ..shaders.source import Text, Variant
 from . import launch, one_line, rows
 from .launch import Operation
 from .parameters import Bound, Parameter, bind, check_names, declared
-from .planned import planned
+from .planned import planned, recordable
 from .signature import VALUES
 
 _MOST_PLACES = 2**31 - 1  # elements that `i` and `n` count
@@ -86,6 +86,7 @@ class ElementwiseKernel:
         self.beginning = ""  # of the code, where the user wrote an expression
         self._operations: dict[Any, _Body] = {}
 
+    @recordable
     def __call__(self, *arguments: Any, size: int | None = None) -> Any:
         """Run the kernel.
 

@@ -13,7 +13,7 @@ from ..shaders.source import NO_TEXT, Text, Variant
 from . import launch, one_line
 from .elementwise_kernel import ElementwiseKernel
 from .parameters import Bound, bind, check_names, declared, dtype_called
-from .planned import planned
+from .planned import planned, recordable
 from .reduction_types import partial_dtype
 from .reductions import Reduction, with_kept_axes
 from .signature import VALUES
@@ -86,6 +86,7 @@ class ReductionKernel:
         self._rows: dict[Any, _Row] = {}
         self._kernels: dict[Any, ElementwiseKernel] = {}
 
+    @recordable
     def __call__(
         self, *arguments: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False, out: VkArray | None = None
     ) -> VkArray:  # fmt: skip
