@@ -2,7 +2,7 @@
 
 The file is a header (signature, number of modules, number of blocks, bytes of the file, CRC-32 of the index), an index sorted by
 digest (32 bytes of digest, block, place and length in it), the blocks' places, lengths and CRC-32, and the blocks. A block is
-some modules of about a megabyte together, each in the form of `relative`, compressed by LZMA: neighbours are much alike.
+some modules together, each in the form of `relative`, compressed by LZMA: neighbours are much alike.
 Each read opens the file anew, so that threads and forked processes share an archive without sharing a position.
 """
 
@@ -14,7 +14,7 @@ import lzma
 import os
 import struct
 import zlib
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from .relative import from_relative, to_relative
@@ -23,8 +23,9 @@ _SIGNATURE = b"vkarray SPIR-V 3"
 _HEADER = struct.Struct("<16sIIQI")
 _ENTRY = struct.Struct("<32sIII")
 _BLOCK = struct.Struct("<QII")
-_BLOCK_BYTES = 1 << 20  # before compression: larger ones compress better, and take longer to read
-_KEPT_BLOCKS = 4  # in memory: what a program asks for next is often beside what it asked for
+# Bytes of a block before compression: larger ones compress better, and take longer to read. A kernel is linked of several modules.
+_WHOLE_BYTES, _PART_BYTES = 1 << 20, 1 << 16
+_KEPT_BLOCKS = 8  # in memory: what a program asks for next is often beside what it asked for
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 0, "lp": 2, "pb": 2}]  # for words of 32 bits
 
 
@@ -83,15 +84,17 @@ class Archive:
             raise ValueError(f"{self.path} is damaged: {error}.") from None
 
 
-def write(path: Path, modules: Iterable[tuple[str, bytes]]) -> None:
+def write(path: Path, modules: Iterable[tuple[str, bytes]], parts: Container[str] = ()) -> None:
     """Write an archive of modules, given with their digests in hexadecimal digits, those that are alike one after the other.
+
+    Those with the digests of `parts` are for linking.
 
     Raises ShaderError for what is no module.
     """
     entries, blocks, waiting = [], [], bytearray()
     for digest, code in modules:
         packed = to_relative(code)
-        if waiting and len(waiting) + len(packed) > _BLOCK_BYTES:
+        if waiting and len(waiting) + len(packed) > (_PART_BYTES if digest in parts else _WHOLE_BYTES):
             blocks.append(lzma.compress(waiting, lzma.FORMAT_RAW, filters=_FILTERS))
             waiting.clear()
         entries.append(_ENTRY.pack(bytes.fromhex(digest), len(blocks), len(waiting), len(packed)))

@@ -12,6 +12,8 @@ from . import archive, source
 from .relative import without_names
 from .source import Variant
 
+_LINKED = ("elementwise", "fused", "functions/")  # templates of modules that kernels are linked of
+
 
 def write_archive(variants: Iterable[Variant], path: Path, workers: int = 2) -> int:
     """Compile `variants` and write them as the archive that travels inside the wheel; returns how many there are."""
@@ -27,8 +29,9 @@ def write_archive(variants: Iterable[Variant], path: Path, workers: int = 2) -> 
         return digest, without_names(source.spirv_of_source(text, variant.label))
 
     path.parent.mkdir(parents=True, exist_ok=True)
+    parts = {digest for digest, (_, variant) in sources.items() if variant.template.startswith(_LINKED)}
     with ThreadPoolExecutor(workers) as pool:
-        archive.write(path, pool.map(build, sources.items()))
+        archive.write(path, pool.map(build, sources.items()), parts)
     return len(sources)
 
 
