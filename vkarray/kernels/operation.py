@@ -63,7 +63,7 @@ def conversion(dtype: DType, device: _vk.Device) -> Variant | None:
     defines = [
         ("CARRIER", f"COMPUTE_{carried}"),
         ("VALUE", f"COMPUTE_{dtype}"),
-        ("VALUE_OF(bits)", f"UNPACK_{dtype}(bits, 0)"),
+        ("VALUE_OF(bits)", f"LOAD_{dtype}(bits)" if dtype.itemsize < 4 else f"UNPACK_{dtype}(bits, 0)"),
         ("BITS_OF(value)", f"uint(STORE_{dtype}(value))" if widened else f"BITS_{dtype}(value)"),
         *((name, value) for name, value in feature_defines((dtype,), device) if name.startswith("WIDE")),
     ]
