@@ -34,6 +34,11 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     uint arrays;  // of indices
     int code;     // of the error for an index out of range
     uint wraps;   // whether negative indices count from the end
+#ifdef LINKED
+    Addends bias, residual;  // what else the expression takes: over and over where they have fewer elements
+    uint bias_count, residual_count;
+    uvec2 inputs[8];  // its numbers, in their places
+#endif
     int table[TABLE_WORDS];
 } arguments;
 
@@ -97,10 +102,11 @@ bool vx_locate(uint element, out INDEX indexed, out int dense) {
 }
 
 #ifdef INDEX64
-#define INDEXED(OFFSET) Elements(unpackUint2x32(packUint2x32(arguments.indexed) + uint64_t(OFFSET) * uint64_t(ELEMENT_BYTES))).data[0]
+#define INDEXED_ADDRESS(OFFSET) unpackUint2x32(packUint2x32(arguments.indexed) + uint64_t(OFFSET) * uint64_t(ELEMENT_BYTES))
 #else
-#define INDEXED(OFFSET) Elements(vx_address(arguments.indexed, OFFSET, ELEMENT_BYTES)).data[0]
+#define INDEXED_ADDRESS(OFFSET) vx_address(arguments.indexed, OFFSET, ELEMENT_BYTES)
 #endif
+#define INDEXED(OFFSET) Elements(INDEXED_ADDRESS(OFFSET)).data[0]
 #define DENSE(OFFSET) Elements(vx_address(arguments.dense, OFFSET, ELEMENT_BYTES)).data[0]
 
 #endif

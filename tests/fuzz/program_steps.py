@@ -216,6 +216,30 @@ def of_rows(program: Program) -> Found:
     return shown, lambda a, b, numbers: function(a, b), (first, first if other is None else other), False
 
 
+@step(10)
+def of_products(program: Program) -> Found:
+    """A product of matrices, with what is computed of its elements, or a scan of what is computed."""
+    choices, first = program.choices, program.pick(lambda one: one.ndim > 0)
+    if first is None:
+        return None
+    other = _beside(program, first)
+    text, number = program.number()
+    name, function = choices.choice((
+        ("biased", lambda a, b, n: a @ a.mT + b[..., :1]), ("scaled", lambda a, b, n: (a @ a.mT) * n - 1),
+        ("activated", lambda a, b, n: (lambda y: vx.where(y > 0, y, y * n) + y)(a @ b.mT)),
+        ("squared", lambda a, b, n: (lambda y: y * y + y)(a.mT @ b)), ("twice", lambda a, b, n: (a @ b.mT) * (b @ a.mT)),
+        ("rows read", lambda a, b, n: a[vx.asarray([0, -1, 0])] * n + b),
+        ("taken", lambda a, b, n: vx.take(a, vx.asarray([0, -1]), axis=-1) - n),
+        ("both", lambda a, b, n: (lambda y: vx.stack([y, y + n]))(a @ a.mT)),
+        ("rows", lambda a, b, n: vx.sum(a @ b.mT * n, axis=-1)),
+        ("scanned", lambda a, b, n: vx.cumulative_sum(a * b + n, axis=-1)),
+        ("scanned with zero", lambda a, b, n: vx.cumulative_sum(a - b, axis=0, include_initial=True) * n),
+        ("multiplied on", lambda a, b, n: vx.cumulative_prod((a + b)[..., ::-1], axis=-1) - a),
+    ))  # fmt: skip
+    operands = first, first if other is None else other
+    return f"{name}({{0}}, {{1}}, {text})", lambda a, b, numbers: function(a, b, number(numbers)), operands, False
+
+
 def _options(options: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in options.items())
 

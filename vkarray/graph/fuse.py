@@ -15,9 +15,9 @@ from ..kernels.launch import Operation
 from ..kernels.reductions import Reduce
 from ..kernels.scalars import Scalar
 from . import mosaic, rows, views
-from .products import with_steps
 from .regions import Dependencies, Geometry, Region, in_order, number_key, regions, types_read
 from .simplify import living, without_repetitions
+from .stored import with_steps
 from .trace import Memory, Node, Value, is_whole
 
 # What may be computed where it is read rather than stored: up to a cost always, and up to another one where what is computed more
@@ -79,7 +79,8 @@ class Fused(NamedTuple):
 def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
     """The work for traced nodes. `kept` is the memory of what the function returns."""
     returned = list(kept)
-    alive = living(with_steps(traced, returned), returned)
+    every = with_steps(traced, returned)
+    alive = living(every, returned)
     nodes = living(without_repetitions(alive, returned), returned)
     known = Dependencies(nodes, returned)
     of = regions(nodes, known)
@@ -91,7 +92,7 @@ def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
         made = builder.work(region)
         if made is not None:
             work.append(made)
-    return Fused(work[::-1], len(traced), len(traced) - len(alive), len(alive) - len(nodes), builder.inlined)
+    return Fused(work[::-1], len(traced), len(every) - len(alive), len(alive) - len(nodes), builder.inlined)
 
 
 class _Builder:

@@ -18,6 +18,7 @@ from ..kernels.dispatch import pointer
 from ..kernels.evaluation import Evaluation
 from ..kernels.plan import Plan, Refused
 from ..kernels.planned import run_checked
+from ..kernels.product.stacks import Product
 from ..kernels.product.strategies import multiply
 from ..kernels.signature import Look, look_of
 from .fuse import Fused, Kernel, OfRows, Reduced, Work, fuse
@@ -208,7 +209,11 @@ def lower(work: Sequence[Work], rows: list[int]) -> Lowering:
                 result = one.result
                 launch.evaluate(one.operation, one.inputs, (result,), result._shape, result._device, None, one.origin)  # type: ignore[union-attr, arg-type]
             elif one.dispatch is None:
-                multiply(*one.product.product)  # type: ignore[union-attr]
+                what = one.stored.what  # type: ignore[union-attr]
+                if isinstance(what, Product):
+                    multiply(*what)
+                else:
+                    what.send()
             else:
                 lowered.add(one.dispatch)
     finally:

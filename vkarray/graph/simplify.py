@@ -84,11 +84,11 @@ def renamed(node: Node, other: Callable[[Memory], Memory]) -> Node:
     rows = node.rows
     if rows is not None:
         rows = rows._replace(x=moved(rows.x, other), result=moved(rows.result, other))
-    product = node.product
-    if product is not None:
-        product = product._replace(product=product.product.seen(lambda array: moved(array, other)))
+    stored = node.stored
+    if stored is not None:
+        stored = stored._replace(what=stored.what.seen(lambda array: moved(array, other)))
     return node._replace(
-        product=product,
+        stored=stored,
         reads=reads,
         writes=writes,
         inputs=inputs,

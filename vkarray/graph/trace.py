@@ -19,6 +19,7 @@ from ..core.array import VkArray, storage_itemsize
 from ..core.tokens import Noticed, token
 from ..errors import TraceError
 from ..kernels.dispatch import Dispatch
+from ..kernels.gather import Gather
 from ..kernels.launch import Operation
 from ..kernels.product.stacks import Product
 from ..kernels.prologue import Prologue
@@ -61,11 +62,17 @@ class Value:
 Memory = Any  # a Value, or memory of the device
 
 
-class Made(NamedTuple):
-    """A product whose dispatches are so many nodes, the last ones so far; or none, which the product itself becomes."""
+class Stored(NamedTuple):
+    """A product, or what is read by index arrays, whose dispatches are so many nodes, the last ones so far; or none, where it
+    stands for itself."""
 
     nodes: int
-    product: Product
+    what: Product | Gather
+
+    @property
+    def label(self) -> str:
+        """What it does, for people."""
+        return f"{type(self.what).__name__.lower()}, then {self.what.epilogue.label}"
 
 
 class Node(NamedTuple):
@@ -81,7 +88,7 @@ class Node(NamedTuple):
     origin: int = 0
     prologue: Prologue | None = None
     rows: RowReduction | None = None
-    product: Made | None = None  # whose last dispatch it is, or in place of a dispatch
+    stored: Stored | None = None  # what its dispatch is the last one of, or what stands in place of a dispatch
 
     @property
     def made(self) -> VkArray | None:
@@ -98,8 +105,8 @@ class Node(NamedTuple):
         """What it does, for people."""
         if self.operation is not None:
             return self.operation.label
-        if self.dispatch is None and self.product is not None:
-            return f"product, then {self.product.product.epilogue.label}"
+        if self.dispatch is None and self.stored is not None:
+            return self.stored.label
         return self.dispatch.kernel.name  # type: ignore[union-attr]
 
 
@@ -199,10 +206,10 @@ class Trace(Watch):
         """How many nodes there are."""
         return len(self.nodes)
 
-    def multiplied(self, first: int, product: Product) -> None:
-        """Note that the nodes from one on are the dispatches of a product."""
+    def may_store(self, first: int, what: Product | Gather) -> None:
+        """Note that the nodes from one on are the dispatches of what may store an expression of its elements."""
         if len(self.nodes) > first:
-            self.nodes[-1] = self.nodes[-1]._replace(product=Made(len(self.nodes) - first, product))
+            self.nodes[-1] = self.nodes[-1]._replace(stored=Stored(len(self.nodes) - first, what))
 
     def refuse(self, reason: str) -> None:
         """Say that what is asked for cannot be traced. Raises TraceError."""
@@ -232,8 +239,8 @@ class Lowering(Watch):
 
     position = 0
 
-    def multiplied(self, first: int, product: Product) -> None:
-        """Nothing: its dispatches are those of a product that was noted before."""
+    def may_store(self, first: int, what: Product | Gather) -> None:
+        """Nothing: what was traced decides."""
 
     def add(self, dispatch: Dispatch) -> None:
         """Take a dispatch."""

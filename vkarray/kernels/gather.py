@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._vk.watch import tracer
 from ..core import dtypes, layout
 from ..core.array import VkArray, empty, is_supported, storage_itemsize
 from ..core.dtypes import DType
@@ -19,8 +20,10 @@ from ..core.layout import Shape, Strides
 from ..errors import FeatureError
 from ..shaders.source import Shader, Variant
 from . import faults, launch
-from .dispatch import pointer
+from .dispatch import dispatch, pointer
 from .launch import Operation
+from .product import linked
+from .product.epilogue import NOTHING, Epilogue
 from .rows import cast
 from .signature import VALUES
 
@@ -79,16 +82,82 @@ def variants(device: Device) -> Iterator[Shader]:
         for wide in (False, True) if is_supported(dtypes.int64, device) else (False,):
             yield variant("gather", element_bytes, wide)
             yield variant("scatter", element_bytes, wide)
+    for dtype in filter(functools.partial(is_supported, device=device), dtypes.DTYPES.values()):
+        for wide in (False, True) if is_supported(dtypes.int64, device) else (False,):
+            yield linked_variant(dtype, wide, device)
     for dtype in (dtypes.uint32, dtypes.uint64):
         target = dtypes.int64 if is_supported(dtypes.int64, device) else dtypes.int32
         if is_supported(dtype, device) and dtype.bits >= target.bits:
             yield from _saturating_cast(dtype, target).variants(device)
 
 
+@functools.cache
+def linked_variant(dtype: DType, wide: bool, device: Device) -> Variant:
+    """The variant of "gather" for elements of a type, of which it stores an expression that is to be linked."""
+    itemsize = storage_itemsize(dtype, device)
+    defines = [("LINKED", "1"), *variant("gather", itemsize, wide).defines, *launch.operand_defines("R", dtype)]
+    defines += [*launch.compute_defines(dtype), *launch.feature_defines((dtype,), device)]
+    return Variant("index/gather", tuple(defines), f"gather {dtype}, {64 if wide else 32}-bit indices")
+
+
+class Gather(NamedTuple):
+    """result = elements of `source`, walked by `strides` from its first, plus the steps of `indices`; then come the steps of an
+    epilogue."""
+
+    rule: IndexRule
+    source: VkArray
+    strides: Strides
+    indices: tuple[IndexArray, ...]
+    result: VkArray
+    status: VkArray | None = None  # where indices out of range are noted
+    epilogue: Epilogue = NOTHING
+
+    @property
+    def operands(self) -> tuple[VkArray, ...]:
+        """The arrays that are read besides those of the epilogue."""
+        return (self.source, *(one.array for one in self.indices))
+
+    @property
+    def also_writes(self) -> tuple[VkArray, ...]:
+        """The arrays that are written besides the result."""
+        return () if self.status is None else (self.status,)
+
+    def takes(self, addend: VkArray) -> bool:
+        """Whether kernels can read an array beside the elements: one that lies as the result does, or as its last axes do."""
+        shape = self.result._shape
+        strides = layout.broadcast_strides(addend._shape, addend._strides, shape)
+        whole = layout.contiguous_strides(shape)
+        return addend._contiguous and all(
+            length == 1 or step == own or (not step and not any(strides[:axis]))
+            for axis, (length, step, own) in enumerate(zip(shape, strides, whole, strict=True))
+        )
+
+    def seen(self, view: Callable[[VkArray], VkArray]) -> Gather:
+        """The same of views of all arrays."""
+        indices = tuple(one._replace(array=view(one.array)) for one in self.indices)
+        status = None if self.status is None else view(self.status)
+        return self._replace(
+            source=view(self.source),
+            indices=indices,
+            result=view(self.result),
+            status=status,
+            epilogue=self.epilogue.seen(view),
+        )
+
+    def send(self) -> None:
+        """Make the dispatches."""
+        _move("gather", self.rule, self.source, self.result._shape, self.strides, self.result, self.indices, self)
+
+
 def gather(rule: IndexRule, source: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray]) -> VkArray:
     """A new array of `shape`: elements of `source`, walked by `strides` from its first, plus the steps of `indices`."""
     result = empty(shape, source._dtype, source._device)
+    trace = tracer()
+    first = 0 if trace is None else trace.position
     _move("gather", rule, source, shape, strides, result, indices)
+    if trace is not None and result.size <= layout.OFFSET_LIMIT:
+        status = faults.pending_check(source._device).array
+        trace.may_store(first, Gather(rule, source, strides, tuple(indices), result, status))
     return result
 
 
@@ -106,7 +175,7 @@ def scatter(
 
 def _move(
     template: str, rule: IndexRule, indexed: VkArray, shape: Shape, strides: Strides, dense: VkArray,
-    indices: Sequence[IndexArray],
+    indices: Sequence[IndexArray], made: Gather | None = None,
 ) -> None:  # fmt: skip
     if math.prod(shape) == 0:
         return
@@ -116,12 +185,13 @@ def _move(
     reach = high - low + sum(abs(index.step) * max(index.length - 1, 0) for index in indices)
     wide = _needs_64_bits([index.array._dtype for index in indices], reach, device)
     arrays = [_as_index(index.array, dtypes.int64 if wide else dtypes.int32) for index in indices]
-    check = faults.pending_check(device)
+    check = faults.pending_check(device) if made is None else None
+    status = check.array if check is not None else made.status  # type: ignore[union-attr]
     operands = [strides, *(layout.broadcast_strides(one._shape, one._strides, shape) for one in (dense, *arrays))]
     shape, rows = layout.collapse(shape, operands)
     steps = [index.step for index in indices]
     places = (pointer(indexed), pointer(dense))
-    factor = _widening(shape, rows, steps, itemsize, places, element_sizes(device))
+    factor = 1 if made is not None else _widening(shape, rows, steps, itemsize, places, element_sizes(device))
     if factor > 1:
         itemsize *= factor
         shape = (*shape[:-1], shape[-1] // factor)
@@ -137,7 +207,7 @@ def _move(
         fields = {
             "indexed": places[0].after(offsets[0] * itemsize),
             "dense": places[1].after(offsets[1] * itemsize),
-            "status": check.array,
+            "status": status,
             "count": count,
             "rank": len(part),
             "arrays": len(indices),
@@ -148,8 +218,27 @@ def _move(
         writes = ("dense" if template == "gather" else "indexed", "status")
         groups = launch.groups_for(count, device.limits)
         common = len(part) | len(indices) << 8 if len(part) <= _COMMON_RANK and len(indices) == 1 else 0
+        if made is not None:
+            _send_linked(made, wide, groups, fields, common)
+            continue
         launch.dispatch(chosen, device, groups, fields, writes=writes, constants=((1, common),))
-    faults.keep_check(device, check)  # also where another thread's read has checked the words before they were written
+    if check is not None:
+        faults.keep_check(
+            device, check
+        )  # also where another thread's read has checked the words before they were written
+
+
+def _send_linked(made: Gather, wide: bool, groups: Any, fields: dict[str, Any], common: int) -> None:
+    """The dispatch of elements of which an expression is stored."""
+    epilogue, device, dtype = made.epilogue, made.source._device, made.result._dtype
+    kernel = linked.kernel(
+        epilogue, linked_variant(dtype, wide, device), dtype, device, launch.WORKGROUP_SIZE, ((1, common),)
+    )  # fmt: skip
+    counts = {
+        f"{name}_count": 1 if one is None else one.size
+        for name, one in (("bias", epilogue.bias), ("residual", epilogue.residual))
+    }
+    dispatch(kernel, groups, {**fields, **epilogue.fields(), **counts}, writes=("dense", "status"))
 
 
 def words(value: int) -> tuple[int, int]:

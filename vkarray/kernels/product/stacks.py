@@ -50,6 +50,20 @@ class Product(NamedTuple):
                 return Product(_folded(a), one, _folded(result), epilogue.seen(_folded))
         return self
 
+    @property
+    def operands(self) -> tuple[VkArray, ...]:
+        """The arrays that are read besides those of the epilogue."""
+        return self.a, self.b
+
+    @property
+    def also_writes(self) -> tuple[VkArray, ...]:
+        """The arrays that are written besides the result."""
+        return ()
+
+    def takes(self, addend: VkArray) -> bool:
+        """Whether kernels can read an array beside the elements."""
+        return True
+
     def seen(self, view: Callable[[VkArray], VkArray]) -> Product:
         """The same of views of all arrays."""
         return Product(view(self.a), view(self.b), view(self.result), self.epilogue.seen(view))

@@ -49,7 +49,7 @@ def multiply(a: VkArray, b: VkArray, result: VkArray, epilogue: Epilogue = NOTHI
     strategy, how = next((one, how) for one in STRATEGIES if (how := one.choose(product)) is not None)
     strategy.run(product, how)
     if trace is not None:
-        trace.multiplied(first, product)
+        trace.may_store(first, product)
     return result
 
 

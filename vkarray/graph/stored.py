@@ -1,4 +1,4 @@
-"""Products with what follows them: elementwise operations on a product become a part of the kernels that store it.
+"""Products and what is read by index arrays, with what follows: elementwise operations become a part of the kernels of these.
 
 The bits are those of a kernel for each operation (`kernels/product/epilogue.py`).
 """
@@ -13,30 +13,31 @@ from ..core.array import VkArray
 from ..core.dtypes import DType
 from ..kernels import fused
 from ..kernels.fused import As, Expression, Step
+from ..kernels.gather import Gather
 from ..kernels.product.epilogue import INPUTS, Epilogue
 from ..kernels.product.stacks import Product
 from ..kernels.scalars import Scalar
 from .regions import number_key, types_read
-from .trace import Made, Memory, Node, Value, is_whole, same_place
+from .trace import Memory, Node, Stored, Value, is_whole, same_place
 
-MOST = 24  # operations of a kernel that stores a product
+MOST = 24  # operations of a kernel that stores what it computes of something else
 
 
 def with_steps(nodes: Sequence[Node], returned: Iterable[Memory]) -> list[Node]:
-    """The nodes, with products that compute what follows them in place of their dispatches and of these operations."""
-    places = [place for place, node in enumerate(nodes) if node.product is not None]
+    """The nodes, with products and gathers that compute what follows them in place of their dispatches and of these operations."""
+    places = [place for place, node in enumerate(nodes) if node.stored is not None]
     if not places:
         return list(nodes)
     uses = _Uses(nodes, returned)
     found: dict[int, Node] = {}
     gone: set[int] = set()
     for place in places:
-        made = nodes[place].product
+        made = nodes[place].stored
         own = range(place + 1 - made.nodes, place + 1)  # type: ignore[union-attr]
-        steps = None if gone.intersection(own) else _steps(nodes, own, made.product, uses, gone)  # type: ignore[union-attr]
+        steps = None if gone.intersection(own) else _steps(nodes, own, made.what, uses, gone)  # type: ignore[union-attr]
         if steps is not None:
             gone.update(own, steps.members)
-            found[steps.members[-1]] = _node(nodes, made.product, steps)  # type: ignore[union-attr]
+            found[steps.members[-1]] = _node(nodes, made.what, steps)  # type: ignore[union-attr]
     return [found.get(place, node) for place, node in enumerate(nodes) if place in found or place not in gone]
 
 
@@ -71,22 +72,22 @@ class _Uses:
 
 
 class _Steps(NamedTuple):
-    """What follows a product: the nodes, in order, and the arrays and numbers that these take besides."""
+    """What follows: the nodes, in order, and the arrays and numbers that these take besides."""
 
     members: tuple[int, ...]
     addends: tuple[VkArray, ...]
     numbers: dict[Any, Scalar]
 
 
-def _steps(nodes: Sequence[Node], own: range, product: Product, uses: _Uses, gone: set[int]) -> _Steps | None:
-    """The most operations that the kernels of a product can take; None where there are none."""
+def _steps(nodes: Sequence[Node], own: range, product: Product | Gather, uses: _Uses, gone: set[int]) -> _Steps | None:
+    """The most operations that the kernels can take; None where there are none."""
     result = product.result
     if not uses.is_own(result, own) or not math.prod(result._shape):
         return None
     inside = {id(result._buffer): result}
     found, best = _Steps((), (), {}), None
     for place in sorted(_followers(nodes, own, result, uses)):
-        more = None if place in gone else _with(nodes[place], place, found, inside, result, uses)
+        more = None if place in gone else _with(nodes[place], place, found, inside, product, uses)
         if more is None or len(more.members) > MOST:
             break
         found = more
@@ -100,7 +101,7 @@ def _steps(nodes: Sequence[Node], own: range, product: Product, uses: _Uses, gon
 
 
 def _followers(nodes: Sequence[Node], own: range, result: VkArray, uses: _Uses) -> set[int]:
-    """The nodes that depend on a product through elementwise operations alone, up to a few."""
+    """The nodes that depend on a result through elementwise operations alone, up to a few."""
     found: set[int] = set()
     left = [result._buffer]
     while left and len(found) <= MOST:
@@ -112,10 +113,10 @@ def _followers(nodes: Sequence[Node], own: range, result: VkArray, uses: _Uses) 
 
 
 def _with(
-    node: Node, place: int, found: _Steps, inside: dict[int, VkArray], result: VkArray, uses: _Uses
+    node: Node, place: int, found: _Steps, inside: dict[int, VkArray], product: Product | Gather, uses: _Uses
 ) -> _Steps | None:  # fmt: skip
     """What is found, and one node more; None where kernels cannot take it."""
-    made, operation = node.result, node.operation
+    made, operation, result = node.result, node.operation, product.result
     if (
         made is None
         or operation is None
@@ -134,7 +135,7 @@ def _with(
             if not same_place(operand, inside[id(operand._buffer)]):
                 return None
         elif not any(same_place(operand, one) for one in addends):
-            if operand._dtype is not result._dtype:
+            if operand._dtype is not result._dtype or not product.takes(operand):
                 return None
             addends.append(operand)
     if len(addends) > 2 or 1 + len(addends) + len(numbers) >= INPUTS:
@@ -142,10 +143,10 @@ def _with(
     return _Steps((*found.members, place), tuple(addends), numbers)
 
 
-def _holds(nodes: Sequence[Node], own: range, product: Product, found: _Steps, uses: _Uses) -> bool:
+def _holds(nodes: Sequence[Node], own: range, product: Product | Gather, found: _Steps, uses: _Uses) -> bool:
     """Whether all that is read is the same where the last operation stands."""
     last = found.members[-1]
-    if not all(uses.stays(one._buffer, own[0], last) for one in (product.a, product.b)):
+    if not all(uses.stays(one._buffer, own[0], last) for one in product.operands):
         return False
     readers = {
         id(operand._buffer): member
@@ -156,21 +157,22 @@ def _holds(nodes: Sequence[Node], own: range, product: Product, found: _Steps, u
     return all(uses.stays(one._buffer, readers[id(one._buffer)], last) for one in found.addends)
 
 
-def _node(nodes: Sequence[Node], product: Product, steps: _Steps) -> Node:
-    """A product that computes what follows it."""
+def _node(nodes: Sequence[Node], product: Product | Gather, steps: _Steps) -> Node:
+    """A product or a gather that computes what follows it."""
     last = nodes[steps.members[-1]]
     dtype, result = product.result._dtype, last.result
     assert result is not None
     expression = _expression(nodes, product.result, steps, dtype)
     bias, residual = (*steps.addends, None, None)[:2]
     epilogue = Epilogue(bias, None, residual, steps=expression, numbers=tuple(steps.numbers.values()))
-    whole = Product(product.a, product.b, result, epilogue)
-    reads = tuple(one._buffer for one in (product.a, product.b, *steps.addends))
-    return Node(reads, (result._buffer,), last.line, product=Made(0, whole))
+    also = tuple(one._buffer for one in product.also_writes)
+    reads = tuple(one._buffer for one in (*product.operands, *steps.addends))
+    whole = product._replace(result=result, epilogue=epilogue)
+    return Node((*reads, *also), (result._buffer, *also), last.line, stored=Stored(0, whole))
 
 
 def _expression(nodes: Sequence[Node], product: VkArray, steps: _Steps, dtype: DType) -> Expression:
-    """What is computed of an element of the product, of the addends and of numbers."""
+    """What is computed of an element, of the addends and of numbers."""
     values: dict[Any, int] = {id(product._buffer): 0}
     inputs = [dtype] * (1 + len(steps.addends))
     for key in steps.numbers:
