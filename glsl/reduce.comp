@@ -12,11 +12,15 @@
 //
 // LINKED: the elements of a are never stored: `element` and `pack` are linked to compute them of any number of inputs
 // (vkarray/kernels/fused.py). ROW: so is the result, of a row of one chunk: `row_value` is linked into a kernel that goes on with
-// it (vkarray/kernels/row_program.py). An element's place is then that in its row.
+// it (vkarray/kernels/row_program.py). An element's place is then that in its row. SUBGROUPS: members exchange states within
+// subgroups, and only those of subgroups meet in shared memory.
 //
 // SHIFT: the elements of a lane are mapped with a `center` in their midst, which the state of the lane then holds.
 #include "lib/extensions.glsl"
 #extension GL_EXT_control_flow_attributes : require
+#ifdef SUBGROUPS
+#extension GL_KHR_shader_subgroup_shuffle : require
+#endif
 #include "lib/dtypes.glsl"
 #include "lib/conversion.glsl"
 #include LIBRARY
@@ -34,6 +38,8 @@ layout(constant_id = 5) const uint BLOCK = 1u;
 layout(constant_id = 6) const uint MEMBERS = 1u;
 layout(constant_id = 7) const uint OWN_SHARE = 1u;
 layout(constant_id = 8) const uint SPACING = 1u;  // invocations between members
+layout(constant_id = 9) const uint SUBGROUP = 1u;  // invocations of a subgroup
+layout(constant_id = 10) const bool ALL_LANES = false;  // each lane of each member has elements
 #endif
 const uint LANES = 8u;
 const uint CHUNK_LANES = 256u;
@@ -90,7 +96,7 @@ struct Stored { R_STORAGE index; P_STORAGE value; };
 #ifdef LINKED
 #define LOAD_PACK(target, place) \
     A_COMPUTE values[VECTOR]; \
-    pack(uint(place), values); \
+    pack(uint(place), pack_step, values); \
     EACH target[k] = values[k];
 #elif defined(TEXELS)
 // Packs are read as texels, four words of PER_WORD elements each, or as halves of these: CPU drivers load them at once.
@@ -194,6 +200,8 @@ uint place_of(uint number, uint index) {
 }
 #endif
 
+uint pack_step;  // of all the packs that an invocation asks for, the place of the next one
+
 // To be linked: an element of a, and a pack. The compiler drops functions that nothing calls.
 void element(uint index, out A_COMPUTE value) {
 #ifndef ROW
@@ -201,7 +209,7 @@ void element(uint index, out A_COMPUTE value) {
     place_of(0u, 0u);
 #endif
 }
-void pack(uint number, out A_COMPUTE values[VECTOR]) {}
+void pack(uint number, uint step, out A_COMPUTE values[VECTOR]) {}
 
 A_COMPUTE load_at(int place) {
     A_COMPUTE value;
@@ -319,6 +327,9 @@ STATE lane_state(uint first, uint end) {
             [[unroll]] for (int j = 0; j < BATCH; ++j) {
                 if (PACKED) {
                     int place = offset / VECTOR + j * int(LANES);
+#ifdef LINKED
+                    pack_step = turn * uint(BATCH) + uint(j);
+#endif
                     LOAD_PACK(value[j], place)
                 } else {
                     EACH value[j][k] = LOAD_AT(offset + (j * int(STEP) + k) * STRIDE_OF_A);
@@ -467,8 +478,61 @@ shared STATE exchange[gl_WorkGroupSize.x];
     [[unroll]] for (uint k = 0u; k < 8u; k += 2u * WIDTH) if (k + WIDTH < present) part[k] = combine(part[k], part[k + WIDTH]);
 #endif
 
-// The state of so many elements of the chunk, for the first of its members, which lie `spacing` invocations apart.
-STATE chunk_state(uint count, uint member, uint members, uint share, uint spacing) {
+#ifdef SUBGROUPS
+STATE of_other(STATE state, uint distance) {
+#ifdef INDEXED
+    return State(subgroupShuffleXor(state.value, distance), subgroupShuffleXor(state.place, distance));
+#else
+    return subgroupShuffleXor(state, distance);
+#endif
+}
+
+// A level of the tree: the later of two subtrees may have no elements.
+#define MEET(WIDTH) \
+    if (MEMBERS > WIDTH && SUBGROUP > WIDTH) { \
+        STATE other = of_other(state, WIDTH); \
+        bool both = ALL_LANES || first_of(((member | WIDTH) & ~(WIDTH - 1u)) * share) < count; \
+        if ((member & WIDTH) == 0u) { \
+            if (both) state = combine(state, other); \
+        } else { \
+            if (both) state = combine(other, state); \
+            else state = other; \
+        } \
+    }
+
+// The state of the elements of all members, for each of them.
+STATE met_state(STATE state, uint count, uint own, uint member, uint share) {
+    MEET(1u)
+    MEET(2u)
+    MEET(4u)
+    MEET(8u)
+    MEET(16u)
+    MEET(32u)
+    if (MEMBERS > SUBGROUP) {
+        barrier();
+        if (own % SUBGROUP == 0u) exchange[own / SUBGROUP] = state;
+        barrier();
+        uint begin = own / MEMBERS * (MEMBERS / SUBGROUP);
+        STATE part[8];
+        uint present = 0u;
+        [[unroll]] for (uint k = 0u; k < 8u; ++k) {
+            if (k < MEMBERS / SUBGROUP && (ALL_LANES || first_of(k * SUBGROUP * share) < count)) {
+                part[k] = exchange[begin + k];
+                present = k + 1u;
+            }
+        }
+        JOIN_PARTS(1u)
+        JOIN_PARTS(2u)
+        JOIN_PARTS(4u)
+        state = part[0];
+    }
+    return state;
+}
+#endif
+
+// The state of so many elements of the chunk, for the first of its members, which lie `spacing` invocations apart, or with
+// SUBGROUPS for each of them. `own` is the number of the invocation in its workgroup.
+STATE chunk_state(uint count, uint own, uint member, uint members, uint share, uint spacing) {
     // Lanes are counted in binary: before lane n is added, `state` is the subtree of n's lowest digit, and the subtrees of
     // the others wait on the stack.
     STATE stack[LEVELS];
@@ -500,10 +564,12 @@ STATE chunk_state(uint count, uint member, uint members, uint share, uint spacin
         JOIN_REST
     }
 
-#ifdef SHARED
+#ifdef SUBGROUPS
+    state = met_state(state, count, own, member, share);
+#elif defined(SHARED)
     // Three levels of the tree at a time.
     for (uint width = 1u; width < members; width *= 8u) {
-        exchange[gl_LocalInvocationIndex] = state;
+        exchange[own] = state;
         barrier();
         if (member % (8u * width) == 0u) {
             STATE part[8];
@@ -512,7 +578,7 @@ STATE chunk_state(uint count, uint member, uint members, uint share, uint spacin
             [[unroll]] for (uint k = 1u; k < 8u; ++k) {
                 uint other = member + k * width;
                 if (other < members && first_of(other * share) < count) {
-                    part[k] = exchange[gl_LocalInvocationIndex + k * width * spacing];
+                    part[k] = exchange[own + k * width * spacing];
                     present = k + 1u;
                 }
             }
@@ -530,21 +596,25 @@ STATE chunk_state(uint count, uint member, uint members, uint share, uint spacin
 #ifdef ROW
 
 // What the result holds of a row of so many elements, as it is read again, for each of the row's members.
-void row_value(uint count, uint member, uvec2 first_parameter, uvec2 second_parameter, out R_COMPUTE value) {
+void row_value(
+    uint count, uint own, uint member, uvec2 first_parameter, uvec2 second_parameter, out R_COMPUTE value
+) {
     PARAMETERS[0] = first_parameter;
     PARAMETERS[1] = second_parameter;
     chunk_start = 0u;
     row_offset = 0;
 #ifdef SHARED
-    STATE a = chunk_state(count, member, MEMBERS, OWN_SHARE, SPACING);
+    STATE a = chunk_state(count, own, member, MEMBERS, OWN_SHARE, SPACING);
+#else
+    STATE a = chunk_state(count, 0u, 0u, 1u, CHUNK_LANES, 1u);
+#endif
+#if defined(SHARED) && !defined(SUBGROUPS)
     if (MEMBERS > 1u) {
-        exchange[gl_LocalInvocationIndex] = a;
+        exchange[own] = a;
         barrier();
-        a = exchange[gl_LocalInvocationIndex - member * SPACING];
+        a = exchange[own - member * SPACING];
         barrier();
     }
-#else
-    STATE a = chunk_state(count, 0u, 1u, CHUNK_LANES, 1u);
 #endif
 #ifdef INDEXED
 #if R_BITS == 64
@@ -560,7 +630,7 @@ void row_value(uint count, uint member, uvec2 first_parameter, uvec2 second_para
 // The compiler drops functions that nothing calls.
 void main() {
     R_COMPUTE value;
-    row_value(gl_NumWorkGroups.x, gl_LocalInvocationIndex, uvec2(0u), uvec2(0u), value);
+    row_value(gl_NumWorkGroups.x, gl_LocalInvocationIndex, gl_LocalInvocationIndex, uvec2(0u), uvec2(0u), value);
 }
 
 #else
@@ -590,7 +660,7 @@ void main() {
 #else
     const uint share = CHUNK_LANES;
 #endif
-    STATE state = chunk_state(count, member, arguments.members, share, columns ? units : 1u);
+    STATE state = chunk_state(count, gl_LocalInvocationIndex, member, arguments.members, share, columns ? units : 1u);
 
     if (inside && member == 0u) {
 #ifdef INDEXED

@@ -4,6 +4,9 @@
 // An operand has an element at the place of its row, and of the element in that row. `walk` says where: sizes of AXES axes, of
 // which the first ROW_AXES are those of rows, then the strides of each operand that lies somewhere.
 #include "lib/extensions.glsl"
+#ifdef SUBGROUPS
+#extension GL_KHR_shader_subgroup_basic : require
+#endif
 #include "lib/address.glsl"
 
 layout(local_size_x_id = 0) in;
@@ -13,7 +16,10 @@ layout(constant_id = 3) const uint LENGTH = 1u;      // of a row; 0 where it is 
 layout(constant_id = 4) const uint VECTOR = 1u;      // elements that are stored at once
 layout(constant_id = 5) const int ROW_AXES = 1;
 layout(constant_id = 6) const int AXES = 2;
+layout(constant_id = 7) const uint KEPT_PACKS = 0u;  // of an invocation: it computes results of those that it reduced
+layout(constant_id = 8) const uint SUBGROUP = 1u;  // invocations of a subgroup, which exchange values
 const uint BATCH = 4u;
+const uint LANES = 8u;  // of glsl/reduce.comp
 
 #define INPUTS 56
 #define RESULTS 8
@@ -28,6 +34,7 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     int walk[16 * 33];
 } arguments;
 
+uint own;     // number of this invocation in its workgroup
 uint row;     // of this invocation, or another one where there is none
 uint member;  // number of this invocation in its row
 uint count;   // of elements: none where there is no row
@@ -35,6 +42,7 @@ uint count;   // of elements: none where there is no row
 uvec2 input_at(uint number) { return arguments.inputs[number]; }
 uvec2 result_at(uint number) { return arguments.results[number]; }
 uvec2 parameter_at(uint number) { return arguments.parameters[number]; }
+uint own_here() { return own; }
 uint member_here() { return member; }
 uint count_here() { return count; }
 
@@ -64,30 +72,40 @@ uvec2 address_at(uvec2 first, uint operand, uint index, uint bytes) {
     return vx_address(first, int(place_of(operand, index)), int(bytes));
 }
 
-// To be linked: values of a row, results of one element, and those of an element, a pack, and BATCH packs that the members of a row
-// lie between. The compiler drops functions that nothing calls.
+// To be linked: values of a row, results of one element, and those of an element, a pack, BATCH packs that the members of a row
+// lie between, and KEPT_PACKS that LANES lie between. The compiler drops functions that nothing calls.
 void values() {
-    uvec2 first = input_at(member_here()) + result_at(count_here()) + parameter_at(0u);
+    uvec2 first = input_at(member_here()) + result_at(count_here()) + parameter_at(own_here());
     address_at(address_of(first, 0u, 1u), 0u, 0u, 1u);
 }
 void row_results() {}
 void element(uint index) { place_of(0u, index); }
 void pack(uint number) {}
 void batch(uint number) {}
+void kept_packs(uint number) {}
 
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint units = gl_WorkGroupSize.x / MEMBERS;
-    uint invocation = gl_LocalInvocationIndex;
-    member = COLUMNS ? invocation / units : invocation % MEMBERS;
-    uint own = group * units + (COLUMNS ? invocation % units : invocation / MEMBERS);
-    bool inside = own < arguments.rows;
-    row = inside ? own : 0u;
+#ifdef SUBGROUPS
+    own = gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID;
+#else
+    own = gl_LocalInvocationIndex;
+#endif
+    member = COLUMNS ? own / units : own % MEMBERS;
+    uint unit = group * units + (COLUMNS ? own % units : own / MEMBERS);
+    bool inside = unit < arguments.rows;
+    row = inside ? unit : 0u;
     uint elements = LENGTH > 0u ? LENGTH : arguments.row_length;
     count = inside ? elements : 0u;
     values();
     if (!inside) return;
     if (member == 0u) row_results();
+    if (KEPT_PACKS > 0u) {
+        uint number = member / LANES * LANES * KEPT_PACKS + member % LANES;
+        if (number * VECTOR < elements) kept_packs(number);
+        return;
+    }
     uint packs = VECTOR > 1u ? elements / VECTOR : 0u;
     uint number = member;
     for (; number + (BATCH - 1u) * MEMBERS < packs; number += BATCH * MEMBERS) batch(number);

@@ -28,8 +28,9 @@ CASES = [
     (name, dtype) for name, row in ROWS.items() for dtype in supported(row.accepted()) if dtype in FLOATING
 ]  # fmt: skip
 
-# A first guess that is corrected to the nearest number, whatever it is: glsl/lib/float32/power.glsl.
-SEEDS = {("sqrt", 32): "InverseSqrt", ("std", 32): "InverseSqrt"}
+# A first guess that is corrected to the nearest number, whatever it is, and the device's own root, which is taken where it is exact
+# (`exactRoot`): glsl/lib/float32/power.glsl.
+SEEDS = {(name, number): text for name in ("sqrt", "std") for number, text in ((31, "Sqrt"), (32, "InverseSqrt"))}
 
 # Functions that add products without rounding error by fma, which may then be fused or not: `vx_add_exact_product`.
 FMA = "GLSL.std.450 instruction 50"

@@ -2,7 +2,7 @@
 
 Besides Vulkan's own feature names there are a few of ours, for abilities that Vulkan states elsewhere: the subgroup
 operations, `hostVisibleDeviceMemory` (device memory that the host can map; without it every transfer goes through the
-staging ring), `externalMemoryHost` (import of host memory) and `timestamps`.
+staging ring), `externalMemoryHost` (import of host memory), `timestamps`, and those of `ARITHMETIC`.
 """
 
 from __future__ import annotations
@@ -112,13 +112,28 @@ SUBGROUP_OPERATIONS: dict[int, str] = {
 # VkComponentTypeKHR, some of them newer than the binding -> the elements of cooperative matrices, by our names.
 COMPONENT_TYPES: dict[int, str] = {0: "float16", 1000141000: "bfloat16"}
 
+# What a device's own float32 arithmetic does -> the specialization constant that tells kernels (glsl/lib/float32/bits.glsl):
+# comparisons and quotients of subnormal numbers, correctly rounded quotients and roots, and `fma` that rounds once.
+KEEPS_SUBNORMALS = "keepsSubnormals"
+ARITHMETIC: dict[str, int] = {
+    KEEPS_SUBNORMALS: 100, "exactDivision": 101, "exactRoot": 102, "fusedMultiplyAdd": 103,
+}  # fmt: skip
+
+# VkDriverId -> what of that its drivers do in all kernels, as tests/vk/test_arithmetic.py found. Any driver keeps subnormal numbers
+# in kernels that may ask for it.
+ARITHMETIC_OF_DRIVERS: dict[int, frozenset[str]] = {
+    4: frozenset((KEEPS_SUBNORMALS, "exactDivision", "fusedMultiplyAdd")),  # NVIDIA's
+    13: frozenset(("exactDivision", "exactRoot")),  # llvmpipe
+}
+
 REQUIRED = ("bufferDeviceAddress", "timelineSemaphore")
 
 KNOWN = (
     frozenset(
         [name for names in CORE_FEATURES.values() for name in names]
         + [name for _, names in EXTENSION_FEATURES.values() for name in names]
-        + [*PLAIN_EXTENSIONS.values(), *SUBGROUP_OPERATIONS.values(), "hostVisibleDeviceMemory", "timestamps"]
+        + [*PLAIN_EXTENSIONS.values(), *SUBGROUP_OPERATIONS.values(), *ARITHMETIC]
+        + ["hostVisibleDeviceMemory", "timestamps"]
     )
     - NOT_ENABLED
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import FeatureError
 from . import api, spirv
 from .api import NULL, array, ffi, struct, vk
+from .features import ARITHMETIC, KEEPS_SUBNORMALS
 from .fields import RANGE, Arguments
 
 if TYPE_CHECKING:
@@ -39,13 +40,17 @@ class Kernel:
         self.arguments = Arguments(module.arguments)
         self.has_arguments = bool(module.arguments)
         self.layout, self.set_layout = device.descriptors.layouts(module.bindings, self.has_arguments)
-        words = spirv.add_float_controls(
-            module, name, float_controls(device.physical.float_controls, module.float_widths)
-        )
+        controls = float_controls(device.physical.float_controls, module.float_widths)
+        words = spirv.add_float_controls(module, name, controls)
         if self.has_arguments and device.physical.limits.is_cpu:
             words = spirv.arguments_in_storage(words, name)
         # Batches hold their kernels until they are done, so nothing in flight uses one that is dropped.
-        self.cell = self._pipeline(array("uint32_t", words), len(words), module.entry_name, specialization)
+        known = {name: int(name in device.features) for name in ARITHMETIC}
+        asked = all(32 in controls.get(capability, ()) for capability in spirv.IEEE_FLOAT32)
+        if not asked and KEEPS_SUBNORMALS not in device.physical.arithmetic:
+            known[KEEPS_SUBNORMALS] = 0
+        constants = (*specialization, *((number, known[name]) for name, number in ARITHMETIC.items()))
+        self.cell = self._pipeline(array("uint32_t", words), len(words), module.entry_name, constants)
         self.pipeline = self.cell[0]
 
     def _pipeline(self, code: Any, words: int, entry_name: str, specialization: tuple[tuple[int, int], ...]) -> Any:

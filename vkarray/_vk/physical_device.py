@@ -89,10 +89,11 @@ class PhysicalDevice:
         self._read_extensions()
         self._read_memory()
         self._read_queue_family()
+        self.float_controls = self._float_controls()
+        self.arithmetic = features.ARITHMETIC_OF_DRIVERS.get(self.driver.driverID, frozenset())
         self.supported = self._read_features()
         self.features = self.supported - disabled
         self.limits = self._limits()
-        self.float_controls = self._float_controls()
         refusal = self._refusal(disabled)
         self.description = DeviceDescription(
             index,
@@ -167,6 +168,9 @@ class PhysicalDevice:
             found.add("hostVisibleDeviceMemory")
         if self.timestamp_valid_bits and self.properties.limits.timestampPeriod > 0:
             found.add("timestamps")
+        if 32 in self.float_controls.denorm_preserve:
+            found.add(features.KEEPS_SUBNORMALS)
+        found |= self.arithmetic
         return frozenset(found)
 
     def feature_chain(self, enabled: frozenset[str] | None) -> Any:

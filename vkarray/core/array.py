@@ -365,6 +365,8 @@ class VkArray(Methods):
         return self // other, self % other
 
     def __pow__(self, other: Any, /) -> VkArray:
+        if type(other) in _TWO and other == 2 and self._dtype.kind in _TWO[type(other)]:
+            return operations["square"](self)
         return _binary("pow", self, other)
 
     def __matmul__(self, other: Any, /) -> VkArray:
@@ -514,6 +516,10 @@ def _operand(name: str, value: Any) -> Any:
             f"the device silently. Convert it with vkarray.asarray, or this array with numpy.asarray."
         )
     return None
+
+
+# A power of 2 is a square, of the same bits, where it has the type of the base: types of exponents -> kinds of bases.
+_TWO = {int: "iuf", float: "f"}
 
 
 def _binary(name: str, first: Any, second: Any) -> Any:

@@ -179,7 +179,7 @@ class Linked:
         if self.linker.has("pack"):  # a kernel that loads elements alone has none
             body = self.linker.body("pack")
             for k, values in enumerate(self._values_of_pack(body)):
-                self._put(body, body.parameters[1], self._type(body, 1), k, values[value])
+                self._put(body, body.parameters[2], self._type(body, 2), k, values[value])
             body.end()
         return self.linker.module()
 

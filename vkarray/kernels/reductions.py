@@ -98,7 +98,8 @@ class Reduction:
         """The shader for (input, state, result) types.
 
         `states`: the input is what an earlier dispatch wrote; `shared`: invocations meet in shared memory; `texels`: the
-        input, which is bound, is read so; `linked`: its "elements" are computed by what is linked, or it is a function for a "row".
+        input, which is bound, is read so; `linked`: its "elements" are computed by what is linked, or it is a function for a "row",
+        or for one whose members meet in "subgroups".
         """
         source, state, result = types
         if states:
@@ -130,7 +131,8 @@ class Reduction:
         flags = {
             "STATES": states, "SHARED": shared, "TEXELS": texels, "INDEXED": self.indexed,
             "CENTERED": self.centered and not states, "LINKED": bool(linked),
-            "ROW": linked == "row",
+            "ROW": linked in ("row", "subgroups"),
+            "SUBGROUPS": linked == "subgroups",
         }  # fmt: skip
         defines += [(name, "1") for name, wanted in flags.items() if wanted]
         if self.indexed:
@@ -196,6 +198,13 @@ class Reduction:
         if not self.centered:
             for shared, linked in itertools.product((False, True), ("elements", "row")):
                 yield self.variant(device, types, False, shared, False, linked)
+            if self.can_meet_in_subgroups(types[1]):
+                yield self.variant(device, types, False, True, False, "subgroups")
+
+    @staticmethod
+    def can_meet_in_subgroups(state: DType) -> bool:
+        """Whether subgroups exchange states of a type, without an extension for integers of 64 bits."""
+        return state.bits <= 32 or state.category.endswith("floating")
 
     def accepts(self, dtype: DType) -> bool:
         """Whether the row takes arrays of `dtype`."""
@@ -273,9 +282,14 @@ class Reduce(NamedTuple):
         """Elements of a lane side by side."""
         return min(8, 16 // self.types[0].itemsize)
 
-    def variant(self, device: Device, shared: bool) -> Variant:
+    @property
+    def can_meet_in_subgroups(self) -> bool:
+        """Whether members of a row may exchange states within subgroups."""
+        return self.row.can_meet_in_subgroups(self.types[1])
+
+    def variant(self, device: Device, shared: bool, subgroups: bool) -> Variant:
         """The shader that has it as a function."""
-        return _variant(self.row, device, self.types, False, shared, False, "row")
+        return _variant(self.row, device, self.types, False, shared, False, "subgroups" if subgroups else "row")
 
     def _block(self, length: int) -> int:
         most = _SHIFTED_STEPS if self.row.shift is not None else _STEPS
@@ -285,15 +299,21 @@ class Reduce(NamedTuple):
         """Lanes that a row has: the leaves of its tree, in packs."""
         return _LANES << (-(-length // self._block(length)) - 1).bit_length()
 
+    def packs(self, length: int, members: int) -> int:
+        """The packs of an invocation where each member has one lane, whole; else 0."""
+        block = self._block(length)
+        return block // (_LANES * self.vector) if members == self.lanes(length) and not length % block else 0
+
     def constants(
-        self, length: int, members: int, workgroup: int, columns: bool, shared: bool, varies: bool
+        self, length: int, members: int, workgroup: int, columns: bool, shared: bool, varies: bool, subgroup: int
     ) -> dict[int, int]:
         """The constants of the shader for rows of a length, or of one that varies, and so many invocations of a row."""
         block = self._block(length)
         share = max(1, self.lanes(length) // members) if shared else _CHUNK_LANES
-        turns = 0 if shared or varies or length % block else block // (_LANES * self.vector) // _BATCH
+        turns = 0 if varies or length % block else block // (_LANES * self.vector) // _BATCH
         spacing = workgroup // members if columns else 1
-        constants = (1, 0, turns, _levels(share), block, members, share, spacing)
+        full = not varies and share * members * block == length * _LANES
+        constants = (1, 0, turns, _levels(share), block, members, share, spacing, subgroup, int(full))
         return dict(enumerate(constants, 1))
 
 

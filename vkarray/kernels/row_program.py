@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import layout
@@ -22,6 +22,7 @@ from . import fused, launch, reductions
 from .dispatch import Number, dispatch, pointer
 from .fused import Expression, Index
 from .reductions import Reduce
+from .row_kernels import has_subgroups
 from .scalars import Scalar
 
 if TYPE_CHECKING:
@@ -29,14 +30,25 @@ if TYPE_CHECKING:
 
 REDUCTIONS, RANK = 8, 16  # and axes, at most: those of glsl/row_program.comp
 _SHELL = Variant("row_program", (), "row program")
-_NEIGHBOURS = 32  # rows that a workgroup for columns has at least
+_OF_SUBGROUPS = Variant("row_program", (("SUBGROUPS", "1"),), "row program of subgroups")
+_MOST_SUBGROUPS = 8  # of a row, that meet at once: those of glsl/reduce.comp
+_NEIGHBOURS, _COLUMNS_WORKGROUP = 32, 1024  # rows that a workgroup for columns has at least, and its invocations
 _MOST_ELEMENTS = 16  # of a pack
 _BATCH = 4  # packs that are loaded before one is stored: those of glsl/row_program.comp
+_LANES = 8  # packs that lie between those of an invocation which reduces: those of glsl/reduce.comp
+_MOST_KEPT = 64  # numbers that an invocation keeps of its elements from one reduction to what comes later
 _NOTHING = Number(0, "Q")
 
 
 # For each element of a pack, a variable with several and the place there.
 Loaded = list[tuple[int, int]]
+
+
+class Kept(NamedTuple):
+    """Where a value of all elements of an invocation is: in an array that functions share, of elements of a type."""
+
+    array: int
+    kind: int
 
 
 class Input(NamedTuple):
@@ -58,8 +70,10 @@ class Form(NamedTuple):
     members: int  # invocations of a row
     columns: bool  # neighbouring rows have neighbouring elements
     vector: int  # elements that are stored at once
+    packs: int  # of an invocation, of which values are kept from one reduction to what comes later, or 0
     workgroup: int
     shared: bool
+    subgroup: int  # invocations of a subgroup whose members exchange states, or 0
 
 
 class Rows(NamedTuple):
@@ -154,6 +168,8 @@ class Rows(NamedTuple):
         columns = last in kept
         shared = reductions.uses_shared_memory(device)
         workgroup = launch.invocations_of_group(device.limits, launch.WORKGROUP_SIZE)
+        if shared and columns:
+            workgroup = launch.invocations_of_group(device.limits, _COLUMNS_WORKGROUP)
         members = 1
         operations: list[Any] = [step.operation for step in self.expression.steps]
         reduced = [one for one in operations if isinstance(one, Reduce)]
@@ -164,10 +180,22 @@ class Rows(NamedTuple):
             members = members if members > 2 else 1  # which need not meet
             if columns:
                 members = min(members, workgroup // _NEIGHBOURS)
-        constants = [one.constants(length, members, workgroup, columns, shared, varies) for one in reduced]
+        packs, side = 0, 0
+        if shared and not columns and not varies:
+            ways = {(one.packs(length, members), one.vector) for one in reduced}
+            packs, side = ways.pop() if len(ways) == 1 else (0, 0)
+            packs = packs if packs == _BATCH and (vector >= side or not any(whole)) else 0
+        vector = side if packs else vector
+        subgroup = 0
+        if shared and not columns and has_subgroups(device) and all(one.can_meet_in_subgroups for one in reduced):
+            subgroup = device.limits.subgroup_size
+            if workgroup % subgroup or members > _MOST_SUBGROUPS * subgroup:
+                subgroup = 0
+        constants = [one.constants(length, members, workgroup, columns, shared, varies, subgroup) for one in reduced]
         numbers = tuple(tuple(one.items()) for one in constants)
         return Form(
-            tuple(inputs), whole, 0 if varies else length, numbers, members, columns, vector, workgroup, shared
+            tuple(inputs), whole, 0 if varies else length, numbers, members, columns, vector, packs, workgroup, shared,
+            subgroup,
         )  # fmt: skip
 
 
@@ -187,7 +215,10 @@ def _pack(array: VkArray, steps: layout.Strides) -> int:
 
 @functools.lru_cache(maxsize=1024)
 def _kernel(expression: Expression, form: Form, row_axes: int, axes: int, device: Device) -> Any:
-    constants = (form.workgroup, form.members, int(form.columns), form.length, form.vector, row_axes, axes)
+    constants = (
+        form.workgroup, form.members, int(form.columns), form.length, form.vector, row_axes, axes, form.packs,
+        form.subgroup,
+    )  # fmt: skip
     return device.kernel(code(expression, form, device), f"rows: {expression.label}", tuple(enumerate(constants)))
 
 
@@ -198,15 +229,17 @@ def code(expression: Expression, form: Form, device: Device) -> bytes:
 
 
 def variants(device: Device) -> Iterator[Variant]:
-    """The shader that functions are linked into, for the archive."""
+    """The shaders that functions are linked into, for the archive."""
     yield _SHELL
+    yield _OF_SUBGROUPS
 
 
 class _Linked(fused.Linked):
     """A kernel's code in the making."""
 
     def __init__(self, expression: Expression, form: Form, device: Device) -> None:
-        super().__init__(expression, [fused.Input(one.kind, one.dtype) for one in form.inputs], _SHELL, 1, device)
+        shell = _OF_SUBGROUPS if form.subgroup else _SHELL
+        super().__init__(expression, [fused.Input(one.kind, one.dtype) for one in form.inputs], shell, 1, device)
         self.form = form
         count = len(form.inputs)
         self.of_row = [one.kind not in ("memory", "walked", "index") for one in form.inputs]  # values
@@ -215,6 +248,9 @@ class _Linked(fused.Linked):
             self.of_row.append(isinstance(step.operation, Reduce) or all(self.of_row[one] for one in needed))
         self.known: dict[int, int] = {}  # variables with values of a row
         self.addresses: dict[int, int] = {}  # and with the addresses of operands for it, or where their places begin
+        self.kept: dict[int, Kept] = {}  # values of the elements of an invocation
+        self.later = [[step.operands[0]] for step in expression.steps if isinstance(step.operation, Reduce)]
+        self.later.append([value for (value, _), every in zip(expression.results, form.whole, strict=True) if every])
         self.count = count
         self.pair = self.input_at.type
         self.zero = self.linker.unsigned(0)
@@ -234,10 +270,11 @@ class _Linked(fused.Linked):
         for number, value, dtype in results:
             self._store_at(body, number, index, values[value], dtype)
         body.end()
-        for name, count in (("pack", 1), ("batch", _BATCH)):
+        ways = [("pack", 1, 0), ("batch", _BATCH, self.form.members), ("kept_packs", self.form.packs, _LANES)]
+        for name, count, apart in ways:
             body = self.linker.body(name)
-            if self.form.vector > 1 and results:
-                self._packs_of_results(body, results, count)
+            if self.form.vector > 1 and results and count:
+                self._packs_of_results(body, results, count, apart, self.kept if name == "kept_packs" else {})
             body.end()
         return self.linker.module()
 
@@ -310,50 +347,77 @@ class _Linked(fused.Linked):
     def _reduced(self, body: link.Body, operation: Reduce, value: int, number: int) -> int:
         """A variable with what a reduction makes of a value of the elements."""
         form = self.form
-        variant = operation.variant(self.device, form.shared)
+        variant = operation.variant(self.device, form.shared, form.subgroup > 0)
         part = self.linker.part(spirv(variant), variant.label, dict(form.reductions[number]))
         element = part.body("element")
         index = element.load(self.unsigned, element.parameters[0])
         found = self._of_element(element, index, [value], {})[value]
         element.store(element.parameters[1], element.load(self.linker.pointed(element.kinds[1]), found))
         element.end()
-        pack = part.body("pack")
-        first = pack.load(self.unsigned, pack.parameters[0])
-        for k, values in enumerate(self._of_pack(pack, first, [value], operation.vector)):
-            self._put(pack, pack.parameters[1], pack.kinds[1], k, values[value])
-        pack.end()
+        self._reduced_pack(part.body("pack"), operation, value)
         function = part.function("row_value")
         made = body.variable(function.parameters[-1])
-        given = [body.call(self.linker.own(name)) for name in ("count_here", "member_here")]
+        given = [body.call(self.linker.own(name)) for name in ("count_here", "own_here", "member_here")]
         parameter = self.linker.own("parameter_at")
         given += [body.call(parameter, (self.linker.unsigned(2 * number + k),)) for k in range(2)]
         body.call(function, given, (made,))
         return made
 
+    def _reduced_pack(self, body: link.Body, operation: Reduce, value: int) -> None:
+        """Compute a pack of what is reduced, and keep what is needed again."""
+        number, step = (body.load(self.unsigned, one) for one in body.parameters[:2])
+        kept, vector = self.kept, operation.vector
+        self.later.pop(0)
+        wanted = self._to_keep([value])
+        self.kept = {one: kept[one] for one in wanted if one in kept}
+        for k, values in enumerate(self._of_pack(body, number, [value], vector, None, kept, step)):
+            self._put(body, body.parameters[2], body.kinds[2], k, values[value])
+            for one in wanted:
+                if one not in kept:
+                    kind = self.linker.pointed(body.types[values[one]])
+                    if one not in self.kept:
+                        array = self.linker.array(kind, vector * self.form.packs)
+                        self.kept[one] = Kept(self.linker.variable(array), kind)
+                    body.store(self._place_kept(body, self.kept[one], step, vector, k), body.load(kind, values[one]))
+        body.end()
+
+    def _to_keep(self, values: Sequence[int]) -> list[int]:
+        """Of what is computed of an element for some values, and kept already, what is read later; none where that is too much."""
+        if not self.form.packs:
+            return []
+        computed, _ = self._needed(values, self.kept)
+        there = {one for one in (*computed, *self.kept) if one >= self.count or self.form.inputs[one].kind != "index"}
+        _, wanted = self._needed([one for later in self.later for one in later], there)
+        room = _MOST_KEPT // (self.form.packs * self.form.vector)
+        return wanted if len(wanted) <= room else [one for one in wanted if one in self.kept]
+
+    def _place_kept(self, body: link.Body, kept: Kept, step: int, vector: int, k: int) -> int:
+        """Where a value of an element of a pack is kept."""
+        first = body.times(self.unsigned, step, self.linker.unsigned(vector))
+        return body.kept(kept.kind, kept.array, body.add(self.unsigned, first, self.linker.unsigned(k)))
+
     # -- what is of an element
 
-    def _needed(self, values: Sequence[int]) -> list[int]:
-        """The values of elements that some values are made of, in order."""
+    def _needed(self, values: Sequence[int], there: Collection[int] = ()) -> tuple[list[int], list[int]]:
+        """What some values of elements are made of, in order: what has to be computed, and what is there."""
         found: set[int] = set()
         left = [value for value in values if not self.of_row[value]]
         while left:
             number = left.pop()
             if number not in found:
                 found.add(number)
-                if number >= self.count:
+                if number >= self.count and number not in there:
                     step = self.expression.steps[number - self.count]
                     needed = step.operands if step.place is None else (*step.operands, step.place)
                     left += [one for one in needed if not self.of_row[one]]
-        return sorted(found)
+        return sorted(found.difference(there)), sorted(found.intersection(there))
 
     def _of_element(
         self, body: link.Body, index: int, wanted: Sequence[int], loaded: Mapping[int, int]
     ) -> dict[int, int]:
         """Variables with values for an element, of inputs of which some are loaded."""
         values = {**self.known, **loaded}
-        for number in self._needed(wanted):
-            if number in values and (self.of_row[number] or number in loaded):
-                continue
+        for number in self._needed(wanted, loaded)[0]:
             if number < self.count:
                 values[number] = self._input(body, number, index)
             else:
@@ -386,10 +450,13 @@ class _Linked(fused.Linked):
         wanted: Sequence[int],
         vector: int,
         packs: Mapping[int, Loaded] | None = None,
+        kept: Mapping[int, Kept] | None = None,
+        step: int = 0,
     ) -> Iterator[dict[int, int]]:
-        """Variables with values for each element of a pack of a row, which has a number and may be loaded."""
-        linker, unsigned = self.linker, self.unsigned
-        packs = self._packs(body, number, wanted, vector) if packs is None else packs
+        """Variables with values for each element of a pack of a row, which has a number and may be loaded, or of which values
+        are kept: then it is the one of so many steps of its invocation."""
+        linker, unsigned, kept = self.linker, self.unsigned, kept or {}
+        packs = self._packs(body, number, wanted, vector, kept) if packs is None else packs
         for k in range(vector):
             index = body.add(unsigned, body.times(unsigned, number, linker.unsigned(vector)), linker.unsigned(k))
             loaded = {}
@@ -397,12 +464,18 @@ class _Linked(fused.Linked):
                 array, at = found[k]
                 of_one = linker.element(linker.pointed(body.types[array]))
                 loaded[place] = body.member(linker.pointer(of_one), array, linker.unsigned(at))
+            for one in self._needed(wanted, kept)[1]:
+                loaded[one] = body.variable(linker.pointer(kept[one].kind))
+                place = self._place_kept(body, kept[one], step, vector, k)
+                body.store(loaded[one], body.load(kept[one].kind, place))
             yield self._of_element(body, index, wanted, loaded)
 
-    def _packs(self, body: link.Body, number: int, wanted: Sequence[int], vector: int) -> dict[int, Loaded]:
+    def _packs(
+        self, body: link.Body, number: int, wanted: Sequence[int], vector: int, kept: Collection[int]
+    ) -> dict[int, Loaded]:
         """The packs of inputs that can be loaded at once."""
         found = {}
-        for place in self._needed(wanted):
+        for place in self._needed(wanted, kept)[0]:
             if place < self.count and self.form.inputs[place].kind == "memory":
                 width = min(vector, self.form.inputs[place].pack)
                 if width > 1:
@@ -434,18 +507,21 @@ class _Linked(fused.Linked):
         stored = body.load(self.linker.pointed(function.parameters[-1]), value)
         body.call(function, (address, self.zero, stored))
 
-    def _packs_of_results(self, body: link.Body, results: Sequence[tuple[int, int, DType]], count: int) -> None:
+    def _packs_of_results(
+        self, body: link.Body, results: Sequence[tuple[int, int, DType]], count: int, apart: int, kept: Mapping[int, Kept]
+    ) -> None:  # fmt: skip
         """Load so many packs, and store what is made of them."""
         linker, unsigned, wanted = self.linker, self.unsigned, [value for _, value, _ in results]
         stores = [self.access(dtype, "store_pack", self.form.vector) for _, _, dtype in results]
         number = body.load(unsigned, body.parameters[0])
         numbers = [number]
         for _ in range(1, count):
-            numbers.append(body.add(unsigned, numbers[-1], linker.unsigned(self.form.members)))
-        loaded = [self._packs(body, number, wanted, self.form.vector) for number in numbers]
-        for number, packs in zip(numbers, loaded, strict=True):
+            numbers.append(body.add(unsigned, numbers[-1], linker.unsigned(apart)))
+        loaded = [self._packs(body, number, wanted, self.form.vector, kept) for number in numbers]
+        for step, (number, packs) in enumerate(zip(numbers, loaded, strict=True)):
             made = [body.variable(function.parameters[-1]) for function in stores]
-            for k, values in enumerate(self._of_pack(body, number, wanted, self.form.vector, packs)):
+            at = linker.unsigned(step)
+            for k, values in enumerate(self._of_pack(body, number, wanted, self.form.vector, packs, kept, at)):
                 for function, array, value in zip(stores, made, wanted, strict=True):
                     self._put(body, array, function.parameters[-1], k, values[value])
             for function, array, (place, _, _) in zip(stores, made, results, strict=True):

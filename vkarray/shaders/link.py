@@ -24,6 +24,7 @@ _UNSIGNED, _POINTER, _FORWARD_POINTER, _CONSTANT = 21, 32, 39, 43
 _FUNCTION, _PARAMETER, _END, _CALL, _VARIABLE, _LOAD, _STORE, _ACCESS = 54, 55, 56, 57, 59, 61, 62, 65
 _SPECIAL, _EXTRACT, _DECORATE, _MEMBER_DECORATE, _LABEL, _SWITCH, _RETURN = 52, 81, 71, 72, 248, 251, 253
 # The storage classes of a function's variables, of those of an invocation and of a workgroup, and of what addresses point to.
+_ARRAY = 28
 _IN_FUNCTION, _OF_INVOCATION, _OF_WORKGROUP, _IN_MEMORY = 7, 6, 4, 5349
 _SPECIALIZED = (48, 49, 50)  # true, false and numbers, until they are specialized
 _SPECIALIZATION = 1  # the decoration that numbers such a constant
@@ -340,9 +341,13 @@ class Linker:
             self.globals.append((*words[:place], found, *words[place:]))
         return found
 
-    def pointer(self, pointed: int) -> int:
-        """The type of a pointer to a variable of a function."""
-        return self._known(_POINTER, _IN_FUNCTION, pointed)
+    def pointer(self, pointed: int, storage: int = _IN_FUNCTION) -> int:
+        """The type of a pointer to a variable of a function, or elsewhere."""
+        return self._known(_POINTER, storage, pointed)
+
+    def array(self, element: int, length: int) -> int:
+        """The type of an array."""
+        return self._known(_ARRAY, element, self.unsigned(length))
 
     def pointed(self, pointer: int) -> int:
         """The type that a pointer points to."""
@@ -374,7 +379,7 @@ class Linker:
 
     def variable(self, pointed: int) -> int:
         """A variable of an invocation, which all functions share."""
-        made, pointer = self.new(), self._known(_POINTER, _OF_INVOCATION, pointed)
+        made, pointer = self.new(), self.pointer(pointed, _OF_INVOCATION)
         self.globals.append((4 << 16 | _VARIABLE, pointer, made, _OF_INVOCATION))
         self.interface.append(made)
         return made
@@ -431,7 +436,7 @@ class Body:
     def __init__(self, linker: Linker, name: str, head: Sequence[Words]) -> None:
         self.linker, self.name, self.head = linker, name, head
         self.variables: list[int] = []
-        self.types: dict[int, int] = {}  # of variables: pointers
+        self.types: dict[int, int] = {}  # of variables and members: pointers
         self.code: list[int] = []
         self.parameters = tuple(words[2] for words in head if words[0] & 0xFFFF == _PARAMETER)
         self.kinds = tuple(words[1] for words in head if words[0] & 0xFFFF == _PARAMETER)  # their types: pointers
@@ -488,10 +493,15 @@ class Body:
         """An unsigned integer without its lowest bits."""
         return self._of_two(194, kind, value, bits)
 
+    def kept(self, kind: int, array: int, place: int) -> int:
+        """A pointer to an element of a type in an array that all functions share."""
+        return self.member(self.linker.pointer(kind, _OF_INVOCATION), array, place)
+
     def member(self, pointer: int, array: int, place: int) -> int:
         """A pointer to an element of an array that is a variable."""
         made = self.linker.new()
         self.code += (5 << 16 | _ACCESS, pointer, made, array, place)
+        self.types[made] = pointer
         return made
 
     def component(self, kind: int, value: int, place: int) -> int:

@@ -1,4 +1,5 @@
 // Real arithmetic that GLSL leaves inexact or undefined. Every result is that of IEEE 754 with the standard's special cases.
+// Where the device's own division and comparisons are exact, they are taken; elsewhere integers give the same results.
 // The hardware's reciprocal (a few ULP off, differently on each device) only seeds an integer quotient, which an exact integer
 // remainder then corrects: the result does not depend on the seed.
 #ifndef LIB_FLOAT32_ARITHMETIC
@@ -43,6 +44,10 @@ float vx_sign(float x) {
 
 // NaN where either is NaN; +0 is above -0.
 float vx_maximum(float a, float b) {
+    if (VX_KEEPS_SUBNORMALS) {
+        float larger = a == b ? uintBitsToFloat(floatBitsToUint(a) & floatBitsToUint(b)) : (a > b ? a : b);
+        return vx_is_nan(a) || vx_is_nan(b) ? VX_FLOAT32_NAN : larger;
+    }
     if (vx_is_nan(a) || vx_is_nan(b)) {
         return VX_FLOAT32_NAN;
     }
@@ -52,6 +57,10 @@ float vx_maximum(float a, float b) {
 }
 
 float vx_minimum(float a, float b) {
+    if (VX_KEEPS_SUBNORMALS) {
+        float smaller = a == b ? uintBitsToFloat(floatBitsToUint(a) | floatBitsToUint(b)) : (a < b ? a : b);
+        return vx_is_nan(a) || vx_is_nan(b) ? VX_FLOAT32_NAN : smaller;
+    }
     if (vx_is_nan(a) || vx_is_nan(b)) {
         return VX_FLOAT32_NAN;
     }
@@ -133,9 +142,15 @@ float vx_divide_rare(float a, float b) {
     return uintBitsToFloat(sign | vx_compose(significand, numerator.y - denominator.y - doubled + 127));
 }
 
+// Whether operands are not normal, or a result may not be.
+bool vx_is_rare_division(uint a_bits, uint b_bits) {
+    return a_bits - 0x00800000u >= 0x7F000000u || b_bits - 0x00800000u >= 0x7F000000u
+        || a_bits - b_bits + 0x3E800000u >= 0x7D000000u;
+}
+
 // Correctly rounded. A float quotient, off by some units, is corrected by the exact integer remainder: first by the nearest
 // multiple of b, as far as a float division knows it, then by the exact comparison with b / 2, which a remainder never equals.
-float vx_divide(float a, float b) {
+float vx_divide_by_integers(float a, float b) {
     uint a_bits = vx_magnitude_bits(a);
     uint b_bits = vx_magnitude_bits(b);
     uint numerator = (a_bits & 0x007FFFFFu) | 0x00800000u;
@@ -152,13 +167,23 @@ float vx_divide(float a, float b) {
     correction += (twice > int(denominator) ? 1 : 0) - (twice < -int(denominator) ? 1 : 0);
     uint exponents = (a_bits & 0x7F800000u) - (b_bits & 0x7F800000u) - (doubled << 23) + 0x3F000000u;
     float result = uintBitsToFloat((exponents + uint(quotient + correction)) | (vx_sign_bits(a) ^ vx_sign_bits(b)));
-    // Apart, so that there is no branch before the usual result: operands that are not normal, or a result that may not be.
-    bool rare = a_bits - 0x00800000u >= 0x7F000000u || b_bits - 0x00800000u >= 0x7F000000u
-        || a_bits - b_bits + 0x3E800000u >= 0x7D000000u;
-    if (rare) {
+    // Apart, so that there is no branch before the usual result.
+    if (vx_is_rare_division(a_bits, b_bits)) {
         result = vx_divide_rare(a, b);
     }
     return result;
+}
+
+// Correctly rounded.
+float vx_divide(float a, float b) {
+    if (VX_EXACT_DIVISION) {
+        precise float quotient = a / b;
+        if (!VX_KEEPS_SUBNORMALS && vx_is_rare_division(vx_magnitude_bits(a), vx_magnitude_bits(b))) {
+            quotient = vx_divide_rare(a, b);
+        }
+        return vx_is_nan(quotient) ? VX_FLOAT32_NAN : quotient;
+    }
+    return vx_divide_by_integers(a, b);
 }
 
 float vx_reciprocal(float x) {

@@ -2,6 +2,13 @@
 #ifndef LIB_FLOAT32_BITS
 #define LIB_FLOAT32_BITS
 
+// What the device's own arithmetic does: then one instruction gives what integers give elsewhere (ARITHMETIC in
+// vkarray/_vk/features.py). Division and roots are exact where no number is subnormal, or subnormal numbers are kept.
+layout(constant_id = 100) const bool VX_KEEPS_SUBNORMALS = false;
+layout(constant_id = 101) const bool VX_EXACT_DIVISION = false;
+layout(constant_id = 102) const bool VX_EXACT_ROOT = false;
+layout(constant_id = 103) const bool VX_FUSED_MULTIPLY_ADD = false;
+
 #define VX_FLOAT32_NAN uintBitsToFloat(0x7FC00000u)
 #define VX_FLOAT32_INFINITY uintBitsToFloat(0x7F800000u)
 

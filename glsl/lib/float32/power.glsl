@@ -26,8 +26,8 @@ uint vx_root_of_normal(uint bits) {
     return floatBitsToUint(root) + uint(int(bits - m_bits) >> 1);
 }
 
-// Correctly rounded. What is not a positive normal number comes after the usual case, which so has no branch in it.
-float vx_sqrt(float x) {
+// What is not a positive normal number comes after the usual case, which so has no branch in it.
+float vx_sqrt_by_bits(float x) {
     uint bits = floatBitsToUint(x);
     float result = uintBitsToFloat(vx_root_of_normal(bits));
     if (bits - 0x00800000u >= 0x7F000000u) {
@@ -38,6 +38,34 @@ float vx_sqrt(float x) {
         }
     }
     return result;
+}
+
+// Correctly rounded (Markstein 1990): an approximation of 1 / sqrt(x), of which fused products leave exact remainders, where
+// none of them is subnormal.
+float vx_sqrt_by_remainders(float x) {
+    precise float y = inversesqrt(x);
+    precise float root = x * y;
+    precise float half_y = 0.5 * y;
+    float error = fma(-half_y, root, 0.5);
+    root = fma(root, error, root);
+    half_y = fma(half_y, error, half_y);
+    float result = fma(fma(-root, root, x), half_y, root);
+    if (!(x >= 1.3234890e-23 && x <= 8.507059e37)) {
+        result = vx_sqrt_by_bits(x);
+    }
+    return result;
+}
+
+// Correctly rounded.
+float vx_sqrt(float x) {
+    if (VX_EXACT_ROOT) {
+        precise float root = sqrt(x);
+        if (!VX_KEEPS_SUBNORMALS && vx_magnitude_bits(x) < 0x00800000u) {
+            root = vx_sqrt_by_bits(x);
+        }
+        return vx_is_nan(root) ? VX_FLOAT32_NAN : root;
+    }
+    return VX_FUSED_MULTIPLY_ADD ? vx_sqrt_by_remainders(x) : vx_sqrt_by_bits(x);
 }
 
 // sqrt(a^2 + b^2) without overflow or underflow on the way; infinite where either is infinite. 0.76 ULP on samples, 0.51 where the result is normal.
@@ -171,6 +199,10 @@ void vx_pow_parts(vec2 logarithm, float y, out float exponent, out vec2 part, ou
 
 // exp(y log |x|) from pairs. 0.92 ULP on samples.
 float vx_pow(float x, float y) {
+    if (y == 2.0) {  // as `square`, and on a GPU at once where all exponents are 2
+        precise float square = x * x;
+        return square;
+    }
     float exponent, shifted, e;
     vec2 part;
     vx_pow_parts(vx_pow_logarithm(floatBitsToUint(x), 0, e), y, exponent, part, shifted);
