@@ -100,6 +100,10 @@ def page() -> str:
         "| --- | --- |",
         *(f"| `{file}` | {share(tests)} |" for file, tests in found.items()),
         "",
+        "NumPy's functions, given arrays of vkarray's, compute on the device and return arrays of vkarray's, and nothing is copied "
+        "to the device silently ([Coming from NumPy](coming-from-numpy.md)). Code that calls them and goes on with NumPy's arrays "
+        "beside the results gets the TypeError below. A sum of -0.0 alone is -0.0, where NumPy's is 0.0.",
+        "",
         f"What the others say, and what becomes of them with array-api-strict {versions['array_api_strict']}:",
         "",
         "| Test | Error | With array-api-strict |",
