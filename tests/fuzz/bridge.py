@@ -271,7 +271,9 @@ def layer(chain: Chain) -> Step:
         ("layer_norm", (x, (channels,), (channels,)), lambda a, w, b: F.layer_norm(a, (channels,), w, b)),
         ("rms_norm", (x, (channels,)), lambda a, w: F.rms_norm(a, (channels,), w)),
         ("group_norm", (image, (channels,), (channels,)), lambda a, w, b: F.group_norm(a, 2, w, b)),
-        ("batch_norm", (image, (channels,), (channels,)), lambda a, w, b: F.batch_norm(a, None, None, w, b, True)),
+        # The CPU sums gradients of a batch of one in the wrong order where strides are not those of a whole tensor.
+        ("batch_norm", (image, (channels,), (channels,)),
+         lambda a, w, b: F.batch_norm(a if len(a) > 1 else a.contiguous(), None, None, w, b, True)),
         ("instance_norm", (image,), F.instance_norm),
         ("conv2d", (image, (4, channels, 3, 3), (4,)), lambda a, w, b: F.conv2d(a, w, b, stride, padding)),
         ("conv_transpose2d", (image, (channels, 3, 2, 2)), lambda a, w: F.conv_transpose2d(a, w, None, stride)),
