@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ops.beyond.orthogonal_series import CHEBYSHEV, chebinterpolate, chebpts1, chebpts2
-from .series import series_of
+from .families import series_of
 
 _functions = CHEBYSHEV
 Chebyshev = series_of("cheb", "Chebyshev", "T", _functions)

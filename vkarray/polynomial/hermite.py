@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ops.beyond.orthogonal_series import functions
-from .series import series_of
+from .families import series_of
 
 _functions = functions("herm")
 Hermite = series_of("herm", "Hermite", "H", _functions)

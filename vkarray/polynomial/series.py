@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..core.array import ArrayLike, VkArray, operations
 from ..core.promotion import is_scalar
 from ..ops import creation
-from ..ops.beyond import orthogonal_series, power_series
+from ..ops.beyond import power_series
 from ..ops.statistical import max as largest
 from ..ops.statistical import min as smallest
 from ..ops.utility import all as all_true
@@ -320,14 +320,14 @@ def _mapping(source: VkArray, target: VkArray) -> tuple[VkArray, VkArray]:
     return (source[1] * target[0] - source[0] * target[1]) / length, (target[1] - target[0]) / length
 
 
-_NAMES = ("add", "sub", "mul", "div", "pow", "val", "int", "der", "fit", "line", "roots", "fromroots", "trim")
+NAMES = ("add", "sub", "mul", "div", "pow", "val", "int", "der", "fit", "line", "roots", "fromroots", "trim")
 
 
 class Polynomial(Series):
     """A power series: its parameters are those of every series."""
 
     _functions: ClassVar[Mapping[str, Callable[..., Any]]] = {
-        name: getattr(power_series, f"poly{name}") for name in _NAMES
+        name: getattr(power_series, f"poly{name}") for name in NAMES
     }
 
     def _composed(self, inner: Series) -> Any:
@@ -339,17 +339,3 @@ class Polynomial(Series):
     @classmethod
     def _term(cls, power: int, symbol: str) -> str:
         return f"·{symbol}" + (str(power).translate(_SUPERSCRIPTS) if power > 1 else "")
-
-
-def series_of(prefix: str, name: str, basis: str, functions: Mapping[str, Callable[..., Any]]) -> type[Series]:
-    """The class of the series of a family of orthogonal polynomials."""
-    family = orthogonal_series.FAMILIES[prefix]
-
-    def composed(self: Series, inner: Series) -> Any:
-        return orthogonal_series.clenshaw(family, inner, self.coef.tolist())
-
-    return type(name, (Series,), {
-        "__doc__": f"A series of {name} polynomials: its parameters are those of every series.", "__module__": __name__,
-        "basis_name": basis, "_ends": family.domain, "_composed": composed,
-        "_functions": {one: functions[prefix + one] for one in _NAMES},
-    })  # fmt: skip
