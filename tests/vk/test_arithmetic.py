@@ -8,7 +8,7 @@ from vkarray._vk import features
 
 # A function that takes the device's word for it, and what needs no such word, of a and b.
 PAIRS = {
-    features.KEEPS_SUBNORMALS: [
+    "keepsNaN": [
         (f"vx_{name}(a, b) ? 1.0 : 0.0", f"!vx_either_is_nan(a, b) && vx_ordered_bits(a) {sign} vx_ordered_bits(b) ? 1.0 : 0.0")
         for name, sign in (("equal", "=="), ("less", "<"), ("less_equal", "<="))
     ]
@@ -17,6 +17,7 @@ PAIRS = {
         ("vx_minimum(a, b)", "vx_either_is_nan(a, b) ? VX_FLOAT32_NAN : larger(a, b) ? b : a"),
     ],
     "exactDivision": [("vx_divide(a, b)", "vx_divide_by_integers(a, b)")],
+    "exactSubnormalDivision": [("vx_divide(a, b)", "vx_divide_by_integers(a, b)")],
     "exactRoot": [("vx_sqrt(a)", "vx_sqrt_by_bits(a)")],
     "fusedMultiplyAdd": [("vx_sqrt(a)", "vx_sqrt_by_bits(a)"), ("vx_sqrt_by_remainders(a)", "vx_sqrt_by_bits(a)")],
 }  # fmt: skip
@@ -63,6 +64,9 @@ void main() {
     }
 }
 """
+
+
+PAIRS["keepsSubnormals"] = PAIRS["keepsNaN"]
 
 
 @pytest.mark.parametrize("name", features.ARITHMETIC)

@@ -113,18 +113,21 @@ SUBGROUP_OPERATIONS: dict[int, str] = {
 COMPONENT_TYPES: dict[int, str] = {0: "float16", 1000141000: "bfloat16"}
 
 # What a device's own float32 arithmetic does -> the specialization constant that tells kernels (glsl/lib/float32/bits.glsl):
-# comparisons and quotients of subnormal numbers, correctly rounded quotients and roots, and `fma` that rounds once.
-KEEPS_SUBNORMALS = "keepsSubnormals"
+# comparisons that know subnormal numbers, and NaN; correctly rounded quotients, of subnormal numbers too; correctly rounded roots;
+# and `fma` that rounds once.
 ARITHMETIC: dict[str, int] = {
-    KEEPS_SUBNORMALS: 100, "exactDivision": 101, "exactRoot": 102, "fusedMultiplyAdd": 103,
+    "keepsSubnormals": 100, "keepsNaN": 101, "exactDivision": 102, "exactSubnormalDivision": 103, "exactRoot": 104,
+    "fusedMultiplyAdd": 105,
 }  # fmt: skip
 
-# VkDriverId -> what of that its drivers do in all kernels, as tests/vk/test_arithmetic.py found. Any driver keeps subnormal numbers
-# in kernels that may ask for it.
+# VkDriverId -> what of that its drivers do in all kernels, as tests/vk/test_arithmetic.py found.
 ARITHMETIC_OF_DRIVERS: dict[int, frozenset[str]] = {
-    4: frozenset((KEEPS_SUBNORMALS, "exactDivision", "fusedMultiplyAdd")),  # NVIDIA's
+    4: frozenset(("exactDivision", "exactSubnormalDivision", "fusedMultiplyAdd")),  # NVIDIA's
     13: frozenset(("exactDivision", "exactRoot")),  # llvmpipe
 }
+
+# What a kernel may rely on that asks for float controls of 32 bits: their capability in SPIR-V.
+ARITHMETIC_OF_CONTROLS: dict[str, int] = {"keepsSubnormals": 4464, "keepsNaN": 4466}
 
 REQUIRED = ("bufferDeviceAddress", "timelineSemaphore")
 

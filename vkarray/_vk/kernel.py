@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import FeatureError
 from . import api, spirv
 from .api import NULL, array, ffi, struct, vk
-from .features import ARITHMETIC, KEEPS_SUBNORMALS
+from .features import ARITHMETIC, ARITHMETIC_OF_CONTROLS
 from .fields import RANGE, Arguments
 
 if TYPE_CHECKING:
@@ -46,9 +46,8 @@ class Kernel:
             words = spirv.arguments_in_storage(words, name)
         # Batches hold their kernels until they are done, so nothing in flight uses one that is dropped.
         known = {name: int(name in device.features) for name in ARITHMETIC}
-        asked = all(32 in controls.get(capability, ()) for capability in spirv.IEEE_FLOAT32)
-        if not asked and KEEPS_SUBNORMALS not in device.physical.arithmetic:
-            known[KEEPS_SUBNORMALS] = 0
+        for name, capability in ARITHMETIC_OF_CONTROLS.items():
+            known[name] &= 32 in controls.get(capability, ())
         constants = (*specialization, *((number, known[name]) for name, number in ARITHMETIC.items()))
         self.cell = self._pipeline(array("uint32_t", words), len(words), module.entry_name, constants)
         self.pipeline = self.cell[0]

@@ -90,7 +90,6 @@ class PhysicalDevice:
         self._read_memory()
         self._read_queue_family()
         self.float_controls = self._float_controls()
-        self.arithmetic = features.ARITHMETIC_OF_DRIVERS.get(self.driver.driverID, frozenset())
         self.supported = self._read_features()
         self.features = self.supported - disabled
         self.limits = self._limits()
@@ -169,8 +168,11 @@ class PhysicalDevice:
         if self.timestamp_valid_bits and self.properties.limits.timestampPeriod > 0:
             found.add("timestamps")
         if 32 in self.float_controls.denorm_preserve:
-            found.add(features.KEEPS_SUBNORMALS)
-        found |= self.arithmetic
+            found.add("keepsSubnormals")
+        # A CPU driver runs both sides of each branch, so integers alone cost less there.
+        if 32 in self.float_controls.signed_zero_inf_nan_preserve and TYPES.get(self.properties.deviceType) != "cpu":
+            found.add("keepsNaN")
+        found |= features.ARITHMETIC_OF_DRIVERS.get(self.driver.driverID, frozenset())
         return frozenset(found)
 
     def feature_chain(self, enabled: frozenset[str] | None) -> Any:

@@ -69,7 +69,6 @@ FLOAT_CONTROLS: dict[int, tuple[str, int]] = {
     4466: ("signed_zero_inf_nan_preserve", 4461),
     4467: ("rounding_mode_rte", 4462),
 }
-IEEE_FLOAT32 = (4464, 4466)  # those with which subnormal numbers, signs of zero, infinities and NaN are kept
 _OPPOSITE = {4459: 4460, 4462: 4463}  # what the source has asked for instead: DenormFlushToZero, RoundingModeRTZ
 
 # Storage classes, then decorations.

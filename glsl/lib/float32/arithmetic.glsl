@@ -44,7 +44,7 @@ float vx_sign(float x) {
 
 // NaN where either is NaN; +0 is above -0.
 float vx_maximum(float a, float b) {
-    if (VX_KEEPS_SUBNORMALS) {
+    if (VX_KEEPS_NAN && !vx_may_be_taken_for_zeros(a, b)) {
         float larger = a == b ? uintBitsToFloat(floatBitsToUint(a) & floatBitsToUint(b)) : (a > b ? a : b);
         return vx_is_nan(a) || vx_is_nan(b) ? VX_FLOAT32_NAN : larger;
     }
@@ -57,7 +57,7 @@ float vx_maximum(float a, float b) {
 }
 
 float vx_minimum(float a, float b) {
-    if (VX_KEEPS_SUBNORMALS) {
+    if (VX_KEEPS_NAN && !vx_may_be_taken_for_zeros(a, b)) {
         float smaller = a == b ? uintBitsToFloat(floatBitsToUint(a) | floatBitsToUint(b)) : (a < b ? a : b);
         return vx_is_nan(a) || vx_is_nan(b) ? VX_FLOAT32_NAN : smaller;
     }
@@ -178,7 +178,8 @@ float vx_divide_by_integers(float a, float b) {
 float vx_divide(float a, float b) {
     if (VX_EXACT_DIVISION) {
         precise float quotient = a / b;
-        if (!VX_KEEPS_SUBNORMALS && vx_is_rare_division(vx_magnitude_bits(a), vx_magnitude_bits(b))) {
+        bool keeps = VX_KEEPS_SUBNORMALS || VX_EXACT_SUBNORMAL_DIVISION;
+        if (!keeps && vx_is_rare_division(vx_magnitude_bits(a), vx_magnitude_bits(b))) {
             quotient = vx_divide_rare(a, b);
         }
         return vx_is_nan(quotient) ? VX_FLOAT32_NAN : quotient;

@@ -5,9 +5,11 @@
 // What the device's own arithmetic does: then one instruction gives what integers give elsewhere (ARITHMETIC in
 // vkarray/_vk/features.py). Division and roots are exact where no number is subnormal, or subnormal numbers are kept.
 layout(constant_id = 100) const bool VX_KEEPS_SUBNORMALS = false;
-layout(constant_id = 101) const bool VX_EXACT_DIVISION = false;
-layout(constant_id = 102) const bool VX_EXACT_ROOT = false;
-layout(constant_id = 103) const bool VX_FUSED_MULTIPLY_ADD = false;
+layout(constant_id = 101) const bool VX_KEEPS_NAN = false;
+layout(constant_id = 102) const bool VX_EXACT_DIVISION = false;
+layout(constant_id = 103) const bool VX_EXACT_SUBNORMAL_DIVISION = false;
+layout(constant_id = 104) const bool VX_EXACT_ROOT = false;
+layout(constant_id = 105) const bool VX_FUSED_MULTIPLY_ADD = false;
 
 #define VX_FLOAT32_NAN uintBitsToFloat(0x7FC00000u)
 #define VX_FLOAT32_INFINITY uintBitsToFloat(0x7F800000u)
@@ -44,6 +46,11 @@ bool vx_is_zero(float x) {
 int vx_ordered_bits(float x) {
     int magnitude = int(vx_magnitude_bits(x));
     return floatBitsToInt(x) < 0 ? -magnitude : magnitude;
+}
+
+// Whether a comparison of these by the device may take both for zero.
+bool vx_may_be_taken_for_zeros(float a, float b) {
+    return !VX_KEEPS_SUBNORMALS && abs(a) < 1.17549435e-38 && abs(b) < 1.17549435e-38;
 }
 
 // 2^n for -126 <= n <= 127.

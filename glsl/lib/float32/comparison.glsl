@@ -6,13 +6,16 @@
 bool vx_either_is_nan(float a, float b) { return vx_is_nan(a) || vx_is_nan(b); }
 
 bool vx_equal(float a, float b) {
-    return VX_KEEPS_SUBNORMALS ? a == b : !vx_is_nan(a) && vx_ordered_bits(a) == vx_ordered_bits(b);
+    if (VX_KEEPS_NAN && !vx_may_be_taken_for_zeros(a, b)) return a == b;
+    return !vx_is_nan(a) && vx_ordered_bits(a) == vx_ordered_bits(b);
 }
 bool vx_less(float a, float b) {
-    return VX_KEEPS_SUBNORMALS ? a < b : !vx_either_is_nan(a, b) && vx_ordered_bits(a) < vx_ordered_bits(b);
+    if (VX_KEEPS_NAN && !vx_may_be_taken_for_zeros(a, b)) return a < b;
+    return !vx_either_is_nan(a, b) && vx_ordered_bits(a) < vx_ordered_bits(b);
 }
 bool vx_less_equal(float a, float b) {
-    return VX_KEEPS_SUBNORMALS ? a <= b : !vx_either_is_nan(a, b) && vx_ordered_bits(a) <= vx_ordered_bits(b);
+    if (VX_KEEPS_NAN && !vx_may_be_taken_for_zeros(a, b)) return a <= b;
+    return !vx_either_is_nan(a, b) && vx_ordered_bits(a) <= vx_ordered_bits(b);
 }
 
 // Complex numbers.
