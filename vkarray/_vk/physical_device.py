@@ -170,7 +170,7 @@ class PhysicalDevice:
         if 32 in self.float_controls.denorm_preserve:
             found.add("keepsSubnormals")
         # A CPU driver runs both sides of each branch, so integers alone cost less there.
-        if 32 in self.float_controls.signed_zero_inf_nan_preserve and TYPES.get(self.properties.deviceType) != "cpu":
+        if 32 in self.float_controls.signed_zero_inf_nan_preserve and TYPES.get(self.properties.deviceType) != "CPU":
             found.add("keepsNaN")
         found |= features.ARITHMETIC_OF_DRIVERS.get(self.driver.driverID, frozenset())
         return frozenset(found)
