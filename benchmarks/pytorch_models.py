@@ -9,11 +9,15 @@ without waiting for the device, by operator: what Python costs. Operators that r
 
 With `--train` a call is a step of training: forth, back, and AdamW. Each device has a process of its own, since PyTorch has one
 accelerator in a process for backward passes; losses and gradients are compared before the table is made.
+
+With `--compile` the model on vulkan is compiled by `torch.compile(backend="vulkan")`, and with `--compile-peer` the peer's by
+`torch.compile`, in one of its modes: `default`, or `reduce-overhead` for CUDA graphs.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
 import json
 import os
@@ -140,8 +144,16 @@ def seconds(call: Callable[[], Any], device: str, repeats: int) -> tuple[float, 
     return (time.perf_counter() - start) / repeats, called / repeats
 
 
-def measure(name: str, model: Model, batch: int, dtype: torch.dtype, peer: str, rounds: int) -> dict[str, Any]:
+def compiled(model: torch.nn.Module, device: str, arguments: argparse.Namespace) -> Any:
+    """The model as it is to be called: compiled where that was asked for."""
+    if device == "vulkan":
+        return torch.compile(model, backend="vulkan") if arguments.compile else model
+    return torch.compile(model, mode=arguments.compile_peer) if arguments.compile_peer else model
+
+
+def measure(name: str, model: Model, batch: int, dtype: torch.dtype, arguments: argparse.Namespace) -> dict[str, Any]:
     """One model with one size of batch, checked and timed on both devices."""
+    peer, rounds = arguments.peer, arguments.rounds
     torch.manual_seed(0)
     made = model.make().eval()
     settle(made, model.inputs(2))
@@ -149,12 +161,12 @@ def measure(name: str, model: Model, batch: int, dtype: torch.dtype, peer: str, 
     calls: dict[str, Callable[[], torch.Tensor]] = {}
     for device in (peer, "vulkan"):
         there = {key: value.to(device, dtype if value.is_floating_point() else None) for key, value in inputs.items()}
-        moved = copy.deepcopy(made).to(device, dtype)
+        moved = compiled(copy.deepcopy(made).to(device, dtype), device, arguments)
         calls[device] = lambda moved=moved, there=there: output(moved, there)
     with torch.inference_mode():
         expected = calls[peer]().float().cpu()
         vkarray.torch.reset_fallbacks()
-        with Counting() as counted:
+        with contextlib.nullcontext(Counting()) if arguments.compile else Counting() as counted:
             found = calls["vulkan"]().float().cpu()
         fallbacks = {str(key): str(value) for key, value in vkarray.torch.fallbacks().items()}
         largest = float(expected.abs().max())
@@ -181,7 +193,7 @@ def measure(name: str, model: Model, batch: int, dtype: torch.dtype, peer: str, 
     return {
         "model": name, "batch": batch, "dtype": str(dtype).removeprefix("torch."), "unit": model.unit,
         "rate": {device: batch * model.each / value for device, value in whole.items()},
-        "seconds": whole, "host": {device: value / counted.count for device, value in host.items()},
+        "seconds": whole, "host": {device: value / (counted.count or 1) for device, value in host.items()},
         "operators": counted.count, "ratio": whole[peer] / whole["vulkan"], "difference": difference,
         "fallbacks": fallbacks,
     }  # fmt: skip
@@ -197,7 +209,7 @@ def line(row: dict[str, Any], peer: str) -> str:
     )
 
 
-def train(name: str, model: Model, batch: int, device: str, rounds: int) -> dict[str, Any]:
+def train(name: str, model: Model, batch: int, device: str, arguments: argparse.Namespace) -> dict[str, Any]:
     """Steps of training of one model on one device. Without dropout, so that devices agree; batch normalization is in training."""
     torch.manual_seed(0)
     made = model.make().eval()
@@ -207,10 +219,11 @@ def train(name: str, model: Model, batch: int, device: str, rounds: int) -> dict
         one.train(isinstance(one, torch.nn.modules.batchnorm._BatchNorm))
     made.to(device)
     optimizer = torch.optim.AdamW(made.parameters(), lr=1e-5)
+    called, rounds = compiled(made, device, arguments), arguments.rounds
 
     def step() -> torch.Tensor:
         optimizer.zero_grad()
-        loss = output(made, inputs).square().mean()
+        loss = output(called, inputs).square().mean()
         loss.backward()
         optimizer.step()
         return loss
@@ -266,6 +279,8 @@ def main() -> int:
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="where the figures go as JSON, and the table beside it"
     )
+    parser.add_argument("--compile", action="store_true", help="vulkan's models by torch.compile(backend='vulkan')")
+    parser.add_argument("--compile-peer", default="", metavar="MODE", help="the peer's by a mode of torch.compile")
     parser.add_argument("--train", action="store_true", help="steps of training, in batches of 1 and 16")
     parser.add_argument("--train-on", metavar="DEVICE", help=argparse.SUPPRESS)  # in the process of one device
     arguments = parser.parse_args()
@@ -281,7 +296,7 @@ def main() -> int:
     if arguments.train_on:
         if arguments.train_on == "vulkan":
             vkarray.torch.register_device()
-        print(json.dumps([train(*each, arguments.train_on, arguments.rounds) for each in chosen]))
+        print(json.dumps([train(*each, arguments.train_on, arguments) for each in chosen]))
         return 0
     vkarray.torch.register_device()  # in place of CUDA, whose forward passes go on
     device = vx.asarray(0.0).device
@@ -304,7 +319,7 @@ def main() -> int:
         rows, lines = [], []
         for each in chosen:
             for dtype in arguments.dtype.split(","):
-                rows.append(measure(*each, getattr(torch, dtype), peer, arguments.rounds))
+                rows.append(measure(*each, getattr(torch, dtype), arguments))
                 lines.append(line(rows[-1], peer))
                 print(lines[-1], flush=True)
     if arguments.output is not None:
