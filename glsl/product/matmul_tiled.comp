@@ -153,10 +153,47 @@ void add_tiles() {
 
 ivec2 bias_steps, residual_steps;
 
-// A sum as it is to be stored at a row and column.
+// A sum as it is to be stored at a row and column; of what is linked, as it is stored before that.
 T finished(int number, int to_row, int to_column) {
     int bias = vx_beside(place.bias, bias_steps, to_row, to_column);
+    if (LINKED) {
+        precise T value = total[number];
+        if (WIDE) value += R_LOAD(arguments.bias.data[bias]);
+        return value;
+    }
     return vx_finish(total[number], bias, vx_beside(place.residual, residual_steps, to_row, to_column));
+}
+
+// What is linked makes of an element that is stored at a row and column.
+T linked(T value, int to_row, int to_column) {
+    T bias = T(0), residual = T(0);
+    if (BIASED) bias = R_LOAD(arguments.bias.data[vx_beside(place.bias, bias_steps, to_row, to_column)]);
+    if (RESIDUAL) residual = R_LOAD(arguments.residual.data[vx_beside(place.residual, residual_steps, to_row, to_column)]);
+    vx_linked(value, bias, residual);
+    return value;
+}
+
+// Computes what is linked of all elements that this invocation has stored. What is linked may be long: in the loops over the sums,
+// drivers would no longer unroll these, and keep the sums in memory.
+void link_stored() {
+    [[dont_unroll]] for (int number = 0; number < BLOCK_M * BLOCKS_N; ++number) {
+        int i = number / BLOCKS_N, j = number % BLOCKS_N;
+        int to_row = row + (m + i / LANES * GROUP_M) * LANES + i % LANES;
+        int to_column = column + (n + j * GROUP_N) * LANES;
+        int offset = place.r + to_row * arguments.r_m + to_column;
+        if (to_row >= int(arguments.m)) break;
+        if (R_PACKED) {
+            if (to_column >= int(arguments.n)) continue;
+            PACK value = ResultPacks(uvec2(arguments.r)).data[uint(offset) / LANES];
+            UNROLL for (int l = 0; l < LANES; ++l) LANE(value, l) = linked(LANE(value, l), to_row, to_column + l);
+            ResultPacks(uvec2(arguments.r)).data[uint(offset) / LANES] = value;
+        } else {
+            for (int l = 0; l < LANES; ++l) {
+                if (to_column + l >= int(arguments.n)) break;
+                arguments.r.data[offset + l] = R_STORE(linked(R_LOAD(arguments.r.data[offset + l]), to_row, to_column + l));
+            }
+        }
+    }
 }
 
 void main() {
@@ -227,4 +264,5 @@ void main() {
             }
         }
     }
+    if (LINKED) link_stored();
 }
