@@ -29,9 +29,9 @@ layout(constant_id = 12) const bool RESIDUAL_PACKED = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer AElements { uvec4 data[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer BElements { uvec4 data[]; };
-layout(buffer_reference, scalar) writeonly buffer RElements { uint16_t data[]; };
+layout(buffer_reference, scalar) buffer RElements { uint16_t data[]; };
 layout(buffer_reference, scalar) writeonly buffer Sums { float data[]; };
-layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer ResultPacks { uvec4 data[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) buffer ResultPacks { uvec4 data[]; };
 
 #define T float
 #ifdef BFLOAT16
@@ -171,8 +171,8 @@ Sums8 plus8(Sums8 x, Sums8 other) {
     return Sums8(low, high);
 }
 
-// Sums as they are to be stored, as vx_finish has it.
-Sums8 finished8(Sums8 x, int to_row, int to_column, ivec2 bias_steps, ivec2 residual_steps) {
+// Sums as they are to be stored, as vx_finish has it; of what is linked, as they are stored before that, or read again then.
+Sums8 finished8(Sums8 x, int to_row, int to_column, ivec2 bias_steps, ivec2 residual_steps, bool again) {
     int count = int(arguments.n) - to_column;
     Sums8 bias = Sums8(vec4(0.0), vec4(0.0)), residual = bias;
     if (BIASED) {
@@ -183,8 +183,9 @@ Sums8 finished8(Sums8 x, int to_row, int to_column, ivec2 bias_steps, ivec2 resi
         residual = addends8(arguments.residual, first, residual_steps.y, count, RESIDUAL_PACKED);
     }
     if (LINKED) {
-        if (WIDE) x = plus8(x, bias);
+        if (WIDE && !again) x = plus8(x, bias);
         x = rounded_to_type8(x);
+        if (!again && !R_FLOAT32) return x;
         [[unroll]] for (int l = 0; l < LANES; ++l) {
             float value = l < 4 ? x.low[l % 4] : x.high[l % 4];
             vx_linked(value, l < 4 ? bias.low[l % 4] : bias.high[l % 4], l < 4 ? residual.low[l % 4] : residual.high[l % 4]);
@@ -194,6 +195,26 @@ Sums8 finished8(Sums8 x, int to_row, int to_column, ivec2 bias_steps, ivec2 resi
     }
     if (BIASED) x = plus8(WIDE ? x : rounded_to_type8(x), bias);
     return RESIDUAL ? plus8(rounded_to_type8(x), residual) : x;
+}
+
+// A pack of r, and to store one.
+uvec4 got8(int offset, int to_column) {
+    if (R_PACKED && to_column + LANES <= int(arguments.n)) return ResultPacks(uvec2(arguments.r)).data[offset / LANES];
+    uvec4 pack = uvec4(0u);
+    [[unroll]] for (int l = 0; l < LANES; ++l) {
+        if (to_column + l < int(arguments.n)) pack[l / 2] |= uint(arguments.r.data[offset + l]) << l % 2 * 16;
+    }
+    return pack;
+}
+
+void put8(int offset, int to_column, uvec4 pack) {
+    if (R_PACKED && to_column + LANES <= int(arguments.n)) {
+        ResultPacks(uvec2(arguments.r)).data[offset / LANES] = pack;
+        return;
+    }
+    [[unroll]] for (int l = 0; l < LANES; ++l) {
+        if (to_column + l < int(arguments.n)) arguments.r.data[offset + l] = uint16_t(pack[l / 2] >> l % 2 * 16);
+    }
 }
 
 // Stores a fragment through the subgroup's own part of a_tile: only so is it known which invocation holds which element.
@@ -208,7 +229,7 @@ void store(int number, int first_row, int first_column) {
         int offset = place.r + to_row * arguments.r_m + to_column, at = OWN + p / PACKS * STORE_ROW + p % PACKS * 2;
         if (to_row >= int(arguments.m) || to_column >= int(arguments.n)) continue;
         Sums8 x = Sums8(uintBitsToFloat(a_tile[at]), uintBitsToFloat(a_tile[at + 1]));
-        x = finished8(x, to_row, to_column, bias_steps, residual_steps);
+        x = finished8(x, to_row, to_column, bias_steps, residual_steps, false);
         if (R_FLOAT32 && R_PACKED && to_column + LANES <= int(arguments.n)) {
             ResultPacks(uvec2(arguments.r)).data[offset / 4] = floatBitsToUint(x.low);
             ResultPacks(uvec2(arguments.r)).data[offset / 4 + 1] = floatBitsToUint(x.high);
@@ -220,17 +241,38 @@ void store(int number, int first_row, int first_column) {
             }
             continue;
         }
-        uvec4 pack = rounded8(x);
-        if (R_PACKED && to_column + LANES <= int(arguments.n)) {
-            ResultPacks(uvec2(arguments.r)).data[offset / LANES] = pack;
-        } else {
-            [[unroll]] for (int l = 0; l < LANES; ++l) {
-                if (to_column + l < int(arguments.n)) arguments.r.data[offset + l] = uint16_t(pack[l / 2] >> l % 2 * 16);
-            }
-        }
+        put8(offset, to_column, rounded8(x));
     }
     subgroupMemoryBarrierShared();
     subgroupBarrier();
+}
+
+// Computes what is linked of the elements of a fragment that this invocation has stored.
+void link_stored(int first_row, int first_column) {
+    ivec2 bias_steps = vx_bias_steps(), residual_steps = vx_residual_steps();
+    const int PACKS = FRAGMENT_N / LANES;
+    for (int p = int(gl_SubgroupInvocationID); p < FRAGMENT_M * PACKS; p += SUBGROUP) {
+        int to_row = first_row + p / PACKS, to_column = first_column + p % PACKS * LANES;
+        if (to_row >= int(arguments.m) || to_column >= int(arguments.n)) continue;
+        int offset = place.r + to_row * arguments.r_m + to_column;
+        Sums8 x = finished8(numbers8(got8(offset, to_column)), to_row, to_column, bias_steps, residual_steps, true);
+        put8(offset, to_column, rounded8(x));
+    }
+}
+
+// Stores all fragments. What is linked may be long: among the fragments, drivers would no longer unroll these loops, and keep the sums in
+// memory.
+void store_sums(int first_row, int first_column) {
+    [[unroll]] for (int i = 0; i < DOWN; ++i) {
+        [[unroll]] for (int j = 0; j < ACROSS; ++j) {
+            store(i * ACROSS + j, first_row + i * FRAGMENT_M, first_column + j * FRAGMENT_N);
+        }
+    }
+    if (LINKED && !R_FLOAT32) {
+        [[dont_unroll]] for (int number = 0; number < DOWN * ACROSS; ++number) {
+            link_stored(first_row + number / ACROSS * FRAGMENT_M, first_column + number % ACROSS * FRAGMENT_N);
+        }
+    }
 }
 
 #endif

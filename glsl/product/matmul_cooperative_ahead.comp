@@ -93,9 +93,5 @@ void main() {
         }
     }
     barrier(); // store writes over the tiles of a
-    [[unroll]] for (int i = 0; i < DOWN; ++i) {
-        [[unroll]] for (int j = 0; j < ACROSS; ++j) {
-            store(i * ACROSS + j, row + part_row + i * FRAGMENT_M, column + part_column + j * FRAGMENT_N);
-        }
-    }
+    store_sums(row + part_row, column + part_column);
 }

@@ -83,9 +83,5 @@ void main() {
         }
     }
     if (unused == 0x9E3779B9u && arguments.count == 0u) arguments.r.data[0] = uint16_t(0u); // never, but so the words are loaded
-    [[unroll]] for (int i = 0; i < DOWN; ++i) {
-        [[unroll]] for (int j = 0; j < ACROSS; ++j) {
-            store(i * ACROSS + j, row + part_row + i * FRAGMENT_M, column + part_column + j * FRAGMENT_N);
-        }
-    }
+    store_sums(row + part_row, column + part_column);
 }
