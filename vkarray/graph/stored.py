@@ -14,16 +14,13 @@ from ..core.dtypes import DType
 from ..kernels import fused
 from ..kernels.fused import As, Expression, Step
 from ..kernels.gather import Gather
-from ..kernels.product.epilogue import INPUTS, Epilogue
+from ..kernels.product.epilogue import INPUTS, Epilogue, is_worth_linking
 from ..kernels.product.stacks import Product
 from ..kernels.scalars import Scalar
 from .regions import number_key, types_read
 from .trace import Memory, Node, Stored, Value, is_whole, same_place
 
 MOST = 24  # operations of a kernel that stores what it computes of something else
-# Kernels of products have the code of what follows once for each element of a tile: on an NVIDIA H200, an exponential made products
-# of 2048 x 2048 3 to 6 times as slow. So little is computed there where a result is large.
-_LARGE, _MOST_COST = 1 << 16, 4
 
 
 def with_steps(nodes: Sequence[Node], returned: Iterable[Memory]) -> list[Node]:
@@ -99,7 +96,7 @@ def _steps(nodes: Sequence[Node], own: range, product: Product | Gather, uses: _
         leaving = [one for one in found.members if uses.leaves(nodes[one].result, found.members)]  # type: ignore[arg-type]
         alone = not uses.leaves(result, (*own, *found.members))
         costs = sum(fused.cost(nodes[one].operation) for one in found.members)
-        if isinstance(product, Product) and made.size > _LARGE and costs > _MOST_COST:
+        if isinstance(product, Product) and not is_worth_linking(costs, made.size):
             break
         if alone and leaving == [place] and made._dtype is result._dtype and _holds(nodes, own, product, found, uses):
             best = found

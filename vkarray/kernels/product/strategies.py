@@ -44,6 +44,8 @@ def multiply(a: VkArray, b: VkArray, result: VkArray, epilogue: Epilogue = NOTHI
         product = product._replace(epilogue=epilogue.over(result._shape))
         if not _takes_steps(product):
             return _one_by_one(product)
+        if not product.epilogue.is_worth_linking(result):
+            return _sums_first(product)
     trace = tracer() if epilogue is NOTHING else None
     first = 0 if trace is None else trace.position
     strategy, how = next((one, how) for one in STRATEGIES if (how := one.choose(product)) is not None)
@@ -66,6 +68,18 @@ def _takes_steps(product: Product) -> bool:
         and max(spans, default=0) < limit
         and (folded is whole) == (alone.fold() is alone)
     )
+
+
+def _sums_first(product: Product) -> VkArray:
+    """The product with its bias, and the other steps by kernels of their own."""
+    a, b, result, epilogue = product
+    if any(x._buffer is result._buffer for x in epilogue.addends):
+        return _one_by_one(product)
+    first = Epilogue(epilogue.bias, wide=epilogue.wide) if epilogue.steps is None else NOTHING
+    multiply(a, b, result, first)
+    rest = epilogue if epilogue.steps is not None else Epilogue(None, epilogue.activation, epilogue.residual)
+    rest.apply(result, result)
+    return result
 
 
 def _one_by_one(product: Product) -> VkArray:
