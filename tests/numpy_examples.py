@@ -61,6 +61,7 @@ REASONS = {
     "polynomials are printed in one line": "poly1d polyadd polymul",
     "what overlaps itself cannot be written to": "lib.stride_tricks.sliding_window_view",
     "NumPy's casting same_value is not there": "ndarray.astype",
+    "the example is of a private module": "ufunc.signature",
 }  # fmt: skip
 
 

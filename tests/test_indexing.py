@@ -547,7 +547,7 @@ def test_keys_are_integers_in_and_integers_out():
 
 def test_the_set_of_variants_is_closed(device):
     variants = set(indexing.variants(device))
-    assert len(variants) <= 60
+    assert len(variants) <= 100  # a third of them gathers that compute what they read
     for variant in variants:
         assert spirv(variant)
 

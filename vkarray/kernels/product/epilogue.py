@@ -85,7 +85,7 @@ class Epilogue:
         return _activated(self.activation, biased, biased and not self.wide, self.residual is not None, dtype)
 
     def is_worth_linking(self, result: VkArray) -> bool:
-        """Whether kernels of products should take the steps, if any have to be linked: none of which reads what is stored before."""
+        """Whether kernels of products should take steps that have to be linked, none of which may read what is stored before."""
         expression = self.expression(result._dtype)
         if expression is None:
             return True

@@ -81,6 +81,13 @@ class gufunc(ufunc):
             if axes is not None:
                 raise TypeError(f"{name}: expected axes or axis, got both.")
             one = (layout.as_integer(axis, name, "axis"),)
+            rank = min(x.ndim for x in arrays)
+            if rank and not -rank <= one[0] < rank:
+                shapes = " and ".join(str(x.shape) for x in arrays)
+                raise IndexError(
+                    f"{name}: axis {one[0]} is out of range for shapes {shapes}; expected -{rank} to -1, counted from the "
+                    "last dimension."
+                )
             return [one, one, one if keepdims else ()]
         if axes is None:
             return None

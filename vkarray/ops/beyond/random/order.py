@@ -43,7 +43,8 @@ class Order(Counts):
         try:
             return natural(function, name, x)
         except TypeError:
-            raise TypeError(f"{function}: expected an integer or an array as {name}, got {x!r:.60}.") from None
+            kind = IndexError if type(x) is VkArray else TypeError  # as NumPy for arrays of 0 dimensions
+            raise kind(f"{function}: expected an integer or an array as {name}, got {x!r:.60}.") from None
 
     def permutation(self, x: Any, axis: int = 0) -> VkArray:
         """The integers below x, or a copy of the array or list x with its slices along an axis, in random order.
