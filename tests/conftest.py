@@ -43,7 +43,7 @@ def device():
 @pytest.fixture(scope="session")
 def few_workgroups():
     """A device of its own on which 3 workgroups lie along a dimension, where others have 65535: a dispatch of more fails."""
-    with vx.config(disable="subgroupVote"):
+    with vx.config(disable="subgroupVote,subgroupClustered"):
         device = vx.asarray(0, device=0).device
     device.limits = dataclasses.replace(device.limits, max_workgroup_count=(3, 65535, 65535))
     dispatch = device.dispatch
