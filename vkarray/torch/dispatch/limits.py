@@ -62,11 +62,13 @@ def check_number(value: Any, dtype: DType) -> None:
     """Refuse a number of the host that a type cannot hold, rounded; a type without a sign takes integers modulo 2^n."""
     if dtype not in _TYPES:
         return
-    if isinstance(value, complex):
-        value = math.nan if value.imag else value.real
     name, _, low, high = _TYPES[dtype]
     integers = dtype in CATEGORIES["integer"]
-    if isinstance(value, float) and not math.isfinite(plain(value)):
+    if isinstance(value, complex) and not value.imag:
+        value = value.real
+    if isinstance(value, complex):
+        fits = False
+    elif isinstance(value, float) and not math.isfinite(plain(value)):
         fits = not integers and decided(value) is not None
     else:
         fits = within(value, low if isinstance(value, float) else low or -high, high)
