@@ -184,38 +184,12 @@ int layout_at(uint place) {
 #endif
 
 #ifdef LINKED
-#ifndef ROW
-uvec2 input_at(uint number) { return arguments.inputs[number]; }
-
-// Where an input that does not lie as a does has an element of a.
-uint place_of(uint number, uint index) {
-    int place = 0;
-    for (int axis = int(arguments.axes) - 1; axis >= 0; --axis) {
-        uint size = uint(arguments.walk[axis]);
-        uint next = axis > 0 ? index / size : 0u;
-        place += int(index - next * size) * arguments.walk[int(number + 1u) * 8 + axis];
-        index = next;
-    }
-    return uint(place);
-}
-#endif
+#include "lib/computed.glsl"
 
 uint pack_step;  // of all the packs that an invocation asks for, the place of the next one
 
-// To be linked: an element of a, and a pack. The compiler drops functions that nothing calls.
-void element(uint index, out A_COMPUTE value) {
-#ifndef ROW
-    input_at(0u);
-    place_of(0u, 0u);
-#endif
-}
+// To be linked: a pack.
 void pack(uint number, uint step, out A_COMPUTE values[VECTOR]) {}
-
-A_COMPUTE load_at(int place) {
-    A_COMPUTE value;
-    element(uint(place), value);
-    return value;
-}
 #endif
 
 #ifndef ROW

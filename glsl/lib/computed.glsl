@@ -4,6 +4,8 @@
 // An input whose elements are computed where they are read, of any number of other arrays: `element` is linked
 // (vkarray/kernels/prologue.py). The arguments of the template hold `inputs` (addresses, numbers, or where the places of elements
 // begin), `axes` of the input, and `walk`: the sizes of these, 8 at most, and the strides of each operand that lies somewhere.
+// ROW: there are no arguments, since a kernel of rows finds the operands.
+#ifndef ROW
 uvec2 input_at(uint number) { return arguments.inputs[number]; }
 
 // Where an operand has an element.
@@ -17,11 +19,14 @@ uint place_of(uint operand, uint index) {
     }
     return uint(place);
 }
+#endif
 
-// To be linked.
+// To be linked. The compiler drops functions that nothing calls.
 void element(uint index, out A_COMPUTE value) {
+#ifndef ROW
     input_at(0u);
     place_of(0u, 0u);
+#endif
 }
 
 A_COMPUTE load_at(int place) {
