@@ -85,13 +85,16 @@ class Epilogue:
         return _activated(self.activation, biased, biased and not self.wide, self.residual is not None, dtype)
 
     def is_worth_linking(self, result: VkArray) -> bool:
-        """Whether kernels of products should take steps that have to be linked, none of which may read what is stored before."""
+        """Whether kernels of products should take the steps, if they have to be linked."""
         expression = self.expression(result._dtype)
         if expression is None:
             return True
         costs = sum(cost(step.operation) for step in expression.steps if isinstance(step.operation, Operation))
-        alone = not any(one._buffer is result._buffer for one in self.addends)
-        return alone and is_worth_linking(costs, result.size)
+        return is_worth_linking(costs, result.size)
+
+    def reads(self, result: VkArray) -> bool:
+        """Whether what is added lies in the memory of the result."""
+        return any(one._buffer is result._buffer for one in self.addends)
 
     def seen(self, view: Callable[[VkArray], VkArray]) -> Epilogue:
         """The same for the part of a result that `view` takes of an array of its shape."""

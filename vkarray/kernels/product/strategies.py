@@ -56,7 +56,8 @@ def multiply(a: VkArray, b: VkArray, result: VkArray, epilogue: Epilogue = NOTHI
 
 
 def _takes_steps(product: Product) -> bool:
-    """Whether what is added has the type of the result and lies in reach of indices, in the order in which it is made."""
+    """Whether what is added has the type of the result and lies in reach of indices, in the order in which it is made, and is not
+    overwritten by elements that what is linked reads again."""
     a, _, result, epilogue = product
     limit = launch.index_limit(result._device, result._dtype) // 2
     whole = product.broadcast()
@@ -67,17 +68,18 @@ def _takes_steps(product: Product) -> bool:
         and all(x._dtype is result._dtype for x in epilogue.addends)
         and max(spans, default=0) < limit
         and (folded is whole) == (alone.fold() is alone)
+        and (epilogue.expression(result._dtype) is None or not epilogue.reads(result))
     )
 
 
 def _sums_first(product: Product) -> VkArray:
     """The product with its bias, and the other steps by kernels of their own."""
     a, b, result, epilogue = product
-    if any(x._buffer is result._buffer for x in epilogue.addends):
-        return _one_by_one(product)
-    first = Epilogue(epilogue.bias, wide=epilogue.wide) if epilogue.steps is None else NOTHING
+    first, rest = NOTHING, epilogue
+    if epilogue.activation is not None and epilogue.bias is not None:
+        first = Epilogue(epilogue.bias, wide=epilogue.wide)
+        rest = Epilogue(None, epilogue.activation, epilogue.residual)
     multiply(a, b, result, first)
-    rest = epilogue if epilogue.steps is not None else Epilogue(None, epilogue.activation, epilogue.residual)
     rest.apply(result, result)
     return result
 
@@ -85,7 +87,7 @@ def _sums_first(product: Product) -> VkArray:
 def _one_by_one(product: Product) -> VkArray:
     """The product and each step by kernels of their own."""
     a, b, result, epilogue = product
-    if any(x._buffer is result._buffer for x in epilogue.addends):  # which are read after the first step is stored
+    if epilogue.reads(result):  # and would read what the first step stores
         made = _one_by_one(product._replace(result=empty(result._shape, result._dtype, result._device)))
         return launch.elementwise(launch.copy_operation(result._dtype), (made,), result)
     dtype = partial_dtype(result._dtype) if epilogue.wide else result._dtype
