@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
+import secrets
 import signal
 import threading
 from pathlib import Path
@@ -178,15 +179,15 @@ def test_reading_inside_a_call_does_not_wait_for_a_thread_that_runs_checks(devic
     assert values == [HOST.tolist()], "the read waits for ever"
 
 
-def new_variant(number: int) -> shaders.Variant:
-    """A shader that nobody has compiled yet."""
+def new_variant() -> shaders.Shader:
+    """A shader that nobody has compiled yet, in an earlier run neither."""
     x = vx.asarray([1], dtype=vx.int32)
-    operation = launch.Operation("new", f"a + {number}", (vx.int32,), vx.int32, vx.int32)
+    operation = launch.Operation("new", f"a + {secrets.randbelow(2**31)}", (vx.int32,), vx.int32, vx.int32)
     return operation.variant(x.device, flat=True)
 
 
 def test_signal_handler_that_needs_the_shader_which_is_being_made(monkeypatch) -> None:
-    variant, other, make, made = new_variant(71), new_variant(72), shaders.spirv_of_source, []
+    variant, other, make, made = new_variant(), new_variant(), shaders.spirv_of_source, []
 
     def struck(*arguments):
         if len(made) < 2:
@@ -202,7 +203,7 @@ def test_signal_handler_that_needs_the_shader_which_is_being_made(monkeypatch) -
 
 def test_thread_does_not_wait_for_ever_for_the_shader_that_another_makes(device, monkeypatch) -> None:
     """One makes it and needs the device on the way, in a signal handler; the other has the device."""
-    variant, make, started, ended = new_variant(73), shaders.spirv_of_source, threading.Event(), []
+    variant, make, started, ended = new_variant(), shaders.spirv_of_source, threading.Event(), []
     monkeypatch.setattr(shaders, "PATIENCE_SECONDS", 0.1)
 
     def struck(*arguments):
@@ -222,7 +223,7 @@ def test_thread_does_not_wait_for_ever_for_the_shader_that_another_makes(device,
 
 
 def test_shader_that_did_not_compile_is_tried_again(monkeypatch) -> None:
-    variant, make = new_variant(74), shaders.spirv_of_source
+    variant, make = new_variant(), shaders.spirv_of_source
 
     def struck(*_):
         raise KeyboardInterrupt
