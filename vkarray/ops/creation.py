@@ -202,8 +202,13 @@ def _converted(values: Any, wanted: DType) -> Any:
 
     if values.dtype.kind == "c" and wanted.category not in ("complex floating", "bool"):
         raise TypeError(f"asarray: {values.dtype} has no {wanted} value. Take the real part first.")
+    stored = interchange.numpy_dtype(wanted)
+    # Where NumPy has nothing to warn of, its errstate is left alone: before Python 3.12 a finalizer that enters one at the same
+    # moment crashes the process.
+    if values.dtype == stored or (values.dtype.kind in "biu" and wanted in CATEGORIES["integer"]):
+        return values.astype(stored, copy=False)
     with np.errstate(all="ignore"):
-        result = values.astype(interchange.numpy_dtype(wanted), copy=False)
+        result = values.astype(stored, copy=False)
         if values.dtype.kind == "f" and wanted in CATEGORIES["integer"]:
             low, high = promotion.integer_range(wanted)
             result = np.where(np.isnan(values), 0, np.where(values <= low, low, np.where(values >= high, high, result)))
