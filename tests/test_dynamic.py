@@ -233,13 +233,13 @@ def test_one_dimension_has_one_length():
     ("dynamic", "error", "told"),
     [
         ([1], TypeError, "by the names of"),
-        ({"z": {0: vx.Dim("n")}}, ValueError, "names 'z', and the parameters of .* are x, y"),
+        ({"z": {0: vx.Dim("n")}}, ValueError, "names 'z', which is no parameter of .*Name one of these: x, y"),
         ({"x": {0: vx.Dim("n", max=2)}, "y": {0: vx.Dim("n", max=3)}}, ValueError, "have one name"),
-        ({"x": {2: vx.Dim("n")}}, ValueError, r"dimension 2 of x, which has 2 \(shape \(3, 4\)\)"),
+        ({"x": {2: vx.Dim("n")}}, ValueError, r"dimension 2 of x, whose shape is \(3, 4\)"),
         ({"x": {0: 4}}, TypeError, "gives 0: 4 for the array x"),
         ({"x": (vx.Dim("n"),)}, ValueError, "1 entries for x, which has 2"),
         ({"x": vx.Dim("n")}, TypeError, "Expected a dictionary or a sequence"),
-        ({"y": {0: vx.Dim("n")}}, ValueError, "names y, which is 5 and no array"),
+        ({"y": {0: vx.Dim("n")}}, ValueError, "names y, which is 5. Name arguments that are arrays"),
     ],
 )
 def test_what_dynamic_may_be(dynamic, error, told):

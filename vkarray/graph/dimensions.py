@@ -67,7 +67,7 @@ class Dynamic:
         for parameter in given:
             if parameter not in self.signature.parameters:
                 raise ValueError(
-                    f"compile: dynamic names {parameter!r}, and the parameters of {name} are "
+                    f"compile: dynamic names {parameter!r}, which is no parameter of {name}. Name one of these: "
                     f"{', '.join(self.signature.parameters)}."
                 )
         dims: dict[str, Dim] = {}
@@ -99,11 +99,16 @@ class Dynamic:
             return
         parts = nest.parts_of(value)
         if parts is None:
-            raise ValueError(f"{self.name}: dynamic names {path}, which is {value!r:.40} and no array.")
+            raise ValueError(
+                f"{self.name}: dynamic names {path}, which is {value!r:.40}. Name arguments that are arrays."
+            )
         for name, one in _by_name(what, len(parts), path, self.name):
             chosen = [part for own, part in parts if own == name]
             if not chosen:
-                raise ValueError(f"{self.name}: dynamic names {path}[{name!r}], which is not among the arguments.")
+                raise ValueError(
+                    f"{self.name}: dynamic names {path}[{name!r}]; {path} has {', '.join(repr(own) for own, _ in parts)}. Name one "
+                    "of these."
+                )
             if one is not None:
                 self._walk(chosen[0], one, f"{path}[{name!r}]", found)
 
@@ -118,7 +123,7 @@ class Dynamic:
                 )
             if not -rank <= axis < rank:
                 raise ValueError(
-                    f"{self.name}: dynamic names dimension {axis} of {path}, which has {rank} (shape {array._shape})."
+                    f"{self.name}: dynamic names dimension {axis} of {path}, whose shape is {array._shape}. Name one that it has."
                 )
             axes[axis % rank] = Named(dim, path)
 
@@ -128,7 +133,9 @@ def _by_name(what: Any, count: int, path: str, function: str) -> list[tuple[Any,
         return list(what.items())
     if isinstance(what, Sequence) and not isinstance(what, str):
         if len(what) != count:
-            raise ValueError(f"{function}: dynamic gives {len(what)} entries for {path}, which has {count}.")
+            raise ValueError(
+                f"{function}: dynamic gives {len(what)} entries for {path}, which has {count}. Give one for each, or None."
+            )
         return list(enumerate(what))
     raise TypeError(f"{function}: dynamic gives {what!r:.60} for {path}. Expected a dictionary or a sequence.")
 
