@@ -61,7 +61,7 @@ SLOW = {
     "test_closing.py", "test_command_line.py", "test_damaged_shaders.py", "test_dev_script.py",
     "test_documentation.py", "test_fuzz.py", "test_imports.py", "test_many_workgroups.py", "test_modes.py",
     "test_numpy_examples.py", "test_numpy_suite.py", "test_oracle.py",
-    "test_plan_rules.py", "test_plans.py", "test_reentry.py", "test_strikes.py", "test_threads.py",
+    "test_plan_rules.py", "test_plans.py", "test_profiles.py", "test_reentry.py", "test_strikes.py", "test_threads.py",
     "test_views_of_closed_devices.py", "test_windows.py",
 }  # fmt: skip
 

@@ -223,9 +223,10 @@ def test_every_form_of_a_type():
         for form in given:
             assert vx.dtype(form) is dtype
             assert dtype == form
-            assert vx.zeros(2, form).dtype is dtype
-            assert vx.asarray([1, 0], form).dtype is dtype
-            assert vx.ones(2).astype(form).dtype is dtype
+            if supported([dtype]):
+                assert vx.zeros(2, form).dtype is dtype
+                assert vx.asarray([1, 0], form).dtype is dtype
+                assert vx.ones(2).astype(form).dtype is dtype
     for wrong in ("float33", "x", 3, object, np.dtype("M8[s]"), str):
         with pytest.raises(TypeError, match="expected a data type"):
             vx.dtype(wrong)
@@ -250,4 +251,4 @@ def test_namespace_info(device):
     assert device in info.devices()
     default = vx.asarray(0).dtype
     assert info.default_dtypes()["integral"] is default is (vx.int64 if vx.int64 in DTYPES else vx.int32)
-    assert info.default_dtypes()["real floating"] is vx.float64
+    assert info.default_dtypes()["real floating"] is (vx.float64 if vx.float64 in DTYPES else vx.float32)

@@ -26,9 +26,9 @@ ERRORS = {
     "vx.add(MATRIX, 1, out=np.zeros((2, 3)))": (
         TypeError, "add: expected a vkarray array as out, got ndarray. Use vkarray.empty_like.",
     ),
-    "vx.add(MATRIX, 0.5, out=vx.zeros((2, 3), int))": (
+    "vx.add(MATRIX, 0.5, out=vx.zeros((2, 3), 'int32'))": (
         TypeError,
-        "add: a result of float32 cannot be written to out of int64 with casting='same_kind'. Use another out, or "
+        "add: a result of float32 cannot be written to out of int32 with casting='same_kind'. Use another out, or "
         "casting='unsafe'.",
     ),
     "vx.add(MATRIX, 1, out=vx.zeros(3))": (

@@ -25,10 +25,9 @@ MODES = {
     "guard bytes": {"VKARRAY_GUARD": "1"},
     "barrier checker": {"VKARRAY_CHECK_BARRIERS": "1"},
     "comparison with NumPy": {"VKARRAY_COMPARE": "1"},
-    "32-bit types only": {
-        "VKARRAY_DISABLE": "shaderFloat64,shaderInt64,storageBuffer8BitAccess,storageBuffer16BitAccess"
-    },
     "no mapped memory": {"VKARRAY_DISABLE": "hostVisibleDeviceMemory"},
+    "32-bit types only": {"VKARRAY_PROFILE": "phone"},
+    "few features": {"VKARRAY_PROFILE": "v3d"},
 }
 # One part of every family of shaders: elementwise, copies, reductions, scans, products, gather and scatter, joins by place,
 # user kernels.

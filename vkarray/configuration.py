@@ -57,6 +57,11 @@ def _names(value: Any) -> frozenset[str]:
     return frozenset(part.strip() for part in parts if part.strip())
 
 
+def _ordered_names(value: Any) -> tuple[str, ...]:
+    parts: Iterable[str] = value.split(",") if isinstance(value, str) else value
+    return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+
+
 def _floating_name(value: Any) -> str:
     name = str(getattr(value, "name", value))
     if name not in ("float32", "float64"):
@@ -133,6 +138,14 @@ SWITCHES: tuple[Switch, ...] = (
         "Features to treat as absent, by their Vulkan names or those in `_vk/features.py` (when a device opens).",
     ),
     _switch(
+        "profile",
+        _ordered_names,
+        tuple,
+        "names, comma-separated",
+        "Features and limits of real devices to impose on the one that runs: `adreno-630`, `mali-g610`, `v3d`, `apple-m1`, "
+        "`intel-xe`, `rdna3`, or `phone`, and others in `_vk/profiles.py` (when a device opens).",
+    ),
+    _switch(
         "validation",
         _boolean,
         False,
@@ -205,6 +218,7 @@ class Configuration:
     debug: int
     device: str | None
     disable: frozenset[str]
+    profile: tuple[str, ...]
     validation: bool
     guard: bool
     check_barriers: bool

@@ -224,7 +224,8 @@ class Device:
 
     def __repr__(self) -> str:
         state = " (lost)" if self.lost else "" if self.open else " (closed)"
-        return f"<Device {self.index}: {self.name}{state}>"
+        imposed = f" as {', '.join(self.description.profiles)}" if self.description.profiles else ""
+        return f"<Device {self.index}: {self.name}{imposed}{state}>"
 
 
 _lock = threading.RLock()
@@ -240,12 +241,12 @@ def open_device(selector: int | str | None = None) -> Device:
     """
     settings = configuration.current()
     asked = settings.device if selector is None else selector
-    switches = (settings.validation, settings.disable, settings.guard, settings.check_barriers)
+    switches = (settings.validation, settings.disable, settings.profile, settings.guard, settings.check_barriers)
     device = _selected.get((asked, switches))
     if device is not None and device.open and device.lost is None:
         return device
     with _lock:
-        physical = choose(physical_devices(settings.validation, settings.disable), asked)
+        physical = choose(physical_devices(settings), asked)
         key = (physical.description.index, physical.description.uuid, switches)
         device = _devices.get(key)
         if device is not None and device.lost is not None:

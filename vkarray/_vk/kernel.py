@@ -112,7 +112,7 @@ def check(device: Device, module: spirv.Module, name: str) -> None:
     if missing:
         raise FeatureError(
             f"Kernel {name} needs {', '.join(missing)}, which {device.name} does not have or "
-            "VKARRAY_DISABLE switches off. Use another device (VKARRAY_DEVICE) or another dtype.",
+            "VKARRAY_DISABLE or VKARRAY_PROFILE switches off. Use another device (VKARRAY_DEVICE) or another dtype.",
             tuple(missing),
         )
     invocations = module.local_size[0] * module.local_size[1] * module.local_size[2]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import configuration
-from ..errors import ConfigurationError, DeviceError
-from . import api, features, instance
+from ..errors import DeviceError
+from . import api, features, instance, profiles
 from .api import NULL, ffi, struct, vk
 
 TYPES = {0: "other", 1: "integrated GPU", 2: "discrete GPU", 3: "virtual GPU", 4: "CPU"}
@@ -29,6 +29,7 @@ class DeviceDescription:
     features: frozenset[str]
     usable: bool
     refusal: str | None
+    profiles: tuple[str, ...]  # imposed on it, see profiles.py
     is_default: bool = False
 
 
@@ -81,9 +82,9 @@ class FloatControls:
 
 
 class PhysicalDevice:
-    """Everything read from one VkPhysicalDevice, under the features that VKARRAY_DISABLE leaves."""
+    """Everything read from one VkPhysicalDevice, within what VKARRAY_PROFILE and VKARRAY_DISABLE leave."""
 
-    def __init__(self, owner: instance.Instance, handle: Any, index: int, disabled: frozenset[str]) -> None:
+    def __init__(self, owner: instance.Instance, handle: Any, index: int, imposed: profiles.Imposed) -> None:
         self.instance, self.handle, self.functions = owner, handle, owner.functions
         self._read_properties()
         self._read_extensions()
@@ -91,9 +92,9 @@ class PhysicalDevice:
         self._read_queue_family()
         self.float_controls = self._float_controls()
         self.supported = self._read_features()
-        self.features = self.supported - disabled
-        self.limits = self._limits()
-        refusal = self._refusal(disabled)
+        self.features = self.supported - imposed.absent
+        self.limits = imposed.limits(self._limits())
+        refusal = self._refusal(imposed)
         self.description = DeviceDescription(
             index,
             api.text(self.properties.deviceName),
@@ -105,6 +106,7 @@ class PhysicalDevice:
             self.features,
             refusal is None,
             refusal,
+            imposed.profiles,
         )
 
     def _read_properties(self) -> None:
@@ -311,7 +313,7 @@ class PhysicalDevice:
             kinds[self.controls.roundingModeIndependence],
         )
 
-    def _refusal(self, disabled: frozenset[str]) -> str | None:
+    def _refusal(self, imposed: profiles.Imposed) -> str | None:
         if self.properties.apiVersion < api.VERSION_1_2:
             return (
                 f"it offers Vulkan {api.version(self.properties.apiVersion)} and vkarray needs 1.2; "
@@ -320,21 +322,18 @@ class PhysicalDevice:
         for name in features.REQUIRED:
             if name not in self.supported:
                 return f"it lacks the feature {name}"
-            if name in disabled:
-                return f"VKARRAY_DISABLE switches {name} off, which vkarray cannot do without"
+            if name not in self.features:
+                return f"{imposed.switch_of(name)} switches {name} off, which vkarray cannot do without"
         if self.queue_family < 0:
             return "it has no queue for compute"
         return None
 
 
-def physical_devices(validation: bool, disabled: frozenset[str]) -> list[PhysicalDevice]:
-    unknown = sorted(disabled - features.KNOWN)
-    if unknown:
-        raise ConfigurationError(
-            f"VKARRAY_DISABLE: unknown feature {', '.join(unknown)}; known are {', '.join(sorted(features.KNOWN))}."
-        )
-    with instance.held(validation) as owner:
-        found = [PhysicalDevice(owner, handle, index, disabled) for index, handle in enumerate(owner.physical_devices)]
+def physical_devices(settings: configuration.Configuration) -> list[PhysicalDevice]:
+    """All devices under the switches. Raises DeviceError where there is none, ConfigurationError for unknown features."""
+    imposed = profiles.imposed(settings)
+    with instance.held(settings.validation) as owner:
+        found = [PhysicalDevice(owner, handle, index, imposed) for index, handle in enumerate(owner.physical_devices)]
     if not found:
         raise DeviceError(instance.NO_DRIVER)
     return found
@@ -376,7 +375,7 @@ def enumerate_devices() -> list[DeviceDescription]:
     Raises DeviceError when there is no Vulkan loader or driver.
     """
     settings = configuration.current()
-    devices = physical_devices(settings.validation, settings.disable)
+    devices = physical_devices(settings)
     try:
         default = choose(devices, settings.device)
     except DeviceError:

@@ -44,6 +44,8 @@ def describe(device: _vk.DeviceDescription) -> str:
         f"has      {', '.join(present) or 'none of the features that matter'}",
         f"lacks    {', '.join(absent) or 'none of the features that matter'}",
     ]
+    if device.profiles:
+        lines.append(f"PROFILE  {', '.join(device.profiles)}, imposed by VKARRAY_PROFILE")
     if device.refusal is not None:
         lines.append(f"REFUSED  {device.refusal}")
     return "\n     ".join(lines)

@@ -1,0 +1,105 @@
+"""Features and limits of real devices, imposed on the one that runs: what a device with them does, and what it says."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import vkarray as vx
+from vkarray import configuration
+from vkarray._vk import features, profiles
+from vkarray._vk.physical_device import Limits
+from vkarray.core import dtypes
+from vkarray.core.array import is_supported
+
+REAL = [name for name, profile in profiles.PROFILES.items() if profile.absent]
+
+
+@pytest.fixture(params=REAL)
+def posing(request):
+    """A device as each profile in turn."""
+    with vx.config(profile=request.param):
+        yield vx.asarray(0).device
+
+
+def test_rows_name_what_exists():
+    names = {field.name for field in dataclasses.fields(Limits)}
+    for name, profile in profiles.PROFILES.items():
+        assert profile.source, f"{name} does not say where its values are from"
+        assert profile.absent <= features.KNOWN, f"{name}: {profile.absent - features.KNOWN}"
+        assert set(profile.limits) <= names, f"{name}: {set(profile.limits) - names}"
+
+
+def test_the_switch_names_all_real_devices():
+    text = next(switch.text for switch in configuration.SWITCHES if switch.name == "profile")
+    assert all(f"`{name}`" in text for name in REAL)
+
+
+def test_unknown_names_are_errors_that_list_the_names():
+    with (
+        vx.config(profile="v3d,raspberry"),
+        pytest.raises(vx.ConfigurationError, match=r"VKARRAY_PROFILE: unknown profile raspberry; known are .*v3d"),
+    ):
+        vx.asarray(0)
+
+
+def test_a_device_keeps_to_its_own_limits_and_to_the_profile(device, posing):
+    name = posing.description.profiles[-1]
+    profile, own, limits = profiles.PROFILES[name], device.limits, posing.limits
+    assert posing.features == device.features - profile.without
+    assert limits.max_shared_memory_size == min(own.max_shared_memory_size, profile.limits["max_shared_memory_size"])
+    assert limits.max_workgroup_invocations == min(
+        own.max_workgroup_invocations, profile.limits["max_workgroup_invocations"]
+    )
+    for field in dataclasses.fields(Limits):
+        theirs, ours = getattr(limits, field.name), getattr(own, field.name)
+        if field.name.startswith("max_") and field.name != "max_subgroup_size":
+            assert theirs <= ours, f"{name} gives {field.name} of {theirs} to a device of {ours}"
+    assert limits.min_subgroup_size <= own.min_subgroup_size <= own.max_subgroup_size <= limits.max_subgroup_size
+    assert repr(posing).endswith(f"as {name}>")
+
+
+def test_names_join():
+    with vx.config(profile="v3d, phone", disable="subgroupBasic"):
+        device = vx.asarray(0).device
+    assert device.limits.max_workgroup_invocations == 128, "the smaller limit"
+    assert device.limits.max_storage_buffers == 4
+    assert not device.features & {"shaderInt64", "storageBuffer8BitAccess", "subgroupBasic"}
+
+
+def test_types_that_a_profile_lacks_are_refused_with_what_to_use(posing):
+    for dtype in dtypes.DTYPES.values():
+        if is_supported(dtype, posing):
+            assert vx.zeros(3, dtype=dtype).dtype is dtype
+        else:
+            with pytest.raises(vx.FeatureError, match=rf"{dtype} arrays do not exist on it. Ask for"):
+                vx.zeros(3, dtype=dtype)
+
+
+def test_functions_of_each_family_compute_the_same(device, posing):
+    """Elementwise functions, reductions, scans, sorting, products, Fourier transforms and factorisations, with the same bits."""
+
+    def results(on):
+        generator = np.random.default_rng(5)
+        x = vx.asarray(generator.standard_normal((37, 300)), dtype=vx.float32, device=on)
+        square = vx.asarray(generator.standard_normal((65, 65)), dtype=vx.float32, device=on)
+        values = (
+            vx.exp(x) + x, vx.sum(x, axis=1), vx.cumulative_sum(x, axis=1), vx.sort(x, axis=1), x @ x.mT, vx.max(x),
+            vx.fft.fft(vx.astype(x, vx.complex64)), vx.linalg.solve(square, square[:, :3]),
+            vx.take(x, vx.asarray([3, 5], device=on), axis=0),
+        )  # fmt: skip
+        return [np.asarray(value) for value in values]
+
+    for ours, theirs in zip(results(posing), results(device), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_the_command_line_shows_the_profile(monkeypatch):
+    monkeypatch.setenv("VKARRAY_PROFILE", "phone")
+    for command in ("devices", "info"):
+        done = subprocess.run([sys.executable, "-m", "vkarray", command], capture_output=True, text=True, check=True)
+        assert "PROFILE  phone, imposed by VKARRAY_PROFILE" in done.stdout

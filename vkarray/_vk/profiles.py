@@ -1,0 +1,218 @@
+"""Profiles of devices: features and limits of real ones, imposed on top of the device that runs.
+
+A profile only takes away. `VKARRAY_PROFILE=v3d` makes llvmpipe a device with the features and limits that a Raspberry Pi 4 has, so
+that kernels are chosen, and types refused, as they are there. How fast that is, it does not tell. Several profiles may be named:
+`v3d,gpu` also chooses from the tables for GPUs. What VKARRAY_DISABLE names is taken away in the same place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ..configuration import Configuration
+from ..errors import ConfigurationError
+from . import features
+
+if TYPE_CHECKING:
+    from .physical_device import Limits
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What is imposed on a device: where that is from, the features it lacks, its limits by the names of `Limits`, the
+    range of its subgroups."""
+
+    source: str
+    absent: frozenset[str] = frozenset()
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    subgroup: tuple[int, int] | None = None
+
+    @property
+    def without(self) -> frozenset[str]:
+        """The features to treat as absent; the sizes of others' subgroups cannot be required."""
+        return self.absent if self.subgroup is None else self.absent | {"subgroupSizeControl"}
+
+    def imposed(self, own: Limits) -> Limits:
+        """The limits of a device that keeps to its own and to those of this profile."""
+        changes = {name: _within(name, getattr(own, name), limit) for name, limit in self.limits.items()}
+        if self.subgroup is not None:
+            # The device runs subgroups of its own size: kernels have to take that for one of the sizes that they may meet.
+            low, high = min(self.subgroup[0], own.min_subgroup_size), max(self.subgroup[1], own.max_subgroup_size)
+            changes |= {"subgroup_size": high, "min_subgroup_size": low, "max_subgroup_size": high}
+        return replace(own, **changes)
+
+
+def _within(name: str, own: Any, limit: Any) -> Any:
+    """A limit that keeps to both: the smaller, of alignments the larger. What is no number is replaced."""
+    if isinstance(own, tuple):
+        return tuple(_within(name, *pair) for pair in zip(own, limit, strict=True))
+    if isinstance(own, bool):
+        return limit
+    return max(own, limit) if name.startswith("min_") else min(own, limit)
+
+
+_FLOAT64 = {
+    "shaderFloat64", "shaderBufferFloat64Atomics", "shaderBufferFloat64AtomicAdd", "shaderSharedFloat64Atomics",
+    "shaderSharedFloat64AtomicAdd",
+}  # fmt: skip
+_INT64_ATOMICS = {"shaderBufferInt64Atomics", "shaderSharedInt64Atomics"}
+_FLOAT32_ATOMICS = {
+    "shaderBufferFloat32Atomics", "shaderBufferFloat32AtomicAdd", "shaderSharedFloat32Atomics", "shaderSharedFloat32AtomicAdd",
+}  # fmt: skip
+_ARITHMETIC_8_AND_16 = {"shaderInt8", "shaderInt16", "shaderFloat16"}
+_STORAGE_8 = {"storageBuffer8BitAccess", "uniformAndStorageBuffer8BitAccess", "storagePushConstant8"}
+_STORAGE_16 = {"storageBuffer16BitAccess", "uniformAndStorageBuffer16BitAccess", "storagePushConstant16"}
+_MATRICES = {
+    name
+    for extension in ("VK_KHR_cooperative_matrix", "VK_NV_cooperative_matrix2", "VK_KHR_shader_bfloat16")
+    for name in features.EXTENSION_FEATURES[extension][1]
+} & features.KNOWN
+_MATRICES_2 = set(features.EXTENSION_FEATURES["VK_NV_cooperative_matrix2"][1])
+_BFLOAT16 = set(features.EXTENSION_FEATURES["VK_KHR_shader_bfloat16"][1])
+_SUBGROUPS = set(features.SUBGROUP_OPERATIONS.values()) - {"subgroupBasic"}
+# Of drivers whose arithmetic nobody has measured, nothing is taken for exact.
+_MEASURED = {name for names in features.ARITHMETIC_OF_DRIVERS.values() for name in names}
+_EXTENSIONS = {"externalMemoryHost", "memoryBudget"}
+
+
+PROFILES: dict[str, Profile] = {
+    "adreno-630": Profile(
+        "Turnip of Mesa 25.0: tu_device.cc, freedreno_devices.py (a6xx_gen2)",
+        frozenset(
+            _FLOAT64 | _INT64_ATOMICS | _FLOAT32_ATOMICS | _STORAGE_8 | _STORAGE_16 | _MATRICES | _MEASURED
+            | {"subgroupQuad", "externalMemoryHost"}
+        ),
+        {
+            "max_shared_memory_size": 32 << 10, "max_workgroup_invocations": 1024, "max_workgroup_size": (1024, 1024, 1024),
+            "max_storage_buffer_range": 1 << 27, "max_uniform_buffer_range": 1 << 16, "max_push_constants_size": 256,
+            "max_texel_buffer_elements": 1 << 27, "max_memory_allocation_size": (1 << 32) - 1,
+            "min_storage_buffer_offset_alignment": 4, "min_uniform_buffer_offset_alignment": 64,
+            "min_texel_buffer_offset_alignment": 64,
+        },
+        (64, 128),
+    ),
+    "mali-g610": Profile(
+        "PanVK of Mesa 25.0: panvk_physical_device.c, with half the invocations of a workgroup",
+        frozenset(
+            _FLOAT64 | _INT64_ATOMICS | _FLOAT32_ATOMICS | _MATRICES | _MEASURED | _EXTENSIONS
+            | {"shaderFloat16", "storagePushConstant16", "storagePushConstant8", "uniformAndStorageBuffer8BitAccess",
+               "shaderSubgroupExtendedTypes", "vulkanMemoryModel", "vulkanMemoryModelDeviceScope", "shaderIntegerDotProduct",
+               "maintenance4"}
+        ),
+        {
+            "max_shared_memory_size": 32 << 10, "max_workgroup_invocations": 512, "max_workgroup_size": (512, 512, 512),
+            "max_push_constants_size": 128, "max_texel_buffer_elements": 1 << 16, "max_uniform_buffer_range": 1 << 20,
+            "max_storage_buffers": 64, "max_uniform_buffers": 64, "max_texel_buffers": 256,
+            "max_memory_allocation_size": (1 << 32) - 1, "min_texel_buffer_offset_alignment": 64,
+        },
+        (16, 16),
+    ),
+    "v3d": Profile(
+        "V3DV of Mesa 25.0 for V3D 4.2: v3dv_device.c, v3dv_limits.h, v3d_limits.h",
+        frozenset(
+            _FLOAT64 | _INT64_ATOMICS | _FLOAT32_ATOMICS | _ARITHMETIC_8_AND_16 | _MATRICES | _MEASURED | _EXTENSIONS
+            | _SUBGROUPS | {"shaderInt64", "variablePointers", "scalarBlockLayout"}
+        ),
+        {
+            "max_shared_memory_size": 16 << 10, "max_workgroup_invocations": 256, "max_workgroup_size": (256, 256, 256),
+            "max_storage_buffer_range": 1 << 30, "max_uniform_buffer_range": 1 << 30, "max_push_constants_size": 128,
+            "max_texel_buffer_elements": 1 << 28, "max_storage_buffers": 8, "max_uniform_buffers": 16,
+            "max_texel_buffers": 16, "max_memory_allocation_size": 1 << 30, "min_storage_buffer_offset_alignment": 32,
+            "min_uniform_buffer_offset_alignment": 32, "min_texel_buffer_offset_alignment": 64,
+        },
+        (16, 16),
+    ),
+    "apple-m1": Profile(
+        "MoltenVK 1.4: MVKDevice.mm for Apple's GPUs, which reckons with subgroups from 4 on",
+        frozenset(
+            _FLOAT64 | _INT64_ATOMICS | _MATRICES | _MEASURED | _EXTENSIONS | {"subgroupSizeControl", "computeFullSubgroups"}
+        ),
+        {
+            "max_shared_memory_size": 32 << 10, "max_workgroup_invocations": 1024, "max_storage_buffers": 31,
+            "max_uniform_buffers": 31, "max_texel_buffers": 128, "max_resources": 159, "max_texel_buffer_elements": 1 << 26,
+            "max_uniform_buffer_range": 64 << 10, "min_storage_buffer_offset_alignment": 16,
+            "min_uniform_buffer_offset_alignment": 256, "min_texel_buffer_offset_alignment": 256,
+        },
+        (4, 32),
+    ),
+    "intel-xe": Profile(
+        "ANV of Mesa 25.0 for Tiger Lake and Arc A770: what both list",
+        frozenset(
+            _FLOAT64 | {"shaderSharedInt64Atomics", "shaderBufferFloat32AtomicAdd", "shaderSharedFloat32AtomicAdd"}
+            | _MATRICES_2 | _BFLOAT16 | _MEASURED
+        ),
+        {
+            "max_shared_memory_size": 64 << 10, "max_workgroup_invocations": 1024, "max_storage_buffer_range": 1 << 31,
+            "max_push_constants_size": 256, "max_texel_buffer_elements": 1 << 27, "max_memory_allocation_size": 1 << 31,
+            "min_storage_buffer_offset_alignment": 4, "min_uniform_buffer_offset_alignment": 64,
+        },
+        (8, 32),
+    ),
+    "rdna3": Profile(
+        "RADV of Mesa 25.0 for NAVI31",
+        frozenset(
+            {"shaderBufferFloat64AtomicAdd", "shaderSharedFloat64AtomicAdd"} | _MATRICES_2 | _BFLOAT16 | _MEASURED
+        ),
+        {
+            "max_shared_memory_size": 64 << 10, "max_workgroup_invocations": 1024, "max_push_constants_size": 256,
+            "max_memory_allocation_size": (1 << 32) - 4, "min_storage_buffer_offset_alignment": 4,
+        },
+        (32, 64),
+    ),
+    "phone": Profile(
+        "the least that Vulkan 1.2 guarantees (chapter Limits, Required Limits), and no type but those of 32 bits",
+        frozenset(
+            _FLOAT64 | _INT64_ATOMICS | _FLOAT32_ATOMICS | _ARITHMETIC_8_AND_16 | _STORAGE_8 | _STORAGE_16 | _MATRICES
+            | _MEASURED | _EXTENSIONS | _SUBGROUPS | {"shaderInt64", "variablePointers", "variablePointersStorageBuffer",
+            "shaderIntegerDotProduct", "hostVisibleDeviceMemory", "timestamps"}
+        ),
+        {
+            "max_shared_memory_size": 16 << 10, "max_workgroup_invocations": 128, "max_workgroup_size": (128, 128, 64),
+            "max_workgroup_count": (65535, 65535, 65535), "max_storage_buffer_range": 1 << 27, "max_push_constants_size": 128,
+            "max_uniform_buffer_range": 16 << 10, "max_storage_buffers": 4, "max_uniform_buffers": 12,
+            "max_texel_buffers": 16, "max_resources": 128, "max_texel_buffer_elements": 1 << 16,
+            "max_memory_allocation_size": 1 << 30, "min_storage_buffer_offset_alignment": 256,
+            "min_uniform_buffer_offset_alignment": 256, "min_texel_buffer_offset_alignment": 256,
+        },
+        (1, 128),
+    ),
+    "gpu": Profile("what kernels choose for GPUs, on a CPU driver", limits={"is_cpu": False}),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Imposed:
+    """What the switches `profile` and `disable` take from a device."""
+
+    profiles: tuple[str, ...] = ()
+    disabled: frozenset[str] = frozenset()
+
+    @property
+    def absent(self) -> frozenset[str]:
+        """The features to treat as absent."""
+        return self.disabled.union(*(PROFILES[name].without for name in self.profiles))
+
+    def limits(self, own: Limits) -> Limits:
+        """The limits in force on a device, by its own."""
+        for name in self.profiles:
+            own = PROFILES[name].imposed(own)
+        return own
+
+    def switch_of(self, feature: str) -> str:
+        """The switch that takes an absent feature away."""
+        return "VKARRAY_DISABLE" if feature in self.disabled else "VKARRAY_PROFILE"
+
+
+def imposed(settings: Configuration) -> Imposed:
+    """What the switches in force impose. Raises ConfigurationError for names that are unknown."""
+    _check("VKARRAY_PROFILE", "profile", settings.profile, list(PROFILES))
+    _check("VKARRAY_DISABLE", "feature", sorted(settings.disable), sorted(features.KNOWN))
+    return Imposed(settings.profile, settings.disable)
+
+
+def _check(switch: str, kind: str, names: Iterable[str], known: list[str]) -> None:
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise ConfigurationError(f"{switch}: unknown {kind} {', '.join(unknown)}; known are {', '.join(known)}.")
