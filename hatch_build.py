@@ -1,4 +1,4 @@
-"""Put the shaders and their compiled SPIR-V into the wheel.
+"""Put the shaders, their compiled SPIR-V and the examples of functions into the wheel.
 
 Editable installations read ``glsl/`` from the checkout and compile on demand, so nothing is built for them.
 """
@@ -31,5 +31,6 @@ class ShaderBuildHook(BuildHookInterface):
             )
         build_data["force_include"] |= {
             str(root / "glsl"): "vkarray/_data/glsl",
+            str(root / "docs" / "examples.toml"): "vkarray/_data/examples.toml",
             str(archive): "vkarray/_data/spirv.archive",
         }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from types import SimpleNamespace
@@ -12,7 +14,7 @@ import pytest
 
 import vkarray as vx
 from vkarray.__main__ import main
-from vkarray.command import bench, libraries
+from vkarray.command import bench, examples, libraries
 from vkarray.command.bench import chart, compilers, growth, measure, programs, report, start, work
 
 SMALL = ["--size", "4096", "--matrix", "32", "--rounds", "1", "--peers", "numpy"]
@@ -145,11 +147,42 @@ def test_expressions_for_numexpr() -> None:
 
 
 def test_fresh_processes(tmp_path) -> None:
-    found = run(tmp_path, "--only", "start")
+    found = run(tmp_path, "--only", "import,first result")
     times = {row["work"]: row["mine"] for row in found["rows"]}
-    assert list(times) == list(start.GOALS)
+    assert list(times) == list(start.GOALS)[:2]
     assert 0 < times["import"] < times["first result"]
     assert {goal["goal"] for row in found["rows"] for goal in row["goals"]} == {"0.15 s", "0.3 s"}
+
+
+def test_first_calls(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(start, "_first_calls", lambda what, *rest: told[what])
+    call = {"name": "exp", "seconds": 0.25, "processor": 0.2, "driver": 0.1, "pipelines": 1, "right": True}
+    told = {"ordinary": [call, call | {"name": "sin"}], "namespace": [call | {"later": call, "name": "fft.fft"}]}
+    found = run(tmp_path, "--only", "first calls,slowest first call,later process,every function")
+    assert [row["mine"] for row in found["rows"]] == [0.5, 0.25, 0.5, 0.25]
+    lines = capsys.readouterr().out.splitlines()
+    together = next(line for line in lines if line.startswith("  all 2 "))
+    assert together.split()[2:] == ["500", "400", "200", "2", "500", "400"]
+    assert any(line.startswith("  fft.fft ") for line in lines)
+
+
+def test_first_calls_are_measured_in_processes_of_their_own(tmp_path) -> None:
+    """The second process finds in the caches what the first one has made; results are compared with NumPy's."""
+    code = "from vkarray.command import examples as e; e.ORDINARY = {k: e.ORDINARY[k] for k in ('exp', 'sum')}; "
+    code += (
+        "e.functions = lambda: [('vkarray', 'sin')]; from vkarray.command.bench import first_calls; first_calls.main()"
+    )
+    for what, expected in (("ordinary", ["exp", "sum"]), ("ordinary", ["exp", "sum"]), ("namespace", ["sin"])):
+        command = [sys.executable, "-c", code, what, str(tmp_path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        calls = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [call["name"] for call in calls] == expected
+        for call in calls:
+            assert call["right"]
+            assert call["pipelines"] >= 1
+            assert call["seconds"] > 0 < call["driver"] <= call["processor"]
+    assert not examples.is_right("exp", np.ones((100, 100)), 100)
+    assert not examples.is_right("exp", np.ones(100), 100)
 
 
 def test_only(tmp_path, capsys) -> None:

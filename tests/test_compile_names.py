@@ -6,11 +6,9 @@ The calls are those of the documentation's examples (docs/examples.toml), so a n
 from __future__ import annotations
 
 import contextlib
-import doctest
 import io
 import sys
-import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +19,12 @@ import vkarray as vx
 from vkarray.core.array import VkArray
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE.parent / "docs"), str(HERE / "fuzz")]
+sys.path.insert(0, str(HERE / "fuzz"))
 
-import sessions  # noqa: E402 - which lies in a folder of its own
-from programs import seen  # noqa: E402
+from programs import seen  # noqa: E402 - which lies in a folder of its own
 
-SPACES = {"vkarray": vx, "linalg": vx.linalg, "fft": vx.fft, "random": vx.random}
+from vkarray.command.examples import SPACES, codes  # noqa: E402
+from vkarray.command.examples import functions as public  # noqa: E402
 
 # What a program cannot do, and the functions that ask for it in the documentation's examples.
 NEEDS = {
@@ -44,34 +42,11 @@ NEEDS = {
     ),
     "it changes a state": ("seed", "set_state"),
 }  # fmt: skip
-# Functions of the interpreter's state, of files that can be read once, or of nothing that is computed.
-OTHERS = {"cache_stats", "compile", "config", "printoptions", "load", "genfromtxt", "loadtxt", "empty", "empty_like"}
 
 
 def functions() -> list[str]:
-    """All public functions, by namespace and name."""
-    return [
-        f"{space}.{name}"
-        for space, owner in SPACES.items()
-        for name in owner.__all__
-        if callable(value := getattr(owner, name)) and not isinstance(value, (type, types.ModuleType)) and name not in OTHERS
-    ]  # fmt: skip
-
-
-def codes(space: str, name: str, function: Any) -> Iterator[str]:
-    """Code that calls a function: an example of the documentation, or calls that it may take."""
-    table = sessions.table().get(space, {})
-    named = [name, *(each for each in table if getattr(SPACES[space], each, None) is function)]
-    twin = next((each for each in named if each in table), None)
-    if twin is not None:
-        yield table[twin].replace(f".{twin}(", f".{name}(")
-        return
-    examples = doctest.DocTestParser().get_examples(function.__doc__ or "")
-    if examples:
-        yield "".join(one.source for one in examples)
-        return
-    with contextlib.suppress(TypeError, ValueError):
-        yield from sessions._attempts(f"vx.{name}" if space == "vkarray" else f"vx.{space}.{name}", function)
+    """All public functions that compute, by namespace and name."""
+    return [f"{space}.{name}" for space, name in public()]
 
 
 def copied(value: Any) -> Any:
@@ -87,7 +62,7 @@ def calls_of(space: str, name: str, monkeypatch: pytest.MonkeyPatch, folder: Pat
     """The arguments of calls of a function that return."""
     function = getattr(SPACES[space], name)
     monkeypatch.chdir(folder)
-    for code in codes(space, name, function):
+    for code in codes(space, name):
         found: list[tuple[Any, dict[str, Any]]] = []
 
         def noting(*args: Any, found: list[Any] = found, **kwargs: Any) -> Any:
