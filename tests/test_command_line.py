@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from vkarray.__main__ import COMMANDS, main
+from vkarray.command import examples
 
 
 def vkarray(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -158,3 +159,23 @@ def test_an_unknown_device_is_answered_with_those_there_are() -> None:
     assert "vkarray.errors.DeviceError" in done.stderr
     assert "no such device" in done.stderr
     assert "VKARRAY_DEVICE" in done.stderr
+
+
+def test_warm_prepares_named_functions(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["warm", "exp", "linalg.trace", "arange"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-2:] for line in lines[1:4]] == [["0/3", "exp"], ["1/3", "linalg.trace"], ["2/3", "arange"]]
+    assert lines[4] == f"[{'#' * 30}] 3/3 done"
+    monkeypatch.setattr(examples, "ORDINARY", {"add": examples.ORDINARY["add"]})
+    assert main(["warm"]) == 0
+    assert "0/1 add" in capsys.readouterr().out
+
+
+def test_warm_tells_what_is_unknown_or_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["warm", "solv"]) == 2
+    assert "no function solv; did you mean linalg.solve?" in capsys.readouterr().err
+    monkeypatch.setitem(examples.ORDINARY, "exp", lambda xp, x: xp.exp("text"))
+    assert main(["warm", "exp"]) == 1
+    assert "vkarray warm: exp: TypeError: " in capsys.readouterr().err

@@ -20,6 +20,7 @@ COMMANDS = {
     "bench": "measure throughput and time per call, beside the other libraries that are installed",
     "operators": "run PyTorch's operators on the device and compare them with the CPU",
     "models": "run models of packages that build on PyTorch and compare them with the CPU",
+    "warm": "prepare kernels ahead, so that first calls do not wait for the driver's compiler",
     "tune": "measure which kernels are fastest on a device, and remember the choices",
 }
 
