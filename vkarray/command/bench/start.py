@@ -81,7 +81,7 @@ def _first_calls(what: str, folder: str, measurement: Measurement) -> list[dict[
     for call in calls:
         if not call["right"]:
             print(f"  {call['name']}: WRONG in its first call")
-            measurement.wrong += 1
+            measurement.wrong = True
     return calls
 
 
