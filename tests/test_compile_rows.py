@@ -106,6 +106,17 @@ PROGRAMS: dict[str, tuple[Function, int]] = {
     "a square": (lambda x: x[..., :5] - vx.max(x[..., :5], axis=-1), 2),
     "again": (lambda x: softmax(softmax(x)), 1),
 }  # fmt: skip
+# Functions of an array whose last axis is short, and the dispatches that they take.
+SHORT: dict[str, tuple[Function, int]] = {
+    "lengths": (lambda x: vx.sqrt(vx.sum(x * x, axis=-1)), 1),
+    "distances": (lambda x: vx.sum((x[:, None] - x[None]) ** 2, axis=-1), 1),
+    "nearest": (lambda x: nearest(vx.sum((x[:, None] - x[None, :7]) ** 2, axis=-1)), 2),
+    "what is read again": (lambda x: x / vx.sum(x * x, axis=-1, keepdims=True), 1),
+    "what is stored": (lambda x: (lambda y: (y, vx.sum(y, axis=-1)))(x * x), 2),
+    "of numbers in memory": (lambda x: vx.sum(x, axis=-1) * 2, 1),
+    "first axis": (lambda x: vx.sum(x.T * x.T + 1, axis=0), 1),
+    "products": (lambda x: vx.prod(x - 0.5, axis=-1), 1),
+}  # fmt: skip
 # Of an array, a weight and a bias.
 WEIGHTED = {function.__name__: function for function in (layer_norm, layer_norm_of_variance, rms_norm)}
 # With elements that one invocation has, that some of a subgroup or a workgroup have, and what is left over.
@@ -131,6 +142,17 @@ def test_programs(name):
 def test_programs_are_few_kernels(name):
     function, kernels = PROGRAMS[name]
     assert dispatches(function, vx.empty((5, 9), dtype=FLOATS[[*PROGRAMS].index(name) % len(FLOATS)])) == kernels
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_short_rows(name):
+    """A row of one element to more than a kernel can read."""
+    function, kernels = SHORT[name]
+    for length in (1, 3, 8, 33):
+        x = numbers(vx.float32, (20, length))
+        check(function, lambda x=x: (x,))
+        if length in (3, 8):
+            assert dispatches(function, x) == kernels, length
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

@@ -217,6 +217,24 @@ def of_rows(program: Program) -> Found:
 
 
 @step(10)
+def of_short_rows(program: Program) -> Found:
+    """Sums along a short axis, of what is computed with a broadcast, and what follows them."""
+    choices, first = program.choices, program.pick(lambda one: 0 < one.ndim < 4)
+    if first is None:
+        return None
+    other, name = _beside(program, first), choices.choice(("sum", "sum", "prod", "mean"))
+    axis, then = choices.integer(-3, -1), choices.choice(("argmin", "max", "sum", "sqrt", "abs"))
+
+    def found(a: VkArray, b: VkArray) -> VkArray:
+        apart = a[..., None, :] - vx.reshape(b, (-1, 1))[:9]
+        joined = getattr(vx, name)(apart * apart, axis=max(axis, -apart.ndim))
+        return getattr(vx, then)(joined, axis=-1) if then in ("argmin", "max", "sum") else getattr(vx, then)(joined)
+
+    shown = f"{then} of {name}(({{0}}[..., None, :] - {{1}})**2, axis {axis})"
+    return shown, lambda a, b, numbers: found(a, b), (first, first if other is None else other), False
+
+
+@step(10)
 def of_products(program: Program) -> Found:
     """A product of matrices, with what is computed of its elements, or a scan of what is computed."""
     choices, first = program.choices, program.pick(lambda one: one.ndim > 0)

@@ -14,7 +14,7 @@ from ..kernels.fused import As, Expression, Index, Step
 from ..kernels.launch import Operation
 from ..kernels.reductions import Reduce
 from ..kernels.scalars import Scalar
-from . import mosaic, rows, views
+from . import mosaic, rows, short, views
 from .regions import Dependencies, Geometry, Region, in_order, number_key, regions, types_read
 from .simplify import living, without_repetitions
 from .stored import with_steps
@@ -74,6 +74,7 @@ class Fused(NamedTuple):
     dead: int
     repeated: int
     inlined: int  # results that are computed where they are read
+    values: Sequence[Value]  # memory that was not traced
 
 
 def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
@@ -82,9 +83,30 @@ def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
     every = with_steps(traced, returned)
     alive = living(every, returned)
     nodes = living(without_repetitions(alive, returned), returned)
+    work, known, of, builder = _work(nodes, returned)
+    taken = short.candidates(known, of, builder.stored)
+    values: list[Value] = []
+    while taken:
+        nodes, values, alone = short.apart(known.nodes, taken)
+        tried, _, _, apart = _work(nodes, returned, alone)
+        memory = {number: id(known.nodes[number].rows.x._buffer) for number in taken}  # type: ignore[union-attr]
+        stored = {number for number in taken if memory[number] in apart.stored - builder.stored}
+        if not stored:  # what they read is still computed where they read it
+            work, builder = tried, apart
+            break
+        taken -= stored
+    else:
+        values = []
+    return Fused(work, len(traced), len(every) - len(alive), len(alive) - len(known.nodes), builder.inlined, values)
+
+
+def _work(
+    nodes: Sequence[Node], returned: Sequence[Memory], alone: int = 0
+) -> tuple[list[Work], Dependencies, list[Region], _Builder]:
+    """The work of nodes, and how it came about. Those of the bits `alone` are no part of row programs."""
     known = Dependencies(nodes, returned)
     of = regions(nodes, known)
-    rows.join(of, known)
+    rows.join(of, known, alone)
     order = in_order(of, known)
     builder = _Builder(nodes, known, order, returned)
     work: list[Work] = []
@@ -92,7 +114,7 @@ def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
         made = builder.work(region)
         if made is not None:
             work.append(made)
-    return Fused(work[::-1], len(traced), len(every) - len(alive), len(alive) - len(nodes), builder.inlined)
+    return work[::-1], known, of, builder
 
 
 class _Builder:
@@ -417,7 +439,8 @@ class _Expression:
             return True
         node = self.builder.nodes[number]
         numbers = sum(type(one) is Scalar for one in node.inputs)
-        more = max(0, len(node.inputs) - numbers + node.operation.indexed - 1)  # type: ignore[union-attr]
+        read = {(id(one._buffer), one._offset, one._shape, one._strides) for one in node.inputs if type(one) is VkArray}
+        more = max(0, len(read) + node.operation.indexed - 1)  # type: ignore[union-attr]
         if more > self.spare or numbers > self.spare_numbers or len(self.operations) >= STEPS:
             return False
         self.spare -= more

@@ -80,7 +80,7 @@ class Program:
             raise
         except VulkanError as error:  # NVIDIA's compiler gives up at some chains of comparisons
             raise Refused(f"the driver cannot make a kernel of it ({error})") from error
-        lowered.allocated = [*trace.values, *lowered.allocated]  # type: ignore[list-item]
+        lowered.allocated = [*trace.values, *self.fused.values, *lowered.allocated]  # type: ignore[list-item]
         self.dispatches = lowered.dispatches
         given = [pointer(one) for one in arguments]
         plan = Plan(lowered, device, given, status)

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 _REACH = 1 << 31  # elements that a row may lie away
 
 
-def join(of: list[Region], known: Dependencies) -> None:
-    """Make one region of those that can be one row program. `of` has the region of each node."""
+def join(of: list[Region], known: Dependencies, alone: int = 0) -> None:
+    """Make one region of those that can be one row program, without nodes of the bits `alone`. `of` has the region of each node."""
     joined = True
     while joined:
         joined = False
         for one, other in _neighbours(known):
-            joined |= _join(of[one], of[other], of, known)
+            if not (of[one].members | of[other].members) & alone:
+                joined |= _join(of[one], of[other], of, known)
 
 
 def _neighbours(known: Dependencies) -> Iterable[tuple[int, int]]:

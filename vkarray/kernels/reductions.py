@@ -174,7 +174,7 @@ class Reduction:
         The second does not depend on the device, as it decides the order of combination.
         """
         if not states:
-            return storage_itemsize(source, device), min(8, 16 // source.itemsize)
+            return storage_itemsize(source, device), _vector(source)
         vector = 16 // state.itemsize if self.shift is None else 8 // state.itemsize
         return self.state_itemsize(device, state), 1 if self.indexed else max(1, min(8, vector))
 
@@ -280,7 +280,7 @@ class Reduce(NamedTuple):
     @property
     def vector(self) -> int:
         """Elements of a lane side by side."""
-        return min(8, 16 // self.types[0].itemsize)
+        return _vector(self.types[0])
 
     @property
     def can_meet_in_subgroups(self) -> bool:
@@ -296,8 +296,10 @@ class Reduce(NamedTuple):
         return _LANES * self.vector * _steps(length, self.vector, most)
 
     def lanes(self, length: int) -> int:
-        """Lanes that a row has: the leaves of its tree, in packs."""
-        return _LANES << (-(-length // self._block(length)) - 1).bit_length()
+        """Lanes that a row has: the leaves of its tree, in packs. Those of a row of few elements come first."""
+        blocks = -(-length // self._block(length))
+        few = 1 << (-(-length // self.vector) - 1).bit_length()
+        return min(few, _LANES << (blocks - 1).bit_length())
 
     def packs(self, length: int, members: int) -> int:
         """The packs of an invocation where each member has one lane, whole; else 0."""
@@ -331,6 +333,16 @@ class RowReduction(NamedTuple):
     def source(self) -> DType:
         """The type that it reads."""
         return self.row.read_as(self.types[0], self.types[1])
+
+    @property
+    def leaves(self) -> int:
+        """The most elements of a row of which each is a leaf of its own."""
+        return _LANES * _vector(self.types[0])
+
+
+def _vector(source: DType) -> int:
+    """Elements of a lane side by side."""
+    return min(8, 16 // source.itemsize)
 
 
 def _levels(share: int) -> int:

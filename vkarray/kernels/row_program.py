@@ -37,6 +37,8 @@ _MOST_ELEMENTS = 16  # of a pack
 _BATCH = 4  # packs that are loaded before one is stored: those of glsl/row_program.comp
 _LANES = 8  # packs that lie between those of an invocation which reduces: those of glsl/reduce.comp
 _MOST_KEPT = 64  # numbers that an invocation keeps of its elements from one reduction to what comes later
+_OF_ELEMENTS = ("memory", "walked", "ahead")  # kinds of inputs that each element of a row has one of
+_AHEAD = 1 << 31  # bytes that an element of a row may lie after the first one, which devices take for unsigned
 _NOTHING = Number(0, "Q")
 
 
@@ -53,7 +55,8 @@ class Kept(NamedTuple):
 
 class Input(NamedTuple):
     """How an input comes: in "memory" where the elements of a row lie one after the other, of which so many may be loaded at once,
-    "walked" along strides, as one element of a "row", as "one" for all, "immediate", or as the "index" of an element or a row."""
+    "walked" along strides, "ahead" where these never lead back, as one element of a "row", as "one" for all, "immediate", or as the
+    "index" of an element or a row."""
 
     kind: str
     dtype: DType
@@ -120,6 +123,20 @@ class Rows(NamedTuple):
         groups = launch.groups_for(count * form.members, device.limits, form.workgroup)
         dispatch(kernel, groups, fields, writes=("results",))
 
+    def _is_by_columns(self, kept: Sequence[int], whole: Sequence[bool]) -> bool:
+        """Whether neighbouring rows have neighbouring elements, in more of what lies in memory than neighbours of one row."""
+        strides, _ = self._strides()
+        lying = len(strides) - len(whole)
+        elements = [0, 0]  # with neighbours in a row, and in the next one
+        for place, steps in enumerate(strides):
+            if place < lying or whole[place - lying]:
+                long = [axis for axis, step in enumerate(steps) if step and self.shape[axis] > 1]
+                for axis in long:
+                    if abs(steps[axis]) == 1:
+                        elements[axis in kept] += math.prod(self.shape[axis] for axis in long)
+        last = max(axis for axis in range(-1, len(self.shape)) if axis == -1 or self.shape[axis] > 1)
+        return elements[1] > elements[0] if elements[0] != elements[1] else last in kept
+
     def _strides(self) -> tuple[list[layout.Strides], tuple[bool, ...]]:
         """The strides over the shape of inputs that lie somewhere and of results, and which of the results have all elements."""
         whole = tuple(one._shape == self.shape for one in self.results)
@@ -157,15 +174,16 @@ class Rows(NamedTuple):
                 kind = "row"
             elif steps == contiguous:
                 kind, pack = "memory", _pack(one, rows)
+            elif _leads_ahead(one, inner, steps):
+                kind = "ahead"
             inputs.append(Input(kind, dtype, pack))
         full = [
             (one, rows, steps) for one, every, (rows, steps) in zip(self.results, whole, walked, strict=True) if every
         ]
-        sizes = [storage_itemsize(one.dtype, device) for one in inputs if one.kind in ("memory", "walked")]
+        sizes = [storage_itemsize(one.dtype, device) for one in inputs if one.kind in _OF_ELEMENTS]
         vector = launch.vector_of([*sizes, *(storage_itemsize(one._dtype, device) for one, _, _ in full)])
         vector = min([vector, *(_pack(one, rows) if steps == contiguous else 1 for one, rows, steps in full)])
-        last = max(axis for axis in range(-1, len(self.shape)) if axis == -1 or self.shape[axis] > 1)
-        columns = last in kept
+        columns = self._is_by_columns(kept, whole)
         shared = reductions.uses_shared_memory(device)
         workgroup = launch.invocations_of_group(device.limits, launch.WORKGROUP_SIZE)
         if shared and columns:
@@ -201,6 +219,12 @@ class Rows(NamedTuple):
 
 def _number(value: Any) -> Any:
     return Number(value, "Q") if type(value) is int else value
+
+
+def _leads_ahead(array: VkArray, sizes: layout.Shape, steps: layout.Strides) -> bool:
+    """Whether no element of a row lies before its first one, or far after it."""
+    low, high = layout.offset_range(sizes, steps)
+    return low >= 0 and high * storage_itemsize(array._dtype, array._device) < _AHEAD
 
 
 def _pack(array: VkArray, steps: layout.Strides) -> int:
@@ -242,7 +266,7 @@ class _Linked(fused.Linked):
         super().__init__(expression, [fused.Input(one.kind, one.dtype) for one in form.inputs], shell, 1, device)
         self.form = form
         count = len(form.inputs)
-        self.of_row = [one.kind not in ("memory", "walked", "index") for one in form.inputs]  # values
+        self.of_row = [one.kind not in (*_OF_ELEMENTS, "index") for one in form.inputs]  # values
         for step in expression.steps:
             needed = step.operands if step.place is None else (*step.operands, step.place)
             self.of_row.append(isinstance(step.operation, Reduce) or all(self.of_row[one] for one in needed))
@@ -438,6 +462,8 @@ class _Linked(fused.Linked):
         if kind == "walked":
             nbytes = self.linker.unsigned(storage_itemsize(dtype, self.device))
             address, at = body.call(self.linker.own("address_at"), (address, operand, index, nbytes)), self.zero
+        elif kind == "ahead":
+            at = body.call(self.place_of, (operand, index))
         function = self.access(dtype, "load")
         made = body.variable(function.parameters[-1])
         body.call(function, (address, at), (made,))
