@@ -167,6 +167,28 @@ def _shown(key: tuple[Any, ...]) -> str:
 
 
 @step(8)
+def inside(program: Program) -> Found:
+    """A copy, or zeros, of which a block is assigned."""
+    choices, first = program.choices, program.pick(lambda one: one.ndim > 0)
+    if first is None:
+        return None
+    key = tuple(
+        slice(choices.integer(0, 2), choices.choice((None, -1, -1, -2))) for _ in program.registers[first]._shape
+    )
+    zeros, other = choices.chance(0.4), choices.choice((None, None, 1, -1))
+
+    def put(a: VkArray, numbers: list[Any]) -> VkArray:
+        made = vx.zeros_like(a) if zeros else vx.asarray(a, copy=True)
+        made[key] = a[key] * a[key] + 1
+        if other is not None:
+            made[other:] = made[other:] * 2
+        return made
+
+    shown = f"{'zeros like' if zeros else 'copy of'} {{0}} with [{_shown(key)}] assigned, then {other}"
+    return shown, put, (first,), False
+
+
+@step(8)
 def converted(program: Program) -> Found:
     first, dtype = program.pick(), program.dtype()
     return (

@@ -18,11 +18,13 @@ from difference import Difference
 import vkarray as vx
 from vkarray.core.array import VkArray
 from vkarray.core.dtypes import CATEGORIES, DTYPES, DType
+from vkarray.graph import borders
 
 STEPS = 1  # programs of a seed
 ERRORS = (IndexError, OverflowError, ValueError, TypeError, ZeroDivisionError)  # that programs raise
 SIZE = 2_000  # elements of a register, at most
 SIDES = (1, 2, 3, 4, 5, 7, 8)
+borders.LEAST.update(cpu=0, gpu=0)  # arrays are small here
 LAYOUTS = ("contiguous", "contiguous", "reversed", "transposed", "sliced", "shifted", "broadcast")
 
 

@@ -15,6 +15,7 @@ from ..kernels.launch import Operation
 from ..kernels.reductions import Reduce
 from ..kernels.scalars import Scalar
 from . import mosaic, rows, short, views
+from .borders import with_borders
 from .regions import Dependencies, Geometry, Region, in_order, number_key, regions, types_read
 from .simplify import living, without_repetitions
 from .stored import with_steps
@@ -82,7 +83,8 @@ def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
     returned = list(kept)
     every = with_steps(traced, returned)
     alive = living(every, returned)
-    nodes = living(without_repetitions(alive, returned), returned)
+    once = living(without_repetitions(alive, returned), returned)
+    nodes = with_borders(once)
     work, known, of, builder = _work(nodes, returned)
     taken = short.candidates(known, of, builder.stored)
     values: list[Value] = []
@@ -97,7 +99,7 @@ def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
         taken -= stored
     else:
         values = []
-    return Fused(work, len(traced), len(every) - len(alive), len(alive) - len(known.nodes), builder.inlined, values)
+    return Fused(work, len(traced), len(every) - len(alive), len(alive) - len(once), builder.inlined, values)
 
 
 def _work(
