@@ -431,7 +431,7 @@ def test_bad_keys(entries, error, text):
         (1j, TypeError, "setitem: a Python complex does not fit"),
         (2**31, OverflowError, "setitem: the Python integer 2147483648 is out of bounds for int32"),
         ([1, 2], ValueError, "setitem: a value of shape (2,) does not broadcast into the selection of shape"),
-        (np.zeros(2), ValueError, "setitem: a value of shape (2,) does not broadcast into the selection of shape"),
+        (np.zeros(2, np.float32), ValueError, "setitem: a value of shape (2,) does not broadcast into the selection of shape"),
         ([[1], [2, 3]], ValueError, "unequal lengths"),
         (None, TypeError, "got NoneType."),
         (vx.asarray([1j]), TypeError, "setitem: complex64 does not fit into an array of int32 without losing its imaginary part."),

@@ -25,7 +25,7 @@ MODES = {
     "guard bytes": {"VKARRAY_GUARD": "1"},
     "barrier checker": {"VKARRAY_CHECK_BARRIERS": "1"},
     "comparison with NumPy": {"VKARRAY_COMPARE": "1"},
-    "no mapped memory": {"VKARRAY_DISABLE": "hostVisibleDeviceMemory"},
+    "no mapped memory": {"VKARRAY_PROFILE": "incoherent-memory", "VKARRAY_DISABLE": "hostVisibleDeviceMemory"},
     "32-bit types only": {"VKARRAY_PROFILE": "phone"},
     "few features": {"VKARRAY_PROFILE": "v3d"},
 }

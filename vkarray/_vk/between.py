@@ -38,7 +38,7 @@ class ImportedBlock(Block):
     def __init__(self, device: Device, pointer: Any, nbytes: int) -> None:
         functions, handle = device.functions, device.handle
         self.nbytes, self.dedicated, self.ranges = nbytes, True, {}
-        self.pointer, self.address = pointer, 0
+        self.pointer, self.address, self.incoherent = pointer, 0, None
 
         def wanted(needs: Any) -> Any:
             offered = struct("VkMemoryHostPointerPropertiesEXT")
@@ -48,7 +48,12 @@ class ImportedBlock(Block):
             if kind is None or needs.size > nbytes:
                 raise OutOfMemoryError("No memory type of the device suits memory of the host.")
             given = struct("VkImportMemoryHostPointerInfoEXT", handleType=_HANDLE, pHostPointer=pointer)
-            return struct("VkMemoryAllocateInfo", pNext=given, allocationSize=nbytes, memoryTypeIndex=kind)
+            return struct(
+                "VkMemoryAllocateInfo",
+                pNext=given,
+                allocationSize=nbytes,
+                memoryTypeIndex=device.physical.backing[kind],
+            )
 
         usage = vk.VK_BUFFER_USAGE_TRANSFER_SRC_BIT | vk.VK_BUFFER_USAGE_TRANSFER_DST_BIT
         external = struct("VkExternalMemoryBufferCreateInfo", handleTypes=_HANDLE)

@@ -23,6 +23,7 @@ from weakref import ref
 from ..errors import OutOfMemoryError
 from . import api
 from .api import NULL, ffi, struct, vk
+from .memory_kinds import Incoherent, Shadow
 from .size_classes import LARGE, FreePieces, rounded
 from .watch import tracer, watches
 
@@ -50,15 +51,17 @@ USAGE = (
 class Block:
     """One VkDeviceMemory with one VkBuffer over all of it, mapped where the host can."""
 
-    __slots__ = ("address", "buffer", "cells", "dedicated", "nbytes", "pointer", "ranges")
+    __slots__ = ("address", "buffer", "cells", "dedicated", "incoherent", "nbytes", "pointer", "ranges")
     address: int
+    cells: tuple[Any, ...]
+    incoherent: Incoherent | None  # of memory that is flushed and invalidated
 
     def __init__(
         self, device: Device, nbytes: int, memory_type: Callable[[int], int | None], map_it: bool, dedicated: bool
     ) -> None:
-        functions, handle = device.functions, device.handle
+        functions, handle, physical = device.functions, device.handle, device.physical
         self.nbytes, self.dedicated = nbytes, dedicated
-        self.pointer = NULL
+        self.pointer, self.incoherent = NULL, None
         # The ranges of its pieces, by offset and by ~end. None stands where no piece begins or ends any more.
         self.ranges: dict[int, Range | None] = {}
 
@@ -66,8 +69,16 @@ class Block:
             index = memory_type(needs.memoryTypeBits)
             if index is None:
                 raise OutOfMemoryError("No memory type of the device suits a storage buffer.")
+            if physical.largest_allocation is not None and needs.size > physical.largest_allocation:
+                raise OutOfMemoryError(f"VKARRAY_PROFILE allows {physical.largest_allocation:,} bytes at a time.")
+            coherent.append(physical.memory_types[index][0] & vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
             flags = struct("VkMemoryAllocateFlagsInfo", flags=api.MEMORY_ALLOCATE_DEVICE_ADDRESS)
-            return struct("VkMemoryAllocateInfo", pNext=flags, allocationSize=needs.size, memoryTypeIndex=index)
+            return struct(
+                "VkMemoryAllocateInfo",
+                pNext=flags,
+                allocationSize=needs.size,
+                memoryTypeIndex=physical.backing[index],
+            )
 
         def prepare(buffer: Any, memory: Any) -> None:
             info = struct("VkBufferDeviceAddressInfo", buffer=buffer)
@@ -76,8 +87,14 @@ class Block:
                 pointer = ffi.new("void**")
                 functions.vkMapMemory(handle, memory, 0, api.WHOLE_SIZE, 0, pointer)
                 self.pointer = ffi.cast("char*", pointer[0])
+            if map_it and not coherent[-1]:
+                kind = Shadow if physical.simulates_memory else Incoherent
+                self.incoherent = kind(device, memory, self.pointer, nbytes)
+                self.pointer = self.incoherent.pointer
 
+        coherent: list[int] = []  # of the type that is taken
         self._take(device, struct("VkBufferCreateInfo", size=nbytes, usage=USAGE), wanted, prepare)
+        self.cells = (self.incoherent, *self.cells)  # a copy of its memory stays as long as a view does
 
     def _take(
         self, device: Device, create: Any, wanted: Callable[[Any], Any], prepare: Callable[[Any, Any], None]
@@ -128,6 +145,12 @@ def host_block(device: Device, nbytes: int) -> Block:
         device, nbytes, lambda allowed: physical.memory_type(visible, cached, allowed, on_host=True), map_it=True,
         dedicated=True,
     )  # fmt: skip
+
+
+def staging_block(device: Device, nbytes: int) -> Block:
+    """Memory of the host that it reads fast, and flushes and invalidates where `incoherent` says."""
+    staging = device.physical.staging_type
+    return Block(device, nbytes, staging, map_it=True, dedicated=True)
 
 
 class Piece:

@@ -88,7 +88,7 @@ class PhysicalDevice:
         self.instance, self.handle, self.functions = owner, handle, owner.functions
         self._read_properties()
         self._read_extensions()
-        self._read_memory()
+        self._read_memory(imposed)
         self._read_queue_family()
         self.float_controls = self._float_controls()
         self.supported = self._read_features()
@@ -132,7 +132,7 @@ class PhysicalDevice:
         self.functions.vkEnumerateDeviceExtensionProperties(self.handle, NULL, count, found)
         self.extensions = frozenset(api.text(item.extensionName) for item in found)
 
-    def _read_memory(self) -> None:
+    def _read_memory(self, imposed: profiles.Imposed) -> None:
         memory = struct("VkPhysicalDeviceMemoryProperties2")
         self.functions.vkGetPhysicalDeviceMemoryProperties2(self.handle, memory)
         table = memory.memoryProperties
@@ -140,6 +140,12 @@ class PhysicalDevice:
         self.memory_types = [
             (kind.propertyFlags, kind.heapIndex) for kind in list(table.memoryTypes)[: table.memoryTypeCount]
         ]
+        self.backing = list(range(len(self.memory_types)))  # the driver's number of each type
+        self.simulates_memory = imposed.memory is not None
+        self.largest_allocation = imposed.largest_allocation
+        if imposed.memory is not None:
+            self.heaps, self.backing = imposed.memory.imposed(self.heaps, self.memory_types)
+            self.memory_types = list(imposed.memory.types)
         local = [size for size, flags in self.heaps if flags & vk.VK_MEMORY_HEAP_DEVICE_LOCAL_BIT]
         self.heap_bytes = max(local, default=0)
 
@@ -235,9 +241,16 @@ class PhysicalDevice:
         candidates = [
             ((flags & preferred).bit_count(), not (on_host and flags & local), self.heaps[heap][0], -index)
             for index, (flags, heap) in enumerate(self.memory_types)
-            if flags & required == required and allowed >> index & 1
+            if flags & required == required and allowed >> self.backing[index] & 1
         ]
         return -max(candidates)[3] if candidates else None
+
+    def staging_type(self, allowed: int = 0xFFFFFFFF) -> int | None:
+        """The type that the host reads fast: one that it caches where there is any, coherent or not."""
+        visible, coherent = vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
+        cached = visible | vk.VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+        found = self.memory_type(cached, coherent, allowed, on_host=True)
+        return found if found is not None else self.memory_type(visible | coherent, 0, allowed, on_host=True)
 
     def mappable_type(self) -> int | None:
         """A host-visible type on the main device heap (not the small window that older PCs have), or None."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..configuration import Configuration
 from ..errors import ConfigurationError
 from . import features
+from .memory_kinds import APART, INCOHERENT, SMALL_WINDOW, UNCACHED, UNIFIED, WHOLE_WINDOW, MemoryKinds
 
 if TYPE_CHECKING:
     from .physical_device import Limits
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Profile:
     """What is imposed on a device: where that is from, the features it lacks, its limits by the names of `Limits`, the
-    range of its subgroups."""
+    range of its subgroups, the kinds of its memory."""
 
     source: str
     absent: frozenset[str] = frozenset()
     limits: Mapping[str, Any] = field(default_factory=dict)
     subgroup: tuple[int, int] | None = None
+    memory: MemoryKinds | None = None
 
     @property
     def without(self) -> frozenset[str]:
@@ -92,6 +94,7 @@ PROFILES: dict[str, Profile] = {
             "min_texel_buffer_offset_alignment": 64,
         },
         (64, 128),
+        INCOHERENT,
     ),
     "mali-g610": Profile(
         "PanVK of Mesa 25.0: panvk_physical_device.c, with half the invocations of a workgroup",
@@ -108,6 +111,7 @@ PROFILES: dict[str, Profile] = {
             "max_memory_allocation_size": (1 << 32) - 1, "min_texel_buffer_offset_alignment": 64,
         },
         (16, 16),
+        UNCACHED,
     ),
     "v3d": Profile(
         "V3DV of Mesa 25.0 for V3D 4.2: v3dv_device.c, v3dv_limits.h, v3d_limits.h",
@@ -123,6 +127,7 @@ PROFILES: dict[str, Profile] = {
             "min_uniform_buffer_offset_alignment": 32, "min_texel_buffer_offset_alignment": 64,
         },
         (16, 16),
+        UNCACHED,
     ),
     "apple-m1": Profile(
         "MoltenVK 1.4: MVKDevice.mm for Apple's GPUs, which reckons with subgroups from 4 on",
@@ -136,6 +141,7 @@ PROFILES: dict[str, Profile] = {
             "min_uniform_buffer_offset_alignment": 256, "min_texel_buffer_offset_alignment": 256,
         },
         (4, 32),
+        UNIFIED,
     ),
     "intel-xe": Profile(
         "ANV of Mesa 25.0 for Tiger Lake and Arc A770: what both list",
@@ -149,6 +155,7 @@ PROFILES: dict[str, Profile] = {
             "min_storage_buffer_offset_alignment": 4, "min_uniform_buffer_offset_alignment": 64,
         },
         (8, 32),
+        UNIFIED,
     ),
     "rdna3": Profile(
         "RADV of Mesa 25.0 for NAVI31",
@@ -160,13 +167,14 @@ PROFILES: dict[str, Profile] = {
             "max_memory_allocation_size": (1 << 32) - 4, "min_storage_buffer_offset_alignment": 4,
         },
         (32, 64),
+        SMALL_WINDOW,
     ),
     "phone": Profile(
         "the least that Vulkan 1.2 guarantees (chapter Limits, Required Limits), and no type but those of 32 bits",
         frozenset(
             _FLOAT64 | _INT64_ATOMICS | _FLOAT32_ATOMICS | _ARITHMETIC_8_AND_16 | _STORAGE_8 | _STORAGE_16 | _MATRICES
             | _MEASURED | _EXTENSIONS | _SUBGROUPS | {"shaderInt64", "variablePointers", "variablePointersStorageBuffer",
-            "shaderIntegerDotProduct", "hostVisibleDeviceMemory", "timestamps"}
+            "shaderIntegerDotProduct", "timestamps"}
         ),
         {
             "max_shared_memory_size": 16 << 10, "max_workgroup_invocations": 128, "max_workgroup_size": (128, 128, 64),
@@ -177,7 +185,14 @@ PROFILES: dict[str, Profile] = {
             "min_uniform_buffer_offset_alignment": 256, "min_texel_buffer_offset_alignment": 256,
         },
         (1, 128),
+        UNCACHED,
     ),
+    "unified-memory": Profile("processors with graphics inside: one kind of memory, cached and coherent", memory=UNIFIED),
+    "uncached-memory": Profile("V3DV, PanVK: one kind of memory, which the host does not cache", memory=UNCACHED),
+    "incoherent-memory": Profile("ANV for Lunar Lake: what the host caches is not coherent", memory=INCOHERENT),
+    "memory-apart": Profile("a card whose memory the host does not see", memory=APART),
+    "small-window": Profile("a card of whose memory the host sees 256 MiB", memory=SMALL_WINDOW),
+    "whole-window": Profile("a card of whose memory the host sees all (resizable BAR)", memory=WHOLE_WINDOW),
     "gpu": Profile("what kernels choose for GPUs, on a CPU driver", limits={"is_cpu": False}),
 }  # fmt: skip
 
@@ -199,6 +214,17 @@ class Imposed:
         for name in self.profiles:
             own = PROFILES[name].imposed(own)
         return own
+
+    @property
+    def memory(self) -> MemoryKinds | None:
+        """The kinds of memory that the last profile with such imposes."""
+        return next((PROFILES[name].memory for name in reversed(self.profiles) if PROFILES[name].memory), None)
+
+    @property
+    def largest_allocation(self) -> int | None:
+        """The most bytes that may be allocated at a time, where profiles say."""
+        return min((limits["max_memory_allocation_size"] for limits in (PROFILES[name].limits for name in self.profiles)
+                    if "max_memory_allocation_size" in limits), default=None)  # fmt: skip
 
     def switch_of(self, feature: str) -> str:
         """The switch that takes an absent feature away."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import host_copy
-from .api import ffi
+from .api import ffi, vk
 from .lease import Lease
-from .memory import Block, Buffer, host_block
+from .memory import Block, Buffer, staging_block
 from .watch import refuse, tracer, watches
 
 if TYPE_CHECKING:
@@ -33,6 +34,16 @@ class Segment:
         self.written = self.read = 0
         self.holder: weakref.ref[Lease] | None = None
 
+    def flush(self, nbytes: int) -> None:
+        """Let the device see what the host has written into the first bytes."""
+        if self.block.incoherent is not None:
+            self.block.incoherent.flush(self.offset, nbytes)
+
+    def invalidate(self, nbytes: int) -> None:
+        """Let the host see what the device has written into the first bytes."""
+        if self.block.incoherent is not None:
+            self.block.incoherent.invalidate(self.offset, nbytes)
+
 
 class Transfer:
     """Uploads, downloads and copies of one device. Offsets and lengths are in bytes."""
@@ -40,11 +51,23 @@ class Transfer:
     def __init__(self, device: Device) -> None:
         self.device = device
         self.mappable = device.limits.host_memory != "none"
+        self.most_read_directly = self._most_read_directly()
         self.imported: Block | None = None  # memory of the host that is shared with other devices, see between.py
         self.refuses_import = False
         self.rings: list[Block] = []  # a second one is for signal handlers that transfer in the middle of transfers
         self.segments: list[Segment] = []
         self.next_segment = 0
+
+    def _most_read_directly(self) -> float:
+        """The most bytes that the host reads from the device's memory itself, where it sees that.
+
+        Reading much uncached memory is slow: the device copies into memory that the host caches, where there is any.
+        """
+        physical, cached = self.device.physical, vk.VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+        staging = physical.staging_type()
+        staging_is_cached = staging is not None and physical.memory_types[staging][0] & cached
+        direct = {"cached": math.inf, "uncached": DIRECT_BYTES if staging_is_cached else math.inf, "none": -1}
+        return direct[self.device.limits.host_memory]
 
     def copy(self, source: Buffer, source_offset: int, target: Buffer, target_offset: int, nbytes: int) -> None:
         """Record a copy on the device. Ranges of the same buffer must not overlap."""
@@ -106,6 +129,7 @@ class Transfer:
             lease = self._segment()
             segment = lease.thing
             ffi.memmove(segment.pointer, source + start, count)
+            segment.flush(count)
             self.record(
                 "upload", segment.block, segment.offset, buffer.piece.block, position + start, count,
                 (segment,), (buffer,),
@@ -120,8 +144,8 @@ class Transfer:
         target = ffi.from_buffer(_BYTES, out, True)
         nbytes = len(target)
         check_range("download", buffer, offset, nbytes)
-        position, host_memory = buffer.block_offset + offset, self.device.limits.host_memory
-        if host_memory == "cached" or (host_memory == "uncached" and nbytes <= DIRECT_BYTES):
+        position = buffer.block_offset + offset
+        if nbytes <= self.most_read_directly:
             self.device.queue.wait(buffer.written)
             with self.device.gate:  # so that no other thread closes the device meanwhile
                 self.device.gate.check()
@@ -131,7 +155,6 @@ class Transfer:
                 else:
                     ffi.memmove(target, source, nbytes)
             return
-        # Reading much uncached device memory through the bus is slow: the device copies into host memory instead.
         pending: deque[tuple[Lease, int, int]] = deque()
         for start in range(0, nbytes, SEGMENT_BYTES):
             if len(pending) == SEGMENTS:
@@ -149,6 +172,7 @@ class Transfer:
         self.device.queue.wait(segment.written)
         with gate:
             gate.check()
+            segment.invalidate(count)
             pointer, kept = segment.pointer, (lease, segment.block.cells, target)  # also when the device is closed
         if count < 2 * host_copy.LEAST_BYTES or gate._is_owned():
             ffi.memmove(target + start, pointer, count)
@@ -183,6 +207,7 @@ class Transfer:
 
     def _fetched(self, lease: Lease, start: int, count: int) -> Iterator[tuple[Any, int, int]]:
         self.device.queue.wait(lease.thing.written)
+        lease.thing.invalidate(count)
         yield lease.thing.pointer, start, count
 
     def record(
@@ -211,7 +236,7 @@ class Transfer:
                 if last > self.device.queue.completed:
                     self.device.queue.wait(last)
                 return lease
-        ring = host_block(self.device, SEGMENTS * SEGMENT_BYTES)
+        ring = staging_block(self.device, SEGMENTS * SEGMENT_BYTES)
         self.rings.append(ring)
         self.segments += [Segment(ring, index * SEGMENT_BYTES) for index in range(SEGMENTS)]
         return self._segment()
