@@ -50,7 +50,10 @@ def test_unknown_names_are_errors_that_list_the_names():
 def test_a_device_keeps_to_its_own_limits_and_to_the_profile(device, posing):
     name = posing.description.profiles[-1]
     profile, own, limits = profiles.PROFILES[name], device.limits, posing.limits
-    assert posing.features | {"hostVisibleDeviceMemory"} == (device.features | {"hostVisibleDeviceMemory"}) - profile.without
+    assert (
+        posing.features | {"hostVisibleDeviceMemory"}
+        == (device.features | {"hostVisibleDeviceMemory"}) - profile.without
+    )
     assert limits.max_shared_memory_size == min(own.max_shared_memory_size, profile.limits["max_shared_memory_size"])
     assert limits.max_workgroup_invocations == min(
         own.max_workgroup_invocations, profile.limits["max_workgroup_invocations"]
