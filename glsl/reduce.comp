@@ -13,7 +13,8 @@
 // LINKED: the elements of a are never stored: `element` and `pack` are linked to compute them of any number of inputs
 // (vkarray/kernels/fused.py). ROW: so is the result, of a row of one chunk: `row_value` is linked into a kernel that goes on with
 // it (vkarray/kernels/row_program.py). An element's place is then that in its row. SUBGROUPS: members exchange states within
-// subgroups, and only those of subgroups meet in shared memory.
+// subgroups, and only those of subgroups meet in shared memory. SEVERAL: so many sums of the same length are computed at once, and
+// an element is a vector of what each adds up; only the states of chunks are stored.
 //
 // SHIFT: the elements of a lane are mapped with a `center` in their midst, which the state of the lane then holds.
 #include "lib/extensions.glsl"
@@ -136,7 +137,11 @@ layout(buffer_reference, scalar) readonly buffer Centers { C_STORAGE data[]; };
 
 layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 a;
+#ifdef SEVERAL
+    uvec2 states[SEVERAL];
+#else
     uvec2 result;         // the results with LAST, else the states of the chunks
+#endif
     uvec2 center;
     uvec2 parameters[2];  // what FINISH needs; INDEXED: the first is the place of this dispatch's first element
     uint count;           // elements of a row in this dispatch
@@ -637,6 +642,11 @@ void main() {
     STATE state = chunk_state(count, gl_LocalInvocationIndex, member, arguments.members, share, columns ? units : 1u);
 
     if (inside && member == 0u) {
+#ifdef SEVERAL
+        [[unroll]] for (int k = 0; k < SEVERAL; ++k) StoredStates(arguments.states[k]).data[row * arguments.pitch + chunk] = state[k];
+    }
+}
+#else
 #ifdef INDEXED
 #ifdef STATES
         R_STORAGE index = Elements(arguments.a).data[row_offset + int(chunk_start + state.place)].index;
@@ -658,5 +668,6 @@ void main() {
         }
     }
 }
+#endif
 
 #endif

@@ -256,6 +256,31 @@ def of_short_rows(program: Program) -> Found:
     return shown, lambda a, b, numbers: found(a, b), (first, first if other is None else other), False
 
 
+@step(5)
+def of_long_rows(program: Program) -> Found:
+    """Several sums of as many elements, more than a chunk of a reduction has."""
+    choices, first = program.choices, program.pick(lambda one: one.size > 0)
+    if first is None:
+        return None
+    other, length = _beside(program, first), choices.choice((4097, 5000, 8200))
+    chosen = [choices.choice(("x", "xx", "xy", "yy", "exp", "mean")) for _ in range(choices.integer(2, 6))]
+    rows, names = choices.choice((1, 1, 2)), ", ".join(chosen)
+
+    def found(a: VkArray, b: VkArray) -> VkArray:
+        x, y = (
+            vx.reshape(vx.tile(vx.reshape(one, (-1,)), (rows * length,))[: rows * length], (rows, length))
+            for one in (a, b)
+        )
+        ways: dict[str, Callable[[], VkArray]] = {
+            "x": lambda: vx.sum(x, axis=1), "xx": lambda: vx.sum(x * x, axis=1), "xy": lambda: vx.sum(x * y + 1, axis=1),
+            "yy": lambda: vx.sum(y * y, axis=1), "exp": lambda: vx.sum(vx.exp(x), axis=1), "mean": lambda: vx.mean(x - y, axis=1),
+        }  # fmt: skip
+        return vx.stack([vx.astype(ways[one](), vx.complex64) for one in chosen])
+
+    shown = f"sums of {length} elements of {{0}} and {{1}}: {names}"
+    return shown, lambda a, b, numbers: found(a, b), (first, first if other is None else other), False
+
+
 @step(10)
 def of_products(program: Program) -> Found:
     """A product of matrices, with what is computed of its elements, or a scan of what is computed."""

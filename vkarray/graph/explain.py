@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from .dimensions import Dim
-from .fuse import Kernel, OfRows, Reduced
+from .fuse import Kernel, OfRows, Reduced, Sums
 from .program import Program
 
 MOST = 8  # lengths that are told
@@ -76,6 +76,11 @@ def _of_program(number: int, program: Program) -> list[str]:
                 f"{len(rows.results)} results:"
             )
             lines += [f"      {node.label:32} {node.line}" for node in one.nodes]
+        elif isinstance(one, Sums):
+            lines.append(
+                f"   one kernel that adds up {len(one.reductions)} sums over {one.shape}, {len(one.inputs)} inputs:"
+            )
+            lines += [f"      {node.label:32} {node.line}" for node in (*one.nodes, *one.reductions)]
         elif isinstance(one, Reduced):
             lines.append(
                 f"   {one.node.label:35} {one.node.line}, which computes its {len(one.inputs)} inputs' expression:"

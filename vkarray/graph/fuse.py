@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -12,11 +14,11 @@ from ..core.dtypes import DType
 from ..kernels import fused, row_program
 from ..kernels.fused import As, Expression, Index, Step
 from ..kernels.launch import Operation
-from ..kernels.reductions import Reduce
+from ..kernels.reductions import Reduce, sums_variant, uses_shared_memory
 from ..kernels.scalars import Scalar
-from . import mosaic, rows, short, views
+from . import mosaic, rows, short, sums, views
 from .borders import with_borders
-from .regions import Dependencies, Geometry, Region, in_order, number_key, regions, types_read
+from .regions import Dependencies, Geometry, Read, Region, in_order, number_key, regions, types_read
 from .simplify import living, without_repetitions
 from .stored import with_steps
 from .trace import Memory, Node, Value, is_whole
@@ -57,6 +59,25 @@ class Reduced(NamedTuple):
     nodes: tuple[Node, ...]
 
 
+class Sums(NamedTuple):
+    """A dispatch in place of several that add up as many elements, which it computes: the results of an expression."""
+
+    reductions: tuple[Node, ...]
+    expression: Expression
+    inputs: tuple[VkArray | Scalar | Index, ...]
+    shape: layout.Shape
+    nodes: tuple[Node, ...]
+
+    def send(self) -> None:
+        """Make the dispatch."""
+        prologue = self.reductions[0].prologue
+        assert prologue is not None
+        device = prologue.array._device
+        variant = sums_variant(device, prologue.dtype, len(self.reductions), uses_shared_memory(device))
+        dispatches = [node.dispatch for node in self.reductions if node.dispatch is not None]
+        prologue.send_sums(dispatches, variant, self.expression, self.inputs, self.shape)
+
+
 class OfRows(NamedTuple):
     """One kernel for several nodes that reduce rows or work on the same ones."""
 
@@ -64,7 +85,7 @@ class OfRows(NamedTuple):
     nodes: tuple[Node, ...]
 
 
-Work = Kernel | Reduced | OfRows | Node
+Work = Kernel | Reduced | Sums | OfRows | Node
 
 
 class Fused(NamedTuple):
@@ -109,13 +130,12 @@ def _work(
     known = Dependencies(nodes, returned)
     of = regions(nodes, known)
     rows.join(of, known, alone)
+    sums.join(of, known)
     order = in_order(of, known)
     builder = _Builder(nodes, known, order, returned)
     work: list[Work] = []
     for region in reversed(order):
-        made = builder.work(region)
-        if made is not None:
-            work.append(made)
+        work += builder.work(region)
     return work[::-1], known, of, builder
 
 
@@ -158,13 +178,19 @@ class _Builder:
         producer = self.producer(number, memory)
         return producer is not None and self.regions[producer] is self.regions[number]
 
-    def work(self, region: Region) -> Work | None:
-        """The work of a region; None where nobody needs its results in memory."""
+    def work(self, region: Region) -> list[Work]:
+        """The work of a region, the last one first; none where nobody needs its results in memory."""
+        if region.rows is None and self.nodes[region.nodes[0]].result is None:
+            together = self._sums(region) if len(region.nodes) > 1 else None
+            return [together] if together else [self._reduced(one) or self.nodes[one] for one in region.nodes[::-1]]
+        made = self._stored(region)
+        return [] if made is None else [made]
+
+    def _stored(self, region: Region) -> Kernel | OfRows | Node | None:
+        """The kernel of a region, or a node that is as good."""
         last = {_place(self.nodes[number]): number for number in region.nodes}
         wanted = [number for number in region.nodes if last[_place(self.nodes[number])] == number]
         first = self.nodes[region.nodes[0]]
-        if first.result is None and region.rows is None:
-            return self._reduced(region.nodes[0]) or first
         wanted = [number for number in wanted if self._is_stored(self.nodes[number].writes[0])]
         if not wanted:
             self.inlined += len(region.nodes)
@@ -187,17 +213,46 @@ class _Builder:
         prologue = node.prologue
         if prologue is None or id(prologue.array._buffer) in self.stored:
             return None
-        producer = self.producer(number, prologue.array._buffer)
-        result = None if producer is None else self.nodes[producer].result
-        of_rows = producer is not None and self.regions[producer].rows is not None  # which stores it
-        if producer is not None and result is not None and self.again(producer) is not None and not of_rows:
-            array, shape = prologue.array, result._shape
-            if array._offset == 0 and array._dtype is result._dtype:
-                made = _Expression(self, self.regions[producer], stores=False).made([producer], prologue.dtype)
-                if prologue.fits(made.inputs, shape):
-                    return Reduced(node, made.expression, made.inputs, shape, made.nodes)
+        producer = self._computed(number)
+        if producer is not None:
+            shape = self.nodes[producer].result._shape  # type: ignore[union-attr]
+            made = _Expression(self, self.regions[producer], stores=False).made([producer], prologue.dtype)
+            if prologue.fits(made.inputs, shape):
+                return Reduced(node, made.expression, made.inputs, shape, made.nodes)
         self.stored.add(id(prologue.array._buffer))
         return None
+
+    def _computed(self, number: int) -> int | None:
+        """The node that computes what a dispatch reads, where the dispatch may do so itself."""
+        prologue = self.nodes[number].prologue
+        assert prologue is not None
+        array = prologue.array
+        producer = self.producer(number, array._buffer)
+        result = None if producer is None else self.nodes[producer].result
+        if producer is None or result is None or not self.may_come_later(producer):
+            return None
+        if self.regions[producer].rows is not None or array._offset or array._dtype is not result._dtype:
+            return None  # a row program stores it
+        return producer
+
+    def _sums(self, region: Region) -> Sums | None:
+        """One dispatch for several sums; None where that has no places for all that it would read."""
+        nodes = [self.nodes[number] for number in region.nodes]
+        prologues = [node.prologue for node in nodes if node.prologue is not None]
+        producers = [self._computed(number) for number in region.nodes]
+        of = [self.regions[producer] for producer in producers if producer is not None]
+        shape = prologues[0].array._shape
+        if any(one.shape != shape for one in of):
+            return None
+        together = _Together(
+            functools.reduce(operator.or_, (one.members for one in of), 0), shape, set().union(*(one.reads for one in of)),
+            set().union(*(one.numbers for one in of)),
+        )  # fmt: skip
+        sources = [(one.array, producer) for one, producer in zip(prologues, producers, strict=True)]
+        made = _Expression(self, together, stores=False).of(sources, prologues[0].dtype)
+        if not prologues[0].fits(made.inputs, shape):
+            return None
+        return Sums(tuple(nodes), made.expression, made.inputs, shape, made.nodes)
 
     def _is_stored(self, memory: Memory) -> bool:
         return type(memory) is not Value or memory.given or id(memory) in self.stored
@@ -286,10 +341,19 @@ def _size(node: Node) -> int:
     return math.prod(node.result._shape)  # type: ignore[union-attr]
 
 
+class _Together(NamedTuple):
+    """Several regions, of which one expression takes nodes."""
+
+    members: int
+    shape: layout.Shape
+    reads: set[Read]
+    numbers: set[tuple[object, ...]]
+
+
 class _Expression:
     """The expression of a region in the making."""
 
-    def __init__(self, builder: _Builder, region: Region, stores: bool = True, again: bool = True) -> None:
+    def __init__(self, builder: _Builder, region: Region | _Together, stores: bool = True, again: bool = True) -> None:
         """Unless it `stores`, it is computed later than the region, of what is still in memory then; `again` is whether it
         may compute results of other regions."""
         self.builder, self.region, self.stores = builder, region, stores
@@ -321,6 +385,22 @@ class _Expression:
         nodes = tuple(self.builder.nodes[number] for number in self.nodes)
         cuts = tuple(tuple(sorted(one)) for one in self.cuts or [set() for _ in self.shape])
         return Kernel(expression, tuple(one for one, _ in self.inputs.values()), tuple(arrays), nodes, cuts)  # type: ignore[arg-type]
+
+    def of(self, sources: Sequence[tuple[VkArray, int | None]], kind: DType) -> Kernel:
+        """The kernel that computes arrays as a type, of which some are made by a node that computes them now."""
+        wanted = [producer for _, producer in sources if producer is not None]
+        for number in self._needed(wanted):  # in this order no node waits for many others
+            self._node(number, self.identity)
+        found = []
+        for array, producer in sources:
+            if producer is None:
+                self.builder.stored.add(id(array._buffer))
+                found.append(self._input((id(array._buffer), array._offset, array._strides, kind), array, kind))
+            else:
+                found.append(self._as(self._node(producer, self.identity), array._dtype, kind))
+        nodes = tuple(self.builder.nodes[number] for number in self.nodes)
+        expression = self._expression(found, [kind] * len(found))
+        return Kernel(expression, tuple(one for one, _ in self.inputs.values()), (), nodes, ())
 
     def _expression(self, results: Sequence[Any], kinds: Sequence[DType]) -> Expression:
         """The expression with some values as its results."""

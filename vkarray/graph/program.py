@@ -21,7 +21,7 @@ from ..kernels.planned import run_checked
 from ..kernels.product.stacks import Product
 from ..kernels.product.strategies import multiply
 from ..kernels.signature import Look, look_of
-from .fuse import Fused, Kernel, OfRows, Reduced, Work, fuse
+from .fuse import Fused, Kernel, OfRows, Reduced, Sums, Work, fuse
 from .recorded import Recorded
 from .simplify import renamed
 from .trace import Lowering, Node, Trace, Value
@@ -203,6 +203,8 @@ def lower(work: Sequence[Work], rows: list[int]) -> Lowering:
                     Evaluation(one.expression, inputs, results, results[0]._device).run()
             elif isinstance(one, OfRows):
                 one.program.run(next(varies))
+            elif isinstance(one, Sums):
+                one.send()
             elif isinstance(one, Reduced):
                 one.node.prologue.send(one.node.dispatch, one.expression, one.inputs, one.shape)  # type: ignore[union-attr, arg-type]
             elif one.operation is not None:

@@ -169,19 +169,29 @@ class Linked:
         return self.linker.module()
 
     def returned(self) -> bytes:
-        """The code of a kernel that asks for the elements of the only result, which is not stored."""
-        value, _ = self.expression.results[0]
-        self.used.add(value)
+        """The code of a kernel that asks for the elements of the results, a vector of several, which are not stored."""
+        wanted = [value for value, _ in self.expression.results]
+        self.used.update(wanted)
         body = self.linker.body("element")
         values = self._values_of_element(body)
-        body.store(body.parameters[1], body.load(self.linker.pointed(self._type(body, 1)), values[value]))
+        self._put_all(body, body.parameters[1], self._type(body, 1), [values[value] for value in wanted])
         body.end()
         if self.linker.has("pack"):  # a kernel that loads elements alone has none
             body = self.linker.body("pack")
+            of_one = self.linker.pointer(self.linker.element(self.linker.pointed(self._type(body, 2))))
             for k, values in enumerate(self._values_of_pack(body)):
-                self._put(body, body.parameters[2], self._type(body, 2), k, values[value])
+                into = body.member(of_one, body.parameters[2], self.linker.unsigned(k))
+                self._put_all(body, into, of_one, [values[value] for value in wanted])
             body.end()
         return self.linker.module()
+
+    def _put_all(self, body: link.Body, into: int, pointer: int, values: Sequence[int]) -> None:
+        """Give a variable of a type of pointers the value of another variable, or of one for each component."""
+        if len(values) == 1:
+            body.store(into, body.load(self.linker.pointed(pointer), values[0]))
+        else:
+            for k, value in enumerate(values):
+                self._put(body, into, pointer, k, value)
 
     def _type(self, body: link.Body, parameter: int) -> int:
         """The type of a parameter: a pointer."""

@@ -31,6 +31,7 @@ class Prologue(NamedTuple):
     vector: int  # elements of a pack
     constants: tuple[tuple[int, int], ...]
     writes: str = "result"  # the field of what it writes
+    adds: bool = False  # whether sums of other arrays of this type may be added up by the same dispatch
 
     def fits(self, inputs: Sequence[VkArray | Scalar | Index], shape: layout.Shape) -> bool:
         """Whether the kernel has places for inputs and can walk them over a shape, in whose C order elements would lie."""
@@ -42,6 +43,31 @@ class Prologue(NamedTuple):
         self, what: Dispatch, expression: Expression, inputs: Sequence[VkArray | Scalar | Index], shape: layout.Shape
     ) -> None:
         """Make a dispatch, of which the only result of an expression, of a shape, is the input."""
+        self._send(what, {**what.fields, "a": 0}, expression, inputs, shape, self.variant, self.writes)
+
+    def send_sums(
+        self, dispatches: Sequence[Dispatch], variant: Variant, expression: Expression,
+        inputs: Sequence[VkArray | Scalar | Index], shape: layout.Shape,
+    ) -> None:  # fmt: skip
+        """Make one dispatch of several alike, each of which adds up a result of an expression."""
+        first = dispatches[0]
+        fields = {name: value for name, value in first.fields.items() if name != self.writes}
+        states = tuple(one.fields[self.writes] for one in dispatches)
+        self._send(first, {**fields, "a": 0, "states": states}, expression, inputs, shape, variant, "states")
+
+    def is_like(self, own: Dispatch, other: Prologue, its: Dispatch) -> bool:
+        """Whether one dispatch may add up the sums of two."""
+        ignored = ("a", "parameters", self.writes)
+        return (
+            self.adds and other.adds and own.groups == its.groups
+            and (self.dtype, self.vector, self.constants) == (other.dtype, other.vector, other.constants)
+            and all(value == its.fields[name] for name, value in own.fields.items() if name not in ignored)
+        )  # fmt: skip
+
+    def _send(
+        self, what: Dispatch, given: dict[str, Any], expression: Expression, inputs: Sequence[VkArray | Scalar | Index],
+        shape: layout.Shape, variant: Variant, writes: str,
+    ) -> None:  # fmt: skip
         device = self.array._device
         strides = fused.strides_over(inputs, shape)
         sizes, walked = layout.collapse(shape, strides)
@@ -51,13 +77,13 @@ class Prologue(NamedTuple):
             kind, place = self._kind(one, shape, bindings)
             kinds.append(Input(kind, dtype))
             places.append(place)
-        chosen = _kernel(expression, tuple(kinds), self.variant, self.vector, device, self.constants)
+        chosen = _kernel(expression, tuple(kinds), variant, self.vector, device, self.constants)
         spare = fused.INPUTS - len(walked)
         fields = {
-            **what.fields, "a": 0, "inputs": fused.padded_inputs(places), "axes": len(sizes),
+            **given, "inputs": fused.padded_inputs(places), "axes": len(sizes),
             "walk": (*_padded(sizes), *(number for steps in walked for number in _padded(steps)), *[0] * (AXES * spare)),
         }  # fmt: skip
-        dispatch(chosen, what.groups, fields, writes=(self.writes,), bindings=bindings or None)
+        dispatch(chosen, what.groups, fields, writes=(writes,), bindings=bindings or None)
 
     def _kind(
         self, one: VkArray | Scalar | Index, shape: layout.Shape, bindings: list[texels.Binding]

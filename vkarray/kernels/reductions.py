@@ -206,6 +206,12 @@ class Reduction:
         """Whether subgroups exchange states of a type, without an extension for integers of 64 bits."""
         return state.bits <= 32 or state.category.endswith("floating")
 
+    def adds(self, types: tuple[DType, DType, DType]) -> bool:
+        """Whether states of chunks are sums of the elements, which a kernel adds up together with others."""
+        source, state, _ = types
+        plain = self.map is None and self.shift is None and not self.indexed and not self.centered
+        return plain and self.combine == "a + b" and source is state and source in _VECTORS
+
     def accepts(self, dtype: DType) -> bool:
         """Whether the row takes arrays of `dtype`."""
         return dtype in CATEGORIES[self.category]
@@ -252,6 +258,22 @@ class Reduction:
             return launch.elementwise(launch.copy_operation(types[2]), (value,), result)
         _Run(self, x, axes, result, types, parameters, center)()
         return result
+
+
+# The types that kernels add up several sums of, and the vectors that hold an element of each.
+_VECTORS = {dtypes.float32: "vec", dtypes.float64: "dvec"}
+SUMS = (2, 3, 4)  # that one kernel adds up
+
+
+@functools.cache
+def sums_variant(device: Device, dtype: DType, count: int, shared: bool) -> Variant:
+    """The shader that adds up so many sums of a type at once, of elements that are computed by what is linked; with `shared`
+    invocations meet in shared memory."""
+    defines = dict(REDUCTIONS["sum"].variant(device, (dtype, dtype, dtype), False, shared, False, "elements").defines)
+    vector = f"{_VECTORS[dtype]}{count}"
+    defines |= {"SEVERAL": str(count), "A_COMPUTE": vector, "P_COMPUTE": vector}
+    way = "shared" if shared else "serial"
+    return Variant("reduce", tuple(defines.items()), f"{count} sums of {dtype} ({way})")
 
 
 class Reduce(NamedTuple):
@@ -504,7 +526,9 @@ class _Run:
                 if last and list(self.axes) == sorted(self.axes):
                     parameters: Any = fields["parameters"]
                     reduced = RowReduction(row, self.types, self.x, self.axes, self.result, parameters)
-                trace.may_compute(Prologue(self.x, read, linked, vector, every), reduced, True)
+                trace.may_compute(
+                    Prologue(self.x, read, linked, vector, every, adds=not last and row.adds(self.types)), reduced, True
+                )
 
 
 def checked(name: str, x: Any, axis: int | Sequence[int] | None) -> tuple[int, ...]:
@@ -537,3 +561,6 @@ def variants(device: Device) -> Iterator[Variant]:
     """The shaders of all rows and types that the device supports, for the archive."""
     for made in REDUCTIONS.values():
         yield from made.variants(device)
+    for dtype, count, shared in itertools.product(_VECTORS, SUMS, (False, True)):
+        if is_supported(dtype, device):
+            yield sums_variant(device, dtype, count, shared)
