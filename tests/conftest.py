@@ -62,7 +62,7 @@ SLOW = {
     "test_documentation.py", "test_fuzz.py", "test_imports.py", "test_many_workgroups.py", "test_modes.py",
     "test_numpy_examples.py", "test_numpy_suite.py", "test_oracle.py",
     "test_plan_rules.py", "test_plans.py", "test_profiles.py", "test_reentry.py", "test_strikes.py", "test_threads.py",
-    "test_views_of_closed_devices.py", "test_windows.py",
+    "test_views_of_closed_devices.py", "test_systems.py",
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -89,10 +90,19 @@ def _directory(value: Any) -> Path:
     return Path(value).expanduser()
 
 
+# By `sys.platform`: the variable that names the folder of caches, and that folder in the user's own.
+_CACHES = {
+    "linux": ("XDG_CACHE_HOME", ".cache"),
+    "darwin": ("XDG_CACHE_HOME", "Library/Caches"),
+    "win32": ("LOCALAPPDATA", "AppData/Local"),
+}
+
+
 def _default_cache() -> Path | None:
-    base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME", "")
+    variable, folder = _CACHES.get(sys.platform, _CACHES["linux"])
+    base = os.environ.get(variable, "")
     try:  # a relative path says nothing: XDG Base Directory Specification
-        return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "vkarray"
+        return (Path(base) if os.path.isabs(base) else Path.home() / folder) / "vkarray"
     except RuntimeError:  # no HOME, and a user without a line in passwd, as in containers: nothing is kept
         return None
 
@@ -194,8 +204,8 @@ SWITCHES: tuple[Switch, ...] = (
         _directory,
         _default_cache,
         "directory",
-        "Where compiled shaders and pipelines are kept; default `$XDG_CACHE_HOME/vkarray`, else `~/.cache/vkarray`; "
-        "on Windows `%LOCALAPPDATA%\\vkarray`.",
+        "Where compiled shaders and pipelines are kept; default `$XDG_CACHE_HOME/vkarray`, else `~/.cache/vkarray`, "
+        "on macOS `~/Library/Caches/vkarray`, on Windows `%LOCALAPPDATA%\\vkarray`.",
     ),
     _switch(
         "cpu_threads",

@@ -8,6 +8,58 @@ from __future__ import annotations
 import functools
 import sys
 
+# What to do about something that is not installed, by `sys.platform`; systems without a row are like Linux.
+REMEDIES: dict[str, dict[str, str]] = {
+    "loader": {
+        "linux": "the Vulkan loader (libvulkan.so.1) was not found. On Debian or Ubuntu run `apt install libvulkan1 "
+        "mesa-vulkan-drivers`; mesa-vulkan-drivers brings drivers for AMD and Intel GPUs and llvmpipe for machines"
+        " without a GPU. NVIDIA's driver package brings its own.",
+        "win32": "the Vulkan loader (vulkan-1.dll) was not found. The drivers of AMD, Intel, NVIDIA and Qualcomm bring it: "
+        "install the newest from the maker of the graphics card. Mesa for Windows brings llvmpipe for machines "
+        "without one.",
+        "darwin": "the Vulkan loader (libvulkan.1.dylib) was not found. Run `brew install vulkan-loader molten-vk`, or "
+        "install LunarG's Vulkan SDK.",
+    },
+    "driver": {
+        "linux": "On Debian or Ubuntu `apt install mesa-vulkan-drivers` brings drivers for AMD and Intel GPUs and llvmpipe,"
+        " which needs no GPU; for NVIDIA install the driver's package (nvidia-driver, with its Vulkan parts). "
+        "`vulkaninfo --summary` (package vulkan-tools) shows what the loader finds.",
+        "win32": "Install the newest driver from the maker of the graphics card; Mesa for Windows brings llvmpipe, which "
+        "needs none. `vulkaninfo --summary`, which drivers install, shows what the loader finds.",
+        "darwin": "`brew install molten-vk`, or LunarG's Vulkan SDK, brings a driver for Apple's GPUs; VK_DRIVER_FILES names"
+        " the file MoltenVK_icd.json where the loader does not find it. `vulkaninfo --summary` (`brew install "
+        "vulkan-tools`) shows what it finds.",
+    },
+    "device": {
+        "linux": "On a machine without a suitable GPU `apt install mesa-vulkan-drivers` brings llvmpipe, which runs on the "
+        "CPU.",
+        "win32": "On a machine without a suitable GPU Mesa for Windows brings llvmpipe, which runs on the CPU.",
+        "darwin": "A newer MoltenVK may offer what is missing: `brew upgrade molten-vk`, or LunarG's newest Vulkan SDK.",
+    },
+    "layers": {
+        "linux": "On Debian or Ubuntu run `apt install vulkan-validationlayers`.",
+        "win32": "Install LunarG's Vulkan SDK.",
+        "darwin": "Run `brew install vulkan-validationlayers`, or install LunarG's Vulkan SDK.",
+    },
+    "compiler": {
+        "linux": "Install it (Debian and Ubuntu: apt install glslang-tools) and run again.",
+        "win32": "Install it (LunarG's Vulkan SDK has it, as glslangValidator.exe in a folder that it adds to PATH) and run"
+        " again.",
+        "darwin": "Install it (brew install glslang) and run again.",
+    },
+    "disassembler": {
+        "linux": "(Debian and Ubuntu: apt install spirv-tools)",
+        "win32": "(LunarG's Vulkan SDK has it)",
+        "darwin": "(brew install spirv-tools)",
+    },
+}
+
+
+def remedy(missing: str) -> str:
+    """What to do about it on this system."""
+    texts = REMEDIES[missing]
+    return texts.get(sys.platform, texts["linux"])
+
 
 class VkArrayError(Exception):
     """Base of all errors that belong to vkarray."""

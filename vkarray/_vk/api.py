@@ -14,20 +14,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import DeviceError, DeviceLostError, OutOfMemoryError, ValidationError, VulkanError
-from . import faults
-
-NO_LOADER = (
-    "vkarray: the Vulkan loader (libvulkan.so.1) was not found. On Debian or Ubuntu run "
-    "`apt install libvulkan1 mesa-vulkan-drivers`; mesa-vulkan-drivers brings drivers for AMD and Intel GPUs and "
-    "llvmpipe for machines without a GPU. NVIDIA's driver package brings its own, and so do drivers for Windows "
-    "(vulkan-1.dll)."
-)
+from ..errors import DeviceError, DeviceLostError, OutOfMemoryError, ValidationError, VulkanError, remedy
+from . import faults, loader
 
 try:
-    import vulkan as _binding
+    try:
+        import vulkan as _binding
+    except OSError:
+        with loader.in_usual_places():
+            import vulkan as _binding
 except OSError:
-    raise DeviceError(NO_LOADER) from None
+    raise DeviceError(f"vkarray: {remedy('loader')}") from None
 except ImportError as missing:
     raise DeviceError(f"vkarray: the package `vulkan` cannot be imported ({missing}); `pip install vulkan`.") from None
 

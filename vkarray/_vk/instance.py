@@ -12,20 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from .. import configuration
-from ..errors import DeviceError, ForkError, VulkanError
+from ..errors import DeviceError, ForkError, VulkanError, remedy
 from . import api
 from .api import NULL, ffi, struct, vk
 
 VALIDATION_LAYER = "VK_LAYER_KHRONOS_validation"
-NO_DRIVER = (
-    "vkarray: no Vulkan driver was found. On Debian or Ubuntu `apt install mesa-vulkan-drivers` brings drivers for AMD "
-    "and Intel GPUs and llvmpipe, which needs no GPU; for NVIDIA install the driver's package (nvidia-driver, with its "
-    "Vulkan parts). `vulkaninfo --summary` (package vulkan-tools) shows what the loader finds."
-)
-NO_LAYERS = (
-    f"VKARRAY_VALIDATION: the layer {VALIDATION_LAYER} is not installed. On Debian or Ubuntu run "
-    "`apt install vulkan-validationlayers`."
-)
+NO_DRIVER = f"vkarray: no Vulkan driver was found. {remedy('driver')}"
+NO_LAYERS = f"VKARRAY_VALIDATION: the layer {VALIDATION_LAYER} is not installed. {remedy('layers')}"
 FORKED = (
     "vkarray: this process was forked after Vulkan was in use, and drivers do not survive a fork. Use the start method "
     "'spawn' (multiprocessing.set_start_method('spawn')), or fork before the first use of a device."

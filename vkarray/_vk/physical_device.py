@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import configuration
-from ..errors import DeviceError
+from ..errors import DeviceError, remedy
 from . import api, features, instance, profiles
 from .api import NULL, ffi, struct, vk
 
@@ -362,10 +362,7 @@ def choose(devices: list[PhysicalDevice], selector: int | str | None) -> Physica
     usable = [device for device in devices if device.description.usable]
     if selector is None:
         if not usable:
-            raise DeviceError(
-                f"vkarray: no Vulkan device can be used. {listing}. On a machine without a suitable GPU "
-                "`apt install mesa-vulkan-drivers` brings llvmpipe, which runs on the CPU."
-            )
+            raise DeviceError(f"vkarray: no Vulkan device can be used. {listing}. {remedy('device')}")
         return min(usable, key=lambda device: _PREFERENCE.index(device.description.type))
     word = str(selector).strip().lower()
     matches = [d for d in devices if word in (str(d.description.index), d.description.uuid)]

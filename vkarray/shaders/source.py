@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, Protocol
 
 from .. import configuration
 from ..cache import DiskCache
-from ..errors import ShaderError
+from ..errors import ShaderError, remedy
 from . import archive
 from .advice import advice
 from .module import is_whole
@@ -43,7 +43,7 @@ _ANY_INCLUDE = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
 _CONSEQUENCES = ("compilation terminated", "'' : missing #endif")  # errors of the compiler that follow from one before
 _LINE = re.compile(r"\s*#\s*line\s+(\d+)(?:\s+(\d+))?")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_INSTALL = "Install it (Debian and Ubuntu: apt install glslang-tools) and run again."
+_INSTALL = remedy("compiler")
 _ROOM = "Make room there, or name another folder in the environment variable TMPDIR, and run again."
 _damaged: dict[str, None] = {}  # why some of what came with vkarray cannot be used, in order
 
@@ -317,7 +317,7 @@ def disassembly(code: bytes, label: str) -> str:
     if path is None:
         return (
             f"vkarray: {label}: {len(code)} bytes of SPIR-V. spirv-dis, which shows them as text, is not installed "
-            "(Debian and Ubuntu: apt install spirv-tools)."
+            f"{remedy('disassembler')}."
         )
     done = _run([path, "-"], input=code)
     return f"; vkarray: {label}\n{(done.stdout or done.stderr).decode(errors='replace')}"

@@ -102,7 +102,8 @@ def fits(tile: Tile, device: Device, shape: Sequence[int], dtype: DType) -> bool
         itemsize <= tile.itemsize
         and all(size <= 2 * length for size, length in zip(tile.shape, shape[-2:], strict=True))
         and tile.shared_bytes(itemsize) <= limits.max_shared_memory_size
-        and tile.workgroup_size <= limits.max_workgroup_invocations
+        # Invocations that share nothing run in workgroups of any size.
+        and (tile.template != "product/matmul_tiled" or tile.workgroup_size <= limits.max_workgroup_invocations)
     )
 
 
