@@ -102,14 +102,6 @@ def test_broadcast_views_are_multiplied_without_copies() -> None:
 # -- every kernel, whatever the device -----------------------------------------------------------------------------
 
 
-def fits(tile: Tile, dtype, device) -> bool:
-    return (
-        parts.compute_itemsize(dtype) <= tile.itemsize
-        and tile.shared_bytes(parts.compute_itemsize(dtype)) <= device.limits.max_shared_memory_size
-        and tile.workgroup_size <= device.limits.max_workgroup_invocations
-    )
-
-
 @pytest.fixture
 def only(monkeypatch, device):
     """A function that makes one row of the tables the only one, and a device look busy with `parallel` invocations."""
@@ -140,7 +132,7 @@ LARGE_TILES = [tile for tile in (*GPU_TILES, *CPU_TILES) if tile not in SMALL_TI
 @pytest.mark.parametrize("dtype", ONE_PER_TYPE, ids=str)
 @pytest.mark.parametrize("tile", SMALL_TILES, ids=lambda tile: f"{tile.template}-{tile.shape[0]}x{tile.shape[1]}")
 def test_every_tile(tile, dtype, only, device) -> None:
-    if not fits(tile, dtype, device):
+    if not blocks.runs(tile, device, dtype):
         assert tile not in (GPU_TILES[-1], CPU_TILES[-1])
         return
     only(tile)
@@ -154,7 +146,7 @@ def test_every_tile(tile, dtype, only, device) -> None:
 @pytest.mark.parametrize("tile", LARGE_TILES, ids=lambda tile: f"{tile.template}-{tile.shape[0]}x{tile.shape[1]}")
 def test_large_tiles(tile, only, device) -> None:
     dtype = vx.float64 if tile.itemsize == 8 and vx.float64 in NUMERIC else vx.float32
-    if fits(tile, dtype, device):
+    if blocks.runs(tile, device, dtype):
         only(tile)
         for m, k, n in [(150, 37, 130), (70, 5, 66)]:  # several steps, and the last one alone
             multiply(dtype, values_of(dtype, (m, k), 9), values_of(dtype, (k, n), 10))
@@ -165,7 +157,7 @@ def test_large_tiles(tile, only, device) -> None:
 )
 @pytest.mark.parametrize("view", [lambda x: x, lambda x: x.mT], ids=["rows", "columns"])
 def test_large_tiles_of_packs(tile, view, only, device) -> None:
-    if fits(tile, vx.float32, device):
+    if blocks.runs(tile, device, vx.float32):
         only(tile)
         shapes = ((136, 40), (40, 132)) if view(np.ones((1, 2))).shape == (1, 2) else ((40, 136), (132, 40))
         first, second = values_of(vx.float32, shapes[0], 9), values_of(vx.float32, shapes[1], 10)
@@ -175,7 +167,7 @@ def test_large_tiles_of_packs(tile, view, only, device) -> None:
 @pytest.mark.parametrize("dtype", ONE_PER_TYPE, ids=str)
 @pytest.mark.parametrize("tile", [GPU_TILES[-2], GPU_TILES[-1]], ids=lambda tile: tile.template)
 def test_parts_of_the_summed_dimension(tile, dtype, only, device) -> None:
-    if not fits(tile, dtype, device):
+    if not blocks.runs(tile, device, dtype):
         pytest.skip(f"{device.name} has too little shared memory for {tile.shape} of {dtype}")
     only(tile, busy=1 << 20)
     for first, second in [

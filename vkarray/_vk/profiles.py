@@ -100,7 +100,7 @@ PROFILES: dict[str, Profile] = {
         "PanVK of Mesa 25.0: panvk_physical_device.c, with half the invocations of a workgroup",
         frozenset(
             _FLOAT64 | _INT64_ATOMICS | _FLOAT32_ATOMICS | _MATRICES | _MEASURED | _EXTENSIONS
-            | {"shaderFloat16", "storagePushConstant16", "storagePushConstant8", "uniformAndStorageBuffer8BitAccess",
+            | {"timestamps", "shaderFloat16", "storagePushConstant16", "storagePushConstant8", "uniformAndStorageBuffer8BitAccess",
                "shaderSubgroupExtendedTypes", "vulkanMemoryModel", "vulkanMemoryModelDeviceScope", "shaderIntegerDotProduct",
                "maintenance4"}
         ),

@@ -97,10 +97,15 @@ def candidates() -> tuple[Tile, ...]:
 
 def fits(tile: Tile, device: Device, shape: Sequence[int], dtype: DType) -> bool:
     """Whether the device can run a row on this type, and the result is not much smaller than its tile."""
+    small = any(size > 2 * length for size, length in zip(tile.shape, shape[-2:], strict=True))
+    return not small and runs(tile, device, dtype)
+
+
+def runs(tile: Tile, device: Device, dtype: DType) -> bool:
+    """Whether the device can run a row on this type."""
     itemsize, limits = compute_itemsize(dtype), device.limits
     return (
         itemsize <= tile.itemsize
-        and all(size <= 2 * length for size, length in zip(tile.shape, shape[-2:], strict=True))
         and tile.shared_bytes(itemsize) <= limits.max_shared_memory_size
         # Invocations that share nothing run in workgroups of any size.
         and (tile.template != "product/matmul_tiled" or tile.workgroup_size <= limits.max_workgroup_invocations)
