@@ -67,6 +67,8 @@ def check(found: Any, expected: Any) -> None:
             check(one, other)
     else:
         assert found.shape == np.shape(expected)
+        if expected.dtype.kind == "c" and not expected.imag.any():
+            expected = expected.real  # some series of NumPy 2.5 have complex roots without imaginary parts
         assert found.dtype == expected.dtype
         np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-9, atol=1e-12)
 

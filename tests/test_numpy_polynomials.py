@@ -106,7 +106,12 @@ def test_poly1d() -> None:
         p[4] = q[4] = 9
         np.testing.assert_allclose(np.asarray(p.c), q.c)
         np.testing.assert_allclose(np.asarray(vx.poly1d([1, 2], True).c), np.poly1d([1, 2], True).c)
-        assert str(vx.poly1d([1, -2, 0])) == "x**2 - 2 x"
+        for c in ([1, -2, 0], [0], [3], [1j, 2 + 1j, 3], list(range(1, 30)), [-1, 0, 0, -4]):
+            assert (str(vx.poly1d(c)), repr(vx.poly1d(c))) == (str(np.poly1d(c)), repr(np.poly1d(c)))
+        p.coeffs += 1
+        assert p.c.tolist() == [2, 3, 4]
+        with pytest.raises(AttributeError, match=r"^poly1d: "):
+            p.coeffs = vx.asarray([1, 2])
 
 
 def same(found: Polynomial, expected: np.polynomial.Polynomial, tolerance: float = 1e-7) -> None:

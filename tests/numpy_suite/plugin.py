@@ -28,6 +28,8 @@ CALLING = (
 )  # they give arguments to functions
 
 
+KEYS = ("mgrid", "ogrid", "r_", "c_", "s_", "index_exp")  # objects that are indexed
+
 SUPPORTED = {*vkarray.__array_namespace_info__().dtypes(), "float16"}
 
 
@@ -87,7 +89,8 @@ def exchanges() -> dict[int, Any]:
         theirs, ours = (getattr(package, module) if module else package for package in (numpy, vkarray))
         for name, value in vars(theirs).items():
             is_type = isinstance(value, type) and issubclass(value, numpy.generic)
-            if callable(value) and not name.startswith("_") and not is_type and id(value) not in found:
+            stands = callable(value) or name in KEYS
+            if stands and not name.startswith("_") and not is_type and id(value) not in found:
                 found[id(value)] = getattr(ours, name, missing(name))
     found[id(numpy.exceptions.AxisError)] = vkarray.exceptions.AxisError
     return found

@@ -202,8 +202,10 @@ bitwise_right_shift = binary("bitwise_right_shift", "integer", "vx_right_shift(a
 
 conj = unary("conj", "numeric", {"complex floating": "vx_conj(a)", "else": "a"}, "The complex conjugate.",
              library="arithmetic", booleans=dtypes.bool_)  # fmt: skip
-real = unary("real", "numeric", {"complex floating": "a.x", "else": "a"}, "The real part.", result="real")
-imag = unary("imag", "complex floating", "a.y", "The imaginary part.", result="real")
+real = unary("real", "numeric", {"complex floating": "a.x", "else": "a"}, "The real part.", result="real",
+             booleans=dtypes.bool_)  # fmt: skip
+imag = unary("imag", "numeric", {"complex floating": "a.y", "else": "T(0)"}, "The imaginary part; 0 of real numbers.",
+             result="real", booleans=dtypes.bool_)  # fmt: skip
 
 # -- elementary functions ---------------------------------------------------------------------------------------
 

@@ -431,6 +431,8 @@ def take_along_axis(x: ArrayLike, /, indices: ArrayLike, axis: int | None = -1) 
 
 def take_along_axis_by(rule: IndexRule, x: VkArray, indices: VkArray, axis: int) -> VkArray:
     """`take_along_axis`, in the name of a function with a rule of its own for indices out of range."""
+    if type(indices) is VkArray and indices._dtype is dtypes.bool_:
+        raise IndexError("take_along_axis: indices must be integers, got bool. Use x[indices], or vkarray.where.")
     _check_arrays("take_along_axis", x, indices)
     axis = layout.normalize_axis(axis, x.ndim, "take_along_axis")
     if indices.ndim != x.ndim:

@@ -39,7 +39,10 @@ def arrays_of(function: str, values: Iterable[Any]) -> list[VkArray]:
 def sequence(function: str, values: Any) -> list[Any]:
     """The members of a sequence, or the rows of an array. Raises TypeError for anything else."""
     if not isinstance(values, (list, tuple, VkArray)):
-        raise TypeError(f"{function}: expected a sequence of arrays, got {type(values).__name__}. Make a list of it.")
+        raise TypeError(
+            f"{function}: arrays to stack must be a sequence, such as a list or tuple, got {type(values).__name__}. Make a "
+            "list of it."
+        )
     return list(values)
 
 

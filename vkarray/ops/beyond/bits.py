@@ -14,6 +14,8 @@ from .arguments import flattened, is_integer, with_dimension
 
 def _last(function: str, a: VkArray, axis: int | None, bitorder: str) -> tuple[VkArray, int]:
     """A view with the axis last, and the axis. Raises ValueError for another order of bits."""
+    if not isinstance(bitorder, str):
+        raise TypeError(f"{function}: expected bitorder as a str, got {type(bitorder).__name__}.")
     if bitorder not in ("big", "little"):
         raise ValueError(f"{function}: expected bitorder 'big' or 'little', got {bitorder!r}.")
     x, axis = flattened(with_dimension(a), axis, function)

@@ -28,6 +28,9 @@ from ..manipulation import permute_dims, reshape
 Label = str | int
 
 
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase  # of labels 0 to 51, in their order
+
+
 class _Term(NamedTuple):
     """An operand and the labels of its dimensions, each of which it has once."""
 
@@ -125,7 +128,7 @@ def _interleaved(operands: Sequence[Any]) -> tuple[str, Sequence[Any]]:
             raise TypeError(f"einsum: expected a formula, or each array followed by a list of labels, got {labels!r}.")
         try:
             texts.append(
-                "".join("..." if label is Ellipsis else string.ascii_letters[range(52)[label]] for label in labels)
+                "".join("..." if label is Ellipsis else _LETTERS[range(52)[label]] for label in labels)
             )
         except (IndexError, TypeError) as found:
             error = ValueError if type(found) is IndexError else TypeError

@@ -112,7 +112,7 @@ def _checked_weights(function: str, x: VkArray, weights: Any) -> VkArray:
     check_operands(function, (x, weights))
     if type(weights) is not VkArray or weights._shape != x._shape:
         got = weights._shape if type(weights) is VkArray else f"the scalar {weights!r}"
-        raise ValueError(f"{function}: expected weights of the shape of x, {x._shape}, got {got}.")
+        raise ValueError(f"{function}: weights should have the same shape as x, {x._shape}, got {got}.")
     return weights
 
 
@@ -220,11 +220,11 @@ def histogram_bin_edges(
             raise ValueError(f"histogram: expected 1 interval or more, got bins={bins}.")
         return creation.linspace(*_bounds(x, range), number + 1, dtype=partial_dtype(floating(x)), device=x._device)
     if not isinstance(bins, (list, tuple, VkArray)):
-        raise TypeError(f"histogram: expected bins as an integer, a rule, a list or an array of edges, got {bins!r}.")
+        raise (ValueError if promotion.is_scalar(bins) else TypeError)(f"histogram: expected bins as an integer, a rule, a list or an array of edges, got {bins!r}.")
     edges = bins if isinstance(bins, VkArray) else creation.asarray(list(bins), device=x._device)
     promotion.check_category("histogram", edges._dtype, "real numeric")
     if edges.ndim != 1:
-        raise ValueError(f"histogram: expected edges in 1 dimension, got shape {edges._shape}.")
+        raise ValueError(f"histogram: edges must be 1d, of 1 dimension, got shape {edges._shape}.")
     if not all_true(edges[1:] >= edges[:-1]):
         raise ValueError("histogram: expected edges in ascending order.")
     return edges
@@ -238,9 +238,12 @@ def _is_number(bins: Any) -> bool:
 def _bounds(x: VkArray, range: Sequence[float] | None) -> tuple[float, float]:
     """The lowest and the highest edge."""
     if range is not None:
-        if not isinstance(range, (tuple, list)) or len(range) != 2:
+        if not isinstance(range, (tuple, list, VkArray)):
             raise TypeError(f"histogram: expected range as a pair of numbers, got {range!r:.60}.")
-        low, high = (promotion.as_float(bound, "histogram", "a bound of range") for bound in range)
+        bounds = tuple(range.tolist() if isinstance(range, VkArray) else range)
+        if len(bounds) != 2:
+            raise ValueError(f"histogram: expected range as a pair of numbers, got {range!r:.60}.")
+        low, high = (promotion.as_float(bound, "histogram", "a bound of range") for bound in bounds)
     elif x.size == 0:
         low, high = 0.0, 1.0
     else:
@@ -248,7 +251,7 @@ def _bounds(x: VkArray, range: Sequence[float] | None) -> tuple[float, float]:
         low, high = float(statistical.min(numbers)), float(statistical.max(numbers))
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         raise ValueError(
-            f"histogram: expected a finite range in ascending order, got ({low}, {high}). Give range=(a, b)."
+            f"histogram: max must be larger than min in a range, and both finite, got ({low}, {high}). Give range=(a, b)."
         )
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
@@ -258,17 +261,19 @@ def _bounds(x: VkArray, range: Sequence[float] | None) -> tuple[float, float]:
 
 @takes_lists
 def histogramdd(
-    sample: ArrayLike, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,
+    sample: Any, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[VkArray, tuple[VkArray, ...]]:  # fmt: skip
     """How many points lie in each cell of a grid.
 
-    Parameters: sample (real, of shape (N, D)); bins (a number, or for each dimension a number or edges); range (for each dimension
+    Parameters: sample (real, of shape (N, D), or a list of D rows of coordinates); bins (a number, or for each dimension a number or edges); range (for each dimension
     (lowest, highest), or None); density (divide by the sum and by the volumes of the cells); weights (of the N points).
     Returns (an array of D dimensions of a floating-point type, a tuple of the edges). Waits for the device.
     Raises ValueError for other numbers of bins or ranges, and as `histogram`. Method: as `histogram`, by the number of the cell.
     """
-    points = check_array("histogramdd", sample)
+    rows = isinstance(sample, (list, tuple))
+    points = check_array("histogramdd", creation.asarray(sample) if rows else sample)
+    points = points.T if rows and points.ndim == 2 else points
     points = points if points.ndim == 2 else reshape(points, (points.size, 1))
     dimensions = points._shape[1]
     each = [bins] * dimensions if _is_number(bins) else list(bins)
@@ -315,7 +320,7 @@ def histogram2d(
     weights as in `histogramdd`. Returns (an array of shape (bins of x, bins of y), edges of x, edges of y). Errors as there.
     """
     if check_array("histogram2d", x)._shape != check_array("histogram2d", y)._shape:
-        raise ValueError(f"histogram2d: expected as many x as y, got shapes {x._shape} and {y._shape}.")
+        raise ValueError(f"histogram2d: x and y must have the same length. Their shapes are {x._shape} and {y._shape}.")
     pair = bins if _is_number(bins) or len(bins) == 2 else [bins, bins]
     counts, (first, second) = histogramdd(stack((x, y), axis=1), pair, range, density, weights)
     return counts, first, second

@@ -53,7 +53,7 @@ def ix_(*args: ArrayLike) -> tuple[VkArray, ...]:
     for place, x in enumerate(arrays):
         if x.ndim != 1:
             raise ValueError(f"ix_: expected sequences of 1 dimension, got shape {x._shape}.")
-        if x.size == 0 and isinstance(args[place], (list, tuple)):
+        if x.size == 0 and isinstance(args[place], (list, tuple, range)):
             arrays[place] = index_type(x)  # the type of an empty list says nothing
         elif x._dtype is dtypes.bool_:
             (arrays[place],) = coordinates(x)
@@ -238,9 +238,12 @@ _NUMBER = WrongValue(ValueError, "unravel_index: index {value} is out of bounds 
 _COORDINATE = WrongValue(ValueError, "ravel_multi_index: coordinate {value} is out of bounds for a length of {length}.")
 
 
+_MOST = 2**63 - 1  # which the largest type of integers counts
+
+
 def _integers(function: str, x: VkArray) -> VkArray:
     if x._dtype.kind not in "iu":
-        raise TypeError(f"{function}: expected integers, got {x._dtype}. Convert them with astype.")
+        raise TypeError(f"{function}: indices must be integral, got {x._dtype}. Convert them with astype.")
     return index_type(x)
 
 
@@ -249,6 +252,8 @@ def _strides_of(function: str, shape: Any, order: str) -> tuple[tuple[int, ...],
     shape = creation.as_shape(shape, function)
     if order not in ("C", "F"):
         raise ValueError(f"{function}: expected order 'C' or 'F', got {order!r}.")
+    if math.prod(shape) > _MOST:
+        raise ValueError(f"{function}: expected a shape of up to 2**63 - 1 elements, got {shape}.")
     strides = layout.contiguous_strides(shape if order == "C" else shape[::-1])
     return shape, strides if order == "C" else strides[::-1]
 
@@ -264,6 +269,8 @@ def unravel_index(indices: ArrayLike, shape: Sequence[int], order: str = "C") ->
     """
     numbers = _integers("unravel_index", indices)
     lengths, _ = _strides_of("unravel_index", shape, order)
+    if not lengths and numbers.ndim:
+        raise ValueError("unravel_index: an array of 0 dimensions (a 0d array) has one index, and no list of them.")
     size = math.prod(lengths)
     check_values(_NUMBER, numbers, 0, size - 1, length=size)
     numbers = cast(numbers, default_dtype("int", numbers._device))
@@ -288,6 +295,8 @@ def ravel_multi_index(
     modes = (mode,) * len(lengths) if isinstance(mode, str) else tuple(mode)
     if not len(arrays) == len(lengths) == len(modes):
         raise ValueError(f"ravel_multi_index: expected {len(lengths)} coordinates, got {len(arrays)}.")
+    if 0 in lengths and any(x.size for x in arrays):
+        raise ValueError(f"ravel_multi_index: an array of shape {lengths} has no elements, and got coordinates of some.")
     total = None
     for x, length, step, own in zip(arrays, lengths, steps, modes, strict=True):
         if own == "raise":

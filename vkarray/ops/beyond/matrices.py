@@ -87,6 +87,9 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> VkAr
     return powers if increasing else flip(powers, axis=1)
 
 
+_NO_DIAGONAL = "expected an array at least 2-d, with dimensions of equal length"
+
+
 @recordable
 def fill_diagonal(a: VkArray, val: Any, wrap: bool = False) -> None:
     """Set the main diagonal of an array in place.
@@ -97,7 +100,7 @@ def fill_diagonal(a: VkArray, val: Any, wrap: bool = False) -> None:
     """
     shape = check_array("fill_diagonal", a)._shape
     if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):
-        raise ValueError(f"fill_diagonal: expected 2 dimensions, or more of one length, got shape {shape}.")
+        raise ValueError(f"fill_diagonal: {_NO_DIAGONAL}, got shape {shape}.")
     step = sum(layout.contiguous_strides(shape))
     end = a.size if wrap or len(shape) > 2 else min(a.size, shape[1] * shape[1])
     put(a, creation.arange(0, end, step, device=a._device), val)
@@ -118,7 +121,7 @@ def diag_indices_from(arr: VkArray) -> tuple[VkArray, ...]:
     """The indices of the main diagonal of an array. Raises ValueError unless it has 2 dimensions or more, of one length."""
     check_array("diag_indices_from", arr)
     if arr.ndim < 2 or len(set(arr._shape)) > 1:
-        raise ValueError(f"diag_indices_from: expected 2 dimensions or more of one length, got shape {arr._shape}.")
+        raise ValueError(f"diag_indices_from: {_NO_DIAGONAL}, got shape {arr._shape}.")
     return diag_indices(arr._shape[0], arr.ndim, device=arr._device)
 
 

@@ -129,6 +129,8 @@ def nanmin(
 
 def _place(function: str, x: VkArray, sign: int, axis: int | None, out: VkArray | None, keepdims: bool) -> VkArray:
     place = (searching.argmin, None, searching.argmax)[sign + 1]
+    if not x.size:
+        raise ValueError(f"{function}: attempt to get {function[3:]} of an empty sequence, got shape {x._shape}.")
     if check_array(function, x)._dtype.kind in "fc":
         unknown = isnan(x)
         wrong = utility.all(unknown, axis=axis)

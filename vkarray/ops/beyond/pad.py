@@ -76,21 +76,23 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **options: Any
     """
     x = array
     check_array("pad", x)
-    widths = [creation.as_shape(pair, "pad", "pad_width") for pair in _width_pairs(pad_width, x.ndim)]
+    widths = [_counts("pad_width", pair) for pair in _width_pairs(pad_width, x.ndim)]
     if callable(mode):
         return _by_function(x, widths, mode, options)
     if mode not in _OPTIONS:
-        raise ValueError(f"pad: expected mode {', '.join(_OPTIONS)}, got {mode!r}.")
+        raise ValueError(f"pad: mode {mode!r} is not supported; expected {', '.join(_OPTIONS)}.")
     if options.keys() - {_OPTIONS[mode]}:
         raise ValueError(
-            f"pad: the mode {mode!r} takes {_OPTIONS[mode] or 'no options'}, got {', '.join(sorted(options))}."
+            f"pad: unsupported keyword arguments for mode {mode!r}: expected {_OPTIONS[mode] or 'none'}, got "
+            f"{', '.join(sorted(options))}."
         )
     if mode == "linear_ramp":
         promotion.check_category("pad", x._dtype, "numeric")
     empty_axes = [axis for axis, pair in enumerate(widths) if sum(pair) and not x._shape[axis]]
     if empty_axes and mode not in ("constant", "empty"):
         raise ValueError(
-            f"pad: mode {mode!r} repeats elements, but dimension {empty_axes[0]} of shape {x._shape} has none."
+            f"pad: can't extend empty axis {empty_axes[0]} using modes other than 'constant' or 'empty', got {mode!r} for "
+            f"shape {x._shape}."
         )
     if mode in _PLACES:
         return _repeated(x, widths, mode, options.get("reflect_type", "even"))
@@ -147,9 +149,24 @@ def _pairs(name: str, value: Any, rank: int) -> list[tuple[Any, Any]]:
     if all(isinstance(row, (tuple, list)) and len(row) in (1, 2) for row in rows) and len(rows) in (1, rank):
         pairs = [(row[0], row[-1]) for row in rows]
         return pairs * rank if len(pairs) == 1 else pairs
+    deep = any(isinstance(one, (tuple, list)) for row in rows if isinstance(row, (tuple, list)) for one in row)
+    trouble = "input operand has more dimensions than allowed by the axis remapping" if deep else _TOGETHER
     raise ValueError(
-        f"pad: expected {name} as one value, a pair, or a pair for each of {rank} dimensions, got {value!r}."
+        f"pad: {trouble}: expected {name} as one value, a pair, or a pair for each of {rank} dimensions, got {value!r}."
     )
+
+
+_TOGETHER = "operands could not be broadcast together"
+
+
+def _counts(name: str, pair: tuple[Any, Any]) -> tuple[int, int]:
+    """How many elements are meant on both sides of a dimension. Raises TypeError for what is no integer, ValueError below 0."""
+    before, after = pair
+    if not all(hasattr(one, "__index__") and not isinstance(one, bool) for one in pair):
+        raise TypeError(f"pad: `{name}` must be of integral type, got {pair!r}.")
+    if min(pair) < 0:
+        raise ValueError(f"pad: index can't contain negative values; expected {name} of 0 or more, got {pair!r}.")
+    return before.__index__(), after.__index__()
 
 
 def _repeated(x: VkArray, widths: Sequence[tuple[int, ...]], mode: str, reflect_type: str) -> VkArray:
@@ -188,9 +205,10 @@ def _fill_with_statistics(x: VkArray, axis: int, widths: tuple[int, ...], counts
     """Write to the first and last elements along an axis what a function makes of those between, or of the nearest of them."""
     length = x._shape[axis] - sum(widths)
     at, end = (slice(None),) * axis, widths[0] + length
-    before, after = (length if count is None else min(int(count), length) for count in counts)
-    if length and (min(before, after) < 0 or (min(before, after) == 0 and mode in ("maximum", "minimum"))):
-        raise ValueError(f"pad: expected stat_length of more than 0 for the mode {mode!r}, got {counts!r}.")
+    first, last = _counts("stat_length", tuple(length if count is None else round(count) for count in counts))
+    before, after = min(first, length), min(last, length)
+    if length and min(before, after) == 0 and mode in ("maximum", "minimum"):
+        raise ValueError(f"pad: stat_length of 0 yields no value for padding in the mode {mode!r}, got {counts!r}.")
     if not sum(widths):
         return
     sides = [

@@ -14,6 +14,16 @@ from . import polynomials
 from .polynomials import without_leading_zeros
 
 
+_WIDTH = 71  # of the lines that show a polynomial
+
+
+def _number(value: complex) -> str:
+    """A coefficient as polynomials show it."""
+    if not value.imag:
+        return f"{value.real:.4g}"
+    return f"({value.real:.4g} + {value.imag:.4g}j)" if value.real else f"{value.imag:.4g}j"
+
+
 class poly1d:
     """A polynomial of one variable.
 
@@ -42,8 +52,13 @@ class poly1d:
 
     @property
     def coeffs(self) -> VkArray:
-        """The coefficients, that of the highest power first."""
+        """The coefficients, that of the highest power first, which in-place operators may change."""
         return self._coefficients
+
+    @coeffs.setter
+    def coeffs(self, value: VkArray) -> None:
+        if value is not self._coefficients:
+            raise AttributeError("poly1d: the coefficients are changed in place or by power, p[2] = 3; make a new poly1d.")
 
     c = coef = coefficients = coeffs
 
@@ -84,16 +99,24 @@ class poly1d:
         self._coefficients[self.order - power] = value
 
     def __repr__(self) -> str:
-        return f"poly1d({self.c.tolist()})"
+        return f"poly1d{repr(self.c).removeprefix('array')}"
 
     def __str__(self) -> str:
-        terms = [(value, self.order - place) for place, value in enumerate(self.c.tolist()) if value]
-        parts = []
-        for value, power in terms or [(0, 0)]:
-            name = "" if power == 0 else self.variable if power == 1 else f"{self.variable}**{power}"
-            number = f"({value})" if isinstance(value, complex) else f"{value:.4g}"
-            parts.append(f"{number} {name}".strip() if not (number == "1" and name) else name)
-        return " + ".join(parts).replace("+ -", "- ")
+        """The terms, with their powers on a line above."""
+        lines, above, below = "", "", ""
+        for place, value in enumerate(self.c.tolist()):
+            number, power = _number(value), self.order - place
+            if number == "0" and self.order:
+                continue
+            begun = lines or below
+            sign = "" if not begun else " - " if number.startswith("-") else " + "
+            term = sign + (number.removeprefix("-") if begun else number) + (f" {self.variable}" if power else "")
+            raised = str(power) if power > 1 else ""
+            if raised and len(below) + len(term) + len(raised) > _WIDTH:
+                lines, above, below = f"{lines} {above}\n{below}\n", "", ""
+            above += " " * (len(term) - 1) + raised if raised else ""
+            below += term + " " * (len(raised) - 1)
+        return f"{lines} {above}\n{below}"
 
     # -- arithmetic -------------------------------------------------------------------------------------------------
 

@@ -223,7 +223,15 @@ def nanmedian(
     x = _integers(x)
     if _is_of_nothing("nanmedian", x, axis):
         return _written("nanmedian", statistical.mean(x, axis=axis, keepdims=keepdims), out)
-    return _quantile("nanmedian", x, 0.5, 1.0, axis, out, "linear", keepdims, None, True)
+    rows = _sorted("nanmedian", x, axis, keepdims, True)
+    ordered = rows.ordered
+    counts = count_nonzero(logical_not(isnan(ordered)), axis=-1)
+    low, high = (
+        take_along_axis(ordered, maximum(place, 0)[..., None], axis=-1)[..., 0]
+        for place in ((counts - 1) // 2, counts // 2)
+    )
+    middle = launch.elementwise(_middle(low._dtype), (low, high), empty(low._shape, low._dtype, low._device))
+    return _written("nanmedian", reshape(launch.contiguous(middle), rows.shape), out)
 
 
 @planned
@@ -252,6 +260,8 @@ def _quantile(
     if method not in tuple(_PLACES):
         raise ValueError(f"{function}: expected method {', '.join(_PLACES)}, got {method!r}.")
     shape, fractions = _fractions(function, q, whole)
+    if skip and not check_array(function, x).size:
+        return _written(function, statistical.mean(x, axis=axis, keepdims=keepdims), out)
     wide = _wide(check_array(function, x), q) if method not in _DISCRETE else x._dtype
     if weights is not None:
         if method != "inverted_cdf":
@@ -360,7 +370,7 @@ def _fractions(function: str, q: Any, whole: float) -> tuple[tuple[int, ...], li
     values = [q]
     if hasattr(q, "shape"):
         shape, values = tuple(q.shape), q.reshape(-1).tolist()
-    elif isinstance(q, (list, tuple)):
+    elif isinstance(q, (list, tuple, range)):
         shape, values = (len(q),), [one.item() if hasattr(one, "item") else one for one in q]
     for value in values:
         if not promotion.is_real_scalar(value) or not 0 <= value <= whole:
