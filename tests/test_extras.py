@@ -184,7 +184,8 @@ def test_allclose_and_array_equal_give_python_bools() -> None:
          "pad: operands could not be broadcast together: expected pad_width as one value, a pair, or a pair for each of 2 "
          "dimensions, got (1, 2, 3)."),
         (lambda x: vx.pad(x, ((1, 2), (1, 2), (1, 2))), ValueError, None),
-        (lambda x: vx.pad(x, -1), ValueError, "pad: index can't contain negative values; expected pad_width of 0 or more, got (-1, -1)."),
+        (lambda x: vx.pad(x, -1), ValueError,
+         "pad: index can't contain negative values; expected pad_width of 0 or more, got (-1, -1)."),
         (lambda x: vx.pad(x, 1.5), TypeError,
          "pad: `pad_width` must be of integral type, got (1.5, 1.5)."),
         (lambda x: vx.pad(x[:0], 1, "edge"), ValueError,

@@ -109,7 +109,7 @@ def test_poly1d() -> None:
         for c in ([1, -2, 0], [0], [3], [1j, 2 + 1j, 3], list(range(1, 30)), [-1, 0, 0, -4]):
             assert (str(vx.poly1d(c)), repr(vx.poly1d(c))) == (str(np.poly1d(c)), repr(np.poly1d(c)))
         p.coeffs += 1
-        assert p.c.tolist() == [2, 3, 4]
+        assert p.c.tolist() == [10, 1, 2, 3, 4]
         with pytest.raises(AttributeError, match=r"^poly1d: "):
             p.coeffs = vx.asarray([1, 2])
 

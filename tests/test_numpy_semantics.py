@@ -78,6 +78,12 @@ PROGRAMS = {
     "functions of numbers": "result = [np.sqrt(2), np.exp(1j), np.maximum(3, 4.5), np.add(1, 2), np.sin([0, 1])]",
     "reductions of lists": "result = [np.sum([1, 2]), np.mean([1, 2]), np.max([[1, 5]], 1), np.any([0, 1]), np.std([1.0, 2.0])]",
     "positions": "a = np.arange(6.0).reshape(2, 3); result = [np.mean(a, 0), np.sum(a, 1), a.max(0), np.cumsum(a, 1), a.argmax(1)]",
+    "coordinates in lists": "result = np.histogramdd([[1, 2, 3, 4.0], [2, 1, 1, 4.0]], bins=3)[0]",
+    "edges by Stone in a range": "result = np.histogram_bin_edges([0.1, 0.2, 0.7, 0.8, 1.5], 'stone', (0, 1))",
+    "median of the middle two": "result = np.nanmedian([[0.3, np.nan, 0.1, 0.7, 1.1], [np.nan, 1, np.nan, 2, 5]], axis=1)",
+    "percentiles in a range": "result = np.percentile([1.0, 2.0, 4.0], range(0, 101, 25))",
+    "imaginary parts": "result = [np.imag(np.array([1, 2])), np.imag([1.5]), np.imag(2j), np.imag(np.array([True]))]",
+    "labels in order": "a = np.arange(6.0).reshape(2, 3); result = np.einsum(a, [30, 2])",
     "out": "a = np.arange(3.0); b = np.empty(3); np.multiply(a, 2, out=b); np.add(b, 1, b); np.cumsum(b, out=b); result = b",
     "where": "a = np.arange(4.0); b = np.zeros(4); np.sqrt(a, out=b, where=a > 1); result = [b, np.sum(a, where=a > 1)]",
     "initial": "result = [np.max([], initial=3), np.sum([1, 2], initial=10), np.prod([2.0], initial=3)]",
@@ -144,6 +150,15 @@ REFUSED = {
     "an axis out of range": (ValueError, "np.ones(2).sum(axis=1)"),
     "an index of an axis out of range": (IndexError, "np.ones(2).sum(axis=1)"),
     "a progression beyond its type": (OverflowError, "np.arange(300, 302, dtype=np.uint8)"),
+    "a list of indices of a number": (ValueError, "np.unravel_index([0], ())"),
+    "more elements than numbers": (ValueError, "np.unravel_index(1, (2**32 - 1, 2**31 + 1))"),
+    "coordinates of no elements": (
+        ValueError,
+        "np.ravel_multi_index(np.zeros((3, 1), dtype=int), (2, 1, 0), mode='clip')",
+    ),
+    "the least of nothing": (ValueError, "np.nanargmin([])"),
+    "bools along an axis": (IndexError, "np.take_along_axis(np.array([1, 2]), np.array([True, False]), 0)"),
+    "a number as order of bits": (TypeError, "np.packbits([1], bitorder=10)"),
     "complex labels": (TypeError, "np.einsum(np.ones(2), [0j])"),
     "real parts by force": (TypeError, "np.einsum('i', np.asarray([1j]), out=np.ones(1))"),
     "a larger array for a sum": (ValueError, "np.sum(np.ones((2, 3)), axis=0, out=np.empty((2, 3)))"),
@@ -205,3 +220,13 @@ def test_types_of_operators(first: str, operator: str) -> None:
             except TypeError:
                 outcomes.append("refused")
         assert outcomes[0] == outcomes[1], f"{first} {operator} {other!r} (swapped: {swapped})"
+
+
+def test_numpys_arrays_beside_vkarrays() -> None:
+    x, values = vx.asarray([1, 2, 3]), np.array([1, 0, 3])
+    for compared in (x == values, values == x, ~(x != values), ~(values != x)):
+        assert type(compared) is np.ndarray
+        assert compared.tolist() == [True, False, True]
+    for call in (lambda: x + values, lambda: values + x, lambda: x < values, lambda: values < x):
+        with pytest.raises(TypeError, match="nothing is copied to the device silently"):
+            call()

@@ -7,7 +7,8 @@ name.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .. import _vk
@@ -526,10 +527,21 @@ def _binary(name: str, first: Any, second: Any) -> Any:
     if type(first) is not VkArray:
         first = _operand(name, first)
     if type(second) is not VkArray:
+        if name in _EQUALITY and is_numpy_array(second):
+            return _EQUALITY[name](first.__array__(), second)
         second = _operand(name, second)
     if first is None or second is None:
         return NotImplemented
     return operations[name](first, second)
+
+
+# Equality is defined between all objects: with an array of NumPy's, NumPy compares, on the host.
+_EQUALITY: dict[str, Callable[[Any, Any], Any]] = {"equal": operator.eq, "not_equal": operator.ne}
+
+
+def is_numpy_array(value: Any) -> bool:
+    """Whether a value is an array of NumPy's."""
+    return type(value).__name__ == "ndarray" and type(value).__module__ == "numpy"
 
 
 def _differs(x: VkArray, value: bool) -> VkArray:

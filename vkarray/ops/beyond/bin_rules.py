@@ -45,6 +45,7 @@ def _stone(x: VkArray, width: float, bounds: tuple[float, float]) -> float:
     n = x.size
     if n <= 1 or width == 0:
         return 0.0
+
     def loss(bins: int) -> float:
         step = width / bins
         shares = [count / n for count in histogram(x, bins, bounds)[0].tolist()]
@@ -55,7 +56,9 @@ def _stone(x: VkArray, width: float, bounds: tuple[float, float]) -> float:
 
 def _auto(x: VkArray, width: float, bounds: tuple[float, float]) -> float:
     """The narrower of Sturges's bins and of Freedman and Diaconis's, which are at least half as wide as those of "sqrt"."""
-    return min(max(_freedman_diaconis(x, width, bounds), _RULES["sqrt"](x, width, bounds) / 2), _sturges(x, width, bounds))
+    return min(
+        max(_freedman_diaconis(x, width, bounds), _RULES["sqrt"](x, width, bounds) / 2), _sturges(x, width, bounds)
+    )
 
 
 # The width of a bin, 0 where there should be one, from the elements, the distance of the largest from the smallest, and the

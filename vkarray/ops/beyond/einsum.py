@@ -127,9 +127,7 @@ def _interleaved(operands: Sequence[Any]) -> tuple[str, Sequence[Any]]:
         if not isinstance(labels, (list, tuple)):
             raise TypeError(f"einsum: expected a formula, or each array followed by a list of labels, got {labels!r}.")
         try:
-            texts.append(
-                "".join("..." if label is Ellipsis else _LETTERS[range(52)[label]] for label in labels)
-            )
+            texts.append("".join("..." if label is Ellipsis else _LETTERS[range(52)[label]] for label in labels))
         except (IndexError, TypeError) as found:
             error = ValueError if type(found) is IndexError else TypeError
             raise error(f"einsum: expected labels from 0 to 51 or ..., got {labels!r}.") from None

@@ -220,7 +220,7 @@ def histogram_bin_edges(
             raise ValueError(f"histogram: expected 1 interval or more, got bins={bins}.")
         return creation.linspace(*_bounds(x, range), number + 1, dtype=partial_dtype(floating(x)), device=x._device)
     if not isinstance(bins, (list, tuple, VkArray)):
-        raise (ValueError if promotion.is_scalar(bins) else TypeError)(f"histogram: expected bins as an integer, a rule, a list or an array of edges, got {bins!r}.")
+        raise TypeError(f"histogram: expected bins as an integer, a rule, a list or an array of edges, got {bins!r}.")
     edges = bins if isinstance(bins, VkArray) else creation.asarray(list(bins), device=x._device)
     promotion.check_category("histogram", edges._dtype, "real numeric")
     if edges.ndim != 1:
@@ -266,8 +266,9 @@ def histogramdd(
 ) -> tuple[VkArray, tuple[VkArray, ...]]:  # fmt: skip
     """How many points lie in each cell of a grid.
 
-    Parameters: sample (real, of shape (N, D), or a list of D rows of coordinates); bins (a number, or for each dimension a number or edges); range (for each dimension
-    (lowest, highest), or None); density (divide by the sum and by the volumes of the cells); weights (of the N points).
+    Parameters: sample (real, of shape (N, D), or a list of D rows of coordinates); bins (a number, or for each
+    dimension a number or edges); range (for each dimension (lowest, highest), or None); density (divide by the sum and by the
+    volumes of the cells); weights (of the N points).
     Returns (an array of D dimensions of a floating-point type, a tuple of the edges). Waits for the device.
     Raises ValueError for other numbers of bins or ranges, and as `histogram`. Method: as `histogram`, by the number of the cell.
     """

@@ -296,7 +296,9 @@ def ravel_multi_index(
     if not len(arrays) == len(lengths) == len(modes):
         raise ValueError(f"ravel_multi_index: expected {len(lengths)} coordinates, got {len(arrays)}.")
     if 0 in lengths and any(x.size for x in arrays):
-        raise ValueError(f"ravel_multi_index: an array of shape {lengths} has no elements, and got coordinates of some.")
+        raise ValueError(
+            f"ravel_multi_index: an array of shape {lengths} has no elements, and got coordinates of some."
+        )
     total = None
     for x, length, step, own in zip(arrays, lengths, steps, modes, strict=True):
         if own == "raise":

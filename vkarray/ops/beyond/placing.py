@@ -118,7 +118,9 @@ def put_along_axis(arr: VkArray, indices: Any, values: Any, axis: int | None) ->
     values = values_for("put_along_axis", values, arr)
     if axis is None:
         if given.ndim != 1:
-            raise ValueError(f"put_along_axis: expected indices of a single dimension for axis None, got {given._shape}.")
+            raise ValueError(
+                f"put_along_axis: expected indices of a single dimension for axis None, got {given._shape}."
+            )
         put_flat(arr, index_type(given), broadcast_to(values, given._shape))
         return
     axis = layout.normalize_axis(axis, arr.ndim, "put_along_axis")

@@ -13,7 +13,6 @@ from ..utility import all as all_true
 from . import polynomials
 from .polynomials import without_leading_zeros
 
-
 _WIDTH = 71  # of the lines that show a polynomial
 
 
@@ -58,7 +57,9 @@ class poly1d:
     @coeffs.setter
     def coeffs(self, value: VkArray) -> None:
         if value is not self._coefficients:
-            raise AttributeError("poly1d: the coefficients are changed in place or by power, p[2] = 3; make a new poly1d.")
+            raise AttributeError(
+                "poly1d: the coefficients are changed in place or by power, p[2] = 3; make a new poly1d."
+            )
 
     c = coef = coefficients = coeffs
 

@@ -6,7 +6,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from ...core.array import VkArray, operations
+from ...core.array import VkArray, is_numpy_array, operations
 from ...io.interchange import to_numpy
 
 # Functions that write values out as text or bytes: NumPy's own do that with the values on the host.
@@ -54,8 +54,8 @@ def _on_device(value: Any, device: Any) -> Any:
     if isinstance(value, (list, tuple)) and any(type(one).__module__ == "numpy" for one in value):
         return type(value)(_on_device(one, device) for one in value) if type(value) in (list, tuple) else value
     found: Any = value
-    is_array = type(found).__module__ == "numpy" and type(found).__name__ == "ndarray"
-    return operations["asarray"](found, device=device) if is_array and found.dtype.kind in "biufc" else value
+    of_numbers = is_numpy_array(found) and found.dtype.kind in "biufc"
+    return operations["asarray"](found, device=device) if of_numbers else value
 
 
 def _on_host(value: Any) -> Any:
@@ -66,11 +66,14 @@ def array_ufunc(x: VkArray, function: Any, method: str, *inputs: Any, **kwargs: 
     """A ufunc of NumPy's with an array of vkarray's among the operands.
 
     `numpy.add(x, values)` names the function, and NumPy arrays after a first one of vkarray's go to its device. `values + x` comes
-    here in the same way as `numpy.add(values, x)`, and raises TypeError: an operator copies nothing to the device.
+    here in the same way as `numpy.add(values, x)`, and raises TypeError: an operator copies nothing to the device. `values == x`
+    compares on the host.
     """
     import numpy as np
 
     name = function.__name__
+    if name in ("equal", "not_equal") and isinstance(inputs[0], np.ndarray) and inputs[0].ndim and not kwargs:
+        return getattr(function, method)(*map(_on_host, inputs))  # as `==` of vkarray's arrays with NumPy's
     if inputs and type(inputs[0]) is VkArray and method == "__call__":
         inputs = tuple(_on_device(one, x._device) for one in inputs)
     # A scalar comes as itself or, compared, as an array of 0 dimensions.
