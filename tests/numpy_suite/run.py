@@ -1,7 +1,8 @@
 """Run NumPy's own tests with vkarray in the place of NumPy: `python tests/numpy_suite/run.py [FILE ...]`.
 
 Without files, all of `FILES` run, for some hours on two cores. What became of each test is kept in build/numpy-suite, a file of
-lines for each file of tests, and docs/numpy-tests.md is written of all files that are kept there.
+lines for each file of tests. The counts of a file go to docs/numpy-tests.json, of which docs/numpy-tests.md is written, so files
+that do not run again keep theirs.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ ROOT = HERE.parent.parent
 NUMPY = Path(numpy.__file__).parent
 RESULTS = ROOT / "build" / "numpy-suite"
 CRASHES = 20
-PAGE = ROOT / "docs" / "numpy-tests.md"
+RECORD, PAGE = ROOT / "docs" / "numpy-tests.json", ROOT / "docs" / "numpy-tests.md"
 FILES = {
     "_core": "test_einsum test_function_base test_getlimits test_indexing test_item_selection test_multiarray test_numeric "
     "test_scalarmath test_shape_base test_ufunc test_umath test_umath_complex",
@@ -31,12 +32,13 @@ FILES = {
     "linalg": "test_linalg",
     "fft": "test_helper test_pocketfft",
 }  # fmt: skip
+LACKING = "types that devices lack: objects, strings, dates, structures, long double, other byte orders"
 # Why a test failed, by the text of the error: the first pattern that is found.
 CLASSES = (
     ("subclasses, and objects that stand for arrays",
      r"got (<class ')?[\w.]*(<locals>|[Ss]ubclass|[Mm]atrix|MaskedArray)|as out, got A\.|"
      r"'(matrix|ma|asmatrix|memmap|recarray|chararray|rec|view|__array_wrap__|__array_finalize__)'"),
-    ("types that devices lack: objects, strings, dates, structures, long double, other byte orders",
+    (LACKING,
      r"expected a data type|expected numbers, got|no dtype for NumPy|'(longdouble|clongdouble|void|object_|str_|bytes_|datetime64|"
      r"timedelta64|isnat|longcomplex)'|newbyteorder|fit any integer dtype|no integer type holds|got (None|'')|got <.* object at|"
      r"fractions\.Fraction|decimal\.Decimal|'metadata'|_rational_tests"),
@@ -100,38 +102,49 @@ def class_of(result: dict[str, Any]) -> str:
     return next(name for name, pattern in CLASSES if re.search(pattern, text))
 
 
-def share(results: list[dict[str, Any]]) -> str:
-    passed = sum(result["passed"] for result in results)
-    return f"{passed} of {len(results)} ({passed / max(len(results), 1):.0%})"
+def counts(results: list[dict[str, Any]]) -> dict[str, int]:
+    """How many tests pass, under "passed", and how many fail for each class of reasons."""
+    return dict(collections.Counter("passed" if one["passed"] else class_of(one) for one in results).most_common())
 
 
-def page(results: dict[str, list[dict[str, Any]]]) -> str:
+def share(one: dict[str, int]) -> str:
+    passed, total = one.get("passed", 0), sum(one.values())
+    return f"{passed} of {total} ({passed / max(total, 1):.0%})"
+
+
+def page(record: dict[str, dict[str, int]]) -> str:
     """The page: the share that passes of each file, and why tests fail."""
-    every = [result for one in results.values() for result in one]
+    every: collections.Counter[str] = collections.Counter()
+    for one in record.values():
+        every.update(one)
     lines = [
         "# NumPy's tests",
         "",
         f"The tests of NumPy {numpy.__version__} of its arrays and functions, run with vkarray in the place of NumPy, with float64 "
-        f"as the default floating type: {share(every)} pass. Tests count that use a function which vkarray stands for, and that "
-        "NumPy does not skip. `python tests/numpy_suite/run.py` writes this page of the files that it has run.",
+        f"as the default floating type: {share(every)} pass, of those that are not of types that devices lack "
+        f"{share({name: count for name, count in every.items() if name != LACKING})}. Tests count that use a function which vkarray "
+        "stands for, and that NumPy does not skip. `python tests/numpy_suite/run.py` writes this page.",
         "",
         "| File | Pass | Most of the others for |",
         "| --- | --- | --- |",
     ]
-    for file, one in results.items():
-        classes = collections.Counter(class_of(result) for result in one if not result["passed"])
+    for file in filter(record.__contains__, ALL):
+        classes = collections.Counter(record[file])
+        classes.pop("passed", None)
         why = "; ".join(f"{name} ({count})" for name, count in classes.most_common(2))
-        lines.append(f"| `numpy/{file}` | {share(one)} | {why} |")
+        lines.append(f"| `numpy/{file}` | {share(record[file])} | {why} |")
     lines += ["", "| Why tests fail | Tests |", "| --- | --- |"]
-    classes = collections.Counter(class_of(result) for result in every if not result["passed"])
-    lines += [f"| {name} | {count} |" for name, count in classes.most_common()]
+    lines += [f"| {name} | {count} |" for name, count in every.most_common() if name != "passed"]
     return "\n".join(lines) + "\n"
 
 
 def main(files: list[str]) -> None:
+    record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
     for file in files or ALL:
-        print(file, share(run(file)), flush=True)
-    PAGE.write_text(page({file: kept(file) for file in ALL if lines_of(file).exists()}), encoding="utf-8")
+        record[file] = counts(run(file))
+        print(file, share(record[file]), flush=True)
+        RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        PAGE.write_text(page(record), encoding="utf-8")
 
 
 if __name__ == "__main__":
