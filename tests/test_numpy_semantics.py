@@ -83,6 +83,8 @@ PROGRAMS = {
     "median of the middle two": "result = np.nanmedian([[0.3, np.nan, 0.1, 0.7, 1.1], [np.nan, 1, np.nan, 2, 5]], axis=1)",
     "percentiles in a range": "result = np.percentile([1.0, 2.0, 4.0], range(0, 101, 25))",
     "imaginary parts": "result = [np.imag(np.array([1, 2])), np.imag([1.5]), np.imag(2j), np.imag(np.array([True]))]",
+    "complex polygons": "result = [np.interp([0, 0.5, 3], [0, 1], [0j, complex(-np.inf, 3)], *ends) for ends in ((), (1j, 2))]",
+    "quantiles in a matrix": "result = np.quantile([1.0, 2.0, 4.0], [[0, 0.5], [0.2, 1]])",
     "labels in order": "a = np.arange(6.0).reshape(2, 3); result = np.einsum(a, [30, 2])",
     "out": "a = np.arange(3.0); b = np.empty(3); np.multiply(a, 2, out=b); np.add(b, 1, b); np.cumsum(b, out=b); result = b",
     "where": "a = np.arange(4.0); b = np.zeros(4); np.sqrt(a, out=b, where=a > 1); result = [b, np.sum(a, where=a > 1)]",

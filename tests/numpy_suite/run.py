@@ -121,9 +121,9 @@ def page(record: dict[str, dict[str, int]]) -> str:
         "# NumPy's tests",
         "",
         f"The tests of NumPy {numpy.__version__} of its arrays and functions, run with vkarray in the place of NumPy, with float64 "
-        f"as the default floating type: {share(every)} pass, of those that are not of types that devices lack "
-        f"{share({name: count for name, count in every.items() if name != LACKING})}. Tests count that use a function which vkarray "
-        "stands for, and that NumPy does not skip. `python tests/numpy_suite/run.py` writes this page.",
+        f"as the default floating type: {share(every)} pass; without those of types that devices lack, "
+        f"{share({name: count for name, count in every.items() if name != LACKING})}. Tests count that use a function which "
+        "vkarray stands for, and that NumPy does not skip. `python tests/numpy_suite/run.py` writes this page.",
         "",
         "| File | Pass | Most of the others for |",
         "| --- | --- | --- |",

@@ -161,7 +161,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     count = len(conditions)
     if len(funclist) not in (count, count + 1):
         raise ValueError(
-            f"piecewise: expected {count} or {count + 1} functions for {count} conditions, got {len(funclist)}."
+            f"piecewise: {count} or {count + 1} functions are expected for {count} conditions, got {len(funclist)}."
         )
     if len(funclist) == count + 1:
         others = operations["logical_not"](operations["any"](stack(conditions, axis=0), axis=0))

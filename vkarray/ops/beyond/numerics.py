@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, available, floating, is_supported, operations
+from ...core.array import ArrayLike, VkArray, available, empty, floating, is_supported, operations
 from ...core.dtypes import DType, as_dtype
 from ...kernels.planned import planned, recordable
 from ...kernels.rows import cast, check_array
 from .. import creation, searching, statistical, utility
-from ..elementwise import add, divide, isnan, multiply, pow, remainder, subtract
+from ..elementwise import add, divide, imag, isnan, multiply, pow, real, remainder, subtract
 from ..elementwise import log10 as common_logarithm
 from ..elementwise import sign as sign_of
 from ..indexing import take
 from ..manipulation import concat, expand_dims, moveaxis, reshape
+from .ndarray import imag_view, real_view
 
 
 def _float64(*arrays: VkArray) -> DType:
@@ -44,9 +45,16 @@ def interp(
         )
     if xp.size == 0:
         raise ValueError("interp: expected at least one point, got none.")
-    real = _float64(x, xp, fp)
-    x, xp = cast(x, real), cast(xp, real)
-    fp = cast(fp, dtypes.COMPLEX_OF[real] if fp._dtype.kind == "c" else real)
+    wide = _float64(x, xp, fp)
+    if fp._dtype.kind == "c":
+        found = empty(x._shape, dtypes.COMPLEX_OF[wide], x._device)
+        for part, view in ((real, real_view), (imag, imag_view)):
+            ends = (None if one is None else part(one) for one in (left, right))
+            view(found)[...] = interp(x, xp, part(fp), *ends, period)
+        if xp.size > 1:
+            imag_view(found)[...] = searching.where(isnan(cast(x, wide)), 0.0, imag_view(found))
+        return found
+    x, xp, fp = cast(x, wide), cast(xp, wide), cast(fp, wide)
     if period is not None:
         if period == 0:
             raise ValueError("interp: expected a period that is not 0.")
@@ -134,7 +142,9 @@ def gradient(
             )
         if type(step) is VkArray and step.ndim:
             if step._shape != (f._shape[one],):
-                raise ValueError(f"gradient: expected {f._shape[one]} places for axis {one}, got shape {step._shape}.")
+                raise ValueError(
+                    f"gradient: distances must be scalars or 1d, {f._shape[one]} of them for axis {one}; got shape {step._shape}."
+                )
             step = utility.diff(step if step._dtype.kind in "fc" else cast(step, floating(step)))
         found.append(cast(moveaxis(_slopes(moveaxis(f, one, -1), step, edge_order), -1, one), f._dtype))
     return found[0] if count == 1 else tuple(found)

@@ -175,7 +175,9 @@ def place(arr: VkArray, mask: Any, vals: Any) -> None:
         return
     if values.size == 0:
         if bool(operations["any"](mask)):
-            raise ValueError("place: expected values for the true elements of the mask, got none.")
+            raise ValueError(
+                "place: Cannot insert from an empty array; expected values for the true elements of the mask."
+            )
         return
     numbers = operations["cumulative_sum"](index_type(reshape(mask, (-1,)))) - 1
     chosen = take(reshape(values, (-1,)), remainder(numbers, values.size), axis=0)

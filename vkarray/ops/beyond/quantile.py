@@ -265,7 +265,7 @@ def _quantile(
     wide = _wide(check_array(function, x), q) if method not in _DISCRETE else x._dtype
     if weights is not None:
         if method != "inverted_cdf":
-            raise ValueError(f"{function}: expected method 'inverted_cdf' with weights, got {method!r}.")
+            raise ValueError(f"{function}: Only method 'inverted_cdf' supports weights, got {method!r}.")
         weights = weights_like(function, x, weights, axis)
     rows = _sorted(function, x, axis, keepdims, method not in _DISCRETE, weights)
     ordered = cast(rows.ordered, wide)
@@ -337,10 +337,13 @@ def weights_like(function: str, x: VkArray, weights: VkArray, axis: Axis) -> VkA
     axes = checked(function, x, axis)
     if axis is None:
         raise TypeError(
-            f"{function}: expected an axis for weights of shape {weights._shape} and x of shape {x._shape}."
+            f"{function}: Axis must be specified when shapes of a and weights differ, got {x._shape} and {weights._shape}."
         )
     if weights._shape != tuple(x._shape[one] for one in axes):
-        raise ValueError(f"{function}: expected weights of shape {x._shape} or of the axis, got {weights._shape}.")
+        raise ValueError(
+            f"{function}: Shape of weights must be consistent with shape of a along specified axis: expected {x._shape} or that of "
+            f"the axis, got {weights._shape}."
+        )
     order = sorted(range(len(axes)), key=lambda k: axes[k])
     shape = tuple(length if one in axes else 1 for one, length in enumerate(x._shape))
     return broadcast_to(reshape(permute_dims(weights, order), shape), x._shape)
@@ -351,7 +354,7 @@ def _weighted(ordered: VkArray, weights: VkArray, fractions: Sequence[float], sk
     weights = cast(weights, floating(weights))
     total = float(statistical.sum(weights))
     if not (bool(statistical.min(weights) >= 0) and 0 < total < math.inf):
-        raise ValueError("quantile: expected weights of 0 or more that are finite and not all 0.")
+        raise ValueError("quantile: Weights must be non-negative; expected finite ones that are not all 0.")
     if skip and ordered._dtype.kind == "f":
         weights = where(isnan(ordered), 0.0, weights)
     sums = cumulative_sum(weights, axis=-1)
@@ -364,6 +367,9 @@ def _weighted(ordered: VkArray, weights: VkArray, fractions: Sequence[float], sk
     return stack(found)
 
 
+_NAMES = {1.0: "Quantiles", 100.0: "Percentiles"}
+
+
 def _fractions(function: str, q: Any, whole: float) -> tuple[tuple[int, ...], list[float]]:
     """The shape of q and its values, divided by `whole`."""
     shape: tuple[int, ...] = ()
@@ -371,10 +377,14 @@ def _fractions(function: str, q: Any, whole: float) -> tuple[tuple[int, ...], li
     if hasattr(q, "shape"):
         shape, values = tuple(q.shape), q.reshape(-1).tolist()
     elif isinstance(q, (list, tuple, range)):
-        shape, values = (len(q),), [one.item() if hasattr(one, "item") else one for one in q]
+        shape, values = (len(q),), [one.item() if getattr(one, "shape", None) == () else one for one in q]
+        if values and all(isinstance(one, (list, tuple)) for one in values):
+            parts = [_fractions(function, one, whole) for one in values]
+            if len({own for own, _ in parts}) == 1:
+                return (*shape, *parts[0][0]), [value for _, own in parts for value in own]
     for value in values:
         if not promotion.is_real_scalar(value) or not 0 <= value <= whole:
-            raise ValueError(f"{function}: expected q from 0 to {whole:g}, got {value!r}.")
+            raise ValueError(f"{function}: {_NAMES[whole]} must be in the range [0, {whole:g}], got {value!r}.")
     return shape, [promotion.as_scalar(value) / whole for value in values]
 
 

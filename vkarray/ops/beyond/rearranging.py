@@ -13,7 +13,7 @@ from ...kernels.array_like import takes_lists
 from ...kernels.compact import coordinates
 from ...kernels.faults import WrongValue, check_values
 from ...kernels.planned import planned
-from ...kernels.rows import cast
+from ...kernels.rows import cast, check_array
 from .. import creation
 from ..elementwise import less
 from ..indexing import take
@@ -169,8 +169,9 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: int | Sequence[int] | No
     Parameters: filt; trim ("f" from the front, "b" from the back, or both); axis (those to be trimmed, all by default).
     Waits for the device. Raises ValueError for another trim, IndexError for an axis out of range.
     """
+    check_array("trim_zeros", filt)
     if trim.lower() not in ("f", "b", "fb", "bf"):
-        raise ValueError(f"trim_zeros: expected trim of 'f', 'b' or both, got {trim!r}.")
+        raise ValueError(f"trim_zeros: unexpected character(s) in `trim`; expected 'f', 'b' or both, got {trim!r}.")
     axes = layout.normalize_axes(axis, filt.ndim, "trim_zeros")
     if not axes:
         return filt
