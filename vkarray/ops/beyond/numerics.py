@@ -49,8 +49,8 @@ def interp(
     if fp._dtype.kind == "c":
         found = empty(x._shape, dtypes.COMPLEX_OF[wide], x._device)
         for part, view in ((real, real_view), (imag, imag_view)):
-            ends = (None if one is None else part(one) for one in (left, right))
-            view(found)[...] = interp(x, xp, part(fp), *ends, period)
+            below, above = (None if one is None else part(one) for one in (left, right))
+            view(found)[...] = interp(x, xp, part(fp), below, above, period)
         if xp.size > 1:
             imag_view(found)[...] = searching.where(isnan(cast(x, wide)), 0.0, imag_view(found))
         return found

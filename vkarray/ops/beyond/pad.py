@@ -205,7 +205,8 @@ def _fill_with_statistics(x: VkArray, axis: int, widths: tuple[int, ...], counts
     """Write to the first and last elements along an axis what a function makes of those between, or of the nearest of them."""
     length = x._shape[axis] - sum(widths)
     at, end = (slice(None),) * axis, widths[0] + length
-    first, last = _counts("stat_length", tuple(length if count is None else round(count) for count in counts))
+    asked = [length if count is None else round(count) for count in counts]
+    first, last = _counts("stat_length", (asked[0], asked[1]))
     before, after = min(first, length), min(last, length)
     if length and min(before, after) == 0 and mode in ("maximum", "minimum"):
         raise ValueError(f"pad: stat_length of 0 yields no value for padding in the mode {mode!r}, got {counts!r}.")

@@ -373,11 +373,12 @@ _NAMES = {1.0: "Quantiles", 100.0: "Percentiles"}
 def _fractions(function: str, q: Any, whole: float) -> tuple[tuple[int, ...], list[float]]:
     """The shape of q and its values, divided by `whole`."""
     shape: tuple[int, ...] = ()
-    values = [q]
+    values: list[Any] = [q]
     if hasattr(q, "shape"):
         shape, values = tuple(q.shape), q.reshape(-1).tolist()
     elif isinstance(q, (list, tuple, range)):
-        shape, values = (len(q),), [one.item() if getattr(one, "shape", None) == () else one for one in q]
+        values = list(q)
+        shape, values = (len(values),), [one.item() if getattr(one, "shape", None) == () else one for one in values]
         if values and all(isinstance(one, (list, tuple)) for one in values):
             parts = [_fractions(function, one, whole) for one in values]
             if len({own for own, _ in parts}) == 1:
