@@ -41,7 +41,7 @@ CLASSES = (
     (LACKING,
      r"expected a data type|expected numbers, got|no dtype for NumPy|'(longdouble|clongdouble|void|object_|str_|bytes_|datetime64|"
      r"timedelta64|isnat|longcomplex)'|newbyteorder|fit any integer dtype|no integer type holds|got (None|'')|got <.* object at|"
-     r"fractions\.Fraction|decimal\.Decimal|'metadata'|_rational_tests"),
+     r"fractions\.Fraction|decimal\.Decimal|\bmetadata\b|_rational_tests"),
     ("NumPy's C, its buffers and its memory",
      r"bytes-like object|vkarray has no function of that name|SystemError|must be numpy\.ndarray|test needs ndarray|"
      r"always be written to|beginning of the memory|'(_?ctypes|data|__array_struct__|PZERO|BUFSIZE|lapack_lite|nditer|"

@@ -8,7 +8,7 @@ from ...core import dtypes, layout, promotion
 from ...core.array import ArrayLike, VkArray, available, empty, floating, is_supported, operations
 from ...core.dtypes import DType, as_dtype
 from ...kernels.planned import planned, recordable
-from ...kernels.rows import cast, check_array
+from ...kernels.rows import as_array, cast, check_array
 from .. import creation, searching, statistical, utility
 from ..elementwise import add, divide, imag, isnan, multiply, pow, real, remainder, subtract
 from ..elementwise import log10 as common_logarithm
@@ -48,8 +48,9 @@ def interp(
     wide = _float64(x, xp, fp)
     if fp._dtype.kind == "c":
         found = empty(x._shape, dtypes.COMPLEX_OF[wide], x._device)
+        ends = [None if one is None else as_array("interp", one, found._dtype, x) for one in (left, right)]
         for part, view in ((real, real_view), (imag, imag_view)):
-            below, above = (None if one is None else part(one) for one in (left, right))
+            below, above = (None if one is None else part(one) for one in ends)
             view(found)[...] = interp(x, xp, part(fp), below, above, period)
         if xp.size > 1:
             imag_view(found)[...] = searching.where(isnan(cast(x, wide)), 0.0, imag_view(found))
