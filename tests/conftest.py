@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 import os
 
@@ -12,6 +11,8 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when SciPy is imported
 import pytest
 
 import vkarray as vx
+from vkarray import configuration
+from vkarray._vk import profiles
 from vkarray.kernels import planned
 
 
@@ -43,9 +44,10 @@ def device():
 @pytest.fixture(scope="session")
 def few_workgroups():
     """A device of its own on which 3 workgroups lie along a dimension, where others have 65535: a dispatch of more fails."""
-    with vx.config(disable="subgroupVote,subgroupClustered"):
+    limits = {"max_workgroup_count": (3, 65535, 65535)}
+    profiles.PROFILES["few-workgroups"] = profiles.Profile("of the tests", limits=limits)
+    with vx.config(profile=(*configuration.current().profile, "few-workgroups")):
         device = vx.asarray(0, device=0).device
-    device.limits = dataclasses.replace(device.limits, max_workgroup_count=(3, 65535, 65535))
     dispatch = device.dispatch
 
     def checked(kernel, arguments, groups, *rest):

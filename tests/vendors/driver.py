@@ -16,6 +16,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
+from vkarray import configuration
 from vkarray._vk import features, physical_device
 from vkarray._vk.api import NULL, ffi, struct, text
 from vkarray._vk.descriptors import Descriptors
@@ -109,7 +110,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # drivers print
     features.EXTENSION_FEATURES[_EXTENSION] = (_FEATURES_TYPE, (_FEATURE,))
-    found = physical_device.physical_devices(False, frozenset())
+    found = physical_device.physical_devices(configuration.current())
     device = Compiler(physical_device.choose(found, None))
     description = {
         "name": device.name, "driver": device.description.driver, "api_version": device.description.api_version,

@@ -1,13 +1,10 @@
 """Silent batches: how the host sees what a GPU has done without signals."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from vulkan_program import Combine, combine_in_threads, device_of_its_own, download, upload, words
 
 from vkarray._vk import api, faults, progress, queue
-from vkarray._vk.physical_device import PhysicalDevice
 from vkarray.errors import OutOfMemoryError
 
 
@@ -15,9 +12,7 @@ from vkarray.errors import OutOfMemoryError
 def gpu(monkeypatch):
     """A device of its own that is waited for as a GPU, whatever it is, and long enough however busy it is."""
     monkeypatch.setattr(progress, "POLL_SECONDS", 10)
-    limits = PhysicalDevice._limits
-    monkeypatch.setattr(PhysicalDevice, "_limits", lambda self: dataclasses.replace(limits(self), is_cpu=False))
-    with device_of_its_own("subgroupQuad,subgroupShuffle") as opened:
+    with device_of_its_own("subgroupQuad,subgroupShuffle", profile=("gpu",)) as opened:
         yield opened
 
 

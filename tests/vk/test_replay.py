@@ -1,7 +1,6 @@
 """Replays: results, barriers, copies, memory that moves, Ctrl-C and code that uses the device at every place."""
 
 import contextlib
-import dataclasses
 import gc
 import random
 import struct
@@ -15,7 +14,6 @@ from vulkan_program import HEAD, compile_glsl, device_of_its_own, download, uplo
 from vkarray._vk import api, faults, progress
 from vkarray._vk import replay as replay_module
 from vkarray._vk.call import Call
-from vkarray._vk.physical_device import PhysicalDevice
 from vkarray.errors import DeviceError, DeviceLostError, FeatureError, ValidationError
 
 # target[i] = factor * a[i] + b[i] on 64 words
@@ -256,9 +254,8 @@ def test_strike_at_every_place(computes, interrupts, mode, monkeypatch):
     checks = mode == "checked"
     if mode == "GPU":
         monkeypatch.setattr(progress, "POLL_SECONDS", 1e-4)
-        limits = PhysicalDevice._limits
-        monkeypatch.setattr(PhysicalDevice, "_limits", lambda self: dataclasses.replace(limits(self), is_cpu=False))
-    with device_of_its_own("subgroupQuad,subgroupVote", checks, uncounted=("DescriptorSet",)) as device:
+    profile = ("gpu",) if mode == "GPU" else ()
+    with device_of_its_own("subgroupQuad,subgroupVote", checks, ("DescriptorSet",), profile) as device:
         assert mode != "GPU" or not device.limits.is_cpu
         program = Program(device)
         other, generator = Other(program), random.Random(3)

@@ -1,7 +1,6 @@
 """Ctrl-C, and code that uses the device, at every place of the queue: nothing is lost, wrong, used twice or locked."""
 
 import contextlib
-import dataclasses
 import gc
 import random
 import struct
@@ -13,7 +12,6 @@ from strikes import Strike
 from vulkan_program import Combine, compile_glsl, device_of_its_own, download, upload
 
 from vkarray._vk import progress, transfer
-from vkarray._vk.physical_device import PhysicalDevice
 
 WORDS = np.arange(64, dtype=np.uint32)
 SCALE = """#version 460
@@ -83,9 +81,9 @@ class Program:
 # How the device is opened, and `every`: how many places on the next one is that is tried.
 MODES = {
     "CPU": {"every": 1},
-    "GPU": {"every": 2, "is_cpu": False},
+    "GPU": {"every": 2, "profile": ("gpu",)},
     "uploads in commands": {"disable": "hostVisibleDeviceMemory,"},
-    "staged uploads": {"disable": "hostVisibleDeviceMemory,", "inline": 0},
+    "staged uploads": {"disable": "hostVisibleDeviceMemory,", "inline": 0, "profile": ("incoherent-memory",)},
     "timestamps": {"timed": True},
     "barrier checker": {"check_barriers": True},
 }
@@ -95,13 +93,12 @@ MODES = {
 def program(request, monkeypatch):
     mode = MODES[request.param]
     monkeypatch.setattr(transfer, "INLINE_BYTES", mode.get("inline", transfer.INLINE_BYTES))
-    if "is_cpu" in mode:
+    if request.param == "GPU":
         monkeypatch.setattr(progress, "POLL_SECONDS", 1e-4)
-        limits = PhysicalDevice._limits
-        monkeypatch.setattr(PhysicalDevice, "_limits", lambda self: dataclasses.replace(limits(self), is_cpu=False))
     disable, check = mode.get("disable", "") + "subgroupQuad,subgroupVote", mode.get("check_barriers", False)
     # Descriptor sets whose freeing was interrupted go with their pool.
-    with device_of_its_own(disable, check, uncounted=("DescriptorSet",)) as device:
+    profile = mode.get("profile", ())
+    with device_of_its_own(disable, check, ("DescriptorSet",), profile) as device:
         if mode.get("timed") and "timestamps" not in device.features:
             pytest.skip("the device takes no timestamps")
         opened = Program(device, mode.get("timed", False), mode.get("every", 5))

@@ -82,7 +82,7 @@ def words(count, seed=0):
 
 
 @contextlib.contextmanager
-def device_of_its_own(disable, check_barriers=False, uncounted=()):
+def device_of_its_own(disable, check_barriers=False, uncounted=(), profile=()):
     """A device that no other test has opened, by what it does without; everything it made must be released when it closes.
 
     But for the `uncounted` kinds of objects.
@@ -90,7 +90,8 @@ def device_of_its_own(disable, check_barriers=False, uncounted=()):
     _vk.enumerate_devices()  # the instance is made once and stays
     before = api.live_objects()
     # Tests of guards and checks turn those on themselves.
-    with configuration.config(disable=disable, guard=False, check_barriers=check_barriers):
+    profile = (*configuration.current().profile, *profile)
+    with configuration.config(disable=disable, profile=profile, guard=False, check_barriers=check_barriers):
         opened = _vk.open_device()
         yield opened
     opened.close()
