@@ -115,6 +115,7 @@ SHORT: dict[str, tuple[Function, int]] = {
     "what is stored": (lambda x: (lambda y: (y, vx.sum(y, axis=-1)))(x * x), 2),
     "of numbers in memory": (lambda x: vx.sum(x, axis=-1) * 2, 1),
     "first axis": (lambda x: vx.sum(x.T * x.T + 1, axis=0), 1),
+    "means": (lambda x: vx.mean(x * x + 1, axis=-1) + vx.mean(x, axis=-1), 1),
     "products": (lambda x: vx.prod(x - 0.5, axis=-1), 1),
 }  # fmt: skip
 # Of an array, a weight and a bias.

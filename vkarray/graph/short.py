@@ -12,13 +12,15 @@ from typing import Any
 
 from ..core.array import VkArray, array_in
 from ..kernels import fused
+from ..kernels.launch import Operation
 from ..kernels.reductions import RowReduction
 from ..kernels.rows import ROWS
+from ..kernels.scalars import Scalar
 from .regions import Dependencies, Region
 from .trace import Node, Value
 
-# The elementwise operation that joins two elements as a reduction does.
-_JOINED = {"sum": "add", "prod": "multiply"}
+# The elementwise operation that joins two elements as a reduction does, and the one of what is joined and the length of a row.
+_JOINED = {"sum": ("add", None), "prod": ("multiply", None), "mean": ("add", "divide")}
 
 
 def candidates(known: Dependencies, of: Sequence[Region], stored: Collection[int]) -> set[int]:
@@ -97,16 +99,27 @@ def _joined(node: Node, values: list[Value]) -> Iterator[Node]:
     """The nodes that join neighbours, until all of a row are joined."""
     made = node.rows
     assert made is not None
-    operation = ROWS[_JOINED[made.row.name]].operation(made.types[1])
+    joining, last = _JOINED[made.row.name]
+    operation = ROWS[joining].operation(made.types[1])
+    total = made.result if last is None else _like(made.result, values)
     level = list(_elements(made))
     while len(level) > 1:
         pairs = [level[place : place + 2] for place in range(0, len(level), 2)]
-        last = len(pairs) == 1
-        level = [pair[0] if len(pair) == 1 else made.result if last else _like(made.result, values) for pair in pairs]
+        level = [
+            pair[0] if len(pair) == 1 else total if len(pairs) == 1 else _like(made.result, values) for pair in pairs
+        ]
         for pair, result in zip(pairs, level, strict=True):
             if len(pair) == 2:
-                reads = tuple(one._buffer for one in pair)
-                yield Node(reads, (result._buffer,), node.line, None, operation, tuple(pair), result)
+                yield _node(node, operation, pair, result)
+    if last is not None:
+        length = Scalar(float(_length(made)), total._dtype, total._device)
+        yield _node(node, ROWS[last].operation(total._dtype), (total, length), made.result)
+
+
+def _node(node: Node, operation: Operation, inputs: Sequence[VkArray | Scalar], result: VkArray) -> Node:
+    """An elementwise node in place of a part of another one."""
+    reads = tuple(one._buffer for one in inputs if isinstance(one, VkArray))
+    return Node(reads, (result._buffer,), node.line, None, operation, tuple(inputs), result)
 
 
 def _like(array: VkArray, values: list[Value]) -> VkArray:
