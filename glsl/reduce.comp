@@ -33,6 +33,7 @@ layout(constant_id = 1) const bool PACKED = false;           // an aligned row w
 layout(constant_id = 2) const bool TWO_DIMENSIONAL = false;  // the elements of a row lie in two dimensions
 layout(constant_id = 3) const uint TURNS = 0u;               // batches of a lane, where all lanes have so many
 layout(constant_id = 4) const uint LEVELS = 9u;              // of the stack
+layout(constant_id = 11) const bool LEAN = false;            // few registers: lanes are taken one by one
 #ifdef ROW
 // Numbers that the linker knows, where other kernels have arguments.
 layout(constant_id = 5) const uint BLOCK = 1u;
@@ -524,7 +525,7 @@ STATE chunk_state(uint count, uint own, uint member, uint members, uint share, u
 #ifdef PACKED_STRIPS
         const bool strip = STRIP > 1 && TURNS > 0u;
 #else
-        bool strip = STRIP > 1 && !TWO_DIMENSIONAL && share >= uint(STRIP) && end <= count;
+        bool strip = STRIP > 1 && !LEAN && !TWO_DIMENSIONAL && share >= uint(STRIP) && end <= count;
 #endif
 #if STRIP > 1
         if (strip) {

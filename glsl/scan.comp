@@ -137,10 +137,15 @@ layout(constant_id = 2) const bool COLUMNS = false;
 layout(constant_id = 3) const bool PACKED = false;  // rows without gaps in a and r
 layout(constant_id = 4) const uint PIECES = 1u;     // of the elements of a step, which share the memory
 layout(constant_id = 5) const uint TEAM = INVOCATIONS;  // that exchange elements: all with COLUMNS or PIECES, or a subgroup
+// Few registers: no step is loaded ahead of time, and where all elements of a step are exchanged at once, places have constants
+// between them.
+layout(constant_id = 6) const bool LEAN = false;
 const uint UNITS = INVOCATIONS / MEMBERS;
 const uint LANES = MEMBERS < uint(BLOCK) ? MEMBERS : uint(BLOCK);  // blocks of a group
 const uint GROUPS = MEMBERS / LANES;                               // of a unit
 const uint PIECE = SLOTS / PIECES;
+const uint ROW = MEMBERS * uint(BLOCK);  // elements of a unit in a step
+const bool EVEN = LEAN && PIECES == 1u && TEAM == INVOCATIONS;
 
 // With a gap after every SPACING elements neither access, in the order of memory or by blocks, meets a bank twice.
 shared T exchange[PIECE + PIECE / SPACING];
@@ -168,8 +173,27 @@ uint block_place(uint unit, uint member) {
 uint own, first_slot, slot_step;
 uint slot_in_memory(int k) { return own / TEAM * (TEAM * uint(BLOCK)) + uint(k) * TEAM + own % TEAM; }
 uint slot_in_block(int k) { return first_slot + uint(k) * slot_step; }
-uint unit_of_slot(uint slot) { return UNITS == 1u ? 0u : COLUMNS ? slot % UNITS : slot / (MEMBERS * uint(BLOCK)); }
-uint element_of_slot(uint slot) { return COLUMNS ? slot / UNITS : slot % (MEMBERS * uint(BLOCK)); }
+
+// What invocation `own` moves from or to memory as its element k: the unit, the element of the unit's row, the place in `exchange`.
+// All numbers are powers of two, so with EVEN the part of k can be added last.
+uint unit_in_memory(int k) {
+    uint slot = EVEN ? own : slot_in_memory(k), more = EVEN ? uint(k) * INVOCATIONS : 0u;
+    return UNITS == 1u ? 0u : COLUMNS ? slot % UNITS : slot / ROW + more / ROW;
+}
+
+uint element_in_memory(int k) {
+    uint slot = EVEN ? own : slot_in_memory(k), more = EVEN ? uint(k) * INVOCATIONS : 0u;
+    return COLUMNS ? slot / UNITS + more / UNITS : slot % ROW + more % ROW;
+}
+
+uint place_in_memory(int k) {
+    return EVEN ? exchange_place(own) + exchange_place(uint(k) * INVOCATIONS) : exchange_place(slot_in_memory(k));
+}
+
+// The place in `exchange` of element k of the invocation's block.
+uint place_in_block(int k) {
+    return EVEN ? exchange_place(first_slot) + exchange_place(uint(k) * slot_step) : exchange_place(slot_in_block(k));
+}
 
 #define MEET { if (TEAM < INVOCATIONS) subgroupBarrier(); else barrier(); }
 
@@ -177,9 +201,9 @@ uint element_of_slot(uint slot) { return COLUMNS ? slot / UNITS : slot % (MEMBER
 void load(out T value[BLOCK], uint start) {
     int stride = PACKED ? 1 : arguments.layout_[0];
     EACH {
-        uint unit = unit_of_slot(slot_in_memory(k));
+        uint unit = unit_in_memory(k);
         // Whatever lies beyond the end takes part in no result.
-        uint element = min(start + element_of_slot(slot_in_memory(k)), max(units[unit].count, 1u) - 1u);
+        uint element = min(start + element_in_memory(k), max(units[unit].count, 1u) - 1u);
         value[k] = LOAD_AT(units[unit].a_offset + int(element) * stride);
     }
 }
@@ -207,33 +231,45 @@ void main() {
     int r_stride = PACKED ? 1 : arguments.layout_[1];
     uint end = UNITS == 1u ? unit.count : min(arguments.count, arguments.chunk);
     uint next = 0u;
-    T value[BLOCK];  // of the next step, so that they are under way while this one is worked on
-    load(value, next);
+    T value[BLOCK];
+    if (!LEAN) load(value, next);
     for (uint start = 0u; start < end; start = next) {
         T local[BLOCK];
+        if (LEAN) load(value, start);
         for (uint piece = 0u; piece < PIECES; ++piece) {
             if (piece > 0u) MEET
-            EACH if (is_in(piece, slot_in_memory(k))) exchange[exchange_place(slot_in_memory(k))] = value[k];
+            EACH if (is_in(piece, slot_in_memory(k))) exchange[place_in_memory(k)] = value[k];
             MEET
-            EACH if (is_in(piece, slot_in_block(k))) local[k] = exchange[exchange_place(slot_in_block(k))];
+            EACH if (is_in(piece, slot_in_block(k))) local[k] = exchange[place_in_block(k)];
         }
         next = start + MEMBERS * uint(BLOCK);
-        if (next < end) load(value, next);
+        if (!LEAN && next < end) load(value, next);
         [[unroll]] for (int k = 1; k < BLOCK; ++k) local[k] = combine(local[k - 1], local[k]);
 
         // One invocation for each group finds what lies before its blocks, one for each unit what lies before its groups.
         block_states[block_place(number, member)] = local[BLOCK - 1];
         barrier();
         if (own < INVOCATIONS / LANES) {
-            T state[BLOCK];
-            EACH if (uint(k) < LANES) state[k] = block_states[block_place(own / GROUPS, own % GROUPS * LANES + uint(k))];
-            [[unroll]] for (int k = 1; k < BLOCK; ++k) {
-                if (uint(k) < LANES) {
-                    before_block[block_place(own / GROUPS, own % GROUPS * LANES + uint(k))] = state[k - 1];
-                    state[k] = combine(state[k - 1], state[k]);
+            T sum;
+            if (LEAN) {
+                sum = block_states[block_place(own / GROUPS, own % GROUPS * LANES)];
+                [[dont_unroll]] for (uint k = 1u; k < LANES; ++k) {
+                    uint place = block_place(own / GROUPS, own % GROUPS * LANES + k);
+                    before_block[place] = sum;
+                    sum = combine(sum, block_states[place]);
                 }
+            } else {
+                T state[BLOCK];
+                EACH if (uint(k) < LANES) state[k] = block_states[block_place(own / GROUPS, own % GROUPS * LANES + uint(k))];
+                [[unroll]] for (int k = 1; k < BLOCK; ++k) {
+                    if (uint(k) < LANES) {
+                        before_block[block_place(own / GROUPS, own % GROUPS * LANES + uint(k))] = state[k - 1];
+                        state[k] = combine(state[k - 1], state[k]);
+                    }
+                }
+                sum = state[BLOCK - 1];
             }
-            if (MEMBERS >= uint(BLOCK)) group_states[own] = state[BLOCK - 1];
+            if (MEMBERS >= uint(BLOCK)) group_states[own] = sum;
         }
         barrier();
         if (MEMBERS >= uint(BLOCK) && member == 0u) {
@@ -242,20 +278,29 @@ void main() {
             bool any = based;
             if (tile && start > 0u) join(outer, any, tiles);
             bool some = !tile && start > 0u;
-            T before[BLOCK];
-            before[0] = groups;
-            join(groups, some, group_states[number * GROUPS]);
-            [[unroll]] for (int k = 1; k < BLOCK; ++k) {
-                if (uint(k) < GROUPS) {
-                    before[k] = groups;
-                    groups = combine(groups, group_states[number * GROUPS + uint(k)]);
+            if (LEAN) {
+                [[dont_unroll]] for (uint k = 0u; k < GROUPS; ++k) {
+                    T before = groups;
+                    join(groups, some, group_states[number * GROUPS + k]);
+                    if (any) before = k == 0u && (tile || start == 0u) ? outer : combine(outer, before);
+                    before_group[number * GROUPS + k] = before;
                 }
+            } else {
+                T before[BLOCK];
+                before[0] = groups;
+                join(groups, some, group_states[number * GROUPS]);
+                [[unroll]] for (int k = 1; k < BLOCK; ++k) {
+                    if (uint(k) < GROUPS) {
+                        before[k] = groups;
+                        groups = combine(groups, group_states[number * GROUPS + uint(k)]);
+                    }
+                }
+                if (any) {
+                    EACH before[k] = combine(outer, before[k]);
+                    if (tile || start == 0u) before[0] = outer;
+                }
+                EACH if (uint(k) < GROUPS) before_group[number * GROUPS + uint(k)] = before[k];
             }
-            if (any) {
-                EACH before[k] = combine(outer, before[k]);
-                if (tile || start == 0u) before[0] = outer;
-            }
-            EACH if (uint(k) < GROUPS) before_group[number * GROUPS + uint(k)] = before[k];
             some = start > 0u;
             if (tile) join(tiles, some, groups);
         }
@@ -268,14 +313,14 @@ void main() {
             FINISH(local, before, preceded)
             for (uint piece = 0u; piece < PIECES; ++piece) {
                 if (piece > 0u) MEET
-                EACH if (is_in(piece, slot_in_block(k))) exchange[exchange_place(slot_in_block(k))] = local[k];
+                EACH if (is_in(piece, slot_in_block(k))) exchange[place_in_block(k)] = local[k];
                 MEET
                 EACH if (is_in(piece, slot_in_memory(k))) {
-                    uint other = unit_of_slot(slot_in_memory(k));
-                    uint element = start + element_of_slot(slot_in_memory(k));
+                    uint other = unit_in_memory(k);
+                    uint element = start + element_in_memory(k);
                     if (element < units[other].count) {
                         int place = units[other].r_offset + int(element) * r_stride;
-                        arguments.r.data[place] = R_STORE(exchange[exchange_place(slot_in_memory(k))]);
+                        arguments.r.data[place] = R_STORE(exchange[place_in_memory(k)]);
                     }
                 }
             }

@@ -35,17 +35,21 @@ def test_smooth_lengths():
 class Limited:
     """As much of a GPU as the plan of a transform asks for."""
 
-    def __init__(self, shared_bytes: int, invocations: int) -> None:
+    def __init__(self, shared_bytes: int, invocations: int, registers: str = "large") -> None:
         self.limits = dataclasses.replace(
-            vx.asarray(0).device.limits, is_cpu=False, max_shared_memory_size=shared_bytes,
+            vx.asarray(0).device.limits, is_cpu=False, max_shared_memory_size=shared_bytes, registers=registers,
             max_workgroup_invocations=invocations, max_workgroup_size=(invocations,) * 3,
         )  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", [vx.complex64, vx.complex128], ids=str)
-@pytest.mark.parametrize(("kibibytes", "invocations"), [(16, 128), (32, 256), (48, 1024)])
-def test_workgroups_keep_to_the_limits(kibibytes, invocations, dtype):
-    gpu = Limited(kibibytes * 1024, invocations)
+@pytest.mark.parametrize(
+    ("kibibytes", "invocations", "registers"),
+    [(16, 128, "large"), (32, 256, "large"), (48, 1024, "large"), (48, 1024, "middle"), (16, 128, "small")],
+)
+def test_workgroups_keep_to_the_limits(kibibytes, invocations, registers, dtype):
+    gpu = Limited(kibibytes * 1024, invocations, registers)
+    held = transform._values(dtype, gpu)
     smooth = [
         n for n in [*range(1, 5000, 3), 2**12, 2**20, 2**24, 3**10, 5**5, 13**5, 360360] if lengths.prime_factors(n)
     ]
@@ -57,14 +61,14 @@ def test_workgroups_keep_to_the_limits(kibibytes, invocations, dtype):
             assert np.prod(line.radices) == part
             assert max(line.radices) <= (25 if part in transform._RADICES else 16)
             assert len(line.radices) <= 5
-            values = max(16, *line.radices)
+            values = max(held, *line.radices)
             assert all(radix * -(-part // (radix * line.members)) <= values for radix in line.radices)
             assert line.lines >= 1
             assert line.lines * line.members <= invocations
-            shared_bytes = line.lines * transform._shared_bytes(part, dtype)
+            shared_bytes = line.lines * transform._shared_bytes(part, dtype, held)
             assert shared_bytes <= gpu.limits.max_shared_memory_size
     # What a device of the usual limits does in one pass.
-    if kibibytes == 48 and dtype is vx.complex64:
+    if (kibibytes, registers, dtype) == (48, "large", vx.complex64):
         assert transform._passes(8192, False, dtype, gpu) == (8192,)
         assert transform._passes(2**24, False, dtype, gpu) == (256, 256, 256)
         # Measured best: 16 lines side by side, and workgroups of 128 to 256.

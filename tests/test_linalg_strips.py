@@ -57,10 +57,9 @@ STRIPS = {
 def as_on_a_gpu(device, monkeypatch) -> set[str]:
     """All matrices are factored as a GPU does; the templates that were used."""
     for module, table in STRIPS.items():
-        monkeypatch.setattr(module, "_STRIPS", table)
+        monkeypatch.setitem(module._STRIPS, device.limits.registers, table)
         monkeypatch.setitem(module._STRIPS_FROM, device.limits.kind, 1)
-    monkeypatch.setattr(lu, "_STRIP_SIZES", (128,))
-    monkeypatch.setattr(qr, "_STRIP_SIZES", (128,))
+        monkeypatch.setitem(module._STRIP_SIZES, device.limits.registers, (128,))
     monkeypatch.setitem(triangular.TILES_FROM, device.limits.kind, 1)
     used = set()
     original = launch.kernel
@@ -108,7 +107,8 @@ def test_the_archive_has_every_shader_that_is_used(device, monkeypatch) -> None:
         strip(dtype, kind(*own), device)
         for module, strip, kind in ((lu, lu._strips_variant, lu.Strip), (qr, qr._strips_variant, qr.Strip))
         for dtype in of_solve.FACTORED
-        for own in module._STRIPS[dtype.itemsize]
+        for rows in module._STRIPS.values()
+        for own in rows[dtype.itemsize]
     }
     tiles = {
         triangular.tiles_variant(template, dtype, device)
@@ -118,10 +118,10 @@ def test_the_archive_has_every_shader_that_is_used(device, monkeypatch) -> None:
     assert strips | tiles <= {variant for family in catalogue.FAMILIES for variant in family(device)}
 
 
-def test_strips_as_on_a_gpu(monkeypatch) -> None:
-    monkeypatch.setattr(lu, "_STRIPS", {4: ((4, 16),)})
-    monkeypatch.setattr(lu, "_STRIP_SIZES", (64,))
-    monkeypatch.setattr(qr, "_STRIPS", {4: ((16, 16),)})
+def test_strips_as_on_a_gpu(device, monkeypatch) -> None:
+    monkeypatch.setitem(lu._STRIPS, device.limits.registers, {4: ((4, 16),)})
+    monkeypatch.setitem(lu._STRIP_SIZES, device.limits.registers, (64,))
+    monkeypatch.setitem(qr._STRIPS, device.limits.registers, {4: ((16, 16),)})
     a = normal_values(vx.float32, (150, 150))
     of_solve.check_solution(a, of_solve.solve(a, a[:, :2]), a[:, :2], vx.float32)
     of_qr.check(vx.asarray(a), a)
@@ -151,7 +151,7 @@ def test_every_candidate_of_a_pivot_is_compared_whatever_the_driver_says_of_subg
 
 def test_devices_that_lack_what_strips_need(device) -> None:
     def like(features=device.features | {"subgroupArithmetic"}, **limits) -> SimpleNamespace:
-        names = ("kind", "max_workgroup_invocations", "max_workgroup_size", "max_shared_memory_size")
+        names = ("kind", "registers", "max_workgroup_invocations", "max_workgroup_size", "max_shared_memory_size")
         own = {name: getattr(device.limits, name) for name in names}
         return SimpleNamespace(features=features, limits=SimpleNamespace(**{**own, **limits}))
 

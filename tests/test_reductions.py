@@ -185,7 +185,9 @@ def test_shared_memory_does_not_change_a_bit(dtype, device, monkeypatch):
     cases = [(False, usual), (True, usual), (True, (1, usual[1]))]
     if dtype is vx.float32:
         cases.append((True, (1, dict.fromkeys(usual[1], (256, 256)))))
-    for shared, (many, groups) in cases:
+    cases = [(*case, 16) for case in cases] + [(True, usual, 1)]
+    for shared, (many, groups), lean_from in cases:
+        monkeypatch.setitem(reductions._LEAN_FROM, device.limits.registers, lean_from)
         monkeypatch.setattr(reductions, "uses_shared_memory", lambda device, shared=shared: shared)
         monkeypatch.setattr(reductions, "_MANY_CHUNKS", many)
         monkeypatch.setattr(reductions, "_COLUMNS_GROUPS", groups)

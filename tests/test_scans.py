@@ -144,6 +144,21 @@ def test_shared_memory_does_not_change_a_bit(dtype, enough, neighbours, kibibyte
     assert evaluate(dtype) == serial
 
 
+@pytest.mark.parametrize("even", [False, True])
+@pytest.mark.parametrize("dtype", supported([vx.float32, vx.int8, vx.float64]), ids=str)
+def test_few_registers_do_not_change_a_bit(dtype, even, device, monkeypatch):
+    """Steps that are not loaded ahead of time; where all of a workgroup exchange elements at once, these lie evenly."""
+    monkeypatch.setattr(scan, "uses_shared_memory", lambda device: False)
+    serial = evaluate(dtype)
+    share_memory(device, monkeypatch)
+    limits = device.limits
+    monkeypatch.setattr(
+        device, "limits", dataclasses.replace(limits, registers="small", min_subgroup_size=limits.subgroup_size >> even)
+    )
+    monkeypatch.setattr(scan, "_ENOUGH_CHUNKS", 1)
+    assert evaluate(dtype) == serial
+
+
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("count", [1, 4097, 70_001])
 def test_running_sums(count, shared, device, monkeypatch):

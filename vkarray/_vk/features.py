@@ -126,6 +126,20 @@ ARITHMETIC_OF_DRIVERS: dict[int, frozenset[str]] = {
     13: frozenset(("exactDivision", "exactRoot")),  # llvmpipe
 }
 
+# VkDriverId -> how many registers of 32 bits an invocation has, for the tables of kernels, as Vulkan has no limit that tells.
+# "middle" are up to 256 that other invocations then lack, "small" some 64 to 128. All others are "large", as NVIDIA's, where
+# tables were measured.
+REGISTERS_OF_DRIVERS: dict[int, str] = {
+    **dict.fromkeys((1, 2, 3), "middle"),  # AMD's, its open one, RADV
+    **dict.fromkeys((8, 18), "middle"),  # Qualcomm's, Turnip
+    **dict.fromkeys((5, 6), "small"),  # Intel's, ANV
+    **dict.fromkeys((14, 26), "small"),  # MoltenVK, Honeykrisp
+    **dict.fromkeys((9, 20), "small"),  # Arm's, PanVK
+    **dict.fromkeys((7, 25), "small"),  # Imagination's
+    **dict.fromkeys((12, 19), "small"),  # Broadcom's, V3DV
+    21: "middle",  # Samsung's, of AMD's make
+}
+
 # What a kernel may rely on that asks for float controls of 32 bits: their capability in SPIR-V.
 ARITHMETIC_OF_CONTROLS: dict[str, int] = {"keepsSubnormals": 4464, "keepsNaN": 4466}
 

@@ -63,11 +63,17 @@ class Limits:
     host_memory: str  # how the host reaches device memory: "cached", "uncached" or "none"
     # What a subgroup multiplies as one, adding in float32: type of the elements, rows, columns, products per sum.
     cooperative_matrices: frozenset[tuple[str, int, int, int]] = frozenset()
+    registers: str = "large"  # how many registers an invocation has: "large", "middle" or "small"
 
     @property
     def kind(self) -> str:
         """The kind of device, "cpu" or "gpu", by which kernels choose from their tables."""
         return "cpu" if self.is_cpu else "gpu"
+
+    @property
+    def tier(self) -> str:
+        """The row of tables in which GPUs differ by their registers: "cpu", or what `registers` says."""
+        return "cpu" if self.is_cpu else self.registers
 
 
 @dataclass(frozen=True)
@@ -296,6 +302,7 @@ class PhysicalDevice:
             self.properties.deviceType == 4,
             host,
             self._cooperative_matrices() if "cooperativeMatrix" in self.features else frozenset(),
+            features.REGISTERS_OF_DRIVERS.get(self.driver.driverID, "large"),
         )
 
     def _cooperative_matrices(self) -> frozenset[tuple[str, int, int, int]]:

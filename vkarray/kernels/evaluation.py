@@ -113,7 +113,7 @@ class Evaluation:
 
     def _flat(self, count: int) -> None:
         limits = self.device.limits
-        invocations = launch.invocations_of_group(limits, launch.FLAT[limits.kind][0])
+        invocations = launch.invocations_of_group(limits, launch.FLAT[limits.tier][0])
         bindings = self._bindings(count)
         packs, fields = _PACKS[self.row], self._fields([0] * self.operands)
         for part, groups, first, end in launch.flat_parts(limits, invocations, packs, count, self.vector):

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 # The flat template: invocations of a workgroup, packs of an invocation, packs where the expression is short, calling no library,
 # and where besides all elements have one size, of a word at least. CPU drivers run both sides of every branch, so there one
 # dispatch handles what fills whole workgroups, and another the rest, all of it below _FEW elements.
-FLAT = {"gpu": (128, 2, 2, 1), "cpu": (512, 2, 4, 4)}
+FLAT = {"large": (128, 2, 2, 1), "middle": (128, 2, 2, 1), "small": (128, 1, 2, 1), "cpu": (512, 2, 4, 4)}
 _AS_SHORT = {"gpu": {("vx_exp(a)", dtypes.float32)}, "cpu": set()}  # calls that are, and their types
 _FEW = 1 << 14
 
@@ -78,7 +78,7 @@ class _Flat(dict[tuple[str, int, int], "_vk.Kernel"]):
     def __init__(self, operation: Operation, device: _vk.Device) -> None:
         super().__init__()
         self.operation, self.device, self.kind = operation, device, device.limits.kind
-        invocations, *packs = FLAT[self.kind]
+        invocations, *packs = FLAT[device.limits.tier]
         self.invocations = invocations_of_group(device.limits, invocations)
         short = operation.library is None or (operation.expression, operation.compute) in _AS_SHORT[self.kind]
         sizes = {storage_itemsize(dtype, device) for dtype in (*operation.inputs, *operation.results)}

@@ -48,6 +48,8 @@ _MANY_CHUNKS = 1 << 12
 _COLUMNS_GROUPS = {"place": (512, 32), "moments": (256, 32), "value": (512, 64)}
 # Levels of the tree of an invocation's lanes that kernels are made for.
 _LEVELS = (1, 4, 6, 9)
+# By the registers of an invocation: with so many elements of a pack it takes its lanes one by one.
+_LEAN_FROM = {"large": 16, "middle": 8, "small": 8}
 # The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
 _FEW_INVOCATIONS = 16
 
@@ -492,6 +494,8 @@ class _Run:
         mode = columns * _COLUMNS | last * _LAST
         turns = 0 if shared or not packed or self.length % block else steps // _BATCH
         constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, turns), (4, _levels(share)))
+        if shared and vector >= _LEAN_FROM[device.limits.registers]:
+            constants += ((11, 1),)
         target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
         words = packed and not shared and not states and row.has_words(device, self.types[0])
         for first_row, part, taken, (offset, place), first, count in self._slices(chunk):

@@ -29,6 +29,8 @@ _TOTALS, _BASE, _INITIAL, _EXCLUSIVE = 1, 2, 4, 8
 _INVOCATIONS = 256
 _SHARED_BYTES = 40 << 10
 _UNIT_BYTES = 20
+# By the registers of an invocation: whether a step is loaded only when the one before is done.
+_LEAN = {"large": False, "middle": False, "small": True}
 # Chunks of 16 tiles from so many on, which keep a GPU busy.
 _ENOUGH_CHUNKS = 1 << 10
 # Neighbouring rows that a workgroup reads together along columns, at most.
@@ -207,6 +209,8 @@ def _dispatch(
         pieces = _pieces(device, result._dtype, plan.members)
         team = _INVOCATIONS if plan.columns or pieces > 1 else _team(device)
         constants = ((1, plan.members), (2, int(plan.columns)), (3, int(steps == (1, 1))), (4, pieces), (5, team))
+        if _LEAN[device.limits.registers]:
+            constants += ((6, 1),)
     limit = launch.index_limit(device, x._dtype, result._dtype) - (abs(steps[1]) if mode & _INITIAL else 0)
     for row, part, taken, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, chunk, limit):
         x_offset, offset = (offset + first * chunk * step for offset, step in zip(offsets, steps, strict=True))

@@ -89,11 +89,17 @@ class Tile(NamedTuple):
         pad = max(16, itemsize)
         return self.depth * (sum(self.shape) * itemsize + 2 * pad) if self.template == "product/matmul_tiled" else 0
 
+    def block_bytes(self, itemsize: int) -> int:
+        """Bytes of registers that an invocation sums in."""
+        return math.prod(self.block) * itemsize if self.template == "product/matmul_tiled" else 0
+
     def count(self, shape: Sequence[int]) -> int:
         """How many tiles cover a result of this shape."""
         return count(self.shape, shape)
 
 
+# By the registers of an invocation: the bytes of those that it can sum in.
+BLOCK_BYTES = {"large": 512, "middle": 512, "small": 128}
 # In each table the row that should take least time is taken; the last one fits always. Figures of an NVIDIA H200.
 GPU_TILES = (
     Tile("product/matmul_tiled", (64, 128), (8, 8), 16, 4, 396, 1.0),

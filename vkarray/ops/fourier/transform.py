@@ -44,9 +44,13 @@ _GAP_SHARE = 12  # gaps take at most this part of it
 # Where so many invocations share a line that few workgroups fit a multiprocessor, one takes several sets of lines after each
 # other and fetches the next one ahead; other lengths hold less in registers than powers of two. If there are that many groups.
 _LARGE_LINE, _LARGE_MIXED_LINE, _LINES_AHEAD, _MANY_GROUPS = 256, 512, 8, 1 << 10
-_VALUES = 16  # elements that an invocation holds at most, but for larger radices: VALUES in glsl/fft/shared.comp
+# Elements that an invocation holds at most, but for larger radices, by its registers and the bytes of an element. Memory is for 25:
+# VALUES in glsl/fft/shared.comp.
+_MOST_VALUES = 16
+_VALUES = {"large": {8: 16, 16: 16}, "middle": {8: 16, 16: 8}, "small": {8: 8, 16: 8}}
 # Lines that larger radices than those of other kernels save so many exchanges that they are faster.
 _RADICES = {625: (25, 25), 3125: (25, 25, 5)}
+_MOST_RADICES = 5  # that glsl/fft/shared.comp has constants for
 _FEW_MEMBERS = 4  # below, lines that lie side by side are moved as one
 _LARGEST_TABLE = 1 << 20  # of the roots between passes; beyond, each is a product of two
 _FEW_LINES = 1 << 10
@@ -244,17 +248,23 @@ def _passes(length: int, columns: bool, dtype: DType, device: Device) -> tuple[i
     return split(length, max(LARGEST_RADIX, min(_room(dtype, device) // _SIDE_BY_SIDE, _LONGEST_COLUMN)))
 
 
+def _values(dtype: DType, device: Device) -> int:
+    """The elements of a type that an invocation holds at most."""
+    return _VALUES[device.limits.registers][dtype.itemsize]
+
+
 def _room(dtype: DType, device: Device) -> int:
     """The elements that a workgroup can take."""
     shared = device.limits.max_shared_memory_size * 32 // 33 // (dtype.itemsize // 2)
-    return min(_LONGEST_LINE, _VALUES * _largest_group(device), shared)
+    return min(_LONGEST_LINE, _values(dtype, device) * _largest_group(device), shared)
 
 
 def _fits(length: int, dtype: DType, device: Device) -> bool:
     """Whether a workgroup can take a line."""
+    values = _values(dtype, device)
     return (
-        length <= _LONGEST_LINE and _members(length) <= _largest_group(device)
-        and _shared_bytes(length, dtype) <= device.limits.max_shared_memory_size
+        length <= _LONGEST_LINE and _members(length, values) <= _largest_group(device)
+        and _shared_bytes(length, dtype, values) <= device.limits.max_shared_memory_size
     )  # fmt: skip
 
 
@@ -262,9 +272,9 @@ def _largest_group(device: Device) -> int:
     return launch.invocations_of_group(device.limits, device.limits.max_workgroup_invocations)
 
 
-def _shared_bytes(length: int, dtype: DType) -> int:
+def _shared_bytes(length: int, dtype: DType, values: int = _MOST_VALUES) -> int:
     """Shared memory that a line takes: see fft/shared.comp."""
-    return _pitch(length) * dtype.itemsize // 2
+    return _pitch(length, values) * dtype.itemsize // 2
 
 
 @functools.lru_cache(maxsize=4096)
@@ -284,32 +294,35 @@ def _gaps(radices: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _pitch(length: int) -> int:
+def _pitch(length: int, values: int = _MOST_VALUES) -> int:
     """The elements of shared memory that a line takes, with its gaps: an odd number, for lines side by side."""
     if is_power_of_two(length):
         return length + length // _BANKS | 1
-    radices = _radices(length)
+    radices = _radices(length, values)
     blocks = itertools.accumulate(radices, operator.mul)
     return length + max(length // block * gap for block, gap in zip(blocks, (*_gaps(radices), 0), strict=True)) | 1
 
 
-def _members(length: int) -> int:
-    """The invocations that share a line: so many that none holds more than _VALUES elements, with any of the radices."""
-    radices = _radices(length)
-    values = max(_VALUES, *radices)
+def _members(length: int, values: int) -> int:
+    """The invocations that share a line: so many that none holds more than `values` elements, with any of the radices."""
+    radices = _radices(length, values)
+    values = max(values, *radices)
     return max(-(-length // (values // radix * radix)) for radix in radices)
 
 
-def _radices(length: int) -> tuple[int, ...]:
-    """The radices by which invocations that share a line transform it."""
+def _radices(length: int, values: int = _MOST_VALUES) -> tuple[int, ...]:
+    """The radices by which invocations that share a line, and hold so many values, transform it."""
+    if values < LARGEST_RADIX and len(radices := split(length, values)) <= _MOST_RADICES:
+        return radices
     return _RADICES.get(length) or split(length, LARGEST_RADIX)
 
 
 @functools.lru_cache(maxsize=4096)
 def _line(length: int, columns: bool, dtype: DType, device: Device) -> Line:
     """How workgroups transform lines of a length."""
-    members, limits = _members(length), device.limits
-    room = limits.max_shared_memory_size // _shared_bytes(length, dtype)
+    values, limits = _values(dtype, device), device.limits
+    members = _members(length, values)
+    room = limits.max_shared_memory_size // _shared_bytes(length, dtype, values)
     most = min(room, _largest_group(device) // members)
     wanted = max(1, _GROUP // members)
     if columns:
@@ -318,7 +331,7 @@ def _line(length: int, columns: bool, dtype: DType, device: Device) -> Line:
     else:  # a few more where that leaves less of a subgroup idle
         counts = range(wanted, max(wanted, min(most, _LARGE_GROUP // members)) + 1)
         wanted = max(counts, key=lambda count: count * members / -(-count * members // limits.subgroup_size))
-    return Line(_radices(length), members, min(wanted, most))
+    return Line(_radices(length, values), members, min(wanted, most))
 
 
 class _Kernel(NamedTuple):
@@ -354,9 +367,11 @@ def _shared_kernel(
         columns = _FLAT
     values = (length, line.members, line.lines, columns, *line.radices)
     # Doubles, half spectra and offsets of their own for elements leave no registers for those that are fetched ahead.
-    sets = _sets(length, line, lines) if rows == _ROWS_IN | _ROWS_OUT and dtype is dtypes.complex64 else 1
+    most = _values(dtype, device)
+    alone = rows != _ROWS_IN | _ROWS_OUT or dtype is not dtypes.complex64 or most < _MOST_VALUES
+    sets = 1 if alone else _sets(length, line, lines)
     constants = (
-        *enumerate(values, 4), (_KNOWN_FLAGS, flags), *enumerate((_pitch(length), *_gaps(line.radices)), _PITCH),
+        *enumerate(values, 4), (_KNOWN_FLAGS, flags), *enumerate((_pitch(length, most), *_gaps(line.radices)), _PITCH),
         (_SETS, sets), (_ROWS, rows),
     )  # fmt: skip
     return _Kernel(

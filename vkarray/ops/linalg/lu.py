@@ -27,12 +27,18 @@ if TYPE_CHECKING:
 _PANEL = 32
 # Of which the panel takes the first with an invocation for each row: barriers are dear on a CPU.
 _SIZES = {"cpu": (8, 64, 128), "gpu": (32, 128, 512, 1024)}
-# A GPU keeps matrices of more than 64 rows in registers, by strips: for the bytes of an element how many rows an invocation
-# has, and how many columns a strip; the first that reaches all rows is taken.
+# A GPU keeps matrices of more than 64 rows in registers, by strips: for the registers of an invocation and the bytes of an element
+# how many rows an invocation has, and how many columns a strip; the first that reaches all rows is taken.
 _STRIPS_FROM = {"gpu": 65, "cpu": 1 << 30}
-_STRIPS = {4: ((4, 16), (8, 8)), 8: ((4, 8), (8, 4)), 16: ((4, 4), (8, 2))}
+_ROWS_OF_MANY = {4: ((4, 16), (8, 8)), 8: ((4, 8), (8, 4)), 16: ((4, 4), (8, 2))}
+_STRIPS = {
+    "large": _ROWS_OF_MANY,
+    "middle": _ROWS_OF_MANY,
+    "small": {4: ((4, 8), (8, 4)), 8: ((4, 4), (8, 2)), 16: ((4, 2),)},
+}
 _STRIP_FEATURES = {"subgroupArithmetic", "subgroupBallot"}
-_STRIP_SIZES = (64, 256, 512)  # of workgroups: with more invocations there are too few registers
+# Of workgroups: with more invocations there are too few registers.
+_STRIP_SIZES = {"large": (64, 256, 512), "middle": (64, 256, 512), "small": (64, 256)}
 _SINGULAR = (
     "is singular: the pivot of column {} of its LU factorisation, counted from 1, is zero. Check vkarray.linalg.det, or "
     "solve a least-squares problem with vkarray.linalg.pinv"
@@ -66,7 +72,8 @@ def variants(device: Device) -> Iterator[Variant]:
     yield from variants_of("linalg/lu_determinant", device)
     for dtype in FACTORED:
         if is_supported(dtype, device):
-            yield from (_strips_variant(dtype, Strip(*strip), device) for strip in _STRIPS[dtype.itemsize])
+            strips = dict.fromkeys(strip for rows in _STRIPS.values() for strip in rows[dtype.itemsize])
+            yield from (_strips_variant(dtype, Strip(*strip), device) for strip in strips)
     for dtype in (dtypes.float32, dtypes.complex64, dtypes.complex128):  # one of each size
         yield _moving_variant("linalg/lu_exchange", dtype)
         yield _moving_variant("linalg/lu_permute", dtype)
@@ -117,8 +124,9 @@ def _strip_of(n: int, dtype: DType, device: Device) -> Strip | None:
     limits = device.limits
     if n < _STRIPS_FROM[limits.kind] or not device.features >= _STRIP_FEATURES:
         return None
-    for strip in (Strip(*own) for own in _STRIPS[dtype.itemsize]):
-        size = next((size for size in _STRIP_SIZES if size * strip.rows >= n), math.inf)
+    for strip in (Strip(*own) for own in _STRIPS[limits.registers][dtype.itemsize]):
+        sizes = _STRIP_SIZES[limits.registers]
+        size = next((size for size in sizes if size * strip.rows >= n), math.inf)
         if size <= limits.max_workgroup_invocations:
             return strip
     return None
@@ -135,7 +143,8 @@ def _factor_by_strips(given: Factors, strip: Strip) -> Factors:
     strips = -(-n // strip.columns)
     for number in range(strips):
         rows = n - number * strip.columns
-        size = next(size for size in _STRIP_SIZES if size * strip.rows >= rows)
+        sizes = _STRIP_SIZES[device.limits.registers]
+        size = next(size for size in sizes if size * strip.rows >= rows)
         kernel = launch.kernel(chosen, device, size)
         for parts in within_reach(even, odd, rows_of, sources, status):
             count = parts[0]._shape[0]

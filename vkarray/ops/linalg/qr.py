@@ -28,11 +28,17 @@ _TURNS = 60_000  # llvmpipe leaves a shader's loops after 65,535 turns in all
 _UNROLL = 4  # rows that an invocation takes in a turn
 
 
-# A GPU keeps matrices of more than 64 rows and columns in registers, by strips: for the bytes of an element how many rows of a
-# column an invocation has, and how many columns a strip; the first that reaches all rows is taken.
+# A GPU keeps matrices of more than 64 rows and columns in registers, by strips: for the registers of an invocation and the bytes of
+# an element how many rows of a column it has, and how many columns a strip; the first that reaches all rows is taken.
+# Some drivers keep the reflectors of all rows and columns between their two uses.
 _STRIPS_FROM = {"gpu": 65, "cpu": 1 << 30}
-_STRIPS = {4: ((32, 8), (64, 8)), 8: ((16, 4),), 16: ((16, 4),)}
-_STRIP_SIZES = (128, 256, 512)  # of workgroups: with more invocations there are too few registers
+_STRIPS = {
+    "large": {4: ((32, 8), (64, 8)), 8: ((16, 4),), 16: ((16, 4),)},
+    "middle": {4: ((32, 4),), 8: ((16, 4),), 16: ((8, 2),)},
+    "small": {4: ((16, 4),), 8: ((8, 2),), 16: ((4, 1),)},
+}
+# Of workgroups: with more invocations there are too few registers.
+_STRIP_SIZES = {"large": (128, 256, 512), "middle": (128, 256), "small": (128, 256)}
 
 
 class Strip(NamedTuple):
@@ -76,7 +82,8 @@ def variants(device: Device) -> Iterator[Variant]:
         yield from variants_of(template, device)
     for dtype in FACTORED:
         if is_supported(dtype, device):
-            yield from (_strips_variant(dtype, Strip(*strip), device) for strip in _STRIPS[dtype.itemsize])
+            strips = dict.fromkeys(strip for rows in _STRIPS.values() for strip in rows[dtype.itemsize])
+            yield from (_strips_variant(dtype, Strip(*strip), device) for strip in strips)
     yield from reflectors.variants(device)
 
 
@@ -93,8 +100,9 @@ def strip_of(rows: int, columns: int, dtype: DType, device: Device) -> Strip | N
     limits = device.limits
     if min(rows, columns) < _STRIPS_FROM[limits.kind]:
         return None
-    for strip in (Strip(*own) for own in _STRIPS[dtype.itemsize]):
-        size = next((size for size in _STRIP_SIZES if size * strip.rows // strip.columns >= rows), math.inf)
+    for strip in (Strip(*own) for own in _STRIPS[limits.registers][dtype.itemsize]):
+        sizes = _STRIP_SIZES[limits.registers]
+        size = next((size for size in sizes if size * strip.rows // strip.columns >= rows), math.inf)
         longer = max(strip.columns, 2 * strip.rows // strip.columns)
         shared = dtype.itemsize * (size * (longer + 1) + 2 * strip.columns * (strip.columns + 2))
         if size <= limits.max_workgroup_invocations and shared <= limits.max_shared_memory_size:
@@ -267,7 +275,8 @@ def _factor_by_strips(a: VkArray, strip: Strip) -> tuple[VkArray, VkArray]:
     fields = {"a": a, "v": v, "tau": tau, "inner": inner, "batch": batch, "m": m, "n": n, "count": count}
     for number in range(panels + (strips > panels) if batch else 0):
         rows = m - max(number - 1, 0) * strip.columns
-        size = next(size for size in _STRIP_SIZES if size * strip.rows // strip.columns >= rows)
+        sizes = _STRIP_SIZES[device.limits.registers]
+        size = next(size for size in sizes if size * strip.rows // strip.columns >= rows)
         groups = launch.groups_for(batch * (strips - number if number else 1), device.limits, 1)
         kernel = launch.kernel(chosen, device, size)
         dispatch(kernel, groups, {**fields, "number": number}, writes=("a", "v", "tau", "inner"))
