@@ -50,7 +50,7 @@ def _within(name: str, own: Any, limit: Any) -> Any:
     """A limit that keeps to both: the smaller, of alignments the larger. What is no number is replaced."""
     if isinstance(own, tuple):
         return tuple(_within(name, *pair) for pair in zip(own, limit, strict=True))
-    if isinstance(own, bool):
+    if isinstance(own, bool | str):
         return limit
     return max(own, limit) if name.startswith("min_") else min(own, limit)
 
@@ -87,6 +87,7 @@ PROFILES: dict[str, Profile] = {
             | {"subgroupQuad", "externalMemoryHost"}
         ),
         {
+            "registers": "middle",
             "max_shared_memory_size": 32 << 10, "max_workgroup_invocations": 1024, "max_workgroup_size": (1024, 1024, 1024),
             "max_storage_buffer_range": 1 << 27, "max_uniform_buffer_range": 1 << 16, "max_push_constants_size": 256,
             "max_texel_buffer_elements": 1 << 27, "max_memory_allocation_size": (1 << 32) - 1,
@@ -105,6 +106,7 @@ PROFILES: dict[str, Profile] = {
                "maintenance4"}
         ),
         {
+            "registers": "small",
             "max_shared_memory_size": 32 << 10, "max_workgroup_invocations": 512, "max_workgroup_size": (512, 512, 512),
             "max_push_constants_size": 128, "max_texel_buffer_elements": 1 << 16, "max_uniform_buffer_range": 1 << 20,
             "max_storage_buffers": 64, "max_uniform_buffers": 64, "max_texel_buffers": 256,
@@ -120,6 +122,7 @@ PROFILES: dict[str, Profile] = {
             | _SUBGROUPS | {"shaderInt64", "variablePointers", "scalarBlockLayout"}
         ),
         {
+            "registers": "small",
             "max_shared_memory_size": 16 << 10, "max_workgroup_invocations": 256, "max_workgroup_size": (256, 256, 256),
             "max_storage_buffer_range": 1 << 30, "max_uniform_buffer_range": 1 << 30, "max_push_constants_size": 128,
             "max_texel_buffer_elements": 1 << 28, "max_storage_buffers": 8, "max_uniform_buffers": 16,
@@ -135,6 +138,7 @@ PROFILES: dict[str, Profile] = {
             _FLOAT64 | _INT64_ATOMICS | _MATRICES | _MEASURED | _EXTENSIONS | {"subgroupSizeControl", "computeFullSubgroups"}
         ),
         {
+            "registers": "small",
             "max_shared_memory_size": 32 << 10, "max_workgroup_invocations": 1024, "max_storage_buffers": 31,
             "max_uniform_buffers": 31, "max_texel_buffers": 128, "max_resources": 159, "max_texel_buffer_elements": 1 << 26,
             "max_uniform_buffer_range": 64 << 10, "min_storage_buffer_offset_alignment": 16,
@@ -150,6 +154,7 @@ PROFILES: dict[str, Profile] = {
             | _MATRICES_2 | _BFLOAT16 | _MEASURED
         ),
         {
+            "registers": "small",
             "max_shared_memory_size": 64 << 10, "max_workgroup_invocations": 1024, "max_storage_buffer_range": 1 << 31,
             "max_push_constants_size": 256, "max_texel_buffer_elements": 1 << 27, "max_memory_allocation_size": 1 << 31,
             "min_storage_buffer_offset_alignment": 4, "min_uniform_buffer_offset_alignment": 64,
@@ -163,6 +168,7 @@ PROFILES: dict[str, Profile] = {
             {"shaderBufferFloat64AtomicAdd", "shaderSharedFloat64AtomicAdd"} | _MATRICES_2 | _BFLOAT16 | _MEASURED
         ),
         {
+            "registers": "middle",
             "max_shared_memory_size": 64 << 10, "max_workgroup_invocations": 1024, "max_push_constants_size": 256,
             "max_memory_allocation_size": (1 << 32) - 4, "min_storage_buffer_offset_alignment": 4,
         },
@@ -177,6 +183,7 @@ PROFILES: dict[str, Profile] = {
             "shaderIntegerDotProduct", "timestamps"}
         ),
         {
+            "registers": "small",
             "max_shared_memory_size": 16 << 10, "max_workgroup_invocations": 128, "max_workgroup_size": (128, 128, 64),
             "max_workgroup_count": (65535, 65535, 65535), "max_storage_buffer_range": 1 << 27, "max_push_constants_size": 128,
             "max_uniform_buffer_range": 16 << 10, "max_storage_buffers": 4, "max_uniform_buffers": 12,
