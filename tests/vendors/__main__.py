@@ -159,8 +159,8 @@ def catalogue(bench: Bench, sample: int | None) -> tuple[Iterator[Item], int]:
 
 def run(bench: Bench, name: str, sample: int | None, seconds: float) -> bool:
     """Compile for a chip and write the page; whether all is well."""
-    until = time.monotonic() + seconds
     items, told = ordinary(bench)
+    until = time.monotonic() + seconds
     done = bench.compile(items, until)
     date = f"{datetime.date.today():%Y-%m-%d}"
     record: dict[str, Any] = {"driver": bench.device["driver"], "date": date, "calls": told}
@@ -188,7 +188,7 @@ def main() -> int:
     parser.add_argument(
         "--sample", type=int, metavar="N", help="of the catalogue only N kernels for each chip; 0: none"
     )
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no pipeline of a chip after so long")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="compile for a chip no longer than this")
     arguments = parser.parse_args()
     names = arguments.chips.split(",")
     if unknown := set(names) - set(CHIPS):
