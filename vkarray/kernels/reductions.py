@@ -493,7 +493,9 @@ class _Run:
         last = target is self.result
         mode = columns * _COLUMNS | last * _LAST
         turns = 0 if shared or not packed or self.length % block else steps // _BATCH
-        constants = ((1, int(packed)), (2, int(len(self.sizes) == 2)), (3, turns), (4, _levels(share)))
+        constants: tuple[tuple[int, int], ...] = (
+            (1, int(packed)), (2, int(len(self.sizes) == 2)), (3, turns), (4, _levels(share)),
+        )  # fmt: skip
         if shared and vector >= _LEAN_FROM[device.limits.registers]:
             constants += ((11, 1),)
         target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])

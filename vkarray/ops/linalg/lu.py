@@ -31,7 +31,7 @@ _SIZES = {"cpu": (8, 64, 128), "gpu": (32, 128, 512, 1024)}
 # how many rows an invocation has, and how many columns a strip; the first that reaches all rows is taken.
 _STRIPS_FROM = {"gpu": 65, "cpu": 1 << 30}
 _ROWS_OF_MANY = {4: ((4, 16), (8, 8)), 8: ((4, 8), (8, 4)), 16: ((4, 4), (8, 2))}
-_STRIPS = {
+_STRIPS: dict[str, dict[int, tuple[tuple[int, int], ...]]] = {
     "large": _ROWS_OF_MANY,
     "middle": _ROWS_OF_MANY,
     "small": {4: ((4, 8), (8, 4)), 8: ((4, 4), (8, 2)), 16: ((4, 2),)},

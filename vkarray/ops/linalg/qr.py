@@ -32,7 +32,7 @@ _UNROLL = 4  # rows that an invocation takes in a turn
 # an element how many rows of a column it has, and how many columns a strip; the first that reaches all rows is taken.
 # Some drivers keep the reflectors of all rows and columns between their two uses.
 _STRIPS_FROM = {"gpu": 65, "cpu": 1 << 30}
-_STRIPS = {
+_STRIPS: dict[str, dict[int, tuple[tuple[int, int], ...]]] = {
     "large": {4: ((32, 8), (64, 8)), 8: ((16, 4),), 16: ((16, 4),)},
     "middle": {4: ((32, 4),), 8: ((16, 4),), 16: ((8, 2),)},
     "small": {4: ((16, 4),), 8: ((8, 2),), 16: ((4, 1),)},
