@@ -30,10 +30,9 @@ _SIZES = {"cpu": (8, 64, 128), "gpu": (32, 128, 512, 1024)}
 # A GPU keeps matrices of more than 64 rows in registers, by strips: for the registers of an invocation and the bytes of an element
 # how many rows an invocation has, and how many columns a strip; the first that reaches all rows is taken.
 _STRIPS_FROM = {"gpu": 65, "cpu": 1 << 30}
-_ROWS_OF_MANY = {4: ((4, 16), (8, 8)), 8: ((4, 8), (8, 4)), 16: ((4, 4), (8, 2))}
 _STRIPS: dict[str, dict[int, tuple[tuple[int, int], ...]]] = {
-    "large": _ROWS_OF_MANY,
-    "middle": _ROWS_OF_MANY,
+    "large": {4: ((4, 16), (8, 8)), 8: ((4, 8), (8, 4)), 16: ((4, 4), (8, 2))},
+    "middle": {4: ((4, 16), (8, 8)), 8: ((4, 8), (8, 4)), 16: ((4, 4), (8, 2))},
     "small": {4: ((4, 8), (8, 4)), 8: ((4, 4), (8, 2)), 16: ((4, 2),)},
 }
 _STRIP_FEATURES = {"subgroupArithmetic", "subgroupBallot"}
