@@ -44,6 +44,7 @@ def test_text_of_arrays(text: str, values: Any) -> None:
     assert TEXTS[text](vx, vx.asarray(values)) == TEXTS[text](np, np.asarray(values))
 
 
+@pytest.mark.filterwarnings("ignore:numpy.typename is deprecated:DeprecationWarning")
 @pytest.mark.parametrize(
     "call",
     [
