@@ -32,7 +32,7 @@ FILES = {
     "linalg": "test_linalg",
     "fft": "test_helper test_pocketfft",
 }  # fmt: skip
-LACKING = "types that devices lack: objects, strings, dates, structures, long double, other byte orders"
+LACKING = "types that devices lack: objects, strings, dates, structures, long double, other byte orders, metadata"
 # Why a test failed, by the text of the error: the first pattern that is found.
 CLASSES = (
     ("subclasses, and objects that stand for arrays",
