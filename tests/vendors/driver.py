@@ -43,6 +43,9 @@ class Compiler(Device):
         self.tells = _FEATURE in self.features
         self._make, self.functions.vkCreateComputePipelines = self.functions.vkCreateComputePipelines, self._timed
 
+    def makes_aside(self) -> bool:
+        return False  # each pipeline is timed
+
     def _timed(self, handle: Any, cache: Any, count: int, create: Any, *rest: Any) -> Any:
         create[0].flags |= _CAPTURE_STATISTICS * self.tells
         begin = time.perf_counter(), time.process_time()

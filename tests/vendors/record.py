@@ -65,7 +65,7 @@ def pose(described: dict[str, Any]) -> None:
         self.features = self.physical.own_features
         create(self)
         self.features = self.physical.features
-        self.functions.vkCreateComputePipelines = lambda *_: 0
+        self.functions.vkCreateComputePipelines = self.functions_aside.vkCreateComputePipelines = lambda *_: 0
 
     PhysicalDevice.__init__, Device._create = posed, created  # type: ignore[method-assign]
     Queue.dispatch = Queue.replay = lambda *_: None  # type: ignore[method-assign, assignment]

@@ -1,9 +1,12 @@
 """Kernels: checks before the driver sees them, specialization, float controls, pipeline cache."""
 
 import dataclasses
+import gc
 import shutil
 import struct
 import subprocess
+import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +17,7 @@ from vkarray import _vk, cache, configuration
 from vkarray._vk import kernel as kernel_module
 from vkarray._vk import pipeline_cache, spirv
 from vkarray._vk.physical_device import FloatControls
-from vkarray.errors import FeatureError, ShaderError
+from vkarray.errors import FeatureError, OutOfMemoryError, ShaderError, VulkanError
 
 MAIN = "void main() {}"
 FILL = (
@@ -396,3 +399,97 @@ def test_pipelines_of_another_driver_are_not_loaded(device, tmp_path, changed):
         pipeline_cache.disk.put(device.pipeline_cache.key, header)
         assert loaded(same) == 1
         assert loaded(other) == 0, f"a stored pipeline cache of a driver of another {changed} reaches the driver"
+
+
+@pytest.fixture
+def gate_of_pipelines(own_device, monkeypatch):
+    """Threads that make pipelines wait for the event in the driver's stead; the list has the number that do."""
+    inside, opened = [], threading.Event()
+    make = own_device.functions_aside.vkCreateComputePipelines
+
+    def waiting(*arguments):
+        inside.append(None)
+        assert opened.wait(60)
+        return make(*arguments)
+
+    monkeypatch.setattr(own_device.functions_aside, "vkCreateComputePipelines", waiting)
+    yield inside, opened
+    opened.set()
+
+
+def until(condition):
+    for _ in range(6000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("not within a minute")
+
+
+def test_kernels_are_compiled_side_by_side_while_calls_go_on(own_device, gate_of_pipelines):
+    inside, opened = gate_of_pipelines
+    a, b, target = (upload(own_device, np.arange(64, dtype=np.uint32)) for _ in range(3))
+    first, second = Combine(own_device), Combine(own_device)
+    for _ in range(40):  # more than a first batch
+        first.run(a, b, target)
+        second.run(a, b, target)
+    until(lambda: len(inside) == 2)
+    assert own_device.queue.batches == 0, "a submission waits for the driver's compiler"
+    opened.set()
+    expected = own_device.allocate(256)
+    first.run(a, b, expected)
+    np.testing.assert_array_equal(download(own_device, target), download(own_device, expected))
+    assert not own_device.making
+
+
+def test_a_kernel_can_be_dropped_and_a_device_closed_while_a_pipeline_is_made(own_device, gate_of_pipelines):
+    inside, opened = gate_of_pipelines
+    for _ in range(3):
+        Combine(own_device)
+    gc.collect()
+    until(lambda: inside)
+    closing = threading.Thread(target=own_device.close)
+    closing.start()
+    opened.set()
+    closing.join(60)
+    assert not closing.is_alive()
+    assert not own_device.making
+    until(lambda: not any(thread.name == "vkarray pipeline" for thread in threading.enumerate()))
+
+
+def test_a_kernel_that_the_driver_refuses_is_told_once(own_device, monkeypatch):
+    """Whoever waits for the work hears of it. The device goes on, and so do other kernels in the same batch."""
+    a, b, target, other = (upload(own_device, np.arange(64, dtype=np.uint32)) for _ in range(4))
+    good = Combine(own_device)
+    own_device.await_pipelines()
+
+    def refuse(*arguments):
+        raise VulkanError("vkCreateComputePipelines failed with VK_ERROR_UNKNOWN.", "VK_ERROR_UNKNOWN")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(own_device.functions_aside, "vkCreateComputePipelines", refuse)
+        patched.setattr(own_device.functions, "vkCreateComputePipelines", refuse)
+        bad = Combine(own_device)
+        bad.run(a, b, target)
+        good.run(a, b, other)
+        with pytest.raises(VulkanError, match="VK_ERROR_UNKNOWN"):
+            own_device.synchronize()
+    own_device.synchronize()
+    np.testing.assert_array_equal(download(own_device, target), np.arange(64))
+    bad.run(a, b, target)
+    np.testing.assert_array_equal(download(own_device, target), download(own_device, other))
+
+
+def test_memory_that_lacks_for_a_pipeline_is_asked_for_again(own_device, monkeypatch):
+    a, b, target = (upload(own_device, np.arange(64, dtype=np.uint32)) for _ in range(3))
+
+    def full(*arguments):
+        raise OutOfMemoryError("vkCreateComputePipelines: out of memory.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(own_device.functions_aside, "vkCreateComputePipelines", full)
+        patched.setattr(own_device.functions, "vkCreateComputePipelines", full)
+        combine = Combine(own_device)
+        combine.run(a, b, target)
+        with pytest.raises(OutOfMemoryError):
+            own_device.synchronize()
+    assert not np.array_equal(download(own_device, target), np.arange(64))

@@ -118,6 +118,7 @@ def test_batches_grow_and_are_submitted_without_waiting(own_device):
     a, b = upload(own_device, words(64)), upload(own_device, words(64))
     for _ in range(queue_module.FIRST_BATCH - 1):
         combine.run(a, b, own_device.allocate(256))
+    own_device.await_pipelines()
     assert queue.batches == 0, "a batch is submitted before it is full"
     combine.run(a, b, own_device.allocate(256))
     assert queue.batches == 1, "a full batch is not submitted"
@@ -133,6 +134,7 @@ def test_batches_grow_and_are_submitted_without_waiting(own_device):
 
 def test_large_work_is_submitted_at_once(own_device):
     combine = Combine(own_device)
+    own_device.await_pipelines()
     n = queue_module.BATCH_WORKGROUPS * 64
     a = own_device.allocate(4 * n)
     combine.run(a, a, a, n)

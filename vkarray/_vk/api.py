@@ -234,5 +234,5 @@ def instance_functions(instance: Any, messages: list[str]) -> Functions:
     return Functions(lambda name: vk.lib.vkGetInstanceProcAddr(instance, name), messages)
 
 
-def device_functions(instance: Functions, device: Any, lost: Callable[[str], DeviceLostError]) -> Functions:
+def device_functions(instance: Functions, device: Any, lost: Callable[[str], DeviceLostError] | None) -> Functions:
     return Functions(lambda name: instance.vkGetDeviceProcAddr(device, name), instance._messages, lost)

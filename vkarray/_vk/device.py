@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import configuration
 from ..errors import DeviceError, DeviceLostError, ForkError, VkArrayError
-from . import api, barriers, instance
+from . import api, barriers, faults, instance
 from .api import NULL, array, struct
 from .descriptors import Descriptors
 from .guard import GuardedAllocator
 from .kernel import Kernel
+from .making import Making
 from .memory import Allocator
 from .physical_device import PhysicalDevice, choose, physical_devices
 from .pipeline_cache import PipelineCache
@@ -64,6 +65,9 @@ class Device:
             stack.callback(self.memory.close)
             self.pipeline_cache = PipelineCache(self)
             stack.callback(self.pipeline_cache.close)
+            self.making: set[Making] = set()
+            self.places = threading.BoundedSemaphore(max(os.cpu_count() or 1, 2))
+            stack.callback(self.await_pipelines)
             self.descriptors = Descriptors(self)
             stack.callback(self.descriptors.close)
             self.queue = Queue(self, stack)  # closes first: its batches keep descriptors
@@ -113,6 +117,7 @@ class Device:
         )
         self.handle = self.cell[0]
         self.functions = api.device_functions(physical.functions, self.handle, self._lost)
+        self.functions_aside = api.device_functions(physical.functions, self.handle, None)  # for threads behind no gate
 
     def _let_go(self) -> None:
         """Release the handle, unless the host has views of memory: then with the last of them."""
@@ -135,6 +140,16 @@ class Device:
                     file=sys.stderr,
                 )
             return kernel
+
+    def makes_aside(self) -> bool:
+        """Whether threads make pipelines: not where somebody wants to know which call it is that takes so long, or fails."""
+        settings = configuration.current()
+        return not (settings.debug or settings.validation or faults._faults)
+
+    def await_pipelines(self) -> None:
+        """Return when no thread makes a pipeline."""
+        for making in list(self.making):
+            making.wait()
 
     def replay(self, calls: Sequence[Call], moving: int) -> Replay:
         """Dispatches that are recorded once; of the memory that they use the first `moving` pieces move from run to run."""
@@ -194,6 +209,7 @@ class Device:
             try:
                 if self.lost is None:
                     self.synchronize()
+                    self.await_pipelines()
                     self.pipeline_cache.save()
             finally:
                 self._refuse(
@@ -204,6 +220,7 @@ class Device:
                 self.queue.await_waiting()
                 with suppress(VkArrayError):  # also after an error, nothing may be in use any more
                     self.functions.vkDeviceWaitIdle(self.handle)
+                self.await_pipelines()
                 self.open = False
                 _opened.discard(self)
                 for kernel in list(self.kernels):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FeatureError
@@ -9,6 +11,7 @@ from . import api, spirv
 from .api import NULL, array, ffi, struct, vk
 from .features import ARITHMETIC, ARITHMETIC_OF_CONTROLS
 from .fields import RANGE, Arguments
+from .making import Making
 
 if TYPE_CHECKING:
     from .device import Device
@@ -27,8 +30,9 @@ class Kernel:
         "has_arguments",
         "layout",
         "local_size",
+        "make",
+        "making",
         "name",
-        "pipeline",
         "set_layout",
     )
 
@@ -49,42 +53,64 @@ class Kernel:
         for name, capability in ARITHMETIC_OF_CONTROLS.items():
             known[name] &= 32 in controls.get(capability, ())
         constants = (*specialization, *((number, known[name]) for name, number in ARITHMETIC.items()))
-        self.cell = self._pipeline(array("uint32_t", words), len(words), module.entry_name, constants)
-        self.pipeline = self.cell[0]
-
-    def _pipeline(self, code: Any, words: int, entry_name: str, specialization: tuple[tuple[int, int], ...]) -> Any:
-        device, functions = self.device, self.device.functions
-        create = struct("VkShaderModuleCreateInfo", codeSize=4 * words, pCode=code)
-        module = api.owned(
-            "VkShaderModule",
-            lambda cell: functions.vkCreateShaderModule(device.handle, create, NULL, cell),
-            functions.vkDestroyShaderModule,
-            device.cell,
+        code, entry = array("uint32_t", words), module.entry_name
+        self.make: Callable[[api.Functions], Any] | None = partial(
+            _pipeline, device, self.layout, code, len(words), entry, constants
         )
-        try:
-            stage = struct(
-                "VkPipelineShaderStageCreateInfo",
-                stage=vk.VK_SHADER_STAGE_COMPUTE_BIT,
-                module=module[0],
-                pName=ffi.new("char[]", entry_name.encode()),
-                pSpecializationInfo=_specialization(specialization),
-            )
-            pipeline = struct("VkComputePipelineCreateInfo", stage=stage[0], layout=self.layout)
-            cached = device.pipeline_cache.handle
-            return api.owned(
-                "VkPipeline",
-                lambda cell: functions.vkCreateComputePipelines(device.handle, cached, 1, pipeline, NULL, cell),
-                functions.vkDestroyPipeline,
-                device.cell,
-            )
-        finally:
-            ffi.release(module)
+        self.cell: Any = None
+        self.making: Making | None = None
+        if device.makes_aside():
+            make = partial(self.make, device.functions_aside)
+            self.making = Making(make, device.making, device.places)
+        else:
+            _ = self.pipeline
+
+    @property
+    def pipeline(self) -> Any:
+        """Vulkan's pipeline; NULL when the device is closed. Waits while it is being made. Raises what the driver says."""
+        if self.cell is None and self.make is not None:
+            made = None if self.making is None else self.making.take()
+            self.cell = made or self.make(self.device.functions)
+            self.make = self.making = None
+        return NULL if self.cell is None else self.cell[0]
 
     def destroy(self) -> None:
-        self.pipeline, self.cell = NULL, None
+        self.cell = self.make = self.making = None
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name} on {self.device.name}>"
+
+
+def _pipeline(
+    device: Device, layout: Any, code: Any, words: int, entry_name: str, specialization: tuple[tuple[int, int], ...],
+    functions: api.Functions,
+) -> Any:  # fmt: skip
+    """A cell with a new pipeline. Threads call it too, which must not keep a kernel that is dropped meanwhile."""
+    create = struct("VkShaderModuleCreateInfo", codeSize=4 * words, pCode=code)
+    module = api.owned(
+        "VkShaderModule",
+        lambda cell: functions.vkCreateShaderModule(device.handle, create, NULL, cell),
+        functions.vkDestroyShaderModule,
+        device.cell,
+    )
+    try:
+        stage = struct(
+            "VkPipelineShaderStageCreateInfo",
+            stage=vk.VK_SHADER_STAGE_COMPUTE_BIT,
+            module=module[0],
+            pName=ffi.new("char[]", entry_name.encode()),
+            pSpecializationInfo=_specialization(specialization),
+        )
+        pipeline = struct("VkComputePipelineCreateInfo", stage=stage[0], layout=layout)
+        cached = device.pipeline_cache.handle
+        return api.owned(
+            "VkPipeline",
+            lambda cell: functions.vkCreateComputePipelines(device.handle, cached, 1, pipeline, NULL, cell),
+            functions.vkDestroyPipeline,
+            device.cell,
+        )
+    finally:
+        ffi.release(module)
 
 
 def check(device: Device, module: spirv.Module, name: str) -> None:

@@ -61,7 +61,7 @@ class PipelineCache:
         """Count a new pipeline; save from time to time."""
         disk.compiles += 1
         self.unsaved += 1
-        if self.unsaved >= SAVE_EVERY:
+        if self.unsaved >= SAVE_EVERY and not self.device.making:  # else the data would lack what is being made
             self.save()
 
     def save(self) -> None:

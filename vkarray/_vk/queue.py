@@ -177,7 +177,9 @@ class Queue:
             self.barriers += 1
             self.barrier = serial - 1
         self.workgroups += workgroups
-        if len(self.todo[-1].steps) >= self.batch_limit or self.workgroups >= self.workgroup_limit:
+        if (commands := len(self.todo[-1].steps)) >= self.batch_limit or self.workgroups >= self.workgroup_limit:
+            if self.device.making and commands < LARGEST_BATCH:  # to submit would wait; others can be made meanwhile
+                return
             try:
                 self.submit()
             except OutOfMemoryError:  # whoever waits meets it again; this command is taken all the same
@@ -198,6 +200,9 @@ class Queue:
                 _ = todo.pop(0) if todo[0] is batch else None  # one step
         if self.recorder.checker:
             self.recorder.checker.raise_problems()
+        if self.recorder.refused:
+            error, self.recorder.refused = self.recorder.refused[0], []
+            raise error
 
     def _submit(self, batch: Batch) -> None:
         """Hand a batch to the driver, unless it has it."""

@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..errors import DeviceLostError, VulkanError
 from . import fields, timing
 from .api import NULL, array, ffi, struct, vk
 from .arguments import STEP, ArgumentMemory
@@ -102,6 +103,7 @@ class Recorder:
         self.secondary: list[CommandBuffer] = []  # for replays
         self.next = 0  # where to look first: they get free in the order of their use
         self.checker: Checker | None = None
+        self.refused: list[VulkanError] = []  # why kernels have no pipeline; their dispatches are left out
         self.pool = ffi.new("VkCommandPool*")
         functions = self.functions
         functions.vkCreateCommandPool(
@@ -200,7 +202,14 @@ class Recorder:
                     pushed(commands, *x)
                     bound = None  # a replay leaves nothing bound
                     continue
-                bind(commands, _BIND_POINT, step.pipeline)
+                try:
+                    bind(commands, _BIND_POINT, step.pipeline)
+                except DeviceLostError:
+                    raise
+                except VulkanError as error:  # the driver does not take the kernel; whoever submits hears of it
+                    self.refused.append(error)
+                    bound, offset = None, offset + (step.has_arguments and -(-len(pushed) // STEP) * STEP)
+                    continue
                 bound = step
             if descriptors:
                 bind_sets(commands, _BIND_POINT, step.layout, 0, 1, descriptors.cell, 0, NULL)

@@ -1,7 +1,7 @@
 """What first calls take in a process, in lines of JSON. `vkarray bench` starts it, with folders for the driver's caches.
 
-Times leave out what making SPIR-V takes. The driver's share is the processor time of calls that make pipelines, and of all
-threads but the one that calls: some drivers compile there, at the first dispatch.
+Times leave out what making SPIR-V takes. The driver's share is the processor time of all threads but the one that calls: there
+pipelines are made, and some drivers compile in threads of their own, at the first dispatch.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import gc
 import json
 import os
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -30,7 +29,6 @@ from vkarray.shaders import source
 N = 100  # rows and columns of the matrices of ordinary calls
 # Where drivers keep what they compiled: those of Mesa, and NVIDIA's.
 DRIVER_FOLDERS = ("MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH")
-_MAKES = ("vkCreateShaderModule", "vkCreateComputePipelines")
 
 
 class _Elsewhere(DiskCache):
@@ -44,29 +42,15 @@ class _Elsewhere(DiskCache):
 
 
 class Clock:
-    """Seconds, processor time, and what of it is the driver's, since the clock was made for an open device."""
+    """Seconds, processor time, and what of it is the driver's, since the clock was made."""
 
-    def __init__(self, device: Any) -> None:
-        self.pipelines, self.driver, self.left_out, self.spirv = 0, 0.0, [0.0, 0.0], 0
-        for name in _MAKES:
-            setattr(device.functions, name, self._timed(getattr(device.functions, name), name == _MAKES[1]))
-        self.main, self.begun = threading.get_ident(), self._now()
+    def __init__(self) -> None:
+        self.left_out, self.spirv = [0.0, 0.0], 0
+        self.pipelines, self.begun = pipeline_cache.disk.compiles, self._now()
 
     @staticmethod
     def _now() -> tuple[float, float, float]:
         return time.perf_counter(), time.process_time(), time.thread_time()
-
-    def _timed(self, function: Callable[..., int], counts: bool) -> Callable[..., int]:
-        def call(*arguments: Any) -> int:
-            before = time.thread_time()
-            try:
-                return function(*arguments)
-            finally:
-                self.pipelines += counts
-                if threading.get_ident() == self.main:  # other threads are counted whole
-                    self.driver += time.thread_time() - before
-
-        return call
 
     @contextlib.contextmanager
     def without_compiling(self) -> Iterator[None]:
@@ -91,27 +75,27 @@ class Clock:
         return {
             "seconds": wall - self.left_out[0],
             "processor": process - self.left_out[1],
-            "driver": self.driver + max(process - thread, 0.0),
-            "pipelines": self.pipelines,
+            "driver": max(process - thread, 0.0),
+            "pipelines": pipeline_cache.disk.compiles - self.pipelines,
             "compiled": self.spirv,
         }
 
 
-def _opened(folder: Path) -> Any:
-    """The device, opened anew, with the caches of a folder."""
+def _opened(folder: Path) -> None:
+    """Open the device anew, with the caches of a folder."""
     close_all()
     gc.collect()
     _Elsewhere.folder = folder
     os.environ.update(dict.fromkeys(DRIVER_FOLDERS, str(folder)))
-    return vx.asarray(np.zeros(3, dtype=np.float32)).device
+    vx.asarray(np.zeros(3, dtype=np.float32))
 
 
 def ordinary(folder: Path) -> Iterator[dict[str, Any]]:
     """The ordinary calls, one after the other."""
-    device = _opened(folder)
+    _opened(folder)
     x = examples.Inputs.of(vx.asarray, N)
     for name, function in examples.ORDINARY.items():
-        clock = Clock(device)
+        clock = Clock()
         with clock.without_compiling():
             found = np.asarray(function(vx, x))
         yield {"name": name, **clock.told(), "right": examples.is_right(name, found, N)}
@@ -135,9 +119,9 @@ def namespace(folder: Path) -> Iterator[dict[str, Any]]:
 
 def _session(folder: Path, code: str) -> tuple[dict[str, Any], str | None]:
     """What the code of an example took and showed; None where it raised."""
-    device = _opened(folder)
+    _opened(folder)
     vx.random.seed(5)
-    clock, shown = Clock(device), None
+    clock, shown = Clock(), None
     with clock.without_compiling(), contextlib.suppress(Exception):
         shown = examples.session(code)
     told = clock.told()
