@@ -773,14 +773,21 @@ def test_functions_can_run_as_they_are():
 
 
 @traced
-def test_a_function_runs_as_it_is_where_the_driver_cannot_make_its_kernel(device):
+@pytest.mark.parametrize("aside", [False, True])
+def test_a_function_runs_as_it_is_where_the_driver_cannot_make_its_kernel(device, aside, monkeypatch):
     def function(x, y):
         return vx.where(x > y, x * 0.12345 - y, x + 0.54321)
+
+    def raising(*_):
+        raise vx.VulkanError("refused", "VK_ERROR_UNKNOWN")
 
     x, y = array(seed=1), array(seed=2)
     wanted = seen(function(x, y))
     compiled = vx.compile(function)
     with faults.inject(-13, "vkCreateComputePipelines"):  # VK_ERROR_UNKNOWN
+        if aside:  # a thread has tried before
+            monkeypatch.setattr(type(x.device), "makes_aside", lambda device: True)
+            monkeypatch.setattr(x.device.functions_aside, "vkCreateComputePipelines", raising)
         assert seen(compiled(x, y)) == wanted
     assert "runs as it is, since the driver cannot make a kernel of it" in str(compiled.explain())
     assert seen(compiled(x, y)) == wanted

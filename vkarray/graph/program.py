@@ -76,6 +76,8 @@ class Program:
         self.fused: Fused = fuse(nodes, [one._buffer for one in results])
         try:
             lowered = lower(self.fused.work, [] if rows is None else rows)
+            for one in lowered.dispatches:
+                _ = one.kernel.pipeline  # which threads make; here is where it matters whether they can
         except DeviceLostError:
             raise
         except VulkanError as error:  # NVIDIA's compiler gives up at some chains of comparisons
