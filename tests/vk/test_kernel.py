@@ -16,6 +16,7 @@ from vulkan_program import COMBINE, HEAD, Combine, compile_glsl, download, uploa
 from vkarray import _vk, cache, configuration
 from vkarray._vk import kernel as kernel_module
 from vkarray._vk import pipeline_cache, spirv
+from vkarray._vk.making import Making
 from vkarray._vk.physical_device import FloatControls
 from vkarray.errors import FeatureError, OutOfMemoryError, ShaderError, VulkanError
 
@@ -493,3 +494,19 @@ def test_memory_that_lacks_for_a_pipeline_is_asked_for_again(own_device, monkeyp
         with pytest.raises(OutOfMemoryError):
             own_device.synchronize()
     assert not np.array_equal(download(own_device, target), np.arange(64))
+
+
+def test_code_that_needs_a_pipeline_while_somebody_waits_for_it(own_device, monkeypatch):
+    """A signal handler, say: what it has recorded keeps its pipeline."""
+    kernel, result, inner = Combine(own_device).kernel, Making.result, []
+
+    def struck(making):
+        if not inner:
+            inner.append(None)
+            inner.append(kernel.pipeline)
+        return result(making)
+
+    monkeypatch.setattr(Making, "result", struck)
+    outer = kernel.pipeline
+    assert [None, outer] == inner
+    assert kernel.pipeline == outer

@@ -68,9 +68,11 @@ class Kernel:
     @property
     def pipeline(self) -> Any:
         """Vulkan's pipeline; NULL when the device is closed. Waits while it is being made. Raises what the driver says."""
-        if self.cell is None and self.make is not None:
-            made = None if self.making is None else self.making.take()
-            self.cell = made or self.make(self.device.functions)
+        make, making = self.make, self.making
+        if self.cell is None and make is not None:
+            made = (None if making is None else making.result()) or make(self.device.functions)
+            if self.cell is None:  # else a signal handler met it meanwhile, and what it recorded needs that one
+                self.cell = made
             self.make = self.making = None
         return NULL if self.cell is None else self.cell[0]
 

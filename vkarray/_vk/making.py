@@ -42,8 +42,7 @@ class Making:
         """Return when it is over."""
         self.over.wait()
 
-    def take(self) -> Any:
-        """The cell of the pipeline when it is over, once; None where it could not be made."""
+    def result(self) -> Any:
+        """The cell of the pipeline, when it is over; None where it could not be made."""
         self.over.wait()
-        made, self.made = self.made, None
-        return made
+        return self.made
