@@ -510,3 +510,24 @@ def test_code_that_needs_a_pipeline_while_somebody_waits_for_it(own_device, monk
     outer = kernel.pipeline
     assert [None, outer] == inner
     assert kernel.pipeline == outer
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_an_interrupt_while_a_thread_is_started(own_device, monkeypatch, begun):
+    """Nobody waits for ever for a thread that has never run."""
+    start = threading.Thread.start
+
+    def struck(thread):
+        if begun:
+            start(thread)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", struck)
+        with pytest.raises(KeyboardInterrupt):
+            Combine(own_device)
+    waiting = threading.Thread(target=own_device.await_pipelines, daemon=True)
+    waiting.start()
+    waiting.join(60)
+    assert not waiting.is_alive()
+    until(lambda: not own_device.making)

@@ -19,15 +19,24 @@ class Making:
     def __init__(self, make: Callable[[], Any], others: set[Making], places: threading.Semaphore) -> None:
         self.made: Any = None
         self.over = threading.Event()
-        others.add(self)
+        begins = threading.Lock()  # by whoever gets it the making ends: by the thread, or here where that has not begun
+        run = threading.Thread(
+            target=self._run, args=(begins, make, others, places), name="vkarray pipeline", daemon=True
+        )
         try:
-            threading.Thread(
-                target=self._run, args=(make, others, places), name="vkarray pipeline", daemon=True
-            ).start()
-        except RuntimeError:  # the interpreter ends, or there are too many threads
-            self._finish(others)
+            others.add(self)
+            run.start()
+        except BaseException as error:
+            if begins.acquire(blocking=False):
+                self._finish(others)
+            if not isinstance(error, RuntimeError):  # the interpreter ends, or there are too many threads
+                raise
 
-    def _run(self, make: Callable[[], Any], others: set[Making], places: threading.Semaphore) -> None:
+    def _run(
+        self, begins: threading.Lock, make: Callable[[], Any], others: set[Making], places: threading.Semaphore
+    ) -> None:
+        if not begins.acquire(blocking=False):
+            return
         try:
             with places, suppress(VkArrayError):  # who needs the pipeline tries again, and gets the error
                 self.made = make()
@@ -35,8 +44,8 @@ class Making:
             self._finish(others)
 
     def _finish(self, others: set[Making]) -> None:
-        others.discard(self)
         self.over.set()
+        others.discard(self)
 
     def wait(self) -> None:
         """Return when it is over."""
