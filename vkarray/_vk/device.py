@@ -149,7 +149,7 @@ class Device:
     def await_pipelines(self) -> None:
         """Return when no thread makes a pipeline."""
         for making in list(self.making):
-            making.wait()
+            making.over.wait()
 
     def replay(self, calls: Sequence[Call], moving: int) -> Replay:
         """Dispatches that are recorded once; of the memory that they use the first `moving` pieces move from run to run."""

@@ -47,10 +47,6 @@ class Making:
         self.over.set()
         others.discard(self)
 
-    def wait(self) -> None:
-        """Return when it is over."""
-        self.over.wait()
-
     def result(self) -> Any:
         """The cell of the pipeline, when it is over; None where it could not be made."""
         self.over.wait()

@@ -527,8 +527,8 @@ def _binary(name: str, first: Any, second: Any) -> Any:
     if type(first) is not VkArray:
         first = _operand(name, first)
     if type(second) is not VkArray:
-        if name in _EQUALITY and is_numpy_array(second):
-            return _EQUALITY[name](first.__array__(), second)
+        if name in EQUALITY and is_numpy_array(second):
+            return EQUALITY[name](first.__array__(), second)
         second = _operand(name, second)
     if first is None or second is None:
         return NotImplemented
@@ -536,7 +536,7 @@ def _binary(name: str, first: Any, second: Any) -> Any:
 
 
 # Equality is defined between all objects: with an array of NumPy's, NumPy compares, on the host.
-_EQUALITY: dict[str, Callable[[Any, Any], Any]] = {"equal": operator.eq, "not_equal": operator.ne}
+EQUALITY: dict[str, Callable[[Any, Any], Any]] = {"equal": operator.eq, "not_equal": operator.ne}
 
 
 def is_numpy_array(value: Any) -> bool:

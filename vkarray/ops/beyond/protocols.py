@@ -6,7 +6,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from ...core.array import VkArray, is_numpy_array, operations
+from ...core.array import EQUALITY, VkArray, is_numpy_array, operations
 from ...io.interchange import to_numpy
 
 # Functions that write values out as text or bytes: NumPy's own do that with the values on the host.
@@ -72,7 +72,7 @@ def array_ufunc(x: VkArray, function: Any, method: str, *inputs: Any, **kwargs: 
     import numpy as np
 
     name = function.__name__
-    if name in ("equal", "not_equal") and isinstance(inputs[0], np.ndarray) and inputs[0].ndim and not kwargs:
+    if name in EQUALITY and isinstance(inputs[0], np.ndarray) and inputs[0].ndim and not kwargs:
         return getattr(function, method)(*map(_on_host, inputs))  # as `==` of vkarray's arrays with NumPy's
     if inputs and type(inputs[0]) is VkArray and method == "__call__":
         inputs = tuple(_on_device(one, x._device) for one in inputs)
