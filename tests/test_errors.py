@@ -8,7 +8,7 @@ import numpy as np  # noqa: F401 - in the evaluated calls
 import pytest
 
 import vkarray as vx
-from vkarray.core import other_names
+from vkarray import lazy
 
 MATRIX = vx.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 VECTOR = vx.asarray([1, 2, 3], dtype=vx.int32)
@@ -359,6 +359,6 @@ def test_arrays_of_different_devices(device):
 
 
 def test_other_names_lead_to_functions():
-    for name, instead in other_names._STANDARD_NAMES.items():
+    for name, instead in lazy._STANDARD_NAMES.items():
         assert not hasattr(vx, name)
         assert callable(getattr(vx, instead))

@@ -8,21 +8,23 @@ that the name is public.
 
 from __future__ import annotations
 
+from . import lazy as _lazy  # first, for it tells code that interrupts the rest
+
+# isort: split
 import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from . import (
-    exceptions as exceptions,
-    fft as fft,
-    lib as lib,
-    linalg as linalg,
-    polynomial as polynomial,
-    random as random,
-    testing as testing,
-)
+if _TYPE_CHECKING:  # the names of `lazy.NAMESPACE`
+    from . import polynomial as polynomial, random as random, testing as testing
+    from .graph.compile import compile as compile
+    from .graph.dimensions import Dim as Dim
+    from .kernels.elementwise_kernel import ElementwiseKernel as ElementwiseKernel
+    from .kernels.reduction_kernel import ReductionKernel as ReductionKernel
+    from .kernels.user import kernel as kernel
+
+from . import exceptions as exceptions, fft as fft, lib as lib, linalg as linalg
 from .lib import scimath as emath
 from .io import interchange as _interchange
-from .core import other_names as _other_names
 from .io import printing as _printing
 from .core.array import VkArray as VkArray
 from .cache import statistics as _cache_statistics
@@ -501,11 +503,6 @@ from .ops.beyond.splitting import (
     split as split,
     vsplit as vsplit,
 )
-from .kernels.user import kernel as kernel
-from .graph.compile import compile as compile
-from .graph.dimensions import Dim as Dim
-from .kernels.elementwise_kernel import ElementwiseKernel as ElementwiseKernel
-from .kernels.reduction_kernel import ReductionKernel as ReductionKernel
 
 from math import (
     e as e,
@@ -566,17 +563,16 @@ def check_api_version(version: str | None) -> None:
         raise ValueError(f"__array_namespace__: expected api_version up to {__array_api_version__}, got {version!r}.")
 
 
-if not _TYPE_CHECKING:  # or type checkers would take every name for one that exists
-    globals().pop("annotations")
-    __all__ = [
+globals().pop("annotations")
+__all__ = [
+    *_lazy.NAMESPACE,
+    *(
         name
         for name, value in globals().items()
-        if not name.startswith("_")
-        and (value in (exceptions, fft, lib, linalg, polynomial, random, testing) or type(value) is not type(_sys))
-    ]
+        if not name.startswith("_") and (value in (exceptions, fft, lib, linalg) or type(value) is not type(_sys))
+    ),
+]
 
-    def __dir__() -> list[str]:
-        return [*__all__, *(name for name in globals() if name.startswith("__"))]
 
-    def __getattr__(name: str) -> None:
-        raise _other_names.missing(_sys.modules[__name__], name)
+def __dir__() -> list[str]:
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
+from ..lazy import lazy
 from . import polynomial
 from .series import Polynomial
 
+if TYPE_CHECKING:
+    from . import (
+        chebyshev as chebyshev,
+    )
+    from . import (
+        hermite as hermite,
+    )
+    from . import (
+        hermite_e as hermite_e,
+    )
+    from . import (
+        laguerre as laguerre,
+    )
+    from . import (
+        legendre as legendre,
+    )
+    from .chebyshev import Chebyshev as Chebyshev
+    from .hermite import Hermite as Hermite
+    from .hermite_e import HermiteE as HermiteE
+    from .laguerre import Laguerre as Laguerre
+    from .legendre import Legendre as Legendre
+
 __all__ = ["Polynomial", "polynomial"]
 
-# Families of orthogonal polynomials, whose modules are imported when they are asked for.
-_FAMILIES = {
-    "Chebyshev": "chebyshev",
-    "Legendre": "legendre",
-    "Hermite": "hermite",
-    "HermiteE": "hermite_e",
-    "Laguerre": "laguerre",
-}
+# Families of orthogonal polynomials.
+_HOME = {
+    "Chebyshev": "chebyshev", "Hermite": "hermite", "HermiteE": "hermite_e", "Laguerre": "laguerre", "Legendre": "legendre",
+    "chebyshev": "chebyshev", "hermite": "hermite", "hermite_e": "hermite_e", "laguerre": "laguerre", "legendre": "legendre",
+}  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    module = _FAMILIES.get(name, name)
-    if module not in _FAMILIES.values():
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = importlib.import_module(f".{module}", __name__)
-    return found if module == name else getattr(found, name)
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__, _HOME)
