@@ -52,7 +52,7 @@ def test_a_device_keeps_to_its_own_limits_and_to_the_profile(device, posing):
     profile, own, limits = profiles.PROFILES[name], device.limits, posing.limits
     assert (
         posing.features | {"hostVisibleDeviceMemory"}
-        == (device.features | {"hostVisibleDeviceMemory"}) - profile.without
+        == (device.features | {"hostVisibleDeviceMemory"}) - profile.absent
     )
     assert limits.max_shared_memory_size == min(own.max_shared_memory_size, profile.limits["max_shared_memory_size"])
     assert limits.max_workgroup_invocations == min(

@@ -33,12 +33,13 @@ PROJECT = Path(__file__).parents[2]
 GIVEN_UP = 120.0  # seconds after which a compiler is ended
 WORKGROUP = 256
 
-Item = tuple[str, str, list[list[int]], str]  # label, digest of the SPIR-V, specialization, call
+# Label, digest of the SPIR-V, specialization, the size of subgroups that is asked for or 0, call.
+Item = tuple[str, str, list[list[int]], int, str]
 
 
 def identity(item: Item) -> str:
     """What tells a pipeline from others."""
-    return f"{item[1]} {json.dumps(item[2])}"
+    return f"{item[1]} {json.dumps(item[2])}" + (f" subgroups of {item[3]}" if item[3] else "")
 
 
 class Worker:
@@ -59,7 +60,7 @@ class Worker:
     def answer(self, item: Item) -> dict[str, Any]:
         """How a pipeline went; where the process dies of it, or is ended, it cannot be asked again."""
         begin = time.monotonic()
-        print(json.dumps(item[:3]), file=self.give)
+        print(json.dumps(item[:4]), file=self.give)
         ready, _, _ = select.select([self.answers], [], [], GIVEN_UP)
         line = self.answers.readline() if ready else ""
         if line:
@@ -131,7 +132,7 @@ def ordinary(bench: Bench) -> tuple[list[Item], dict[str, Any]]:
     for line in out.read_text().splitlines():
         one = json.loads(line)
         if isinstance(one, list):
-            items.append((one[0], one[1], one[2], one[3]))
+            items.append((one[0], one[1], one[2], one[3], one[4]))
         elif "calls" in one:
             told["count"] = one["calls"]
         else:
@@ -153,7 +154,7 @@ def catalogue(bench: Bench, sample: int | None) -> tuple[Iterator[Item], int]:
     limits = bench.device["limits"]
     largest = min(limits["max_workgroup_invocations"], limits["max_workgroup_size"][0])
     size = min(WORKGROUP, 1 << largest.bit_length() - 1)
-    items = ((one.label, keep(bench.system.spirv, spirv(one)), [[0, size]], "") for one in ordered[:sample])
+    items = ((one.label, keep(bench.system.spirv, spirv(one)), [[0, size]], 0, "") for one in ordered[:sample])
     return items, len(ordered)
 
 

@@ -1,7 +1,7 @@
 """Inside the system: makes pipelines with the one driver there is, and tells what it says of them.
 
-The first line written describes the device. Then each line read is (label, digest of the SPIR-V, specialization), and each
-line written tells how it went.
+The first line written describes the device. Then each line read is (label, digest of the SPIR-V, specialization, the size of
+subgroups), and each line written tells how it went.
 """
 
 from __future__ import annotations
@@ -84,12 +84,12 @@ class Compiler(Device):
             found.append({"Subgroup": executable.subgroupSize, **numbers})
         return found
 
-    def answer(self, label: str, digest: str, specialization: list[list[int]]) -> dict[str, Any]:
+    def answer(self, label: str, digest: str, specialization: list[list[int]], subgroup: int) -> dict[str, Any]:
         """How one pipeline went."""
         self.seconds = [0.0, 0.0]
         try:
             code = Path("/spirv", f"{digest}.spv").read_bytes()
-            kernel = Kernel(self, code, label, tuple(map(tuple, specialization)))  # type: ignore[arg-type]
+            kernel = Kernel(self, code, label, tuple(map(tuple, specialization)), subgroup)  # type: ignore[arg-type]
             made: dict[str, Any] = {"outcome": "compiled", "executables": self.statistics(kernel.pipeline)}
             kernel.destroy()
         except FeatureError as error:

@@ -28,13 +28,13 @@ class Measured(NamedTuple):
         return f"{self.label} {{{', '.join(f'{number}: {value}' for number, value in self.constants.items())}}}"
 
 
-def measured(item: tuple[str, str, list[list[int]], str], answer: dict[str, Any]) -> Measured:
+def measured(item: tuple[str, str, list[list[int]], int, str], answer: dict[str, Any]) -> Measured:
     """What an answer of the driver's says of an item."""
     numbers: dict[str, float] = {}
     for executable in answer.get("executables", ()):
         for name, value in executable.items():
             numbers[name.lower()] = max(value, numbers.get(name.lower(), 0))
-    label, _, specialization, call = item
+    label, _, specialization, _, call = item
     return Measured(
         label,
         {str(number): value for number, value in specialization},

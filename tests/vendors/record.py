@@ -1,7 +1,8 @@
 """Which kernels, with which constants, vkarray takes on a device that is described in a file: python record.py DEVICE OUT SPIRV.
 
 A CPU driver passes for that device, with its features and limits. No pipeline is made and nothing is dispatched, so arrays
-hold anything. Lines of OUT: of a kernel, (label, digest of the SPIR-V, specialization, the first call that takes it); of a call
+hold anything. Lines of OUT: of a kernel, (label, digest of the SPIR-V, specialization, the size of subgroups
+that it asks for, the first call that takes it); of a call
 that raises, what it says.
 """
 
@@ -22,6 +23,7 @@ from vkarray._vk import open_device
 from vkarray._vk.device import Device
 from vkarray._vk.physical_device import PhysicalDevice
 from vkarray._vk.queue import Queue
+from vkarray._vk.subgroups import SubgroupSizes
 from vkarray.errors import FeatureError
 
 SECONDS = 20  # for a call at most: loops may never end on what is not computed
@@ -46,6 +48,7 @@ def limits_of(own: Any, described: dict[str, Any]) -> Any:
     given = {name: value for name, value in described.items() if name not in _OWN_LIMITS}
     for name in ("max_workgroup_size", "max_workgroup_count"):
         given[name] = tuple(given[name])
+    given["subgroups"] = SubgroupSizes(*given["subgroups"])._replace(required=tuple(given["subgroups"][2]))
     given["subgroup_operations"] = frozenset(given["subgroup_operations"])
     given["cooperative_matrices"] = frozenset(map(tuple, given["cooperative_matrices"]))
     return dataclasses.replace(own, **given)
@@ -90,16 +93,19 @@ def main() -> None:
     """Do the calls."""
     device, out, spirv = map(Path, sys.argv[1:])
     pose(json.loads(device.read_text()))
-    seen: set[tuple[str, tuple[tuple[int, int], ...]]] = set()
+    seen: set[tuple[str, tuple[tuple[int, int], ...], int]] = set()
     make, call, count = Device.kernel, "", 0
     with out.with_suffix(".new").open("w") as file:
 
-        def kernel(self: Any, code: bytes, name: str, specialization: tuple[tuple[int, int], ...] = ()) -> Any:
-            key = keep(spirv, code), specialization
+        def kernel(
+            self: Any, code: bytes, name: str, specialization: tuple[tuple[int, int], ...] = (), subgroup: int = 0
+        ) -> Any:
+            made = make(self, code, name, specialization, subgroup)
+            key = keep(spirv, code), specialization, made.subgroup
             if key not in seen:
                 seen.add(key)
-                print(json.dumps([name, key[0], specialization, call]), file=file)
-            return make(self, code, name, specialization)
+                print(json.dumps([name, *key, call]), file=file)
+            return made
 
         Device.kernel = kernel  # type: ignore[method-assign]
         from calls import FAMILIES

@@ -123,15 +123,18 @@ class Device:
         """Release the handle, unless the host has views of memory: then with the last of them."""
         self.cell = None
 
-    def kernel(self, spirv: bytes, name: str, specialization: tuple[tuple[int, int], ...] = ()) -> Kernel:
+    def kernel(
+        self, spirv: bytes, name: str, specialization: tuple[tuple[int, int], ...] = (), subgroup: int = 0
+    ) -> Kernel:
         """A compute pipeline; ``specialization`` are (constant_id, 32-bit value). The caller caches it.
 
+        ``subgroup``: how many invocations its subgroups shall have; 0: as many as those of other kernels with subgroups.
         Raises ShaderError for damaged SPIR-V and FeatureError when the device lacks what the kernel needs.
         """
         with self.gate:
             self.gate.check()
             begin = time.perf_counter()
-            kernel = Kernel(self, spirv, name, specialization)
+            kernel = Kernel(self, spirv, name, specialization, subgroup)
             self.kernels.add(kernel)
             self.pipeline_cache.added()
             if configuration.current().debug:

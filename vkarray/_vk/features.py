@@ -74,11 +74,15 @@ EXTENSION_FEATURES: dict[str, tuple[int, tuple[str, ...]]] = {
             "cooperativeMatrixBlockLoads",
         ),
     ),
+    "VK_EXT_subgroup_size_control": (1000225002, ("subgroupSizeControl", "computeFullSubgroups")),
     "VK_KHR_shader_bfloat16": (
         1000141000,
         ("shaderBFloat16Type", "shaderBFloat16DotProduct", "shaderBFloat16CooperativeMatrix"),
     ),
 }
+
+# Extensions that are a part of Vulkan from a version on, whose features are then those of `CORE_FEATURES`.
+PROMOTED: dict[str, int] = {"VK_EXT_subgroup_size_control": 1 << 22 | 3 << 12}
 
 # Never enabled: they cost speed or have nothing to do with compute.
 NOT_ENABLED = frozenset(

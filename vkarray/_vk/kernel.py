@@ -12,10 +12,13 @@ from .api import NULL, array, ffi, struct, vk
 from .features import ARITHMETIC, ARITHMETIC_OF_CONTROLS
 from .fields import RANGE, Arguments
 from .making import Making
+from .subgroups import asked_for
 
 if TYPE_CHECKING:
     from .device import Device
     from .physical_device import FloatControls
+
+_REQUIRE_FULL_SUBGROUPS = 0x2  # VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT, which the binding lacks
 
 
 class Kernel:
@@ -34,12 +37,16 @@ class Kernel:
         "making",
         "name",
         "set_layout",
+        "subgroup",
     )
 
-    def __init__(self, device: Device, code: bytes, name: str, specialization: tuple[tuple[int, int], ...]) -> None:
+    def __init__(
+        self, device: Device, code: bytes, name: str, specialization: tuple[tuple[int, int], ...], subgroup: int = 0
+    ) -> None:
         self.device, self.name = device, name
         module = spirv.read(code, name, dict(specialization))
         check(device, module, name)
+        self.subgroup, of_subgroups = _of_subgroups(device, module, subgroup)
         self.local_size, self.bindings = module.local_size, module.bindings
         self.arguments = Arguments(module.arguments)
         self.has_arguments = bool(module.arguments)
@@ -55,7 +62,7 @@ class Kernel:
         constants = (*specialization, *((number, known[name]) for name, number in ARITHMETIC.items()))
         code, entry = array("uint32_t", words), module.entry_name
         self.make: Callable[[api.Functions], Any] | None = partial(
-            _pipeline, device, self.layout, code, len(words), entry, constants
+            _pipeline, device, self.layout, code, len(words), entry, constants, of_subgroups
         )
         self.cell: Any = None
         self.making: Making | None = None
@@ -83,9 +90,20 @@ class Kernel:
         return f"<Kernel {self.name} on {self.device.name}>"
 
 
+def _of_subgroups(device: Device, module: spirv.Module, size: int) -> tuple[int, dict[str, Any]]:
+    """The size of subgroups that a pipeline asks for, 0 for none, and the fields of its stage that do so."""
+    limits = device.limits
+    counted = size or limits.subgroup_size
+    asked, full = asked_for(limits.subgroups, counted, module.capabilities, module.local_size)
+    fields = {"flags": _REQUIRE_FULL_SUBGROUPS if full else 0}
+    if asked:
+        fields["pNext"] = struct("VkPipelineShaderStageRequiredSubgroupSizeCreateInfo", requiredSubgroupSize=asked)
+    return asked, fields
+
+
 def _pipeline(
     device: Device, layout: Any, code: Any, words: int, entry_name: str, specialization: tuple[tuple[int, int], ...],
-    functions: api.Functions,
+    of_subgroups: dict[str, Any], functions: api.Functions,
 ) -> Any:  # fmt: skip
     """A cell with a new pipeline. Threads call it too, which must not keep a kernel that is dropped meanwhile."""
     create = struct("VkShaderModuleCreateInfo", codeSize=4 * words, pCode=code)
@@ -102,6 +120,7 @@ def _pipeline(
             module=module[0],
             pName=ffi.new("char[]", entry_name.encode()),
             pSpecializationInfo=_specialization(specialization),
+            **of_subgroups,
         )
         pipeline = struct("VkComputePipelineCreateInfo", stage=stage[0], layout=layout)
         cached = device.pipeline_cache.handle

@@ -10,6 +10,7 @@ from .. import configuration
 from ..errors import DeviceError, remedy
 from . import api, features, instance, profiles
 from .api import NULL, ffi, struct, vk
+from .subgroups import SubgroupSizes, read_sizes
 
 TYPES = {0: "other", 1: "integrated GPU", 2: "discrete GPU", 3: "virtual GPU", 4: "CPU"}
 _PREFERENCE = ("discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other")
@@ -53,6 +54,8 @@ class Limits:
     min_texel_buffer_offset_alignment: int
     max_texel_buffers: int
     max_memory_allocation_size: int
+    subgroups: SubgroupSizes
+    # Of kernels that know of subgroups. The least and the most are the same where they can rely on it.
     subgroup_size: int
     min_subgroup_size: int
     max_subgroup_size: int
@@ -64,6 +67,11 @@ class Limits:
     # What a subgroup multiplies as one, adding in float32: type of the elements, rows, columns, products per sum.
     cooperative_matrices: frozenset[tuple[str, int, int, int]] = frozenset()
     registers: str = "large"  # how many registers an invocation has: "large", "middle" or "small"
+
+    def has_subgroups_of(self, size: int) -> bool:
+        """Whether a kernel can have subgroups of a size, by asking for it or anyway."""
+        own = self.min_subgroup_size == self.max_subgroup_size == size
+        return own or (size in self.subgroups.required and self.subgroups.least != self.subgroups.most)
 
     @property
     def kind(self) -> str:
@@ -92,8 +100,8 @@ class PhysicalDevice:
 
     def __init__(self, owner: instance.Instance, handle: Any, index: int, imposed: profiles.Imposed) -> None:
         self.instance, self.handle, self.functions = owner, handle, owner.functions
-        self._read_properties()
         self._read_extensions()
+        self._read_properties()
         self._read_memory(imposed)
         self._read_queue_family()
         self.float_controls = self._float_controls()
@@ -115,6 +123,13 @@ class PhysicalDevice:
             imposed.profiles,
         )
 
+    def _read_extensions(self) -> None:
+        count = ffi.new("uint32_t*")
+        self.functions.vkEnumerateDeviceExtensionProperties(self.handle, NULL, count, NULL)
+        found = ffi.new("VkExtensionProperties[]", count[0])
+        self.functions.vkEnumerateDeviceExtensionProperties(self.handle, NULL, count, found)
+        self.extensions = frozenset(api.text(item.extensionName) for item in found)
+
     def _read_properties(self) -> None:
         self.controls = struct("VkPhysicalDeviceFloatControlsProperties")
         self.subgroup = struct("VkPhysicalDeviceSubgroupProperties", pNext=self.controls)
@@ -124,19 +139,14 @@ class PhysicalDevice:
         self.subgroup_sizes = struct("VkPhysicalDeviceSubgroupSizeControlProperties", pNext=self.driver)
         top = struct("VkPhysicalDeviceProperties2")
         self.functions.vkGetPhysicalDeviceProperties2(self.handle, top)
-        # Structures of a newer version must not be chained on an older device.
-        newest = self.subgroup_sizes if top.properties.apiVersion >= api.VERSION_1_3 else self.driver
+        # Structures of a newer version must not be chained on an older device that lacks the extension.
+        newest = self.driver
+        if top.properties.apiVersion >= api.VERSION_1_3 or "VK_EXT_subgroup_size_control" in self.extensions:
+            newest = self.subgroup_sizes
         if top.properties.apiVersion >= api.VERSION_1_2:
             top.pNext = newest
             self.functions.vkGetPhysicalDeviceProperties2(self.handle, top)
         self._top, self.properties = top, top.properties
-
-    def _read_extensions(self) -> None:
-        count = ffi.new("uint32_t*")
-        self.functions.vkEnumerateDeviceExtensionProperties(self.handle, NULL, count, NULL)
-        found = ffi.new("VkExtensionProperties[]", count[0])
-        self.functions.vkEnumerateDeviceExtensionProperties(self.handle, NULL, count, found)
-        self.extensions = frozenset(api.text(item.extensionName) for item in found)
 
     def _read_memory(self, imposed: profiles.Imposed) -> None:
         memory = struct("VkPhysicalDeviceMemoryProperties2")
@@ -195,7 +205,7 @@ class PhysicalDevice:
         self._core: dict[str, Any] = {}
         self._extra: dict[str, Any] = {}
         for name, (structure_type, fields) in features.EXTENSION_FEATURES.items():
-            if name in self.extensions:
+            if name in self._extensions_with_features():
                 words = ffi.new("uint32_t[]", 4 + len(fields) + len(fields) % 2)
                 words[0] = structure_type
                 ffi.cast("void**", words)[1] = link
@@ -230,8 +240,15 @@ class PhysicalDevice:
         ]
         return core + extra
 
+    def _extensions_with_features(self) -> list[str]:
+        """The extensions whose features are not those of Vulkan's version as well."""
+        version = self.properties.apiVersion
+        offered = [name for name in features.EXTENSION_FEATURES if name in self.extensions]
+        return [name for name in offered if version < features.PROMOTED.get(name, version + 1)]
+
     def extensions_to_enable(self) -> list[str]:
-        wanted = {name for name, (_, fields) in features.EXTENSION_FEATURES.items() if set(fields) & self.features}
+        offered = self._extensions_with_features()
+        wanted = {name for name in offered if set(features.EXTENSION_FEATURES[name][1]) & self.features}
         wanted |= {name for name, ours in features.PLAIN_EXTENSIONS.items() if ours in self.features}
         wanted.add("VK_KHR_portability_subset")  # has to be enabled where it exists
         return sorted(wanted & self.extensions)
@@ -271,7 +288,10 @@ class PhysicalDevice:
         return index
 
     def _limits(self) -> Limits:
-        limits, size = self.properties.limits, self.subgroup.subgroupSize
+        limits, nominal = self.properties.limits, self.subgroup.subgroupSize
+        registers = features.REGISTERS_OF_DRIVERS.get(self.driver.driverID, "large")
+        sizes = read_sizes(self.subgroup_sizes, nominal, self.features, self.driver.driverID, self.properties.vendorID)
+        size = sizes.size(nominal, registers, limits.maxComputeWorkGroupInvocations)
         mappable, host = self.mappable_type(), "none"
         if "hostVisibleDeviceMemory" in self.features and mappable is not None:
             cached = self.memory_types[mappable][0] & vk.VK_MEMORY_PROPERTY_HOST_CACHED_BIT
@@ -293,16 +313,17 @@ class PhysicalDevice:
             limits.minTexelBufferOffsetAlignment,
             limits.maxPerStageDescriptorSampledImages,
             self.maintenance3.maxMemoryAllocationSize,
-            size,
-            self.subgroup_sizes.minSubgroupSize or size,
-            self.subgroup_sizes.maxSubgroupSize or size,
+            sizes,
+            size or nominal,
+            size or sizes.least,
+            size or sizes.most,
             self.features & frozenset(features.SUBGROUP_OPERATIONS.values()),
             limits.timestampPeriod,
             self.timestamp_valid_bits,
             self.properties.deviceType == 4,
             host,
             self._cooperative_matrices() if "cooperativeMatrix" in self.features else frozenset(),
-            features.REGISTERS_OF_DRIVERS.get(self.driver.driverID, "large"),
+            registers,
         )
 
     def _cooperative_matrices(self) -> frozenset[tuple[str, int, int, int]]:

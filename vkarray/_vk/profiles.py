@@ -31,19 +31,23 @@ class Profile:
     subgroup: tuple[int, int] | None = None
     memory: MemoryKinds | None = None
 
-    @property
-    def without(self) -> frozenset[str]:
-        """The features to treat as absent; the sizes of others' subgroups cannot be required."""
-        return self.absent if self.subgroup is None else self.absent | {"subgroupSizeControl"}
-
     def imposed(self, own: Limits) -> Limits:
         """The limits of a device that keeps to its own and to those of this profile."""
         changes = {name: _within(name, getattr(own, name), limit) for name, limit in self.limits.items()}
         if self.subgroup is not None:
-            # The device runs subgroups of its own size: kernels have to take that for one of the sizes that they may meet.
-            low, high = min(self.subgroup[0], own.min_subgroup_size), max(self.subgroup[1], own.max_subgroup_size)
-            changes |= {"subgroup_size": high, "min_subgroup_size": low, "max_subgroup_size": high}
+            # The device runs subgroups of its own size, which is all that kernels can ask for.
+            low, high = min(self.subgroup[0], own.subgroups.least), max(self.subgroup[1], own.subgroups.most)
+            required = () if "subgroupSizeControl" in self.absent else own.subgroups.required
+            full = own.subgroups.full and "computeFullSubgroups" not in self.absent
+            sizes = own.subgroups._replace(least=low, most=high, required=required, full=full)
+            registers, invocations = (changes.get(name, getattr(own, name)) for name in _CHOOSING)
+            size = sizes.size(own.subgroup_size, registers, invocations)
+            changes |= {"subgroups": sizes, "subgroup_size": size or high, "min_subgroup_size": size or low}
+            changes |= {"max_subgroup_size": size or high}
         return replace(own, **changes)
+
+
+_CHOOSING = ("registers", "max_workgroup_invocations")  # the limits by which the size of subgroups is chosen
 
 
 def _within(name: str, own: Any, limit: Any) -> Any:
@@ -135,7 +139,7 @@ PROFILES: dict[str, Profile] = {
     "apple-m1": Profile(
         "MoltenVK 1.4: MVKDevice.mm for Apple's GPUs, which reckons with subgroups from 4 on",
         frozenset(
-            _FLOAT64 | _INT64_ATOMICS | _MATRICES | _MEASURED | _EXTENSIONS | {"subgroupSizeControl", "computeFullSubgroups"}
+            _FLOAT64 | _INT64_ATOMICS | _MATRICES | _MEASURED | _EXTENSIONS | {"subgroupSizeControl"}
         ),
         {
             "registers": "small",
@@ -180,7 +184,7 @@ PROFILES: dict[str, Profile] = {
         frozenset(
             _FLOAT64 | _INT64_ATOMICS | _FLOAT32_ATOMICS | _ARITHMETIC_8_AND_16 | _STORAGE_8 | _STORAGE_16 | _MATRICES
             | _MEASURED | _EXTENSIONS | _SUBGROUPS | {"shaderInt64", "variablePointers", "variablePointersStorageBuffer",
-            "shaderIntegerDotProduct", "timestamps"}
+            "shaderIntegerDotProduct", "timestamps", "subgroupSizeControl", "computeFullSubgroups"}
         ),
         {
             "registers": "small",
@@ -214,7 +218,7 @@ class Imposed:
     @property
     def absent(self) -> frozenset[str]:
         """The features to treat as absent."""
-        return self.disabled.union(*(PROFILES[name].without for name in self.profiles))
+        return self.disabled.union(*(PROFILES[name].absent for name in self.profiles))
 
     def limits(self, own: Limits) -> Limits:
         """The limits in force on a device, by its own."""

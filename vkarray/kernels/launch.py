@@ -141,13 +141,16 @@ class _Modes(dict[tuple[bool, bool, int], "_vk.Kernel"]):
 @functools.cache
 def kernel(
     variant: Shader, device: _vk.Device, workgroup_size: int = WORKGROUP_SIZE,
-    constants: tuple[tuple[int, int], ...] = (),
+    constants: tuple[tuple[int, int], ...] = (), subgroup: int = 0,
 ) -> _vk.Kernel:  # fmt: skip
-    """The kernel of a variant on a device; specialization constant 0 is the workgroup size, `constants` are others."""
+    """The kernel of a variant on a device; specialization constant 0 is the workgroup size, `constants` are others.
+
+    `subgroup`: how many invocations a subgroup has, where that is not for the device to say.
+    """
     size = invocations_of_group(device.limits, workgroup_size)
     if configuration.current().debug >= 3:
         print(f"vkarray: variant {variant.label}: {dict(variant.defines)} {dict(constants)}", file=sys.stderr)
-    return device.kernel(spirv(variant), variant.label, ((0, size), *constants))
+    return device.kernel(spirv(variant), variant.label, ((0, size), *constants), subgroup)
 
 
 def groups_for(invocations: int, limits: _vk.Limits, workgroup_size: int = WORKGROUP_SIZE) -> tuple[int, int, int]:

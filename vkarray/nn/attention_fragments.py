@@ -99,7 +99,7 @@ def choose_tile(device: Device, width: int, dtype: DType) -> Tile | None:
         if (
             width <= tile.width
             and (dtype.name, *(tile.fragment,) * 3) in limits.cooperative_matrices
-            and limits.min_subgroup_size == limits.max_subgroup_size == tile.subgroup
+            and limits.has_subgroups_of(tile.subgroup)
             and tile.shared_bytes(_whole(width, tile), has_reductions(device)) <= limits.max_shared_memory_size
             and tile.subgroups * tile.subgroup <= limits.max_workgroup_invocations
         ):
@@ -145,7 +145,8 @@ def attend(
         return None
     constants = (int(mask is not None), int(causal), _whole(width, tile), tile.keys, tile.rows)
     kernel = launch.kernel(
-        variant(tile, dtype, has_reductions(device)), device, tile.subgroups * tile.subgroup, tuple(enumerate(constants, 1))
+        variant(tile, dtype, has_reductions(device)), device, tile.subgroups * tile.subgroup,
+        tuple(enumerate(constants, 1)), tile.subgroup,
     )  # fmt: skip
     fields = {
         "r": result, "rows": rows, "keys": keys, "width": width, "heads": heads, "group": group,

@@ -181,7 +181,7 @@ def fits(tile: Tile, device: Device, shape: tuple[int, ...], dtype: DType) -> bo
     return (
         (dtype.name, *tile.fragment) in limits.cooperative_matrices
         and (not tile.strips or dtype.name != "bfloat16" or "shaderInt16" in device.features)
-        and limits.min_subgroup_size == limits.max_subgroup_size == tile.subgroup
+        and limits.has_subgroups_of(tile.subgroup)
         and tile.shared_bytes <= limits.max_shared_memory_size
         and tile.invocations <= limits.max_workgroup_invocations
         and all(size <= 2 * length for size, length in zip(tile.shape, shape[-2:], strict=True))
@@ -302,4 +302,5 @@ def kernel_of(product: Product, tile: Tile, along_k: tuple[bool, bool], slice_: 
     flags = (*along_k, packed, result._dtype.bits == 32)
     constants = tuple((number, int(flag)) for number, flag in enumerate(flags, 1))
     constants = (*constants, *_packed_addends(epilogue))
-    return linked.kernel(epilogue, variant(tile, a._dtype), a._dtype, result._device, tile.invocations, constants)
+    chosen, device = variant(tile, a._dtype), result._device
+    return linked.kernel(epilogue, chosen, a._dtype, device, tile.invocations, constants, tile.subgroup)

@@ -107,8 +107,9 @@ def _strips(x: VkArray, tile: Tile, steps: int, of_a: bool) -> VkArray:
     along, across = (stride_k, stride) if along_k else (stride, stride_k)
     whole = along == 1 and across % LANES == 0 and pointer(x).is_aligned(2 * LANES)
     kernel = launch.kernel(
-        pack_variant(tile, x._dtype, of_a), device, _SUBGROUPS * tile.subgroup, ((1, int(along_k)), (2, int(whole)))
-    )
+        pack_variant(tile, x._dtype, of_a), device, _SUBGROUPS * tile.subgroup, ((1, int(along_k)), (2, int(whole))),
+        tile.subgroup,
+    )  # fmt: skip
     fields = {
         "from": x, "to": pointer(packed, _BEFORE * strip), "extent": extent, "k": k, "steps": steps,
         "stride": stride, "stride_k": stride_k,

@@ -22,25 +22,25 @@ _LINKED = ((13, 1),)  # the specialization constant of glsl/lib/epilogue.glsl
 
 def kernel(
     epilogue: Epilogue, variant: Variant, dtype: DType, device: Device, workgroup_size: int,
-    constants: tuple[tuple[int, int], ...],
+    constants: tuple[tuple[int, int], ...], subgroup: int = 0,
 ) -> Kernel:  # fmt: skip
     """The kernel of a variant, whose results are of a type, with the steps of an epilogue."""
     constants = (*constants, *epilogue.constants)
     expression = epilogue.expression(dtype)
     if expression is None:
-        return launch.kernel(variant, device, workgroup_size, constants)
+        return launch.kernel(variant, device, workgroup_size, constants, subgroup)
     given = epilogue.bias is not None, epilogue.residual is not None
-    return _kernel(expression, given, variant, device, workgroup_size, (*constants, *_LINKED))
+    return _kernel(expression, given, variant, device, workgroup_size, (*constants, *_LINKED), subgroup)
 
 
 @functools.lru_cache(maxsize=1024)
 def _kernel(
     expression: Expression, given: tuple[bool, bool], variant: Variant, device: Device, workgroup_size: int,
-    constants: tuple[tuple[int, int], ...],
+    constants: tuple[tuple[int, int], ...], subgroup: int,
 ) -> Kernel:  # fmt: skip
     size = launch.invocations_of_group(device.limits, workgroup_size)
     code = _Linked(expression, given, variant, device).code()
-    return device.kernel(code, f"{variant.label}, then {expression.label}", ((0, size), *constants))
+    return device.kernel(code, f"{variant.label}, then {expression.label}", ((0, size), *constants), subgroup)
 
 
 class _Linked(fused.Linked):
