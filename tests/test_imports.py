@@ -51,6 +51,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "ops": ({*GROUND, *ARRAYS, "kernels"}, set()),
     "graph": ({*GROUND, *ARRAYS, "_vk", "kernels"}, set()),
     "nn": ({*GROUND, *ARRAYS, "kernels", "ops"}, set()),
+    "profiling": ({"_vk", "core", "errors"}, set()),
     "fft": ({"ops"}, set()),
     "lib": ({"ops"}, set()),
     "testing": ({"core", "io"}, {"numpy"}),

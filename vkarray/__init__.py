@@ -21,6 +21,7 @@ if _TYPE_CHECKING:  # the names of `lazy.NAMESPACE`
     from .kernels.elementwise_kernel import ElementwiseKernel as ElementwiseKernel
     from .kernels.reduction_kernel import ReductionKernel as ReductionKernel
     from .kernels.user import kernel as kernel
+    from .profiling.block import profile as profile
 
 from . import exceptions as exceptions, fft as fft, lib as lib, linalg as linalg
 from .lib import scimath as emath

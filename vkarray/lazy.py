@@ -21,6 +21,7 @@ NAMESPACE = {
     "compile": "graph.compile",
     "kernel": "kernels.user",
     "polynomial": "polynomial",
+    "profile": "profiling.block",
     "random": "random",
     "testing": "testing",
 }

@@ -29,7 +29,7 @@ from vkarray.errors import FeatureError
 SECONDS = 20  # for a call at most: loops may never end on what is not computed
 # What stays that of the driver which passes for the device: how the host reaches memory, and how time is taken.
 _OWN_LIMITS = ("host_memory", "max_memory_allocation_size", "timestamp_period", "timestamp_valid_bits")
-_OWN_FEATURES = {"hostVisibleDeviceMemory", "externalMemoryHost", "memoryBudget", "timestamps"}
+_OWN_FEATURES = {"hostVisibleDeviceMemory", "externalMemoryHost", "memoryBudget", "timestamps", "calibratedTimestamps"}
 
 
 def keep(folder: Path, code: bytes) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import configuration
 from ..errors import DeviceError, DeviceLostError, ForkError, VkArrayError
-from . import api, barriers, faults, instance
+from . import api, barriers, faults, instance, timing
 from .api import NULL, array, struct
 from .descriptors import Descriptors
 from .guard import GuardedAllocator
@@ -25,7 +25,6 @@ from .physical_device import PhysicalDevice, choose, physical_devices
 from .pipeline_cache import PipelineCache
 from .queue import Queue
 from .replay import Replay
-from .timing import timestamps
 from .transfer import Transfer
 
 if TYPE_CHECKING:
@@ -133,13 +132,15 @@ class Device:
         """
         with self.gate:
             self.gate.check()
-            begin = time.perf_counter()
+            begin = time.perf_counter_ns()
             kernel = Kernel(self, spirv, name, specialization, subgroup)
             self.kernels.add(kernel)
             self.pipeline_cache.added()
+            if self.queue.timing_sinks:
+                timing.host(self.queue, "make kernel", begin, kernel=name)
             if configuration.current().debug:
                 print(
-                    f"vkarray: pipeline {name} {specialization} made in {(time.perf_counter() - begin) * 1e3:.1f} ms",
+                    f"vkarray: pipeline {name} {specialization} made in {(time.perf_counter_ns() - begin) * 1e-6:.1f} ms",
                     file=sys.stderr,
                 )
             return kernel
@@ -169,7 +170,7 @@ class Device:
 
     def timestamps(self) -> AbstractContextManager[list[tuple[str, float]]]:
         """``with device.timestamps() as times:`` fills ``times`` with (kernel name, seconds on the device)."""
-        return timestamps(self)
+        return timing.timestamps(self)
 
     def memory_statistics(self) -> dict[str, int]:
         """Bytes in use, cached, reserved, peak and total; counts of allocations, cache misses and blocks."""
@@ -277,6 +278,21 @@ def open_device(selector: int | str | None = None) -> Device:
         return device
 
 
+def ask_for_times(sink: timing.Sink) -> None:
+    """Give a sink the times of all devices, also of those that are opened later."""
+    timing.everywhere.append(sink)
+    for device in list(_opened):
+        if sink not in device.queue.timing_sinks:
+            device.queue.timing_sinks.append(sink)
+
+
+def ask_no_more(sink: timing.Sink) -> None:
+    """End `ask_for_times`."""
+    timing.everywhere[:] = [other for other in timing.everywhere if other is not sink]
+    for device in list(_opened):
+        timing.remove(device.queue, sink)
+
+
 def close_all() -> None:
     """Close every device and release Vulkan; using a device again starts afresh."""
     with _lock, ExitStack() as stack:  # each step, also when one before raises
@@ -289,6 +305,7 @@ def close_all() -> None:
 
 def _after_fork() -> None:
     global _lock
+    timing.everywhere.clear()
     _lock = threading.RLock()
     for device in list(_opened):
         device.open = False

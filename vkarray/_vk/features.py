@@ -99,6 +99,8 @@ NOT_ENABLED = frozenset(
 PLAIN_EXTENSIONS: dict[str, str] = {
     "VK_EXT_external_memory_host": "externalMemoryHost",
     "VK_EXT_memory_budget": "memoryBudget",
+    "VK_EXT_calibrated_timestamps": "calibratedTimestamps",
+    "VK_KHR_calibrated_timestamps": "calibratedTimestamps",
 }
 
 # VkSubgroupFeatureFlagBits -> our names.

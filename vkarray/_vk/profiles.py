@@ -80,7 +80,7 @@ _BFLOAT16 = set(features.EXTENSION_FEATURES["VK_KHR_shader_bfloat16"][1])
 _SUBGROUPS = set(features.SUBGROUP_OPERATIONS.values()) - {"subgroupBasic"}
 # Of drivers whose arithmetic nobody has measured, nothing is taken for exact.
 _MEASURED = {name for names in features.ARITHMETIC_OF_DRIVERS.values() for name in names}
-_EXTENSIONS = {"externalMemoryHost", "memoryBudget"}
+_EXTENSIONS = {"calibratedTimestamps", "externalMemoryHost", "memoryBudget"}
 
 
 PROFILES: dict[str, Profile] = {

@@ -69,7 +69,7 @@ class Queue:
         self.workgroups = 0
         self.batch_limit, self.workgroup_limit = FIRST_BATCH, BATCH_WORKGROUPS
         self.batches = self.barriers = 0
-        self.timing_sinks: list[Sink] = []
+        self.timing_sinks: list[Sink] = list(timing.everywhere)
         queue = ffi.new("VkQueue*")
         self.functions.vkGetDeviceQueue(device.handle, device.physical.queue_family, 0, queue)
         self.handle = queue[0]
@@ -113,7 +113,7 @@ class Queue:
             if self.timing_sinks or self.recorder.checker or configuration.current().debug > 1:
                 if self.recorder.checker:
                     self.recorder.checker.check_addresses(kernel.name, arguments, (*reads, *writes))
-                note = Note(self, kernel.name, groups, reads, writes)
+                note = Note(self, kernel.name, groups, reads, writes, (kernel, arguments))
             self._take(kernel, reads, writes, arguments, x, y, z, descriptors, note, x * y * z)
 
     def transfer(
@@ -123,13 +123,14 @@ class Queue:
         writes: Sequence[Any],
         record: Callable[..., None],
         arguments: tuple[Any, ...],
-        workgroups: int,
+        nbytes: int,
     ) -> None:
-        """Take a command that ``record(command buffer, *arguments)`` records; it is as much work as so many workgroups."""
-        note = Note(self, name, None, reads, writes) if self.recorder.checker else None
+        """Take a command that moves so many bytes, which ``record(command buffer, *arguments)`` records."""
         with self.gate:
             self.gate.check()
-            self._take(name, reads, writes, record, arguments, 0, 0, None, note, workgroups)
+            asked = self.recorder.checker or self.timing_sinks
+            note = Note(self, name, None, reads, writes, nbytes) if asked else None
+            self._take(name, reads, writes, record, arguments, 0, 0, None, note, nbytes >> 12)
 
     def replay(
         self, name: str, reads: Sequence[Any], writes: Sequence[Any], execute: Callable[[Any], None], dispatches: int,
@@ -217,10 +218,14 @@ class Queue:
             batch.recording = None if batch.recording is given else batch.recording
         if self.begun is None:  # else who began it has looked
             self.retire()
+        begin = time.perf_counter_ns() if self.timing_sinks else 0
         recording, self.begun = self.begun, None
         recording = recording or self.recorder.begin()
         self.recorder.record(recording, batch.steps, not batch.signals and self.progress.may_be_silent(serial))
         batch.recording = batch.recording or recording
+        if begin:
+            timing.host(self, "record", begin, submission=serial, commands=len(batch.steps))
+            begin = time.perf_counter_ns()
         if batch.recording is recording:
             try:
                 self.functions.vkQueueSubmit(self.handle, 1, recording.submission, NULL)
@@ -228,6 +233,8 @@ class Queue:
                 self.functions.vkQueueWaitIdle(self.handle)  # what is in flight holds memory; once more when it is done
                 self.functions.vkQueueSubmit(self.handle, 1, recording.submission, NULL)
             self._submitted(batch, recording)
+        if begin:
+            timing.host(self, "submit", begin, submission=serial)
 
     def _arrived(self, recording: Recording) -> bool:
         """Whether the driver has got a recording; to find out, it has to finish all that it has."""
@@ -284,6 +291,7 @@ class Queue:
         if serial <= progress.completed:
             return
         waiting = None
+        begin = time.perf_counter_ns() if self.timing_sinks else 0
         try:
             while serial > progress.completed:
                 with self.gate:
@@ -313,6 +321,8 @@ class Queue:
                 self._wait_outside(batch)
         finally:
             waiting = None  # an error keeps the frames through which it came
+            if begin:
+                timing.host(self, "wait", begin, until=serial)
         if not self.device.limits.is_cpu:  # who waited for so many commands often waits for as many again:
             self.batch_limit = max(1, min(self.serial - self.waited, FIRST_BATCH))  # a GPU begins the last one at once
             self.waited = self.serial

@@ -8,7 +8,7 @@ into a command buffer of its own.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DeviceLostError, VulkanError
@@ -64,10 +64,11 @@ class CommandBuffer:
 class Recording(Lease):
     """A command buffer in use: being recorded, or in flight. One that is `silent` signals no semaphore."""
 
-    __slots__ = ("serial", "silent", "timed")
+    __slots__ = ("begun", "serial", "silent", "timed")
 
     def __init__(self) -> None:
         self.thing, self.serial, self.silent = None, 0, False
+        self.begun = 0  # by the host's clock, where there are timestamps
         self.timed: list[tuple[int, timing.Note]] = []  # the serials of dispatches between timestamps
 
     @property
@@ -199,7 +200,10 @@ class Recorder:
                 checker.command(commands, step if isinstance(step, str) else step.name, note.reads, note.writes)
             if step is not bound:
                 if isinstance(step, str):
-                    pushed(commands, *x)
+                    if note and note.timed:
+                        self._timed(recording, steps, serial, note, pushed, x)
+                    else:
+                        pushed(commands, *x)
                     bound = None  # a replay leaves nothing bound
                     continue
                 try:
@@ -220,7 +224,7 @@ class Recorder:
             elif pushed:
                 push_constants(commands, step.layout, _COMPUTE, 0, len(pushed), pushed)
             if note and note.timed:
-                self._timed(recording, steps, serial, note)
+                self._timed(recording, steps, serial, note, dispatch, (x, y, z))
             else:
                 dispatch(commands, x, y, z)
         self._order_later(commands)
@@ -233,11 +237,14 @@ class Recorder:
         recording.thing.begun = False
         recording.arm(serial, silent)
 
-    def _timed(self, recording: Recording, steps: Sequence[Step], serial: int, note: timing.Note) -> None:
-        """A dispatch between two timestamps, alone on the device so that its time is its own."""
+    def _timed(
+        self, recording: Recording, steps: Sequence[Step], serial: int, note: timing.Note, command: Callable[..., None],
+        arguments: tuple[Any, ...],
+    ) -> None:  # fmt: skip
+        """A command between two timestamps, alone on the device so that its time is its own."""
         if serial != steps[0][0]:
             self.order(recording.handle)
-        timing.record(self.device, recording, serial, note, self.dispatch)
+        timing.record(self.device, recording, serial, note, command, arguments)
 
     def order(self, commands: Any) -> None:
         """Order everything recorded so far before everything that follows."""

@@ -1,11 +1,12 @@
-"""GPU time per dispatch, from timestamp queries."""
+"""When the device did what: timestamps before and after each dispatch, for whoever asks for them."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import configuration
 from ..errors import FeatureError
@@ -13,7 +14,7 @@ from .api import NULL, ffi, struct, vk
 
 if TYPE_CHECKING:
     from .device import Device
-    from .memory import Buffer
+    from .kernel import Kernel
     from .queue import Queue
     from .recorder import Recording
 
@@ -21,38 +22,78 @@ MOST_TIMED = 512  # dispatches of a recording; batches are half as long
 _AT_END = vk.VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT
 _RESULTS = vk.VK_QUERY_RESULT_64_BIT | vk.VK_QUERY_RESULT_WAIT_BIT
 
-Sink = dict[int, tuple[str, float]]  # kernel names and seconds by the serials of the dispatches
+
+class Times(NamedTuple):
+    """When the device did a command, in its ticks.
+
+    `noted` is what the sink has said of it, `recorded` a time of the host before.
+    """
+
+    serial: int
+    note: Note
+    noted: Any
+    recorded: int
+    begin: int
+    end: int
+
+
+class Sink:
+    """Who asks for times. Nothing here may raise: it is called in the middle of the queue."""
+
+    transfers = False  # whether it wants those of transfers, too
+
+    def noted(self, note: Note, reads: Sequence[Any], writes: Sequence[Any]) -> Any:
+        """What to remember of a command, in the thread that gives it."""
+        return None
+
+    def took(self, device: Device, times: Times) -> None:
+        """A command is done. That may be told twice."""
+
+    def host(self, device: Device, name: str, begin: int, arguments: dict[str, Any]) -> None:
+        """This thread has done something for the device since a time of `time.perf_counter_ns`."""
+
+
+everywhere: list[Sink] = []  # those for devices that are opened later
 
 
 class Note:
-    """What the checker and timers want to know of a command: address ranges [begin, end) and who asks for its time."""
+    """What the checker and timers want to know of a command: address ranges [begin, end) and who asks for its time.
+
+    `what` are the kernel and its block of arguments, or the bytes that a transfer moves.
+    """
 
     def __init__(
-        self, queue: Queue, name: str, groups: tuple[int, int, int] | None, reads: Sequence[Buffer], writes: Sequence[Buffer]
+        self, queue: Queue, name: str, groups: tuple[int, int, int] | None, reads: Sequence[Any], writes: Sequence[Any],
+        what: tuple[Kernel, bytes] | int,
     ) -> None:  # fmt: skip
-        self.name, self.groups = name, groups
+        self.name, self.groups, self.what, self.device = name, groups, what, queue.device
         self.reads, self.writes = (
             [(buffer.address, buffer.address + buffer.nbytes) for buffer in buffers] for buffers in (reads, writes)
         )
-        self.sinks: list[Sink] = [] if groups is None else list(queue.timing_sinks)
+        asking = [sink for sink in queue.timing_sinks if groups is not None or sink.transfers]
+        self.sinks = [(sink, sink.noted(self, reads, writes)) for sink in asking]
         self.show = groups is not None and configuration.current().debug > 1
         self.timed = bool(self.sinks or self.show)
         if self.timed and "timestamps" not in queue.device.features:
             self.timed = False
-            print(f"vkarray: {name} {groups} (the device has no timestamps)", file=sys.stderr)
+            if self.show:
+                print(f"vkarray: {name} {groups} (the device has no timestamps)", file=sys.stderr)
 
 
-def record(device: Device, recording: Recording, serial: int, note: Note, dispatch: Callable[..., None]) -> None:
-    """Record a dispatch with a timestamp before and one after it."""
+def record(
+    device: Device, recording: Recording, serial: int, note: Note, command: Callable[..., None], arguments: tuple[Any, ...]
+) -> None:  # fmt: skip
+    """Record a command with a timestamp before and one after it."""
     commands, pool, functions = recording.handle, recording.thing.queries, device.functions
     if not recording.timed:
         if pool[0] == NULL:
             create = struct("VkQueryPoolCreateInfo", queryType=vk.VK_QUERY_TYPE_TIMESTAMP, queryCount=2 * MOST_TIMED)
             functions.vkCreateQueryPool(device.handle, create, NULL, pool)
         functions.vkCmdResetQueryPool(commands, pool[0], 0, 2 * MOST_TIMED)
+        recording.begun = time.perf_counter_ns()
     query = 2 * len(recording.timed)
     functions.vkCmdWriteTimestamp(commands, _AT_END, pool[0], query)
-    dispatch(commands, *(note.groups or ()))
+    command(commands, *arguments)
     functions.vkCmdWriteTimestamp(commands, _AT_END, pool[0], query + 1)
     recording.timed.append((serial, note))
 
@@ -64,16 +105,37 @@ def deliver(device: Device, recording: Recording) -> None:
     device.functions.vkGetQueryPoolResults(
         device.handle, recording.thing.queries[0], 0, count, 8 * count, stamps, 8, _RESULTS
     )
-    mask = (1 << device.limits.timestamp_valid_bits) - 1
     for position, (serial, note) in enumerate(recording.timed):
-        ticks = (stamps[2 * position + 1] - stamps[2 * position]) & mask
-        seconds = ticks * device.limits.timestamp_period * 1e-9
-        for sink in note.sinks:
-            sink[serial] = (note.name, seconds)
+        begin, end = stamps[2 * position], stamps[2 * position + 1]
+        for sink, noted in note.sinks:
+            sink.took(device, Times(serial, note, noted, recording.begun, begin, end))
         if note.show:
+            took = seconds(device, begin, end)
             nbytes = sum(end - begin for begin, end in (*note.reads, *note.writes))
-            rate = f"{nbytes / seconds * 1e-9:8.1f} GB/s" if seconds else ""
-            print(f"vkarray: {note.name} {note.groups} {seconds * 1e6:.1f} µs {rate}", file=sys.stderr)
+            rate = f"{nbytes / took * 1e-9:8.1f} GB/s" if took else ""
+            print(f"vkarray: {note.name} {note.groups} {took * 1e6:.1f} µs {rate}", file=sys.stderr)
+
+
+def seconds(device: Device, begin: int, end: int) -> float:
+    """The time between two timestamps, of which the device counts so many bits."""
+    mask = (1 << device.limits.timestamp_valid_bits) - 1
+    return ((end - begin) & mask) * device.limits.timestamp_period * 1e-9
+
+
+def host(queue: Queue, name: str, begin: int, **arguments: Any) -> None:
+    """Tell whoever asks for times what this thread has done for the device since `begin`."""
+    for sink in queue.timing_sinks:
+        sink.host(queue.device, name, begin, arguments)
+
+
+class _Seconds(Sink):
+    """The names and the seconds of dispatches, by serial."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, tuple[str, float]] = {}
+
+    def took(self, device: Device, times: Times) -> None:
+        self.found[times.serial] = times.note.name, seconds(device, times.begin, times.end)
 
 
 @contextmanager
@@ -90,13 +152,17 @@ def timestamps(device: Device) -> Iterator[list[tuple[str, float]]]:
             ("timestamps",),
         )
     times: list[tuple[str, float]] = []
-    sink: Sink = {}
-    queue: Queue = device.queue
+    sink = _Seconds()
     device.gate.check()
     try:
-        queue.timing_sinks.append(sink)
+        device.queue.timing_sinks.append(sink)
         yield times
         device.synchronize()
-        times += [sink[serial] for serial in sorted(sink)]
+        times += [sink.found[serial] for serial in sorted(sink.found)]
     finally:
-        queue.timing_sinks[:] = [other for other in queue.timing_sinks if other is not sink]
+        remove(device.queue, sink)
+
+
+def remove(queue: Queue, sink: Sink) -> None:
+    """Ask for no more times."""
+    queue.timing_sinks[:] = [other for other in queue.timing_sinks if other is not sink]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import time
 import weakref
 from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from . import host_copy
+from . import host_copy, timing
 from .api import ffi, vk
 from .lease import Lease
 from .memory import Block, Buffer, staging_block
@@ -102,17 +103,20 @@ class Transfer:
         check_range("upload", buffer, offset, nbytes)
         if not nbytes:
             return
+        queue, position = self.device.queue, buffer.block_offset + offset
+        begin = time.perf_counter_ns() if queue.timing_sinks else 0
         with self.device.gate:
             self.device.gate.check()
-            queue, position = self.device.queue, buffer.block_offset + offset
             if self.mappable and self._idle(buffer):
                 ffi.memmove(buffer.piece.block.pointer + position, source, nbytes)
             elif nbytes <= INLINE_BYTES and not (position | nbytes) & 3:
                 update, kept = self.device.functions.vkCmdUpdateBuffer, bytes(ffi.buffer(source, nbytes))
                 arguments = (buffer.piece.block.buffer, position, nbytes, ffi.from_buffer(kept))
-                queue.transfer("upload", (), (buffer,), update, arguments, 1 + (nbytes >> 12))
+                queue.transfer("upload", (), (buffer,), update, arguments, nbytes)
             else:
                 self._upload_staged(buffer, position, source, nbytes)
+        if begin:
+            timing.host(queue, "upload", begin, bytes=nbytes)
 
     def _idle(self, buffer: Buffer) -> bool:
         """Whether the host may write: at once, or after a wait where waiting is cheaper than staging."""
@@ -141,6 +145,7 @@ class Transfer:
         """Wait for what writes the buffer, then copy its bytes into ``out``, a writable buffer."""
         if watches:
             refuse("it reads values on the host")
+        begin = time.perf_counter_ns() if self.device.queue.timing_sinks else 0
         target = ffi.from_buffer(_BYTES, out, True)
         nbytes = len(target)
         check_range("download", buffer, offset, nbytes)
@@ -154,6 +159,8 @@ class Transfer:
                     ffi.cast(_WORD, target)[0] = ffi.cast(_WORD, source)[0]
                 else:
                     ffi.memmove(target, source, nbytes)
+            if begin:
+                timing.host(self.device.queue, "download", begin, bytes=nbytes)
             return
         pending: deque[tuple[Lease, int, int]] = deque()
         for start in range(0, nbytes, SEGMENT_BYTES):
@@ -165,6 +172,8 @@ class Transfer:
                 pending.append((self._fetch(buffer, position + start, count), start, count))
         while pending:
             self._take_out(target, *pending.popleft())
+        if begin:
+            timing.host(self.device.queue, "download", begin, bytes=nbytes)
 
     def _take_out(self, target: Any, lease: Lease, start: int, count: int) -> None:
         """Copy a part that was fetched to its place."""
@@ -224,7 +233,7 @@ class Transfer:
         region = ffi.new(_REGION, (source_offset, target_offset, nbytes))
         arguments = (source.buffer, target.buffer, 1, region)
         record = self.device.functions.vkCmdCopyBuffer
-        self.device.queue.transfer(name, reads, writes, record, arguments, nbytes >> 12)
+        self.device.queue.transfer(name, reads, writes, record, arguments, nbytes)
 
     def _segment(self) -> Lease:
         """The next part of the ring that nobody uses, when the device has done with it."""

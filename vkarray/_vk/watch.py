@@ -88,10 +88,22 @@ def kept(maxsize: int) -> Callable[[Function], Function]:
     return decorate
 
 
+EVERY_THREAD = 0  # in place of a thread: who hears of calls in all of them
+
+
 def recorder() -> Any:
-    """The watch over this thread, if it takes calls of functions: `call(function, args, kwargs)`."""
+    """Who takes calls of functions in this thread, `call(function, args, kwargs)`: a watch, or an observer."""
     watch = watches.get(threading.get_ident())
-    return watch if watch is not None and watch.records else None
+    if watch is None:
+        return observer()
+    return watch if watch.records else None
+
+
+def observer() -> Any:
+    """Who hears of calls in all threads, unless this one is in a call already: a watch is none of its business."""
+    thread = threading.get_ident()
+    found: Any = None if thread in watches else watches.get(EVERY_THREAD)
+    return None if found is None else found.takes(thread)
 
 
 def tracer() -> Any:

@@ -120,6 +120,7 @@ class Compiled:
         functools.update_wrapper(self, function)
         self.function = function
         self.name = getattr(function, "__qualname__", type(function).__name__)
+        self.profiled_name = f"compile({self.name})"
         self._known: dict[tuple[Any, ...], ByValue] = {}
         self.streams: dict[Any, None] = {}  # of random numbers, which it draws from
         self._dynamic = None if dynamic is None else Dynamic(function, dynamic)
@@ -133,6 +134,8 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function returns for these arguments. Raises what the function raises, and TraceError."""
+        if watches and (observing := watch.observer()) is not None:
+            return observing.call(self, args, kwargs)
         settings = configuration.current()
         if not settings.compile or settings.compare or (watches and watch.current() is not None):
             return self.function(*args, **kwargs)

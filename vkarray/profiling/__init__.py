@@ -1,0 +1,1 @@
+"""`vkarray.profile`: a timeline of a block of code, and a table of what its operations took."""
