@@ -49,6 +49,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "ops.beyond.protocols": ({"core", "io.interchange"}, {"numpy"}),  # NumPy's protocols
     "ops.inspection": ({"_vk", "core", "kernels", "ops"}, set()),
     "ops": ({*GROUND, *ARRAYS, "kernels"}, set()),
+    "programs": ({*GROUND, *ARRAYS, "_vk", "graph", "nn", "ops", "fft", "lib", "linalg", "polynomial"}, {"numpy"}),
     "graph": ({*GROUND, *ARRAYS, "_vk", "kernels"}, set()),
     "nn": ({*GROUND, *ARRAYS, "kernels", "ops"}, set()),
     "profiling": ({"_vk", "core", "errors"}, set()),

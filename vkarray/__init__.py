@@ -22,6 +22,7 @@ if _TYPE_CHECKING:  # the names of `lazy.NAMESPACE`
     from .kernels.reduction_kernel import ReductionKernel as ReductionKernel
     from .kernels.user import kernel as kernel
     from .profiling.block import profile as profile
+    from .programs.program import Program as Program, load_program as load_program
 
 from . import exceptions as exceptions, fft as fft, lib as lib, linalg as linalg
 from .lib import scimath as emath
@@ -57,6 +58,7 @@ from .errors import (
     ForkError as ForkError,
     LinAlgError as LinAlgError,
     OutOfMemoryError as OutOfMemoryError,
+    ProgramError as ProgramError,
     ShaderError as ShaderError,
     TraceError as TraceError,
     ValidationError as ValidationError,

@@ -116,6 +116,10 @@ class ValidationError(VkArrayError, RuntimeError):
     """The Vulkan validation layers, the barrier checker or the guard bytes found a fault (debugging modes)."""
 
 
+class ProgramError(VkArrayError, ValueError):
+    """A file holds no program that can be used: it is cut off, damaged, something else, too new, or not made as files are made."""
+
+
 class TraceError(VkArrayError, RuntimeError):
     """A function that is compiled does what no trace of it can repeat, such as deciding by the value of an array."""
 

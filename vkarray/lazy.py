@@ -17,9 +17,11 @@ _PACKAGE = __name__.rpartition(".")[0]
 NAMESPACE = {
     "Dim": "graph.dimensions",
     "ElementwiseKernel": "kernels.elementwise_kernel",
+    "Program": "programs.program",
     "ReductionKernel": "kernels.reduction_kernel",
     "compile": "graph.compile",
     "kernel": "kernels.user",
+    "load_program": "programs.program",
     "polynomial": "polynomial",
     "profile": "profiling.block",
     "random": "random",

@@ -8,7 +8,7 @@ from ..lazy import lazy
 
 if TYPE_CHECKING:
     from .between import copy_between
-    from .device import Device, open_device
+    from .device import Device, open_device, preferring, under_profiles
     from .kernel import Kernel
     from .memory import Buffer
     from .physical_device import DeviceDescription, Limits, enumerate_devices
@@ -24,6 +24,8 @@ _HOME = {
     "copy_between": "between",
     "enumerate_devices": "physical_device",
     "open_device": "device",
+    "preferring": "device",
+    "under_profiles": "device",
 }
 
 __all__ = [
@@ -36,6 +38,8 @@ __all__ = [
     "copy_between",
     "enumerate_devices",
     "open_device",
+    "preferring",
+    "under_profiles",
 ]
 
 if not TYPE_CHECKING:

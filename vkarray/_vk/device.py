@@ -8,8 +8,8 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from .. import configuration
@@ -255,11 +255,38 @@ _selected: dict[tuple[Any, ...], Device] = {}  # by what was asked for, so that 
 _opened: weakref.WeakSet[Device] = weakref.WeakSet()
 
 
+_preferred: dict[int, Device] = {}  # by thread; nearly always empty
+
+
+@contextmanager
+def preferring(device: Device) -> Iterator[None]:
+    """Let a device be the default one of this thread for a block of code."""
+    thread = threading.get_ident()
+    before = _preferred.get(thread)
+    try:
+        _preferred[thread] = device
+        yield
+    finally:
+        if before is None:
+            _preferred.pop(thread, None)
+        else:
+            _preferred[thread] = before
+
+
+def under_profiles(selector: int | str | None, names: tuple[str, ...]) -> Device:
+    """A device under profiles (see `profiles.py`), opened for the caller alone, who closes it."""
+    with configuration.config(profile=names):
+        settings = configuration.current()
+        return Device(choose(physical_devices(settings), settings.device if selector is None else selector))
+
+
 def open_device(selector: int | str | None = None) -> Device:
     """The device that ``selector`` names: index, UUID or part of the name; None for VKARRAY_DEVICE or the best one.
 
     Opening the same device again gives the same object. Raises DeviceError when there is none or nothing matches.
     """
+    if selector is None and _preferred and (device := _preferred.get(threading.get_ident())) is not None:
+        return device
     settings = configuration.current()
     asked = settings.device if selector is None else selector
     switches = (settings.validation, settings.disable, settings.profile, settings.guard, settings.check_barriers)

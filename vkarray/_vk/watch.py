@@ -106,6 +106,12 @@ def observer() -> Any:
     return None if found is None else found.takes(thread)
 
 
+def recorded(function: Function) -> Function:
+    """Mark a function that asks `recorder` first: these are the functions that a tape, and a file of a program, may name."""
+    function.is_recorded = True  # type: ignore[attr-defined]
+    return function
+
+
 def tracer() -> Any:
     """The watch over this thread, if it takes what is asked for in place of the device."""
     watch = watches.get(threading.get_ident())

@@ -22,8 +22,8 @@ from ..kernels.planned import ByValue
 from ..kernels.signature import Look, sharing
 from . import dimensions, nest
 from .dimensions import Axes, Dim, Dynamic
+from .executable import Executable, pointers
 from .explain import Explanation, Told
-from .program import Program, pointers
 from .stand_ins import Unrecorded
 from .tape import Mismatch, Tape
 from .trace import Trace, Value
@@ -39,7 +39,7 @@ class Traced:
 
     __slots__ = ("form", "program", "reason", "sizes", "tape")
 
-    def __init__(self, form: Any, program: Program | None, reason: str = "") -> None:
+    def __init__(self, form: Any, program: Executable | None, reason: str = "") -> None:
         self.form, self.program, self.reason = form, program, reason
         self.tape: Tape | None = None
         self.sizes: dict[Dim, int] = {}
@@ -164,6 +164,11 @@ class Compiled:
             checks.run(device)
         return _filled(found.form, results)
 
+    @property
+    def dynamic(self) -> Mapping[str, Any] | None:
+        """Its dimensions whose lengths may vary, as they were given."""
+        return None if self._dynamic is None else self._dynamic.given
+
     def explain(self) -> Explanation:
         """What the programs of this function do: nodes, kernels, what was fused, memory. Printed, it is a text."""
         found = [one for known in self._known.values() for one in known.plans.values()]
@@ -180,7 +185,7 @@ class Compiled:
 
     def _trace(self, key: Sequence[Any], shared: Any, call: Call) -> Traced:
         with self._lock:
-            made, noticed = self._of_tape(key, call) if self._dynamic is not None else self._attempt(call, Once(self))
+            made, noticed = self._made(key, call)
             signature = (*key, shared, *self.places())
             numbers = set(range(len(call.scalars)))
             if made.program is not None:  # a number that reaches no kernel may have decided
@@ -194,6 +199,10 @@ class Compiled:
             before.put(call.scalars, made)
             self._tell_of_many(signature)
             return made
+
+    def _made(self, key: Sequence[Any], call: Call) -> tuple[Traced, Noticed]:
+        """A program for a call of a new signature, and what was noticed of numbers."""
+        return self._of_tape(key, call) if self._dynamic is not None else self._attempt(call, Once(self))
 
     def _attempt(self, call: Call, way: Once) -> tuple[Traced, Noticed]:
         """A program of the function, and what was noticed of numbers."""
@@ -320,7 +329,7 @@ class Compiled:
 
         form = nest.rebuilt(found, result)
         try:
-            program = Program(trace, device, given, results, check.array._buffer, noticed.limits, way.rows)
+            program = Executable(trace, device, given, results, check.array._buffer, noticed.limits, way.rows)
         except Refused as reason:
             return Traced(form, None, str(reason))
         return Traced(form, program)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from .dimensions import Dim
+from .executable import Executable
 from .fuse import Kernel, OfRows, Reduced, Sums
-from .program import Program
 
 MOST = 8  # lengths that are told
 
@@ -15,7 +15,7 @@ MOST = 8  # lengths that are told
 class Told(NamedTuple):
     """A program, or why there is none; of dynamic shapes the lengths that it has been made for, with what tells of them."""
 
-    program: Program | None
+    program: Executable | None
     reason: str
     sizes: Sequence[Mapping[Dim, int]] = ()
 
@@ -54,7 +54,7 @@ def _of_sizes(sizes: Sequence[Mapping[Dim, int]], reason: str) -> list[str]:
     return [*lines, f"   traced again since {reason}"] if lines and reason else lines
 
 
-def _of_program(number: int, program: Program) -> list[str]:
+def _of_program(number: int, program: Executable) -> list[str]:
     fused, recorded = program.fused, program.recorded
     memory = f"at most {program.peak_bytes} bytes besides arguments"
     if recorded is not None:

@@ -56,7 +56,7 @@ class ArrayOnTape:
     @property
     def shape(self) -> tuple[Any, ...]:
         """The lengths of the dimensions: of those that are not dynamic the number itself."""
-        found: tuple[NumberOnTape, ...] = self.tape.call(_shape, (self,), {})
+        found: tuple[NumberOnTape, ...] = self.tape.call(shape_of, (self,), {})
         dynamic = range(len(found)) if self.dynamic is None else self.dynamic
         return tuple(one if axis in dynamic else one.value for axis, one in enumerate(found))
 
@@ -67,7 +67,7 @@ class ArrayOnTape:
         return iter(self.tape.call(list, (self,), {}))
 
 
-def _shape(x: VkArray) -> tuple[int, ...]:
+def shape_of(x: VkArray) -> tuple[int, ...]:
     return x.shape
 
 
@@ -148,14 +148,10 @@ def _conversion(function: Callable[..., Any]) -> Callable[..., Any]:
 def _give_operators() -> None:
     """Give what stands for a number the methods of numbers."""
     methods: dict[str, Callable[..., Any]] = {}
-    binary: dict[str, Any] = {name: getattr(operator, name) for name in _BINARY}
-    for name, function in {**binary, "and": operator.and_, "or": operator.or_, "divmod": divmod}.items():
+    for name, function in _BINARY.items():
         methods |= {name: _operator(function), f"r{name}": _operator(function, True)}
-    unary: dict[str, Any] = {name: getattr(operator, name) for name in ("neg", "pos", "abs", "invert")}
-    rounding: dict[str, Any] = {"round": round, "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc}
-    methods |= {name: _operator(function) for name, function in {**unary, **rounding}.items()}
-    methods |= {name: _operator(getattr(operator, name), fixed=True) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
-    methods["bool"] = _operator(operator.truth, fixed=True)
+    methods |= {name: _operator(function) for name, function in _UNARY.items()}
+    methods |= {name: _operator(function, fixed=True) for name, function in _DECIDING.items()}
     numbers: dict[str, Any] = {"index": operator.index, "int": int, "float": float, "complex": complex}
     texts: dict[str, Any] = {"hash": hash, "str": str, "repr": repr, "format": format}
     methods |= {name: _conversion(function) for name, function in {**numbers, **texts}.items()}
@@ -163,7 +159,19 @@ def _give_operators() -> None:
         setattr(NumberOnTape, f"__{name}__", method)
 
 
-_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "xor")
+# What is computed with numbers, by the names of methods.
+_BINARY: dict[str, Any] = {
+    **{name: getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift")},
+    "xor": operator.xor, "and": operator.and_, "or": operator.or_, "divmod": divmod,
+}  # fmt: skip
+_UNARY: dict[str, Any] = {
+    **{name: getattr(operator, name) for name in ("neg", "pos", "abs", "invert")},
+    "round": round, "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc,
+}  # fmt: skip
+_DECIDING: dict[str, Any] = {
+    **{name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}, "bool": operator.truth
+}  # fmt: skip
+ARITHMETIC = _BINARY | _UNARY | _DECIDING
 _give_operators()
 
 STANDS = frozenset((ArrayOnTape, NumberOnTape))

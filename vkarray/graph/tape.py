@@ -169,8 +169,11 @@ class Tape:
 
     # -- playing ------------------------------------------------------------------------------------------------
 
-    def played(self, trace: Trace, arrays: Sequence[VkArray], scalars: Sequence[Any]) -> Any:
-        """What the function returns for arrays of other sizes. Raises Mismatch where the tape does not hold for them."""
+    def played(self, trace: Trace | None, arrays: Sequence[VkArray], scalars: Sequence[Any]) -> Any:
+        """What the function returns for arrays of other sizes, which a trace takes, if any.
+
+        Raises Mismatch where the tape does not hold for them.
+        """
         values: list[Any] = list(arrays)
 
         def leaf(value: Any) -> Any:
@@ -179,7 +182,8 @@ class Tape:
             return scalars[value.place] if type(value) is Scalar else value
 
         for function, args, kwargs, form, line in self.entries:
-            trace.line = line
+            if trace is not None:
+                trace.line = line
             given = [_mapped(value, leaf) for value in args], {name: _mapped(one, leaf) for name, one in kwargs.items()}
             try:
                 found = function(*given[0], **given[1])
@@ -189,7 +193,8 @@ class Tape:
                 continue
             if not _matches(form, found, values):
                 raise Mismatch(f"{line} gives {_told(form)}, and here {_told(found)}")
-        trace.line = ""
+        if trace is not None:
+            trace.line = ""
         return _mapped(self.form, leaf)
 
 

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .._vk.watch import recorder, watches
+from .._vk.watch import recorded, recorder, watches
 from ..core.array import VkArray, available, operations
 from ..core.dtypes import DTYPES
 from ..core.promotion import as_scalar
@@ -106,7 +106,7 @@ def takes_lists(function: Function) -> Function:
             args, kwargs, _ = likes.converted(args, kwargs)
         return function(*args, **kwargs)
 
-    return call  # type: ignore[return-value]
+    return recorded(call)  # type: ignore[return-value]
 
 
 def _are_arrays(values: Any) -> bool:

@@ -295,10 +295,11 @@ def recordable(function: Function) -> Function:
             return recording.call(function, args, kwargs)
         return function(*args, **kwargs)
 
-    return call  # type: ignore[return-value]
+    return watch.recorded(call)  # type: ignore[return-value]
 
 
 refuse = watch.refuse  # for functions that no plan may repeat
+recorded = watch.recorded  # for functions that ask `recorder` themselves
 kept = watch.kept  # for functions whose arrays calls share
 unwatched = watch.unwatched  # for what is made once, at the first call
 tracer = watch.tracer  # for what depends on more than arguments
@@ -434,7 +435,7 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
         found = plans.call(inner, key, device, buffers, addresses, arrays, scalars, args, kwargs)
         return _as_place(found) if creates else found
 
-    return call
+    return watch.recorded(call)
 
 
 def _as_place(found: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ..core import dtypes, layout, promotion
 from ..core.array import VkArray, empty
+from ..kernels.planned import recordable
 from ..kernels.product import strategies
 from ..kernels.reductions import partial_dtype
 from ..kernels.rows import cast, check_operands
@@ -87,6 +88,7 @@ def _transposed(x: VkArray) -> VkArray:
     return x._view((*x._shape[:-2], x._shape[-1], x._shape[-2]), (*x._strides[:-2], x._strides[-1], x._strides[-2]))
 
 
+@recordable
 def attention(
     query: VkArray, key: VkArray, value: VkArray, mask: VkArray | None = None, *, causal: bool = False,
     scale: float | None = None, probability: float = 0.0, generator: Generator | None = None, grouped: bool = False,

@@ -12,6 +12,7 @@ from ..core.array import VkArray, check_supported, empty, is_supported, storage_
 from ..core.dtypes import CATEGORIES, DTYPES, DType
 from ..kernels import launch
 from ..kernels.dispatch import pointer
+from ..kernels.planned import recordable
 from ..kernels.reductions import partial_dtype
 from ..kernels.rows import check_array
 from ..kernels.scalars import table
@@ -130,6 +131,7 @@ def _windows(function: str, size: Sequence[int], kernel_size: Any, stride: Any, 
     return Windows(*map(triple, (size, output, kernel, steps, pads, apart), (1, 1, 1, 1, 0, 1)))
 
 
+@recordable
 def unfold(x: VkArray, /, kernel_size: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1) -> VkArray:
     """The elements under every window, as columns.
 
@@ -148,6 +150,7 @@ def unfold(x: VkArray, /, kernel_size: Any, *, stride: Any = 1, padding: Any = 0
     return result._view((n, channels * windows.taps, windows.outputs), (result._strides[0], windows.outputs, 1))
 
 
+@recordable
 def fold(
     x: VkArray, /, output_size: Any, kernel_size: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1
 ) -> VkArray:
@@ -178,6 +181,7 @@ def fold(
     return result
 
 
+@recordable
 def pad_with_zeros(x: VkArray, pads: Sequence[tuple[int, int]], /) -> VkArray:
     """The array with so many zeros before and after the elements along its last dimensions; below 0, so many less.
 

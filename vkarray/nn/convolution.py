@@ -23,6 +23,7 @@ from ..core import layout, promotion
 from ..core.array import VkArray, check_supported, empty
 from ..core.dtypes import DType
 from ..kernels import launch
+from ..kernels.planned import recordable
 from ..kernels.rows import ROWS, check_array
 from ..ops import creation, statistical
 from .convolution_direct import Problem, add_directly, add_weight_directly
@@ -235,6 +236,7 @@ def _target(function: str, out: VkArray | None, shape: tuple[int, ...], like: Vk
     return out, out if out._contiguous else empty(shape, like._dtype, like._device)
 
 
+@recordable
 def convolution(
     x: VkArray, weight: VkArray, bias: VkArray | None = None, /, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
     groups: int = 1, transposed: bool = False, output_padding: Any = 0, out: VkArray | None = None,

@@ -19,6 +19,7 @@ from ..kernels import gather as moving
 from ..kernels import launch
 from ..kernels.compact import coordinates
 from ..kernels.gather import IndexArray, IndexRule
+from ..kernels.planned import recordable
 from ..kernels.reductions import partial_dtype
 from ..kernels.rows import cast, check_array, check_operands
 from ..ops import creation
@@ -129,6 +130,7 @@ def _flat(x: VkArray) -> VkArray:
 # -- embedding ------------------------------------------------------------------------------------------------------
 
 
+@recordable
 def embedding(weight: VkArray, indices: VkArray, /, *, rule: IndexRule = _EMBEDDING) -> VkArray:
     """The rows of a table at indices.
 
@@ -216,6 +218,7 @@ def _cut(x: VkArray, axis: int, shape: layout.Shape) -> VkArray:
     return x._view((*shape[:axis], x._shape[axis], *shape[axis + 1 :]), x._strides)
 
 
+@recordable
 def gather(x: VkArray, axis: int, indices: VkArray, /, *, rule: IndexRule = _GATHER) -> VkArray:
     """The elements of x at the places of `indices`, but for the index along the axis, which they give.
 
@@ -231,6 +234,7 @@ def gather(x: VkArray, axis: int, indices: VkArray, /, *, rule: IndexRule = _GAT
     return reshape(take_along_axis_by(rule, _cut(x, axis, indices._shape), indices, axis), shape)
 
 
+@recordable
 def scatter(x: VkArray, axis: int, indices: VkArray, source: Any, /, *, rule: IndexRule = _SCATTER) -> VkArray:
     """A copy of x in which the elements of `source` stand where `gather` would read; of several at one place, one of them.
 
@@ -249,6 +253,7 @@ def scatter(x: VkArray, axis: int, indices: VkArray, source: Any, /, *, rule: In
     return result
 
 
+@recordable
 def scatter_reduce(
     x: VkArray, axis: int, indices: VkArray, source: VkArray, /, reduce: str = "sum", *, include_self: bool = True,
     rule: IndexRule = _SCATTER_REDUCE,
@@ -362,6 +367,7 @@ def index_put(
 # -- order ----------------------------------------------------------------------------------------------------------
 
 
+@recordable
 def sort(x: VkArray, /, *, axis: int = -1, descending: bool = False) -> tuple[VkArray, VkArray]:
     """The elements sorted along an axis and their places; NaN counts as the largest number, so it comes first when descending.
 
@@ -380,6 +386,7 @@ def sort(x: VkArray, /, *, axis: int = -1, descending: bool = False) -> tuple[Vk
     return launch.contiguous(values._permuted(order)), launch.contiguous(indices)
 
 
+@recordable
 def topk(x: VkArray, k: int, /, *, axis: int = -1, largest: bool = True) -> tuple[VkArray, VkArray]:
     """The k largest (or smallest) elements along an axis in order, and their places, as `sort` gives them.
 
@@ -401,6 +408,7 @@ def topk(x: VkArray, k: int, /, *, axis: int = -1, largest: bool = True) -> tupl
 # -- masks ----------------------------------------------------------------------------------------------------------
 
 
+@recordable
 def masked_fill(x: VkArray, mask: VkArray, value: Any, /) -> VkArray:
     """`value` where the mask is true, else x. The mask (bool) broadcasts with x; value is a number or an array of 0 dimensions."""
     return cast(where(mask, value, x), x._dtype)

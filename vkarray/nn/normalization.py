@@ -18,6 +18,7 @@ from ..core.dtypes import DType
 from ..kernels import launch
 from ..kernels.dispatch import pointer
 from ..kernels.launch import Operation
+from ..kernels.planned import recordable
 from ..kernels.reductions import Reduction, partial_dtype
 from ..kernels.row_kernels import FLOATING, Option, layout_of, reshaped, row_kernel
 from ..kernels.rows import cast, check_array
@@ -187,6 +188,7 @@ def _statistics(outer: layout.Shape, rank: int, array: VkArray) -> VkArray:
     return array._view(shape, layout.contiguous_strides(shape))
 
 
+@recordable
 def layer_norm(
     x: VkArray, shape: Sequence[int], /, weight: VkArray | None = None, bias: VkArray | None = None, *, eps: float = 1e-5
 ) -> tuple[VkArray, VkArray, VkArray]:  # fmt: skip
@@ -207,6 +209,7 @@ def layer_norm(
     return reshaped(made, x._shape), _statistics(outer, rank, mean), _statistics(outer, rank, rstd)
 
 
+@recordable
 def rms_norm(
     x: VkArray, shape: Sequence[int], /, weight: VkArray | None = None, *, eps: float = 1e-5
 ) -> tuple[VkArray, VkArray]:  # fmt: skip
@@ -303,6 +306,7 @@ def _channels(function: str, x: VkArray) -> tuple[int, tuple[int, ...], layout.S
     return count, (0, *range(2, x.ndim)), (count, *(1,) * (x.ndim - 2))
 
 
+@recordable
 def batch_norm(
     x: VkArray, /, weight: VkArray | None = None, bias: VkArray | None = None, *, mean: VkArray | None = None,
     variance: VkArray | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
@@ -336,6 +340,7 @@ def batch_norm(
     return _apply("apply", reshaped(table, shape), x), used_mean, rstd
 
 
+@recordable
 def batch_norm_of_running(
     x: VkArray, weight: VkArray | None, bias: VkArray | None, mean: VkArray, variance: VkArray, eps: float = 1e-5
 ) -> VkArray:
@@ -403,6 +408,7 @@ def _grouped(function: str, x: VkArray, groups: int) -> layout.Shape:
     return x._shape[0], groups, channels // groups, math.prod(x._shape[2:])
 
 
+@recordable
 def group_norm(
     x: VkArray, groups: int, /, weight: VkArray | None = None, bias: VkArray | None = None, *, eps: float = 1e-5
 ) -> tuple[VkArray, VkArray, VkArray]:

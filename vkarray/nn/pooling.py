@@ -14,6 +14,7 @@ from ..core.dtypes import CATEGORIES, DTYPES, DType
 from ..core.layout import Shape
 from ..errors import FeatureError
 from ..kernels import launch
+from ..kernels.planned import recordable
 from ..kernels.rows import check_array
 from ..kernels.scalars import table
 from ..ops import statistical
@@ -177,6 +178,7 @@ def _check_loops(function: str, lengths: Triple, device: Device) -> None:
 # -- functions --------------------------------------------------------------------------------------------------------
 
 
+@recordable
 def max_pool(
     x: VkArray, /, kernel_size: Any, *, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
 ) -> tuple[VkArray, VkArray]:  # fmt: skip
@@ -214,6 +216,7 @@ def max_pool_backward(
     return _pool_backward(function, gradient, x, windows, indices, (False, False))
 
 
+@recordable
 def avg_pool(
     x: VkArray, /, kernel_size: Any, *, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
@@ -250,6 +253,7 @@ def avg_pool_backward(
     return _pool_backward(function, gradient, x, windows, None, (False, bool(count_include_pad)), divisor)
 
 
+@recordable
 def adaptive_avg_pool(x: VkArray, /, output_size: Any) -> VkArray:
     """The averages of parts of x, as many as asked for: from floor(o L / M) to ceil((o + 1) L / M) for the result's length M.
 
@@ -272,6 +276,7 @@ def adaptive_avg_pool_backward(gradient: VkArray, x: VkArray, /) -> VkArray:
     return _pool_backward(function, gradient, x, windows, None, (True, False))
 
 
+@recordable
 def adaptive_max_pool(x: VkArray, /, output_size: Any) -> tuple[VkArray, VkArray]:
     """The largest elements of parts of x and their places, as `max_pool` has them; the parts as `adaptive_avg_pool`.
 

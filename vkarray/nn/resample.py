@@ -14,7 +14,7 @@ from ..core.dtypes import CATEGORIES, DTYPES, DType
 from ..errors import FeatureError
 from ..kernels import launch
 from ..kernels.dispatch import number
-from ..kernels.planned import kept
+from ..kernels.planned import kept, recordable
 from ..kernels.reductions import partial_dtype
 from ..kernels.rows import cast, check_array
 from ..kernels.scalars import table
@@ -131,6 +131,7 @@ def _interpolation(
     return Windows(triple(size, 1), triple(output, 1), (1, 1, 1)), steps, bool(align_corners)
 
 
+@recordable
 def interpolate(
     x: VkArray, /, output_size: Any, method: str = "nearest", *, align_corners: bool = False,
     scales: Sequence[float | None] | None = None,
@@ -204,6 +205,7 @@ _FILTERS: dict[str, tuple[int, Callable[[float], float]]] = {
 }  # fmt: skip
 
 
+@recordable
 def filtered(
     x: VkArray, size: Sequence[int], output_size: Sequence[int], method: str, *, align_corners: bool = False,
     scales: Sequence[float | None] = (None, None), transposed: bool = False,
@@ -247,6 +249,7 @@ def _padding(function: str, size: tuple[int, ...], padding: Any, mode: str) -> W
     return Windows(triple(size, 1), triple(output, 1), (1, 1, 1), padding=before)
 
 
+@recordable
 def pad_repeated(x: VkArray, /, padding: Sequence[Sequence[int]], mode: str = "reflect") -> VkArray:
     """x with its own elements around it.
 

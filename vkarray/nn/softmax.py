@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..core import dtypes, layout, promotion
 from ..core.array import VkArray
+from ..kernels.planned import recordable
 from ..kernels.row_kernels import Option, row_kernel
 from ..kernels.rows import check_array
 from ..shaders.source import Variant
@@ -59,6 +60,7 @@ def _with_axis(x: VkArray) -> VkArray:
     return x if x.ndim else x._view((1,), (1,))
 
 
+@recordable
 def softmax(x: VkArray, /, *, axis: int = -1) -> VkArray:
     """exp(x) divided by its sum along an axis.
 
@@ -71,6 +73,7 @@ def softmax(x: VkArray, /, *, axis: int = -1) -> VkArray:
     return _SOFTMAX(_with_axis(x), axis)._view(x._shape, layout.contiguous_strides(x._shape))
 
 
+@recordable
 def log_softmax(x: VkArray, /, *, axis: int = -1) -> VkArray:
     """The logarithm of `softmax`, without its underflow.
 
@@ -103,6 +106,7 @@ def log_softmax_backward(gradient: VkArray, result: VkArray, /, *, axis: int = -
     return made._view(gradient._shape, layout.contiguous_strides(gradient._shape))
 
 
+@recordable
 def masked_softmax(
     scores: VkArray, /, mask: VkArray | None = None, *, scale: float = 1.0, causal: bool = False, offset: int = 0
 ) -> VkArray:

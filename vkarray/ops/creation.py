@@ -15,7 +15,7 @@ from ..core.tokens import decided
 from ..io import interchange
 from ..kernels import launch
 from ..kernels.launch import as_device
-from ..kernels.planned import kept, planned, recordable, recorder, watches
+from ..kernels.planned import kept, planned, recordable, recorded, recorder, watches
 from ..kernels.rows import cast, check_array, check_operands
 
 
@@ -72,6 +72,7 @@ def _copied(x: VkArray) -> VkArray:
     return launch.copy(x)
 
 
+@recorded
 def asarray(
     obj: Any, /, dtype: Any = None, order: str | None = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> VkArray:  # fmt: skip

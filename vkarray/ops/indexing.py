@@ -15,7 +15,7 @@ from ..kernels import compact, launch
 from ..kernels.gather import IndexArray, IndexRule, gather, scatter
 from ..kernels.gather import variants as gather_variants
 from ..kernels.launch import Operation
-from ..kernels.planned import planned, recorder, watches
+from ..kernels.planned import planned, recorded, recorder, watches
 from ..kernels.rows import cast, cast_operation
 from ..kernels.scalars import Scalar
 from ..shaders.source import Shader
@@ -186,6 +186,7 @@ def _is_basic(entries: Sequence[Any]) -> bool:
 # -- reading and writing ----------------------------------------------------------------------------------------
 
 
+@recorded
 def getitem(x: VkArray, key: Any, /, *, rule: IndexRule = GETITEM) -> VkArray:
     """`x[key]`: a view of x for integers, slices, `...` and None, a copy when the key has index arrays or masks.
 
@@ -247,6 +248,7 @@ def _walk(x: VkArray, selection: Selection, shape: Shape) -> tuple[VkArray, Shap
     return x._view(x._shape, x._strides, selection.offset), shape, strides
 
 
+@recorded
 def setitem(x: VkArray, key: Any, value: Any, /, *, rule: IndexRule = SETITEM) -> None:
     """`x[key] = value`: value (an array, a number, a list or a NumPy array) is broadcast into the selection and cast to x's dtype.
 

@@ -20,8 +20,8 @@ from ...core.array import VkArray
 from ...core.tokens import Noticed, stand_in
 from ...errors import TraceError
 from ...graph.compile import MOST, Call, Compiled, Once
+from ...graph.executable import Executable
 from ...graph.explain import Explanation, Told
-from ...graph.program import Program
 from ...graph.trace import Value
 from ...kernels.signature import sharing
 from .. import device as devices
@@ -65,7 +65,7 @@ class _Result(NamedTuple):
 class _Programmed(NamedTuple):
     """How calls of one signature run: a program, how its results become tensors, and what the graph returns."""
 
-    program: Program | None  # None where they run operator by operator
+    program: Executable | None  # None where they run operator by operator
     reason: str
     made: tuple[Look | _View | Tensor, ...]
     form: Any

@@ -1,4 +1,4 @@
-"""Programs: the work of a traced function, lowered to dispatches and repeated with other arguments."""
+"""Executables: the work of a traced function, lowered to dispatches and repeated with other arguments."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Streams:
         ]
 
 
-class Program:
+class Executable:
     """What a traced function does, for arguments of one signature."""
 
     def __init__(

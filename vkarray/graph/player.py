@@ -1,0 +1,95 @@
+"""A tape as a function of arrays and numbers, which runs as other compiled functions do: traced, fused, recorded, replayed."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from .. import _vk, configuration
+from .._vk.watch import watches
+from ..core.array import VkArray, array_in, storage_itemsize
+from ..core.dtypes import DType
+from ..core.layout import contiguous_strides
+from ..core.tokens import Noticed
+from ..errors import TraceError
+from . import nest
+from .compile import Call, Compiled, Played, Taped, Traced
+from .dimensions import Axes
+from .stand_ins import Unrecorded
+from .tape import Tape
+from .trace import Trace, Value
+
+
+class Player(Compiled):
+    """Plays a tape. It is called with the arrays and the numbers of the function, in their order, and without its nests."""
+
+    def __init__(self, tape: Tape, device: _vk.Device, default_float: str) -> None:
+        def play(*leaves: Any) -> Any:
+            with self._as_made():
+                return tape.played(None, *_sorted(leaves))
+
+        play.__qualname__ = tape.name
+        super().__init__(play)
+        self.tape, self.device, self.default_float = tape, device, default_float
+
+    @contextmanager
+    def _as_made(self) -> Iterator[None]:
+        """On the device of the tape, with the default type that it was made with."""
+        with ExitStack() as stack:
+            stack.enter_context(_vk.preferring(self.device))
+            if configuration.current().default_float != self.default_float:
+                stack.enter_context(configuration.config(default_float=self.default_float))
+            yield
+
+    def returned(self, given: Sequence[Any]) -> Any:
+        """What the tape returns for numbers, and for arrays of which shapes and types are given: traced arrays."""
+        trace = Trace(self.name, Noticed(), 0)
+        leaves = [_of_no_memory(one[0], one[1], self.device) if isinstance(one, tuple) else one for one in given]
+        thread = threading.get_ident()
+        with self._as_made():
+            try:
+                watches[thread] = trace
+                return self.tape.played(trace, *_sorted(leaves))
+            finally:
+                watches.pop(thread, None)
+                trace.end()
+
+    def _made(self, key: Sequence[Any], call: Call) -> tuple[Traced, Noticed]:
+        with self._as_made():
+            made, noticed = self._attempt(call, Played(self, self.tape))
+        noticed.decide |= self.tape.decide
+        return made, noticed
+
+
+def _of_no_memory(shape: tuple[int, ...], dtype: DType, device: _vk.Device) -> VkArray:
+    value: Any = Value(device, math.prod(shape) * storage_itemsize(dtype, device), True)
+    return array_in(value, 0, shape, contiguous_strides(shape), dtype, device, True)
+
+
+def _sorted(leaves: Sequence[Any]) -> tuple[list[VkArray], list[Any]]:
+    arrays = [one for one in leaves if type(one) is VkArray]
+    return arrays, [one for one in leaves if type(one) is not VkArray]
+
+
+def taped(
+    compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any], axes: Mapping[int, Axes], device: _vk.Device
+) -> Player:
+    """What plays the calls that a function makes for some arguments. Raises TraceError where no tape can hold them."""
+    arrays: list[VkArray] = []
+    scalars: list[Any] = []
+    nest.note((args, kwargs), [], arrays, scalars)
+    way = Taped(compiled, axes)
+    call = Call(args, kwargs, arrays, scalars, device)
+    try:
+        with _vk.preferring(device):
+            _, noticed = compiled._attempt(call, way)
+    except Unrecorded as error:
+        raise TraceError(
+            f"{compiled.name} cannot be a program: {error}. A program is made of calls of this library's functions and of methods "
+            "of arrays."
+        ) from None
+    way.tape.decide_by(noticed.decide, scalars)
+    return Player(way.tape, device, configuration.current().default_float)

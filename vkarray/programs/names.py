@@ -1,0 +1,150 @@
+"""The functions that a program may call, by the names that files have for them. A file can name nothing else.
+
+They are public functions of the library which tapes note (`recorded` in `_vk/watch.py`), methods and properties of arrays, and
+arithmetic of Python's numbers. Functions that read or write files, or values on the host, are not among them.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ..core.array import VkArray
+from ..graph import stand_ins
+from ..ops.ufunc import ufunc
+
+Function = Callable[..., Any]
+
+# Public namespaces, and what comes before the names of their functions.
+_SPACES = {
+    "vkarray": "",
+    "vkarray.linalg": "linalg.",
+    "vkarray.fft": "fft.",
+    "vkarray.lib.stride_tricks": "lib.stride_tricks.",
+    "vkarray.polynomial.polynomial": "polynomial.",
+}  # fmt: skip
+# Kernels of networks, which have no public namespace of their own.
+_NETWORKS = {
+    "attention": ("attention",),
+    "columns": ("fold", "pad_with_zeros", "unfold"),
+    "convolution": ("convolution",),
+    "indexing": ("embedding", "gather", "scatter", "scatter_reduce", "topk", "sort", "masked_fill"),
+    "normalization": ("batch_norm", "batch_norm_of_running", "group_norm", "layer_norm", "rms_norm"),
+    "pooling": ("adaptive_avg_pool", "adaptive_max_pool", "avg_pool", "max_pool"),
+    "resample": ("filtered", "interpolate", "pad_repeated"),
+    "softmax": ("log_softmax", "masked_softmax", "softmax"),
+}
+# What public functions are made of, where tapes note the part in place of the whole.
+_PARTS = {
+    "getitem": "ops.indexing.getitem", "setitem": "ops.indexing.setitem", "where": "ops.searching._chosen",
+    "copied": "ops.creation._copied", "spaced": "ops.creation._spaced", "round": "ops.elementwise.round",
+    "clipped": "ops.elementwise._clip", "in_place": "ops.elementwise.in_place", "put": "ops.beyond.placing._put",
+    "open_mesh": "ops.beyond.index_tricks._open_mesh", "values_of_polynomial": "ops.beyond.polynomials._values",
+    "real_view": "ops.beyond.ndarray.real_view", "imag_view": "ops.beyond.ndarray.imag_view", "take": "ops.indexing.take",
+    "triangles_of": "ops.linalg.cholesky.triangles_of", "decomposed": "ops.linalg.eigh._decomposed",
+    "values_of_symmetric": "ops.linalg.eigh._values_of", "solved": "ops.linalg.lu._solved",
+    "inverted": "ops.linalg.lu.inverted",
+}  # fmt: skip
+# Methods of arrays that read values, write files or hand out memory.
+_HOST = frozenset(
+    (
+        "__array__", "__array_function__", "__array_namespace__", "__array_ufunc__", "__bool__", "__complex__", "__contains__",
+        "__dlpack__", "__dlpack_device__", "__float__", "__index__", "__int__", "as_integer_ratio", "dump", "dumps",
+        "is_integer", "item", "setflags", "tobytes", "tofile", "tolist",
+    )
+)  # fmt: skip
+PROPERTIES = frozenset(
+    ("T", "device", "dtype", "element_strides", "imag", "itemsize", "mT", "nbytes", "ndim", "real", "size", "strides")
+)
+_ASSIGNED = frozenset(("imag", "real", "shape"))
+LARGEST = 1 << 127  # of Python's integers in programs
+
+
+_GROWING = (operator.pow, operator.lshift, round)  # whose results can be many times larger than their operands
+
+
+def _property(x: VkArray, name: str) -> Any:
+    if name not in PROPERTIES:
+        raise ValueError(f"programs take no property {name!r:.40} of arrays")
+    return getattr(x, name)
+
+
+def _assign(x: VkArray, name: str, value: Any) -> None:
+    if name not in _ASSIGNED:
+        raise ValueError(f"programs assign no property {name!r:.40} of arrays")
+    setattr(x, name, value)
+
+
+def _arithmetic(function: Function) -> Function:
+    """Arithmetic of numbers that are not large, and so are their results."""
+
+    @functools.wraps(function)
+    def compute(*numbers: Any) -> Any:
+        for one in numbers:
+            if not isinstance(one, (int, float, complex)):
+                raise ValueError(f"{function.__name__} of {type(one).__name__} in a program, which takes numbers")
+        if function in _GROWING and len(numbers) == 2 and isinstance(numbers[1], int) and abs(numbers[1]) > 127:
+            raise ValueError(f"{function.__name__} of {numbers} in a program, whose integers have at most 127 bits")
+        found = function(*numbers)
+        for one in found if isinstance(found, tuple) else (found,):
+            if isinstance(one, int) and abs(one) >= LARGEST:
+                raise ValueError(f"{function.__name__} of {numbers} in a program, whose integers have at most 127 bits")
+        return found
+
+    return compute
+
+
+def _recorded(value: Any) -> Function | None:
+    """The function that a tape notes of a public one."""
+    if isinstance(value, ufunc):
+        return value.call
+    return value if getattr(value, "is_recorded", False) else None
+
+
+@functools.cache
+def functions() -> dict[str, Function]:
+    """The table: what a program calls by each name."""
+    table: dict[str, Function] = {}
+    for space, prefix in _SPACES.items():
+        for name, value in vars(importlib.import_module(space)).items():
+            if not name.startswith("_") and _recorded(value) is not None:
+                table[prefix + name] = value
+    for module, those in _NETWORKS.items():
+        kernels = importlib.import_module(f"vkarray.nn.{module}")
+        table.update((f"nn.{name}", getattr(kernels, name)) for name in those)
+    for name, path in _PARTS.items():
+        place, _, attribute = path.rpartition(".")
+        table[f"part.{name}"] = getattr(importlib.import_module(f"vkarray.{place}"), attribute)
+    for name in dir(VkArray):
+        own = inspect.getattr_static(VkArray, name)
+        private = name.startswith("_") and not name.startswith("__")
+        if inspect.isfunction(own) and not private and not hasattr(object, name) and name not in _HOST:
+            table[f"array.{name}"] = own
+    for name in ("eq", "ne", "lt", "le", "gt", "ge"):  # which every object has
+        table[f"array.__{name}__"] = getattr(VkArray, f"__{name}__")
+    table |= {"array.len": len, "array.list": list, "array.shape": stand_ins.shape_of}
+    table |= {"array.get": _property, "array.set": _assign}
+    table |= {f"number.{name}": _arithmetic(function) for name, function in stand_ins.ARITHMETIC.items()}
+    return table
+
+
+def version() -> str:
+    """The version of this library."""
+    found: str = importlib.import_module("vkarray").__version__
+    return found
+
+
+@functools.cache
+def names() -> dict[int, str]:
+    """The name of each function that a tape may hold, by its identity."""
+    found: dict[int, str] = {}
+    for name, function in functions().items():
+        noted = _recorded(function) or function
+        for one in (noted, getattr(noted, "__wrapped__", noted), function):
+            found.setdefault(id(one), name)
+    found |= {id(getattr): "array.get", id(setattr): "array.set"}
+    return found
