@@ -21,7 +21,8 @@ WIDEST = vx.result_type(VECTOR, 0.5)  # float32 on a device without float64
 
 # What is called -> the error and its text. Names are evaluated in this module.
 ERRORS = {
-    "vx.add(MATRIX)": (TypeError, "add: expected 2 operands and at most 1 results, got 1 arguments."),
+    "vx.add(MATRIX)": (TypeError, "add() takes from 2 to 3 positional arguments but 1 was given. "
+                               "The first 2 are operands, and `out` is given once."),
     "vx.add(MATRIX, 1, where=BOOLS, order='K', axis=0)": (TypeError, "add: unexpected keyword argument 'axis'."),
     "vx.add(MATRIX, 1, out=np.zeros((2, 3)))": (
         TypeError, "add: expected a vkarray array as out, got ndarray. Use vkarray.empty_like.",
@@ -32,7 +33,7 @@ ERRORS = {
         "casting='unsafe'.",
     ),
     "vx.add(MATRIX, 1, out=vx.zeros(3))": (
-        ValueError, "add: a result of shape (2, 3) does not fit into out of shape (3,).",
+        ValueError, "add: non-broadcastable output: a result of shape (2, 3) does not fit into out of shape (3,).",
     ),
     "BOOLS - BOOLS": (TypeError, f"subtract: expected numeric ({NUMERIC}), got bool. Convert it with astype."),
     "bool(MATRIX)": (

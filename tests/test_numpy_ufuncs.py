@@ -198,3 +198,59 @@ def test_axes_of_products_that_are_refused():
         vx.vecdot(x, x, axes=[(0, 1), 0])
     with pytest.raises(TypeError, match=r"^vecdot: expected axes or axis, got both"):
         vx.vecdot(x, x, axes=[0, 0], axis=0)
+
+
+# -- the types that a call asks for --------------------------------------------------------------------------------
+
+LOOPS = [
+    lambda n: n.add(n.asarray([1.5, 2.5]), 0.5, dtype=int, casting="unsafe"),
+    lambda n: n.power(1.5, 2.8, dtype=int, casting="unsafe"),
+    lambda n: n.add(n.asarray([1.5, 2.5]), 0.5, sig="ii->i", casting="unsafe"),
+    lambda n: n.add([1, 2], 2, signature=("f8", None, None)),
+    lambda n: n.ldexp(n.float32(1), n.int64(2), dtype="d"),
+    lambda n: n.divide([1, 2], 2, dtype=n.float32),
+    lambda n: n.equal([1, 2], 2, dtype=bool),
+    lambda n: n.abs(n.asarray([1j, 2]), dtype=float),
+    lambda n: n.matmul([[1, 2], [3, 4]], [[1, 2], [3, 4]], signature="ff->f"),
+    lambda n: n.add([1], 2, out=...),
+    lambda n: n.divmod([1.5], 2, dtype=n.float32)[1],
+    lambda n: n.add.accumulate(n.arange(200, dtype="i1"), dtype="i1"),
+    lambda n: n.add.reduce(n.asarray([1.5, 1.6]), out=n.zeros((), "i8")),
+    lambda n: n.mean(n.asarray([1.5, 1.6, 4]), out=n.zeros((), "i8")),
+    lambda n: n.cumsum(n.asarray([1.5, 1.6, 7]), out=n.zeros(3, "i8")),
+    lambda n: n.add.reduce(n.ones((2, 3)), 0, None, None, True, 5),
+    lambda n: n.divide.reduce(n.zeros((0, 0, 5)), axis=1, initial=1),
+]  # fmt: skip
+REFUSED = [
+    lambda n: n.add(n.asarray([1.5]), 1, dtype=int),
+    lambda n: n.divide([1, 2], 2, dtype=int),
+    lambda n: n.equal([1, 2], 2, dtype=float),
+    lambda n: n.add(3, 4, sig="ii->i", dtype=int),
+    lambda n: n.add(3, 4, signature=123.0),
+    lambda n: n.add(3, 4, signature="ii>i"),
+    lambda n: n.add(3, 4, signature=(None, "f8")),
+    lambda n: n.add(3, 4, signature=(None,)),
+    lambda n: n.add(3, 4, signature=("e", "d", None)),
+    lambda n: n.add([1], 2, ...),
+    lambda n: n.add([1], 1, out=n.zeros(1, "u8")),
+    lambda n: n.add.reduce([], initial=None),
+    lambda n: n.divide.reduce(n.zeros((0, 0, 5)), axis=1),
+    lambda n: n.einsum(n.ones((2, 2)), [-1, 5], [5]),
+    lambda n: n.einsum("ij->j", n.ones((2, 2)), order="W"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", LOOPS, ids=range(len(LOOPS)))
+def test_loops(call):
+    if not supported(("float64",)):
+        pytest.skip("the device has no shaderFloat64, in which NumPy computes")
+    compare(call)
+
+
+@pytest.mark.parametrize("call", REFUSED, ids=range(len(REFUSED)))
+def test_loops_that_are_refused(call):
+    with pytest.raises(Exception) as expected:  # noqa: PT011 - NumPy says which
+        call(np)
+    with pytest.raises((TypeError, ValueError)) as got:
+        call(vx)
+    assert issubclass(expected.type, got.type)

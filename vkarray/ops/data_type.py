@@ -50,8 +50,8 @@ def can_cast(from_: DType | VkArray, to: DType, /, casting: str = "safe") -> boo
     Raises TypeError for what has no dtype, ValueError for another casting. Standard: data type functions, `can_cast`.
     """
     source, target = _dtype_of(from_, "can_cast"), as_dtype(to, "can_cast")
-    if casting not in _CASTINGS:
-        raise ValueError(f"can_cast: expected casting {', '.join(map(repr, _CASTINGS))}, got {casting!r}.")
+    if casting not in CASTINGS:
+        raise ValueError(f"can_cast: expected casting {', '.join(map(repr, CASTINGS))}, got {casting!r}.")
     if casting in ("no", "equiv"):
         return source is target
     if casting == "unsafe" or promotion.promote(source, target) is target:
@@ -59,7 +59,7 @@ def can_cast(from_: DType | VkArray, to: DType, /, casting: str = "safe") -> boo
     return casting == "same_kind" and "buifc".index(source.kind) <= "buifc".index(target.kind)
 
 
-_CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
 def check_casting(x: VkArray, dtype: Any, casting: str, function: str = "astype") -> None:

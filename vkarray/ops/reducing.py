@@ -109,10 +109,10 @@ def _into(
     made: Reduction, join: Join | None, x: VkArray, out: VkArray | None, initial: Any, where: Any,
     reduce: Callable[[VkArray], VkArray],
 ) -> VkArray:  # fmt: skip
-    """A reduction with NumPy's options, written to `out` where it is given."""
+    """A reduction with NumPy's options, written to `out` where it is given, in whichever type that has."""
     plain = initial is None and where is True
     result = reduce(x) if plain else _options(made, join, x, initial, where, reduce)
-    return result if out is None else operations["write"](made.name, out, result)
+    return result if out is None else operations["write"](made.name, out, result, casting="unsafe")
 
 
 def reduction(

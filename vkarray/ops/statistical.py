@@ -59,7 +59,11 @@ def _in_type(x: VkArray, dtype: DType | None, name: str) -> VkArray:
 
 def _finished(name: str, result: VkArray, dtype: DType | None, out: VkArray | None) -> VkArray:
     result = result if dtype is None else cast(result, as_dtype(dtype, name))
-    return result if out is None else operations["write"](name, out, result)
+    return (
+        result
+        if out is None
+        else operations["write"](name, out, result, casting="unsafe" if name == "mean" else "same_kind")
+    )
 
 
 def _mean_where(x: VkArray, axis: Axis, where: ArrayLike, keepdims: bool) -> tuple[VkArray, VkArray]:
@@ -156,7 +160,7 @@ def _cumulative(
     shape[axis] += bool(include_initial)
     result = empty(tuple(shape), result_dtype, x._device)
     scan_into(scan, source, axis, result, bool(include_initial))
-    return result if out is None else operations["write"](scan.name, out, result)
+    return result if out is None else operations["write"](scan.name, out, result, casting="unsafe")
 
 
 @planned

@@ -14,8 +14,10 @@ from ..core.array import ArrayLike, VkArray, operations
 from ..core.dtypes import DType, as_dtype
 from ..kernels.planned import planned, recorder, watches
 from ..kernels.rows import ROWS, Expression, Row, common_dtype
+from .loops import RANKS, cast_operands, check_results, loop
 
 FUNCTIONS: dict[str, ufunc] = {}
+ABSENT: Any = object()  # what nobody gives
 
 
 class ufunc:
@@ -24,8 +26,8 @@ class ufunc:
     Attributes: `nin` and `nout` (the numbers of operands and results), `nargs` (both), `types` (NumPy's letters of the types it
     computes in), `identity` (what changes no other operand, or None). Parameters of a call: the operands (arrays, numbers or
     lists, which broadcast against each other); out (arrays that take the results, by position or name); where (a bool array: the
-    results elsewhere are those of `out`, without it 0); dtype (that to compute in). `casting` ("same_kind" by default) says what
-    may be written to `out`; order and subok are accepted and change nothing.
+    results elsewhere are those of `out`, without it 0); dtype or signature ("ff->f": the types to compute in); casting ("same_kind"
+    by default: what may be converted to these, and written to `out`). order and subok are accepted and change nothing.
     """
 
     __signature__: inspect.Signature
@@ -68,18 +70,12 @@ class ufunc:
             return recording.call(self._with, (operands,), {**options, "sig": sig, "signature": signature})
         if others:
             raise TypeError(f"{self.__name__}: unexpected keyword argument {next(iter(others))!r}.")
-        given = operands[self.nin :]
-        if len(operands) < self.nin or len(given) > self.nout or (given and out is not None):
-            raise TypeError(
-                f"{self.__name__}: expected {self.nin} operands and at most {self.nout} results, got {len(operands)} arguments."
-            )
-        operands = operands[: self.nin]
-        outs = given or (out if isinstance(out, tuple) else (out,))
-        outs = (*outs, *(None for _ in range(self.nout - len(outs))))
-        if dtype is not None:
-            operands = self._cast(operands, as_dtype(dtype, self.__name__))
-        results = self.call(*operands)
+        operands, outs = self._outs(operands, out)
+        wanted = loop(self, dtype, sig, signature)
+        results = self.call(*(operands if wanted is None else cast_operands(self, operands, wanted, casting)))
         results = results if self.nout > 1 else (results,)
+        if wanted is not None:
+            check_results(self, wanted, results)
         written = tuple(
             result
             if where is True and target is None
@@ -88,13 +84,21 @@ class ufunc:
         )
         return written if self.nout > 1 else written[0]
 
-    def _cast(self, operands: Sequence[Any], dtype: DType) -> tuple[Any, ...]:
-        if self.row is not None and self.row.result == "bool" and dtype is dtypes.bool_:
-            return tuple(operands)
-        return tuple(
-            one.astype(dtype, copy=False) if type(one) is VkArray else operations["asarray"](one, dtype=dtype)
-            for one in operands
-        )
+    def _outs(self, operands: tuple[Any, ...], out: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The operands, and for each result the array that takes it or None: `out=...` asks for an array, as all results are."""
+        given = operands[self.nin :]
+        if len(operands) < self.nin or len(given) > self.nout or (given and out is not None):
+            was = "was" if len(operands) == 1 else "were"
+            raise TypeError(
+                f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments but {len(operands)} {was} given. "
+                f"The first {self.nin} are operands, and `out` is given once."
+            )
+        outs = given or (out if isinstance(out, tuple) else (None if out is ... else out,))
+        if any(one is ... for one in outs):
+            raise TypeError(f"{self.__name__}: out=... is only allowed as a keyword argument. Give it without a tuple.")
+        if isinstance(out, tuple) and len(out) != self.nout:
+            raise ValueError(f"{self.__name__}: expected a tuple out of {self.nout} entries, got {len(out)}.")
+        return operands[: self.nin], (*outs, *(None for _ in range(self.nout - len(outs))))
 
     # -- what it is ---------------------------------------------------------------------------------------------
 
@@ -151,15 +155,16 @@ class ufunc:
     # -- methods of functions of two operands -------------------------------------------------------------------
 
     def reduce(
-        self, array: ArrayLike, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False, **options: Any
+        self, array: ArrayLike, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = ABSENT,
+        where: Any = True,
     ) -> VkArray:  # fmt: skip
         """The function applied along axes: `add.reduce` is the sum.
 
         Parameters: array; axis (an integer, None for all, or a tuple); dtype, out, keepdims; initial (a number to begin
-        with); where
-        (a bool array of the elements that count). Raises ValueError for an empty axis where the function has no identity.
+        with; None for the first element, also where the function has an identity); where (a bool array of the elements that
+        count). Raises ValueError for an axis without elements where there is nothing to begin with.
         """
-        return operations["ufunc.reduce"](self._of_two("reduce"), array, axis, dtype, out, keepdims, **options)
+        return operations["ufunc.reduce"](self._of_two("reduce"), array, axis, dtype, out, keepdims, initial, where)
 
     def accumulate(self, array: ArrayLike, axis: int = 0, dtype: Any = None, out: Any = None) -> VkArray:
         """The function applied to all elements up to each: `add.accumulate` is the cumulative sum."""
@@ -188,8 +193,6 @@ _IDENTITIES = {
     "bitwise_xor": 0, "bitwise_and": -1, "logaddexp": -float("inf"), "logaddexp2": -float("inf"), "hypot": 0, "gcd": 0,
 }  # fmt: skip
 
-_KINDS = "biufc"
-
 
 def write(
     function: str, target: Any, result: VkArray, where: Any = True, casting: str = "same_kind", broadcasts: bool = False
@@ -205,9 +208,7 @@ def write(
         raise TypeError(
             f"{function}: expected a vkarray array as out, got {type(target).__name__}. Use vkarray.empty_like."
         )
-    allowed = "u" if result._dtype.kind == "i" and target._dtype.kind == "u" else result._dtype.kind
-    order = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
-    if casting != "unsafe" and order[allowed] > order[target._dtype.kind]:
+    if casting != "unsafe" and RANKS[result._dtype.kind] > RANKS[target._dtype.kind]:
         raise TypeError(
             f"{function}: a result of {result._dtype} cannot be written to out of {target._dtype} with casting={casting!r}. "
             f"Use another out, or casting='unsafe'."
@@ -215,7 +216,8 @@ def write(
     taken = layout.broadcast_shapes([result._shape, target._shape], function) if broadcasts else result._shape
     if taken != target._shape:
         raise ValueError(
-            f"{function}: a result of shape {result._shape} does not fit into out of shape {target._shape}."
+            f"{function}: non-broadcastable output: a result of shape {result._shape} does not fit into out of shape "
+            f"{target._shape}."
         )
     if where is not True:
         result = operations["where"](where, result, target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..core import layout
@@ -9,7 +10,7 @@ from ..core.array import ArrayLike, VkArray, operations
 from ..kernels.reductions import checked
 from ..kernels.rows import as_array, cast, check_array
 from . import creation, indexing, manipulation, searching, sorting
-from .ufunc import ufunc, write
+from .ufunc import ABSENT, ufunc, write
 
 # Functions whose reduction is one of the standard's, and whose accumulation is.
 _REDUCTIONS = {
@@ -24,11 +25,19 @@ _ASSOCIATIVE = {
 
 
 def reduce(
-    function: ufunc, array: ArrayLike, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any = None, where: Any = True
+    function: ufunc, array: ArrayLike, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any = ABSENT,
+    where: Any = True,
 ) -> VkArray:  # fmt: skip
-    """`function.reduce`."""
+    """`function.reduce`; with None as initial the function's identity does not count."""
     x = creation.asarray(array, dtype=dtype)
     known = _REDUCTIONS.get(function.__name__)
+    axes = checked(function.__name__, x, axis)
+    empty = math.prod(x._shape[one] for one in axes) == 0
+    if empty and (initial is None or (initial is ABSENT and function.identity is None)):
+        raise ValueError(
+            f"{function.__name__}.reduce: an array of shape {x._shape} has no elements along axis {axis}, which needs initial=."
+        )
+    initial = None if initial is ABSENT else initial
     if known is not None:
         options = {"keepdims": keepdims, "out": out, "where": where}
         if initial is not None and known not in ("all", "any"):
@@ -37,7 +46,6 @@ def reduce(
             options["dtype"] = dtype
         return operations[known](x, axis=axis, **options)
     x = _in_own_type(function, x, dtype)
-    axes = checked(function.__name__, x, axis)
     if len(axes) > 1 and function.__name__ not in _ASSOCIATIVE:
         raise ValueError(
             f"{function.__name__}.reduce: expected one axis, as the order of elements matters; got axis={axis}."
@@ -52,7 +60,7 @@ def reduce(
     result = creation.zeros(kept, dtype=x._dtype, device=x._device) if 0 in kept else _folded(function, rows, initial)
     if keepdims:
         result = manipulation.reshape(result, tuple(1 if d in axes else n for d, n in enumerate(x._shape)))
-    return result if out is None else write(function.__name__, out, result)
+    return result if out is None else write(function.__name__, out, result, casting="unsafe")
 
 
 def _in_own_type(function: ufunc, x: VkArray, dtype: Any = None) -> VkArray:
@@ -64,8 +72,6 @@ def _folded(function: ufunc, rows: VkArray, initial: Any) -> VkArray:
     """The function applied along the first axis."""
     if rows._shape[0] == 0:
         start = function.identity if initial is None else initial
-        if start is None:
-            raise ValueError(f"{function.__name__}.reduce: it has no identity, so an empty axis needs initial=.")
         return creation.full(rows._shape[1:], start, dtype=rows._dtype, device=rows._device)
     if function.__name__ in _ASSOCIATIVE:
         while rows._shape[0] > 1:
@@ -97,12 +103,12 @@ def accumulate(function: ufunc, array: ArrayLike, axis: int, dtype: Any, out: An
     x = _rows("accumulate", function, array, dtype)
     axis = layout.normalize_axis(axis, x.ndim, f"{function.__name__}.accumulate")
     known = _ACCUMULATIONS.get(function.__name__)
-    if known is not None:
-        result = operations[known](x, axis=axis)
+    if known is not None and (dtype is None or x._dtype.kind != "b"):
+        result = operations[known](x, axis=axis, dtype=dtype)
     else:
         x = manipulation.moveaxis(_in_own_type(function, x, dtype), axis, 0)
         result = manipulation.moveaxis(_scanned(function, x), 0, axis)
-    return result if out is None else write(function.__name__, out, result)
+    return result if out is None else write(function.__name__, out, result, casting="unsafe")
 
 
 def _scanned(function: ufunc, x: VkArray) -> VkArray:
@@ -164,14 +170,14 @@ def reduceat(function: ufunc, array: ArrayLike, indices: Any, axis: int, dtype: 
             raise IndexError(f"{function.__name__}.reduceat: index {start} is out of range for {x._shape[0]} elements.")
     if not starts:
         result = manipulation.moveaxis(reduce(function, x[:1], 0, None, None, True)[:0], 0, axis)
-        return result if out is None else write(function.__name__, out, result)
+        return result if out is None else write(function.__name__, out, result, casting="unsafe")
     ends = [*starts[1:], x._shape[0]]
     parts = [
         reduce(function, x[start:end], 0, None, None, False) if start < end else x[start, ...]
         for start, end in zip(starts, ends, strict=True)
     ]
     result = manipulation.moveaxis(manipulation.stack(parts), 0, axis)
-    return result if out is None else write(function.__name__, out, result)
+    return result if out is None else write(function.__name__, out, result, casting="unsafe")
 
 
 operations.update({

@@ -20,7 +20,7 @@ from ...kernels.array_like import as_like
 from ...kernels.planned import planned
 from ...kernels.rows import cast, check_operands, common_dtype
 from .. import elementwise, statistical
-from ..data_type import check_casting
+from ..data_type import CASTINGS, check_casting
 from ..linear_algebra import matmul
 from ..manipulation import permute_dims, reshape
 
@@ -28,7 +28,8 @@ from ..manipulation import permute_dims, reshape
 Label = str | int
 
 
-_LETTERS = string.ascii_uppercase + string.ascii_lowercase  # of labels 0 to 51, in their order
+_NUMBERS = range(52)  # labels in lists
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase  # of these, in their order
 
 
 class _Term(NamedTuple):
@@ -53,15 +54,23 @@ def einsum(
     Operands are multiplied where labels agree, and labels that are not in the result are summed over. Without "->" the
     result has the labels that occur once, in alphabetical order. A label twice in an operand is its diagonal; "..." stands
     for dimensions that broadcast, which come first in the result without "->". A length of 1 broadcasts. out (an array that takes
-    the result); dtype (to compute in). optimize, order and casting are accepted for NumPy's sake: the order of products is always
-    chosen by the sizes of the operands.
+    the result); dtype (to compute in); casting (what may be converted to that, and "unsafe" writes any type to out). optimize and
+    order are accepted for NumPy's sake: the order of products is always chosen by the sizes of the operands.
     Returns an array of the promoted dtype; a view for one operand without a sum. Integers wrap, bool is joined by "or" of
     "and", float16 and bfloat16 products are summed in float32 (and rounded between products).
-    Raises ValueError for a formula that is malformed or does not fit the shapes, TypeError for other operands.
+    Raises ValueError for a formula that is malformed or does not fit the shapes, TypeError for other operands, RuntimeError for a
+    path of `einsum_path`'s that does not lead to one operand.
     """
+    if order not in tuple("CFAKcfak") or casting not in CASTINGS:
+        raise ValueError(
+            f"einsum: expected order C, F, A or K and casting {', '.join(CASTINGS)}, got order={order!r} and casting={casting!r}."
+        )
     arrays, inputs, output = _understood("einsum", operands)
+    _check_path("einsum", optimize, len(arrays))
     wanted = common_dtype("einsum", arrays) if dtype is None else as_dtype(dtype, "einsum")
     if dtype is not None:
+        if casting == "unsafe" and wanted.kind not in "cb":
+            arrays = [elementwise.real(array) for array in arrays]
         for array in arrays:
             check_casting(array, wanted, casting, "einsum")
     if wanted is dtypes.bool_:
@@ -78,9 +87,10 @@ def einsum(
 def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:
     """The order in which `einsum` multiplies its operands.
 
-    Parameters: as `einsum`; optimize is accepted for NumPy's sake.
+    Parameters: as `einsum`; optimize (False for one step of all operands, a list such as this function returns for that; others
+    are accepted for NumPy's sake).
     Returns (a list that starts with "einsum_path", then the numbers of the operands that each product joins, whose result comes
-    last; a description). Raises as `einsum`.
+    last; a description). Raises as `einsum`, and RuntimeError for a list that does not end with one operand.
     """
     arrays, inputs, output = _understood("einsum_path", operands)
     lengths: dict[Label, int] = {}
@@ -88,12 +98,28 @@ def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], st
         for label, length in zip(labels, array._shape, strict=True):
             lengths[label] = max(length, lengths.get(label, 1))
     path: list[Any] = ["einsum_path"]
-    _contracted(arrays, inputs, output, path)
+    if _check_path("einsum_path", optimize, len(arrays)):
+        path = list(optimize)
+    elif optimize is False:
+        path.append(tuple(range(len(arrays))))
+    else:
+        _contracted(arrays, inputs, output, path)
     if len(path) == 1:
         path.append((0,))
     formula = ",".join("".join(map(str, labels)) for labels in inputs) + "->" + "".join(map(str, output))
     naive = math.prod(lengths.values()) * len(arrays)
     return path, f"  Complete contraction:  {formula}\n  Naive FLOP count:  {naive:.3e}\n  Order:  {path[1:]}"
+
+
+def _check_path(function: str, optimize: Any, operands: int) -> bool:
+    """Whether `optimize` lists the operands of each product. Raises RuntimeError if that leaves more than one or none."""
+    if not isinstance(optimize, (list, tuple)) or optimize[:1] not in (["einsum_path"], ("einsum_path",)):
+        return False
+    if operands + sum(1 - len(step) for step in optimize[1:]) != 1:
+        raise RuntimeError(
+            f"{function}: expected a path from {operands} operands to one, got {optimize}. See einsum_path."
+        )
+    return True
 
 
 def _understood(
@@ -127,9 +153,9 @@ def _interleaved(operands: Sequence[Any]) -> tuple[str, Sequence[Any]]:
         if not isinstance(labels, (list, tuple)):
             raise TypeError(f"einsum: expected a formula, or each array followed by a list of labels, got {labels!r}.")
         try:
-            texts.append("".join("..." if label is Ellipsis else _LETTERS[range(52)[label]] for label in labels))
-        except (IndexError, TypeError) as found:
-            error = ValueError if type(found) is IndexError else TypeError
+            texts.append("".join("..." if label is Ellipsis else _LETTERS[_NUMBERS.index(label)] for label in labels))
+        except ValueError:
+            error = ValueError if all(hasattr(label, "__index__") for label in labels) else TypeError
             raise error(f"einsum: expected labels from 0 to 51 or ..., got {labels!r}.") from None
     arrays = operands[0 : len(operands) - len(operands) % 2 : 2]
     result = f"->{texts.pop()}" if len(operands) % 2 else ""

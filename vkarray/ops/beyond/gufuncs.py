@@ -8,8 +8,8 @@ from typing import Any
 
 from ...core import layout
 from ...core.array import VkArray
-from ...core.dtypes import as_dtype
 from .. import creation, linear_algebra
+from ..loops import cast_operands, loop
 from ..manipulation import expand_dims, moveaxis
 from ..ufunc import ufunc, write
 from . import products
@@ -54,12 +54,12 @@ class gufunc(ufunc):
     ) -> VkArray:  # fmt: skip
         """A call with options."""
         name = self.__name__
-        if not self.nin <= len(operands) <= self.nargs or (len(operands) == self.nargs and out is not None):
-            raise TypeError(f"{name}: expected 2 operands and at most 1 result, got {len(operands)} arguments.")
-        target = operands[self.nin] if len(operands) == self.nargs else out[0] if isinstance(out, tuple) else out
-        arrays = [creation.asarray(one) for one in operands[: self.nin]]
-        if dtype is not None:
-            arrays = list(self._cast(arrays, as_dtype(dtype, name)))
+        operands, (target,) = self._outs(operands, out)
+        types = loop(self, dtype, sig, signature)
+        arrays = [
+            creation.asarray(one)
+            for one in (operands if types is None else cast_operands(self, operands, types, casting))
+        ]
         wanted = self._axes(arrays, axes, axis, keepdims)
         if wanted is not None:
             last = [tuple(range(-len(one), 0)) for one in wanted]
