@@ -59,6 +59,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "linalg": ({"errors", "ops"}, set()),
     "polynomial": ({"core", "lazy", "ops", "polynomial"}, set()),
     "random": ({"ops"}, {"numpy"}),  # whose SeedSequence is this library's
+    "onnx": ({"*"}, {"ml_dtypes", "numpy", "onnx"}),
     "dask": ({"_vk", "configuration", "core", "ops"}, {"dask"}),
     "command": ({"*"}, {"*"}),
     "torch.guard": ({"*"}, {"cffi", "torch"}),  # it calls into PyTorch's C++

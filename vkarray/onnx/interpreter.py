@@ -1,0 +1,146 @@
+"""Running graphs: each node by its row, on the device or, where the host knows all that it takes, with NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import vkarray as vx
+
+from ..core.array import VkArray
+from ..core.dtypes import DTYPES, DType
+from . import types
+from .graph import Graph, Node
+
+_FEW = 1 << 16  # elements of what the host computes besides what it must
+
+
+class Known:
+    """A value that the host has, and the device as well where `array` is there."""
+
+    __slots__ = ("array", "host")
+
+    def __init__(self, host: np.ndarray[Any, Any], array: VkArray | None = None) -> None:
+        self.host, self.array = host, array
+
+
+class Call:
+    """What a row knows of the call besides its inputs and attributes."""
+
+    __slots__ = ("node", "runner", "values", "xp")
+
+    def __init__(self, xp: Any, node: Node, runner: Runner, values: dict[str, Any]) -> None:
+        self.xp, self.node, self.runner, self.values = xp, node, runner, values
+
+    @property
+    def version(self) -> int:
+        """Of the operators of the node's domain."""
+        return self.node.version
+
+    @property
+    def wanted(self) -> list[bool]:
+        """Which outputs the model names."""
+        return [bool(name) for name in self.node.outputs]
+
+    def dtype(self, number: int) -> Any:
+        """A type of `xp` for ONNX's number of it."""
+        found = types.dtype_of(number, f"{self.node}: an attribute")
+        return types.numpy_dtype(found) if self.xp is np else found
+
+    def cast(self, x: Any, dtype: Any) -> Any:
+        """x in another type of `xp`."""
+        return x if x.dtype == dtype else self.xp.astype(x, dtype)
+
+    def array(self, values: Any, dtype: Any = None) -> Any:
+        """NumPy's array, or numbers, as an array of `xp`."""
+        if self.xp is np:
+            return np.asarray(values, dtype=dtype)
+        return vx.asarray(values, dtype=dtype, device=self.runner.device)
+
+    def run(self, graph: Graph, inputs: list[Any]) -> list[Any]:
+        """The outputs of a graph among the attributes."""
+        values = {name: self.values[name] for name in graph.captured}
+        values.update(zip((one.name for one in graph.inputs), inputs, strict=True))
+        return self.runner.run(graph, values)
+
+    def on_host(self, value: Any) -> np.ndarray[Any, Any]:
+        """The values of what `run` takes and returns."""
+        return value.host if type(value) is Known else np.asarray(value)
+
+    def on_device(self, value: Any) -> VkArray:
+        """What `run` takes and returns as an array of the device."""
+        return self.runner.on_device(value)
+
+
+class Runner:
+    """Runs the graphs of one model on a device."""
+
+    def __init__(self, device: Any, constants: dict[int, dict[str, Any]]) -> None:
+        self.device, self.constants = device, constants
+
+    def on_device(self, value: Any) -> Any:
+        """A value as an array of the device."""
+        if type(value) is Known:
+            return vx.asarray(value.host, device=self.device) if value.array is None else value.array
+        return [self.on_device(one) for one in value] if isinstance(value, list) else value
+
+    def run(self, graph: Graph, values: dict[str, Any]) -> list[Any]:
+        """The outputs of a graph. `values` are its inputs and what it takes from outside; it changes."""
+        values.update(self.constants[id(graph)])
+        for node in graph.nodes:
+            found = self.results(node, values)
+            for name, value in zip(node.outputs, found, strict=False):
+                if name:
+                    values[name] = value
+            for name in node.finished:
+                values.pop(name, None)
+        return [values[one.name] for one in graph.outputs]
+
+    def results(self, node: Node, values: dict[str, Any]) -> list[Any]:
+        """The results of a node. Raises what its row raises, with the node before it."""
+        row = node.row
+        inputs = [values[name] if name else None for name in node.inputs]
+        xp: Any = np if row.numpy and _is_for_host(node, inputs) else vx
+        call = Call(xp, node, self, values)
+        if row.nested or row.shape_only:
+            arguments = inputs
+        elif xp is np:
+            arguments = [None if one is None else one.host for one in inputs]
+        else:
+            arguments = [
+                None if one is None else call.on_host(one) if place in row.host else self.on_device(one)
+                for place, one in enumerate(inputs)
+            ]
+        try:
+            with np.errstate(all="ignore"):
+                found = row.function(call, *arguments, **node.attributes)
+        except (TypeError, ValueError, IndexError, NotImplementedError, OverflowError) as error:
+            if str(error).startswith("node "):  # of a graph inside
+                raise
+            raise type(error)(f"{node}: {error}") from error
+        listed = found if isinstance(found, tuple) else (found,)
+        missing = [name for name in node.outputs[len(listed) :] if name]
+        if missing:
+            raise NotImplementedError(f"{node}: vkarray does not compute its output {missing[0]!r}.")
+        return [_held(one) for one in listed]
+
+
+def _held(value: Any) -> Any:
+    return Known(np.asarray(value)) if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def _is_for_host(node: Node, inputs: list[Any]) -> bool:
+    if not all(one is None or type(one) is Known for one in inputs):
+        return False
+    return node.on_host or bool(node.row.reads) or all(one is None or one.host.size <= _FEW for one in inputs)
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of a value as a row for shapes gets it."""
+    return value.host.shape if type(value) is Known else value.shape
+
+
+def described_dtype(value: Any) -> DType:
+    """The type of the elements of a value."""
+    return DTYPES[value.host.dtype.name] if type(value) is Known else value.dtype

@@ -1,0 +1,121 @@
+"""Convolutions, transposed and deformable ones, and the sums of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import vkarray as vx
+
+from ...nn import columns
+from ...nn import convolution as nn
+from ..interpreter import Call
+from ..table import operator
+from .sampling import between
+from .windows import padded, pairs_of, sliding, symmetric
+
+
+@operator("Conv")
+def convolve(
+    call: Call, x: Any, weight: Any, bias: Any = None, *, auto_pad: str = "NOTSET", dilations: Any = None, group: int = 1,
+    kernel_shape: Any = None, pads: Any = None, strides: Any = None,
+) -> Any:  # fmt: skip
+    """A convolution; bias is one number for each channel."""
+    windows = sliding(x.shape[2:], weight.shape[2:], strides, dilations, pads, auto_pad)
+    same = symmetric(windows.pads)
+    return nn.convolution(
+        x if same is not None else padded(call, x, windows.pads), weight, bias, stride=windows.strides, padding=same or 0,
+        dilation=windows.dilations, groups=group,
+    )  # fmt: skip
+
+
+@operator("ConvTranspose")
+def _convolve_transposed(
+    call: Call, x: Any, weight: Any, bias: Any = None, *, auto_pad: str = "NOTSET", dilations: Any = None, group: int = 1,
+    kernel_shape: Any = None, output_padding: Any = None, output_shape: Any = None, pads: Any = None, strides: Any = None,
+) -> Any:  # fmt: skip
+    rank = x.ndim - 2
+    steps, apart = list(strides or [1] * rank), list(dilations or [1] * rank)
+    more = list(output_padding or [0] * rank)
+    whole = [
+        (length - 1) * step + gap * (taps - 1) + 1
+        for length, step, gap, taps in zip(x.shape[2:], steps, apart, weight.shape[2:], strict=True)
+    ]
+    if output_shape or auto_pad.startswith("SAME"):
+        wanted = list(output_shape or [length * step for length, step in zip(x.shape[2:], steps, strict=True)])[-rank:]
+        total = [have + extra - want for have, extra, want in zip(whole, more, wanted, strict=True)]
+        few = [max(0, one) // 2 for one in total]
+        pairs = [(one, all_ - one) for one, all_ in zip(few, total, strict=True)]
+        if auto_pad == "SAME_LOWER":
+            pairs = [(all_ - one, one) for one, all_ in zip(few, total, strict=True)]
+    else:
+        pairs = pairs_of(pads, rank) if auto_pad == "NOTSET" else [(0, 0)] * rank
+    same = symmetric(pairs)
+    if same is not None and min(same) >= 0 and all(e < max(s, d) for e, s, d in zip(more, steps, apart, strict=True)):
+        return nn.convolution(
+            x,
+            weight,
+            bias,
+            stride=steps,
+            padding=same,
+            dilation=apart,
+            groups=group,
+            transposed=True,
+            output_padding=more,
+        )
+    found = nn.convolution(x, weight, stride=steps, dilation=apart, groups=group, transposed=True)
+    cut = [(-before, extra - after) for (before, after), extra in zip(pairs, more, strict=True)]
+    found = padded(call, found, [(max(0, a), max(0, b)) for a, b in cut])
+    key = tuple(slice(max(0, -a), length - max(0, -b)) for (a, b), length in zip(cut, found.shape[2:], strict=True))
+    found = found[(slice(None), slice(None), *key)]
+    return found if bias is None else found + vx.reshape(bias, (-1, *(1,) * rank))
+
+
+@operator("Col2Im", since=18, host=(1, 2))
+def _sum_columns(
+    call: Call,
+    x: Any,
+    image_shape: Any,
+    block_shape: Any,
+    *,
+    dilations: Any = None,
+    pads: Any = None,
+    strides: Any = None,
+) -> Any:
+    size, kernel = image_shape.tolist(), block_shape.tolist()
+    rank = len(size)
+    pairs = pairs_of(pads, rank)
+    whole = [length + before + after for length, (before, after) in zip(size, pairs, strict=True)]
+    found = columns.fold(x, whole, kernel, stride=strides or 1, dilation=dilations or 1)
+    return found[(slice(None), slice(None), *(slice(a, a + n) for n, (a, _) in zip(size, pairs, strict=True)))]
+
+
+@operator("DeformConv", since=19)
+def _deformable(
+    call: Call, x: Any, weight: Any, offset: Any, bias: Any = None, mask: Any = None, *, dilations: Any = None, group: int = 1,
+    kernel_shape: Sequence[int] | None = None, offset_group: int = 1, pads: Any = None, strides: Any = None,
+) -> Any:  # fmt: skip
+    """Source: J. Dai et al., "Deformable convolutional networks" (2017); X. Zhu et al., version 2 (2019)."""
+    batch, channels = x.shape[:2]
+    features, kernel = weight.shape[0], weight.shape[2:]
+    windows = sliding(x.shape[2:], kernel, strides, dilations, pads, "NOTSET")
+    rank, output = len(kernel), windows.output
+    taps = weight.size // (weight.shape[0] * weight.shape[1])
+    moved = vx.reshape(offset, (batch, offset_group, taps, rank, *output))
+    places = []
+    for axis in range(rank):
+        starts = call.array(range(output[axis]), x.dtype) * windows.strides[axis] - windows.pads[axis][0]
+        tap = call.array(range(kernel[axis]), x.dtype) * windows.dilations[axis]
+        own = [1] * (2 * rank)
+        own[axis], own[rank + axis] = kernel[axis], output[axis]
+        grid = vx.broadcast_to(vx.reshape(tap[:, None] + starts, own), (*kernel, *output))
+        places.append(moved[:, :, :, axis] + vx.reshape(grid, (taps, *output)))
+    grouped = vx.reshape(x, (batch * offset_group, channels // offset_group, *x.shape[2:]))
+    found = between(call, grouped, [vx.reshape(one, (batch * offset_group, taps, *output)) for one in places])
+    found = vx.reshape(found, (batch, offset_group, channels // offset_group, taps, *output))
+    if mask is not None:
+        found = found * vx.reshape(mask, (batch, offset_group, 1, taps, *output))
+    found = vx.reshape(found, (batch, group, channels // group * taps, -1))
+    kernels = vx.reshape(weight, (1, group, features // group, channels // group * taps))
+    found = vx.reshape(vx.matmul(kernels, found), (batch, features, *output))
+    return found if bias is None else found + vx.reshape(bias, (-1, *(1,) * rank))

@@ -1,0 +1,42 @@
+"""Products of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..interpreter import Call
+from ..table import operator
+
+
+@operator("MatMul")
+def _matmul(call: Call, a: Any, b: Any) -> Any:
+    return call.xp.matmul(a, b)
+
+
+@operator("Gemm")
+def _gemm(
+    call: Call,
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,
+) -> Any:
+    found = call.xp.matmul(a.T if transA else a, b.T if transB else b)
+    found = found if alpha == 1 else call.cast(found * alpha, a.dtype)
+    if c is None:
+        return found
+    return found + (c if beta == 1 else call.cast(c * beta, a.dtype))
+
+
+@operator("Einsum")
+def _einsum(call: Call, *inputs: Any, equation: str) -> Any:
+    return call.xp.einsum(equation.replace(" ", ""), *inputs)
+
+
+@operator("Det")
+def _determinant(call: Call, x: Any) -> Any:
+    return call.xp.linalg.det(x)

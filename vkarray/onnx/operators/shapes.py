@@ -1,0 +1,205 @@
+"""Shapes: arrays reshaped, cut, joined, spread, and made of shapes."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ..interpreter import Call, described_dtype, shape_of
+from ..table import operator
+from ..types import dtype_of, numpy_dtype
+
+
+@operator("Constant", numpy=True)
+def _constant(call: Call, **attributes: Any) -> Any:
+    """A tensor, or numbers of the type that the name of the attribute says."""
+    kinds = {"value_float": "float32", "value_floats": "float32", "value_int": "int64", "value_ints": "int64"}
+    ((name, value),) = attributes.items()
+    return value if name == "value" else call.array(value, kinds[name])
+
+
+@operator("Shape", shape_only=True)
+def _shape(call: Call, x: Any, *, start: int = 0, end: int | None = None) -> Any:
+    return np.asarray(shape_of(x)[start:end], np.int64)
+
+
+@operator("Size", shape_only=True)
+def _size(call: Call, x: Any) -> Any:
+    return np.asarray(int(np.prod(shape_of(x), dtype=np.int64)), np.int64)
+
+
+@operator("Reshape", host=(1,), numpy=True)
+def _reshape(call: Call, x: Any, shape: Any, *, allowzero: int = 0) -> Any:
+    wanted = [
+        x.shape[place] if length == 0 and not allowzero else int(length) for place, length in enumerate(shape.tolist())
+    ]
+    return call.xp.reshape(x, tuple(wanted))
+
+
+@operator("Flatten", numpy=True)
+def _flatten(call: Call, x: Any, *, axis: int = 1) -> Any:
+    axis = axis + x.ndim if axis < 0 else axis
+    return call.xp.reshape(x, (int(np.prod(x.shape[:axis])), int(np.prod(x.shape[axis:]))))
+
+
+@operator("Squeeze", numpy=True)
+def _squeeze_by_attribute(call: Call, x: Any, *, axes: Any = None) -> Any:
+    chosen = [axis for axis, length in enumerate(x.shape) if length == 1] if axes is None else axes
+    return call.xp.squeeze(x, axis=tuple(chosen))
+
+
+@operator("Squeeze", since=13, host=(1,), numpy=True)
+def _squeeze(call: Call, x: Any, axes: Any = None) -> Any:
+    return _squeeze_by_attribute(call, x, axes=None if axes is None else axes.tolist())
+
+
+@operator("Unsqueeze", numpy=True)
+def _unsqueeze_by_attribute(call: Call, x: Any, *, axes: Any) -> Any:
+    rank = x.ndim + len(axes)
+    added = {axis % rank for axis in axes}
+    lengths = iter(x.shape)
+    return call.xp.reshape(x, tuple(1 if axis in added else next(lengths) for axis in range(rank)))
+
+
+@operator("Unsqueeze", since=13, host=(1,), numpy=True)
+def _unsqueeze(call: Call, x: Any, axes: Any) -> Any:
+    return _unsqueeze_by_attribute(call, x, axes=np.ravel(axes).tolist())
+
+
+@operator("Transpose", numpy=True)
+def _transpose(call: Call, x: Any, *, perm: Any = None) -> Any:
+    return call.xp.permute_dims(x, tuple(range(x.ndim)[::-1] if perm is None else perm))
+
+
+@operator("Concat", numpy=True)
+def _concat(call: Call, *inputs: Any, axis: int) -> Any:
+    return call.xp.concat(inputs, axis=axis)
+
+
+def _parts(x: Any, lengths: list[int], axis: int) -> tuple[Any, ...]:
+    axis = axis % x.ndim
+    ends = np.cumsum([0, *lengths]).tolist()
+    if ends[-1] != x.shape[axis]:
+        raise ValueError(f"expected parts whose lengths sum to {x.shape[axis]}, got {lengths}")
+    key = (slice(None),) * axis
+    return tuple(x[(*key, slice(first, last))] for first, last in itertools.pairwise(ends))
+
+
+@operator("Split", numpy=True)
+def _split_by_attribute(call: Call, x: Any, *, axis: int = 0, split: Any = None, num_outputs: int | None = None) -> Any:
+    if split is None:
+        count = num_outputs or len(call.node.outputs)
+        whole = -(-x.shape[axis] // count)
+        split = [max(0, min(whole, x.shape[axis] - place * whole)) for place in range(count)]
+    return _parts(x, split, axis)
+
+
+@operator("Split", since=13, host=(1,), numpy=True)
+def _split(call: Call, x: Any, split: Any = None, *, axis: int = 0, num_outputs: int | None = None) -> Any:
+    return _split_by_attribute(
+        call, x, axis=axis, split=None if split is None else split.tolist(), num_outputs=num_outputs
+    )
+
+
+@operator("Slice", numpy=True)
+def _slice_by_attributes(call: Call, x: Any, *, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
+    key = [slice(None)] * x.ndim
+    for place, axis in enumerate(range(len(starts)) if axes is None else axes):
+        key[axis] = slice(
+            *slice(starts[place], ends[place], 1 if steps is None else steps[place]).indices(x.shape[axis])
+        )
+        if key[axis].stop < 0:
+            key[axis] = slice(key[axis].start, None, key[axis].step)
+    return x[tuple(key)]
+
+
+@operator("Slice", since=10, host=(1, 2, 3, 4), numpy=True)
+def _slice(call: Call, x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
+    listed = [None if one is None else one.tolist() for one in (starts, ends, axes, steps)]
+    return _slice_by_attributes(call, x, **dict(zip(("starts", "ends", "axes", "steps"), listed, strict=True)))
+
+
+@operator("Expand", host=(1,), numpy=True)
+def _expand(call: Call, x: Any, shape: Any) -> Any:
+    return call.xp.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(shape.tolist())))
+
+
+@operator("Tile", host=(1,), numpy=True)
+def _tile(call: Call, x: Any, repeats: Any) -> Any:
+    return call.xp.tile(x, tuple(repeats.tolist()))
+
+
+@operator("ConstantOfShape", host=(0,), numpy=True)
+def _constant_of_shape(call: Call, shape: Any, *, value: Any = None) -> Any:
+    value = np.zeros(1, np.float32) if value is None else value
+    return np.full(tuple(shape.tolist()), value.reshape(-1)[0])
+
+
+@operator("Range", host=(0, 1, 2), numpy=True)
+def _range(call: Call, start: Any, limit: Any, delta: Any, *, stash_type: int = 1) -> Any:
+    first, last, step = (one.reshape(()).item() for one in (start, limit, delta))
+    count = max(0, int(np.ceil((last - first) / step)))
+    wide = start.dtype if start.dtype.kind in "iu" else np.dtype(np.float64)
+    return (np.arange(count, dtype=wide) * wide.type(step) + wide.type(first)).astype(start.dtype)
+
+
+@operator("EyeLike", shape_only=True)
+def _eye(call: Call, x: Any, *, dtype: int | None = None, k: int = 0) -> Any:
+    rows, columns = shape_of(x)
+    own = numpy_dtype(described_dtype(x) if dtype is None else dtype_of(dtype, "the attribute 'dtype'"))
+    return np.eye(rows, columns, k, dtype=own)
+
+
+@operator("Trilu", since=14, host=(1,), numpy=True)
+def _triangle(call: Call, x: Any, k: Any = None, *, upper: int = 1) -> Any:
+    offset = 0 if k is None else int(k.reshape(()))
+    return (call.xp.triu if upper else call.xp.tril)(x, k=offset)
+
+
+@operator("DepthToSpace")
+def _depth_to_space(call: Call, x: Any, *, blocksize: int, mode: str = "DCR") -> Any:
+    n, c, h, w = x.shape
+    b = blocksize
+    if mode == "DCR":
+        order, shape = (0, 3, 4, 1, 5, 2), (n, b, b, c // (b * b), h, w)
+    else:
+        order, shape = (0, 1, 4, 2, 5, 3), (n, c // (b * b), b, b, h, w)
+    return call.xp.reshape(call.xp.permute_dims(call.xp.reshape(x, shape), order), (n, c // (b * b), h * b, w * b))
+
+
+@operator("SpaceToDepth")
+def _space_to_depth(call: Call, x: Any, *, blocksize: int, mode: str = "DCR") -> Any:
+    n, c, h, w = x.shape
+    b = blocksize
+    parts = call.xp.reshape(x, (n, c, h // b, b, w // b, b))
+    order = (0, 3, 5, 1, 2, 4) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
+    return call.xp.reshape(call.xp.permute_dims(parts, order), (n, c * b * b, h // b, w // b))
+
+
+@operator("Pad", numpy=True)
+def _pad_by_attributes(
+    call: Call, x: Any, *, pads: Any, value: Any = 0.0, mode: str = "constant", axes: Any = None
+) -> Any:
+    chosen = range(x.ndim) if axes is None else [axis % x.ndim for axis in axes]
+    count = len(chosen)
+    width = [(0, 0)] * x.ndim
+    key = [slice(None)] * x.ndim
+    for place, axis in enumerate(chosen):
+        before, after = int(pads[place]), int(pads[place + count])
+        width[axis] = (max(0, before), max(0, after))
+        key[axis] = slice(max(0, -before), x.shape[axis] - max(0, -after))
+    x = x[tuple(key)]
+    if not any(map(any, width)):
+        return x
+    if mode == "constant":
+        return call.xp.pad(x, width, constant_values=value)
+    return call.xp.pad(x, width, mode=mode)
+
+
+@operator("Pad", since=11, host=(1, 2, 3), numpy=True)
+def _pad(call: Call, x: Any, pads: Any, value: Any = None, axes: Any = None, *, mode: str = "constant") -> Any:
+    filler = 0 if value is None or not value.size else value.reshape(-1)[0].item()
+    chosen = None if axes is None else axes.tolist()
+    return _pad_by_attributes(call, x, pads=pads.tolist(), value=filler, mode=mode, axes=chosen)

@@ -1,0 +1,60 @@
+"""The table of operators: a row for each operator of ONNX from a version on, until the next row of that name.
+
+A row is a function `f(call, *inputs, **attributes)` that computes with `call.xp`, which is vkarray, or NumPy where the host
+knows all inputs. Inputs are arrays of `call.xp`, or None where the model gives none. It returns an array, or one for each output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from onnx import defs
+
+
+class Row(NamedTuple):
+    """An operator from a version of its domain on."""
+
+    name: str
+    domain: str
+    since: int
+    function: Callable[..., Any]
+    host: frozenset[int]  # inputs whose values the function takes from the host, as NumPy's arrays
+    numpy: bool  # whether the function computes with NumPy's functions as well
+    shape_only: bool  # whether it looks at nothing but the shape of its input
+    nested: bool  # whether it runs graphs, and takes values as they are
+    reads: str  # why it reads values from the device, where it does
+
+
+ROWS: dict[tuple[str, str], list[Row]] = {}
+
+
+def operator(
+    *names: str, since: int = 1, domain: str = "", host: tuple[int, ...] = (), numpy: bool = False,
+    shape_only: bool = False, nested: bool = False, reads: str = "",
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # fmt: skip
+    """Enter a function as the row of operators."""
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            row = Row(name, domain, since, function, frozenset(host), numpy, shape_only, nested, reads)
+            rows = ROWS.setdefault((domain, name), [])
+            rows.append(row)
+            rows.sort(key=lambda one: one.since)
+        return function
+
+    return enter
+
+
+def find(domain: str, name: str, version: int) -> Row | None:
+    """The row of an operator in a version of its domain, or None."""
+    return next((row for row in reversed(ROWS.get((domain, name), ())) if row.since <= version), None)
+
+
+def has_body(domain: str, name: str, version: int) -> bool:
+    """Whether ONNX defines an operator as a function of others."""
+    try:
+        schema = defs.get_schema(name, version, domain)
+    except defs.SchemaError:
+        return False
+    return bool(schema.has_function or schema.has_context_dependent_function)
