@@ -198,6 +198,7 @@ PROFILES: dict[str, Profile] = {
         (1, 128),
         UNCACHED,
     ),
+    "no-float64": Profile("GPUs of today but for servers: no arithmetic of 64-bit floating-point numbers", frozenset(_FLOAT64)),
     "unified-memory": Profile("processors with graphics inside: one kind of memory, cached and coherent", memory=UNIFIED),
     "uncached-memory": Profile("V3DV, PanVK: one kind of memory, which the host does not cache", memory=UNCACHED),
     "incoherent-memory": Profile("ANV for Lunar Lake: what the host caches is not coherent", memory=INCOHERENT),

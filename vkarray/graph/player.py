@@ -15,6 +15,7 @@ from ..core.dtypes import DType
 from ..core.layout import contiguous_strides
 from ..core.tokens import Noticed
 from ..errors import TraceError
+from ..kernels import faults
 from . import nest
 from .compile import Call, Compiled, Played, Taped, Traced
 from .dimensions import Axes
@@ -48,7 +49,9 @@ class Player(Compiled):
         """What the tape returns for numbers, and for arrays of which shapes and types are given: traced arrays."""
         trace = Trace(self.name, Noticed(), 0)
         leaves = [_of_no_memory(one[0], one[1], self.device) if isinstance(one, tuple) else one for one in given]
-        thread = threading.get_ident()
+        thread, kept = threading.get_ident(), faults.kept_check(self.device)
+        if kept is None:
+            faults.renewed_check(self.device)
         with self._as_made():
             try:
                 watches[thread] = trace
@@ -56,6 +59,13 @@ class Player(Compiled):
             finally:
                 watches.pop(thread, None)
                 trace.end()
+                if kept is None:
+                    faults.keep_check(self.device, None)
+
+    def prepare(self, given: Sequence[Any]) -> None:
+        """Make the program for numbers, and for arrays of which shapes and types are given, with its kernels; nothing is run."""
+        leaves = tuple(_of_no_memory(one[0], one[1], self.device) if isinstance(one, tuple) else one for one in given)
+        self._made((), Call(leaves, {}, *_sorted(leaves), self.device))
 
     def _made(self, key: Sequence[Any], call: Call) -> tuple[Traced, Noticed]:
         with self._as_made():

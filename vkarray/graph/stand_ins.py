@@ -96,7 +96,7 @@ def _give_methods() -> None:
         if (
             private
             or (name in vars(ArrayOnTape) and name not in _OF_OBJECTS)
-            or (hasattr(object, name) and name not in _OF_OBJECTS)
+            or (name in vars(object) and name not in _OF_OBJECTS)
         ):
             continue
         if inspect.isfunction(own):

@@ -400,6 +400,8 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
         ):
             args, kwargs, _ = likes.converted(args, kwargs)
         if watches and watch.current() is not None:  # it is a part of the call that is watched
+            if takes_likes and not any(type(one) is VkArray for one in args):
+                args, kwargs, _ = likes.converted(args, kwargs)
             return _as_place(inner(*args, **kwargs)) if creates else inner(*args, **kwargs)
         key: list[Any] = []
         arrays: list[VkArray] = []

@@ -145,6 +145,7 @@ def asarray(
     return interchange.from_numpy(values, wanted, target)
 
 
+@recordable
 def array(
     object: Any, dtype: Any = None, *, copy: bool | None = True, order: str | None = "K", subok: bool = False, ndmin: int = 0,
     ndmax: int = 0, like: Any = None, device: Any = None,

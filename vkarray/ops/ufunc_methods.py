@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core import layout
 from ..core.array import ArrayLike, VkArray, operations
+from ..kernels.planned import recordable
 from ..kernels.reductions import checked
 from ..kernels.rows import as_array, cast, check_array
 from . import creation, indexing, manipulation, searching, sorting
@@ -24,6 +25,7 @@ _ASSOCIATIVE = {
 }  # fmt: skip
 
 
+@recordable
 def reduce(
     function: ufunc, array: ArrayLike, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any = ABSENT,
     where: Any = True,
@@ -98,6 +100,7 @@ def _rows(method: str, function: ufunc, array: ArrayLike, dtype: Any) -> VkArray
     return x
 
 
+@recordable
 def accumulate(function: ufunc, array: ArrayLike, axis: int, dtype: Any, out: Any) -> VkArray:
     """`function.accumulate`."""
     x = _rows("accumulate", function, array, dtype)
@@ -126,12 +129,14 @@ def _scanned(function: ufunc, x: VkArray) -> VkArray:
     return manipulation.stack(parts) if parts else x
 
 
+@recordable
 def outer(function: ufunc, first: ArrayLike, second: ArrayLike, **options: Any) -> VkArray:
     """`function.outer`."""
     first, second = creation.asarray(first), creation.asarray(second)
     return function(first[(..., *(None,) * second.ndim)], second, **options)
 
 
+@recordable
 def at(function: ufunc, array: VkArray, indices: Any, second: Any) -> None:
     """`function.at`: the elements are changed in as many rounds as an element is named times."""
     check_array(f"{function.__name__}.at", array)
@@ -158,6 +163,7 @@ def at(function: ufunc, array: VkArray, indices: Any, second: Any) -> None:
     indexing.setitem(array, ..., manipulation.reshape(whole, array._shape))
 
 
+@recordable
 def reduceat(function: ufunc, array: ArrayLike, indices: Any, axis: int, dtype: Any, out: Any) -> VkArray:
     """`function.reduceat`."""
     x = _rows("reduceat", function, array, dtype)

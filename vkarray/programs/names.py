@@ -48,6 +48,7 @@ _PARTS = {
     "triangles_of": "ops.linalg.cholesky.triangles_of", "decomposed": "ops.linalg.eigh._decomposed",
     "values_of_symmetric": "ops.linalg.eigh._values_of", "solved": "ops.linalg.lu._solved",
     "inverted": "ops.linalg.lu.inverted",
+    **{name: f"ops.ufunc_methods.{name}" for name in ("reduce", "accumulate", "outer", "at", "reduceat")},
 }  # fmt: skip
 # Methods of arrays that read values, write files or hand out memory.
 _HOST = frozenset(
@@ -122,7 +123,7 @@ def functions() -> dict[str, Function]:
     for name in dir(VkArray):
         own = inspect.getattr_static(VkArray, name)
         private = name.startswith("_") and not name.startswith("__")
-        if inspect.isfunction(own) and not private and not hasattr(object, name) and name not in _HOST:
+        if inspect.isfunction(own) and not private and name not in vars(object) and name not in _HOST:
             table[f"array.{name}"] = own
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):  # which every object has
         table[f"array.__{name}__"] = getattr(VkArray, f"__{name}__")

@@ -15,11 +15,13 @@ from ..graph.explain import Explanation
 from ..graph.player import Player, taped
 from ..graph.stand_ins import Slot
 from ..graph.tape import Tape
+from ..shaders.source import bring
 from . import container, description, tensors
 from .description import Description
 from .encoding import Constant, Encoder, OwnDevice, Wrong
 from .names import version
 from .signature import Input, Output, argument_names, checked, inputs_of, leaves_of
+from .targets import collect, modules_of
 from .tensors import Tensor
 
 
@@ -56,7 +58,7 @@ class Program:
         axes = {} if dynamic is None else Dynamic(function, dynamic).axes(args, kwargs)
         called = argument_names(function, args, kwargs)
         given = inputs_of(leaves, _named("inputs", inputs, called), axes)
-        sizes = checked(self.name, given, leaves, self.device)
+        self._sizes = sizes = checked(self.name, given, leaves, self.device)
         self._player = taped(compiled, args, kwargs, axes, self.device)
         decided = _decided(self._player.tape, leaves)
         self.inputs = tuple(
@@ -84,14 +86,19 @@ class Program:
         """What the program does on its device: operations, kernels, what was fused, memory. Printed, it is a text."""
         return self._player.explain()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, targets: Sequence[str] = ("any",)) -> None:
         """Write the program to a file, which `vkarray.load_program` reads.
 
-        Raises TypeError for what files cannot hold, such as random numbers, and OSError where the file cannot be written.
+        Parameters: path; targets (the devices whose shaders the file is to have, so that it runs there without a compiler: names
+        in `vkarray.programs.targets.TARGETS`, such as "any", "float16" and "phone"; none: no shaders).
+        Raises TypeError for what files cannot hold, such as random numbers, ValueError for an unknown target, FeatureError where
+        devices of a target lack a type that the program takes, and OSError where the file cannot be written.
         """
         encoder, tape = Encoder(), self._player.tape
+        shaders = collect(tape, self.inputs, self._sizes, self.device, self.default_float, targets)
         what = Description(
-            self.name, version(), self.default_float, self.inputs, self.outputs, self._arguments, tape.form, tape.entries, ()
+            self.name, version(), self.default_float, self.inputs, self.outputs, self._arguments, tape.form, tape.entries, (),
+            shaders.listed(),
         )  # fmt: skip
         try:
             listed = description.written(what, encoder)
@@ -102,19 +109,22 @@ class Program:
                 "numbers, texts, types, slices, and tuples, lists and dictionaries of these."
             ) from None
         text = container.json.dumps(listed, allow_nan=False, separators=(",", ":")).encode()
-        container.write(path, {"program": text, "weights": weights, "shaders": b""})
+        container.write(path, {"program": text, "weights": weights, "shaders": shaders.data()})
 
     @classmethod
-    def _of_file(cls, path: str | os.PathLike[str], device: Any) -> Program:
+    def _of_file(cls, path: str | os.PathLike[str], device: Any, shaders: bool) -> Program:
         file = container.Container(path)
         try:
             what = description.read(container.parsed(path, bytes(file.parts["program"])))
         except (Wrong, RecursionError) as error:
             raise container.damaged(path, f"its description of the program is damaged: {error}") from None
+        modules = modules_of(path, what.shaders, file.parts["shaders"])
+        if shaders:
+            bring(modules)
         kept = tensors.read(path, file.parts["weights"], description.named_constants(what.constants))
         self = cls.__new__(cls)
         self.device = device if isinstance(device, _vk.Device) else _vk.open_device(device)
-        self.name, self.default_float = what.name, what.default_float
+        self.name, self.default_float, self._sizes = what.name, what.default_float, {}
         self.inputs, self.outputs, self._arguments = what.inputs, what.outputs, what.arguments
         self._player = Player(_tape(what, kept, self.device), self.device, what.default_float)
         return self
@@ -140,15 +150,16 @@ class Program:
             self._collect(part, other, leaves, below)
 
 
-def load_program(path: str | os.PathLike[str], device: Any = None) -> Program:
+def load_program(path: str | os.PathLike[str], device: Any = None, *, shaders: bool = True) -> Program:
     """A program from a file that `Program.save` has written.
 
-    Parameters: path; device (the device to run on, as for `vkarray.asarray`; None for the default).
+    Parameters: path; device (the device to run on, as for `vkarray.asarray`; None for the default); shaders (whether the file's
+    shaders may serve where neither vkarray nor the machine has them; False for files of people whom you do not trust).
     Nothing in the file is run as Python code: it names functions out of a table of the library's.
     Raises ProgramError for a file that is cut off, damaged, something else or too new, OSError for one that cannot be read,
     FeatureError where the device lacks a type that the program takes.
     """
-    return Program._of_file(path, device)
+    return Program._of_file(path, device, shaders)
 
 
 def _named(what: str, given: Sequence[str] | None, own: Sequence[str]) -> Sequence[str]:

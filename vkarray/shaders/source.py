@@ -1,11 +1,11 @@
 """From a variant (template + defines) to SPIR-V.
 
 A shader is plain GLSL, specialised by `#define` and `#include` alone. `spirv` looks in this order: memory, the archive
-that travels inside the wheel, `glsl/compiled/`, the disk cache, and last the compiler (`glslangValidator`), whose result
-is cached. The key of the archive is a hash of the resolved source and the target; the disk cache adds the compiler's
-version. `glsl/compiled/` holds what needs a newer compiler than Debian 12 has; its manifest maps the same hash to a file,
-so a module whose source has changed since is never used. Each of them counts as absent where it is damaged: a module is
-used, and stored, only when it reads to its end.
+that travels inside the wheel, `glsl/compiled/`, where there is no compiler the files of programs that are loaded, the disk
+cache, and last the compiler (`glslangValidator`), whose result is cached. The key of the archive and of programs is a hash of
+the resolved source and the target; the disk cache adds the compiler's version. `glsl/compiled/` holds what needs a newer
+compiler than Debian 12 has; its manifest maps the same hash to a file, so a module whose source has changed since is never
+used. Each of them counts as absent where it is damaged: a module is used, and stored, only when it reads to its end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -428,6 +429,8 @@ def spirv(variant: Shader) -> bytes:
 
     A signal handler or finalizer that needs the shader which its own thread is making makes it too. Raises ShaderError.
     """
+    if _collected and (collecting := _collected.get(threading.get_ident())) is not None:
+        collecting.update(dict.fromkeys(variant.parts))
     found = _compiled.get(variant)
     if found is not None:
         return found
@@ -467,9 +470,44 @@ def _kept(named: str) -> str:
 
 
 def identity(variant: Variant) -> str:
-    """What tells the SPIR-V of a variant from all other: its source, and the archive or the compiler."""
+    """What tells the SPIR-V of a variant from all other: its source, and the archive, the file of a program or the compiler."""
     named = digest(resolve(variant))
-    return _kept(named) or named + compiler_version()
+    brought = _brought(named)
+    if kept := _kept(named):
+        return kept
+    return named + (compiler_version() if brought is None else f" as {hashlib.sha256(brought).hexdigest()}")
+
+
+# What files of programs have brought, by digest.
+_of_programs: dict[str, Any] = {}
+
+
+def bring(modules: Mapping[str, Any]) -> None:
+    """Take modules from the file of a program, by digest: for shaders that did not come with vkarray, where there is no compiler.
+
+    They are not stored in the cache on disk, nor is what is linked of them found there under the name of anything else.
+    """
+    _of_programs.update(modules)
+
+
+def _brought(named: str) -> bytes | None:
+    found = _of_programs.get(named)
+    return bytes(found) if found is not None and compiler() is None and is_whole(bytes(found)) else None
+
+
+_collected: dict[int, dict[Variant, None]] = {}  # by thread
+
+
+@contextmanager
+def collected() -> Iterator[dict[Variant, None]]:
+    """What a block of code asks for: all variants of shaders, whether they were made before or not."""
+    thread = threading.get_ident()
+    found: dict[Variant, None] = {}
+    _collected[thread] = found
+    try:
+        yield found
+    finally:
+        del _collected[thread]
 
 
 def _found_or_compiled(source: str, label: str, text: Text, debug: int) -> bytes:
@@ -482,6 +520,9 @@ def _found_or_compiled(source: str, label: str, text: Text, debug: int) -> bytes
         CACHE.hits += 1
         if kept:
             CACHE.put(kept, found)
+        return found
+    found = _brought(named)
+    if found is not None:
         return found
     key = named + compiler_version()
     found = CACHE.get(key)

@@ -117,6 +117,7 @@ def diag_indices(n: int, ndim: int = 2, *, device: Any = None) -> tuple[VkArray,
     return (creation.arange(layout.as_integer(n, "diag_indices", "n"), device=device),) * ndim
 
 
+@recordable
 def diag_indices_from(arr: VkArray) -> tuple[VkArray, ...]:
     """The indices of the main diagonal of an array. Raises ValueError unless it has 2 dimensions or more, of one length."""
     check_array("diag_indices_from", arr)

@@ -78,6 +78,7 @@ def over_and_over(values: VkArray, count: int) -> VkArray:
 # -- putting ----------------------------------------------------------------------------------------------------
 
 
+@recordable
 def put(a: VkArray, ind: Any, v: Any, mode: str = "raise") -> None:
     """Set the elements at places of the flattened array, in place.
 
