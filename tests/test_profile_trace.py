@@ -16,7 +16,7 @@ import vkarray as vx
 from vkarray import _vk
 from vkarray._vk.timing import Sink
 from vkarray._vk.watch import watches
-from vkarray.profiling.block import HOST
+from vkarray.profiling.trace_file import HOST
 
 Event = dict[str, Any]
 

@@ -17,14 +17,13 @@ from ..errors import VkArrayError
 from . import table, work
 from .calls import CALLS, PACKAGE, Call
 from .table import Row, Sums
-from .trace_file import TraceFile
+from .trace_file import HOST, TraceFile
 from .track import Command, Done, Track
 
 if TYPE_CHECKING:
     from .._vk import Device
     from .._vk.timing import Note
 
-HOST = 1  # the number of the host's process in traces; those of devices follow
 _running: weakref.WeakSet[Profile] = weakref.WeakSet()
 
 
@@ -38,7 +37,7 @@ class Profile(Sink):
         self._file: TraceFile | None = None
         self._sums: dict[str, Sums] = {}
         self._tracks: dict[Device, Track] = {}
-        self._calls: dict[int, Call] = {}  # by thread
+        self._calls: dict[int, tuple[Call, int]] = {}  # by thread; the place of each among those of its operation
         self._threads: dict[int, str] = {}
         self._lock = threading.RLock()
         self._state = "new"
@@ -49,59 +48,66 @@ class Profile(Sink):
         """Begin. Raises OSError where the trace cannot be written, RuntimeError for a profile that has begun before."""
         if self._state != "new":
             raise RuntimeError("profile: this one has begun before. Make another one for each block.")
-        self._state = "running"
-        self._file = None if self.path is None else TraceFile(self.path)
         try:
-            _running.add(self)
+            self._state = "running"
+            self._file = None if self.path is None else TraceFile(self.path)
+            if self._file is not None:
+                self._file.open()
             self._begin = time.perf_counter_ns()
+            _running.add(self)
             ask_for_times(self)
             CALLS.listen(self)
+            return self
         except BaseException:
-            self._leave()
-            if self._file is not None:
-                self._file.drop()
+            self._end()
             raise
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """End: wait for the devices, and write the trace. Raises what the wait raises, unless the block has raised."""
-        if self._state != "running":  # in a process that was forked in the block
-            return
-        problems: list[VkArrayError] = []
         try:
-            for track in list(self._tracks.values()):
+            problems: list[VkArrayError] = []
+            for track in (
+                list(self._tracks.values()) if self._state == "running" else ()
+            ):  # else the block is a parent's
                 try:
                     track.device.synchronize()
                 except VkArrayError as problem:
                     problems.append(problem)
             self._leave()
-            for track in self._tracks.values():
+            for track in self._tracks.values() if self._state == "running" else ():
                 self._take_part(track)
-            self._state = "over"
             if self._file is not None:
-                self._file.close(self._metadata([*problems, *([error] if error is not None else [])]))
+                self._file.close(self._metadata([*problems, *([] if error is None else [error])]))
         finally:
-            self._leave()
-            if self._file is not None:
-                self._file.drop()
+            try:
+                self._end()
+            finally:  # where Ctrl-C strikes in it
+                self._end()
         if problems and error is None:
             raise problems[0]
 
     def _leave(self) -> None:
+        """Hear of nothing more."""
         CALLS.leave(self)
         ask_no_more(self)
+
+    def _end(self) -> None:
+        """Leave nothing behind but a file that is whole."""
+        self._leave()
+        if self._file is not None:
+            self._file.drop()
         _running.discard(self)
+        self._state = "over"
 
     # -- what it hears ------------------------------------------------------------------------------------------
 
     def begun(self, call: Call) -> None:
         """A call begins in this thread."""
-        self._calls[threading.get_ident()] = call
         with self._lock:
             sums = self._of(call.operation)
-            call.place = len(sums.seconds)
+            self._calls[threading.get_ident()] = call, len(sums.seconds)
             sums.seconds.append(0.0)
 
     def ended(self, call: Call) -> None:
@@ -109,7 +115,9 @@ class Profile(Sink):
         self._calls.pop(threading.get_ident(), None)
         end = time.perf_counter_ns()
         with self._lock:
-            self._of(call.operation).host += end - call.begin
+            sums = self._of(call.operation)
+            sums.host += end - call.begin
+            sums.operations += call.operations
         arguments = {"call": call.number, "arguments": call.arguments}
         self._add_host(call.operation, "call", call.begin, end, arguments)
         for track in list(self._tracks.values()):
@@ -121,18 +129,21 @@ class Profile(Sink):
         track = self._tracks.get(note.device)
         if track is None:
             track = self._tracks[note.device] = Track(note.device, HOST + 1 + len(self._tracks))
-        call = self._calls.get(threading.get_ident())
+        call, place = self._calls.get(threading.get_ident(), (None, None))
         operation = (CALLS.calling() or note.name) if call is None else call.operation
+        operations: int | None = 0
+        numbers: dict[str, int] = {}
         if isinstance(note.what, int):
-            read, written, operations = note.what, note.what, None
+            read = written = note.what
         else:
             known = {} if call is None else call.sizes
             read, written = work.bytes_of(reads, known), work.bytes_of(writes, known)
-            operations = work.operations_of(*note.what)
+            numbers = work.numbers_of(*note.what)
+            operations = 0 if operation in work.OF_CALLS else work.operations_of(note.what[0], numbers)
         if not track.has_times:
             with self._lock:
-                self._count(operation, call, read + written, operations, 0.0)
-        return Command(operation, call, note.name, note.groups, read, written, operations)
+                self._count(operation, place, read + written, operations, 0.0)
+        return Command(operation, call, place, note.name, note.groups, read, written, operations, work.told(numbers))
 
     def took(self, device: Device, times: Times) -> None:
         """A command is done."""
@@ -152,22 +163,23 @@ class Profile(Sink):
             found = self._sums[operation] = Sums()
         return found
 
-    def _count(self, operation: str, call: Call | None, nbytes: int, operations: int | None, seconds: float) -> None:
+    def _count(self, operation: str, place: int | None, nbytes: int, operations: int | None, seconds: float) -> None:
         sums = self._of(operation)
         sums.dispatches += 1
         sums.bytes += nbytes
         sums.operations += operations or 0
-        if call is None:
+        sums.unknown += operations is None
+        if place is None:
             sums.seconds.append(seconds)
         else:
-            sums.seconds[call.place] += seconds
+            sums.seconds[place] += seconds
 
     def _take_part(self, track: Track) -> None:
         with self._lock:
             for done in track.part():
                 command = done.command
                 self._count(
-                    command.operation, command.call, command.read + command.written, command.operations, done.duration * 1e-9
+                    command.operation, command.place, command.read + command.written, command.operations, done.duration * 1e-9
                 )  # fmt: skip
                 self._add_command(track, done)
 
@@ -179,10 +191,10 @@ class Profile(Sink):
         if call is not None:
             arguments |= {"call": call.number, "arguments": call.arguments}
         if command.groups is not None:
-            arguments["workgroups"] = command.groups
+            arguments |= {"workgroups": command.groups, "sizes": command.sizes}
         arguments |= {"bytes read": command.read, "bytes written": command.written}
         arguments["GB/s"] = round((command.read + command.written) / seconds * 1e-9, 3)
-        if command.operations is not None:
+        if command.operations:
             arguments["GFLOP/s"] = round(command.operations / seconds * 1e-9, 3)
         self._add(
             command.operation,
@@ -216,8 +228,7 @@ class Profile(Sink):
     def _metadata(self, errors: Sequence[BaseException]) -> dict[str, Any]:
         """Name the tracks, and tell how their clock was found."""
         assert self._file is not None
-        names = [(HOST, 0, "process_name", "host")]
-        names += [(HOST, native, "thread_name", name) for native, name in self._threads.items()]
+        names = [(HOST, native, "thread_name", name) for native, name in self._threads.items()]
         devices = []
         for track in self._tracks.values():
             device = track.device
@@ -277,16 +288,12 @@ def profile(path: str | os.PathLike[str] | None = None) -> Profile:
 
 def _after_fork() -> None:
     """The block is the parent's."""
-    for one in list(_running):
-        one._state = "forked"
-        if one._file is not None:
-            one._file.drop()
-            one._file = None
-    _running.clear()
-    CALLS.listeners = []
+    CALLS.lock = threading.RLock()  # a thread of the parent may have held the old one
     CALLS.inside.clear()
-    CALLS.lock = threading.RLock()
-    CALLS.leave(None)  # type: ignore[arg-type]
+    for one in list(_running):
+        one._lock = threading.RLock()
+        one._end()
+        one._file = None
 
 
 if hasattr(os, "register_at_fork"):

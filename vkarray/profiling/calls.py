@@ -22,11 +22,11 @@ _SPACES = ("linalg", "fft", "random")
 class Call:
     """A call: its operation, its arguments as texts, when it began, and the bytes of the arrays among its arguments."""
 
-    __slots__ = ("arguments", "begin", "number", "operation", "place", "sizes")
+    __slots__ = ("arguments", "begin", "number", "operation", "operations", "sizes")
 
     def __init__(self, operation: str, arguments: list[str], sizes: dict[int, int], number: int) -> None:
         self.operation, self.arguments, self.sizes, self.number = operation, arguments, sizes, number
-        self.place = -1  # among those of its operation
+        self.operations = 0  # on floating-point numbers, where the call tells them and not its kernels
         self.begin = time.perf_counter_ns()
 
 
@@ -58,6 +58,8 @@ class Calls:
         with self.lock:
             if not self.names:
                 self.names, self.codes = _names()
+            if not self.listeners:
+                self.inside.clear()  # of calls in whose end Ctrl-C has struck
             self.listeners = [*self.listeners, listener]
             watches[EVERY_THREAD] = self  # type: ignore[assignment]
 
@@ -76,7 +78,7 @@ class Calls:
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], fixed: bool = False
     ) -> Any:
         """What a call returns. (`fixed` is for tapes.)"""
-        thread, listeners = threading.get_ident(), self.listeners
+        thread, listeners, call = threading.get_ident(), self.listeners, None
         try:
             self.inside.add(thread)
             values = _flat((*args, *kwargs.values()))
@@ -84,11 +86,15 @@ class Calls:
             call = Call(self.name(function), list(map(_told, values[:MOST])), work.sizes(values), self.count)
             for listener in listeners:
                 listener.begun(call)
-            return function(*args, **kwargs)
+            found = function(*args, **kwargs)
+            if call.operation in work.OF_CALLS:
+                call.operations = work.operations_of_call(call.operation, args, kwargs, found)
+            return found
         finally:
             self.inside.discard(thread)
-            for listener in listeners:
-                listener.ended(call)
+            if call is not None:
+                for listener in listeners:
+                    listener.ended(call)
 
     def name(self, function: Any) -> str:
         """The public name of a function; one that has none is called what it calls itself."""

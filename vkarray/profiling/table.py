@@ -11,7 +11,7 @@ from typing import NamedTuple
 class Row(NamedTuple):
     """An operation: how often it was called, the dispatches of all calls, and seconds. `share` is that of all time of the devices.
 
-    `operations` are those on floating-point numbers, where the dispatches' kinds say how many; `host` is the time in calls.
+    `operations` are those on floating-point numbers, None where not all dispatches say how many; `host` is the time in calls.
     """
 
     operation: str
@@ -38,11 +38,12 @@ class Row(NamedTuple):
 class Sums:
     """What was added up of one operation. Of each call the seconds are kept: 8 bytes."""
 
-    __slots__ = ("bytes", "dispatches", "host", "operations", "seconds")
+    __slots__ = ("bytes", "dispatches", "host", "operations", "seconds", "unknown")
 
     def __init__(self) -> None:
         self.seconds = array("d")
         self.dispatches = self.bytes = self.operations = self.host = 0
+        self.unknown = 0  # dispatches of which nobody knows how many operations they are
 
     def row(self, operation: str, whole: float) -> Row:
         """The row of a table in which all operations took so many seconds."""
@@ -50,7 +51,7 @@ class Sums:
         median = statistics.median(self.seconds) if self.seconds else 0.0
         return Row(
             operation, len(self.seconds), self.dispatches, total, median, total / whole if whole else 0.0, self.bytes,
-            self.operations or None, self.host * 1e-9,
+            None if self.unknown else self.operations or None, self.host * 1e-9,
         )  # fmt: skip
 
 

@@ -8,37 +8,41 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
+import secrets
 from typing import Any
 
 CHUNK = 1 << 18  # characters that are kept before they are written
-_BEGIN, _BETWEEN = '{"displayTimeUnit":"ns","traceEvents":[\n', ",\n"
+HOST = 1  # the number of the host's process; those of devices follow
+_BEGIN = (
+    '{"displayTimeUnit":"ns","traceEvents":[\n'
+    f'{{"name":"process_name","ph":"M","pid":{HOST},"tid":0,"args":{{"name":"host"}}}}'
+)
 
 
 class TraceFile:
-    """Takes events. Raises OSError where the file cannot be written, which the beginning tells already."""
+    """Takes events once it is open. Raises OSError where the file cannot be written, which the opening tells already."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.path.realpath(path)
         folder, name = os.path.split(self.path)
+        self.begun = os.path.join(folder, f".{name}.{secrets.token_hex(4)}.part")
+        self.handle, self.process, self.waiting, self.length, self.offset = -1, os.getpid(), [_BEGIN], 0, 0
+
+    def open(self) -> None:
+        """Begin to write."""
         if os.path.exists(self.path) and not os.path.isfile(self.path):
             raise OSError(f"profile: {self.path} is no file that a trace could replace. Name another path.")
         try:
-            self.handle, self.begun = tempfile.mkstemp(".part", f".{name}.", folder)
+            self.handle = os.open(self.begun, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         except OSError as error:
             raise type(error)(
                 error.errno, f"profile: no trace can be written to {self.path} ({error.strerror})"
             ) from None
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(self.begun, 0o666 & ~umask)  # as of any new file: mkstemp's are the owner's alone
-        self.process, self.waiting, self.length, self.first = os.getpid(), [_BEGIN], 0, True
 
     def add(self, event: dict[str, Any]) -> None:
         """Take an event."""
         text = json.dumps(event, separators=(",", ":"), allow_nan=False)
-        self.waiting.append(text if self.first else _BETWEEN + text)
-        self.first = False
+        self.waiting.append(",\n" + text)
         self.length += len(text)
         if self.length >= CHUNK:
             self._write()
@@ -57,11 +61,17 @@ class TraceFile:
         handle, self.handle = self.handle, -1
         if handle >= 0:
             os.close(handle)
-            if self.process == os.getpid():  # else it is a parent's, which goes on writing
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(self.begun)
+        if self.process == os.getpid():  # else it is a parent's, which goes on writing
+            with contextlib.suppress(OSError):
+                os.unlink(self.begun)
 
     def _write(self) -> None:
-        data, self.waiting, self.length = memoryview("".join(self.waiting).encode()), [], 0
-        while data:
-            data = data[os.write(self.handle, data) :]
+        """Write what waits; once more does no harm, where Ctrl-C has struck in the middle."""
+        count = len(self.waiting)
+        data = memoryview("".join(self.waiting[:count]).encode())
+        os.lseek(self.handle, self.offset, os.SEEK_SET)
+        done, end = 0, self.offset + len(data)
+        while done < len(data):
+            done += os.write(self.handle, data[done:])
+        rest = self.waiting[count:]
+        self.waiting, self.length, self.offset = rest, 0, end  # one step

@@ -16,15 +16,17 @@ _CERTAIN = 1000  # a part is that much longer than what its ends are uncertain b
 
 
 class Command(NamedTuple):
-    """A command of a device: its operation and the number of the call, if any, the kernel or transfer, and its work."""
+    """A command of a device: its operation and the call, if any, the kernel or transfer, and its work."""
 
     operation: str
     call: Any
+    place: int | None  # of the call among those of its operation
     kernel: str
     groups: tuple[int, int, int] | None
     read: int
     written: int
     operations: int | None
+    sizes: dict[str, int]  # of the kernel's arguments
 
 
 class Done(NamedTuple):

@@ -30,6 +30,7 @@ def without_gradients(name: str, kernel: Callable[..., Any], recorded: Callable[
         call = recorded if torch.is_grad_enabled() or watched else kernel
         return call(*args, **kwargs)
 
+    kernel.profiled_name = f"aten.{name}"  # type: ignore[attr-defined]
     _library.impl(name, kernel, "PrivateUse1")
     _library.impl(name, under_autograd, "AutogradPrivateUse1")
 
@@ -46,7 +47,9 @@ def _as_one(op: Any) -> None:
         kwargs.pop("non_blocking", None)  # a copy to the host has come when it returns; PyTorch would pin memory for it
         return op._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
 
-    _library.impl(op.name(), planned(composed), "PrivateUse1")
+    kernel = planned(composed)
+    kernel.profiled_name = op.name().replace("::", ".")  # type: ignore[attr-defined]
+    _library.impl(op.name(), kernel, "PrivateUse1")
 
 
 for _name in ("repeat", "_to_copy"):

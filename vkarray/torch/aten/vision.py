@@ -214,10 +214,11 @@ _BACKWARD: dict[str, Callable[..., Any]] = {
     "_roi_align_backward": _roi_align_backward, "_ps_roi_align_backward": _ps_roi_align_backward,
     "_roi_pool_backward": _roi_pool_backward, "_ps_roi_pool_backward": _ps_roi_pool_backward,
 }  # fmt: skip
-for _name, _kernel in _OPERATORS.items():
-    _library.impl(_name, on_one_device(_kernel), "PrivateUse1")
+for _name, _kernel in (_OPERATORS | _BACKWARD).items():
+    _checked = on_one_device(_kernel)
+    _checked.profiled_name = f"torchvision.{_name}"  # type: ignore[attr-defined]
+    _library.impl(_name, _checked, "PrivateUse1")
+for _name in _OPERATORS:
     _library.impl(_name, in_float32(functools.partial(getattr, torch.ops.torchvision, _name)), "AutocastPrivateUse1")
-for _name, _kernel in _BACKWARD.items():
-    _library.impl(_name, on_one_device(_kernel), "PrivateUse1")
 # Before torchvision's own gradient, which calls an operator for it: that of the formula is made of others.
 _library.impl("deform_conv2d", _deform_conv2d, "AutogradPrivateUse1")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..._vk.watch import refuse
+from ..._vk.watch import observer, refuse, watches
 from ...errors import VkArrayError
 from ..aten import layouts
 
@@ -212,10 +212,24 @@ def on_one_device(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(kernel)
     def checked(*args: Any, **kwargs: Any) -> Any:
+        if watches and (observing := observer()) is not None:
+            return observing.call(checked, args, kwargs)
         check_one_device((*args, *kwargs.values()))
         return kernel(*args, **kwargs)
 
     return checked
+
+
+def observed(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel whose calls observers hear of."""
+
+    @functools.wraps(kernel)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if watches and (observing := observer()) is not None:
+            return observing.call(run, args, kwargs)
+        return kernel(*args, **kwargs)
+
+    return run
 
 
 def different_devices(first: torch.device, second: torch.device, *_: torch.device) -> RuntimeError:

@@ -133,8 +133,10 @@ def register(op: Any, kernel: Kernel, kind: str, chapter: str) -> None:
         raise ValueError(
             f"aten.{full_name(op)} is composed of other operators, and differentiated through them: no row."
         )
-    if kind != "metadata" and _takes_several(op) and not hasattr(kernel, "is_planned"):
-        kernel = fallback.on_one_device(kernel)
+    if kind != "metadata":
+        if not hasattr(kernel, "is_planned"):
+            kernel = fallback.on_one_device(kernel) if _takes_several(op) else fallback.observed(kernel)
+        kernel.profiled_name = f"aten.{full_name(op)}"  # type: ignore[attr-defined]
     library.impl(op, kernel, "PrivateUse1")
     TABLE[full_name(op)] = Entry(kind, chapter)
 

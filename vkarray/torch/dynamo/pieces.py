@@ -75,7 +75,7 @@ class Piece:
     """A graph, or a part of one, that runs as programs: one for each signature of its arguments."""
 
     def __init__(self, module: fx.GraphModule, name: str) -> None:
-        self.module, self.name = module, name
+        self.module, self.name, self.profiled_name = module, name, f"torch.compile({name})"
         self.parts: Parts | None = None  # where some of it cannot be traced
         self.untraced: dict[str, str] = {}  # operators that are not, with the reasons
         self.pieces: list[Piece] = []
@@ -92,6 +92,8 @@ class Piece:
         """What the graph returns."""
         if self.parts is not None:
             return self.parts(*args)
+        if watches and (observing := watch.observer()) is not None:
+            return observing.call(self, args, {})
         settings = configuration.current()
         if not settings.compile or settings.compare or (watches and watch.current() is not None):
             return self.module(*args)

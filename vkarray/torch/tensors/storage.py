@@ -20,6 +20,8 @@ from ...core.array import VkArray, array_in, check_supported, storage_itemsize
 from ...core.dtypes import DType
 from ...errors import FeatureError
 from ...kernels import launch
+from ...profiling.work import PLACES as PLACES_OF_ARRAYS
+from ...profiling.work import Place
 from .. import device
 from ..device import CPU_KERNELS, PLACES, place
 from ..dispatch.fallback import different_devices
@@ -300,3 +302,12 @@ def is_dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
 def live() -> int:
     """How many storages are alive, for tests of leaks."""
     return len(_allocations)
+
+
+def _place(tensor: torch.Tensor) -> Place | None:
+    """Where a tensor's elements are, for a profile."""
+    held = _allocations.get(tensor.untyped_storage().data_ptr()) if tensor.device.type == "vulkan" else None
+    return held and Place(held[0], tensor.shape, tensor.stride(), held[2] or tensor.dtype.itemsize)
+
+
+PLACES_OF_ARRAYS.update(dict.fromkeys((torch.Tensor, torch.nn.Parameter), _place))
