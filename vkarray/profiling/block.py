@@ -59,7 +59,7 @@ class Profile(Sink):
             CALLS.listen(self)
             return self
         except BaseException:
-            self._end()
+            self._end_surely()
             raise
 
     def __exit__(
@@ -67,24 +67,15 @@ class Profile(Sink):
     ) -> None:
         """End: wait for the devices, and write the trace. Raises what the wait raises, unless the block has raised."""
         try:
-            problems: list[VkArrayError] = []
-            for track in (
-                list(self._tracks.values()) if self._state == "running" else ()
-            ):  # else the block is a parent's
-                try:
-                    track.device.synchronize()
-                except VkArrayError as problem:
-                    problems.append(problem)
+            tracks = list(self._tracks.values()) if self._state == "running" else []  # else the block is a parent's
+            problems = [problem for track in tracks if (problem := _awaited(track)) is not None]
             self._leave()
-            for track in self._tracks.values() if self._state == "running" else ():
+            for track in tracks:
                 self._take_part(track)
             if self._file is not None:
                 self._file.close(self._metadata([*problems, *([] if error is None else [error])]))
         finally:
-            try:
-                self._end()
-            finally:  # where Ctrl-C strikes in it
-                self._end()
+            self._end_surely()
         if problems and error is None:
             raise problems[0]
 
@@ -100,6 +91,13 @@ class Profile(Sink):
             self._file.drop()
         _running.discard(self)
         self._state = "over"
+
+    def _end_surely(self) -> None:
+        """The same, also where Ctrl-C strikes in it."""
+        try:
+            self._end()
+        finally:
+            self._end()
 
     # -- what it hears ------------------------------------------------------------------------------------------
 
@@ -284,6 +282,15 @@ def profile(path: str | os.PathLike[str] | None = None) -> Profile:
     In the block each kernel runs alone, so that its time is its own; results are the same bits.
     """
     return Profile(path)
+
+
+def _awaited(track: Track) -> VkArrayError | None:
+    """What is wrong with a device, once it has done all."""
+    try:
+        track.device.synchronize()
+    except VkArrayError as problem:
+        return problem
+    return None
 
 
 def _after_fork() -> None:
