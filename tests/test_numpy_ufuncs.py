@@ -220,6 +220,7 @@ LOOPS = [
     lambda n: n.cumsum(n.asarray([1.5, 1.6, 7]), out=n.zeros(3, "i8")),
     lambda n: n.add.reduce(n.ones((2, 3)), 0, None, None, True, 5),
     lambda n: n.divide.reduce(n.zeros((0, 0, 5)), axis=1, initial=1),
+    lambda n: n.sum(n.ones((2, 3)), 0, None, None, True, 5),
 ]  # fmt: skip
 REFUSED = [
     lambda n: n.add(n.asarray([1.5]), 1, dtype=int),
@@ -254,3 +255,14 @@ def test_loops_that_are_refused(call):
     with pytest.raises((TypeError, ValueError)) as got:
         call(vx)
     assert issubclass(expected.type, got.type)
+
+
+def test_functions_of_python_numbers():
+    for call in (
+        lambda f, n: f(n.arange(3), 1), lambda f, n: f.outer([1, 2], [3, 4]), lambda f, n: f.accumulate(n.asarray([1, 2, 3])),
+        lambda f, n: f.reduce(n.asarray([[1, 2, 3]]), axis=1), lambda f, n: f.reduce(n.zeros((0, 2), dtype=int)),
+    ):  # fmt: skip
+        got, expected = (call(n.frompyfunc(lambda a, b: a * 2 + b, 2, 1, identity=0), n) for n in (vx, np))
+        assert got.tolist() == expected.tolist()
+    halves, rests = vx.frompyfunc(lambda x: (x // 2, x % 2), 1, 2)(vx.asarray([5, 6, 7]))
+    assert (halves.tolist(), rests.tolist()) == ([2, 3, 3], [1, 0, 1])

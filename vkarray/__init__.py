@@ -406,6 +406,7 @@ from .ops.utility import all as all, any as any, diff as diff
 from .ops.beyond.applying import (
     apply_along_axis as apply_along_axis,
     apply_over_axes as apply_over_axes,
+    frompyfunc as frompyfunc,
     vectorize as vectorize,
 )
 from .ops.beyond.bits import packbits as packbits, unpackbits as unpackbits

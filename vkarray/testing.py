@@ -10,7 +10,8 @@ from .io import interchange
 
 __all__ = [
     "assert_", "assert_allclose", "assert_almost_equal", "assert_approx_equal", "assert_array_almost_equal",
-    "assert_array_equal", "assert_array_less", "assert_equal", "assert_raises", "assert_raises_regex", "assert_warns",
+    "assert_array_almost_equal_nulp", "assert_array_compare", "assert_array_equal", "assert_array_less", "assert_array_max_ulp",
+    "assert_equal", "assert_no_warnings", "assert_raises", "assert_raises_regex", "assert_string_equal", "assert_warns",
 ]  # fmt: skip
 
 
@@ -39,9 +40,14 @@ assert_allclose = _check("assert_allclose")
 assert_almost_equal = _check("assert_almost_equal")
 assert_approx_equal = _check("assert_approx_equal")
 assert_array_almost_equal = _check("assert_array_almost_equal")
+assert_array_almost_equal_nulp = _check("assert_array_almost_equal_nulp")
+assert_array_compare = _check("assert_array_compare")
 assert_array_equal = _check("assert_array_equal")
 assert_array_less = _check("assert_array_less")
+assert_array_max_ulp = _check("assert_array_max_ulp")
 assert_equal = _check("assert_equal")
+assert_no_warnings = _check("assert_no_warnings")
 assert_raises = _check("assert_raises")
 assert_raises_regex = _check("assert_raises_regex")
+assert_string_equal = _check("assert_string_equal")
 assert_warns = _check("assert_warns")

@@ -24,6 +24,37 @@ _ARRAYS = frozenset((VkArray,))
 _NUMBERS = (int, float, complex)
 
 
+# NumPy's names of parameters that the standard takes by position alone, where they are not a, or a and b.
+NAMES = {
+    **dict.fromkeys(("fftshift", "fix", "i0", "ifftshift", "iscomplex", "isreal", "sinc"), ("x",)),
+    **dict.fromkeys(("unique_all", "unique_counts", "unique_inverse", "unique_values"), ("x",)),
+    **dict.fromkeys(("flip", "tril", "triu"), ("m",)),
+    **dict.fromkeys(("array_equal", "array_equiv"), ("a1", "a2")),
+    **dict.fromkeys(("imag", "real"), ("val",)),
+    **dict.fromkeys(("matrix_rank", "tile"), ("A",)),
+    "broadcast_to": ("array",),
+    "searchsorted": ("a", "v"),
+    "take_along_axis": ("arr",),
+}
+
+
+def numpys_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names under which NumPy's programs give the first arguments of a function, as far as these have none here."""
+    return NAMES.get(function.__name__, ("a", "b"))[: function.__code__.co_posonlyargcount]
+
+
+def by_position(
+    names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments, with those given under NumPy's names of first places put there."""
+    rest = dict(kwargs)
+    for name in names[len(args) :]:
+        if name not in rest:
+            break
+        args = (*args, rest.pop(name))
+    return args, rest
+
+
 class Parameters:
     """The parameters of a function that take what stands for an array."""
 
@@ -97,9 +128,13 @@ def takes_lists(function: Function) -> Function:
     """A function that no plan can repeat, with lists and numbers converted as for one that has plans."""
     likes = Parameters(function)
     leading, named = likes.leading, likes.named
+    names = numpys_names(function)
+    unnamed = len(names)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and len(args) < unnamed:
+            args, kwargs = by_position(names, args, kwargs)
         if watches and (recording := recorder()) is not None:
             return recording.call(call, args, kwargs)
         if not (_ARRAYS.issuperset(map(type, args[:leading])) and (not kwargs or named.isdisjoint(kwargs))):

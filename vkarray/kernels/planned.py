@@ -18,7 +18,7 @@ from ..core import checks
 from ..core.array import VkArray, array_of_look
 from ..core.tokens import Noticed, token
 from . import faults, tuning
-from .array_like import PLAIN, Parameters
+from .array_like import PLAIN, Parameters, by_position, numpys_names
 from .dispatch import pointer
 from .plan import Plan, Refused
 from .signature import Look, look_of, note, sharing
@@ -289,8 +289,13 @@ class _Tokens:
 def recordable(function: Function) -> Function:
     """A function that makes no plan, and that is taken whole where calls are recorded."""
 
+    names = numpys_names(function)
+    unnamed = len(names)
+
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and len(args) < unnamed:
+            args, kwargs = by_position(names, args, kwargs)
         if watches and (recording := recorder()) is not None:
             return recording.call(function, args, kwargs)
         return function(*args, **kwargs)
@@ -386,9 +391,13 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
     likes = Parameters(inner)
     takes_likes, leading, named = bool(likes), likes.leading, likes.named
     takes_one = leading == len(named) == 1  # array, before all else
+    names = numpys_names(inner)
+    unnamed = len(names)
 
     @functools.wraps(inner)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and len(args) < unnamed:
+            args, kwargs = by_position(names, args, kwargs)
         if watches and (recording := recorder()) is not None:
             return recording.call(call, args, kwargs)
         # Most calls are of arrays and numbers alone, which takes few steps to see.

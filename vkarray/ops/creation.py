@@ -74,11 +74,11 @@ def _copied(x: VkArray) -> VkArray:
 
 @recorded
 def asarray(
-    obj: Any, /, dtype: Any = None, order: str | None = None, *, device: Any = None, copy: bool | None = None, like: Any = None
+    a: Any, dtype: Any = None, order: str | None = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> VkArray:  # fmt: skip
     """An array from a Python scalar, nested lists, a NumPy array, an object with a buffer or DLPack, or an array.
 
-    Parameters: obj; dtype (default: that of obj; int64, float32 and complex64 for Python numbers, int32 where the
+    Parameters: a (any of these); dtype (default: that of a; int64, float32 and complex64 for Python numbers, int32 where the
     device has no int64; the floating types follow `set_default_dtype`); order (memory is always in C order); device
     (default: the default device); copy (True always copies, False never, None if needed).
     Returns an array. Raises ValueError for copy=False where a copy is needed, TypeError for an object or dtype that
@@ -86,8 +86,8 @@ def asarray(
     Standard: creation functions, `asarray`.
     """
     if watches and (recording := recorder()) is not None:
-        return recording.call(asarray, (obj, dtype, order), {"device": device, "copy": copy, "like": like})
-    wanted, obj = None if dtype is None else as_dtype(dtype, "asarray"), decided(obj)
+        return recording.call(asarray, (a, dtype, order), {"device": device, "copy": copy, "like": like})
+    wanted, obj = None if dtype is None else as_dtype(dtype, "asarray"), decided(a)
     if wanted is None and copy is not False and type(obj) in _PLAIN and (type(obj) is not int or abs(obj) < 1 << 31):
         return _of_scalar(obj, as_device(device))
 

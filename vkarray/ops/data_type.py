@@ -42,7 +42,7 @@ def _dtype_of(value: Any, function: str) -> DType:
     return as_dtype(value.dtype if hasattr(value, "dtype") and not isinstance(value, type) else value, function)
 
 
-def can_cast(from_: DType | VkArray, to: DType, /, casting: str = "safe") -> bool:
+def can_cast(from_: DType | VkArray, to: DType, casting: str = "safe") -> bool:
     """Whether one type may be converted to another.
 
     Parameters: from_ (an array or a dtype); to; casting ("no" and "equiv": the same type, "safe": promotion leads there,

@@ -67,7 +67,7 @@ class Reducing(Protocol):
     """The public function of a row."""
 
     def __call__(
-        self, x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False, *,
+        self, x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False,
         initial: ArrayLike | None = None, where: ArrayLike = True,
     ) -> VkArray: ...  # fmt: skip
 
@@ -77,7 +77,7 @@ class Accumulating(Protocol):
 
     def __call__(
         self, x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None,
-        keepdims: bool = False, *, initial: ArrayLike | None = None, where: ArrayLike = True,
+        keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike = True,
     ) -> VkArray: ...  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def reduction(
     made = row(name, category, combine, **options)
 
     def function(
-        x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False, *,
+        x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False,
         initial: ArrayLike | None = None, where: ArrayLike = True,
     ) -> VkArray:  # fmt: skip
         if booleans is not None and type(x) is VkArray and x._dtype.kind == "b":
@@ -158,7 +158,7 @@ def accumulation(name: str, combine: str | dict[str, str], summary: str, join: J
 
     def function(
         x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False,
-        *, initial: ArrayLike | None = None, where: ArrayLike = True,
+        initial: ArrayLike | None = None, where: ArrayLike = True,
     ) -> VkArray:  # fmt: skip
         if out is None and initial is None and where is True:
             return reduced(x, axis, dtype, keepdims)

@@ -12,11 +12,11 @@ from typing import Any
 from ..core import dtypes, layout
 from ..core.array import ArrayLike, VkArray, operations
 from ..core.dtypes import DType, as_dtype
+from ..kernels.array_like import NAMES, by_position
 from ..kernels.planned import planned, recorder, watches
 from ..kernels.rows import ROWS, Expression, Row, common_dtype
 from .loops import RANKS, cast_operands, check_results, loop
 
-FUNCTIONS: dict[str, ufunc] = {}
 ABSENT: Any = object()  # what nobody gives
 
 
@@ -33,11 +33,12 @@ class ufunc:
     __signature__: inspect.Signature
     signature: str | None = None  # of vectors or matrices, which elementwise functions have none of
 
-    def __init__(self, name: str, call: Callable[..., Any], nin: int, nout: int, row: Row | None, doc: str) -> None:
+    def __init__(
+        self, name: str, call: Callable[..., Any], nin: int, nout: int, row: Row | None, doc: str, identity: Any = None
+    ) -> None:  # fmt: skip
         self.__name__ = self.__qualname__ = name
         self.__module__, self.__doc__ = "vkarray", doc
-        self.call, self.nin, self.nout, self.row = call, nin, nout, row
-        FUNCTIONS[name] = self
+        self.call, self.nin, self.nout, self.row, self._identity = call, nin, nout, row, identity
 
     def __call__(self, *operands: Any, **options: Any) -> Any:
         if options or len(operands) != self.nin:
@@ -68,6 +69,7 @@ class ufunc:
                 **others,
             }
             return recording.call(self._with, (operands,), {**options, "sig": sig, "signature": signature})
+        operands, others = by_position(NAMES.get(self.__name__, ()), operands, others) if others else (operands, others)
         if others:
             raise TypeError(f"{self.__name__}: unexpected keyword argument {next(iter(others))!r}.")
         operands, outs = self._outs(operands, out)
@@ -150,7 +152,7 @@ class ufunc:
     @property
     def identity(self) -> Any:
         """What changes no other operand; None where there is no such number."""
-        return _IDENTITIES.get(self.__name__)
+        return _IDENTITIES.get(self.__name__, self._identity)
 
     # -- methods of functions of two operands -------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from ...core.array import ArrayLike, VkArray, operations
 from ...core.dtypes import as_dtype
 from .. import creation
 from ..manipulation import broadcast_to, expand_dims, moveaxis, permute_dims, reshape
+from ..ufunc import ufunc
 from .arguments import arrays_of
 
 
@@ -63,6 +64,17 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence
                 f"apply_over_axes: expected {rank} or {rank - 1} dimensions of the function, got {result.ndim}."
             )
     return x
+
+
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
+    """A function of Python's numbers made an elementwise function, with `reduce`, `accumulate` and `outer`.
+
+    Parameters: func (of `nin` numbers, of which it makes `nout`); identity (what `reduce` gives for no elements). Results have the
+    types of the numbers that it makes, where NumPy has objects. It is called for each element, as by `vectorize`.
+    Raises TypeError and ValueError as `vectorize`.
+    """
+    name = f"{getattr(func, '__name__', 'function')} (vectorized)"
+    return ufunc(name, vectorize(func), nin, nout, None, func.__doc__ or "", identity)
 
 
 _CORE = re.compile(r"\(([^()]*)\)")

@@ -27,7 +27,7 @@ def _is_number(function: str, x: VkArray, where: Any = True) -> Any:
 
 @planned
 def nansum(
-    x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False, *,
+    x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> VkArray:  # fmt: skip
     """The sum of the elements that are not NaN; 0 for none. Parameters, result and errors as `sum`."""
@@ -36,7 +36,7 @@ def nansum(
 
 @planned
 def nanprod(
-    x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False, *,
+    x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> VkArray:  # fmt: skip
     """The product of the elements that are not NaN; 1 for none. Parameters, result and errors as `prod`."""
@@ -111,7 +111,7 @@ def _extreme(
 
 @planned
 def nanmax(
-    x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False, *,
+    x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> VkArray:  # fmt: skip
     """The largest element that is not NaN; NaN where all are. Parameters, result and errors as `max`."""
@@ -120,7 +120,7 @@ def nanmax(
 
 @planned
 def nanmin(
-    x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False, *,
+    x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> VkArray:  # fmt: skip
     """The smallest element that is not NaN; NaN where all are. Parameters, result and errors as `min`."""

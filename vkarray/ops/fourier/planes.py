@@ -18,10 +18,10 @@ def _plane(name: str) -> Callable[..., VkArray]:
     several: Callable[..., VkArray] = getattr(functions, f"{name}n")
 
     def function(
-        x: ArrayLike, /, s: Sequence[int] | None = None, axes: Sequence[int] | None = (-2, -1), norm: Norm | None = None,
+        a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] | None = (-2, -1), norm: Norm | None = None,
         out: VkArray | None = None,
     ) -> VkArray:  # fmt: skip
-        return several(x, s, axes, norm, out)
+        return several(a, s, axes, norm, out)
 
     function.__name__ = function.__qualname__ = f"{name}2"
     function.__doc__ = _METHOD.format(name=name)
