@@ -34,6 +34,7 @@ class Player(Compiled):
 
         play.__qualname__ = tape.name
         super().__init__(play)
+        self.profiled_name = f"Program({tape.name})"
         self.tape, self.device, self.default_float = tape, device, default_float
 
     @contextmanager

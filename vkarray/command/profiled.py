@@ -1,0 +1,35 @@
+"""`--profile PATH` of commands that compute: a timeline of what they do, and a table of it."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import VkArrayError
+from ..profiling.block import Profile, profile
+
+
+def add_argument(parser: argparse.ArgumentParser) -> None:
+    """Give a command the argument."""
+    parser.add_argument(
+        "--profile", type=Path, metavar="TRACE",
+        help="write a timeline of calls and kernels to this file, for https://ui.perfetto.dev, and print a table of operations",
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def profiled(path: Path | None) -> Iterator[Profile | None]:
+    """Profile a block where there is a path, and print the table after it. Raises VkArrayError where no file can be written."""
+    if path is None:
+        yield None
+        return
+    with contextlib.ExitStack() as stack:
+        try:
+            seen = stack.enter_context(profile(path))
+        except OSError as error:
+            raise VkArrayError(f"--profile: {error}") from None
+        yield seen
+    print(seen, file=sys.stderr)
