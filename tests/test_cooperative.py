@@ -16,6 +16,7 @@ from reference import supported
 from test_matmul import check, values_of
 
 import vkarray as vx
+from vkarray._vk.subgroups import SubgroupSizes
 from vkarray.command import catalogue, tuned
 from vkarray.kernels import tuning
 from vkarray.kernels.product import blocks, cooperative, fragments, parts, strategies
@@ -45,11 +46,11 @@ def compiler_is_new() -> bool:
     return found is not None and int(found[1]) >= 16
 
 
-@pytest.fixture(params=[*range(len(TILES["gpu"]))])
+@pytest.fixture(params=[*range(len(TILES["large"]))])
 def tile(request, device, monkeypatch):
     """Makes a row of the table the only one, for small products too."""
-    row = TILES["gpu"][request.param]._replace(least=0)
-    monkeypatch.setitem(TILES, "gpu", (row,))
+    row = TILES["large"][request.param]._replace(least=0)
+    monkeypatch.setitem(TILES, "large", (row,))
     if compiler_is_new():
         monkeypatch.setitem(TILES, "cpu", (SMALL[row.form],))
     cooperative.choose_tile.cache_clear()
@@ -99,20 +100,20 @@ def test_tiles_follow_the_shape(able) -> None:
         assert cooperative.choose_tile(able, (4095, 4099), dtype).form == "packed"
         assert cooperative.choose_tile(able, (8, 4096, 4096), dtype).form == "mixed"
         assert cooperative.choose_tile(able, (256, 256, 256), dtype).form == "ahead"
-        assert cooperative.choose_tile(able, (64, 64), dtype) == TILES["gpu"][-1]
+        assert cooperative.choose_tile(able, (64, 64), dtype) == TILES["large"][-1]
         assert cooperative.choose_tile(able, (1, 4096), dtype) is None
     assert cooperative.choose_tile(able, (4096, 4096), vx.float32) is None
 
 
 def test_tuning_chooses_among_the_rows_that_fit(able) -> None:
-    for tile in TILES["gpu"]:
+    for tile in TILES["large"]:
         with tuning.trying(cooperative.FAMILY, tile.label):
             assert cooperative.choose_tile(able, (4096, 4096), vx.bfloat16) == tile
     problems = list(tuned._halves(able))
     assert problems
     for problem in problems:
         labels = tuned._cooperative_tiles(able, problem)
-        assert set(labels) <= {tile.label for tile in TILES["gpu"]}
+        assert set(labels) <= {tile.label for tile in TILES["large"]}
         shape = problem.shapes[0][0], problem.shapes[1][1]
         assert labels[0] == cooperative.choose_tile(able, shape, vx.float16).label
 
@@ -128,7 +129,7 @@ def test_devices_without_what_the_kernel_needs_are_left_alone(able) -> None:
 
 
 def test_every_row_of_the_table_divides_evenly() -> None:
-    for row in (*TILES["gpu"], *SMALL.values()):
+    for row in (*(row for rows in TILES.values() for row in rows), *SMALL.values()):
         for length, part, fragment in zip((*row.shape, row.depth), (*row.part, row.depth), row.fragment, strict=True):
             assert length % part == part % fragment == 0
             assert length * row.depth // cooperative.LANES % row.invocations == 0 or length == row.depth
@@ -214,7 +215,7 @@ def test_parts_of_the_summed_dimension(dtype, tile, monkeypatch) -> None:
 def test_tiles_that_are_left_are_cut_into_parts(dtype, tile, device, monkeypatch) -> None:
     cut_sums(monkeypatch, 64)
     monkeypatch.setattr(parts, "_LEFT_PART", 64)
-    kind = device.limits.kind
+    kind = device.limits.tier
     monkeypatch.setitem(TILES, kind, tuple(row._replace(at_once=4) for row in TILES[kind]))
     cooperative.choose_tile.cache_clear()
     (rows, columns) = TILES[kind][0].shape if TILES[kind] else (32, 64)
@@ -302,3 +303,23 @@ def test_products_beyond_the_reach_of_indices_take_the_other_path(tile, monkeypa
     monkeypatch.setattr(blocks, "choose_tile", lambda *operands: (seen.append(1), whole(*operands))[1])
     multiply(vx.float16, values_of(vx.float16, (80, 80)), values_of(vx.float16, (80, 80)))
     assert seen == [1]
+
+
+def test_fragments_of_other_shapes_and_sizes_of_subgroups(able) -> None:
+    """By what a device lists: RDNA3's 16 x 16 with subgroups of 32, which have to be asked for, and Intel's 8 x 16 with 16."""
+    features, shape = able.features, (1024, 1024)
+    for registers, fragment, sizes, subgroup in (
+        ("middle", (16, 16, 16), SubgroupSizes(32, 64, (32, 64), 1 << 31, True), 32),
+        ("small", (8, 16, 16), SubgroupSizes(16, 32, (16, 32), 64, True), 16),
+    ):
+        listed = frozenset({("float16", *fragment)})
+        described = changed(able, registers=registers, cooperative_matrices=listed, subgroups=sizes)
+        own = described.limits.subgroups.size(sizes.most, registers, 1024)
+        described = changed(described, subgroup_size=own, min_subgroup_size=own, max_subgroup_size=own)
+        chosen = cooperative.choose_tile(described._replace(features=features), shape, vx.float16)
+        assert chosen is not None
+        assert (chosen.fragment, chosen.subgroup) == (fragment, subgroup)
+        assert chosen.form != "ahead", "it spills there"
+        fixed = sizes._replace(required=())
+        other = changed(described, subgroups=fixed, subgroup_size=64, min_subgroup_size=8, max_subgroup_size=64)
+        assert cooperative.choose_tile(other, shape, vx.float16) is None

@@ -52,7 +52,7 @@ def _halves(device: Device) -> Iterator[Problem]:
 
 def _cooperative_tiles(device: Device, problem: Problem) -> list[str]:
     shape, dtype = (problem.shapes[0][0], problem.shapes[1][1]), DTYPES["float16"]
-    table = cooperative.TILES[device.limits.kind]
+    table = cooperative.TILES[device.limits.tier]
     fitting = [tile.label for tile in table if cooperative.fits(tile, device, shape, dtype)]
     default = cooperative.choose_tile(device, shape, dtype)
     return list(dict.fromkeys([*([default.label] if default else []), *fitting]))

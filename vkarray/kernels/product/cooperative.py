@@ -84,15 +84,19 @@ class Tile(NamedTuple):
         return packs * 16
 
 
-# In each table the row that fits and should take least time is taken. Figures of an NVIDIA H200.
+# In each table the row that fits and should take least time is taken. Figures of an NVIDIA H200. On RDNA3 the form "ahead" spills
+# 205 registers; Intel's GPUs from Lunar Lake on have fragments of 8 x 16, and subgroups of 16. Those of 8 x 8 that Intel's older
+# GPUs list too are not used: most of them compute such products without any unit for them.
 TILES = {
-    "gpu": (
-        Tile((64, 256), 128, (64, 64), (16, 16, 16), 32, 64, 264, 0.82, "mixed"),
-        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 1024, 264, 0.84, "packed"),
+    "large": (
+        _MIXED := Tile((64, 256), 128, (64, 64), (16, 16, 16), 32, 64, 264, 0.82, "mixed"),
+        _PACKED := Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 1024, 264, 0.84, "packed"),
         Tile((128, 256), 32, (64, 64), (16, 16, 16), 32, 32, 132, 1.0, "ahead"),
-        Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32, 264, 1.1),
-        Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0, 264, 1.8),
+        _PLAIN := Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32, 264, 1.1),
+        _LEAST := Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0, 264, 1.8),
     ),
+    "middle": (_MIXED, _PACKED, _PLAIN, _LEAST),
+    "small": (Tile((64, 64), 64, (32, 32), (8, 16, 16), 16, 0, 264, 1.8),),
     "cpu": (),
 }
 _BUSY = 264 * 128  # invocations that keep a GPU busy; with fewer, sums are cut into parts
@@ -128,13 +132,15 @@ def variant(tile: Tile, dtype: DType) -> Variant:
         sizes["TILE_K"] = tile.depth
     own = tuple((name, str(size)) for name, size in sizes.items())
     brain = (("BFLOAT16", "1"),) if dtype.name == "bfloat16" else ()
-    label = f"matmul {dtype} (cooperative, {f'{tile.form} ' if tile.strips else ''}tiles of {tile.shape[0]} x {tile.shape[1]})"
+    fragments_of = "" if tile.fragment == _LEAST.fragment else f", fragments of {tile.fragment[0]} x {tile.fragment[1]}"
+    what = f"{f'{tile.form} ' if tile.strips else ''}tiles of {tile.shape[0]} x {tile.shape[1]}{fragments_of}"
+    label = f"matmul {dtype} (cooperative, {what})"
     return Variant(f"product/matmul_cooperative{form}", (*brain, *own), label)
 
 
 def variants(device: Any = None) -> Iterator[Variant]:
     """Every variant that some device may use; which ones it does is for its limits to say, not for its features."""
-    for tile in TILES["gpu"]:
+    for tile in dict.fromkeys(tile for rows in TILES.values() for tile in rows):
         for name in FEATURES:
             yield variant(tile, DTYPES[name])
             for operand in tile.strips:
@@ -151,7 +157,7 @@ def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile | 
     if dtype.name not in FEATURES or not device.features.issuperset(FEATURES[dtype.name]):
         return None
     preferred = tuning.choice(device, FAMILY, shape_class(shape))
-    rows = [tile for tile in TILES[device.limits.kind] if fits(tile, device, shape, dtype)]
+    rows = [tile for tile in TILES[device.limits.tier] if fits(tile, device, shape, dtype)]
     chosen = [tile for tile in rows if tile.label == preferred]
     rows = chosen or [tile for tile in rows if tiles.count(tile.shape, _at_once(tile, shape)) >= tile.least]
     return min(rows, key=lambda tile: _time(tile, shape), default=None)
