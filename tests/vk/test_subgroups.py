@@ -36,7 +36,14 @@ void main() {
         (SubgroupSizes(64, 64, (), 1 << 32, True), 64, "middle", 1024, 64),  # RADV, GFX9
         (SubgroupSizes(32, 64, (32, 64), (1 << 32) - 1, True), 64, "middle", 1024, 32),  # RADV, RDNA
         (SubgroupSizes(8, 32, (8, 16, 32), 64, True), 32, "small", 1024, 16),  # ANV, Alchemist
-        (SubgroupSizes(8, 32, (8, 16, 32), 28, True), 32, "small", 1024, 32),  # few threads of a workgroup
+        (
+            SubgroupSizes(8, 32, (8, 16, 32), 56, True),
+            32,
+            "small",
+            1024,
+            16,
+        ),  # ANV, Gen9: 896 invocations of a workgroup
+        (SubgroupSizes(8, 32, (8, 16, 32), 28, True), 32, "small", 1024, 32),
         (SubgroupSizes(16, 32, (16, 32), 64, True), 32, "small", 1024, 16),  # ANV, Lunar Lake
         (SubgroupSizes(64, 128, (64, 128), 16, True), 128, "middle", 2048, 64),  # Turnip, Adreno 630
         (SubgroupSizes(4, 32, (), 256, True), 32, "small", 1024, 32),  # MoltenVK, Apple

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,15 @@ from .api import NULL, array, ffi, struct, vk
 from .features import ARITHMETIC, ARITHMETIC_OF_CONTROLS
 from .fields import RANGE, Arguments
 from .making import Making
+from .pace import Pace
 from .subgroups import asked_for
 
 if TYPE_CHECKING:
     from .device import Device
     from .physical_device import FloatControls
 
-_REQUIRE_FULL_SUBGROUPS = 0x2  # VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT, which the binding lacks
+# VK_PIPELINE_CREATE_DISPATCH_BASE_BIT, VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT: the binding lacks them.
+_DISPATCH_BASE, _REQUIRE_FULL_SUBGROUPS = 0x10, 0x2
 
 
 class Kernel:
@@ -36,6 +39,8 @@ class Kernel:
         "make",
         "making",
         "name",
+        "pace",
+        "pieces",
         "set_layout",
         "subgroup",
     )
@@ -50,6 +55,11 @@ class Kernel:
         self.local_size, self.bindings = module.local_size, module.bindings
         self.arguments = Arguments(module.arguments)
         self.has_arguments = bool(module.arguments)
+        x, y, z = module.local_size
+        rate = device.physical.limits.rate
+        self.pace = None if math.isinf(rate) else Pace(self.arguments, x * y * z, rate)
+        # Which grids may be cut: users' kernels see how many workgroups there are, those of the library number rows of them so.
+        self.pieces = "any" if not module.counts_groups else "rows" if self.has_arguments else "none"
         self.layout, self.set_layout = device.descriptors.layouts(module.bindings, self.has_arguments)
         controls = float_controls(device.physical.float_controls, module.float_widths)
         words = spirv.add_float_controls(module, name, controls)
@@ -122,7 +132,8 @@ def _pipeline(
             pSpecializationInfo=_specialization(specialization),
             **of_subgroups,
         )
-        pipeline = struct("VkComputePipelineCreateInfo", stage=stage[0], layout=layout)
+        base = 0 if math.isinf(device.physical.limits.rate) else _DISPATCH_BASE
+        pipeline = struct("VkComputePipelineCreateInfo", flags=base, stage=stage[0], layout=layout)
         cached = device.pipeline_cache.handle
         return api.owned(
             "VkPipeline",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import configuration
 from ..errors import DeviceError, remedy
-from . import api, features, instance, profiles
+from . import api, features, instance, pace, profiles
 from .api import NULL, ffi, struct, vk
 from .subgroups import SubgroupSizes, read_sizes
 
@@ -67,6 +68,7 @@ class Limits:
     # What a subgroup multiplies as one, adding in float32: type of the elements, rows, columns, products per sum.
     cooperative_matrices: frozenset[tuple[str, int, int, int]] = frozenset()
     registers: str = "large"  # how many registers an invocation has: "large", "middle" or "small"
+    rate: float = math.inf  # operations a second, by which dispatches are cut; see pace.py
 
     def has_subgroups_of(self, size: int) -> bool:
         """Whether a kernel can have subgroups of a size, by asking for it or anyway."""
@@ -324,6 +326,7 @@ class PhysicalDevice:
             host,
             self._cooperative_matrices() if "cooperativeMatrix" in self.features else frozenset(),
             registers,
+            pace.RATES["cpu" if self.properties.deviceType == 4 else registers],
         )
 
     def _cooperative_matrices(self) -> frozenset[tuple[str, int, int, int]]:

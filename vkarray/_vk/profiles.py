@@ -15,6 +15,7 @@ from ..configuration import Configuration
 from ..errors import ConfigurationError
 from . import features
 from .memory_kinds import APART, INCOHERENT, SMALL_WINDOW, UNCACHED, UNIFIED, WHOLE_WINDOW, MemoryKinds
+from .pace import RATES
 
 if TYPE_CHECKING:
     from .physical_device import Limits
@@ -91,7 +92,7 @@ PROFILES: dict[str, Profile] = {
             | {"subgroupQuad", "externalMemoryHost"}
         ),
         {
-            "registers": "middle",
+            "registers": "middle", "rate": RATES["middle"],
             "max_shared_memory_size": 32 << 10, "max_workgroup_invocations": 1024, "max_workgroup_size": (1024, 1024, 1024),
             "max_storage_buffer_range": 1 << 27, "max_uniform_buffer_range": 1 << 16, "max_push_constants_size": 256,
             "max_texel_buffer_elements": 1 << 27, "max_memory_allocation_size": (1 << 32) - 1,
@@ -110,7 +111,7 @@ PROFILES: dict[str, Profile] = {
                "maintenance4"}
         ),
         {
-            "registers": "small",
+            "registers": "small", "rate": RATES["small"],
             "max_shared_memory_size": 32 << 10, "max_workgroup_invocations": 512, "max_workgroup_size": (512, 512, 512),
             "max_push_constants_size": 128, "max_texel_buffer_elements": 1 << 16, "max_uniform_buffer_range": 1 << 20,
             "max_storage_buffers": 64, "max_uniform_buffers": 64, "max_texel_buffers": 256,
@@ -126,7 +127,7 @@ PROFILES: dict[str, Profile] = {
             | _SUBGROUPS | {"shaderInt64", "variablePointers", "scalarBlockLayout"}
         ),
         {
-            "registers": "small",
+            "registers": "small", "rate": RATES["small"],
             "max_shared_memory_size": 16 << 10, "max_workgroup_invocations": 256, "max_workgroup_size": (256, 256, 256),
             "max_storage_buffer_range": 1 << 30, "max_uniform_buffer_range": 1 << 30, "max_push_constants_size": 128,
             "max_texel_buffer_elements": 1 << 28, "max_storage_buffers": 8, "max_uniform_buffers": 16,
@@ -142,7 +143,7 @@ PROFILES: dict[str, Profile] = {
             _FLOAT64 | _INT64_ATOMICS | _MATRICES | _MEASURED | _EXTENSIONS | {"subgroupSizeControl"}
         ),
         {
-            "registers": "small",
+            "registers": "small", "rate": RATES["small"],
             "max_shared_memory_size": 32 << 10, "max_workgroup_invocations": 1024, "max_storage_buffers": 31,
             "max_uniform_buffers": 31, "max_texel_buffers": 128, "max_resources": 159, "max_texel_buffer_elements": 1 << 26,
             "max_uniform_buffer_range": 64 << 10, "min_storage_buffer_offset_alignment": 16,
@@ -158,7 +159,7 @@ PROFILES: dict[str, Profile] = {
             | _MATRICES_2 | _BFLOAT16 | _MEASURED
         ),
         {
-            "registers": "small",
+            "registers": "small", "rate": RATES["small"],
             "max_shared_memory_size": 64 << 10, "max_workgroup_invocations": 1024, "max_storage_buffer_range": 1 << 31,
             "max_push_constants_size": 256, "max_texel_buffer_elements": 1 << 27, "max_memory_allocation_size": 1 << 31,
             "min_storage_buffer_offset_alignment": 4, "min_uniform_buffer_offset_alignment": 64,
@@ -172,7 +173,7 @@ PROFILES: dict[str, Profile] = {
             {"shaderBufferFloat64AtomicAdd", "shaderSharedFloat64AtomicAdd"} | _MATRICES_2 | _BFLOAT16 | _MEASURED
         ),
         {
-            "registers": "middle",
+            "registers": "middle", "rate": RATES["middle"],
             "max_shared_memory_size": 64 << 10, "max_workgroup_invocations": 1024, "max_push_constants_size": 256,
             "max_memory_allocation_size": (1 << 32) - 4, "min_storage_buffer_offset_alignment": 4,
         },
@@ -187,7 +188,7 @@ PROFILES: dict[str, Profile] = {
             "shaderIntegerDotProduct", "timestamps", "subgroupSizeControl", "computeFullSubgroups"}
         ),
         {
-            "registers": "small",
+            "registers": "small", "rate": RATES["small"],
             "max_shared_memory_size": 16 << 10, "max_workgroup_invocations": 128, "max_workgroup_size": (128, 128, 64),
             "max_workgroup_count": (65535, 65535, 65535), "max_storage_buffer_range": 1 << 27, "max_push_constants_size": 128,
             "max_uniform_buffer_range": 16 << 10, "max_storage_buffers": 4, "max_uniform_buffers": 12,
@@ -206,6 +207,7 @@ PROFILES: dict[str, Profile] = {
     "small-window": Profile("a card of whose memory the host sees 256 MiB", memory=SMALL_WINDOW),
     "whole-window": Profile("a card of whose memory the host sees all (resizable BAR)", memory=WHOLE_WINDOW),
     "gpu": Profile("what kernels choose for GPUs, on a CPU driver", limits={"is_cpu": False}),
+    "slow": Profile("a device on which small dispatches take so long that they are cut", limits={"rate": 1e6}),
 }  # fmt: skip
 
 

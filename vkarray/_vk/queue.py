@@ -12,6 +12,7 @@ where that was interrupted: whoever comes next finishes what was begun.
 
 from __future__ import annotations
 
+import math
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -20,11 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import configuration
 from ..errors import FeatureError, OutOfMemoryError
-from . import timing
+from . import pace, timing
 from .api import NULL, ffi
+from .pace import BOUND, Groups
 from .progress import Progress
 from .recorder import Recorder, Recording, Step
-from .timing import Note, Sink
+from .timing import Measurement, Note, Sink
 
 if TYPE_CHECKING:
     from .descriptors import DescriptorSet
@@ -35,7 +37,11 @@ if TYPE_CHECKING:
 FIRST_BATCH, LARGEST_BATCH = 8, 256  # commands per batch: small while the device may be idle, then doubling
 # Workgroups that are enough work to submit at once, and while the device has work, when it is the host's time that counts.
 BATCH_WORKGROUPS, LARGEST_WORKGROUPS = 1 << 14, 1 << 16
+_WORKGROUPS_A_SECOND = LARGEST_WORKGROUPS / BOUND  # as how many workgroups a second of work counts
 PROBE_SECONDS = 1.0  # after so long a wait, and then this often, ask whether the device is lost
+
+
+Piece = tuple[Groups, Groups, Note]  # of a dispatch: its first workgroup, and how many it has
 
 
 class Batch:
@@ -43,8 +49,8 @@ class Batch:
 
     __slots__ = ("recording", "serial", "signals", "steps")
 
-    def __init__(self) -> None:
-        self.steps: list[Step] = []  # they keep alive what the commands use
+    def __init__(self, *steps: Step) -> None:
+        self.steps = list(steps)  # they keep alive what the commands use
         self.serial = 0
         self.signals = False  # must signal the semaphore
         self.recording: Recording | None = None
@@ -86,7 +92,7 @@ class Queue:
         self,
         kernel: Kernel,
         arguments: bytes,
-        groups: tuple[int, int, int],
+        groups: Groups,
         reads: Sequence[Buffer],
         writes: Sequence[Buffer],
         bindings: Sequence[tuple[int, Buffer, int, int]] | None = None,
@@ -114,7 +120,34 @@ class Queue:
                 if self.recorder.checker:
                     self.recorder.checker.check_addresses(kernel.name, arguments, (*reads, *writes))
                 note = Note(self, kernel.name, groups, reads, writes, (kernel, arguments))
-            self._take(kernel, reads, writes, arguments, x, y, z, descriptors, note, x * y * z)
+            workgroups, known = x * y * z, kernel.pace
+            pieces: Sequence[Piece] = ()
+            if known is not None:
+                seconds = known.seconds(arguments, workgroups) if known.offsets else known.group * workgroups
+                if seconds > BOUND:
+                    pieces = self._pieces(kernel, arguments, groups, reads, writes, seconds)
+                workgroups = max(workgroups, int(seconds * _WORKGROUPS_A_SECOND))
+            self._take(kernel, reads, writes, arguments, x, y, z, descriptors, note, workgroups, pieces)
+
+    def _pieces(
+        self, kernel: Kernel, arguments: bytes, groups: Groups, reads: Sequence[Buffer], writes: Sequence[Buffer],
+        seconds: float,
+    ) -> list[Piece]:  # fmt: skip
+        """Of a dispatch that should take so long; none where its grid cannot be cut."""
+        if kernel.pieces == "none" or kernel.pace is None:
+            return []
+        cut = pace.pieces(groups, math.ceil(seconds / BOUND), kernel.pieces == "rows")
+        if len(cut) < 2:
+            return []
+        x, y, z = groups
+        whole, found = x * y * z, []
+        for first, size in cut:
+            of_piece = Note(self, kernel.name, size, reads, writes, (kernel, arguments))
+            if "timestamps" in self.device.features:
+                of_piece.sinks.append((Measurement(kernel.pace, seconds * math.prod(size) / whole), None))
+                of_piece.timed = True
+            found.append((first, size, of_piece))
+        return found
 
     def transfer(
         self,
@@ -152,10 +185,12 @@ class Queue:
         descriptors: DescriptorSet | None,
         note: Note | None,
         workgroups: int,
+        pieces: Sequence[Piece] = (),
     ) -> None:
-        """Number a command and put it into the batch; see `Step`."""
+        """Number a command and put it into the batch; see `Step`. Each of its `pieces` gets a number and a batch of its own."""
+        count = len(pieces) or 1
         while True:
-            serial = self.serial = self.serial + 1  # one step
+            serial = self.serial = self.serial + count  # one step
             barrier, ordered = self.barrier, False
             for buffer in reads:
                 if buffer.written > barrier:
@@ -170,13 +205,22 @@ class Queue:
                 buffer.read = serial
             for buffer in writes:
                 buffer.written = serial
-            made = (serial, ordered, step, pushed, x, y, z, descriptors, note)
-            # One step: when other commands of this thread have come in between, what was found out is no longer true.
+            # One step each: when other commands of this thread have come in between, what was found out is no longer true.
+            if pieces:
+                batches = [
+                    Batch((serial - count + n, ordered and n == 1, step, pushed, *size, descriptors, of_piece, first))
+                    for n, (first, size, of_piece) in enumerate(pieces, 1)
+                ]
+                batches.append(Batch())
+                if self.serial == serial and self.todo.extend(batches) is None:  # type: ignore[func-returns-value]
+                    break
+                continue
+            made = (serial, ordered, step, pushed, x, y, z, descriptors, note, None)
             if self.serial == serial and self.todo[-1].steps.append(made) is None:  # type: ignore[func-returns-value]
                 break
         if ordered:
             self.barriers += 1
-            self.barrier = serial - 1
+            self.barrier = serial - count
         self.workgroups += workgroups
         if (commands := len(self.todo[-1].steps)) >= self.batch_limit or self.workgroups >= self.workgroup_limit:
             if self.device.making and commands < LARGEST_BATCH:  # to submit would wait; others can be made meanwhile

@@ -33,8 +33,19 @@ _HOST = vk.VK_ACCESS_HOST_READ_BIT | vk.VK_ACCESS_HOST_WRITE_BIT
 
 # The serial of a command, whether a barrier comes before it, and what it is: a kernel, its block of arguments or its push
 # constants, workgroups along x, y and z, and descriptors; or the name of a transfer, the function that records it, and its
-# arguments. Last what a checker or a timer wants to know.
-Step = tuple[int, bool, "Kernel | str", Any, Any, int, int, "DescriptorSet | None", "timing.Note | None"]
+# arguments. Last what a checker or a timer wants to know, and the first workgroup where it is a piece of a dispatch.
+Step = tuple[
+    int,
+    bool,
+    "Kernel | str",
+    Any,
+    Any,
+    int,
+    int,
+    "DescriptorSet | None",
+    "timing.Note | None",
+    tuple[int, int, int] | None,
+]
 
 
 def _dependency(stages: int, accesses: int) -> Any:
@@ -185,7 +196,7 @@ class Recorder:
         """Record the steps, and order what comes later behind them."""
         commands, functions, checker, bound = recording.handle, self.functions, self.checker, None
         dispatch, push_constants, bind = self.dispatch, functions.vkCmdPushConstants, functions.vkCmdBindPipeline
-        bind_sets = functions.vkCmdBindDescriptorSets
+        bind_sets, dispatch_base = functions.vkCmdBindDescriptorSets, functions.vkCmdDispatchBase
         if checker:
             checker.begin(commands)
         memory, offset = recording.thing.arguments, 0
@@ -193,7 +204,7 @@ class Recorder:
         if blocks:
             memory.write(blocks)
         serial = 0
-        for serial, ordered, step, pushed, x, y, z, descriptors, note in steps:
+        for serial, ordered, step, pushed, x, y, z, descriptors, note, first in steps:
             if ordered:
                 self.order(commands)
             if note and checker:
@@ -224,9 +235,12 @@ class Recorder:
             elif pushed:
                 push_constants(commands, step.layout, _COMPUTE, 0, len(pushed), pushed)
             if note and note.timed:
-                self._timed(recording, steps, serial, note, dispatch, (x, y, z))
-            else:
+                command, given = (dispatch, (x, y, z)) if first is None else (dispatch_base, (*first, x, y, z))
+                self._timed(recording, steps, serial, note, command, given)
+            elif first is None:
                 dispatch(commands, x, y, z)
+            else:
+                dispatch_base(commands, *first, x, y, z)
         self._order_later(commands)
         # Who takes timestamps gets them when the driver is done with the batch, not only the device.
         silent = silent and not recording.timed and checker is None

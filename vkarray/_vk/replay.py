@@ -15,6 +15,7 @@ from .api import NULL, ffi, vk
 from .arguments import STEP
 from .fields import SET
 from .lease import Lease
+from .pace import BOUND, Pace
 from .queue import check_groups
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .recorder import Recorder
 
 COPIES = 4
+_MOST_SECONDS = 4 * BOUND  # that dispatches should take together
 _BIND_POINT = vk.VK_PIPELINE_BIND_POINT_COMPUTE
 
 
@@ -97,9 +99,25 @@ class Replay:
                 self.numbers[which].append(offset + at)
             offset += -(-len(call.block) // STEP) * STEP
         self.nbytes = offset
+        # Seconds that the short dispatches should take together, and the others, of which measurements may say more.
+        self.short = 0.0
+        self.others: list[tuple[Pace, bytes, int]] = []
+        for call in calls:
+            x, y, z = call.groups
+            pace = call.kernel.pace
+            seconds = 0.0 if pace is None else pace.seconds(call.block, x * y * z)
+            if pace is not None and seconds > BOUND / len(calls):
+                self.others.append((pace, call.block, x * y * z))
+            else:
+                self.short += seconds
         self.writes = sorted({memory for call in calls for memory, _, _ in call.writes})
         self.reads = sorted({memory for call in calls for memory, _, _ in call.reads} - set(self.writes))
         self.bound = sorted({memory for call in calls for _, memory, _, _ in call.bindings})
+
+    def takes_long(self) -> bool:
+        """Whether a watchdog might end it, so that its dispatches should be submitted one by one, or in pieces."""
+        long = [pace.seconds(block, workgroups) for pace, block, workgroups in self.others]
+        return max(long, default=0.0) > BOUND or self.short + sum(long) > _MOST_SECONDS
 
     def run(self, memory: Sequence[Buffer], addresses: list[int], numbers: Sequence[bytes]) -> None:
         """Have the device do all, ordered like a dispatch.

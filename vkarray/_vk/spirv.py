@@ -149,6 +149,7 @@ class Module:
     bindings: dict[int, str] = field(
         default_factory=dict
     )  # binding of descriptor set 0 -> "storage", "uniform" or "texel"
+    counts_groups: bool = False  # reads NumWorkgroups
     accesses: dict[int, tuple[bool, bool]] = field(default_factory=dict)  # binding -> may be read, may be written
     arguments: tuple[Field, ...] = ()  # of the block that kernels of the library get their arguments in
     push_constants: tuple[Field, ...] = ()  # members of the block, where all are numbers, vectors or arrays of numbers
@@ -435,6 +436,7 @@ def read(spirv: bytes, name: str, specialization: dict[int, int]) -> Module:
             shared,
             push,
             kinds,
+            any(key[1] == 11 and value[:1] == (24,) for key, value in reader.decorations.items()),
             accesses,
             reader.arguments(),
             reader.push_constants(),

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 # The size that is asked for where there is a choice, or the next one that the device has, by how many registers an invocation
 # has (features.py): 32 on RDNA, which runs 64 in two turns; 64 on Adreno; 16 on Intel's, where 32 halve the registers of each.
 WANTED = {"large": 32, "middle": 32, "small": 16}
-# More invocations no workgroup of the library has.
-_LARGEST_WORKGROUP = 1024
+# More invocations no workgroup has that relies on the size of its subgroups.
+_LARGEST_WORKGROUP = 512
 # VkDriverId -> the only vendor of whose devices it is known that subgroups that are full have the size that the driver names.
 _KNOWN_VENDORS = {14: 0x106B}  # MoltenVK, Apple: its compilers for other vendors' GPUs choose the size themselves
 # The capability in SPIR-V of kernels that know of subgroups.

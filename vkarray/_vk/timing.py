@@ -15,6 +15,7 @@ from .api import NULL, ffi, struct, vk
 if TYPE_CHECKING:
     from .device import Device
     from .kernel import Kernel
+    from .pace import Pace
     from .queue import Queue
     from .recorder import Recording
 
@@ -51,6 +52,16 @@ class Sink:
 
     def host(self, device: Device, name: str, begin: int, arguments: dict[str, Any]) -> None:
         """This thread has done something for the device since a time of `time.perf_counter_ns`."""
+
+
+class Measurement(Sink):
+    """The time of a piece of a dispatch corrects the estimates of its kernel."""
+
+    def __init__(self, pace: Pace, estimated: float) -> None:
+        self.pace, self.before, self.estimated = pace, pace.factor, estimated
+
+    def took(self, device: Device, times: Times) -> None:
+        self.pace.correct(self.before, self.estimated, seconds(device, times.begin, times.end))
 
 
 everywhere: list[Sink] = []  # those for devices that are opened later

@@ -118,11 +118,11 @@ class Executable:
         return found
 
     def run(self) -> Callable[..., list[tuple[Any, int]]]:
-        """What does the dispatches of a call: one by one where each is timed, or each value lies between guards."""
+        """What does the dispatches of a call: one by one where each is timed, or takes long, or each value lies between guards."""
         recorded, device = self.recorded, self.device
         if recorded is None or device.memory.guards or device.queue.timing_sinks or configuration.current().debug > 1:
             return self.one_by_one
-        return recorded
+        return self.one_by_one if recorded.replay.takes_long() else recorded
 
     def memory(self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any]) -> list[tuple[Buffer, int]]:
         """The memory of the new results for other arguments: the buffer of each, and its first byte there."""
