@@ -317,8 +317,8 @@ def test_missing_features_are_named(device):
             feature = "shaderInt64" if "int" in dtype.name else "shaderFloat64"
             assert caught.value.features == (feature,)
             assert str(caught.value) == (
-                f"zeros: the device {narrow.name!r} has no {feature}, so {dtype} arrays do not exist on it. Ask for "
-                f"{instead} (dtype=vkarray.{instead}, or astype), or choose another device."
+                f"zeros: the device {narrow.name!r} has no {feature} (VKARRAY_DISABLE switches {feature} off), so {dtype} arrays "
+                f"do not exist on it. Ask for {instead} (dtype=vkarray.{instead}, or astype), or choose another device."
             )
 
 

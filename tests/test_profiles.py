@@ -16,7 +16,7 @@ from vkarray._vk.physical_device import Limits
 from vkarray.core import dtypes
 from vkarray.core.array import is_supported
 
-REAL = [name for name, profile in profiles.PROFILES.items() if profile.absent]
+REAL = [name for name, profile in profiles.PROFILES.items() if profile.subgroup]
 
 
 @pytest.fixture(params=REAL)
@@ -79,8 +79,25 @@ def test_types_that_a_profile_lacks_are_refused_with_what_to_use(posing):
         if is_supported(dtype, posing):
             assert vx.zeros(3, dtype=dtype).dtype is dtype
         else:
-            with pytest.raises(vx.FeatureError, match=rf"{dtype} arrays do not exist on it. Ask for"):
+            name = posing.description.profiles[-1]
+            told = rf"\(VKARRAY_PROFILE={name} switches shader\w+ off\), so {dtype} arrays do not exist on it. Ask for"
+            with pytest.raises(vx.FeatureError, match=told):
                 vx.zeros(3, dtype=dtype)
+
+
+def test_the_profile_that_takes_a_type_away_is_named():
+    with vx.config(profile="intel-xe,phone"):
+        with pytest.raises(
+            vx.FeatureError, match=r"has no shaderInt64 \(VKARRAY_PROFILE=phone switches shaderInt64 off\), so"
+        ):
+            vx.zeros(3, dtype=vx.int64)
+        with pytest.raises(vx.FeatureError, match=r"has no shaderFloat64 \(VKARRAY_PROFILE=intel-xe switches"):
+            vx.zeros(3, dtype=vx.float64)
+    with (
+        vx.config(disable="shaderFloat64", profile="v3d"),
+        pytest.raises(vx.FeatureError, match=r"has no shaderFloat64 \(VKARRAY_DISABLE switches"),
+    ):
+        vx.zeros(3, dtype=vx.float64)
 
 
 def test_functions_of_each_family_compute_the_same(device, posing):

@@ -75,7 +75,8 @@ def test_missing_feature_is_named(feature, declarations, extension):
     with configuration.config(disable=feature):
         opened = _vk.open_device()
     with pytest.raises(
-        FeatureError, match=f"Kernel typed needs {feature}, which .* does not have or VKARRAY_DISABLE"
+        FeatureError,
+        match=rf"Kernel typed needs {feature}, which .* does not have \(VKARRAY_DISABLE switches {feature} off\)\. Use",
     ) as caught:
         opened.kernel(code, "typed")
     assert caught.value.features == (feature,)

@@ -155,7 +155,8 @@ def check(device: Device, module: spirv.Module, name: str) -> None:
             f"{newest[0]}.{newest[1]} at most; compile it for an older target (vulkan1.2).",
             ("spirv",),
         )
-    missing = []
+    missing: list[str] = []
+    wanted: list[str] = []
     for capability in sorted(module.capabilities):
         if capability in spirv.FLOAT_CONTROLS:  # asked for by the source itself
             control = spirv.FLOAT_CONTROLS[capability][0]
@@ -167,10 +168,11 @@ def check(device: Device, module: spirv.Module, name: str) -> None:
             missing.append(f"SPIR-V capability {capability}")
         elif choices and not any(choice in device.features for choice in choices):
             missing.append(" or ".join(choices))
+            wanted += choices
     if missing:
         raise FeatureError(
-            f"Kernel {name} needs {', '.join(missing)}, which {device.name} does not have or "
-            "VKARRAY_DISABLE or VKARRAY_PROFILE switches off. Use another device (VKARRAY_DEVICE) or another dtype.",
+            f"Kernel {name} needs {', '.join(missing)}, which {device.name} does not have"
+            f"{device.physical.switched_off(*wanted)}. Use another device (VKARRAY_DEVICE) or another dtype.",
             tuple(missing),
         )
     invocations = module.local_size[0] * module.local_size[1] * module.local_size[2]

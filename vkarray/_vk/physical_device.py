@@ -101,7 +101,7 @@ class PhysicalDevice:
     """Everything read from one VkPhysicalDevice, within what VKARRAY_PROFILE and VKARRAY_DISABLE leave."""
 
     def __init__(self, owner: instance.Instance, handle: Any, index: int, imposed: profiles.Imposed) -> None:
-        self.instance, self.handle, self.functions = owner, handle, owner.functions
+        self.instance, self.handle, self.functions, self.imposed = owner, handle, owner.functions, imposed
         self._read_extensions()
         self._read_properties()
         self._read_memory(imposed)
@@ -124,6 +124,12 @@ class PhysicalDevice:
             refusal,
             imposed.profiles,
         )
+
+    def switched_off(self, *names: str) -> str:
+        """For messages: which of these features the device would have, and by which switch it has not; empty for none."""
+        told = [f"{self.imposed.switch_of(name)} switches {name} off" for name in names
+                if name in self.supported - self.features]  # fmt: skip
+        return f" ({', '.join(told)})" if told else ""
 
     def _read_extensions(self) -> None:
         count = ffi.new("uint32_t*")

@@ -241,8 +241,9 @@ class Imposed:
                     if "max_memory_allocation_size" in limits), default=None)  # fmt: skip
 
     def switch_of(self, feature: str) -> str:
-        """The switch that takes an absent feature away."""
-        return "VKARRAY_DISABLE" if feature in self.disabled else "VKARRAY_PROFILE"
+        """The switch that takes an absent feature away, with the profile that lacks it."""
+        lacking = [name for name in self.profiles if feature in PROFILES[name].absent]
+        return "VKARRAY_DISABLE" if feature in self.disabled else f"VKARRAY_PROFILE={lacking[0]}"
 
 
 def imposed(settings: Configuration) -> Imposed:

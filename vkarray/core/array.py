@@ -43,8 +43,9 @@ def check_supported(dtype: DType, device: _vk.Device, function: str) -> None:
     if not is_supported(dtype, device):
         instead = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}[dtype.name]
         raise FeatureError(
-            f"{function}: the device {device.name!r} has no {_NEEDED_FEATURES[dtype]}, so {dtype} arrays do not exist "
-            f"on it. Ask for {instead} (dtype=vkarray.{instead}, or astype), or choose another device.",
+            f"{function}: the device {device.name!r} has no {_NEEDED_FEATURES[dtype]}"
+            f"{device.physical.switched_off(_NEEDED_FEATURES[dtype])}, so {dtype} arrays do not exist on it. Ask for {instead} "
+            f"(dtype=vkarray.{instead}, or astype), or choose another device.",
             (_NEEDED_FEATURES[dtype],),
         )
 
