@@ -38,7 +38,8 @@ ERRORS = {
     "BOOLS - BOOLS": (TypeError, f"subtract: expected numeric ({NUMERIC}), got bool. Convert it with astype."),
     "bool(MATRIX)": (
         ValueError,
-        "__bool__: whether an array of shape (2, 3) is true is not clear: it has 6 elements. Use x.any() or x.all().",
+        "__bool__: the truth value of an array with more than one element is ambiguous; it has shape (2, 3). "
+        "Use x.any() or x.all().",
     ),
     "VECTOR.__setitem__(0, np.nan)": (ValueError, "setitem: NaN is no int32. Round or mask the values first."),
     "VECTOR.__setitem__(0, 1j)": (

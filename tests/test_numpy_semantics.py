@@ -162,6 +162,8 @@ REFUSED = {
     "bools along an axis": (IndexError, "np.take_along_axis(np.array([1, 2]), np.array([True, False]), 0)"),
     "a number as order of bits": (TypeError, "np.packbits([1], bitorder=10)"),
     "complex labels": (TypeError, "np.einsum(np.ones(2), [0j])"),
+    "too many dimensions": (ValueError, "np.array([1], ndmax=-1)"),
+    "fewer dimensions than the least": (ValueError, "np.array([1], ndmin=3, ndmax=2)"),
     "real parts by force": (TypeError, "np.einsum('i', np.asarray([1j]), out=np.ones(1))"),
     "a larger array for a sum": (ValueError, "np.sum(np.ones((2, 3)), axis=0, out=np.empty((2, 3)))"),
     "an array for places beside their type": (
@@ -231,4 +233,33 @@ def test_numpys_arrays_beside_vkarrays() -> None:
         assert compared.tolist() == [True, False, True]
     for call in (lambda: x + values, lambda: values + x, lambda: x < values, lambda: values < x):
         with pytest.raises(TypeError, match="nothing is copied to the device silently"):
+            call()
+
+
+PARTS = (0, 0), (0, 1), (1, 0), (1, 1), (0, np.nan), (1, np.nan), (np.nan, 0), (np.nan, 1), (np.nan, np.nan)
+NANS = [complex(*parts) for parts in PARTS]
+BESIDE = (
+    *(f"n.{name}(n.asarray([250, 3], dtype='u1'), 2)" for name in ("dot", "outer", "inner", "kron", "convolve")),
+    "n.dot(2, n.asarray([250, 3], dtype='u1'))", "n.dot(n.asarray([1, 2], dtype='f4'), 2.5)", "n.polyadd([1, 2], 3)",
+    "n.polymul([1, 2], 3)", "n.polysub(2, [1, 3])", "n.logical_and(1, 0, dtype=bool)", "n.abs(3 + 4j, dtype=float)",
+    "n.linspace(n.asarray(1, dtype='f4'), 2, 3)", "n.linspace(0.5, n.asarray([1, 2]), 3)", "n.signbit(n.sum([], initial=-0.0))",
+    "n.asarray([1, 0]).choose(n.asarray([1, 2]), n.asarray([3, 4]))", "n.asarray([1, 0]).choose([[1, 2], [3, 4]])",
+    "n.asarray(NANS).searchsorted(NANS)", "n.asarray(NANS).searchsorted(n.asarray(NANS), side='right')",
+    "n.linspace(n.asarray([1, 2], dtype='f4'), 2j, 3)", "n.signbit(n.add.reduce([-0.0], initial=-0.0))",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BESIDE)
+def test_numbers_beside_arrays_in_functions(numpy_types, text: str) -> None:
+    """Functions that multiply arrays make arrays of numbers, whose types count; `linspace` takes the type of its arrays."""
+    got, expected = (eval(text, {"n": n, "NANS": NANS}) for n in (vx, np))
+    assert (got.tolist(), got.dtype, got.shape) == (expected.tolist(), expected.dtype, expected.shape)
+
+
+def test_complex_numbers_have_no_real_values() -> None:
+    for call in (
+        lambda: vx.asarray(vx.asarray([1j]), dtype=float), lambda: vx.full(2, 1j, dtype=float), lambda: vx.mean([1j], dtype=float),
+        lambda: vx.ascontiguousarray(vx.asarray([1j]), dtype=int), lambda: vx.nanmean([1j], dtype=int),
+    ):  # fmt: skip
+        with pytest.raises(TypeError):
             call()

@@ -283,8 +283,9 @@ class VkArray(Methods):
 
     def __bool__(self) -> bool:
         if self.size != 1:
+            which = "an array with more than one element" if self.size else "an empty array"
             raise ValueError(
-                f"__bool__: whether an array of shape {self._shape} is true is not clear: it has {self.size} elements. "
+                f"__bool__: the truth value of {which} is ambiguous; it has shape {self._shape}. "
                 f"Use x.any() or x.all()."
             )
         return bool(self._scalar("__bool__"))

@@ -217,9 +217,9 @@ class Methods:
         """The slices along an axis for which the condition is true (see `vkarray.compress`)."""
         return operations["compress"](condition, self, axis, out)
 
-    def choose(self, choices: Any, out: VkArray | None = None, mode: str = "raise") -> VkArray:
-        """The elements of the arrays that this array's integers name (see `vkarray.choose`)."""
-        return operations["choose"](self, choices, out, mode)
+    def choose(self, *choices: Any, out: VkArray | None = None, mode: str = "raise") -> VkArray:
+        """The elements of the arrays, or of one sequence of them, that this array's integers name (see `vkarray.choose`)."""
+        return operations["choose"](self, choices[0] if len(choices) == 1 else choices, out, mode)
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         """Set the elements at places of the flattened array (see `vkarray.put`)."""

@@ -212,6 +212,10 @@ def cast(array: VkArray, dtype: DType) -> VkArray:
     """A contiguous copy of `array` converted to `dtype` (the array itself when it has that type)."""
     if array._dtype is dtype:
         return array
+    if array._dtype.kind == "c" and dtype.kind not in "cb":
+        raise TypeError(
+            f"astype: {array._dtype} has no {dtype} value. Take vkarray.real(x), vkarray.imag(x) or abs(x)."
+        )
     return launch.elementwise(cast_operation(array._dtype, dtype), (array,), empty(array._shape, dtype, array._device))
 
 

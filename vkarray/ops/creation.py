@@ -153,11 +153,21 @@ def array(
     """A new array from whatever `asarray` takes.
 
     Parameters: object; dtype; copy (True always copies, None if needed, False never); ndmin (the least number of dimensions: ones
-    are put before the others); device; order, subok, ndmax and like change nothing.
-    Raises as `asarray` does.
+    are put before the others); ndmax (the most that it may have, up to 64; 0 for any number); device; order, subok and like
+    change nothing.
+    Raises as `asarray` does, and ValueError for more dimensions.
     """
+    least, most = layout.as_integer(ndmin, "array", "ndmin"), layout.as_integer(ndmax, "array", "ndmax")
+    if not 0 <= most <= 64 or 0 < most < least:
+        raise ValueError(
+            f"array: ndmax must be in the range from 0 to 64, and ndmin must be <= ndmax; got {most} and {least}."
+        )
     made = asarray(object, dtype, device=device, copy=copy if type(object) is VkArray or copy is False else None)
-    missing = layout.as_integer(ndmin, "array", "ndmin") - made.ndim
+    if 0 < most < made.ndim:
+        raise ValueError(
+            f"array: expected at most {most} dimensions (ndmax), got {made.ndim}. Reshape it, or raise ndmax."
+        )
+    missing = least - made.ndim
     return made._view((1,) * missing + made._shape, (0,) * missing + made._strides) if missing > 0 else made
 
 
@@ -457,7 +467,8 @@ def linspace(
             promotion.as_scalar(start), promotion.as_scalar(stop), num, None if whole else wanted, device, endpoint
         )
     else:
-        result = _spaced_arrays(asarray(start, device=device), asarray(stop, device=device), num, endpoint, axis)
+        first, last = (_bound(one, other, device) for one, other in ((start, stop), (stop, start)))
+        result = _spaced_arrays(first, last, num, endpoint, axis)
     if whole:
         assert wanted is not None
         result = operations["floor"](result)
@@ -468,6 +479,18 @@ def linspace(
     count = num - 1 if endpoint else num
     step = (stop - start) / count if count > 0 else math.nan
     return result, step if type(step) is VkArray else asarray(step, dtype=result._dtype, device=result._device)  # type: ignore
+
+
+def _bound(value: Any, other: Any, device: Any) -> VkArray:
+    """A bound as an array; Python's number in the type that it has beside an array of floating-point numbers."""
+    weak = (
+        type(other) is VkArray
+        and other._dtype.kind in "fc"
+        and promotion.is_scalar(value)
+        and not hasattr(value, "dtype")
+    )
+    dtype = promotion.promote_scalar_kind(other._dtype, promotion.scalar_kind(value)) if weak else None
+    return asarray(value, dtype=dtype, device=device)
 
 
 def _spaced_arrays(start: VkArray, stop: VkArray, num: int, endpoint: bool, axis: int) -> VkArray:

@@ -28,8 +28,6 @@ def astype(x: ArrayLike, dtype: Any, /, *, copy: bool = True, device: Any = None
     target = as_dtype(dtype, "astype")
     place = x.device if device is None else creation.as_device(device)
     check_supported(target, place, "astype")
-    if x.dtype.category == "complex floating" and target.category not in ("complex floating", "bool"):
-        raise TypeError(f"astype: {x.dtype} has no {target} value. Take vkarray.real(x), vkarray.imag(x) or abs(x).")
     moved = creation.to_device(cast(x, target), place)
     return launch.copy(x) if copy and moved is x else moved
 

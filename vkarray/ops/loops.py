@@ -71,9 +71,11 @@ def _parsed(function: ufunc, given: Any) -> Loop:
 def cast_operands(function: ufunc, operands: Sequence[Any], wanted: Loop, casting: str) -> tuple[Any, ...]:
     """The operands in the types of a loop: those that it leaves open in that of the first result, unless that is bool."""
     result = "same" if function.row is None else function.row.result
-    rest = None if result == "bool" else wanted[function.nin]
-    if result == "real" and rest in COMPLEX_OF and getattr(operands[0], "dtype", None) in REAL_OF:
-        rest = COMPLEX_OF[rest]
+    truth = result == "bool" or (function.row is not None and function.row.booleans == "truth")
+    rest = None if truth else wanted[function.nin]
+    if result == "real" and rest in COMPLEX_OF:
+        own = getattr(operands[0], "dtype", None) or (COMPLEX_OF[rest] if isinstance(operands[0], complex) else None)
+        rest = COMPLEX_OF[rest] if own in REAL_OF else rest
     kept = _OWN_TYPES.get(function.__name__, ())
     types = [one or (None if place in kept else rest) for place, one in enumerate(wanted[: function.nin])]
     return tuple(

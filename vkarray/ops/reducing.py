@@ -102,6 +102,8 @@ def _options(
     if initial is not None and made.empty is None and 0 in check_array(made.name, x)._shape:
         x = operations["full"](tuple(max(length, 1) for length in x._shape), initial, dtype=x._dtype, device=x._device)
     result = reduce(x)
+    if 0 in x._shape and promotion.is_scalar(initial):  # the number itself: 0.0 + -0.0 is 0.0
+        return operations["full"](result._shape, initial, dtype=result._dtype, device=result._device)
     return result if initial is None else operations[join.function](result, initial)
 
 

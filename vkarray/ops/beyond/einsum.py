@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import string
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -153,10 +154,13 @@ def _interleaved(operands: Sequence[Any]) -> tuple[str, Sequence[Any]]:
         if not isinstance(labels, (list, tuple)):
             raise TypeError(f"einsum: expected a formula, or each array followed by a list of labels, got {labels!r}.")
         try:
-            texts.append("".join("..." if label is Ellipsis else _LETTERS[_NUMBERS.index(label)] for label in labels))
-        except ValueError:
-            error = ValueError if all(hasattr(label, "__index__") for label in labels) else TypeError
-            raise error(f"einsum: expected labels from 0 to 51 or ..., got {labels!r}.") from None
+            texts.append(
+                "".join(
+                    "..." if label is Ellipsis else _LETTERS[_NUMBERS.index(operator.index(label))] for label in labels
+                )
+            )
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"einsum: expected labels from 0 to 51 or ..., got {labels!r}.") from None
     arrays = operands[0 : len(operands) - len(operands) % 2 : 2]
     result = f"->{texts.pop()}" if len(operands) % 2 else ""
     return ",".join(texts) + result, arrays

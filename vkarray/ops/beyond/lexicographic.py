@@ -11,7 +11,7 @@ from typing import Any
 from ...core.array import VkArray, operations
 from ...kernels.reductions import checked, with_kept_axes
 from ...kernels.rows import as_array, check_operands, common_dtype
-from .. import searching, set, statistical, utility
+from .. import searching, sorting, statistical, utility
 from ..elementwise import equal, greater_equal, imag, isnan, less_equal, logical_and, logical_not, logical_or, real
 from ..indexing import take_along_axis
 from ..manipulation import concat, permute_dims, reshape
@@ -88,16 +88,30 @@ def clip(x: VkArray, low: Any, high: Any) -> VkArray:
 
 
 def searchsorted(keys: VkArray, values: Any, side: str) -> VkArray:
-    """The places of values among ascending keys: what is searched are the places of both among all that differ."""
+    """The places of values among ascending keys: what is searched are the places of both among all that differ.
+
+    NaN in the imaginary part comes after other numbers, NaN in the real one after that, as `sort` has them.
+    """
     keys, values = _arrays("searchsorted", keys, values)
     count = keys.size
     every = concat((keys, reshape(values, (values.size,))))
-    numbers = set.unique_inverse(every).inverse_indices
-    # Each NaN is another one of those that differ, though all belong where the first of them is.
-    unknown = isnan(every)
-    numbers = where(unknown, every.size, numbers)
+    if not every.size:
+        return searching.searchsorted(real(keys), real(values), side=side)
+    order = sorting.argsort(every, stable=True)
+    ordered = every[order]
+    differs = logical_not(logical_and(_same_part(real, ordered), _same_part(imag, ordered)))
+    ranks = concat(
+        (operations["zeros"]((1,), dtype=order._dtype, device=every._device), statistical.cumulative_sum(differs))
+    )
+    numbers = ranks[sorting.argsort(order)]
     places = searching.searchsorted(numbers[:count], numbers[count:], side=side)
     return reshape(places, values._shape)
+
+
+def _same_part(part: Any, x: VkArray) -> VkArray:
+    """Whether a part of each number but the first is that of the one before, or both are NaN."""
+    own, before = part(x[1:]), part(x[:-1])
+    return logical_or(equal(own, before), logical_and(isnan(own), isnan(before)))
 
 
 operations.update({

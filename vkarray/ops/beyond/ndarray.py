@@ -13,6 +13,7 @@ from ...io import interchange
 from ...kernels.planned import planned
 from ...kernels.rows import check_array, check_operands
 from .. import creation, data_type, elementwise, indexing, linear_algebra, manipulation, statistical
+from .arguments import arrays_of
 
 
 @planned
@@ -216,7 +217,8 @@ def dot(x1: ArrayLike, x2: ArrayLike, /, out: VkArray | None = None) -> VkArray:
     if out is not None:
         return operations["write"]("dot", out, dot(x1, x2))
     check_operands("dot", (x1, x2))
-    if type(x1) is not VkArray or type(x2) is not VkArray or x1.ndim == 0 or x2.ndim == 0:
+    x1, x2 = arrays_of("dot", (x1, x2))
+    if x1.ndim == 0 or x2.ndim == 0:
         return elementwise.multiply(x1, x2)
     if x1._shape[-1] != x2._shape[-2 if x2.ndim > 1 else 0]:
         raise ValueError(

@@ -21,6 +21,7 @@ from ..manipulation import concat, flip, reshape
 from ..searching import argmax
 from ..utility import all as all_true
 from . import power_series, products
+from .arguments import arrays_of
 from .power_series import check_fit, eps_of, fitted
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -37,7 +38,7 @@ def without_leading_zeros(p: VkArray, tol: float = 0) -> VkArray:
 
 def _coefficients(function: str, *given: Any) -> list[VkArray]:
     """Coefficients in 1 dimension of one type; those of a `poly1d` too."""
-    arrays = [check_array(function, one) for one in given]
+    arrays = arrays_of(function, given)
     flat = [reshape(one, (1,)) if one.ndim == 0 else one for one in arrays]
     if any(one.ndim != 1 for one in flat):
         raise ValueError(

@@ -10,20 +10,22 @@ from ...core.array import ArrayLike, VkArray, operations
 from ...core.dtypes import DType
 from ...kernels import launch
 from ...kernels.planned import planned
-from ...kernels.rows import as_array, cast, check_operands, common_dtype
+from ...kernels.rows import cast, check_operands, common_dtype
 from .. import creation, statistical
 from ..elementwise import conj, multiply, subtract
 from ..linalg import basic
 from ..linear_algebra import matmul, tensordot
 from ..manipulation import concat, flip, moveaxis, reshape
+from .arguments import arrays_of
 
 
 def common(function: str, *operands: Any) -> tuple[list[VkArray], bool]:
-    """Arrays of the promoted type, bools as integers, and whether they were bools. Numbers become arrays of 0 dimensions."""
-    like = check_operands(function, operands)
-    dtype = common_dtype(function, operands)
+    """Arrays of the promoted type, bools as integers, and whether they were bools. Numbers become arrays of their default type."""
+    check_operands(function, operands)
+    arrays = arrays_of(function, operands)
+    dtype = common_dtype(function, arrays)
     logical = dtype is dtypes.bool_
-    return [as_array(function, one, dtypes.int32 if logical else dtype, like) for one in operands], logical
+    return [cast(one, dtypes.int32 if logical else dtype) for one in arrays], logical
 
 
 def _finished(function: str, result: VkArray, logical: bool, out: VkArray | None = None) -> VkArray:
