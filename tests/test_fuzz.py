@@ -14,9 +14,9 @@ import pytest
 FUZZ = Path(__file__).parent / "fuzz"
 
 
-@pytest.mark.parametrize(("kind", "chains"), [("library", "60"), ("programs", "40")])
+@pytest.mark.parametrize(("kind", "chains"), [("library", "60"), ("programs", "40"), ("files", "8")])
 def test_random_chains(kind, chains):
-    """Operations agree with NumPy, programs with what is compiled of them."""
+    """Operations agree with NumPy, programs with what is compiled of them, and damaged files are refused."""
     command = [sys.executable, str(FUZZ), kind, "--seconds", "30", "--chains", chains, "--failures", "3"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

@@ -116,6 +116,8 @@ class Played(Once):
 class Compiled:
     """A function whose calls run as programs. Made by `vkarray.compile`."""
 
+    most: int | None = None  # bytes that a program may take
+
     def __init__(self, function: Callable[..., Any], dynamic: Mapping[str, Any] | None = None) -> None:
         functools.update_wrapper(self, function)
         self.function = function
@@ -264,7 +266,8 @@ class Compiled:
 
     def traced(self, call: Call, noticed: Noticed, number: Callable[..., Any], way: Once) -> Traced:
         """A program of the function. `number` gives what stands for each number among the arguments."""
-        trace, thread, device = Trace(self.name, noticed, len(call.scalars)), threading.get_ident(), call.device
+        trace = Trace(self.name, noticed, len(call.scalars), self.most)
+        thread, device = threading.get_ident(), call.device
         values: dict[int, Any] = {}
         given: list[VkArray] = []
         numbers: list[Any] = []

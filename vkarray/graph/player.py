@@ -14,20 +14,22 @@ from ..core.array import VkArray, array_in, storage_itemsize
 from ..core.dtypes import DType
 from ..core.layout import contiguous_strides
 from ..core.tokens import Noticed
-from ..errors import TraceError
+from ..errors import OutOfMemoryError, TraceError
 from ..kernels import faults
 from . import nest
 from .compile import Call, Compiled, Played, Taped, Traced
 from .dimensions import Axes
 from .stand_ins import Unrecorded
-from .tape import Tape
+from .tape import Mismatch, Tape
 from .trace import Trace, Value
 
 
 class Player(Compiled):
     """Plays a tape. It is called with the arrays and the numbers of the function, in their order, and without its nests."""
 
-    def __init__(self, tape: Tape, device: _vk.Device, default_float: str) -> None:
+    def __init__(self, tape: Tape, device: _vk.Device, default_float: str, most: int | None = None) -> None:
+        """`most` are the bytes that it may take besides its arguments; None: as many as there are."""
+
         def play(*leaves: Any) -> Any:
             with self._as_made():
                 return tape.played(None, *_sorted(leaves))
@@ -35,7 +37,7 @@ class Player(Compiled):
         play.__qualname__ = tape.name
         super().__init__(play)
         self.profiled_name = f"Program({tape.name})"
-        self.tape, self.device, self.default_float = tape, device, default_float
+        self.tape, self.device, self.default_float, self.most = tape, device, default_float, most
 
     @contextmanager
     def _as_made(self) -> Iterator[None]:
@@ -44,7 +46,13 @@ class Player(Compiled):
             stack.enter_context(_vk.preferring(self.device))
             if configuration.current().default_float != self.default_float:
                 stack.enter_context(configuration.config(default_float=self.default_float))
-            yield
+            try:
+                yield
+            except Mismatch as mismatch:
+                raise ValueError(
+                    f"{self.name}: its function decides by lengths or numbers, and for these otherwise than for those that the "
+                    f"program was made with: {mismatch}. Make another program for these."
+                ) from None
 
     def returned(self, given: Sequence[Any]) -> Any:
         """What the tape returns for numbers, and for arrays of which shapes and types are given: traced arrays."""
@@ -72,6 +80,13 @@ class Player(Compiled):
         with self._as_made():
             made, noticed = self._attempt(call, Played(self, self.tape))
         noticed.decide |= self.tape.decide
+        if self.most is not None:
+            if made.program is None:
+                raise OutOfMemoryError(f"{self.name}: nobody knows how many bytes it takes, since {made.reason}.")
+            if made.program.peak_bytes > self.most:
+                raise OutOfMemoryError(
+                    f"{self.name}: it takes {made.program.peak_bytes} bytes besides its arguments, and it may take {self.most}."
+                )
         return made, noticed
 
 

@@ -17,7 +17,7 @@ from .._vk.watch import Watch, unwatched
 from ..core import dtypes
 from ..core.array import VkArray, storage_itemsize
 from ..core.tokens import Noticed, token
-from ..errors import TraceError
+from ..errors import OutOfMemoryError, TraceError
 from ..kernels.dispatch import Dispatch
 from ..kernels.gather import Gather
 from ..kernels.launch import Operation
@@ -121,12 +121,28 @@ def users_line() -> str:
 class Trace(Watch):
     """What a function asks for while it is traced."""
 
-    __slots__ = ("draws", "line", "name", "nodes", "noticed", "numbers", "own_streams", "streams", "taken", "values")
+    __slots__ = (
+        "draws",
+        "line",
+        "most",
+        "name",
+        "nodes",
+        "noticed",
+        "numbers",
+        "own_streams",
+        "streams",
+        "taken",
+        "values",
+    )
     traces = True
 
-    def __init__(self, name: str, noticed: Noticed, numbers: int) -> None:
-        """`numbers` is how many numbers there are among the arguments, `noticed` what is known of them."""
+    def __init__(self, name: str, noticed: Noticed, numbers: int, most: int | None = None) -> None:
+        """`numbers` is how many numbers there are among the arguments, `noticed` what is known of them.
+
+        No array may have more bytes than `most`.
+        """
         super().__init__()
+        self.most = most
         self.name, self.noticed, self.numbers = name, noticed, numbers
         self.line = ""  # what is traced now, where that is no line of Python
         self.nodes: list[Node] = []
@@ -139,6 +155,10 @@ class Trace(Watch):
 
     def allocate(self, device: Device, nbytes: int) -> Value:
         """Memory for a traced array."""
+        if self.most is not None and nbytes > self.most:
+            raise OutOfMemoryError(
+                f"{self.name}: an array of {nbytes} bytes at {self.line or users_line()}, and it may take {self.most} bytes."
+            )
         value = Value(device, nbytes)
         self.values.append(value)
         return value

@@ -112,7 +112,7 @@ class Program:
         container.write(path, {"program": text, "weights": weights, "shaders": shaders.data()})
 
     @classmethod
-    def _of_file(cls, path: str | os.PathLike[str], device: Any, shaders: bool) -> Program:
+    def _of_file(cls, path: str | os.PathLike[str], device: Any, shaders: bool, memory: int | None) -> Program:
         file = container.Container(path)
         try:
             what = description.read(container.parsed(path, bytes(file.parts["program"])))
@@ -126,7 +126,8 @@ class Program:
         self.device = device if isinstance(device, _vk.Device) else _vk.open_device(device)
         self.name, self.default_float, self._sizes = what.name, what.default_float, {}
         self.inputs, self.outputs, self._arguments = what.inputs, what.outputs, what.arguments
-        self._player = Player(_tape(what, kept, self.device), self.device, what.default_float)
+        most = max(size for size, _ in self.device.physical.heaps) if memory is None else memory
+        self._player = Player(_tape(what, kept, self.device), self.device, what.default_float, most)
         return self
 
     def _collect(self, form: Any, value: Any, leaves: list[Any], path: str) -> None:
@@ -150,16 +151,20 @@ class Program:
             self._collect(part, other, leaves, below)
 
 
-def load_program(path: str | os.PathLike[str], device: Any = None, *, shaders: bool = True) -> Program:
+def load_program(
+    path: str | os.PathLike[str], device: Any = None, *, shaders: bool = True, memory: int | None = None
+) -> Program:
     """A program from a file that `Program.save` has written.
 
     Parameters: path; device (the device to run on, as for `vkarray.asarray`; None for the default); shaders (whether the file's
-    shaders may serve where neither vkarray nor the machine has them; False for files of people whom you do not trust).
+    shaders may serve where neither vkarray nor the machine has them; False for files of people whom you do not trust); memory (the
+    bytes that a call may take besides its arguments; None: as many as the largest heap of the device has).
     Nothing in the file is run as Python code: it names functions out of a table of the library's.
     Raises ProgramError for a file that is cut off, damaged, something else or too new, OSError for one that cannot be read,
-    FeatureError where the device lacks a type that the program takes.
+    FeatureError where the device lacks a type that the program takes. Calls raise OutOfMemoryError before they take more memory
+    than they may.
     """
-    return Program._of_file(path, device, shaders)
+    return Program._of_file(path, device, shaders, memory)
 
 
 def _named(what: str, given: Sequence[str] | None, own: Sequence[str]) -> Sequence[str]:
