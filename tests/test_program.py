@@ -37,9 +37,9 @@ def same(found: Any, expected: Any) -> None:
     assert np.asarray(found).tobytes() == np.asarray(expected).tobytes()
 
 
-def loaded(program: vx.Program, folder: Path, **options: Any) -> vx.Program:
-    program.save(folder / "model.vkp")
-    return vx.load_program(folder / "model.vkp", **options)
+def loaded(program: vx.Program, folder: Path, targets: tuple[str, ...] = ("any",)) -> vx.Program:
+    program.save(folder / "model.vkp", targets=targets)
+    return vx.load_program(folder / "model.vkp")
 
 
 def layer(x, w):
@@ -95,3 +95,81 @@ def test_wrong_arguments_are_named(name: str) -> None:
     program = vx.Program(layer, (values((2, 4)), values((4, 3))), dynamic={"x": {0: vx.Dim("batch", max=64)}})
     with pytest.raises(error, match=text):
         program(*arguments())
+
+
+def test_programs_of_one_file_share_weights(tmp_path: Path) -> None:
+    w = values((64, 64), 1)
+    program = vx.Program(lambda x: x @ w, (values((2, 64)),))
+    program.save(tmp_path / "model.vkp", targets=())
+    one, other = (vx.load_program(tmp_path / "model.vkp") for _ in range(2))
+    before = one.device.memory.statistics()["bytes_in_use"]
+    third = vx.load_program(tmp_path / "model.vkp")
+    assert one.device.memory.statistics()["bytes_in_use"] - before < w.nbytes
+    for each in (one, other, third):
+        same(each(values((2, 64))), values((2, 64)) @ w)
+
+
+def test_program_that_changes_a_constant_has_it_for_itself(tmp_path: Path) -> None:
+    count = vx.zeros(3)
+
+    def counted(x):
+        count[...] += 1
+        return x + count
+
+    program = vx.Program(counted, (vx.zeros(3),))
+    program.save(tmp_path / "model.vkp", targets=())
+    one, other = (vx.load_program(tmp_path / "model.vkp") for _ in range(2))
+    found = [float(each(vx.zeros(3))[0]) for each in (one, one, other, one, other)]
+    assert found == [1, 2, 1, 3, 2]
+    with vx.config(compile=False):
+        assert float(vx.load_program(tmp_path / "model.vkp")(vx.zeros(3))[0]) == 1
+        assert float(other(vx.zeros(3))[0]) == 3
+    assert float(count[0]) == 0
+
+
+def test_prepare_makes_the_kernels_of_calls(tmp_path: Path) -> None:
+    program = vx.Program(layer, (values((2, 4)), values((4, 3))), dynamic={"x": {0: vx.Dim("batch", max=64)}})
+    again = loaded(program, tmp_path)
+    again.prepare(batch=8)
+    assert len(again.explain().programs) == 1
+    again(values((8, 4)), values((4, 3)))
+    assert len(again.explain().programs) == 1
+    with pytest.raises(ValueError, match="batch is 65; expected batch from 1 to 64"):
+        again.prepare(batch=65)
+    with pytest.raises(TypeError, match="unknown dimension 'rows'"):
+        again.prepare(rows=1)
+
+
+def test_memory_is_bounded(tmp_path: Path) -> None:
+    program = vx.Program(lambda x: vx.sum(vx.sort(vx.zeros((1000, 100)) + x, axis=0)), (values(100),))
+    program.save(tmp_path / "model.vkp", targets=())
+    vx.load_program(tmp_path / "model.vkp")(values(100))
+    with pytest.raises(vx.OutOfMemoryError, match="bytes"):
+        vx.load_program(tmp_path / "model.vkp", memory=1000)(values(100))
+
+
+def test_lengths_that_decide_are_told(tmp_path: Path) -> None:
+    program = vx.Program(
+        lambda x: x * 2 if x.shape[0] > 8 else x, (values(10),), dynamic={"x": {0: vx.Dim("length")}}, name="doubled"
+    )
+    again = loaded(program, tmp_path)
+    for one in (program, again):
+        same(one(values(9)), values(9) * 2)
+        with pytest.raises(ValueError, match="doubled: its function decides by lengths or numbers"):
+            one(values(4))
+
+
+def test_numbers_may_vary_unless_they_decide(tmp_path: Path) -> None:
+    def power(x, factor, times):
+        for _ in range(times):
+            x = x * factor
+        return x
+
+    again = loaded(vx.Program(power, (values(3), 2.0, 3)), tmp_path)
+    assert [str(one) for one in again.inputs] == ["x: (3,) float32", "factor: float", "times: int = 3"]
+    for factor in (2.0, -0.5, float("inf")):
+        same(again(values(3), factor, 3), power(values(3), factor, 3))
+    with pytest.raises(ValueError, match="times is 2, and the program was made for 3"):
+        again(values(3), 2.0, 2)
+    with pytest.raises(TypeError, match="factor is 2; expected a number of type float"):
+        again(values(3), 2, 3)

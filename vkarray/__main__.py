@@ -20,6 +20,9 @@ COMMANDS = {
     "bench": "measure throughput and time per call, beside the other libraries that are installed",
     "operators": "run PyTorch's operators on the device and compare them with the CPU",
     "models": "run models of packages that build on PyTorch and compare them with the CPU",
+    "run": "run a program from a file on arrays, and print or write its results",
+    "show": "show what is in the file of a program: operations, kernels, memory, shaders",
+    "benchmark": "measure a program from a file: first call, median, throughput, memory",
     "warm": "prepare kernels ahead, so that first calls do not wait for the driver's compiler",
     "tune": "measure which kernels are fastest on a device, and remember the choices",
 }

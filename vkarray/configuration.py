@@ -137,7 +137,7 @@ SWITCHES: tuple[Switch, ...] = (
         "device",
         _optional_text,
         None,
-        "index, part of the name, or UUID",
+        "index, part of the name, or UUID, also as a URI (`vulkan://0`)",
         "The default device, as `vkarray devices` lists them.",
     ),
     _switch(

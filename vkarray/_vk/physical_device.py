@@ -390,7 +390,7 @@ def physical_devices(settings: configuration.Configuration) -> list[PhysicalDevi
 
 
 def choose(devices: list[PhysicalDevice], selector: int | str | None) -> PhysicalDevice:
-    """The device a selector names (index, UUID, part of the name), or the best usable one for None."""
+    """The device a selector names (index, UUID, part of the name, or one of these as `vulkan://0`), or the best one for None."""
     listing = "; ".join(
         f"{d.description.index}: {d.description.name}"
         + (f" (refused: {d.description.refusal})" if d.description.refusal else "")
@@ -401,7 +401,7 @@ def choose(devices: list[PhysicalDevice], selector: int | str | None) -> Physica
         if not usable:
             raise DeviceError(f"vkarray: no Vulkan device can be used. {listing}. {remedy('device')}")
         return min(usable, key=lambda device: _PREFERENCE.index(device.description.type))
-    word = str(selector).strip().lower()
+    word = str(selector).strip().lower().removeprefix("vulkan://")
     matches = [d for d in devices if word in (str(d.description.index), d.description.uuid)]
     if not matches and not word.isdigit():
         matches = [d for d in devices if word in d.description.name.lower()]

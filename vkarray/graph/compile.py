@@ -141,7 +141,7 @@ class Compiled:
         settings = configuration.current()
         if not settings.compile or settings.compare or (watches and watch.current() is not None):
             return self.function(*args, **kwargs)
-        key: list[Any] = [settings.default_float, settings.check, settings.debug >= 3]
+        key = self.beginning(settings)
         arrays: list[VkArray] = []
         scalars: list[Any] = []
         try:
@@ -165,6 +165,11 @@ class Compiled:
         if found.program.checked and checks.are_waiting(device) and faults.tells_at_once(device):
             checks.run(device)
         return _filled(found.form, results)
+
+    def beginning(self, settings: configuration.Configuration | None = None) -> list[Any]:
+        """The beginning of all signatures: the switches that decide."""
+        settings = settings or configuration.current()
+        return [settings.default_float, settings.check, settings.debug >= 3]
 
     @property
     def dynamic(self) -> Mapping[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -32,7 +32,7 @@ class Player(Compiled):
 
         def play(*leaves: Any) -> Any:
             with self._as_made():
-                return tape.played(None, *_sorted(leaves))
+                return self._with_own().played(None, *_sorted(leaves))
 
         play.__qualname__ = tape.name
         super().__init__(play)
@@ -54,17 +54,32 @@ class Player(Compiled):
                     f"program was made with: {mismatch}. Make another program for these."
                 ) from None
 
+    # How to get the tape with constants of its own, where those that it has are shared with other programs. Who writes to
+    # constants has no dispatches that can be repeated: its calls are played.
+    own: Callable[[], Tape] | None = None
+
+    def _with_own(self) -> Tape:
+        if self.own is not None:
+            self.tape, self.own = self.own(), None
+        return self.tape
+
     def returned(self, given: Sequence[Any]) -> Any:
         """What the tape returns for numbers, and for arrays of which shapes and types are given: traced arrays."""
-        trace = Trace(self.name, Noticed(), 0)
-        leaves = [_of_no_memory(one[0], one[1], self.device) if isinstance(one, tuple) else one for one in given]
+        return self._followed(self._leaves(given))[0]
+
+    def _leaves(self, given: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(_of_no_memory(one[0], one[1], self.device) if isinstance(one, tuple) else one for one in given)
+
+    def _followed(self, leaves: Sequence[Any]) -> tuple[Any, int]:
+        """What the tape returns, traced, and the bytes of all arrays that it makes."""
+        trace = Trace(self.name, Noticed(), 0, self.most)
         thread, kept = threading.get_ident(), faults.kept_check(self.device)
         if kept is None:
             faults.renewed_check(self.device)
         with self._as_made():
             try:
                 watches[thread] = trace
-                return self.tape.played(trace, *_sorted(leaves))
+                return self.tape.played(trace, *_sorted(leaves)), sum(one.nbytes for one in trace.values)
             finally:
                 watches.pop(thread, None)
                 trace.end()
@@ -72,20 +87,21 @@ class Player(Compiled):
                     faults.keep_check(self.device, None)
 
     def prepare(self, given: Sequence[Any]) -> None:
-        """Make the program for numbers, and for arrays of which shapes and types are given, with its kernels; nothing is run."""
-        leaves = tuple(_of_no_memory(one[0], one[1], self.device) if isinstance(one, tuple) else one for one in given)
-        self._made((), Call(leaves, {}, *_sorted(leaves), self.device))
+        """Make what calls run for numbers, and for arrays of which shapes and types are given, with its kernels; nothing is run."""
+        leaves = self._leaves(given)
+        key = self.beginning()
+        nest.note(leaves, key, [], [])
+        self._trace([*key, self.device], None, Call(leaves, {}, *_sorted(leaves), self.device))
 
     def _made(self, key: Sequence[Any], call: Call) -> tuple[Traced, Noticed]:
         with self._as_made():
             made, noticed = self._attempt(call, Played(self, self.tape))
         noticed.decide |= self.tape.decide
         if self.most is not None:
-            if made.program is None:
-                raise OutOfMemoryError(f"{self.name}: nobody knows how many bytes it takes, since {made.reason}.")
-            if made.program.peak_bytes > self.most:
+            nbytes = made.program.peak_bytes if made.program is not None else self._followed(_without_memory(call))[1]
+            if nbytes > self.most:
                 raise OutOfMemoryError(
-                    f"{self.name}: it takes {made.program.peak_bytes} bytes besides its arguments, and it may take {self.most}."
+                    f"{self.name}: it takes {nbytes} bytes besides its arguments, and it may take {self.most}."
                 )
         return made, noticed
 
@@ -93,6 +109,11 @@ class Player(Compiled):
 def _of_no_memory(shape: tuple[int, ...], dtype: DType, device: _vk.Device) -> VkArray:
     value: Any = Value(device, math.prod(shape) * storage_itemsize(dtype, device), True)
     return array_in(value, 0, shape, contiguous_strides(shape), dtype, device, True)
+
+
+def _without_memory(call: Call) -> list[Any]:
+    """The arguments of a call of a player, with traced arrays."""
+    return [_of_no_memory(one.shape, one.dtype, one.device) if type(one) is VkArray else one for one in call.args]
 
 
 def _sorted(leaves: Sequence[Any]) -> tuple[list[VkArray], list[Any]]:

@@ -261,7 +261,10 @@ def _matches(form: Any, found: Any, values: list[Any]) -> bool:
     parts, others = nest.parts_of(form), nest.parts_of(found)
     if parts is None or others is None:
         return form is found or (type(form) is type(found) and bool(form == found))
-    if type(form) is not type(found) or len(parts) != len(others):
+    alike = type(form) is type(found) or (
+        isinstance(form, tuple) and isinstance(found, tuple)
+    )  # a file has no named ones
+    if not alike or len(parts) != len(others):
         return False
     return all(
         name == other and _matches(part, value, values)

@@ -61,6 +61,7 @@ class Container:
                 self.path, f"the file is cut off: it has {self.nbytes} bytes, and its header has {_HEADER.size}"
             )
         _, version, length, checksum = _HEADER.unpack_from(self.data)
+        self.checksum: bytes = checksum  # of all that is in the file
         if version != VERSION:
             raise damaged(
                 self.path,

@@ -6,6 +6,7 @@ What is read is checked before anything is made of it: each name is one of the t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from ..core import dtypes
@@ -13,6 +14,7 @@ from ..core.array import VkArray
 from ..graph.dimensions import Dim
 from ..graph.stand_ins import Slot
 from ..graph.tape import SHORT, Entry, Scalar
+from .container import Container, damaged, parsed
 from .encoding import Decoder, Encoder, FormDecoder, Wrong, noted
 from .names import functions
 from .signature import Input, Length, Output
@@ -51,6 +53,8 @@ def written(what: Description, encoder: Encoder) -> dict[str, Any]:
     dims = list(dict.fromkeys(one for put in what.inputs for one in put.shape or () if isinstance(one, Dim)))
     calls = []
     for function, args, kwargs, form, line in what.entries:
+        if isinstance(form, ModuleType):  # the library itself, whose functions are noted by themselves
+            continue
         found = noted(function, args, kwargs)
         called = getattr(function, "__qualname__", function)
         if found is None:
@@ -109,7 +113,21 @@ def _constant(value: Any) -> dict[str, Any]:
     return {"kind": kind, "dtype": value.dtype.name, "is_place": False}
 
 
+def types(what: Description) -> list[str]:
+    """The names of the types that a program takes, makes and holds."""
+    of_arrays = [one.dtype.name for one in what.inputs if one.shape is not None]
+    return sorted({*of_arrays, *(one.dtype.name for one in what.outputs), *(one.dtype for one in what.constants)})
+
+
 # -- reading --------------------------------------------------------------------------------------------------------------
+
+
+def of_file(file: Container) -> Description:
+    """What a file says. Raises ProgramError where that is damaged."""
+    try:
+        return read(parsed(file.path, bytes(file.parts["program"])))
+    except (Wrong, RecursionError) as error:
+        raise damaged(file.path, f"its description of the program is damaged: {error}") from None
 
 
 def read(table: Any) -> Description:

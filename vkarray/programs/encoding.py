@@ -20,7 +20,7 @@ from ..core.dtypes import DType
 from ..graph.nest import Place
 from ..graph.stand_ins import Slot
 from ..graph.tape import Raised, Scalar
-from ..ops.ufunc import ufunc
+from ..ops.ufunc import ABSENT, ufunc
 from .names import LARGEST, functions, names
 
 DEPTH = 24  # of nests at most
@@ -103,6 +103,7 @@ _ENCODED: dict[str, tuple[Callable[[Any], bool], Callable[[Encoder, Any], Any]]]
     "class": (lambda one: isinstance(one, type) and one in _CLASSES.values(), lambda encoder, one: one.__name__),
     "slice": (lambda one: type(one) is slice, lambda encoder, one: _list(encoder, (one.start, one.stop, one.step))),
     "ellipsis": (lambda one: one is Ellipsis, lambda encoder, one: None),
+    "absent": (lambda one: one is ABSENT, lambda encoder, one: None),
     "not_implemented": (lambda one: one is NotImplemented, lambda encoder, one: None),
     "device": (lambda one: isinstance(one, (_vk.Device, OwnDevice)), lambda encoder, one: None),
     "function": (lambda one: isinstance(one, ufunc), lambda encoder, one: one.__name__),
@@ -235,6 +236,7 @@ _DECODED: dict[str, Callable[[Decoder, Any, int], Any]] = {
     "class": lambda decoder, held, depth: _named(_CLASSES, held, "class"),
     "slice": _slice,
     "ellipsis": lambda decoder, held, depth: _none(held, Ellipsis),
+    "absent": lambda decoder, held, depth: _none(held, ABSENT),
     "not_implemented": lambda decoder, held, depth: _none(held, NotImplemented),
     "device": lambda decoder, held, depth: _none(held, OwnDevice()),
     "function": _ufunc,

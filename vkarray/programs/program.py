@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,9 +19,9 @@ from ..graph.tape import Tape
 from ..shaders.source import bring
 from . import container, description, tensors
 from .description import Description
-from .encoding import Constant, Encoder, OwnDevice, Wrong
+from .encoding import Constant, Encoder, OwnDevice
 from .names import version
-from .signature import Input, Output, argument_names, checked, inputs_of, leaves_of
+from .signature import Input, Output, argument_names, bounds, checked, given, inputs_of, leaves_of
 from .targets import collect, modules_of
 from .tensors import Tensor
 
@@ -38,6 +39,8 @@ class Program:
     Raises TraceError for a function that cannot be a program, such as one that reads values, and what the function raises.
     """
 
+    _weights: Weights | None = None  # of its file
+
     def __init__(
         self, function: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, *,
         dynamic: Mapping[str, Any] | None = None, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None,
@@ -52,21 +55,21 @@ class Program:
         args, kwargs = tuple(args), dict(kwargs or {})
         leaves = [value for _, value in leaves_of((args, kwargs))]
         arrays = [one for one in leaves if type(one) is VkArray]
-        self.name = name or compiled.name
+        self.name = compiled.name = name or compiled.name
         self.device: _vk.Device = arrays[0].device if arrays else _vk.open_device(None)
         self.default_float = configuration.current().default_float
         axes = {} if dynamic is None else Dynamic(function, dynamic).axes(args, kwargs)
         called = argument_names(function, args, kwargs)
-        given = inputs_of(leaves, _named("inputs", inputs, called), axes)
-        self._sizes = sizes = checked(self.name, given, leaves, self.device)
+        taken = inputs_of(leaves, _named("inputs", inputs, called), axes)
+        self._sizes = checked(self.name, taken, leaves, self.device)
         self._player = taped(compiled, args, kwargs, axes, self.device)
         decided = _decided(self._player.tape, leaves)
         self.inputs = tuple(
-            one._replace(value=decided.get(number)) if one.shape is None else one for number, one in enumerate(given)
+            one._replace(value=decided.get(number)) if one.shape is None else one for number, one in enumerate(taken)
         )
         places = iter(range(len(leaves)))
         self._arguments = nest.rebuilt((args, kwargs), lambda value: Slot(next(places)))
-        self.outputs = _outputs(self._player, self.inputs, leaves, sizes, outputs)
+        self.outputs = _outputs(self._player, self.inputs, leaves, self._sizes, outputs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function returns for these arguments, in the same nest.
@@ -75,6 +78,14 @@ class Program:
         """
         leaves: list[Any] = []
         self._collect(self._arguments, (args, kwargs), leaves, "its arguments")
+        return self.with_inputs(leaves)
+
+    def with_inputs(self, leaves: Sequence[Any]) -> Any:
+        """The same for arrays and numbers in the order of `inputs`, without the nest that they come in."""
+        if len(leaves) != len(self.inputs):
+            raise TypeError(
+                f"{self.name}: {len(leaves)} inputs; expected {len(self.inputs)}: {', '.join(map(str, self.inputs))}."
+            )
         checked(self.name, self.inputs, leaves, self.device)
         return self._player(*leaves)
 
@@ -83,8 +94,30 @@ class Program:
         return f"<Program {self.name}: {taken or 'nothing'} -> {made or 'nothing'}>"
 
     def explain(self) -> Explanation:
-        """What the program does on its device: operations, kernels, what was fused, memory. Printed, it is a text."""
+        """What the program does on its device: operations, kernels, what was fused, memory. Printed, it is a text.
+
+        Before the first call it tells of the lengths that the program was made with, or of the least ones.
+        """
+        if not self._player.explain().programs:
+            self.prepare()
         return self._player.explain()
+
+    def prepare(self, **lengths: int) -> None:
+        """Make the kernels that calls take, so that the first one does not wait for it. Nothing is run.
+
+        Parameters: the lengths of dimensions, by their names (default: those that the program was made with, or the least ones).
+        Raises TypeError for an unknown dimension, ValueError for a length out of bounds, and what calls raise but for values.
+        """
+        dims = {one.name: one for put in self.inputs for one in put.shape or () if isinstance(one, Dim)}
+        chosen: dict[Dim, int] = {dim: self._sizes.get(dim, max(dim.min, 1)) for dim in dims.values()}
+        for name, length in lengths.items():
+            if name not in dims:
+                raise TypeError(f"prepare: unknown dimension {name!r}. {self.name} has {', '.join(dims) or 'none'}.")
+            dim = dims[name]
+            if length < dim.min or (dim.max is not None and length > dim.max):
+                raise ValueError(f"prepare: {name} is {length}; expected {bounds(dim)}.")
+            chosen[dim] = length
+        self._player.prepare([given(one, chosen) for one in self.inputs])
 
     def save(self, path: str | os.PathLike[str], *, targets: Sequence[str] = ("any",)) -> None:
         """Write the program to a file, which `vkarray.load_program` reads.
@@ -114,10 +147,7 @@ class Program:
     @classmethod
     def _of_file(cls, path: str | os.PathLike[str], device: Any, shaders: bool, memory: int | None) -> Program:
         file = container.Container(path)
-        try:
-            what = description.read(container.parsed(path, bytes(file.parts["program"])))
-        except (Wrong, RecursionError) as error:
-            raise container.damaged(path, f"its description of the program is damaged: {error}") from None
+        what = description.of_file(file)
         modules = modules_of(path, what.shaders, file.parts["shaders"])
         if shaders:
             bring(modules)
@@ -126,8 +156,12 @@ class Program:
         self.device = device if isinstance(device, _vk.Device) else _vk.open_device(device)
         self.name, self.default_float, self._sizes = what.name, what.default_float, {}
         self.inputs, self.outputs, self._arguments = what.inputs, what.outputs, what.arguments
-        most = max(size for size, _ in self.device.physical.heaps) if memory is None else memory
-        self._player = Player(_tape(what, kept, self.device), self.device, what.default_float, most)
+        most = self.device.physical.heap_bytes if memory is None else memory
+        key = file.checksum, self.device
+        weights = _loaded.setdefault(key, Weights(what, kept, self.device))
+        self._player = Player(_tape(what, weights, self.device), self.device, what.default_float, most)
+        self._player.own = lambda: _tape(what, Weights(what, kept, self.device), self.device)
+        self._weights = weights  # which is shared as long as a program has it
         return self
 
     def _collect(self, form: Any, value: Any, leaves: list[Any], path: str) -> None:
@@ -158,7 +192,7 @@ def load_program(
 
     Parameters: path; device (the device to run on, as for `vkarray.asarray`; None for the default); shaders (whether the file's
     shaders may serve where neither vkarray nor the machine has them; False for files of people whom you do not trust); memory (the
-    bytes that a call may take besides its arguments; None: as many as the largest heap of the device has).
+    bytes that a call may take besides its arguments; None: as many as the device has).
     Nothing in the file is run as Python code: it names functions out of a table of the library's.
     Raises ProgramError for a file that is cut off, damaged, something else or too new, OSError for one that cannot be read,
     FeatureError where the device lacks a type that the program takes. Calls raise OutOfMemoryError before they take more memory
@@ -198,7 +232,10 @@ def _outputs(
         other = length + 1 if dim.max is None or length < dim.max else length - 1
         if other < dim.min:
             continue
-        again = _returned(player, inputs, leaves, {**sizes, dim: other})
+        try:
+            again = _returned(player, inputs, leaves, {**sizes, dim: other})
+        except Exception:  # it is for this length alone
+            continue
         for shape, (_, one), (_, before) in zip(shapes, again, found, strict=True):
             for axis, (new, old) in enumerate(zip(one.shape, before.shape, strict=True)):
                 if new != old:
@@ -213,32 +250,39 @@ def _outputs(
 def _returned(
     player: Player, inputs: Sequence[Input], leaves: Sequence[Any], sizes: Mapping[Dim, int]
 ) -> list[tuple[str, Any]]:
-    given = [
-        leaf if one.shape is None else (tuple(sizes[n] if isinstance(n, Dim) else n for n in one.shape), one.dtype)
-        for one, leaf in zip(inputs, leaves, strict=True)
-    ]
-    return [(path, value) for path, value in leaves_of(player.returned(given)) if type(value) is VkArray]
+    those = [leaf if one.shape is None else given(one, sizes) for one, leaf in zip(inputs, leaves, strict=True)]
+    return [(path, value) for path, value in leaves_of(player.returned(those)) if type(value) is VkArray]
 
 
-def _tape(what: Description, kept: Mapping[str, Tensor], device: _vk.Device) -> Tape:
+class Weights:
+    """The constants of a file on a device, each uploaded when it is first asked for."""
+
+    def __init__(self, what: Description, kept: Mapping[str, Tensor], device: _vk.Device) -> None:
+        self.kept, self.kinds, self.device = kept, what.constants, device
+        self.arrays: dict[int, VkArray] = {}
+
+    def __getitem__(self, one: Constant) -> Any:
+        tensor = self.kept[str(one.place)]
+        if one.kind != "constant":
+            array = tensor.numpy()
+            return array if one.kind == "numpy" else array[()]
+        if one.place not in self.arrays:
+            made = self.arrays[one.place] = tensor.array(self.device)
+            if self.kinds[one.place].is_place:
+                made._is_place = True
+        return self.arrays[one.place]
+
+
+# Those of files that are loaded, by what is in the file: programs share them.
+_loaded: weakref.WeakValueDictionary[tuple[bytes, _vk.Device], Weights] = weakref.WeakValueDictionary()
+
+
+def _tape(what: Description, weights: Weights, device: _vk.Device) -> Tape:
     """The calls of a file, with arrays of a device for its constants."""
-    made: dict[int, Any] = {}
-
-    def constant(one: Constant) -> Any:
-        if one.place not in made:
-            tensor = kept[str(one.place)]
-            if one.kind == "constant":
-                made[one.place] = tensor.array(device)
-                if what.constants[one.place].is_place:
-                    made[one.place]._is_place = True
-            else:
-                array = tensor.numpy()
-                made[one.place] = array if one.kind == "numpy" else array[()]
-        return made[one.place]
 
     def bound(value: Any) -> Any:
         if type(value) is Constant:
-            return constant(value)
+            return weights[value]
         if type(value) is OwnDevice:
             return device
         if type(value) is slice:

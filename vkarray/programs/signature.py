@@ -93,6 +93,13 @@ def inputs_of(leaves: Sequence[Any], names: Sequence[str], axes: Mapping[int, Ax
     return found
 
 
+def given(one: Input, lengths: Mapping[Dim, int]) -> Any:
+    """What stands for an input: a number, or a shape and a type."""
+    if one.shape is None:
+        return one.dtype(1) if one.value is None else one.value
+    return tuple(lengths[n] if isinstance(n, Dim) else n for n in one.shape), one.dtype
+
+
 def checked(program: str, inputs: Sequence[Input], leaves: Sequence[Any], device: Any) -> dict[Dim, int]:
     """The lengths of the dimensions. Raises TypeError and ValueError for arguments that do not fit."""
     met: dict[Dim, tuple[int, str]] = {}

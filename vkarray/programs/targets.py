@@ -21,7 +21,7 @@ from ..graph.tape import Tape
 from ..shaders import source
 from ..shaders.source import Variant, digest, resolve, spirv
 from .container import damaged
-from .signature import Input
+from .signature import Input, given
 
 # The profiles of each target; a program for "any" is prepared for those of them whose types it can do with.
 TARGETS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -99,7 +99,11 @@ def _of_profiles(
         player = Player(_elsewhere(tape, other), other, default_float)
         with source.collected() as variants:
             for lengths in _lengths(inputs, sizes):
-                player.prepare([_given(one, lengths) for one in inputs])
+                try:
+                    player.prepare([given(one, lengths) for one in inputs])
+                except (TypeError, ValueError, IndexError):  # of lengths that it is not for
+                    if lengths == sizes:
+                        raise
         return list(variants)
     finally:
         other.close()
@@ -116,12 +120,6 @@ def _lengths(inputs: Sequence[Input], sizes: Mapping[Dim, int]) -> list[dict[Dim
         dict(sizes),
     ]
     return [one for number, one in enumerate(tried) if len(one) == len(dims) and one not in tried[:number]]
-
-
-def _given(one: Input, lengths: Mapping[Dim, int]) -> Any:
-    if one.shape is None:
-        return one.dtype(1) if one.value is None else one.value
-    return tuple(lengths[n] if isinstance(n, Dim) else n for n in one.shape), one.dtype
 
 
 def _elsewhere(tape: Tape, device: _vk.Device) -> Tape:

@@ -1,0 +1,121 @@
+"""`vkarray run`, `show` and `benchmark`: programs from files, with inputs in the notation of IREE."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vkarray as vx
+from vkarray.__main__ import main
+from vkarray.programs import notation
+
+X = [[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    w = vx.asarray(np.arange(12, dtype=np.float32).reshape(4, 3))
+
+    def classify(x, factor):
+        return {"scores": vx.maximum(x @ w * factor, 0), "best": vx.argmax(x @ w, axis=1) + 1}
+
+    found = tmp_path_factory.mktemp("command") / "model.vkp"
+    program = vx.Program(classify, (vx.ones((2, 4)), 0.5), dynamic={"x": {0: vx.Dim("batch", max=8)}}, name="classify")
+    program.save(found, targets=("any",))
+    return str(found)
+
+
+def test_results_are_printed(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", path, "--input=2x4xf32=1 2 3 4 5 6 7 8", "--input=0.5"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "scores: 2x3xf32=[30.0 35.0 40.0][66.0 79.0 92.0]"
+    assert printed[1].startswith("best: 2xi")
+    assert printed[1].endswith("=3 3")
+
+
+@pytest.mark.parametrize("device", ["0", "vulkan://0", "uuid", "vulkan://uuid", "name"])
+def test_devices_are_named(path: str, device: str, capsys: pytest.CaptureFixture[str]) -> None:
+    own = vx.ones(1).device
+    device = device.replace("0", str(own.index)).replace("uuid", own.uuid).replace("name", own.name[:5])
+    assert main(["run", path, f"--device={device}", "--input=1x4xf32=0", "--input=1"]) == 0
+    assert capsys.readouterr().out.startswith("scores: 1x3xf32=[0.0 0.0 0.0]\n")
+
+
+def test_files_are_read_written_and_appended_to(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "x.npy", np.asarray(X, np.float32))
+    (tmp_path / "x.bin").write_bytes(np.asarray(X, np.float32).tobytes())
+    for given in (f"@{tmp_path}/x.npy", f"2x4xf32=@{tmp_path}/x.bin"):
+        assert main(["run", path, f"--input={given}", "--input=0.5", f"--output=+{tmp_path}/scores.npy"]) == 0
+    assert capsys.readouterr().out.count("best: ") == 2
+    with open(tmp_path / "scores.npy", "rb") as file:
+        for _ in range(2):
+            assert np.load(file).tolist() == [[30, 35, 40], [66, 79, 92]]
+    assert main(["run", path, f"--input=@{tmp_path}/x.npy", "--input=0", f"--output=@{tmp_path}/scores.npy"]) == 0
+    assert np.load(tmp_path / "scores.npy").tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+WRONG = {
+    "count": (["--input=2x4xf32=0"], "1 times --input, and classify takes 2: --input=batchx4xf32=..., or @file.npy"),
+    "shape": (["--input=2x5xf32=0", "--input=1"], "or @file.npy, an array of (batch, 4) float32, and got (2, 5)"),
+    "bound": (["--input=9x4xf32=0", "--input=1"], "dimension 0 of x has length 9; expected batch from 1 to 8."),
+    "type": (["--input=2x4xf16=0", "--input=1"], "and got (2, 4) float16."),
+    "unknown type": (["--input=2x4xf33=0", "--input=1"], "--input=2x4xf33=0: x takes batchx4xf32="),
+    "values": (["--input=2x4xf32=1 2 3", "--input=1"], "3 values for 8 elements"),
+    "no number": (["--input=2x4xf32=a", "--input=1"], "could not convert string to float: 'a'"),
+    "number": (["--input=2x4xf32=0", "--input=a"], "factor takes a number of type float."),
+    "no file": (["--input=@/nowhere.npy", "--input=1"], "/nowhere.npy"),
+    "output": (["--input=2x4xf32=0", "--input=1", "--output=scores.npy"], "expected @file.npy, +file.npy to append"),
+    "device": (["--device=vulkan://77", "--input=2x4xf32=0", "--input=1"], "no Vulkan device matches 'vulkan://77'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors_name_the_argument(name: str, path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments, told = WRONG[name]
+    assert main(["run", path, *arguments]) in (1, 2)
+    assert told in capsys.readouterr().err
+
+
+def test_other_files_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "other").write_bytes(b"PK\x03\x04 something else")
+    for command in ("run", "show", "benchmark"):
+        assert main([command, str(tmp_path / "other")]) in (1, 2)
+        assert "this is no file of a program" in capsys.readouterr().err
+        assert main([command, str(tmp_path / "missing")]) == 2
+        assert "No such file" in capsys.readouterr().err
+
+
+def test_show_tells_what_is_in_a_file(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", path]) == 0
+    printed = capsys.readouterr().out
+    for told in ("classify, by vkarray", "x: (batch, 4) float32", "batch from 1 to 8", "weights: 1 arrays", "array.__matmul__",
+                 "any: ", "dispatches;"):  # fmt: skip
+        assert told in printed
+    assert main(["show", path, "--calls"]) == 0
+    assert "test_program_command.py:" in capsys.readouterr().out
+
+
+def test_benchmark_measures(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["benchmark", path, "--input=2x4xf32=0", "--input=1", "--calls=3"]) == 0
+    printed = capsys.readouterr().out
+    assert all(word in printed for word in ("first call", "median", "p99", "throughput", "memory"))
+
+
+def test_run_writes_a_trace(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", path, "--input=2x4xf32=0", "--input=1", f"--profile={tmp_path}/trace.json"]) == 0
+    assert (tmp_path / "trace.json").stat().st_size
+
+
+@pytest.mark.parametrize("dtype", notation.TYPES.values())
+def test_every_type_has_a_text(dtype: str, tmp_path: Path) -> None:
+    device = vx.ones(1).device
+    try:
+        x = vx.asarray([[1, 0], [1, 1]]).astype(dtype)
+    except vx.FeatureError as error:
+        pytest.skip(f"the device lacks the type: {error}")
+    program = vx.Program(lambda x: x, (x,))
+    again = notation.read(notation.told_values(x), program.inputs[0], device)
+    assert again.dtype is x.dtype
+    assert vx.all(again == x)

@@ -1,0 +1,58 @@
+"""Show what is in the file of a program: inputs, outputs, operations, kernels, memory, weights, shaders, and what it requires."""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import sys
+
+from ..graph.dimensions import Dim
+from ..programs import description
+from ..programs.container import Container
+from ..programs.names import names
+from ..programs.program import load_program
+from ..programs.signature import bounds
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument("program", metavar="PROGRAM", help="the file, such as model.vkp")
+    parser.add_argument("--device", help="index, part of the name, UUID, or URI such as vulkan://0")
+    parser.add_argument("--calls", action="store_true", help="list each call of the library's functions")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what is in the file. Returns 2 for a file that cannot be read."""
+    try:
+        file = Container(arguments.program)
+        what = description.of_file(file)
+        program = load_program(arguments.program, arguments.device)
+    except OSError as error:
+        print(f"vkarray show: {error}", file=sys.stderr)
+        return 2
+    print(f"{what.name}, by vkarray {what.vkarray}: {file.nbytes} bytes")
+    dims = dict.fromkeys(one for put in what.inputs for one in put.shape or () if isinstance(one, Dim))
+    for title, lines in (
+        ("inputs", list(map(str, what.inputs))),
+        ("outputs", list(map(str, what.outputs))),
+        ("dimensions", [bounds(one) for one in dims]),
+    ):
+        if lines:
+            print(f"{title}:", *lines, sep="\n   ")
+    print(f"weights: {len(what.constants)} arrays, {len(file.parts['weights'])} bytes")
+    shaders = what.shaders
+    print(f"shaders: {len(shaders['modules'])} modules, {len(file.parts['shaders'])} bytes")
+    for name, places in shaders["targets"].items():
+        print(f"   {name}: {len(places)} modules, {sum(shaders['modules'][one][1] for one in places)} bytes")
+    called = [names().get(id(one.function), "?") for one in what.entries]
+    print(f"calls: {len(called)}")
+    if arguments.calls:
+        for entry, name in zip(what.entries, called, strict=True):
+            print(f"   {name:32} {entry.line}")
+    else:
+        for name, count in collections.Counter(called).most_common():
+            print(f"   {count:>5} {name}")
+    print(f"requires: arrays of {', '.join(description.types(what))}")
+    print(f"on {program.device.name}:")
+    print(program.explain())
+    return 0

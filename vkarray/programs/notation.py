@@ -1,0 +1,136 @@
+"""Arrays as texts, in the notation of IREE's tools: `2x3xf32=1 2 3 4 5 6`, `2x3xf32=0`, `f32=1.5`, `@picture.npy`.
+
+https://iree.dev: `--input` and `--output` of `iree-run-module`. A file may hold bare elements: `2x3xf32=@elements.bin`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.array import VkArray
+from ..ops.creation import asarray
+from .signature import Input, told
+from .tensors import Tensor
+
+TYPES = {
+    "i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "si8": "int8", "si16": "int16", "si32": "int32",
+    "si64": "int64", "ui8": "uint8", "ui16": "uint16", "ui32": "uint32", "ui64": "uint64", "f16": "float16", "bf16": "bfloat16",
+    "f32": "float32", "f64": "float64", "complex<f32>": "complex64", "complex<f64>": "complex128",
+}  # fmt: skip
+_NAMES = {dtype: name for name, dtype in reversed(TYPES.items())}
+_TEXT = re.compile(r"((?:\d+x)*)([a-z][\w<>]*)(?:=(.*))?", re.DOTALL)
+_FEW = 1024  # elements that are printed
+
+
+def read(text: str, one: Input, device: Any) -> Any:
+    """The array or the number that a text stands for. Raises ValueError that names the input, and OSError."""
+    expected = f"{one.name} takes {usage(one)}"
+    if text.startswith("@"):
+        found = np.load(text[1:], allow_pickle=False)
+        if one.shape is None:
+            return one.dtype(found.item())
+        return _cast(found, found.dtype.name, one, expected, device)
+    match = _TEXT.fullmatch(text)
+    if match is None or match[2] not in TYPES:
+        if one.shape is None:
+            return _number(text, one, expected)
+        raise ValueError(f"--input={text:.60}: {expected}.")
+    shape, dtype = tuple(int(length) for length in match[1].split("x")[:-1]), TYPES[match[2]]
+    values = _values(match[3] or "0", shape, dtype, text, expected)
+    if one.shape is None:
+        return one.dtype(values.item())
+    return _cast(values, dtype, one, expected, device)
+
+
+def _number(text: str, one: Input, expected: str) -> Any:
+    try:
+        return one.dtype(text)
+    except ValueError:
+        raise ValueError(f"--input={text:.60}: {expected}.") from None
+
+
+def _values(text: str, shape: tuple[int, ...], dtype: str, whole: str, expected: str) -> Any:
+    count, host = math.prod(shape), "float32" if dtype == "bfloat16" else dtype
+    if text.startswith("@"):
+        data = Path(text[1:]).read_bytes()
+        tensor = Tensor(dtype, shape, data)
+        if len(data) != count * np.dtype("uint16" if dtype == "bfloat16" else dtype).itemsize:
+            raise ValueError(
+                f"--input={whole:.60}: {text[1:]} has {len(data)} bytes, which are not {count} of {dtype}. {expected}."
+            )
+        return tensor.numpy()
+    words = re.sub(r"[\[\],]", " ", text).split()
+    try:
+        numbers = [_parsed(word, host) for word in words]
+        values = np.asarray(numbers, host)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"--input={whole:.60}: {error}. {expected}.") from None
+    if len(words) not in (1, count):
+        raise ValueError(f"--input={whole:.60}: {len(words)} values for {count} elements. {expected}.")
+    return np.broadcast_to(values[0], shape) if len(words) == 1 else values.reshape(shape)
+
+
+def _parsed(word: str, dtype: str) -> Any:
+    if dtype == "bool":
+        return {"true": True, "false": False, "1": True, "0": False}[word.lower()]
+    return complex(word) if dtype.startswith("complex") else float(word) if dtype.startswith("float") else int(word, 0)
+
+
+def _cast(values: Any, dtype: str, one: Input, expected: str, device: Any) -> VkArray:
+    own = one.dtype.name
+    if dtype != own or not _fits(values.shape, one):
+        raise ValueError(f"{expected}, and got {told(values.shape)} {dtype}.")
+    if own == "bfloat16" and values.dtype.name == "uint16":
+        return asarray(np.ascontiguousarray(values), device=device).view("bfloat16")
+    if own == "bfloat16":
+        return asarray(np.ascontiguousarray(values), device=device).astype("bfloat16")
+    return asarray(np.ascontiguousarray(values), device=device)
+
+
+def _fits(shape: tuple[int, ...], one: Input) -> bool:
+    own = one.shape or ()
+    return len(shape) == len(own) and all(
+        not isinstance(length, int) or length == n for length, n in zip(own, shape, strict=True)
+    )
+
+
+def usage(one: Input) -> str:
+    """What an input takes, in a text."""
+    if one.shape is None:
+        return f"a number of type {one.dtype.__name__}"
+    lengths = [str(n) if isinstance(n, int) else n.name for n in one.shape]
+    return f"{'x'.join([*lengths, _NAMES[one.dtype.name]])}=..., or @file.npy, an array of {told(one.shape)} {one.dtype.name}"
+
+
+def write(text: str, array: VkArray) -> None:
+    """Write a result where a text says: `@file.npy`, or `+file.npy` after what is there. Raises ValueError and OSError."""
+    if text[:1] not in ("@", "+") or not text[1:]:
+        raise ValueError(
+            f"--output={text:.60}: expected @file.npy, +file.npy to append to it, or no --output to print it."
+        )
+    values = np.asarray(array.astype("float32") if array.dtype.name == "bfloat16" else array)
+    with open(text[1:], "wb" if text[0] == "@" else "ab") as file:
+        np.save(file, values, allow_pickle=False)
+
+
+def told_values(array: VkArray) -> str:
+    """An array as a text in this notation."""
+    dtype = array.dtype.name
+    values = np.asarray(array.astype("float32") if dtype == "bfloat16" else array)
+    head = "x".join([*map(str, values.shape), _NAMES[dtype]])
+    if values.size > _FEW:
+        return f"{head}=..."
+    return f"{head}={_rows(values)}"
+
+
+def _rows(values: Any) -> str:
+    if values.ndim == 0:
+        return str(values.item())
+    if values.ndim == 1:
+        return " ".join(str(one.item()) for one in values)
+    return "".join(f"[{_rows(one)}]" for one in values)
