@@ -20,6 +20,7 @@ COMMANDS = {
     "bench": "measure throughput and time per call, beside the other libraries that are installed",
     "operators": "run PyTorch's operators on the device and compare them with the CPU",
     "models": "run models of packages that build on PyTorch and compare them with the CPU",
+    "compile": "make the file of a program of an ONNX model",
     "run": "run a program from a file on arrays, and print or write its results",
     "show": "show what is in the file of a program: operations, kernels, memory, shaders",
     "benchmark": "measure a program from a file: first call, median, throughput, memory",

@@ -30,13 +30,6 @@ REASONS: dict[str, tuple[str, ...]] = {
     "words counted (TfIdfVectorizer)": ("test_tfidfvectorizer_*",),
     "files of pictures (ImageDecoder)": ("test_image_decoder_*",),
     "a version of the operators below 7": ("test_not_2d", "test_not_3d", "test_not_4d"),
-    "ONNX cannot put its own function in place of the call, where the call leaves out an input": (
-        "test_causal_conv_with_state_with_past_state", "test_causal_conv_with_state_silu_with_past_state",
-        "test_linear_attention_gated", "test_linear_attention_gated_per_head_decay", "test_linear_attention_delta",
-        "test_linear_attention_gated_delta", "test_linear_attention_gated_delta_beta_scalar",
-        "test_linear_attention_gated_delta_gqa", "test_linear_attention_gated_delta_mqa",
-        "test_linear_attention_explicit_scale", "test_linear_attention_fp16",
-    ),
 }  # fmt: skip
 TYPES = "types that vkarray does not have"
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.array import is_supported
+from ..core.array import VkArray, is_supported
 from ..core.dtypes import CATEGORIES, DType, bfloat16, bool_, float16, float32
 from ..kernels.launch import Operation
+from ..kernels.planned import recordable
 from ..kernels.rows import Row
 from ..shaders.source import Shader
 
@@ -161,6 +162,14 @@ lcm = _formula(2, "lcm", "integer", "vx_lcm(a, b)", library="/pointwise")
 angle = _formula(1, "angle", "floating-point", {
     "complex floating": "vx_atan2(a.y, a.x)", "else": "a < T(0) ? T(3.14159265358979323846) : a == a ? T(0) : a",
 }, library="inverse_trigonometric", result="real")  # fmt: skip
+
+
+@recordable
+def apply(name: str, *operands: Any) -> VkArray:
+    """The formula of a name of arrays and Python's numbers. Raises ValueError for another name, and TypeError as rows do."""
+    if name not in FORMULAS:
+        raise ValueError(f"apply: expected the name of a formula, got {name!r:.40}.")
+    return FORMULAS[name](*operands)
 
 
 @functools.cache

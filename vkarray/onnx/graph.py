@@ -116,6 +116,7 @@ def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
             before = model
             model = onnx.ModelProto.FromString(model.SerializeToString())
             _write_defaults(model.graph, set(wanted), versions)
+            _write_types(model.graph)
             model = inliner.inline_selected_functions(model, wanted, inline_schema_functions=True)
             if model == before:
                 break
@@ -141,6 +142,18 @@ def _write_defaults(graph: onnx.GraphProto, functions: set[tuple[str, str]], ver
         for attribute in node.attribute:
             for inner in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
                 _write_defaults(inner, functions, versions)
+
+
+def _write_types(graph: onnx.GraphProto) -> None:
+    """Write the types of initializers, which some bodies are chosen by."""
+    described = {one.name for one in (*graph.input, *graph.value_info)}
+    graph.value_info.extend(
+        onnx.helper.make_tensor_value_info(one.name, one.data_type, one.dims)
+        for one in graph.initializer
+        if one.name not in described
+    )
+    if "" not in described:  # ONNX asks for the types of inputs that are left out as well
+        graph.value_info.append(onnx.helper.make_tensor_value_info("", onnx.TensorProto.FLOAT, None))
 
 
 def _without_row(graph: onnx.GraphProto, versions: dict[str, int]) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,11 @@ from ..core.dtypes import DTYPES, DType
 from . import types
 from .graph import Graph, Node
 
+# What rows raise for inputs and attributes that the operator does not take.
+_ERRORS = (
+    ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, NotImplementedError, TypeError, UnicodeError,
+    ValueError,
+)  # fmt: skip
 _FEW = 1 << 16  # elements of what the host computes besides what it must
 
 
@@ -115,10 +120,11 @@ class Runner:
         try:
             with np.errstate(all="ignore"):
                 found = row.function(call, *arguments, **node.attributes)
-        except (TypeError, ValueError, IndexError, NotImplementedError, OverflowError) as error:
+        except _ERRORS as error:
             if str(error).startswith("node "):  # of a graph inside
                 raise
-            raise type(error)(f"{node}: {error}") from error
+            kind = NotImplementedError if isinstance(error, NotImplementedError) else ValueError
+            raise kind(f"{node}: {error}") from error
         listed = found if isinstance(found, tuple) else (found,)
         missing = [name for name in node.outputs[len(listed) :] if name]
         if missing:

@@ -10,6 +10,8 @@ import numpy as np
 import vkarray as vx
 
 from ..core.array import VkArray
+from ..errors import TraceError
+from ..programs.program import Program
 from . import types
 from .graph import Graph, Node
 from .interpreter import Known, Runner
@@ -82,6 +84,24 @@ class Model:
         }
         found = (self._run if self._compiled is None else self._compiled)(tensors, values)
         return found[0] if len(found) == 1 else found
+
+    def program(self, *arrays: Any, **named: Any) -> Program:
+        """The model for arrays of these types and shapes, as a program that can be saved.
+
+        Inputs whose values decide shapes or steps keep the values given here, and are none of the program's. Raises TraceError
+        for a model that reads values from the device, and as a call does.
+        """
+        for node, why in self._needs.reads:
+            raise TraceError(f"{self.name} cannot be a program: {node}: {why}.")
+        given = self._bound(arrays, named)
+        values = _Values({name: np.asarray(given[name]) for name in self._needs.inputs})
+        names = [one.name for one in self.inputs if one.name not in self._needs.inputs]
+
+        def run(*tensors: Any) -> tuple[Any, ...]:
+            return self._run(dict(zip(names, tensors, strict=True)), values)
+
+        args = [self._tensor(given[name]) for name in names]
+        return Program(run, args, inputs=names, outputs=[one.name for one in self.outputs], name=self.name)
 
     def explain(self) -> Explanation:
         """Whether the model is compiled, which of its nodes need values and why, and what its programs do."""

@@ -34,6 +34,7 @@ _NETWORKS = {
     "convolution": ("convolution",),
     "indexing": ("embedding", "gather", "scatter", "scatter_reduce", "topk", "sort", "masked_fill"),
     "normalization": ("batch_norm", "batch_norm_of_running", "group_norm", "layer_norm", "rms_norm"),
+    "pointwise": ("apply",),
     "pooling": ("adaptive_avg_pool", "adaptive_max_pool", "avg_pool", "max_pool"),
     "resample": ("filtered", "interpolate", "pad_repeated"),
     "softmax": ("log_softmax", "masked_softmax", "softmax"),

@@ -25,10 +25,7 @@ _NAMES = {
     "Sqrt": "sqrt", "Sub": "subtract", "Tan": "tan", "Tanh": "tanh", "Where": "where", "Xor": "logical_xor",
 }  # fmt: skip
 _VARIADIC = {"Max": "maximum", "Min": "minimum", "Sum": "add"}
-_FORMULAS: dict[str, Callable[[Any], Any]] = {
-    "Erf": pointwise.erf, "HardSwish": pointwise.hardswish, "Mish": pointwise.mish, "Relu": pointwise.relu,
-    "Sigmoid": pointwise.sigmoid,
-}  # fmt: skip
+_FORMULAS = {"Erf": "erf", "HardSwish": "hardswish", "Mish": "mish", "Relu": "relu", "Sigmoid": "sigmoid"}
 
 
 def _named(name: str) -> Callable[..., Any]:
@@ -39,8 +36,8 @@ def _folded(name: str) -> Callable[..., Any]:
     return lambda call, *inputs: functools.reduce(getattr(call.xp, name), inputs)
 
 
-def _of_formula(formula: Callable[[Any], Any]) -> Callable[..., Any]:
-    return lambda call, x: formula(x)
+def _of_formula(name: str) -> Callable[..., Any]:
+    return lambda call, x: pointwise.apply(name, x)
 
 
 for _operator, _name in _NAMES.items():
@@ -65,7 +62,7 @@ def _mean(call: Call, *inputs: Any) -> Any:
 def _divide(call: Call, a: Any, b: Any) -> Any:
     if a.dtype.name.startswith(("int", "uint")):
         if call.xp is not np:
-            return pointwise.truncated_divide(a, b)
+            return pointwise.apply("truncated_divide", a, b)
         quotient = np.floor_divide(a, np.where(b == 0, 1, b))
         return (quotient + ((quotient < 0) & (quotient * b != a))).astype(a.dtype)
     return call.xp.divide(a, b)
@@ -106,42 +103,42 @@ def _is_infinite(call: Call, x: Any, *, detect_negative: int = 1, detect_positiv
 # -- activations ------------------------------------------------------------------------------------------------------
 
 
-def _in_float32(call: Call, formula: Callable[..., Any], x: Any, *numbers: float) -> Any:
+def _in_float32(call: Call, formula: str, x: Any, *numbers: float) -> Any:
     """A formula whose numbers are not rounded to the 16 bits of x."""
     short = x.dtype.itemsize == 2
-    return call.cast(formula(call.cast(x, call.dtype(1)) if short else x, *numbers), x.dtype)
+    return call.cast(pointwise.apply(formula, call.cast(x, call.dtype(1)) if short else x, *numbers), x.dtype)
 
 
 @operator("Elu")
 def _elu(call: Call, x: Any, *, alpha: float = 1.0) -> Any:
-    return _in_float32(call, pointwise.elu, x, alpha, 1.0)
+    return _in_float32(call, "elu", x, alpha, 1.0)
 
 
 @operator("Celu")
 def _celu(call: Call, x: Any, *, alpha: float = 1.0) -> Any:
-    return _in_float32(call, pointwise.elu, x, alpha, 1 / alpha)
+    return _in_float32(call, "elu", x, alpha, 1 / alpha)
 
 
 @operator("Softplus")
 def _softplus(call: Call, x: Any) -> Any:
-    return _in_float32(call, pointwise.softplus, x, 1.0, math.inf)
+    return _in_float32(call, "softplus", x, 1.0, math.inf)
 
 
 @operator("Selu")
 def _selu(
     call: Call, x: Any, *, alpha: float = 1.67326319217681884765625, gamma: float = 1.05070102214813232421875
 ) -> Any:
-    return _in_float32(call, pointwise.scaled_elu, x, alpha * gamma, gamma)
+    return _in_float32(call, "scaled_elu", x, alpha * gamma, gamma)
 
 
 @operator("LeakyRelu")
 def _leaky_relu(call: Call, x: Any, *, alpha: float = 0.01) -> Any:
-    return pointwise.leaky_relu(x, alpha)
+    return pointwise.apply("leaky_relu", x, alpha)
 
 
 @operator("ThresholdedRelu")
 def _thresholded_relu(call: Call, x: Any, *, alpha: float = 1.0) -> Any:
-    return pointwise.threshold(x, alpha, 0.0)
+    return pointwise.apply("threshold", x, alpha, 0.0)
 
 
 @operator("PRelu")
@@ -169,12 +166,12 @@ def _shrink(call: Call, x: Any, *, bias: float = 0.0, lambd: float = 0.5) -> Any
 
 @operator("Gelu", since=20)
 def _gelu(call: Call, x: Any, *, approximate: str = "none") -> Any:
-    return pointwise.gelu_tanh(x) if approximate == "tanh" else pointwise.gelu(x)
+    return pointwise.apply("gelu_tanh", x) if approximate == "tanh" else pointwise.apply("gelu", x)
 
 
 @operator("Swish", since=24)
 def _swish(call: Call, x: Any, *, alpha: float = 1.0) -> Any:
-    return pointwise.silu(x) if alpha == 1 else x * pointwise.sigmoid(x * alpha)
+    return pointwise.apply("silu", x) if alpha == 1 else x * pointwise.apply("sigmoid", x * alpha)
 
 
 @operator("Clip")

@@ -21,17 +21,17 @@ _Function = Callable[[Any], Any]
 
 # The activations, of an array and two numbers, and these where a model does not give them.
 _ACTIVATIONS: dict[str, tuple[Callable[[Any, float, float], Any], float | None, float | None]] = {
-    "relu": (lambda x, a, b: pointwise.relu(x), None, None),
+    "relu": (lambda x, a, b: pointwise.apply("relu", x), None, None),
     "tanh": (lambda x, a, b: vx.tanh(x), None, None),
-    "sigmoid": (lambda x, a, b: pointwise.sigmoid(x), None, None),
+    "sigmoid": (lambda x, a, b: pointwise.apply("sigmoid", x), None, None),
     "softsign": (lambda x, a, b: x / (1 + vx.abs(x)), None, None),
-    "softplus": (lambda x, a, b: pointwise.softplus(x, 1.0, math.inf), None, None),
+    "softplus": (lambda x, a, b: pointwise.apply("softplus", x, 1.0, math.inf), None, None),
     "affine": (lambda x, a, b: x * a + b, 1.0, 0.0),
-    "leakyrelu": (lambda x, a, b: pointwise.leaky_relu(x, a), 0.01, None),
-    "thresholdedrelu": (lambda x, a, b: pointwise.threshold(x, a, 0.0), 1.0, None),
+    "leakyrelu": (lambda x, a, b: pointwise.apply("leaky_relu", x, a), 0.01, None),
+    "thresholdedrelu": (lambda x, a, b: pointwise.apply("threshold", x, a, 0.0), 1.0, None),
     "scaledtanh": (lambda x, a, b: a * vx.tanh(b * x), 1.0, 1.0),
     "hardsigmoid": (lambda x, a, b: vx.clip(x * a + b, 0, 1), 0.2, 0.5),
-    "elu": (lambda x, a, b: pointwise.elu(x, a, 1.0), 1.0, None),
+    "elu": (lambda x, a, b: pointwise.apply("elu", x, a, 1.0), 1.0, None),
 }
 
 

@@ -1,0 +1,298 @@
+"""ONNX models: what is computed where, what is refused, and how it is told."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx", reason="the package onnx is an extra")
+
+from onnx import TensorProto, helper, numpy_helper
+
+import vkarray as vx
+import vkarray.onnx
+from vkarray.__main__ import main
+
+FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+
+
+def value(name: str, dtype: int, shape: Any) -> Any:
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def model(nodes: Any, inputs: Any, outputs: Any, constants: Any = None, version: int = 18, **options: Any) -> Any:
+    """A model; `constants` are arrays by name."""
+    tensors = [numpy_helper.from_array(np.asarray(one), name) for name, one in (constants or {}).items()]
+    graph = helper.make_graph(nodes, "test", inputs, outputs, tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)], **options)
+
+
+def node(operator: str, inputs: str, outputs: str, **attributes: Any) -> Any:
+    return helper.make_node(operator, inputs.split(), outputs.split(), name=f"the {operator}", **attributes)
+
+
+def perceptron() -> Any:
+    rng = np.random.default_rng(0)
+    constants = {
+        "w": rng.standard_normal((4, 3), np.float32), "b": rng.standard_normal(3, np.float32), "one": np.float32(1)
+    }  # fmt: skip
+    nodes = [node("Gemm", "x w b", "h"), node("Relu", "h", "r"), node("Add", "r one", "y")]
+    return model(nodes, [value("x", FLOAT, ["batch", 4])], [value("y", FLOAT, ["batch", 3])], constants)
+
+
+def test_model_describes_and_computes() -> None:
+    loaded = vkarray.onnx.load(perceptron())
+    assert loaded.inputs == [("x", vx.float32, ("batch", 4), "tensor")]
+    assert loaded.outputs == [("y", vx.float32, ("batch", 3), "tensor")]
+    x = np.random.default_rng(1).standard_normal((5, 4), np.float32)
+    weights = {one.name: numpy_helper.to_array(one) for one in perceptron().graph.initializer}
+    expected = np.maximum(x @ weights["w"] + weights["b"], 0) + 1
+    for found in (loaded(x), loaded(x=x), loaded(vx.asarray(x))):
+        np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-5)
+
+
+def test_compiled_model_gives_the_same_bits() -> None:
+    compiled, eager = vkarray.onnx.load(perceptron()), vkarray.onnx.load(perceptron(), compile=False)
+    x = np.random.default_rng(1).standard_normal((5, 4), np.float32)
+    assert np.asarray(compiled(x)).tobytes() == np.asarray(eager(x)).tobytes()
+    assert "test: compiled" in str(compiled.explain())
+    assert len(compiled.explain().program.programs) == 1
+    assert eager.explain().program is None
+
+
+@pytest.mark.parametrize(
+    ("args", "named", "error", "text"),
+    [
+        ((), {}, TypeError, "got nothing for 'x'"),
+        ((1, 2), {}, TypeError, "got 2 arrays"),
+        ((), {"z": 1}, TypeError, "got 'z'"),
+        ((np.zeros((2, 4)),), {}, ValueError, "expected the input 'x' as float32, got float64"),
+        ((np.zeros((2, 5), np.float32),), {}, ValueError, r"of shape \(batch = 2, 4\), got \(2, 5\)"),
+        ((np.zeros(4, np.float32),), {}, ValueError, r"got \(4,\)"),
+    ],
+)
+def test_wrong_inputs_are_told(args: Any, named: Any, error: Any, text: str) -> None:
+    with pytest.raises(error, match=text):
+        vkarray.onnx.load(perceptron())(*args, **named)
+
+
+def test_lengths_of_one_name_are_equal() -> None:
+    added = model(
+        [node("Add", "x y", "z")], [value("x", FLOAT, ["n"]), value("y", FLOAT, ["n"])], [value("z", FLOAT, ["n"])]
+    )
+    with pytest.raises(ValueError, match=r"expected the input 'y' of shape \(n = 2\), got \(3,\)"):
+        vkarray.onnx.load(added)(np.zeros(2, np.float32), np.zeros(3, np.float32))
+
+
+def shaped() -> Any:
+    """x as rows of its last dimension, by arithmetic of shapes."""
+    nodes = [
+        node("Shape", "x", "shape"), node("Gather", "shape last", "width"), node("Concat", "rest width", "wanted", axis=0),
+        node("Reshape", "x wanted", "y"),
+    ]  # fmt: skip
+    constants = {"last": np.array([-1]), "rest": np.array([-1])}
+    return model(nodes, [value("x", FLOAT, [None, None, None])], [value("y", FLOAT, None)], constants)
+
+
+def test_arithmetic_of_shapes_reads_nothing() -> None:
+    loaded = vkarray.onnx.load(shaped())
+    assert not loaded.explain().reads
+    assert [loaded(np.zeros(shape, np.float32)).shape for shape in ((2, 3, 4), (1, 5, 6))] == [(6, 4), (5, 6)]
+
+
+def test_values_of_an_input_decide_by_value() -> None:
+    loaded = vkarray.onnx.load(
+        model(
+            [node("Reshape", "x s", "y")], [value("x", FLOAT, [6]), value("s", INT64, [2])], [value("y", FLOAT, None)]
+        )
+    )
+    assert loaded.explain().values == ["s"]
+    x = np.arange(6, dtype=np.float32)
+    assert [loaded(x, np.array(s)).shape for s in ((2, 3), (3, 2), (2, 3))] == [(2, 3), (3, 2), (2, 3)]
+    assert len(loaded.explain().program.programs) == 2
+    with pytest.raises(ValueError, match=r"node 'the Reshape' \(Reshape, domain 'ai.onnx', version 18\)"):
+        loaded(x, np.array((4, 4)))
+
+
+def test_what_needs_values_is_named_and_computed_one_by_one() -> None:
+    loaded = vkarray.onnx.load(
+        model(
+            [node("Relu", "x", "r"), node("NonZero", "r", "y")], [value("x", FLOAT, ["n"])], [value("y", INT64, None)]
+        )
+    )
+    ((where, why),) = loaded.explain().reads
+    assert where == "node 'the NonZero' (NonZero, domain 'ai.onnx', version 18)"
+    assert why == "how many results there are depends on the values"
+    assert np.asarray(loaded(np.array([1, -1, 2], np.float32))).tolist() == [[0, 2]]
+    with pytest.raises(vx.TraceError, match="the NonZero"):
+        loaded.program(np.array([1, -1, 2], np.float32))
+
+
+def test_step_that_reads_a_computed_value_is_named() -> None:
+    nodes = [
+        node("ReduceMax", "x", "top", keepdims=0),
+        node("Cast", "top", "count", to=INT64),
+        node("Range", "zero count one", "y"),
+    ]
+    loaded = vkarray.onnx.load(
+        model(
+            [node("Exp", "x", "e"), node("MatMul", "e x", "p"), *nodes[1:]],
+            [value("x", FLOAT, [2])], [value("y", INT64, None)], {"zero": np.int64(0), "one": np.int64(1), "top": np.float32(0)},
+        )
+    )  # fmt: skip
+    assert not loaded.explain().reads
+    nodes[0] = node("ArgMax", "x", "top", keepdims=0)
+    deciding = model(
+        [node("MatMul", "x x", "p"), node("Cast", "p", "count", to=INT64), nodes[2]],
+        [value("x", FLOAT, [2])], [value("y", INT64, None)], {"zero": np.int64(0), "one": np.int64(1)},
+    )  # fmt: skip
+    found = vkarray.onnx.load(deciding)
+    ((where, why),) = found.explain().reads
+    assert "the Range" in where
+    assert "it needs the value of 'count', made by node 'the Cast'" in why
+    assert np.asarray(found(np.array([1, 2], np.float32))).tolist() == [0, 1, 2, 3, 4]
+
+
+def branches() -> Any:
+    inner = [
+        helper.make_graph([node(operator, "x", name)], name, [], [value(name, FLOAT, None)])
+        for operator, name in (("Neg", "negative"), ("Identity", "same"))
+    ]
+    return model(
+        [node("If", "c", "y", then_branch=inner[0], else_branch=inner[1])],
+        [value("c", BOOL, []), value("x", FLOAT, [2])], [value("y", FLOAT, None)],
+    )  # fmt: skip
+
+
+def test_branch_takes_what_is_outside_and_is_traced_for_each_condition() -> None:
+    loaded = vkarray.onnx.load(branches())
+    x = np.array([1, -2], np.float32)
+    assert np.asarray(loaded(np.array(True), x)).tolist() == [-1, 2]
+    assert np.asarray(loaded(np.array(False), x)).tolist() == [1, -2]
+    assert loaded.explain().values == ["c"]
+
+
+def loop(trips: str) -> Any:
+    body = helper.make_graph(
+        [node("Add", "carried carried", "twice"), node("Identity", "go", "goes"), node("Identity", "twice", "shown")], "body",
+        [value("i", INT64, []), value("go", BOOL, []), value("carried", FLOAT, [1])],
+        [value("goes", BOOL, []), value("twice", FLOAT, [1]), value("shown", FLOAT, [1])],
+    )  # fmt: skip
+    inputs = [value("x", FLOAT, [1]), *([value("n", INT64, [])] if trips == "n" else [])]
+    return model(
+        [node("Loop", f"{trips} yes x", "last all", body=body)], inputs,
+        [value("last", FLOAT, [1]), value("all", FLOAT, None)], {"yes": np.array(True), "three": np.int64(3)},
+    )  # fmt: skip
+
+
+def test_loop_of_known_steps_is_compiled() -> None:
+    loaded = vkarray.onnx.load(loop("three"))
+    last, every = loaded(np.ones(1, np.float32))
+    assert not loaded.explain().reads
+    assert np.asarray(last).tolist() == [8]
+    assert np.asarray(every).tolist() == [[2], [4], [8]]
+
+
+def test_loop_of_no_steps_gives_no_elements() -> None:
+    last, every = vkarray.onnx.load(loop("n"))(np.ones(1, np.float32), np.int64(0).reshape(()))
+    assert np.asarray(last).tolist() == [1]
+    assert every.shape == (0, 1)
+
+
+def test_functions_of_the_model_and_of_onnx_are_put_in_place() -> None:
+    versions = [helper.make_opsetid("", 18), helper.make_opsetid("own", 1)]
+    square = helper.make_function("own", "Square", ["a"], ["b"], [node("Mul", "a a", "b")], versions[:1])
+    made = model(
+        [helper.make_node("Square", ["x"], ["s"], domain="own"), node("CenterCropPad", "s shape", "y")],
+        [value("x", FLOAT, [3])], [value("y", FLOAT, None)], {"shape": np.array([5])}, functions=[square],
+    )  # fmt: skip
+    made.opset_import.append(versions[1])
+    assert np.asarray(vkarray.onnx.load(made)(np.array([1, 2, 3], np.float32))).tolist() == [0, 1, 4, 9, 0]
+
+
+def test_external_data(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(perceptron(), path, save_as_external_data=True, size_threshold=0, location="weights.bin")
+    x = np.ones((1, 4), np.float32)
+    expected = np.asarray(vkarray.onnx.load(perceptron())(x))
+    assert np.asarray(vkarray.onnx.load(path)(x)).tolist() == expected.tolist()
+    (tmp_path / "weights.bin").write_bytes(b"short")
+    with pytest.raises(ValueError, match=r"onnx\.load: the initializer '\w+' cannot be read"):
+        vkarray.onnx.load(path)
+    (tmp_path / "weights.bin").unlink()
+    with pytest.raises(ValueError, match=r"onnx\.load: the initializer '\w+' cannot be read"):
+        vkarray.onnx.load(path)
+
+
+def test_unknown_operators_and_types_are_named() -> None:
+    x, y = [value("x", FLOAT, [2])], [value("y", FLOAT, [2])]
+    with pytest.raises(NotImplementedError, match=r"node 'the Gone' .* Gone, domain 'ai.onnx', version 18\. Export"):
+        vkarray.onnx.load(model([node("Gone", "x", "y")], x, y))
+    with pytest.raises(ValueError, match=r"of the domain 'com.microsoft', and the model names no version"):
+        vkarray.onnx.load(model([helper.make_node("Gelu", ["x"], ["y"], domain="com.microsoft")], x, y))
+    with pytest.raises(NotImplementedError, match="'x' has elements of the type STRING, which vkarray does not have"):
+        vkarray.onnx.load(model([node("Identity", "x", "y")], [value("x", TensorProto.STRING, [2])], y))
+    with pytest.raises(ValueError, match="of version 6 of ONNX's operators"):
+        vkarray.onnx.load(model([node("Relu", "x", "y")], x, y, version=6))
+
+
+def test_graphs_that_cannot_run_are_refused() -> None:
+    x, y = [value("x", FLOAT, [2])], [value("y", FLOAT, [2])]
+    with pytest.raises(ValueError, match="reads 'z', which nothing before it makes"):
+        vkarray.onnx.load(model([node("Add", "x z", "y")], x, y))
+    with pytest.raises(ValueError, match="makes 'x', which is there already"):
+        vkarray.onnx.load(model([node("Relu", "x", "x")], x, y))
+    with pytest.raises(ValueError, match="nothing makes the output 'y'"):
+        vkarray.onnx.load(model([node("Relu", "x", "z")], x, y))
+    with pytest.raises(ValueError, match=r"node 'the Transpose' .*unexpected keyword argument"):
+        vkarray.onnx.load(model([node("Transpose", "x", "y", order=[0])], x, y))(np.zeros(2, np.float32))
+
+
+@pytest.mark.parametrize("content", [b"", b"not a model", b"\x08\x07", bytes(1000)])
+def test_bytes_that_are_no_model_are_refused(content: bytes) -> None:
+    with pytest.raises(ValueError, match=r"onnx\.load: the bytes (is|holds|hold) no"):
+        vkarray.onnx.load(content)
+
+
+@pytest.mark.parametrize("made", [perceptron, shaped, branches, lambda: loop("three")])
+def test_damaged_files_raise_errors_alone(made: Any) -> None:
+    content, draw = made().SerializeToString(), random.Random(0)
+    for _ in range(150):
+        damaged = bytearray(content[: draw.choice((len(content), draw.randrange(len(content))))])
+        for _ in range(draw.randrange(4)):
+            if damaged:
+                damaged[draw.randrange(len(damaged))] = draw.randrange(256)
+        try:
+            vkarray.onnx.load(bytes(damaged), compile=False)
+        except (ValueError, NotImplementedError):
+            pass
+
+
+def test_model_is_saved_as_a_program(tmp_path: Path) -> None:
+    loaded = vkarray.onnx.load(perceptron())
+    x = np.random.default_rng(1).standard_normal((5, 4), np.float32)
+    program = loaded.program(x)
+    assert [one.name for one in program.inputs] == ["x"]
+    assert [one.name for one in program.outputs] == ["y"]
+    program.save(tmp_path / "model.vkp", targets=())
+    again = vx.load_program(tmp_path / "model.vkp")
+    (found,) = again(vx.asarray(x))
+    assert np.asarray(found).tobytes() == np.asarray(loaded(x)).tobytes()
+
+
+def test_command_makes_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(perceptron(), path)
+    assert main(["compile", str(path)]) == 1
+    assert "Give lengths, such as --size batch=1" in capsys.readouterr().err
+    assert main(["compile", str(path), "--size", "batch=2"]) == 0
+    assert "x: (2, 4) float32 -> y: (2, 3) float32" in capsys.readouterr().out
+    (found,) = vx.load_program(tmp_path / "model.vkp")(vx.ones((2, 4), dtype=vx.float32))
+    assert found.shape == (2, 3)
+    path.write_bytes(b"nothing")
+    assert main(["compile", str(path)]) == 1
+    assert "is no ONNX model" in capsys.readouterr().err

@@ -1,0 +1,73 @@
+"""Make the file of a program of an ONNX model: `vkarray.load_program` reads it where neither ONNX nor a compiler is."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..programs.targets import TARGETS
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add this command's options."""
+    parser.add_argument("model", help="the model: a file of ONNX")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="the file to write (default: the model's name with .vkp)"
+    )
+    parser.add_argument(
+        "--size",
+        action="append",
+        default=[],
+        metavar="NAME=LENGTH",
+        help="the length of a dimension that the model names",
+    )
+    parser.add_argument(
+        "--target", action="append", metavar="NAME", choices=sorted(TARGETS),
+        help=f"devices whose shaders the file is to have: {', '.join(sorted(TARGETS))} (default: any)",
+    )  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the file, and say what it takes and returns."""
+    try:
+        import vkarray.onnx
+    except ModuleNotFoundError as error:
+        return _failed(f"{error}. Reading models takes the package onnx: pip install 'vkarray[onnx]'")
+    output = arguments.output or Path(arguments.model).with_suffix(".vkp")
+    try:
+        sizes = dict(_size(one) for one in arguments.size)
+        model = vkarray.onnx.load(arguments.model)
+        program = model.program(*(_example(one, sizes) for one in model.inputs))
+        program.save(output, targets=arguments.target or ("any",))
+    except (ValueError, TypeError, NotImplementedError, OSError) as error:
+        return _failed(str(error))
+    print(f"{output}: {Path(output).stat().st_size / 1e6:.1f} MB\n{program!r}")
+    return 0
+
+
+def _failed(why: str) -> int:
+    print(f"vkarray compile: {why}", file=sys.stderr)
+    return 1
+
+
+def _size(text: str) -> tuple[str, int]:
+    name, _, length = text.partition("=")
+    if not name or not length.isdigit():
+        raise ValueError(f"expected --size NAME=LENGTH, such as --size batch=1, got {text!r}")
+    return name, int(length)
+
+
+def _example(described: Any, sizes: dict[str, int]) -> Any:
+    """Zeros of the type and shape of an input."""
+    import vkarray as vx
+
+    unknown = [one for one in described.shape or (None,) if not isinstance(one, int) and one not in sizes]
+    if unknown or described.dtype is None:
+        names = " ".join(f"--size {one}=1" for one in unknown if one)
+        raise ValueError(
+            f"the model leaves the shape of the input {described.name!r} open: {described.shape}. "
+            + (f"Give lengths, such as {names}" if names else "Export it with a shape")
+        )
+    return vx.zeros(tuple(sizes.get(one, one) for one in described.shape), dtype=described.dtype)
