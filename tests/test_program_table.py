@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ from test_dynamic import FUNCTIONS, matrix
 from test_program import loaded, same, values
 
 import vkarray as vx
+import vkarray.ops
 from vkarray.command.bench.programs import PROGRAMS
 from vkarray.nn import convolution, normalization, pooling, softmax
 from vkarray.nn.attention import attention
@@ -132,3 +136,18 @@ def test_every_name_is_of_one_function() -> None:
 def test_what_no_file_holds_is_told(function: Any, told: str, tmp_path: Path) -> None:
     with pytest.raises((TypeError, vx.TraceError), match=told):
         vx.Program(function, (values(4),)).save(tmp_path / "model.vkp", targets=())
+
+
+def test_what_tapes_note_has_a_name() -> None:
+    """All functions that are marked, but those that draw random numbers, and parts of functions that are taken whole."""
+    for module in pkgutil.walk_packages(vkarray.ops.__path__, "vkarray.ops."):
+        importlib.import_module(module.name)
+    without = {"fill", "fill_drawn", "fill_shares", "fill_between", "_value", "_selected", "_assign", "_assign_at"}
+    missing = [
+        f"{name}.{function.__qualname__}"
+        for name, module in list(sys.modules.items()) if name.startswith("vkarray.ops.")
+        for function in vars(module).values()
+        if getattr(function, "is_recorded", False) and id(function) not in names.names()
+        and function.__module__.startswith("vkarray.ops") and function.__qualname__ not in without
+    ]  # fmt: skip
+    assert not missing

@@ -7,7 +7,6 @@ equal elements, `--input=f32=1.5` for no dimensions, `--input=@picture.npy`.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import sys
 from typing import Any
 
@@ -16,6 +15,7 @@ import vkarray as vx
 from ..programs import notation
 from ..programs.program import Program, load_program
 from ..programs.signature import leaves_of
+from . import profiled
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output", action="append", default=[], metavar="@FILE|+FILE",
         help="write a result as an .npy file, or append it to one with +; in the order of the results (default: print them)",
     )  # fmt: skip
-    parser.add_argument("--profile", metavar="FILE", help="write a trace of the run, for Perfetto, and print its table")
+    profiled.add_argument(parser)
 
 
 def of_program(parser: argparse.ArgumentParser) -> None:
@@ -46,8 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise ValueError(
                 f"{len(arguments.output)} times --output, and {program!r} has {len(program.outputs)} results"
             )
-        profile: Any = vx.profile(arguments.profile) if arguments.profile else contextlib.nullcontext()
-        with profile:
+        with profiled.profiled(arguments.profile):
             results = program.with_inputs(given)
             made = [value for _, value in leaves_of(results) if isinstance(value, vx.VkArray)]
             program.device.synchronize()
@@ -56,8 +55,6 @@ def run(arguments: argparse.Namespace) -> int:
                 notation.write(arguments.output[number], array)
             else:
                 print(f"{one.name}: {notation.told_values(array)}")
-        if arguments.profile:
-            print(profile)
     except (ValueError, TypeError, OSError) as error:
         print(f"vkarray run: {error}", file=sys.stderr)
         return 2

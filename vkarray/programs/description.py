@@ -16,7 +16,7 @@ from ..graph.stand_ins import Slot
 from ..graph.tape import SHORT, Entry, Scalar
 from .container import Container, damaged, parsed
 from .encoding import Decoder, Encoder, FormDecoder, Wrong, noted
-from .names import functions
+from .names import find
 from .signature import Input, Length, Output
 
 _NUMBERS: dict[str, type] = {one.__name__: one for one in (int, float, complex)}
@@ -242,14 +242,15 @@ def _entry(call: Any, values: int, numbers: int, kinds: list[str]) -> tuple[Entr
     if type(call) is not list or len(call) != 5:
         raise Wrong(f"{call!r:.60} is no call")
     name, args, kwargs, form, line = call
-    if type(name) is not str or name not in functions():
+    function = find(name) if type(name) is str else None
+    if function is None:
         raise Wrong(f"it calls {name!r:.60}, which this vkarray does not have")
     if type(args) is not list or type(kwargs) is not dict or type(line) is not str or len(line) > 256:
         raise Wrong(f"{call!r:.60} is no call")
     given = Decoder(values, numbers, kinds)
     made = FormDecoder(values, numbers, kinds)
     entry = Entry(
-        functions()[name],
+        function,
         tuple([given(one) for one in args]),
         {key: given(one) for key, one in kwargs.items()},
         made(form),

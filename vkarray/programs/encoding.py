@@ -21,7 +21,7 @@ from ..graph.nest import Place
 from ..graph.stand_ins import Slot
 from ..graph.tape import Raised, Scalar
 from ..ops.ufunc import ABSENT, ufunc
-from .names import LARGEST, functions, names
+from .names import LARGEST, find, names
 
 DEPTH = 24  # of nests at most
 TEXT = 4096  # characters of a text at most
@@ -215,7 +215,7 @@ def _slice(decoder: Decoder, held: Any, depth: int) -> slice:
 
 
 def _ufunc(decoder: Decoder, held: Any, depth: int) -> Any:
-    found = _named(functions(), held, "function")
+    found = find(held) if type(held) is str else None
     if not isinstance(found, ufunc):
         raise Wrong(f"{held!r:.40} is no elementwise function")
     return found

@@ -19,14 +19,15 @@ from ..ops.ufunc import ufunc
 
 Function = Callable[..., Any]
 
-# Public namespaces, and what comes before the names of their functions.
+# Public namespaces, by what comes before the names of their functions.
 _SPACES = {
-    "vkarray": "",
-    "vkarray.linalg": "linalg.",
-    "vkarray.fft": "fft.",
-    "vkarray.lib.stride_tricks": "lib.stride_tricks.",
-    "vkarray.polynomial.polynomial": "polynomial.",
-}  # fmt: skip
+    "": "vkarray",
+    "linalg": "vkarray.linalg",
+    "fft": "vkarray.fft",
+    "emath": "vkarray.lib.scimath",
+    "lib.stride_tricks": "vkarray.lib.stride_tricks",
+    "polynomial": "vkarray.polynomial.polynomial",
+}
 # Kernels of networks, which have no public namespace of their own.
 _NETWORKS = {
     "attention": ("attention",),
@@ -51,6 +52,10 @@ _PARTS = {
     "inverted": "ops.linalg.lu.inverted",
     **{name: f"ops.ufunc_methods.{name}" for name in ("reduce", "accumulate", "outer", "at", "reduceat")},
 }  # fmt: skip
+# Where those are that have no public namespace.
+_PLACES = {f"part.{name}": f"vkarray.{path}" for name, path in _PARTS.items()} | {
+    f"nn.{name}": f"vkarray.nn.{module}.{name}" for module, names in _NETWORKS.items() for name in names
+}
 # Methods of arrays that read values, write files or hand out memory.
 _HOST = frozenset(
     (
@@ -107,30 +112,60 @@ def _recorded(value: Any) -> Function | None:
     return value if getattr(value, "is_recorded", False) else None
 
 
-@functools.cache
-def functions() -> dict[str, Function]:
-    """The table: what a program calls by each name."""
-    table: dict[str, Function] = {}
-    for space, prefix in _SPACES.items():
-        for name, value in vars(importlib.import_module(space)).items():
-            if not name.startswith("_") and _recorded(value) is not None:
-                table[prefix + name] = value
-    for module, those in _NETWORKS.items():
-        kernels = importlib.import_module(f"vkarray.nn.{module}")
-        table.update((f"nn.{name}", getattr(kernels, name)) for name in those)
-    for name, path in _PARTS.items():
-        place, _, attribute = path.rpartition(".")
-        table[f"part.{name}"] = getattr(importlib.import_module(f"vkarray.{place}"), attribute)
+def _public(space: str) -> dict[str, Function]:
+    """What a tape notes of the functions of a public namespace."""
+    values = vars(importlib.import_module(space)).items()
+    return {name: value for name, value in values if not name.startswith("_") and _recorded(value) is not None}
+
+
+def _methods() -> dict[str, Function]:
+    found: dict[str, Function] = {
+        "len": len,
+        "list": list,
+        "shape": stand_ins.shape_of,
+        "get": _property,
+        "set": _assign,
+    }
     for name in dir(VkArray):
         own = inspect.getattr_static(VkArray, name)
         private = name.startswith("_") and not name.startswith("__")
         if inspect.isfunction(own) and not private and name not in vars(object) and name not in _HOST:
-            table[f"array.{name}"] = own
-    for name in ("eq", "ne", "lt", "le", "gt", "ge"):  # which every object has
-        table[f"array.__{name}__"] = getattr(VkArray, f"__{name}__")
-    table |= {"array.len": len, "array.list": list, "array.shape": stand_ins.shape_of}
-    table |= {"array.get": _property, "array.set": _assign}
-    table |= {f"number.{name}": _arithmetic(function) for name, function in stand_ins.ARITHMETIC.items()}
+            found[name] = own
+    return found | {f"__{name}__": getattr(VkArray, f"__{name}__") for name in ("eq", "ne", "lt", "le", "gt", "ge")}
+
+
+def _numbers() -> dict[str, Function]:
+    return {name: _arithmetic(function) for name, function in stand_ins.ARITHMETIC.items()}
+
+
+@functools.cache
+def _group(prefix: str) -> dict[str, Function]:
+    """The functions whose names begin alike."""
+    if prefix in _SPACES:
+        return _public(_SPACES[prefix])
+    return {"array": _methods, "number": _numbers}[prefix]() if prefix in ("array", "number") else {}
+
+
+def find(name: str) -> Function | None:
+    """The function of a name; None where there is none. It imports no more than what that one needs."""
+    if name in _PLACES:
+        module, _, attribute = _PLACES[name].rpartition(".")
+        found: Function = getattr(importlib.import_module(module), attribute)
+        return found
+    prefix, _, own = name.rpartition(".")
+    return _group(prefix).get(own)
+
+
+@functools.cache
+def functions() -> dict[str, Function]:
+    """The whole table: what a program calls by each name."""
+    table: dict[str, Function] = {}
+    for prefix in (*_SPACES, "array", "number"):
+        table.update((f"{prefix}.{name}" if prefix else name, function) for name, function in _group(prefix).items())
+    for name in _PLACES:
+        function = find(name)
+        assert function is not None
+        table[name] = function
     return table
 
 
