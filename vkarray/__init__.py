@@ -91,6 +91,7 @@ from .ops.beyond.asking import (
     typename as typename,
 )
 from .ops.beyond.broadcasting import broadcast as broadcast
+from .ops.beyond.iteration import nditer as nditer
 from .ops.beyond.floating_errors import errstate as errstate, geterr as geterr, seterr as seterr
 from .ops.beyond.copies import asarray_chkfinite as asarray_chkfinite, copy as copy, identity as identity
 from .ops.beyond.closeness import (

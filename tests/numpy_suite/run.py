@@ -44,7 +44,7 @@ CLASSES = (
      r"fractions\.Fraction|decimal\.Decimal|\bmetadata\b|_rational_tests"),
     ("NumPy's C, its buffers and its memory",
      r"bytes-like object|vkarray has no function of that name|SystemError|must be numpy\.ndarray|test needs ndarray|"
-     r"always be written to|beginning of the memory|'(_?ctypes|data|__array_struct__|PZERO|BUFSIZE|lapack_lite|nditer|"
+     r"always be written to|beginning of the memory|'(_?ctypes|data|__array_struct__|PZERO|BUFSIZE|lapack_lite|"
      r"_resolve_dtypes_and_context|_get_strided_loop|resolve_dtypes|setbufsize|getbufsize|get_handler_name|flagsobj)'|"
      r"buffers.* argument|MemoryError|OutOfMemory"),
     ("floating-point errors, of which devices do not tell", r"devices do not tell|DID NOT WARN|Items are not equal:\s*ACTUAL: 0"),

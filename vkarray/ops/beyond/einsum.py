@@ -154,13 +154,10 @@ def _interleaved(operands: Sequence[Any]) -> tuple[str, Sequence[Any]]:
         if not isinstance(labels, (list, tuple)):
             raise TypeError(f"einsum: expected a formula, or each array followed by a list of labels, got {labels!r}.")
         try:
-            texts.append(
-                "".join(
-                    "..." if label is Ellipsis else _LETTERS[_NUMBERS.index(operator.index(label))] for label in labels
-                )
-            )
+            places = [label if label is Ellipsis else _NUMBERS.index(operator.index(label)) for label in labels]
         except (ValueError, TypeError) as error:
             raise type(error)(f"einsum: expected labels from 0 to 51 or ..., got {labels!r}.") from None
+        texts.append("".join("..." if place is Ellipsis else _LETTERS[place] for place in places))
     arrays = operands[0 : len(operands) - len(operands) % 2 : 2]
     result = f"->{texts.pop()}" if len(operands) % 2 else ""
     return ",".join(texts) + result, arrays
