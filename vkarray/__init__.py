@@ -23,6 +23,7 @@ if _TYPE_CHECKING:  # the names of `lazy.NAMESPACE`
     from .kernels.user import kernel as kernel
     from .profiling.block import profile as profile
     from .programs.program import Program as Program, load_program as load_program
+    from .ops.beyond.iteration import nditer as nditer
 
 from . import exceptions as exceptions, fft as fft, lib as lib, linalg as linalg
 from .lib import scimath as emath
@@ -91,7 +92,6 @@ from .ops.beyond.asking import (
     typename as typename,
 )
 from .ops.beyond.broadcasting import broadcast as broadcast
-from .ops.beyond.iteration import nditer as nditer
 from .ops.beyond.floating_errors import errstate as errstate, geterr as geterr, seterr as seterr
 from .ops.beyond.copies import asarray_chkfinite as asarray_chkfinite, copy as copy, identity as identity
 from .ops.beyond.closeness import (

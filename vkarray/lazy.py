@@ -22,6 +22,7 @@ NAMESPACE = {
     "compile": "graph.compile",
     "kernel": "kernels.user",
     "load_program": "programs.program",
+    "nditer": "ops.beyond.iteration",
     "polynomial": "polynomial",
     "profile": "profiling.block",
     "random": "random",

@@ -38,8 +38,8 @@ class nditer:
         self, op: Any, flags: Sequence[str] | None = None, op_flags: Any = None, op_dtypes: Any = None, order: str = "K",
         casting: str = "safe", op_axes: Any = None, itershape: Any = None, buffersize: int = 0,
     ) -> None:  # fmt: skip
-        flags = frozenset(flags or ())
-        unknown = flags - _GIVEN - _ACCEPTED
+        self._flags = frozenset(flags or ())
+        unknown = self._flags - _GIVEN - _ACCEPTED
         if unknown or order not in tuple("CFAK"):
             raise ValueError(
                 f"nditer: unknown flag {sorted(unknown)} or order {order!r}; there are {sorted(_GIVEN | _ACCEPTED)}."
@@ -60,16 +60,15 @@ class nditer:
             for one, dtype in zip(arrays, types, strict=True)
         )  # fmt: skip
         self.ndim, self.nop, self.itersize = len(self.shape), len(given), math.prod(self.shape)
-        if not self.itersize and "zerosize_ok" not in flags:
+        if not self.itersize and "zerosize_ok" not in self._flags:
             raise ValueError(
                 f"nditer: arrays of shape {self.shape} have no elements; the flag zerosize_ok allows that."
             )
-        self.has_multi_index, self.has_index = "multi_index" in flags, bool(flags & {"c_index", "f_index"})
-        self._flags = flags
+        self.has_multi_index, self.has_index = "multi_index" in self._flags, bool(self._flags & {"c_index", "f_index"})
         self._whole = [broadcast_to(one, self.shape) for one in self.operands]
         self._axes = self._order(order)
         self._inner: tuple[int, ...] = ()
-        if "external_loop" in flags:
+        if "external_loop" in self._flags:
             if self.has_multi_index or self.has_index:
                 raise ValueError("nditer: external_loop has no indices of elements. Leave out either flag.")
             backwards = tuple(
