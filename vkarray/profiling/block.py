@@ -39,7 +39,9 @@ class Profile(Sink):
         self._tracks: dict[Device, Track] = {}
         self._calls: dict[int, tuple[Call, int]] = {}  # by thread; the place of each among those of its operation
         self._threads: dict[int, str] = {}
-        self._lock = threading.RLock()
+        self._lock = (
+            threading.RLock()
+        )  # taken behind gates of devices, and no gate is taken behind it but that of a new track
         self._state = "new"
 
     # -- the block ----------------------------------------------------------------------------------------------
@@ -126,7 +128,8 @@ class Profile(Sink):
         """A command is given to a device in this thread."""
         track = self._tracks.get(note.device)
         if track is None:
-            track = self._tracks[note.device] = Track(note.device, HOST + 1 + len(self._tracks))
+            with self._lock:
+                track = self._tracks[note.device] = Track(note.device, HOST + 1 + len(self._tracks))
         call, place = self._calls.get(threading.get_ident(), (None, None))
         operation = (CALLS.calling() or note.name) if call is None else call.operation
         operations: int | None = 0
@@ -138,10 +141,11 @@ class Profile(Sink):
             read, written = work.bytes_of(reads, known), work.bytes_of(writes, known)
             numbers = work.numbers_of(*note.what)
             operations = 0 if operation in work.OF_CALLS else work.operations_of(note.what[0], numbers)
+        command = Command(operation, call, place, note.name, note.groups, read, written, operations, work.told(numbers))
         if not track.has_times:
             with self._lock:
-                self._count(operation, place, read + written, operations, 0.0)
-        return Command(operation, call, place, note.name, note.groups, read, written, operations, work.told(numbers))
+                self._count(command, 0.0)
+        return command
 
     def took(self, device: Device, times: Times) -> None:
         """A command is done."""
@@ -161,24 +165,22 @@ class Profile(Sink):
             found = self._sums[operation] = Sums()
         return found
 
-    def _count(self, operation: str, place: int | None, nbytes: int, operations: int | None, seconds: float) -> None:
-        sums = self._of(operation)
-        sums.dispatches += 1
-        sums.bytes += nbytes
-        sums.operations += operations or 0
-        sums.unknown += operations is None
-        if place is None:
+    def _count(self, command: Command, seconds: float) -> None:
+        sums = self._of(command.operation)
+        sums.dispatches += command.groups is not None
+        sums.bytes += command.read + command.written
+        sums.operations += command.operations or 0
+        sums.unknown += command.operations is None
+        if command.place is None:
             sums.seconds.append(seconds)
         else:
-            sums.seconds[place] += seconds
+            sums.seconds[command.place] += seconds
 
     def _take_part(self, track: Track) -> None:
+        part = track.part()
         with self._lock:
-            for done in track.part():
-                command = done.command
-                self._count(
-                    command.operation, command.place, command.read + command.written, command.operations, done.duration * 1e-9
-                )  # fmt: skip
+            for done in part:
+                self._count(done.command, done.duration * 1e-9)
                 self._add_command(track, done)
 
     def _add_command(self, track: Track, done: Done) -> None:

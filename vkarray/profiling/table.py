@@ -11,6 +11,7 @@ from typing import NamedTuple
 class Row(NamedTuple):
     """An operation: how often it was called, the dispatches of all calls, and seconds. `share` is that of all time of the devices.
 
+    Time and bytes are those of transfers on the device, too.
     `operations` are those on floating-point numbers, None where not all dispatches say how many; `host` is the time in calls.
     """
 

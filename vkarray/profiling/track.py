@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._vk.clock import Clock, Sample
@@ -60,31 +60,36 @@ class Track:
         """Whether a part of the timeline is full."""
         return len(self.raw) >= EVENTS and time.perf_counter_ns() - self.first.host > SECONDS * 10**9
 
-    def part(self) -> Iterator[Done]:
-        """What is known to be done and was not told yet."""
+    def part(self) -> list[Done]:
+        """What is known to be done and was not told yet. Only here the device's gate is taken: who holds it may tell a profile."""
+        found: list[Done] = []
         if not self.has_times:
-            return
-        device, first = self.device, self.first
+            return found
+        device = self.device
         with device.gate:
+            first = last = self.first
             if device.open and device.lost is None:
                 device.queue.retire()
                 last = self.clock.sample()
-            else:
-                last = first
-            raw, self.raw = self.raw, {}
-        self.first = last
-        self.uncertainty = max(self.uncertainty, first.uncertainty, last.uncertainty)
-        rate, elapsed = device.limits.timestamp_period, last.host - first.host
+            raw, self.raw, self.first = self.raw, {}, last
+            self.uncertainty = max(self.uncertainty, first.uncertainty, last.uncertainty)
+            found += self._placed(raw, first, last)
+        return found
+
+    def _placed(self, raw: Mapping[int, tuple[Command, int, int, int]], first: Sample, last: Sample) -> list[Done]:
+        """On the host's clock, what was done between two samples."""
+        rate, elapsed = self.device.limits.timestamp_period, last.host - first.host
         if elapsed > _CERTAIN * (first.uncertainty + last.uncertainty):
             rate = elapsed / self._ticks(first, rate, last.ticks, last.host)
         elif last.uncertainty < first.uncertainty:
             first = last
+        found = []
         for serial, (command, host, begin, end) in sorted(raw.items()):
-            start = first.host + rate * self._ticks(first, rate, begin, host)
-            start = max(start, self.end)
+            start = max(first.host + rate * self._ticks(first, rate, begin, host), self.end)
             duration = rate * max((end - begin) & self.mask, 1)  # shorter than a tick is a tick at most
             self.end = start + duration
-            yield Done(serial, command, start, duration)
+            found.append(Done(serial, command, start, duration))
+        return found
 
     def _ticks(self, first: Sample, rate: float, ticks: int, host: int) -> int:
         """Ticks since a sample until a timestamp, which was taken about when the host's clock said `host`: counters wrap."""
