@@ -35,15 +35,9 @@ void main() {
         (SubgroupSizes(32, 32, (), 32, True), 32, "large", 1024, 32),  # NVK
         (SubgroupSizes(64, 64, (), 1 << 32, True), 64, "middle", 1024, 64),  # RADV, GFX9
         (SubgroupSizes(32, 64, (32, 64), (1 << 32) - 1, True), 64, "middle", 1024, 32),  # RADV, RDNA
-        (SubgroupSizes(8, 32, (8, 16, 32), 64, True), 32, "small", 1024, 16),  # ANV, Alchemist
-        (
-            SubgroupSizes(8, 32, (8, 16, 32), 56, True),
-            32,
-            "small",
-            1024,
-            16,
-        ),  # ANV, Gen9: 896 invocations of a workgroup
-        (SubgroupSizes(8, 32, (8, 16, 32), 28, True), 32, "small", 1024, 32),
+        (SubgroupSizes(8, 32, (8, 16, 32), 64, True), 32, "small", 1024, 8),  # ANV, Alchemist
+        (SubgroupSizes(8, 32, (8, 16, 32), 56, True), 32, "small", 1024, 8),  # ANV, Gen9
+        (SubgroupSizes(8, 32, (8, 16, 32), 28, True), 32, "small", 1024, 16),  # few threads of a workgroup
         (SubgroupSizes(16, 32, (16, 32), 64, True), 32, "small", 1024, 16),  # ANV, Lunar Lake
         (SubgroupSizes(64, 128, (64, 128), 16, True), 128, "middle", 2048, 64),  # Turnip, Adreno 630
         (SubgroupSizes(4, 32, (), 256, True), 32, "small", 1024, 32),  # MoltenVK, Apple
@@ -172,6 +166,13 @@ def test_a_device_whose_subgroups_are_unknown_does_without():
         device = vx.asarray(0).device
     assert not row_kernels.has_subgroups(device)
     assert device.limits.min_subgroup_size < device.limits.max_subgroup_size
+
+
+def test_workgroups_hold_no_more_subgroups_than_they_may():
+    gen9 = SubgroupSizes(8, 32, (8, 16, 32), 56, True)
+    assert gen9.largest_workgroup(8, 512) == 256
+    assert gen9.largest_workgroup(16, 512) == 512
+    assert SubgroupSizes(8, 8, (8,), 32, True).largest_workgroup(8, 512) == 512, "nothing is asked for"
 
 
 def test_a_size_of_its_own():

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 # The size that is asked for where there is a choice, or the next one that the device has, by how many registers an invocation
-# has (features.py): 32 on RDNA, which runs 64 in two turns; 64 on Adreno; 16 on Intel's, where 32 halve the registers of each.
-WANTED = {"large": 32, "middle": 32, "small": 16}
-# More invocations no workgroup has that relies on the size of its subgroups.
-_LARGEST_WORKGROUP = 512
+# has (features.py): 32 on RDNA, which runs 64 in two turns; 64 on Adreno; 8 on Intel's, or 16 from Lunar Lake on, since each
+# doubling halves the registers of an invocation: with 16 on Gen9, 56 of 135 such kernels spill.
+WANTED = {"large": 32, "middle": 32, "small": 8}
+# More invocations no workgroup has that relies on the size of its subgroups, but for those that look at `largest_workgroup`.
+_LARGEST_WORKGROUP = 256
 # VkDriverId -> the only vendor of whose devices it is known that subgroups that are full have the size that the driver names.
 _KNOWN_VENDORS = {14: 0x106B}  # MoltenVK, Apple: its compilers for other vendors' GPUs choose the size themselves
 # The capability in SPIR-V of kernels that know of subgroups.
@@ -39,6 +40,12 @@ class SubgroupSizes(NamedTuple):
             held = [size for size in self.required if size * self.of_workgroup >= whole] or self.required[-1:]
             return next((size for size in held if size >= WANTED[registers]), held[-1])
         return nominal if self.full else 0
+
+    def largest_workgroup(self, size: int, invocations: int) -> int:
+        """Invocations that a workgroup may have, at most, whose subgroups are of a size: a power of two, no more than so many."""
+        while self.least != self.most and invocations > size * self.of_workgroup:
+            invocations //= 2
+        return invocations
 
 
 def read_sizes(properties: Any, nominal: int, features: frozenset[str], driver: int, vendor: int) -> SubgroupSizes:

@@ -202,6 +202,8 @@ def _plan(device: Device, length: int, rows: int, vector: int, columns: bool) ->
     members = _power_of_two(-(-packs // keeps))
     if members > size and packs > size * (_MOST_ITEMS // vector):
         size = launch.invocations_of_group(device.limits, _MOST_INVOCATIONS)
+        if has_subgroups(device):
+            size = device.limits.subgroups.largest_workgroup(device.limits.subgroup_size, size)
     members = min(members, size)
     if columns:
         members = min(members, 16)

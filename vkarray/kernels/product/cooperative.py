@@ -96,7 +96,7 @@ TILES = {
         _LEAST := Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0, 264, 1.8),
     ),
     "middle": (_MIXED, _PACKED, _PLAIN, _LEAST),
-    "small": (Tile((64, 64), 16, (32, 16), (8, 16, 16), 16, 0, 264, 1.8),),
+    "small": (Tile((32, 32), 16, (16, 16), (8, 16, 16), 16, 0, 264, 1.8),),
     "cpu": (),
 }
 _BUSY = 264 * 128  # invocations that keep a GPU busy; with fewer, sums are cut into parts
