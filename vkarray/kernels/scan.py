@@ -31,6 +31,9 @@ _SHARED_BYTES = 40 << 10
 _UNIT_BYTES = 20
 # By the registers of an invocation: whether a step is loaded only when the one before is done.
 _LEAN = {"large": False, "middle": False, "small": True}
+# And the most bytes of a value that subgroups exchange among themselves: larger ones lie evenly among all of a workgroup where
+# steps are loaded late, and spill nothing then.
+_TEAM_BYTES = {"large": 16, "middle": 16, "small": 4}
 # Chunks of 16 tiles from so many on, which keep a GPU busy.
 _ENOUGH_CHUNKS = 1 << 10
 # Neighbouring rows that a workgroup reads together along columns, at most.
@@ -138,10 +141,13 @@ def _pieces(device: Device, dtype: DType, members: int = 1) -> int:
     return _power_of_two(-(-slots * itemsize // limit)) if limit > 0 else 2 * _BLOCK
 
 
-def _team(device: Device) -> int:
+def _team(device: Device, dtype: DType) -> int:
     """Invocations that exchange elements among themselves: those of a subgroup where all subgroups are of one size."""
     limits = device.limits
-    return limits.subgroup_size if limits.min_subgroup_size == limits.max_subgroup_size else _INVOCATIONS
+    alone = (
+        limits.min_subgroup_size == limits.max_subgroup_size and _state_bytes(dtype) <= _TEAM_BYTES[limits.registers]
+    )
+    return limits.subgroup_size if alone else _INVOCATIONS
 
 
 def scan_into(
@@ -207,7 +213,7 @@ def _dispatch(
     constants: tuple[tuple[int, int], ...] = ()
     if plan.shared:
         pieces = _pieces(device, result._dtype, plan.members)
-        team = _INVOCATIONS if plan.columns or pieces > 1 else _team(device)
+        team = _INVOCATIONS if plan.columns or pieces > 1 else _team(device, result._dtype)
         constants = ((1, plan.members), (2, int(plan.columns)), (3, int(steps == (1, 1))), (4, pieces), (5, team))
         if _LEAN[device.limits.registers]:
             constants += ((6, 1),)
