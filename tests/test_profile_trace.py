@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import threading
 from collections.abc import Callable
@@ -181,6 +182,35 @@ def test_a_call_tells_what_it_does(work: Work, tmp_path: Path) -> None:
     assert (row.operation, row.calls, row.dispatches, row.operations) == ("matmul", 1, 1, 2 * 24**3)
     assert row.total == row.median > 0
     assert "matmul" in str(seen)
+
+
+COUNTS: dict[str, tuple[Callable[[Work], Any], int]] = {
+    "add": (lambda work: work.x + work.y, 24 * 24),
+    "exp": (lambda work: vx.exp(work.x), 24 * 24),
+    "sum": (lambda work: vx.sum(work.x, axis=0), 24 * 24),
+    "matmul": (lambda work: work.x @ work.y, 2 * 24**3),
+    "fft.fft": (lambda work: vx.fft.fft(work.x), round(5 * 24 * 24 * math.log2(24))),
+    "fft.rfft": (lambda work: vx.fft.rfft(work.x, axis=0), round(2.5 * 24 * 24 * math.log2(24))),
+    "fft.fftn": (lambda work: vx.fft.fftn(work.x), round(5 * 24 * 24 * math.log2(24 * 24))),
+}
+
+
+@pytest.mark.parametrize("operation", COUNTS)
+def test_operations_are_counted(operation: str, work: Work) -> None:
+    call, count = COUNTS[operation]
+    call(work)
+    with vx.profile() as seen:
+        call(work)
+    rows = {row.operation: row for row in seen.table()}
+    assert rows[operation].operations == count
+    assert rows[operation].gigaflops == pytest.approx(count / rows[operation].total * 1e-9)
+
+
+def test_operations_that_nobody_counts_are_left_out(work: Work) -> None:
+    with vx.profile() as seen:
+        vx.linalg.solve(work.x, work.y)
+    (row,) = (row for row in seen.table() if row.operation == "linalg.solve")
+    assert row.operations is row.gigaflops is None
 
 
 def test_outside_of_blocks_nothing_is_seen(work: Work, device: _vk.Device) -> None:
