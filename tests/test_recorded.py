@@ -8,7 +8,7 @@ import pytest
 
 import vkarray as vx
 from vkarray import configuration
-from vkarray.graph import program
+from vkarray.graph import executable
 from vkarray.graph.arena import Life, arrange, rounded
 
 SIDE = 160  # of matrices: large enough for memory to count in more than steps of 256 bytes
@@ -55,7 +55,7 @@ def test_random_programs(seed):
             assert np.asarray(found).tobytes() == np.asarray(expected).tobytes()
     made = compiled.explain().programs[0][0]
     recorded = made.recorded
-    assert (recorded is not None) == (len(made.plan.steps) >= program.FEW)
+    assert (recorded is not None) == (len(made.plan.steps) >= executable.FEW)
     if recorded is None:
         return
     assert recorded.arena.bound <= recorded.peak_bytes <= 1.1 * recorded.arena.bound
@@ -203,4 +203,4 @@ def test_programs_of_few_dispatches_are_not_recorded():
     compiled, (x,) = vx.compile(lambda x: x + 1), matrices(17)
     compiled(x)
     assert compiled.explain().programs[0][0].recorded is None
-    assert program.FEW > 1
+    assert executable.FEW > 1
