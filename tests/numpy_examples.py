@@ -45,11 +45,11 @@ NUMPY = tuple(map(int, numpy.__version__.split(".")[:2]))
 # Why examples of these functions print something else.
 REASONS = {
     "strings, dates, structured types and Python objects, which vkarray does not have":
-        "argsort array array_repr asanyarray asarray can_cast concat diff dtype frombuffer fromfile fromiter genfromtxt isin "
-        "isreal isrealobj issubdtype lexsort load loadtxt mean ndarray.copy ndarray.fill ndarray.sort ndarray.view outer "
+        "argsort array array_repr asanyarray asarray can_cast concat diff dtype frombuffer fromfile fromiter frompyfunc genfromtxt "
+        "isin isreal isrealobj issubdtype lexsort load loadtxt mean ndarray.copy ndarray.fill ndarray.sort ndarray.view outer "
         "promote_types shape tensordot unique zeros linalg.cholesky linalg.outer linalg.tensordot",
     "memory is in C's order and that of the device, can always be written to, and views do not know what they are of":
-        "ascontiguousarray asfortranarray atleast_2d isfortran ravel require ndarray.base ndarray.byteswap ndarray.resize "
+        "ascontiguousarray asfortranarray atleast_2d isfortran nditer ravel require ndarray.base ndarray.byteswap ndarray.resize "
         "ndarray.setflags",
     "random numbers are other ones": "corrcoef random.default_rng ndarray.item",
     "elements are arrays of 0 dimensions, types and classes have their own names":

@@ -56,6 +56,7 @@ def test_what_it_tells() -> None:
             (0, 0, 1),
             True,
         )
+        assert [one.tolist() for one in n.nditer([n.arange(3), 5])[:]] == [0, 5]
         walk.reset()
         assert walk.iterindex == 0
         assert [float(x) for x in n.nditer(n.array(2.5))] == [2.5]

@@ -151,9 +151,10 @@ class nditer:
         length = math.prod(self.shape[axis] for axis in self._inner)
         return x._view((length,), (x._strides[last],), first)
 
-    def __getitem__(self, place: int) -> VkArray:
-        """The element of one of the arrays."""
-        return self._element(self._whole[place])
+    def __getitem__(self, place: Any) -> Any:
+        """The element of one of the arrays; of a slice, a tuple of them."""
+        chosen = self._whole[place]
+        return tuple(map(self._element, chosen)) if isinstance(chosen, list) else self._element(chosen)
 
     def __setitem__(self, place: int, value: Any) -> None:
         self[place][...] = value
