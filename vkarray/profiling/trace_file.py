@@ -52,6 +52,8 @@ class TraceFile:
         try:
             self.waiting.append(f'\n],"otherData":{json.dumps(metadata, allow_nan=False)}}}\n')
             self._write()
+            handle, self.handle = self.handle, -1
+            os.close(handle)  # Windows moves no file that is open
             os.replace(self.begun, self.path)
         finally:
             self.drop()
