@@ -236,8 +236,8 @@ def test_unknown_operators_and_types_are_named() -> None:
         vkarray.onnx.load(model([helper.make_node("Gelu", ["x"], ["y"], domain="com.microsoft")], x, y))
     with pytest.raises(NotImplementedError, match="'x' has elements of the type STRING, which vkarray does not have"):
         vkarray.onnx.load(model([node("Identity", "x", "y")], [value("x", TensorProto.STRING, [2])], y))
-    with pytest.raises(ValueError, match="of version 6 of ONNX's operators"):
-        vkarray.onnx.load(model([node("Relu", "x", "y")], x, y, version=6))
+    with pytest.raises(ValueError, match="of version 5 of ONNX's operators"):
+        vkarray.onnx.load(model([node("Relu", "x", "y")], x, y, version=5))
 
 
 def test_graphs_that_cannot_run_are_refused() -> None:
@@ -254,7 +254,7 @@ def test_graphs_that_cannot_run_are_refused() -> None:
 
 @pytest.mark.parametrize("content", [b"", b"not a model", b"\x08\x07", bytes(1000)])
 def test_bytes_that_are_no_model_are_refused(content: bytes) -> None:
-    with pytest.raises(ValueError, match=r"onnx\.load: the bytes (is|holds|hold) no"):
+    with pytest.raises(ValueError, match=r"onnx\.load: what was given (is|holds) no"):
         vkarray.onnx.load(content)
 
 

@@ -23,6 +23,19 @@ def test_case(module: str, name: str) -> None:
     cases.check(case, *cases.ROUNDED.get(name, ()))
 
 
+FOLDERS = cases.in_files()
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_case_of_files(name: str) -> None:
+    case = cases.of_folder(name, FOLDERS[name])
+    if cases.reason(case):
+        with pytest.raises((NotImplementedError, ValueError), match=r"^(onnx\.load|node)"):
+            cases.check(case)
+        return
+    cases.check(case)
+
+
 def test_list_is_that_of_the_package() -> None:
     content = json.loads(cases.LIST.read_text())
     assert content["onnx"] == onnx.__version__, "python tests/onnx_suite/run.py lists the cases of another version"
@@ -32,7 +45,7 @@ def test_list_is_that_of_the_package() -> None:
 
 
 def test_table_names_cases() -> None:
-    names = {name for _, name in CASES}
+    names = {name for _, name in CASES} | set(FOLDERS)
     patterns = [one for patterns in (*cases.REASONS.values(), cases.RANDOM) for one in patterns] + list(cases.ROUNDED)
     stale = [one for one in patterns if not any(cases._matches(name, (one,)) for name in names)]
     assert not stale, f"rows that name no case: {stale}"

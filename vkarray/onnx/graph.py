@@ -16,7 +16,7 @@ from . import table, types
 from .table import Row
 from .types import Description
 
-_OLDEST = 7
+_OLDEST = 6
 
 
 @dataclass
@@ -74,7 +74,7 @@ def read(source: Any) -> tuple[onnx.ModelProto, str]:
     if isinstance(source, onnx.ModelProto):
         return source, ""
     if isinstance(source, (bytes, bytearray, memoryview)):
-        content, folder, what = bytes(source), "", "the bytes"
+        content, folder, what = bytes(source), "", "what was given"
     else:
         path = Path(os.fspath(source))
         content, folder, what = path.read_bytes(), str(path.parent), f"{str(path)!r}"

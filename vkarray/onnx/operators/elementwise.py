@@ -24,12 +24,24 @@ _NAMES = {
     "Or": "logical_or", "Reciprocal": "reciprocal", "Round": "rint", "Sign": "sign", "Sin": "sin", "Sinh": "sinh",
     "Sqrt": "sqrt", "Sub": "subtract", "Tan": "tan", "Tanh": "tanh", "Where": "where", "Xor": "logical_xor",
 }  # fmt: skip
+_ALONG = ("Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor")
 _VARIADIC = {"Max": "maximum", "Min": "minimum", "Sum": "add"}
 _FORMULAS = {"Erf": "erf", "HardSwish": "hardswish", "Mish": "mish", "Relu": "relu", "Sigmoid": "sigmoid"}
 
 
 def _named(name: str) -> Callable[..., Any]:
     return lambda call, *inputs: getattr(call.xp, name)(*inputs)
+
+
+def _broadcast_along(name: str) -> Callable[..., Any]:
+    """As before version 7: the second operand has the dimensions of the first from an axis on, or the last ones."""
+
+    def function(call: Call, a: Any, b: Any, *, broadcast: int = 0, axis: int | None = None) -> Any:
+        if broadcast and axis is not None:
+            b = call.xp.reshape(b, (*b.shape, *(1,) * (a.ndim - axis % a.ndim - b.ndim)))
+        return _divide(call, a, b) if name == "Div" else getattr(call.xp, _NAMES.get(name, "pow"))(a, b)
+
+    return function
 
 
 def _folded(name: str) -> Callable[..., Any]:
@@ -41,7 +53,9 @@ def _of_formula(name: str) -> Callable[..., Any]:
 
 
 for _operator, _name in _NAMES.items():
-    operator(_operator, numpy=True)(_named(_name))
+    operator(_operator, since=7 if _operator in _ALONG else 1, numpy=True)(_named(_name))
+for _operator in _ALONG:
+    operator(_operator, numpy=True)(_broadcast_along(_operator))
 for _operator, _name in _VARIADIC.items():
     operator(_operator, numpy=True)(_folded(_name))
 for _operator, _formula in _FORMULAS.items():
@@ -58,7 +72,7 @@ def _mean(call: Call, *inputs: Any) -> Any:
     return functools.reduce(call.xp.add, inputs) / len(inputs)
 
 
-@operator("Div", numpy=True)
+@operator("Div", since=7, numpy=True)
 def _divide(call: Call, a: Any, b: Any) -> Any:
     if a.dtype.name.startswith(("int", "uint")):
         if call.xp is not np:
@@ -73,7 +87,7 @@ def _remainder(call: Call, a: Any, b: Any, *, fmod: int = 0) -> Any:
     return (call.xp.fmod if fmod else call.xp.remainder)(a, b)
 
 
-@operator("Pow", numpy=True)
+@operator("Pow", since=7, numpy=True)
 def _power(call: Call, x: Any, y: Any) -> Any:
     if x.dtype == y.dtype:
         return call.xp.pow(x, y)
@@ -142,6 +156,12 @@ def _thresholded_relu(call: Call, x: Any, *, alpha: float = 1.0) -> Any:
 
 
 @operator("PRelu")
+def _prelu_of_channels(call: Call, x: Any, slope: Any) -> Any:
+    """As before version 7: one slope, or one for each channel."""
+    return _prelu(call, x, call.xp.reshape(slope, (-1, *(1,) * (x.ndim - 2))))
+
+
+@operator("PRelu", since=7)
 def _prelu(call: Call, x: Any, slope: Any) -> Any:
     return call.xp.where(x < 0, x * slope, x)
 

@@ -18,6 +18,12 @@ def _columns(x: Any, *given: Any) -> list[Any]:
 
 
 @operator("BatchNormalization")
+def _batch_norm_of_test(call: Call, *inputs: Any, is_test: int = 0, **attributes: Any) -> Any:
+    """As before version 7."""
+    return _batch_norm(call, *inputs, training_mode=1 - is_test, **attributes)
+
+
+@operator("BatchNormalization", since=7)
 def _batch_norm(
     call: Call, x: Any, scale: Any, bias: Any, mean: Any, variance: Any, *, epsilon: float = 1e-5, momentum: float = 0.9,
     spatial: int = 1, training_mode: int = 0,

@@ -15,16 +15,9 @@ def _matmul(call: Call, a: Any, b: Any) -> Any:
 
 @operator("Gemm")
 def _gemm(
-    call: Call,
-    a: Any,
-    b: Any,
-    c: Any = None,
-    *,
-    alpha: float = 1.0,
-    beta: float = 1.0,
-    transA: int = 0,
-    transB: int = 0,
-) -> Any:
+    call: Call, a: Any, b: Any, c: Any = None, *, alpha: float = 1.0, beta: float = 1.0, broadcast: int = 1,
+    transA: int = 0, transB: int = 0,
+) -> Any:  # fmt: skip
     found = call.xp.matmul(a.T if transA else a, b.T if transB else b)
     found = found if alpha == 1 else call.cast(found * alpha, a.dtype)
     if c is None:
