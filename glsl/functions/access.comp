@@ -29,8 +29,11 @@ void store_pack(uvec2 address, uint pack, A_COMPUTE values[VECTOR]) {
 void immediate(uvec2 bits, out A_COMPUTE value) { value = A_IMMEDIATE(bits); }
 
 #ifdef A_BITS
-// The bits of a value that a word holds, for `immediate` of another type.
-void bits_of(A_COMPUTE value, out uvec2 bits) { bits = uvec2(A_BITS(value), 0u); }
+#define A_WORDS(value) uvec2(A_BITS(value), 0u)
+#endif
+#ifdef A_WORDS
+// The bits of a value, for `immediate` of another type.
+void bits_of(A_COMPUTE value, out uvec2 bits) { bits = A_WORDS(value); }
 #endif
 
 #ifdef A_IN_TEXELS
@@ -50,7 +53,7 @@ void main() {
     store(address, 0u, value);
     load_pack(address, 0u, values);
     store_pack(address, 0u, values);
-#ifdef A_BITS
+#ifdef A_WORDS
     bits_of(value, address);
 #endif
 #ifdef A_IN_TEXELS

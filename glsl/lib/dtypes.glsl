@@ -10,8 +10,11 @@
 // kernel needs the storage capabilities alone and no 8- or 16-bit arithmetic. On a device without 8-bit
 // (WIDE8) or 16-bit (WIDE16) storage these elements take one 32-bit word each, sign- or zero-extended.
 
-// float16 by its bits: packHalf2x16 may flush subnormals and rounds as the driver likes.
-float vx_float16_from_bits(uint bits) {
+// Whether the device converts float16 exactly, to nearest even and with subnormal numbers (ARITHMETIC in vkarray/_vk/features.py).
+layout(constant_id = 106) const bool VX_EXACT_HALF = false;
+
+// float16 by its bits: unpackHalf2x16 may flush subnormals, and gives NaN the bits that the driver likes.
+float vx_float16_from_bits_by_integers(uint bits) {
     uint magnitude = bits & 0x7FFFu;
     uint moved = magnitude << 13;
     // A subnormal number is what its bits add to 2^-14, the smallest normal one.
@@ -20,7 +23,13 @@ float vx_float16_from_bits(uint bits) {
     return uintBitsToFloat((bits & 0x8000u) << 16 | (magnitude < 0x400u ? floatBitsToUint(subnormal) : normal));
 }
 
-uint vx_float16_to_bits(float value) {
+float vx_float16_from_bits(uint bits) {
+    if (!VX_EXACT_HALF) return vx_float16_from_bits_by_integers(bits);
+    float number = unpackHalf2x16(bits & 0xFFFFu).x;
+    return (bits & 0x7FFFu) > 0x7C00u ? uintBitsToFloat((bits & 0x8000u) << 16 | (bits << 13) | 0x7F800000u) : number;
+}
+
+uint vx_float16_to_bits_by_integers(float value) {
     uint bits = floatBitsToUint(value);
     uint magnitude = bits & 0x7FFFFFFFu;
     // Drop the low bits, rounding half to even; a carry runs into the exponent, as it should. For a subnormal result, whose
@@ -31,6 +40,12 @@ uint vx_float16_to_bits(float value) {
     uint result = magnitude < 0x38800000u ? subnormal : normal;
     if (magnitude >= 0x477FF000u) result = magnitude > 0x7F800000u ? 0x7E00u | (magnitude >> 13 & 0x1FFu) : 0x7C00u;
     return bits >> 16 & 0x8000u | result;
+}
+
+uint vx_float16_to_bits(float value) {
+    if (!VX_EXACT_HALF) return vx_float16_to_bits_by_integers(value);
+    uint number = packHalf2x16(vec2(value, 0.0)), bits = floatBitsToUint(value);
+    return (bits & 0x7FFFFFFFu) > 0x7F800000u ? bits >> 16 & 0x8000u | 0x7E00u | (bits >> 13 & 0x1FFu) : number;
 }
 
 float vx_bfloat16_from_bits(uint bits) { return uintBitsToFloat(bits << 16); }
@@ -166,5 +181,11 @@ uint vx_bfloat16_to_bits(float value) {
 #define BITS_uint16(v) ((v) & 0xFFFFu)
 #define BITS_float16(v) vx_float16_to_bits(v)
 #define BITS_bfloat16(v) vx_bfloat16_to_bits(v)
+
+// The bits of a compute value of two words, as IMMEDIATE_D takes them.
+#define WORDS_int64(v) unpackUint2x32(uint64_t(v))
+#define WORDS_uint64(v) unpackUint2x32(v)
+#define WORDS_float64(v) unpackDouble2x32(v)
+#define WORDS_complex64(v) floatBitsToUint(v)
 
 #endif

@@ -19,7 +19,18 @@ PAIRS = {
     "exactDivision": [("vx_divide(a, b)", "vx_divide_by_integers(a, b)")],
     "exactSubnormalDivision": [("vx_divide(a, b)", "vx_divide_by_integers(a, b)")],
     "exactRoot": [("vx_sqrt(a)", "vx_sqrt_by_bits(a)")],
-    "fusedMultiplyAdd": [("vx_sqrt(a)", "vx_sqrt_by_bits(a)"), ("vx_sqrt_by_remainders(a)", "vx_sqrt_by_bits(a)")],
+    "fusedMultiplyAdd": [
+        ("vx_sqrt(a)", "vx_sqrt_by_bits(a)"),
+        ("vx_sqrt_by_remainders(a)", "vx_sqrt_by_bits(a)"),
+        ("vx_remainder(a, b)", "vx_remainder_by_integers(a, b)"),
+        ("vx_remainder(a, near(a, b))", "vx_remainder_by_integers(a, near(a, b))"),
+    ],
+    "exactHalf": [
+        ("vx_float16_from_bits(x & 0xFFFFu)", "vx_float16_from_bits_by_integers(x & 0xFFFFu)"),
+        ("vx_float16_from_bits(x >> 16)", "vx_float16_from_bits_by_integers(x >> 16)"),
+        ("half_of(vx_float16_to_bits(a))", "half_of(vx_float16_to_bits_by_integers(a))"),
+        ("half_of(vx_float16_to_bits(between(a)))", "half_of(vx_float16_to_bits_by_integers(between(a)))"),
+    ],
 }  # fmt: skip
 
 SOURCE = """
@@ -30,6 +41,18 @@ bool larger(float a, float b) {
     int left = vx_ordered_bits(a), right = vx_ordered_bits(b);
     return left > right || left == right && vx_sign_bits(a) == 0u;
 }
+// b with an exponent of a's or some 30 below.
+float near(float a, float b) {
+    uint below = floatBitsToUint(b) >> 23 & 31u, exponent = max(floatBitsToUint(a) >> 23 & 0xFFu, below + 1u) - below;
+    return uintBitsToFloat(floatBitsToUint(b) & 0x807FFFFFu | exponent << 23);
+}
+// a in the range of float16 and beyond, half way between two of its numbers or next to that.
+float between(float a) {
+    uint bits = floatBitsToUint(a);
+    uint significand = ((bits & 0x007FE000u) | 0x1000u) + (bits & 3u) - (bits >> 2 & 1u) * 2u;
+    return uintBitsToFloat(bits & 0x80000000u | (95u + (bits >> 23) % 50u) << 23 | significand & 0x007FFFFFu);
+}
+float half_of(uint bits) { return uintBitsToFloat(bits | 0x40000000u); }
 uint mixed(uint x) {
     x = (x ^ x >> 16) * 0x7feb352du;
     x = (x ^ x >> 15) * 0x846ca68bu;

@@ -120,16 +120,16 @@ COMPONENT_TYPES: dict[int, str] = {0: "float16", 1000141000: "bfloat16"}
 
 # What a device's own float32 arithmetic does -> the specialization constant that tells kernels (glsl/lib/float32/bits.glsl):
 # comparisons that know subnormal numbers, and NaN; correctly rounded quotients, of subnormal numbers too; correctly rounded roots;
-# and `fma` that rounds once.
+# `fma` that rounds once; and exact conversions of float16 (glsl/lib/dtypes.glsl).
 ARITHMETIC: dict[str, int] = {
     "keepsSubnormals": 100, "keepsNaN": 101, "exactDivision": 102, "exactSubnormalDivision": 103, "exactRoot": 104,
-    "fusedMultiplyAdd": 105,
+    "fusedMultiplyAdd": 105, "exactHalf": 106,
 }  # fmt: skip
 
 # VkDriverId -> what of that its drivers do in all kernels, as tests/vk/test_arithmetic.py found.
 ARITHMETIC_OF_DRIVERS: dict[int, frozenset[str]] = {
-    4: frozenset(("exactDivision", "exactSubnormalDivision", "fusedMultiplyAdd")),  # NVIDIA's
-    13: frozenset(("exactDivision", "exactRoot")),  # llvmpipe
+    4: frozenset(("exactDivision", "exactSubnormalDivision", "fusedMultiplyAdd", "exactHalf")),  # NVIDIA's
+    13: frozenset(("exactDivision", "exactRoot", "exactHalf")),  # llvmpipe
 }
 
 # VkDriverId -> how many registers of 32 bits an invocation has, for the tables of kernels, as Vulkan has no limit that tells.

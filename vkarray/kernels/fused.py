@@ -125,8 +125,9 @@ def access_variant(dtype: DType, vector: int, device: Device) -> Variant:
     defines += launch.feature_defines((dtype,), device)
     if (itemsize, dtype.itemsize, vector) == (4, 4, 4) and launch.has_texels(device):
         defines.append(("A_IN_TEXELS", "1"))
-    if dtype.itemsize <= 4:
-        defines.append(("A_BITS", f"BITS_{dtype.name}"))
+    if dtype.itemsize <= 8:
+        bits = "BITS" if dtype.itemsize <= 4 else "WORDS"
+        defines.append((f"A_{bits}", f"{bits}_{dtype.name}"))
     return Variant("functions/access", tuple(defines), f"access to {dtype} by {vector}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..core import dtypes
 from ..core.array import available, default_dtype
@@ -17,13 +17,28 @@ _WIDE = {
     dtypes.float16: dtypes.float32, dtypes.bfloat16: dtypes.float32,
 }  # fmt: skip
 
-# Searches take floating-point numbers of up to 32 bits as integers in the same order (`glsl/lib/order.glsl`): the integers
-# of their size, the bits that a word has below them, and infinity as such a word.
+
+class Key(NamedTuple):
+    """How a floating-point type is searched: as integers in the same order (`glsl/lib/order.glsl`)."""
+
+    read: DType  # the integers of its size
+    state: DType  # what they are compared as
+    below: int  # the bits that these have below them
+    infinity: str  # infinity as such an integer
+
+
 KEYS = {
-    dtypes.float16: (dtypes.uint16, 16, 0x7C000000),
-    dtypes.bfloat16: (dtypes.uint16, 16, 0x7F800000),
-    dtypes.float32: (dtypes.uint32, 0, 0x7F800000),
+    dtypes.float16: Key(dtypes.uint16, dtypes.uint32, 16, "0x7C000000u"),
+    dtypes.bfloat16: Key(dtypes.uint16, dtypes.uint32, 16, "0x7F800000u"),
+    dtypes.float32: Key(dtypes.uint32, dtypes.uint32, 0, "0x7F800000u"),
+    dtypes.float64: Key(dtypes.uint64, dtypes.uint64, 0, "packUint2x32(uvec2(0u, 0x7FF00000u))"),
 }
+
+
+def key_of(dtype: DType, state: DType) -> Key | None:
+    """How `dtype` is searched where states are of this type, if by keys."""
+    key = KEYS.get(dtype)
+    return key if key is not None and key.state is state else None
 
 
 def partial_dtype(dtype: DType) -> DType:
@@ -58,8 +73,11 @@ def _pair(dtype: DType, device: Device) -> tuple[DType, DType]:
     return COMPLEX_OF[result], result
 
 
-def _key(dtype: DType) -> DType:
-    return dtypes.uint32 if dtype in KEYS else partial_dtype(dtype)
+def _key(dtype: DType, device: Device) -> DType:
+    """Devices without 64-bit integers compare float64 itself."""
+    key = KEYS.get(dtype)
+    has = key is not None and (key.state.bits == 32 or "shaderInt64" in device.features)
+    return key.state if key is not None and has else partial_dtype(dtype)
 
 
 # The types of the state and of the result of a reduction, for the type of its input.
@@ -71,6 +89,6 @@ TYPES = {
     "moments": lambda dtype, device: (_pair(dtype, device)[0],) * 2,
     "bool": lambda dtype, device: (dtypes.bool_, dtypes.bool_),
     "count": lambda dtype, device: (default_dtype("int", device),) * 2,
-    "key": lambda dtype, device: (_key(dtype), dtype),
-    "index": lambda dtype, device: (_key(dtype), default_dtype("int", device)),
+    "key": lambda dtype, device: (_key(dtype, device), dtype),
+    "index": lambda dtype, device: (_key(dtype, device), default_dtype("int", device)),
 }

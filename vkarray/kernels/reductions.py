@@ -29,7 +29,7 @@ from ..shaders.source import Variant
 from . import launch, texels
 from .dispatch import Number, pointer
 from .prologue import Prologue
-from .reduction_types import KEYS, TYPES, partial_dtype
+from .reduction_types import TYPES, key_of, partial_dtype
 from .rows import check_array
 
 if TYPE_CHECKING:
@@ -116,14 +116,13 @@ class Reduction:
             expressions["MAP"] = f"vx_to_{state.name}(a)"
         library = self.library if any("vx_" in expressions[name] for name in ("COMBINE", "FINISH")) else None
         read, written = self.read_as(source, state), result
-        if self.order is not None and state is dtypes.uint32:
+        if self.order is not None and state.category == "unsigned integer":
             library = "/order"
-            if source in KEYS:
-                _, bits, infinity = KEYS[source]
-                expressions["MAP"] = f"{self.order}_key(a << {bits}, {infinity}u)"
-            if result in KEYS:
-                written, bits, infinity = KEYS[result]
-                expressions["FINISH"] = f"{self.order}_value(a, {infinity}u) >> {bits}"
+            if key := key_of(source, state):
+                expressions["MAP"] = f"{self.order}_key(a << {key.below}, {key.infinity})"
+            if key := key_of(result, state):
+                written = key.read
+                expressions["FINISH"] = f"{self.order}_value(a, {key.infinity}) >> {key.below}"
         itemsize, vector = self._input(device, source, state, states)
         defines: list[tuple[str, str]] = [
             *expressions.items(),
@@ -155,7 +154,8 @@ class Reduction:
 
     def read_as(self, source: DType, state: DType) -> DType:
         """The type that kernels read the input as."""
-        return KEYS[source][0] if self.order is not None and state is dtypes.uint32 and source in KEYS else source
+        key = key_of(source, state) if self.order is not None else None
+        return source if key is None else key.read
 
     def macros(self, state: DType) -> launch.Defines:
         """The macros that the functions of the library expect."""
@@ -299,7 +299,7 @@ class Reduce(NamedTuple):
     def result(self) -> DType:
         """The type that it makes."""
         _, state, result = self.types
-        return KEYS[result][0] if self.row.order is not None and state is dtypes.uint32 and result in KEYS else result
+        return self.row.read_as(result, state)
 
     @property
     def vector(self) -> int:

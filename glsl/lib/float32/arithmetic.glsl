@@ -243,7 +243,7 @@ uint vx_remainder_magnitude(uint a_bits, uint b_bits) {
 }
 
 // Python's %: a - b floor(a / b), with the sign of b. The standard's special cases.
-float vx_remainder(float a, float b) {
+float vx_remainder_by_integers(float a, float b) {
     uint sign = vx_sign_bits(b);
     uint b_bits = vx_magnitude_bits(b);
     uint a_bits = vx_magnitude_bits(a);
@@ -260,6 +260,21 @@ float vx_remainder(float a, float b) {
     precise float smaller = vx_scale(vx_scale_up_subnormal(uintBitsToFloat(remainder)), scale - (remainder < 0x00800000u ? 24 : 0));
     precise float difference = larger - smaller;
     return vx_with_sign(vx_scale(difference, -scale), sign);
+}
+
+// The same of the device's own quotient, where it is at most 2^22 and no number is subnormal: rounded, its whole part
+// is at most 1 too large, and what it leaves is exact.
+float vx_remainder(float a, float b) {
+    uint a_bits = vx_magnitude_bits(a), b_bits = vx_magnitude_bits(b);
+    bool apart = b_bits < 0x0D000000u || a_bits > b_bits + 0x0B000000u || b_bits > 0x7E000000u || a_bits - 0x00800000u > 0x7EFFFFFFu;
+    if (!VX_FUSED_MULTIPLY_ADD || !VX_EXACT_DIVISION || apart) return vx_remainder_by_integers(a, b);
+    float dividend = uintBitsToFloat(a_bits), divisor = uintBitsToFloat(b_bits);
+    precise float quotient = floor(dividend / divisor);
+    float rest = fma(-quotient, divisor, dividend);
+    precise float other = divisor - abs(rest);
+    bool beyond = floatBitsToInt(rest) < 0 && rest != 0.0, opposite = vx_sign_bits(a) != vx_sign_bits(b);
+    float found = rest == 0.0 ? 0.0 : beyond != opposite ? other : abs(rest);
+    return vx_with_sign(found, vx_sign_bits(b));
 }
 
 // nextafter of 16-bit formats on their bits; `infinity` has the bits of the format's infinity.

@@ -125,17 +125,13 @@ double vx_sign(double x) {
 
 // NaN if either is; +0 is greater than -0 (IEEE 754-2019 maximum and minimum).
 double vx_maximum(double a, double b) {
-    if (vx_is_nan(a)) return a;
-    if (vx_is_nan(b)) return b;
-    if (a == b) return packDouble2x32(unpackDouble2x32(a) & unpackDouble2x32(b));
-    return a > b ? a : b;
+    double larger = a == b ? packDouble2x32(unpackDouble2x32(a) & unpackDouble2x32(b)) : a > b ? a : b;
+    return vx_is_nan(a) || vx_is_nan(b) ? VX_NAN_DOUBLE : larger;
 }
 
 double vx_minimum(double a, double b) {
-    if (vx_is_nan(a)) return a;
-    if (vx_is_nan(b)) return b;
-    if (a == b) return packDouble2x32(unpackDouble2x32(a) | unpackDouble2x32(b));
-    return a < b ? a : b;
+    double smaller = a == b ? packDouble2x32(unpackDouble2x32(a) | unpackDouble2x32(b)) : a < b ? a : b;
+    return vx_is_nan(a) || vx_is_nan(b) ? VX_NAN_DOUBLE : smaller;
 }
 
 double vx_clip(double x, double low, double high) { return vx_minimum(vx_maximum(x, low), high); }
