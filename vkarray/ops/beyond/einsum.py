@@ -98,6 +98,7 @@ def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], st
     for labels, array in zip(inputs, arrays, strict=True):
         for label, length in zip(labels, array._shape, strict=True):
             lengths[label] = max(length, lengths.get(label, 1))
+    _check_lengths([_diagonal(array, labels) for array, labels in zip(arrays, inputs, strict=True)])
     path: list[Any] = ["einsum_path"]
     if _check_path("einsum_path", optimize, len(arrays)):
         path = list(optimize)
