@@ -29,14 +29,8 @@ TARGETS: dict[str, tuple[tuple[str, ...], ...]] = {
     "float16": (("no-float64",), ("no-float64", "gpu"), ("adreno-630", "gpu")),
     "phone": (("phone",), ("phone", "gpu")),
 }
-_LENGTHS = (
-    1,
-    2,
-    3,
-    4,
-    31,
-    64,
-)  # of dynamic dimensions, besides their bounds and the length that a program was made with
+# Of dynamic dimensions, besides their greatest length and the one that a program was made with.
+_LENGTHS = (1, 3, 64)
 
 
 class Shaders:
