@@ -208,7 +208,7 @@ def missing_names(text: str) -> list[str]:
     return missing + [name for name in named if name not in known | switches and name.split(".")[0] not in PACKAGES]
 
 
-PACKAGES = {path.stem for path in (ROOT / "vkarray").iterdir()}
+PACKAGES = {path.stem for path in (ROOT / "vkarray").iterdir()} | {"ml_dtypes"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

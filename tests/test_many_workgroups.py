@@ -196,6 +196,7 @@ ELSEWHERE = {
     "of types", "set_default_dtype": "of types", "array": "as asarray",
     "get_default_dtype": "of types", "kernel": "tests/test_user_kernel.py",
     "load": "tests/test_files.py: bytes of files", "save": "tests/test_files.py: bytes of files",
+    "load_program": "tests/test_program.py: bytes of files", "profile": "tests/test_profile_trace.py: what a block of code does",
     "savez": "tests/test_files.py: bytes of files",
     "linalg.det": "below", "linalg.slogdet": "below", "linalg.solve": "below", "linalg.eigvals": "below",
     "linalg.matrix_rank": "below", "compile": "below", "array_equiv": "as array_equal", "einsum_path": "of the order of products",

@@ -54,7 +54,7 @@ def find(domain: str, name: str, version: int) -> Row | None:
 def has_body(domain: str, name: str, version: int) -> bool:
     """Whether ONNX defines an operator as a function of others."""
     try:
-        schema = defs.get_schema(name, version, domain)
+        schema: Any = defs.get_schema(name, version, domain)  # whose types leave these properties out
     except defs.SchemaError:
         return False
     return bool(schema.has_function or schema.has_context_dependent_function)
