@@ -132,7 +132,9 @@ def entries_of_package(package: Path) -> Iterator[Entry]:
     names: list[str] = []
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module:
-            homes |= {each.name: package.joinpath(*node.module.split(".")).with_suffix(".py") for each in node.names}
+            home = package.joinpath(*node.module.split("."))
+            home = home / "__init__.py" if home.is_dir() else home.with_suffix(".py")
+            homes |= {each.name: home for each in node.names}
         elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             names = ast.literal_eval(node.value)
     for name in sorted(names):

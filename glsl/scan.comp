@@ -28,6 +28,8 @@ layout(local_size_x_id = 0) in;
 #define BLOCK 16
 #define GROUP 256u
 #define EACH [[unroll]] for (int k = 0; k < BLOCK; ++k)
+#define AT_ONCE 8
+#define EACH_LEAN [[dont_unroll]] for (int part = 0; part < BLOCK; part += AT_ONCE) [[unroll]] for (int k = 0; k < AT_ONCE; ++k)
 
 #define TOTALS 1u
 #define BASE 2u
@@ -137,9 +139,9 @@ layout(constant_id = 2) const bool COLUMNS = false;
 layout(constant_id = 3) const bool PACKED = false;  // rows without gaps in a and r
 layout(constant_id = 4) const uint PIECES = 1u;     // of the elements of a step, which share the memory
 layout(constant_id = 5) const uint TEAM = INVOCATIONS;  // that exchange elements: all with COLUMNS or PIECES, or a subgroup
-// Few registers: no step is loaded ahead of time, and where all elements of a step are exchanged at once, places have constants
-// between them.
+// Few registers: no step is loaded ahead of time, and its elements go from memory to shared memory AT_ONCE at a time.
 layout(constant_id = 6) const bool LEAN = false;
+layout(constant_id = 7) const bool IN_PLACE = false;  // with LEAN and one piece: blocks stay in shared memory, for wide elements
 const uint UNITS = INVOCATIONS / MEMBERS;
 const uint LANES = MEMBERS < uint(BLOCK) ? MEMBERS : uint(BLOCK);  // blocks of a group
 const uint GROUPS = MEMBERS / LANES;                               // of a unit
@@ -197,14 +199,47 @@ uint place_in_block(int k) {
 
 #define MEET { if (TEAM < INVOCATIONS) subgroupBarrier(); else barrier(); }
 
-// What an invocation moves from memory in the step that begins at the element `start` of the chunks.
-void load(out T value[BLOCK], uint start) {
-    int stride = PACKED ? 1 : arguments.layout_[0];
-    EACH {
-        uint unit = unit_in_memory(k);
-        // Whatever lies beyond the end takes part in no result.
-        uint element = min(start + element_in_memory(k), max(units[unit].count, 1u) - 1u);
-        value[k] = LOAD_AT(units[unit].a_offset + int(element) * stride);
+// The elements of the invocation's block, in shared memory, become the states of all up to them. Returns the last one.
+T join_in_place() {
+    T last = exchange[place_in_block(0)];
+    [[dont_unroll]] for (int k = 1; k < BLOCK; ++k) {
+        last = combine(last, exchange[place_in_block(k)]);
+        exchange[place_in_block(k)] = last;
+    }
+    return last;
+}
+
+// FINISH of the invocation's block in shared memory.
+void finish_in_place(T before, bool any) {
+    [[dont_unroll]] for (int k = BLOCK - 1; k >= 0; --k) {
+        int source = is_set(EXCLUSIVE) ? k - 1 : k;
+        T value = any ? before : T(INITIAL_VALUE);
+        if (source >= 0) {
+            value = exchange[place_in_block(source)];
+            if (any) value = combine(before, value);
+        }
+        exchange[place_in_block(k)] = value;
+    }
+}
+
+// What an invocation moves from memory as element k of the step that begins at the element `start` of the chunks.
+T load_one(int k, uint start, int stride) {
+    uint unit = unit_in_memory(k);
+    // Whatever lies beyond the end takes part in no result.
+    uint element = min(start + element_in_memory(k), max(units[unit].count, 1u) - 1u);
+    return LOAD_AT(units[unit].a_offset + int(element) * stride);
+}
+
+void load(out T value[BLOCK], uint start, int stride) {
+    EACH value[k] = load_one(k, start, stride);
+}
+
+// Writes the result that an invocation moves to memory as element k of a step.
+void store_one(int k, uint start, int stride) {
+    uint unit = unit_in_memory(k);
+    uint element = start + element_in_memory(k);
+    if (element < units[unit].count) {
+        arguments.r.data[units[unit].r_offset + int(element) * stride] = R_STORE(exchange[place_in_memory(k)]);
     }
 }
 
@@ -228,26 +263,39 @@ void main() {
         if (store) store_initial(unit);
         if (based) base = P_LOAD(arguments.states.data[unit.place]);
     }
+    int a_stride = PACKED ? 1 : arguments.layout_[0];
     int r_stride = PACKED ? 1 : arguments.layout_[1];
     uint end = UNITS == 1u ? unit.count : min(arguments.count, arguments.chunk);
     uint next = 0u;
     T value[BLOCK];
-    if (!LEAN) load(value, next);
+    if (!LEAN) load(value, next, a_stride);
     for (uint start = 0u; start < end; start = next) {
         T local[BLOCK];
-        if (LEAN) load(value, start);
         for (uint piece = 0u; piece < PIECES; ++piece) {
             if (piece > 0u) MEET
-            EACH if (is_in(piece, slot_in_memory(k))) exchange[place_in_memory(k)] = value[k];
+            if (LEAN) {
+                EACH_LEAN {
+                    int own_k = part + k;
+                    if (is_in(piece, slot_in_memory(own_k))) exchange[place_in_memory(own_k)] = load_one(own_k, start, a_stride);
+                }
+            } else {
+                EACH if (is_in(piece, slot_in_memory(k))) exchange[place_in_memory(k)] = value[k];
+            }
             MEET
-            EACH if (is_in(piece, slot_in_block(k))) local[k] = exchange[place_in_block(k)];
+            if (!IN_PLACE) EACH if (is_in(piece, slot_in_block(k))) local[k] = exchange[place_in_block(k)];
         }
         next = start + MEMBERS * uint(BLOCK);
-        if (!LEAN && next < end) load(value, next);
-        [[unroll]] for (int k = 1; k < BLOCK; ++k) local[k] = combine(local[k - 1], local[k]);
+        if (!LEAN && next < end) load(value, next, a_stride);
+        T last;
+        if (IN_PLACE) {
+            last = join_in_place();
+        } else {
+            [[unroll]] for (int k = 1; k < BLOCK; ++k) local[k] = combine(local[k - 1], local[k]);
+            last = local[BLOCK - 1];
+        }
 
         // One invocation for each group finds what lies before its blocks, one for each unit what lies before its groups.
-        block_states[block_place(number, member)] = local[BLOCK - 1];
+        block_states[block_place(number, member)] = last;
         barrier();
         if (own < INVOCATIONS / LANES) {
             T sum;
@@ -310,18 +358,19 @@ void main() {
             bool preceded = based || start > 0u || group > 0u;
             if (preceded) before = before_group[number * GROUPS + group];
             if (member % LANES > 0u) join(before, preceded, before_block[block_place(number, member)]);
-            FINISH(local, before, preceded)
+            if (IN_PLACE) {
+                finish_in_place(before, preceded);
+            } else {
+                FINISH(local, before, preceded)
+            }
             for (uint piece = 0u; piece < PIECES; ++piece) {
                 if (piece > 0u) MEET
-                EACH if (is_in(piece, slot_in_block(k))) exchange[place_in_block(k)] = local[k];
+                if (!IN_PLACE) EACH if (is_in(piece, slot_in_block(k))) exchange[place_in_block(k)] = local[k];
                 MEET
-                EACH if (is_in(piece, slot_in_memory(k))) {
-                    uint other = unit_in_memory(k);
-                    uint element = start + element_in_memory(k);
-                    if (element < units[other].count) {
-                        int place = units[other].r_offset + int(element) * r_stride;
-                        arguments.r.data[place] = R_STORE(exchange[place_in_memory(k)]);
-                    }
+                if (LEAN) {
+                    EACH_LEAN if (is_in(piece, slot_in_memory(part + k))) store_one(part + k, start, r_stride);
+                } else {
+                    EACH if (is_in(piece, slot_in_memory(k))) store_one(k, start, r_stride);
                 }
             }
             MEET

@@ -9,7 +9,8 @@ import pytest
 
 import vkarray as vx
 from vkarray.command import catalogue
-from vkarray.kernels.rows import ROWS, cast_operation
+from vkarray.kernels.conversion import cast_operation
+from vkarray.kernels.rows import ROWS
 from vkarray.shaders import assembly
 from vkarray.shaders import source as shaders
 from vkarray.shaders.assembly import Assembly

@@ -52,7 +52,8 @@ def failures(test: doctest.DocTest) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples_of_page(page: Path) -> None:
+def test_examples_of_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # where they may write files
     examples = python_examples(page.read_text(encoding="utf-8"))
     assert ">>>" in examples or "```python" not in page.read_text(encoding="utf-8"), (
         "a Python block without a prompt is never run"

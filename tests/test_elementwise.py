@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 
 import ml_dtypes
@@ -376,3 +377,58 @@ def test_high_rank():
 def test_host_dtype_of_every_type():
     for dtype in supported(dtypes.DTYPES.values()):
         assert np.asarray(vx.zeros(1, dtype=dtype)).dtype == host_dtype(dtype)
+
+
+@pytest.mark.parametrize("name", ["add", "less", "logical_and", "copysign", "where"])
+@pytest.mark.parametrize(
+    "types", [("int32", "float32"), ("float16", "float32"), ("bool", "int32"), ("float32", "uint8")]
+)
+def test_operands_of_different_types_take_one_dispatch_and_give_the_bits_of_converted_ones(name, types, device):
+    values = np.array([0, -0.0, 1, -2.5, 3, np.inf, np.nan, 7] * 40, "f4")
+    x, y = (
+        vx.astype(vx.asarray(one), getattr(vx, kind)) for one, kind in zip((values, values[::-1]), types, strict=True)
+    )
+    call = functools.partial(vx.where, vx.ones((1,), dtype=vx.bool)) if name == "where" else getattr(vx, name)
+    common = vx.result_type(x, y)
+    for first, second in ((x, y), (x[::2], y[1::2]), (x.reshape(16, 20).T, y.reshape(20, 16)), (x[:1], y)):
+        expected = call(first.astype(common), second.astype(common))
+        serial = device.queue.serial
+        found = call(first, second)
+        assert device.queue.serial - serial == 1
+        assert found.dtype is expected.dtype
+        assert np.asarray(found).tobytes() == np.asarray(expected).tobytes()
+
+
+def test_results_are_converted_to_the_type_of_the_target_in_the_same_dispatch(device):
+    target, other = vx.arange(300, dtype=vx.int64), vx.arange(300, dtype=vx.int16)
+    expected = np.asarray(target) + np.asarray(other)
+    serial = device.queue.serial
+    target += other
+    assert device.queue.serial - serial == 1
+    assert np.array_equal(np.asarray(target), expected)
+
+
+WIDENED = ("floor_divide", "remainder", "left_shift", "right_shift", "maximum", "less_equal", "abs", "sign", "multiply")
+
+
+@pytest.mark.parametrize("name", WIDENED)
+def test_integers_that_are_widened_where_they_are_read_keep_their_sign(name):
+    """Mesa 22.3 compares an int64_t(int) with a constant as if both were unsigned."""
+    values = np.array([-128, -7, -2, -1, 0, 1, 2, 5, 127])
+    narrow = supported((vx.int8, vx.int16, vx.int32, vx.uint8, vx.uint32))
+    for source, target in itertools.product(narrow, supported((vx.int64, vx.int32))):
+        x = vx.asarray(np.repeat(values, 9).astype(source.name))
+        y = vx.asarray(np.tile(values, 9).astype(target.name))
+        if vx.result_type(x, y) is not target:
+            continue
+        wide = vx.astype(x, target)
+        if name in ("abs", "sign"):
+            found, expected = (
+                vx.compile(lambda x, y: getattr(vx, name)(vx.astype(x, y.dtype)))(x, y),
+                getattr(vx, name)(wide),
+            )
+        else:
+            found, expected = getattr(vx, name)(x, y), getattr(vx, name)(wide, y)
+            compiled = vx.compile(lambda x, y: getattr(vx, name)(vx.astype(x, y.dtype), y))(x, y)
+            np.testing.assert_array_equal(np.asarray(compiled), np.asarray(expected), err_msg=f"{source} {target}")
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(expected), err_msg=f"{source} {target}")

@@ -14,9 +14,11 @@ import pytest
 FUZZ = Path(__file__).parent / "fuzz"
 
 
-@pytest.mark.parametrize(("kind", "chains"), [("library", "60"), ("programs", "40"), ("files", "8")])
+@pytest.mark.parametrize(("kind", "chains"), [("library", "60"), ("programs", "40"), ("files", "8"), ("onnx", "12")])
 def test_random_chains(kind, chains):
-    """Operations agree with NumPy, programs with what is compiled of them, and damaged files are refused."""
+    """Operations agree with NumPy, programs with what is compiled, models with ONNX's reference, and damaged files are refused."""
+    if kind == "onnx":
+        pytest.importorskip("onnx", reason="the package onnx is an extra")
     command = [sys.executable, str(FUZZ), kind, "--seconds", "30", "--chains", chains, "--failures", "3"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

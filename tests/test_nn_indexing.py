@@ -8,7 +8,6 @@ from reference import host_dtype, supported
 from test_nn_softmax import rounded, rounding
 
 import vkarray as vx
-from vkarray.command import catalogue
 from vkarray.core.dtypes import CATEGORIES
 from vkarray.nn import indexing as nn
 
@@ -226,7 +225,3 @@ def test_errors():
         nn.embedding(vx.zeros(3), index)
     with pytest.raises(ValueError, match="gradient of shape"):
         nn.embedding_backward(x, index, 3)
-
-
-def test_variants_are_in_the_catalogue():
-    assert nn.variants in catalogue.FAMILIES

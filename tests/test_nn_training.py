@@ -293,7 +293,7 @@ def test_lists(name):
         operands[0] = [np.abs(one) for one in operands[0][0]], [vx.abs(one) for one in operands[0][1]]
     if name == "fill":
         made = operands[0][1]
-        optimizers.run(optimizers.OF_LISTS[name], [made], numbers=[(factor, 0.0) for factor in factors])
+        optimizers.run(name, optimizers.OF_LISTS[name], [made], numbers=factors)
     else:
         made = optimizers.of_lists(name, [arrays for _, arrays in operands[:count]], factors)
     for place, got in enumerate(made):

@@ -289,10 +289,28 @@ def test_command_makes_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[s
     onnx.save(perceptron(), path)
     assert main(["compile", str(path)]) == 1
     assert "Give lengths, such as --size batch=1" in capsys.readouterr().err
-    assert main(["compile", str(path), "--size", "batch=2"]) == 0
+    assert main(["compile", str(path), "--device=vulkan://77"]) == 1
+    assert "vkarray compile: --device=vulkan://77: no Vulkan device matches" in capsys.readouterr().err
+    index = vx.ones(1).device.index
+    assert main(["compile", str(path), "--size", "batch=2", f"--device=vulkan://{index}"]) == 0
     assert "x: (2, 4) float32 -> y: (2, 3) float32" in capsys.readouterr().out
     (found,) = vx.load_program(tmp_path / "model.vkp")(vx.ones((2, 4), dtype=vx.float32))
     assert found.shape == (2, 3)
     path.write_bytes(b"nothing")
     assert main(["compile", str(path)]) == 1
     assert "is no ONNX model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("operator", "attributes"),
+    [("HardSigmoid", {"alpha": 0.2, "beta": 0.5}), ("Elu", {"alpha": 1.0}), ("LeakyRelu", {"alpha": 0.01})],
+)
+def test_attributes_that_are_left_out_are_those_of_files(operator: str, attributes: dict[str, float]) -> None:
+    """Numbers in files are float32, and so are those that ONNX says where a node has none: float64 shows it."""
+    x = np.linspace(-2, 2, 9)
+    described = [value("x", TensorProto.DOUBLE, [9])], [value("y", TensorProto.DOUBLE, [9])]
+    found = [
+        np.asarray(vkarray.onnx.load(model([node(operator, "x", "y", **given)], *described))(x))
+        for given in (attributes, {})
+    ]
+    assert found[0].tobytes() == found[1].tobytes()

@@ -57,6 +57,11 @@ def outcome(function: Any, arguments: tuple[Any, ...], bases: list[vx.VkArray], 
         return type(error), str(error)
 
 
+def shown(value: Any) -> str:
+    """A number in words: Python writes no integers of more than 4,300 digits."""
+    return f"an integer of {value.bit_length()} bits" if type(value) is int and abs(value) >> 999 else repr(value)
+
+
 def without_plans(function: Any, *arguments: Any) -> Any:
     """What a call does where neither the function nor those that it calls have plans."""
     thread = threading.get_ident()
@@ -129,4 +134,4 @@ def test_scalars_of_one_signature(name: str, kind: type) -> None:
                     for way in (outcome, without_plans):
                         made = Maker(7, dtype, "contiguous")
                         ways.append(way(function, call(made, value), made.bases))
-                    assert ways[0] == ways[1], f"call {place} of {dtype}: {value!r:.40} after {maker!r}"
+                    assert ways[0] == ways[1], f"call {place} of {dtype}: {shown(value)} after {maker!r}"

@@ -228,7 +228,7 @@ def test_counters_wrap(bits: int, period: float) -> None:
     moments = [host, host + 3e9]
     found.device, found.has_times, found.raw, found.uncertainty, found.end = device, True, {}, 0, 0.0  # type: ignore[assignment]
     found.mask, found.half, found.clock = mask, 1 << bits - 1, Stand(moments)  # type: ignore[assignment]
-    found.first = found.clock.sample()
+    found.first, found.early = found.clock.sample(), 0.0
     times = [host + 0.4e9, host + 0.6e9, host + 2.9e9]
     command = Command("add", None, None, "add", (1, 1, 1), 0, 0, None, {})
     for serial, at in enumerate(times):
@@ -236,6 +236,44 @@ def test_counters_wrap(bits: int, period: float) -> None:
     done = list(found.part())
     assert [one.begin for one in done] == pytest.approx(times, abs=2 * period + 1)
     assert [one.duration for one in done] == pytest.approx([1e5] * 3, abs=2 * period)
+
+
+@pytest.mark.parametrize("drift", [-5e-5, 0.0, 5e-5])  # parts by which the device's clock is fast
+@pytest.mark.parametrize("seconds", [0.002, 1.0, 60.0])
+def test_a_clock_that_drifts_is_followed(drift: float, seconds: float) -> None:
+    host = 10**15
+
+    def ticks(at: float) -> int:
+        return 10**12 + round((at - host) * (1 + drift))
+
+    end = host + seconds * 1e9
+    found = Track.__new__(Track)
+    found.device = SimpleNamespace(limits=SimpleNamespace(timestamp_period=1.0))  # type: ignore[assignment]
+    found.mask, found.half, found.end, found.early = (1 << 64) - 1, 1 << 63, 0.0, 0.0
+    times = [host + part * seconds * 1e9 for part in (0.1, 0.5, 0.9)]
+    command = Command("add", None, None, "add", (1, 1, 1), 0, 0, None, {})
+    raw = {serial: (command, round(at - 100), ticks(at), ticks(at + 1000)) for serial, at in enumerate(times)}
+    done = found._placed(raw, Sample(host, ticks(host), 3), Sample(round(end), ticks(end), 3))
+    assert [one.begin for one in done] == pytest.approx(times, abs=120)
+    assert [one.duration for one in done] == pytest.approx([1000] * 3, abs=2)
+    assert found.early < 120
+
+
+def test_a_command_that_seems_to_begin_too_early_is_told() -> None:
+    found = Track.__new__(Track)
+    found.device = SimpleNamespace(limits=SimpleNamespace(timestamp_period=1.0))  # type: ignore[assignment]
+    found.mask, found.half, found.end, found.early = (1 << 64) - 1, 1 << 63, 0.0, 0.0
+    command = Command("add", None, None, "add", (1, 1, 1), 0, 0, None, {})
+    (done,) = found._placed({1: (command, 10_500, 400, 500)}, Sample(10_000, 0, 3), Sample(11_000, 1000, 3))
+    assert (done.begin, found.early) == (10_400, 100)
+
+
+def test_a_sample_is_as_uncertain_as_the_time_around_it() -> None:
+    sample = Sample(1000, 7, 2)
+    assert clock.within(999, sample, 1001).uncertainty == 2
+    assert clock.within(990, sample, 1001).uncertainty == 10
+    assert clock.within(999, sample, 64_000).uncertainty == 63_000
+    assert clock.within(1000, Sample(1000, 7, 0), 1000).uncertainty == 1
 
 
 def frames_of(x: Any, y: Any) -> list[str]:
@@ -296,7 +334,8 @@ def test_after_ctrl_c_nothing_stays_behind(tmp_path: Path) -> None:
                 block()
         except KeyboardInterrupt:
             struck += 1
-            if strike.where == f"block.py:{beginning} (line)":  # CPython lets it in before a function can catch it
+            # CPython lets it in before a function can catch it: Python 3.12 counts the first line to what stands before.
+            if strike.where in (f"block.py:{beginning} (line)", f"block.py:{beginning + 1} (line)") and watches:
                 blocks[-1].__exit__(None, None, None)
         assert not x.device.gate._is_owned(), strike.where
         assert not CALLS.lock._is_owned(), strike.where  # type: ignore[attr-defined]

@@ -167,6 +167,12 @@ def test_each_dispatch_is_there_once(name: str, turn: str, work: Work, device: _
         assert row.total == pytest.approx(sum(one["dur"] for one in own) * 1e-6, abs=1e-9 * (len(own) + 1))
         assert row.bytes == sum(one["args"]["bytes read"] + one["args"]["bytes written"] for one in own)
     assert not rows or not kernels or sum(row.share for row in rows.values()) == pytest.approx(1)
+    by_kernel = {row.operation: row for row in seen.table("kernel")}
+    assert by_kernel.keys() == {one["args"]["kernel"] for one in kernels}
+    for name, row in by_kernel.items():
+        own = [one for one in kernels if one["args"]["kernel"] == name]
+        assert row.calls == len(own)
+        assert row.total == pytest.approx(sum(one["dur"] for one in own) * 1e-6, abs=1e-9 * (len(own) + 1))
 
 
 def test_a_call_tells_what_it_does(work: Work, tmp_path: Path) -> None:
@@ -182,6 +188,9 @@ def test_a_call_tells_what_it_does(work: Work, tmp_path: Path) -> None:
     assert (row.operation, row.calls, row.dispatches, row.operations) == ("matmul", 1, 1, 2 * 24**3)
     assert row.total == row.median > 0
     assert "matmul" in str(seen)
+    assert "matmul" in seen.kernels()
+    with pytest.raises(ValueError, match=r"profile: table by 'line'; expected one of 'operation', 'kernel'\."):
+        seen.table("line")
 
 
 COUNTS: dict[str, tuple[Callable[[Work], Any], int]] = {

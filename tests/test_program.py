@@ -148,6 +148,11 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
         vx.load_program(tmp_path / "model.vkp", memory=1000)(values(100))
 
 
+def test_shape_of_a_number_is_empty() -> None:
+    program = vx.Program(lambda x: vx.zeros(vx.sum(x).shape) + vx.max(x), (vx.ones(3),))
+    assert float(program(vx.asarray([1.0, 4.0, 2.0]))) == 4
+
+
 def test_lengths_that_decide_are_told(tmp_path: Path) -> None:
     program = vx.Program(
         lambda x: x * 2 if x.shape[0] > 8 else x, (values(10),), dynamic={"x": {0: vx.Dim("length")}}, name="doubled"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import vkarray as vx
 from vkarray.__main__ import main
+from vkarray.command import peer
 from vkarray.programs import notation
 
 X = [[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]
@@ -35,12 +39,14 @@ def test_results_are_printed(path: str, capsys: pytest.CaptureFixture[str]) -> N
     assert printed[1].endswith("=3 3")
 
 
-@pytest.mark.parametrize("device", ["0", "vulkan://0", "uuid", "vulkan://uuid", "name"])
+@pytest.mark.parametrize("device", ["0", "vulkan://0", "uuid", "vulkan://uuid", "name", "vulkan://name"])
 def test_devices_are_named(path: str, device: str, capsys: pytest.CaptureFixture[str]) -> None:
     own = vx.ones(1).device
     device = device.replace("0", str(own.index)).replace("uuid", own.uuid).replace("name", own.name[:5])
     assert main(["run", path, f"--device={device}", "--input=1x4xf32=0", "--input=1"]) == 0
     assert capsys.readouterr().out.startswith("scores: 1x3xf32=[0.0 0.0 0.0]\n")
+    assert main(["show", path, f"--device={device}"]) == 0
+    assert f"on {own.name}:" in capsys.readouterr().out
 
 
 def test_files_are_read_written_and_appended_to(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,7 +73,8 @@ WRONG = {
     "number": (["--input=2x4xf32=0", "--input=a"], "factor takes a number of type float."),
     "no file": (["--input=@/nowhere.npy", "--input=1"], "/nowhere.npy"),
     "output": (["--input=2x4xf32=0", "--input=1", "--output=scores.npy"], "expected @file.npy, +file.npy to append"),
-    "device": (["--device=vulkan://77", "--input=2x4xf32=0", "--input=1"], "no Vulkan device matches 'vulkan://77'"),
+    "device": (["--device=vulkan://77"], "--device=vulkan://77: no Vulkan device matches 'vulkan://77'. The devices are 0: "),
+    "empty device": (["--device="], "Name one by index, part of its name, UUID, or one of these as vulkan://0"),
 }  # fmt: skip
 
 
@@ -100,12 +107,83 @@ def test_show_tells_what_is_in_a_file(path: str, capsys: pytest.CaptureFixture[s
 def test_benchmark_measures(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["benchmark", path, "--input=2x4xf32=0", "--input=1", "--calls=3"]) == 0
     printed = capsys.readouterr().out
-    assert all(word in printed for word in ("first call", "median", "p99", "throughput", "memory"))
+    rows = ("first call", "processor", "median", "p99", "throughput", "weights", "memory", "kernel ")
+    assert all(any(line.startswith(row) for line in printed.splitlines()) for row in rows)
+    assert "weights    48 bytes" in printed
+    kernels = printed.split("each kernel alone:\n")[1].splitlines()[1:]
+    assert sum(float(line.split("%")[0].rsplit(maxsplit=1)[1]) for line in kernels) == pytest.approx(
+        100, abs=0.1 * len(kernels)
+    )
+
+
+class Session:
+    """Stands for a session of ONNX Runtime on the model above, whose results are a little off, in another order."""
+
+    def __init__(self, path: str, providers: list[str]) -> None:
+        assert Path(path).read_bytes() == b"a model"
+        assert providers == ["CPUExecutionProvider"]
+
+    def get_providers(self) -> list[str]:
+        return ["CPUExecutionProvider"]
+
+    def get_inputs(self) -> list[SimpleNamespace]:
+        return [SimpleNamespace(name="input.1"), SimpleNamespace(name="input.2")]
+
+    def get_outputs(self) -> list[SimpleNamespace]:
+        return [SimpleNamespace(name="best"), SimpleNamespace(name="scores")]
+
+    def run(self, names: list[str], feed: dict[str, np.ndarray]) -> list[np.ndarray]:
+        x, factor = feed["input.1"], feed["input.2"]
+        scores = x @ np.arange(12, dtype=np.float32).reshape(4, 3)
+        found = {"best": np.argmax(scores, axis=1), "scores": np.maximum(scores * factor, 0).astype(np.float32) + 0.5}
+        return [found[name] for name in names]
+
+
+def test_benchmark_compares_with_a_peer(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other.onnx").write_bytes(b"a model")
+    given = ["benchmark", path, "--input=2x4xf32=1", "--input=1", "--calls=2"]
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert main([*given, f"--peer={tmp_path}/other.onnx"]) == 1
+    assert "--peer: ONNX Runtime is not installed. Install it: pip install onnxruntime" in capsys.readouterr().err
+    assert main([*given, "--peer"]) == 1
+    assert f"--peer: there is no file {path[:-4]}.onnx." in capsys.readouterr().err
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    runtime = SimpleNamespace(
+        get_available_providers=lambda: ["AzureExecutionProvider", "CPUExecutionProvider"],
+        __version__="1.0", InferenceSession=Session,
+    )  # fmt: skip
+    monkeypatch.setitem(sys.modules, "onnxruntime", runtime)
+    assert main([*given, f"--peer={tmp_path}/other.onnx"]) == 0
+    printed = capsys.readouterr().out.split("ONNX Runtime 1.0 (CPUExecutionProvider), on ")[1]
+    assert "times the median of vkarray" in printed
+    assert "scores     at most 0.5 apart, of values up to 26\n" in printed
+    assert "best       2 of 2 elements differ\n" in printed
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "told"),
+    [
+        ([1.0, np.nan, np.inf], [1.0, np.nan, np.inf], "0 of 3 elements differ"),
+        ([1.0, np.nan], [1.5, np.nan], "at most 0.5 apart, of values up to 1.5"),
+        ([1.0, np.inf], [1.0, 2.0], "at most inf apart, of values up to 2"),
+        ([1, 2], [1, 3], "1 of 2 elements differ"),
+        ([1.0], [[1.0]], "has the shape (1,), and that of the peer (1, 1)"),
+        ([], [], "0 of 0 elements differ"),
+    ],
+)  # fmt: skip
+def test_results_are_compared(ours: list[float], theirs: list[float], told: str) -> None:
+    assert peer.difference(np.asarray(ours), np.asarray(theirs)) == told
 
 
 def test_run_writes_a_trace(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", path, "--input=2x4xf32=0", "--input=1", f"--profile={tmp_path}/trace.json"]) == 0
     assert (tmp_path / "trace.json").stat().st_size
+    operations, kernels = capsys.readouterr().err.split("\n\n")
+    assert operations.splitlines()[1].startswith("Program(classify)")
+    assert kernels.startswith("kernel ")
+    assert "argmax" in kernels
 
 
 @pytest.mark.parametrize("dtype", notation.TYPES.values())

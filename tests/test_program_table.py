@@ -129,7 +129,6 @@ def test_every_name_is_of_one_function() -> None:
 @pytest.mark.parametrize(
     ("function", "told"),
     [
-        (lambda x: x + vx.random.normal(size=4), "a call of Continuous.normal"),
         (lambda x: vx.ElementwiseKernel("T a", "T b", "b = a * 2", "twice")(x), "twice|_call"),
     ],
 )

@@ -144,10 +144,11 @@ def test_shared_memory_does_not_change_a_bit(dtype, enough, neighbours, kibibyte
     assert evaluate(dtype) == serial
 
 
-@pytest.mark.parametrize("even", [False, True])
+@pytest.mark.parametrize(("even", "kept"), [(False, 4), (True, 4), (True, 0)])
 @pytest.mark.parametrize("dtype", supported([vx.float32, vx.int8, vx.float64]), ids=str)
-def test_few_registers_do_not_change_a_bit(dtype, even, device, monkeypatch):
-    """Steps that are not loaded ahead of time; where all of a workgroup exchange elements at once, these lie evenly."""
+def test_few_registers_do_not_change_a_bit(dtype, even, kept, device, monkeypatch):
+    """Steps that are not loaded ahead of time; where all of a workgroup exchange elements at once, these lie evenly; elements
+    of more than `kept` bytes stay in shared memory."""
     monkeypatch.setattr(scan, "uses_shared_memory", lambda device: False)
     serial = evaluate(dtype)
     share_memory(device, monkeypatch)
@@ -156,6 +157,7 @@ def test_few_registers_do_not_change_a_bit(dtype, even, device, monkeypatch):
         device, "limits", dataclasses.replace(limits, registers="small", min_subgroup_size=limits.subgroup_size >> even)
     )
     monkeypatch.setattr(scan, "_ENOUGH_CHUNKS", 1)
+    monkeypatch.setattr(scan, "_KEPT_BYTES", kept)
     assert evaluate(dtype) == serial
 
 

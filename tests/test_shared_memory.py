@@ -6,6 +6,8 @@ the shaders themselves are looked at.
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 import vkarray as vx
@@ -14,20 +16,34 @@ from vkarray.command import catalogue
 from vkarray.kernels import reductions
 from vkarray.shaders import source as shaders
 
-CONSTANT, VARIABLE, LOAD, STORE, ACCESS, BARRIER, LABEL, LOOP = 43, 59, 61, 62, 65, 224, 248, 246
+NAME, ENTRY, CONSTANT, FUNCTION, CALL, VARIABLE, LOAD, STORE, ACCESS = 5, 15, 43, 54, 57, 59, 61, 62, 65
+BARRIER, LABEL, LOOP = 224, 248, 246
 WORKGROUP, SUBGROUP_SCOPE = 4, 3
+# Functions of this name touch elements that no other invocation touches until a barrier that stands outside of them.
+ALONE = "_in_place("
 
 
 def events(module: bytes) -> list[str]:
     """What a shader does to shared memory, in the order of its text: load and store of a variable (by its number), barrier,
-    meet (a barrier of a subgroup, or else of the workgroup), and where loops begin and end."""
+    meet (a barrier of a subgroup, or else of the workgroup), where loops begin and end; functions stand where they are called."""
     words = spirv.words_of(module, "test")
     shared: dict[int, int] = {}
     constants: dict[int, int] = {}
+    names: dict[int, str] = {}
     ends: list[int] = []
+    functions: dict[int, list[str]] = {}
     found: list[str] = []
+    entry = 0
     for opcode, operands in spirv.instructions(words, "test"):
-        if opcode == CONSTANT:
+        if opcode == NAME:
+            names[operands[0]] = b"".join(word.to_bytes(4, "little") for word in operands[1:]).decode()
+        elif opcode == ENTRY:
+            entry = operands[1]
+        elif opcode == FUNCTION:
+            found = functions[operands[1]] = []
+        elif opcode == CALL:
+            found.append(f"call {operands[2]}")
+        elif opcode == CONSTANT:
             constants[operands[1]] = operands[2]
         elif opcode == VARIABLE and operands[2] == WORKGROUP:
             shared[operands[1]] = operands[1]
@@ -47,7 +63,16 @@ def events(module: bytes) -> list[str]:
         elif opcode == LABEL and operands[0] in ends:
             ends.remove(operands[0])
             found.append("end")
-    return found
+
+    def written_out(number: int) -> list[str]:
+        if ALONE in names.get(number, ""):
+            return []
+        parts = [
+            written_out(int(event.split()[1])) if event.startswith("call") else [event] for event in functions[number]
+        ]
+        return list(itertools.chain.from_iterable(parts))
+
+    return written_out(entry)
 
 
 def races(found: list[str], between: tuple[str, ...] = ("barrier", "meet")) -> list[str]:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from .ops.beyond.random import Generator, Philox, RandomState, recordable, unwatched
+from .ops.beyond.random import Generator, Philox, RandomState, observer, unwatched
 
 if TYPE_CHECKING:
     from numpy.random import SeedSequence
@@ -87,11 +87,16 @@ def _shared() -> RandomState:
 
 
 def _of_module(method: Callable[Concatenate[RandomState, _Parameters], _Result]) -> Callable[_Parameters, _Result]:
-    """A method of the generator that this module's functions share, which is made at the first call."""
+    """A method of the generator that this module's functions share, which is made at the first call.
 
-    @recordable
+    A profile sees the function, and a tape the method with the generator.
+    """
+
     @functools.wraps(method)
     def function(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> _Result:
+        if (seen := observer()) is not None:
+            found: _Result = seen.call(function, arguments, options)  # which hears of nothing in it
+            return found
         return method(_shared(), *arguments, **options)
 
     signature = inspect.signature(method)

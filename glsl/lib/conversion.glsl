@@ -53,6 +53,12 @@ int64_t vx_saturate_int64(bool negative, uvec2 magnitude) {
     return negative ? -value : value;
 }
 
+// Mesa 22.3 compares an int64_t(int) with a constant as if both were unsigned.
+int64_t vx_widened(int x) { return packInt2x32(ivec2(x, x >> 31)); }
+int64_t vx_widened(uint x) { return int64_t(x); }
+int64_t vx_widened(int64_t x) { return x; }
+int64_t vx_widened(uint64_t x) { return int64_t(x); }
+
 #define VX_TO_INTEGER(NAME, TYPE, WRAP, SATURATE) \
     TYPE NAME(bool x) { return TYPE(x ? 1 : 0); } \
     TYPE NAME(int x) { return WRAP(x); } \
@@ -66,7 +72,7 @@ int64_t vx_saturate_int64(bool negative, uvec2 magnitude) {
 #define VX_WRAP_INT16(x) bitfieldExtract(int(x), 0, 16)
 #define VX_WRAP_UINT8(x) (uint(x) & 0xFFu)
 #define VX_WRAP_UINT16(x) (uint(x) & 0xFFFFu)
-#define VX_WRAP_UINT64(x) uint64_t(int64_t(x))
+#define VX_WRAP_UINT64(x) uint64_t(vx_widened(x))
 #define VX_SATURATE_INT8(n, m) vx_saturate_int(n, m, 0x7Fu)
 #define VX_SATURATE_INT16(n, m) vx_saturate_int(n, m, 0x7FFFu)
 #define VX_SATURATE_INT32(n, m) vx_saturate_int(n, m, 0x7FFFFFFFu)
@@ -78,7 +84,7 @@ int64_t vx_saturate_int64(bool negative, uvec2 magnitude) {
 VX_TO_INTEGER(vx_to_int8, int, VX_WRAP_INT8, VX_SATURATE_INT8)
 VX_TO_INTEGER(vx_to_int16, int, VX_WRAP_INT16, VX_SATURATE_INT16)
 VX_TO_INTEGER(vx_to_int32, int, int, VX_SATURATE_INT32)
-VX_TO_INTEGER(vx_to_int64, int64_t, int64_t, vx_saturate_int64)
+VX_TO_INTEGER(vx_to_int64, int64_t, vx_widened, vx_saturate_int64)
 VX_TO_INTEGER(vx_to_uint8, uint, VX_WRAP_UINT8, VX_SATURATE_UINT8)
 VX_TO_INTEGER(vx_to_uint16, uint, VX_WRAP_UINT16, VX_SATURATE_UINT16)
 VX_TO_INTEGER(vx_to_uint32, uint, uint, VX_SATURATE_UINT32)

@@ -34,6 +34,9 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     uint arrays;  // of indices
     int code;     // of the error for an index out of range
     uint wraps;   // whether negative indices count from the end
+#ifdef SCATTER
+    uint later;   // so many elements on, indices may name the same element again; 0: which of them counts does not matter
+#endif
 #ifdef LINKED
     Addends bias, residual;  // what else the expression takes: over and over where they have fewer elements
     uint bias_count, residual_count;

@@ -43,9 +43,9 @@ shared KEY keys[gl_WorkGroupSize.x];    // of the subgroups
 shared int places[gl_WorkGroupSize.x];
 shared T upper[COLUMNS][COLUMNS];       // rows of U in this strip, from the strip before
 shared T lower[COLUMNS][COLUMNS];       // the triangle of L beside them
-shared T pivot_row[COLUMNS], other_row[COLUMNS];
+shared T pivot_rows[COLUMNS][COLUMNS];  // of this strip, each with L and U as it was when it was found
 shared T eliminating_row[COLUMNS];      // the pivot's row without what is L in it
-shared int pivot_source, other_source;
+shared int pivots_given[COLUMNS];       // which rows of the given matrix the pivots are
 
 // What an invocation wrote to memory is read by others of its workgroup.
 void meet() {
@@ -126,13 +126,13 @@ void subgroup_largest(inout KEY key, inout int row) {
     key = largest;
 }
 
-// The row at or below `diagonal` whose element in the first place is the largest, the uppermost of these.
-int find_pivot(int diagonal) {
+// The row at or below `diagonal` whose element in the first place is the largest, the uppermost of these; `rows` are those of
+// this invocation.
+int find_pivot(int rows[ROWS], int diagonal) {
     KEY best = NO_KEY;
     int place = NOWHERE;
     EACH_ROW {
-        int row = row_of(r);
-        if (row < arguments.order && (r > 0 || row >= diagonal)) vx_take_larger(best, place, key_of(own[r][0]), row);
+        if (rows[r] >= diagonal && rows[r] < arguments.order) vx_take_larger(best, place, key_of(own[r][0]), rows[r]);
     }
     subgroup_largest(best, place);
     if (subgroupElect()) {
@@ -147,77 +147,81 @@ int find_pivot(int diagonal) {
     return place;
 }
 
-// Rows of the strip are exchanged by way of shared memory. That of the diagonal is among the first of the invocations.
-void exchange(int found, int j, inout int source[ROWS]) {
-    int far = (found - first) / size;
-    bool has_diagonal = local == j, has_found = local == (found - first) % size;
-    if (has_diagonal) {
-        EACH_COLUMN other_row[c] = own[0][c];
-        other_source = source[0];
-    }
-    if (has_found) {
-        EACH_COLUMN {
-            T element = own[0][c];
-            EACH_ROW element = vx_select(element, own[r][c], r == far);
-            pivot_row[c] = element;
-            eliminating_row[c] = vx_select(ZERO, element, c < COLUMNS - j);
-        }
-        EACH_ROW if (r == far) pivot_source = source[r];
-    }
-    barrier();
-    if (has_found) {
-        EACH_COLUMN {
-            T element = other_row[c];
-            EACH_ROW own[r][c] = vx_select(own[r][c], element, r == far);
-        }
-        EACH_ROW source[r] = r == far ? other_source : source[r];
-    }
-    if (has_diagonal) {  // last, for it may be the same
-        EACH_COLUMN own[0][c] = pivot_row[c];
-        source[0] = pivot_source;
+// The invocation that has the pivot's row shows it to all.
+void show(int rows[ROWS], int found, int j) {
+    bool has_found = false;
+    EACH_ROW has_found = has_found || rows[r] == found;
+    if (!has_found) return;
+    EACH_COLUMN {
+        T element = own[0][c];
+        EACH_ROW element = vx_select(element, own[r][c], rows[r] == found);
+        pivot_rows[j][c] = element;
+        eliminating_row[c] = vx_select(ZERO, element, c < COLUMNS - j);
     }
 }
 
+// Rows stay where they are in registers; exchanging two exchanges their numbers.
 void factor() {
-    int source[ROWS], exchanges = 0;
-    EACH_ROW source[r] = row_of(r);
-    // In each turn the strip moves to the left by one, and the column of L that was found comes in at its right end.
+    int rows[ROWS], exchanges = 0;
+    EACH_ROW rows[r] = row_of(r);
+    // In each turn the strip moves to the left by one, and the column of L that was found comes in at its right end. What becomes
+    // of the rows of pivots does not matter, they have been shown.
     for (int j = 0; j < width; ++j) {
-        int diagonal = first + j, found = find_pivot(diagonal);
-        exchange(found, j, source);
+        int diagonal = first + j, found = find_pivot(rows, diagonal);
+        show(rows, found, j);
+        EACH_ROW rows[r] = rows[r] == found ? diagonal : rows[r] == diagonal ? found : rows[r];
         exchanges += int(found != diagonal);
+        barrier();
         T pivot = eliminating_row[0];
         bool vanishes = vx_vanishes(pivot);
         if (vanishes && local == 0 && arguments.status.data[2 * matrix] == 0) arguments.status.data[2 * matrix] = diagonal + 1;
         int shift = vx_inverse_shift(pivot);
-        if (shift != 0) EACH_ROW if (row_of(r) > diagonal) own[r][0] = vx_scaled(own[r][0], shift);
+        T factors[ROWS];
+        EACH_ROW factors[r] = own[r][0];
+        // A loop that turns them round, for compilers take long for copies of this.
+        [[dont_unroll]] for (int turns = shift != 0 ? ROWS : 0; turns > 0; --turns) {
+            T scaled = vx_scaled(factors[0], shift);
+            [[unroll]] for (int r = 1; r < ROWS; ++r) factors[r - 1] = factors[r];
+            factors[ROWS - 1] = scaled;
+        }
         T inverse = vanishes ? ZERO : vx_rounded_inverse(shift != 0 ? vx_scaled(pivot, shift) : pivot);
-        EACH_ROW if (r > 0 || local > j) own[r][0] = vx_multiply(own[r][0], inverse);
         EACH_ROW {
-            bool below = r > 0 || local > j;
-            T factor = own[r][0];
+            T factor = vx_multiply(factors[r], inverse);
             [[unroll]] for (int c = 1; c < COLUMNS; ++c) {
-                T less = vx_add_product(-factor, eliminating_row[c], own[r][c]);
-                own[r][c - 1] = vx_select(own[r][c], less, below);
+                own[r][c - 1] = vx_add_product(-factor, eliminating_row[c], own[r][c]);
             }
             own[r][COLUMNS - 1] = factor;
         }
     }
-    Elements even = Elements(arguments.even), odd = Elements(arguments.odd);
     int given[ROWS];
-    EACH_ROW if (row_of(r) < arguments.order) given[r] = arguments.rows_of.data[matrix * arguments.order + source[r]];
+    EACH_ROW {
+        if (row_of(r) < arguments.order) given[r] = arguments.rows_of.data[matrix * arguments.order + row_of(r)];
+        if (rows[r] < first + width) pivots_given[rows[r] - first] = given[r];
+    }
     meet();
     EACH_ROW {
-        int row = row_of(r);
-        if (row >= arguments.order) continue;
-        arguments.rows_of.data[matrix * arguments.order + row] = given[r];
-        arguments.sources.data[(2 * matrix + (arguments.number & 1)) * arguments.order + row] = source[r];
-        EACH_COLUMN {
-            int column = c - (COLUMNS - width);
-            if (column < 0) continue;
-            odd.data[at(row, left_column + column)] = own[r][c];
-            even.data[at(given[r], left_column + column)] = own[r][c];
+        if (rows[r] >= arguments.order) continue;
+        arguments.rows_of.data[matrix * arguments.order + rows[r]] = given[r];
+        arguments.sources.data[(2 * matrix + (arguments.number & 1)) * arguments.order + rows[r]] = row_of(r);
+    }
+    Elements even = Elements(arguments.even), odd = Elements(arguments.odd);
+    for (int place = local; place < COLUMNS * width; place += size) {
+        int row = place % COLUMNS, column = place / COLUMNS;
+        if (row >= width) continue;
+        T element = pivot_rows[row][(column - row + COLUMNS) % COLUMNS];
+        odd.data[at(first + row, left_column + column)] = element;
+        even.data[at(pivots_given[row], left_column + column)] = element;
+    }
+    [[dont_unroll]] for (int start = left_column; start < left_column + COLUMNS; start += AHEAD) {
+        EACH_ROW {
+            // Where a strip is narrower, all rows are those of pivots.
+            if (rows[r] < first + COLUMNS || rows[r] >= arguments.order) continue;
+            [[unroll]] for (int k = 0; k < AHEAD; ++k) {
+                odd.data[at(rows[r], start + k)] = own[r][k];
+                even.data[at(given[r], start + k)] = own[r][k];
+            }
         }
+        EACH_ROW [[unroll]] for (int c = AHEAD; c < COLUMNS; ++c) own[r][c - AHEAD] = own[r][c];
     }
     if (local == 0) arguments.status.data[2 * matrix + 1] += exchanges;
 }
@@ -247,7 +251,8 @@ void main() {
     }
     address = from_odd ? arguments.even : arguments.odd;
     Elements after = Elements(address);
-    EACH_ROW EACH_COLUMN {
-        if (row_of(r) < arguments.order && c < width) after.data[at(row_of(r), left_column + c)] = own[r][c];
+    EACH_ROW {
+        if (row_of(r) >= arguments.order) continue;
+        EACH_COLUMN if (c < width) after.data[at(row_of(r), left_column + c)] = own[r][c];
     }
 }

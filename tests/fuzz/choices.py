@@ -25,3 +25,16 @@ class Choices:
     def integer(self, low: int, high: int) -> int:
         """A whole number from low to high, both included."""
         return int(self.random.integers(low, high + 1))
+
+
+class Single(Choices):
+    """A chain of one case, which its seed makes."""
+
+    last = None
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.seed = seed
+
+    def check(self) -> None:
+        """All is compared already."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
-from choices import Choices
+from choices import Choices, Single
 from difference import Difference
 
 import vkarray as vx
@@ -307,14 +307,8 @@ def _shown(value: Any) -> str:
     return repr(value)[:700]
 
 
-class Chain(Choices):
+class Chain(Single):
     """The program of a seed."""
-
-    last = None
-
-    def __init__(self, seed: int) -> None:
-        super().__init__(seed)
-        self.seed = seed
 
     def take(self, _: Any) -> None:
         """Compare. Raises Difference."""
@@ -323,9 +317,6 @@ class Chain(Choices):
             found = differing(program, vx.compile(lambda arrays, numbers: program(arrays, numbers)))
         if found:
             raise Difference(f"{found}\n    {program.text()}")
-
-    def check(self) -> None:
-        """All is compared already."""
 
 
 def program(chain: Chain) -> Any:

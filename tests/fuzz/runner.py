@@ -10,11 +10,12 @@ from typing import Any
 from difference import Difference
 
 STEPS = 100  # operations of a chain
+MODULES = {"onnx": "onnx_models"}  # of kinds whose name is another module's
 
 
 def run_chain(kind: str, seed: int) -> tuple[int, dict[str, int], str]:
     """Operations run, how often each, and the difference that ended the chain ("" for none)."""
-    module = importlib.import_module(kind)
+    module = importlib.import_module(MODULES.get(kind, kind))
     chain = module.Chain(seed)
     operations = [operation for _, operation in module.OPERATIONS]
     shares = [weight / sum(weight for weight, _ in module.OPERATIONS) for weight, _ in module.OPERATIONS]

@@ -84,3 +84,82 @@ def test_scaler_skips_a_step_of_infinite_gradients():
         scales.append(scaler.get_scale())
     assert scales == [4, 2, 2]
     assert parameter.detach().cpu().tolist() == [0, 0, 0]
+
+
+KINDS = {
+    "SGD": (torch.optim.SGD, {"lr": 0.1, "momentum": 0.9}),
+    "Adam": (torch.optim.Adam, {"lr": 0.05, "amsgrad": True}),
+    "AdamW": (torch.optim.AdamW, {"lr": 0.05}),
+    "RMSprop": (torch.optim.RMSprop, {"lr": 0.01, "momentum": 0.5}),
+    "Adagrad": (torch.optim.Adagrad, {"lr": 0.1}),
+}
+HOWS = [("foreach", name) for name in KINDS] + [("fused", name) for name in ("SGD", "Adam", "AdamW", "Adagrad")]
+
+
+def _replaced(parameters: list[torch.Tensor], optimizer: torch.optim.Optimizer, turn: int, device: str) -> None:
+    """What users do to parameters between two steps: each time another change, which leaves the same values everywhere."""
+    first, second = parameters[:2]
+    with torch.no_grad():
+        if turn == 1:
+            first.data = first.data.clone()
+        elif turn == 2:  # the memory stays, and is seen in another way
+            first.data = first.data.t()
+        elif turn == 3:
+            longer = torch.cat([torch.zeros(3, device=device), second.data])
+            second.set_(longer.untyped_storage(), 3, second.shape, second.stride())
+        elif turn == 4:
+            values = parameters[2].data.clone()
+            parameters[2].data = torch.empty(0, device=device)
+            parameters[2].data = values
+        elif turn == 5:
+            optimizer.load_state_dict(optimizer.state_dict())
+
+
+@pytest.mark.parametrize(("how", "name"), HOWS)
+def test_parameters_may_change_between_steps(how, name):
+    make, options = KINDS[name]
+    trained = []
+    for device in ("cpu", "vulkan"):
+        generator = torch.Generator().manual_seed(3)
+        shapes = [(4, 4), (5,), (2, 3), (0,), (7,)]
+        parameters = [torch.randn(shape, generator=generator).to(device).requires_grad_() for shape in shapes]
+        groups = [{"params": parameters[:3]}, {"params": parameters[3:], "lr": 0.02}]
+        # The fused steps of the CPU take no notice of strides.
+        optimizer = make(groups, **options, **{how if device == "vulkan" else "foreach": True})
+        for turn in range(8):
+            _replaced(parameters, optimizer, turn, device)
+            optimizer.zero_grad(set_to_none=turn % 2 == 0)
+            for place, one in enumerate(parameters):
+                gradient = torch.randn(one.shape, generator=generator).to(device)
+                if turn == 6 and place == 4:
+                    one.grad = None
+                elif turn == 7 and place == 0:  # of other strides than the parameter
+                    one.grad = gradient.t().contiguous().t()
+                elif one.grad is not None:
+                    one.grad.add_(gradient)
+                else:
+                    one.grad = gradient
+            torch.nn.utils.clip_grad_norm_(parameters, 2.0)
+            optimizer.step()
+        trained.append([one.detach().cpu() for one in parameters])
+    for ours, its in zip(trained[1], trained[0], strict=True):
+        torch.testing.assert_close(ours, its, rtol=1e-4, atol=1e-5)
+
+
+def test_lists_are_looked_at_each_time():
+    """What was known of a list holds for tensors that look the same alone."""
+    x, y = torch.arange(6.0, device="vulkan").reshape(2, 3), torch.ones(4, device="vulkan")
+    for _ in range(3):
+        torch._foreach_add_([x, y], 1.0)
+    x.data = x.data[:, 1:]  # has gaps
+    torch._foreach_add_([x, y], 1.0)
+    assert x.tolist() == [[5, 6], [8, 9]]
+    wide = torch.full((2, 2), 7.0, device="vulkan")
+    x.data = wide.half()
+    torch._foreach_add_([x, y], 1.0)
+    assert x.tolist() == [[8, 8], [8, 8]]
+    assert y.tolist() == [6] * 4
+    del wide
+    views = list(torch.zeros(3, 4, device="vulkan"))  # of one storage
+    torch._foreach_add_(views, [1.0, 2.0, 3.0])
+    assert [one.tolist() for one in torch._foreach_mul(views, views)] == [[1] * 4, [4] * 4, [9] * 4]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import threading
 
@@ -391,3 +392,54 @@ def test_conversions_and_padding(repeated):
         assert torch.equal(F.pad(there, (1, 2)).cpu(), F.pad(x, (1, 2)))
         assert torch.equal(there.to("cpu", torch.float64), x.double())
     assert repeated
+
+
+LINEAR = {
+    "vector": ((5,), (7, 5), (7,)), "matrix": ((4, 5), (7, 5), (7,)), "stack": ((2, 3, 4, 5), (7, 5), None),
+    "no rows": ((0, 5), (7, 5), (7,)), "weight of one row": ((3, 4, 5), (5,), None), "bias of one": ((3, 5), (7, 5), (1,)),
+    "bias of all": ((3, 5), (7, 5), (3, 7)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_gradients_of_linear(name):
+    shapes = [one for one in LINEAR[name] if one is not None]
+    for call in range(CALLS):
+        hosts = [one.requires_grad_() for one in made(shapes, call)]
+        theres = [one.detach().to(DEVICE).requires_grad_() for one in hosts]
+        for wanted in itertools.product((False, True), repeat=len(shapes)):
+            if not any(wanted):
+                continue
+            found = []
+            for given in (theres, hosts):
+                taken = [one if want else one.detach() for one, want in zip(given, wanted, strict=True)]
+                inputs = [one for one, want in zip(taken, wanted, strict=True) if want]
+                first = torch.autograd.grad(F.linear(*taken).sin().sum(), inputs, create_graph=True)
+                total = sum(one.square().sum() for one in first)
+                second = torch.autograd.grad(total, inputs, allow_unused=True) if total.requires_grad else ()
+                found.append([*first, *second])
+            for one, other in zip(*found, strict=True):
+                assert (one is None) == (other is None)
+                assert one is None or not one.numel() or close(one.detach(), other.detach(), 4096)
+
+
+@pytest.mark.filterwarnings("error")
+def test_gradients_of_linear_for_many_results_at_once():
+    x, weight, bias = made([(3, 5), (7, 5), (7,)], 0)
+    for _ in range(CALLS):
+        found = [
+            torch.func.vmap(
+                torch.func.grad(lambda w, b, row: F.linear(row, w, b).sin().sum(), (0, 1)), (None, None, 0)
+            )(*(one.to(where) for one in (weight, bias, x)))
+            for where in (DEVICE, "cpu")
+        ]
+        for one, other in zip(*found, strict=True):
+            assert close(one, other, 64)
+        jacobians = [
+            torch.autograd.functional.jacobian(
+                F.linear, tuple(one.to(where) for one in (x, weight, bias)), vectorize=True
+            )
+            for where in (DEVICE, "cpu")
+        ]
+        for one, other in zip(*jacobians, strict=True):
+            assert close(one, other, 64)

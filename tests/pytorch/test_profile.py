@@ -48,7 +48,7 @@ def test_a_backward_pass_is_seen() -> None:
     with vx.profile() as seen:
         network(x).sum().backward()
     names = {row.operation for row in seen.table() if row.dispatches}
-    assert {"aten.convolution_backward_overrideable", "aten.threshold_backward", "aten.mm"} <= names
+    assert {"aten.convolution_backward_overrideable", "aten.threshold_backward", "aten.linear_backward"} <= names
     assert all(name.startswith("aten.") for name in names), names
 
 

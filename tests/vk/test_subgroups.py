@@ -39,7 +39,7 @@ void main() {
         (SubgroupSizes(8, 32, (8, 16, 32), 56, True), 32, "small", 1024, 8),  # ANV, Gen9
         (SubgroupSizes(8, 32, (8, 16, 32), 28, True), 32, "small", 1024, 16),  # few threads of a workgroup
         (SubgroupSizes(16, 32, (16, 32), 64, True), 32, "small", 1024, 16),  # ANV, Lunar Lake
-        (SubgroupSizes(64, 128, (64, 128), 16, True), 128, "middle", 2048, 64),  # Turnip, Adreno 630
+        (SubgroupSizes(64, 128, (64, 128), 16, True), 128, "small", 2048, 64),  # Turnip, Adreno 630
         (SubgroupSizes(4, 32, (), 256, True), 32, "small", 1024, 32),  # MoltenVK, Apple
         (SubgroupSizes(8, 32, (), 128, False), 32, "small", 1024, 0),  # nothing can be asked for
     ],

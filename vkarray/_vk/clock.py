@@ -10,7 +10,7 @@ from .api import NULL, array, ffi, struct, vk
 if TYPE_CHECKING:
     from .device import Device
 
-ESTIMATES = 8  # submissions, of which the shortest counts
+ESTIMATES = 8  # samples, of which the most certain one counts
 _MOST_WAIT = 10**9  # ns
 # Python's clock -> Vulkan's name of the same one.
 _DOMAINS = {"clock_gettime(CLOCK_MONOTONIC)": 1}
@@ -24,6 +24,14 @@ class Sample(NamedTuple):
     host: int
     ticks: int
     uncertainty: int
+
+
+def within(before: int, sample: Sample, after: int) -> Sample:
+    """A sample that was taken between two times of the host, with what they say of its uncertainty.
+
+    A thread may have been stopped between the readings of the two clocks, of which the driver's own figure knows nothing.
+    """
+    return sample._replace(uncertainty=max(sample.uncertainty, sample.host - before, after - sample.host, 1))
 
 
 class Clock:
@@ -54,8 +62,12 @@ class Clock:
         clocks = array("VkCalibratedTimestampInfoEXT", [{"sType": _INFO, "timeDomain": domain} for domain in domains])
         stamps, deviation = ffi.new("uint64_t[2]"), ffi.new("uint64_t*")
         ask = getattr(self.device.functions, f"vkGetCalibratedTimestamps{self.suffix}")
-        ask(self.device.handle, 2, clocks, stamps, deviation)
-        return Sample(stamps[1], stamps[0], max(deviation[0], 1))
+        found = []
+        for _ in range(ESTIMATES):
+            before = time.perf_counter_ns()
+            ask(self.device.handle, 2, clocks, stamps, deviation)
+            found.append(within(before, Sample(stamps[1], stamps[0], deviation[0]), time.perf_counter_ns()))
+        return min(found, key=lambda sample: sample.uncertainty)
 
     def _estimated(self) -> Sample:
         """A timestamp in a submission of its own, which the device takes between two readings of the host's clock."""

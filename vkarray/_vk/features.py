@@ -137,7 +137,7 @@ ARITHMETIC_OF_DRIVERS: dict[int, frozenset[str]] = {
 # tables were measured.
 REGISTERS_OF_DRIVERS: dict[int, str] = {
     **dict.fromkeys((1, 2, 3), "middle"),  # AMD's, its open one, RADV
-    **dict.fromkeys((8, 18), "middle"),  # Qualcomm's, Turnip
+    **dict.fromkeys((8, 18), "small"),  # Qualcomm's, Turnip: 192, but 96 in workgroups of 512
     **dict.fromkeys((5, 6), "small"),  # Intel's, ANV
     **dict.fromkeys((14, 26), "small"),  # MoltenVK, Honeykrisp
     **dict.fromkeys((9, 20), "small"),  # Arm's, PanVK

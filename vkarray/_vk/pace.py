@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BOUND = 0.25  # seconds: an estimate may be wrong by eight times
 MOST_PIECES = 256
 
-# Operations a second by how many registers an invocation has, for the slowest devices of a kind: V3D; an Adreno of 2018; NVIDIA's
+# Operations a second by how many registers an invocation has, for the slowest devices of a kind: V3D; AMD's least; NVIDIA's
 # least. Nobody watches processors.
 RATES: dict[str, float] = {"small": 4e9, "middle": 5e10, "large": 1e12, "cpu": math.inf}
 _OF_INVOCATION = 2000.0  # operations, of kernels whose loops are not known

@@ -403,12 +403,12 @@ def choose(devices: list[PhysicalDevice], selector: int | str | None) -> Physica
         return min(usable, key=lambda device: _PREFERENCE.index(device.description.type))
     word = str(selector).strip().lower().removeprefix("vulkan://")
     matches = [d for d in devices if word in (str(d.description.index), d.description.uuid)]
-    if not matches and not word.isdigit():
+    if not matches and word and not word.isdigit():
         matches = [d for d in devices if word in d.description.name.lower()]
     if not matches:
         raise DeviceError(
             f"vkarray: no Vulkan device matches {selector!r}. The devices are {listing}. "
-            "Name one by index, part of its name, or UUID (argument or VKARRAY_DEVICE)."
+            "Name one by index, part of its name, UUID, or one of these as vulkan://0 (argument or VKARRAY_DEVICE)."
         )
     usable = [device for device in matches if device.description.usable]
     if not usable:

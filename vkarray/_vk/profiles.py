@@ -92,7 +92,7 @@ PROFILES: dict[str, Profile] = {
             | {"subgroupQuad", "externalMemoryHost"}
         ),
         {
-            "registers": "middle", "rate": RATES["middle"],
+            "registers": "small", "rate": RATES["small"],
             "max_shared_memory_size": 32 << 10, "max_workgroup_invocations": 1024, "max_workgroup_size": (1024, 1024, 1024),
             "max_storage_buffer_range": 1 << 27, "max_uniform_buffer_range": 1 << 16, "max_push_constants_size": 256,
             "max_texel_buffer_elements": 1 << 27, "max_memory_allocation_size": (1 << 32) - 1,

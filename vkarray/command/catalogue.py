@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from ..core import dtypes
 from ..core.array import is_supported
 from ..kernels import faults, fused, launch, reductions, row_program
+from ..kernels.conversion import cast_operation
 from ..kernels.product import cooperative, strategies
-from ..kernels.rows import ROWS, cast_operation
+from ..kernels.rows import ROWS
 from ..nn import (
     attention_fragments,
     batch_norm,
@@ -29,8 +30,7 @@ from ..nn import (
     special,
     suppression,
 )
-from ..nn import indexing as nn_indexing
-from ..ops import creation, indexing, searching, sorting, statistical
+from ..ops import creation, indexing, searching, segments, sorting, statistical
 from ..ops.beyond import closeness, histogram, mathematics, quantile, random
 from ..ops.fourier import transform
 from ..ops.linalg import cholesky, eig, eigh, ldl, lu, norm, qr, svd, triangular
@@ -84,7 +84,7 @@ FAMILIES: tuple[Callable[[Any], Iterator[Shader]], ...] = (
     batch_norm.variants, columns.variants, convolution_direct.variants, normalization.variants, pointwise.variants,
     special.variants, pooling.variants, regions.variants, suppression.variants, resample.variants, softmax.variants,
     attention_fragments.variants, sampling.variants,
-    nn_indexing.variants,
+    segments.variants,
     losses.variants, dropout.variants, optimizers.variants,
     cholesky.variants, eig.variants, eigh.variants, ldl.variants, lu.variants, norm.variants, qr.variants, svd.variants,
     triangular.variants,

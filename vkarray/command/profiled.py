@@ -1,4 +1,4 @@
-"""`--profile PATH` of commands that compute: a timeline of what they do, and a table of it."""
+"""`--profile PATH` of commands that compute: a timeline of what they do, and tables of it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
     """Give a command the argument."""
     parser.add_argument(
         "--profile", type=Path, metavar="TRACE",
-        help="write a timeline of calls and kernels to this file, for https://ui.perfetto.dev, and print a table of operations",
+        help="write a timeline to this file, for https://ui.perfetto.dev, and print the time by operation and by kernel",
     )  # fmt: skip
 
 
 @contextlib.contextmanager
 def profiled(path: Path | None) -> Iterator[Profile | None]:
-    """Profile a block where there is a path, and print the table after it. Raises VkArrayError where no file can be written."""
+    """Profile a block where there is a path, and print the tables after it. Raises VkArrayError where no file can be written."""
     if path is None:
         yield None
         return
@@ -32,4 +32,4 @@ def profiled(path: Path | None) -> Iterator[Profile | None]:
         except OSError as error:
             raise VkArrayError(f"--profile: {error}") from None
         yield seen
-    print(seen, file=sys.stderr)
+    print(seen, seen.kernels(), sep="\n\n", file=sys.stderr)

@@ -12,6 +12,8 @@ from typing import Any
 
 import vkarray as vx
 
+from .._vk import open_device
+from ..errors import DeviceError
 from ..programs import notation
 from ..programs.program import Program, load_program
 from ..programs.signature import leaves_of
@@ -31,10 +33,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def of_program(parser: argparse.ArgumentParser) -> None:
     """Declare the file, the device and the inputs."""
     parser.add_argument("program", metavar="PROGRAM", help="the file, such as model.vkp")
-    parser.add_argument("--device", help="index, part of the name, UUID, or URI such as vulkan://0")
+    device_argument(parser)
     parser.add_argument(
         "--input", action="append", default=[], metavar="VALUE", help="such as 2x3xf32=0 or @picture.npy; once for each input"
     )  # fmt: skip
+
+
+def device_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the device."""
+    parser.add_argument(
+        "--device", type=opened, help="index, part of the name, UUID, or URI such as vulkan://0 (default: the best one)"
+    )
+
+
+def opened(text: str) -> Any:
+    """The device that the argument names. Raises DeviceError."""
+    try:
+        return open_device(text)
+    except DeviceError as error:
+        raise DeviceError(f"--device={text}: {str(error).removeprefix('vkarray: ')}") from None
 
 
 def run(arguments: argparse.Namespace) -> int:

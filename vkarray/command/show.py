@@ -5,20 +5,23 @@ from __future__ import annotations
 import argparse
 import collections
 import sys
+from pathlib import Path
 
 from ..graph.dimensions import Dim
-from ..programs import description
+from ..programs import description, picture
 from ..programs.container import Container
 from ..programs.names import names
 from ..programs.program import load_program
 from ..programs.signature import bounds
+from . import run as running
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument("program", metavar="PROGRAM", help="the file, such as model.vkp")
-    parser.add_argument("--device", help="index, part of the name, UUID, or URI such as vulkan://0")
+    running.device_argument(parser)
     parser.add_argument("--calls", action="store_true", help="list each call of the library's functions")
+    parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the graph into this file, for a browser")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,6 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
         file = Container(arguments.program)
         what = description.of_file(file)
         program = load_program(arguments.program, arguments.device)
+        if arguments.svg is not None:
+            arguments.svg.write_text(picture.svg(program), encoding="utf-8")
     except OSError as error:
         print(f"vkarray show: {error}", file=sys.stderr)
         return 2

@@ -16,12 +16,13 @@ _ALL = slice(None)
 class Advanced(NamedTuple):
     """An array in a key. It consumes 1 dimension (integers), its own rank (a mask) or none (a single bool).
 
-    `limits` are the smallest and the largest of indices that the host knows.
+    `limits` are the smallest and the largest of indices that the host knows. `distinct`: it knows that no two name one element.
     """
 
     array: Any
     consumes: int
     limits: tuple[int, int] | None = None
+    distinct: bool = False
 
 
 class IndexedAxis(NamedTuple):

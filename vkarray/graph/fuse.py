@@ -18,7 +18,7 @@ from ..kernels.reductions import Reduce, sums_variant, uses_shared_memory
 from ..kernels.scalars import Scalar
 from . import mosaic, rows, short, sums, views
 from .borders import with_borders
-from .regions import Dependencies, Geometry, Read, Region, in_order, number_key, regions, types_read
+from .regions import Dependencies, Geometry, Read, Region, in_order, length, number_key, regions, types_read
 from .simplify import living, without_repetitions
 from .stored import with_steps
 from .trace import Memory, Node, Value, is_whole
@@ -26,6 +26,7 @@ from .trace import Memory, Node, Value, is_whole
 # What may be computed where it is read rather than stored: up to a cost always, and up to another one where what is computed more
 # often than once costs less for each element than the memory takes, by the kind of device.
 AGAIN, ONCE = 6, 64
+LONGEST = fused.INSTRUCTIONS // 18  # and of so many instructions at most, which a kernel may have often
 _SAVED = {"cpu": 8, "gpu": 28}
 STEPS = 384  # a kernel that has as many computes no more results again
 
@@ -156,6 +157,7 @@ class _Builder:
                     self.read[key] = self.read.get(key, 0) + math.prod(operand._shape)
         self.wholes: dict[int, mosaic.Whole | None] = {}
         self.costs: dict[int, int | None] = {}
+        self.lengths: dict[int, int] = {}  # instructions that compute a node's result where it is read
         for number in range(len(nodes)):  # in this order no node waits for many others
             self.again(number)
         for number, node in enumerate(nodes):
@@ -299,7 +301,7 @@ class _Builder:
             return None
         if len(self.known.writers[id(result._buffer)]) > 1:
             return None
-        cost = fused.cost(node.operation)
+        cost, self.lengths[number] = fused.cost(node.operation), length(node)
         for operand in node.inputs:
             if type(operand) is VkArray:
                 if any(writer > number for writer in self.known.writers.get(id(operand._buffer), ())):
@@ -307,7 +309,8 @@ class _Builder:
                 before = self.producer(number, operand._buffer)
                 if before is not None and self._is_here(before, operand):
                     cost += self.again(before) or 0
-        return cost
+                    self.lengths[number] += self.lengths[before]
+        return cost if self.lengths[number] <= LONGEST else None
 
     def _is_here(self, number: int, operand: VkArray) -> bool:
         """Whether an operand would be computed where it is read, too."""

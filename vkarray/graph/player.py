@@ -57,6 +57,7 @@ class Player(Compiled):
     # How to get the tape with constants of its own, where those that it has are shared with other programs. Who writes to
     # constants has no dispatches that can be repeated: its calls are played.
     own: Callable[[], Tape] | None = None
+    followed = ""  # where the call is that `returned` came to, if it raised an error
 
     def _with_own(self) -> Tape:
         if self.own is not None:
@@ -67,21 +68,29 @@ class Player(Compiled):
         """What the tape returns for numbers, and for arrays of which shapes and types are given: traced arrays."""
         return self._followed(self._leaves(given))[0]
 
+    def values(self, given: Sequence[Any]) -> list[Any]:
+        """The arrays among the arguments and all that its calls return, in the order of slots: traced arrays and numbers."""
+        found: list[Any] = []
+        self._followed(self._leaves(given), found)
+        return found
+
     def _leaves(self, given: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(_of_no_memory(one[0], one[1], self.device) if isinstance(one, tuple) else one for one in given)
 
-    def _followed(self, leaves: Sequence[Any]) -> tuple[Any, int]:
-        """What the tape returns, traced, and the bytes of all arrays that it makes."""
+    def _followed(self, leaves: Sequence[Any], values: list[Any] | None = None) -> tuple[Any, int]:
+        """What the tape returns, traced, and the bytes of all arrays that it makes. `values` gets all that calls return."""
         trace = Trace(self.name, Noticed(), 0, self.most)
+        self.followed = ""
         thread, kept = threading.get_ident(), faults.kept_check(self.device)
         if kept is None:
             faults.renewed_check(self.device)
         with self._as_made():
             try:
                 watches[thread] = trace
-                return self.tape.played(trace, *_sorted(leaves)), sum(one.nbytes for one in trace.values)
+                return self.tape.played(trace, *_sorted(leaves), values), sum(one.nbytes for one in trace.values)
             finally:
                 watches.pop(thread, None)
+                self.followed = trace.line
                 trace.end()
                 if kept is None:
                     faults.keep_check(self.device, None)

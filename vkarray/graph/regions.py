@@ -34,7 +34,19 @@ class Geometry(NamedTuple):
 class Region:
     """Nodes that one kernel computes, or one that is none of these: which, and by bits what must come before and after."""
 
-    __slots__ = ("after", "before", "cost", "members", "nodes", "numbers", "reads", "rows", "shape", "written")
+    __slots__ = (
+        "after",
+        "before",
+        "cost",
+        "length",
+        "members",
+        "nodes",
+        "numbers",
+        "reads",
+        "rows",
+        "shape",
+        "written",
+    )
 
     def __init__(self, number: int, node: Node, known: Dependencies) -> None:
         self.nodes = [number]
@@ -43,6 +55,7 @@ class Region:
         self.shape = None if node.result is None else node.result._shape
         self.rows: Geometry | None = None  # those that its nodes work on, where it is a row program
         self.cost = 0 if node.operation is None else fused.cost(node.operation)
+        self.length = length(node)
         self.numbers: set[tuple[object, ...]] = set()
         self.reads: set[Read] = set()
         self.written: dict[int, list[VkArray]] = {}  # places in memory that several nodes write
@@ -176,6 +189,7 @@ def merge(one: Region, other: Region, of: list[Region]) -> None:
         mine = one.written.setdefault(memory, [])
         mine += [place for place in places if not any(same_place(place, own) for own in mine)]
     one.cost += other.cost
+    one.length += other.length
     one.numbers |= other.numbers
     one.reads = {read for read in one.reads | other.reads if not members >> read.writer & 1}
     one.nodes, one.members = sorted(one.nodes + other.nodes), members
@@ -203,10 +217,16 @@ def is_possible(one: Region, other: Region, known: Dependencies, passes: int = 1
         return False
     return (
         passes * (one.cost + other.cost) <= MOST
+        and one.length + other.length <= fused.INSTRUCTIONS // 2
         and len(one.numbers | other.numbers) <= fused.NUMBERS
         and sum(not members >> read.writer & 1 for read in one.reads | other.reads) <= fused.INPUTS
         and sum(bool(known.read_by[number] & ~members) for number in one.nodes + other.nodes) <= fused.RESULTS
     )
+
+
+def length(node: Node) -> int:
+    """How many instructions a node's operation has; 0 where it is none that can be a part of another kernel."""
+    return 0 if node.operation is None else fused.length(node.operation, node.result._device)  # type: ignore[union-attr]
 
 
 def apart(one: VkArray, other: VkArray) -> bool:

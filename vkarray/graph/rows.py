@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..core import layout
 from ..core.array import VkArray
-from ..kernels import row_program
+from ..kernels import fused, row_program
 from . import views
-from .regions import Geometry, bits, is_possible, merge
+from .regions import Geometry, bits, is_possible, length, merge
 from .trace import Node, Value, is_whole, same_place
 
 if TYPE_CHECKING:
@@ -64,9 +64,24 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
     reductions = sum(known.nodes[number].rows is not None for number in numbers)
     if reductions > row_program.REDUCTIONS or not is_possible(one, other, known, reductions + 1):
         return False
+    if _reduced_length(numbers, members, known) > fused.INSTRUCTIONS // fused.TIMES:
+        return False
     one.rows, one.shape = geometry, geometry.shape
     merge(one, other, of)
     return True
+
+
+def _reduced_length(numbers: Sequence[int], members: int, known: Dependencies) -> int:
+    """How many instructions compute the elements that nodes reduce, among nodes of some bits, for each reduction anew."""
+    found, needs = 0, dict.fromkeys(numbers, 0)
+    for number in numbers:
+        node = known.nodes[number]
+        for first in bits(known.direct[number] & members):
+            needs[number] |= needs[first] | (0 if known.nodes[first].rows is not None else 1 << first)
+        if node.rows is not None:
+            found += sum(length(known.nodes[one]) for one in bits(needs[number]))
+            needs[number] = 0
+    return found
 
 
 def _is_alone(one: Region, other: Region, geometry: Geometry, known: Dependencies) -> bool:

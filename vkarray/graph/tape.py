@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -71,6 +71,7 @@ class Tape:
         self.decided: Any = None  # their values
         self.values: list[Any] | None = []  # while it is made
         self.settings = configuration.current()
+        self.place: str | None = None  # what is noted in place of the user's line, while that says more
 
     def decide_by(self, places: Iterable[int], scalars: Sequence[Any]) -> None:
         """Let it hold for calls alone whose numbers in these places are the same."""
@@ -136,7 +137,7 @@ class Tape:
         try:
             found = function(*given[0], **given[1])
         except Exception as error:  # which the function may handle
-            self.entries.append(Entry(function, *frozen, Raised(type(error)), users_line()))
+            self.entries.append(Entry(function, *frozen, Raised(type(error)), self.place or users_line()))
             raise
         finally:
             watches[thread] = recording
@@ -147,7 +148,12 @@ class Tape:
                 stands.append(self._array(value))
             elif type(value) in nest.NUMBERS and not fixed:
                 stands.append(NumberOnTape(self, self._new(value), value))
-            elif type(value) in _PLAIN or isinstance(value, _vk.Device) or value is NotImplemented:
+            elif (
+                type(value) in _PLAIN
+                or isinstance(value, _vk.Device)
+                or value is NotImplemented
+                or (type(value) is tuple and not value)
+            ):
                 return value
             else:
                 raise Unrecorded(
@@ -156,7 +162,7 @@ class Tape:
             return stands[-1].slot
 
         form = _mapped(found, leaf)
-        self.entries.append(Entry(function, *frozen, form, users_line()))
+        self.entries.append(Entry(function, *frozen, form, self.place or users_line()))
         following = iter(stands)
         return _mapped(form, lambda value: next(following) if type(value) is Slot else value)
 
@@ -169,12 +175,15 @@ class Tape:
 
     # -- playing ------------------------------------------------------------------------------------------------
 
-    def played(self, trace: Trace | None, arrays: Sequence[VkArray], scalars: Sequence[Any]) -> Any:
-        """What the function returns for arrays of other sizes, which a trace takes, if any.
+    def played(
+        self, trace: Trace | None, arrays: Sequence[VkArray], scalars: Sequence[Any], values: list[Any] | None = None
+    ) -> Any:
+        """What the function returns for arrays of other sizes, which a trace takes, if any. `values` gets all that calls return.
 
         Raises Mismatch where the tape does not hold for them.
         """
-        values: list[Any] = list(arrays)
+        values = [] if values is None else values
+        values += arrays
 
         def leaf(value: Any) -> Any:
             if type(value) is Slot:
@@ -211,10 +220,18 @@ class Recording(Watch):
 
     def refuse(self, reason: str) -> None:
         """Say why no tape can hold it. Raises Unrecorded."""
-        raise Unrecorded(f"{reason} at {users_line()}")
+        raise Unrecorded(f"{reason} at {self.tape.place or users_line()}")
+
+    @property
+    def own_streams(self) -> Any:
+        """Asked for by a generator of random numbers that is made, which no tape can hold. Raises Unrecorded."""
+        place = self.tape.place or users_line()
+        raise Unrecorded(
+            f"it makes a generator of random numbers, which can be made outside of the function, at {place}"
+        )
 
     def __getattr__(self, name: str) -> Any:
-        raise Unrecorded(f"it uses the device in a way of its own ({name}) at {users_line()}")
+        raise Unrecorded(f"it uses the device in a way of its own ({name}) at {self.tape.place or users_line()}")
 
 
 # -- nests on a tape ----------------------------------------------------------------------------------------------------------
@@ -249,6 +266,17 @@ def _mapped(value: Any, leaf: Callable[[Any], Any]) -> Any:
         return slice(*[_mapped(one, leaf) for one in (value.start, value.stop, value.step)])
     again = nest.mapped(value, lambda part: _mapped(part, leaf))
     return leaf(value) if again is value else again
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """What is in the nest of an entry and has no parts."""
+    if type(value) is slice:
+        value = value.start, value.stop, value.step
+    parts = nest.parts_of(value) if type(value) not in _LEAVES and isinstance(value, (tuple, list, dict)) else None
+    if parts is None:
+        yield value
+    for _, part in parts or ():
+        yield from leaves(part)
 
 
 def _matches(form: Any, found: Any, values: list[Any]) -> bool:

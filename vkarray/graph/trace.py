@@ -14,11 +14,11 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._vk.watch import Watch, unwatched
-from ..core import dtypes
 from ..core.array import VkArray, storage_itemsize
 from ..core.tokens import Noticed, token
 from ..errors import OutOfMemoryError, TraceError
 from ..kernels.dispatch import Dispatch
+from ..kernels.fused import can_be_step
 from ..kernels.gather import Gather
 from ..kernels.launch import Operation
 from ..kernels.product.stacks import Product
@@ -176,7 +176,7 @@ class Trace(Watch):
         origin: int,
     ) -> bool:  # fmt: skip
         """Take an elementwise operation. Returns False for one that other kernels cannot compute."""
-        if type(operation) is not Operation or len(results) != 1 or not _can_be_fused(operation):
+        if len(results) != 1 or not can_be_step(operation):
             return False
         reads = tuple(one._buffer for one in inputs if type(one) is VkArray)
         made = Node(
@@ -265,16 +265,6 @@ class Lowering(Watch):
     def add(self, dispatch: Dispatch) -> None:
         """Take a dispatch."""
         self.dispatches.append(dispatch)
-
-
-def _can_be_fused(operation: Operation) -> bool:
-    """Whether kernels of several operations may compute an operation: one on types of the library.
-
-    Where parts of results are always 0, CPU drivers would compute with them as if zeros had no sign and infinity times 0 were 0.
-    """
-    complex_result = operation.result.category == "complex floating"
-    constant = complex_result and all(dtype.category != "complex floating" for dtype in operation.inputs)
-    return not constant and all(dtype.name in dtypes.DTYPES for dtype in operation.inputs)
 
 
 def is_whole(array: VkArray) -> bool:

@@ -16,12 +16,12 @@ from ..core.array import ArrayLike, VkArray, default_dtype, empty, is_supported,
 from ..shaders.source import Variant
 from . import launch
 from .array_like import takes_lists
+from .conversion import cast
 from .dispatch import Fields, pointer
 from .gather import element_sizes, words
 from .launch import Defines
 from .planned import planned
 from .reductions import uses_shared_memory
-from .rows import cast
 from .scan import running_sums
 
 if TYPE_CHECKING:

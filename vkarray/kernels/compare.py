@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..core.array import VkArray
+from ..core.array import VkArray, empty
 from ..errors import ValidationError
 from ..io import interchange
 from . import launch
+from .conversion import cast, cast_into
+from .conversion import elementwise as elementwise_of
 from .scalars import Scalar
 
 if TYPE_CHECKING:
@@ -61,15 +63,20 @@ def _limited(values: Any, largest: float) -> Any:
 def elementwise(
     row: Row, operation: launch.Operation, operands: Sequence[VkArray | Scalar], result: VkArray
 ) -> VkArray:
-    """`launch.elementwise`, which must give what NumPy does.
+    """`conversion.elementwise`, which must give what NumPy does.
 
     Raises ValidationError where a result is not NumPy's within 16 units in the last place (exactly for integers).
     """
     # Read first: the result may lie in the memory of an operand.
-    arrays = [operand.array if isinstance(operand, Scalar) else operand for operand in operands]
+    arrays = [
+        operand.array if isinstance(operand, Scalar) else cast(operand, dtype)
+        for operand, dtype in zip(operands, operation.inputs, strict=True)
+    ]
     host = [interchange.to_numpy(array) for array in arrays]
-    _check(row, host, launch.elementwise(operation, operands, result))
-    return result
+    same = result._dtype is operation.result
+    computed = result if same else empty(result._shape, operation.result, result._device)
+    _check(row, host, elementwise_of(operation, operands, computed))
+    return result if same else cast_into(computed, result)
 
 
 def _check(row: Row, host: Sequence[Any], result: VkArray) -> None:

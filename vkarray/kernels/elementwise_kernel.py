@@ -11,7 +11,7 @@ from .. import _vk
 from ..core import dtypes, layout
 from ..core.array import VkArray, empty
 from ..shaders.source import Text, Variant
-from . import launch, one_line, rows
+from . import conversion, launch, one_line
 from .launch import Operation
 from .parameters import Bound, Parameter, bind, check_names, declared
 from .planned import planned, recordable
@@ -212,7 +212,7 @@ class ElementwiseKernel:
             inputs += [results[place] for place in plain]
         launch.evaluate(operation, inputs, [into[place] for place in plain], shape, device, own)
         for made, result in apart:
-            launch.elementwise(rows.cast_operation(made._dtype, result._dtype), (made,), result)
+            launch.elementwise(conversion.cast_operation(made._dtype, result._dtype), (made,), result)
         return results
 
 
@@ -225,7 +225,7 @@ def _as_indexed(array: VkArray, kernel: str, parameter: Parameter) -> VkArray:
             f"{kernel}: code reaches {most} elements of a raw array of {array._dtype}, {parameter.name} has {array.size}. "
             "Call the kernel for parts of it."
         )
-    return launch.contiguous(rows.cast(array, dtype))
+    return launch.contiguous(conversion.cast(array, dtype))
 
 
 def _fields(raw: Sequence[tuple[str, Parameter]], parameter: Parameter, array: VkArray) -> dict[str, Any]:

@@ -17,9 +17,9 @@ from .scalars import Scalar
 if TYPE_CHECKING:
     from .launch import Device
 
-# Packs of an invocation; elements of one where it walks, and how they lie. The last row is for CPU drivers and long expressions.
-_PACKS = {"gpu": 1, "cpu": 4, "long": 1}
-_STRIPS = {"gpu": (4, walk.TALL), "cpu": (16, walk.BESIDE), "long": (4, walk.BESIDE)}
+# Packs of an invocation; elements of one where it walks, and how they lie. The row "long" is for CPU drivers, the last one for all.
+_PACKS = {"gpu": 1, "cpu": 4, "long": 1, "longest": 1}
+_STRIPS = {"gpu": (4, walk.TALL), "cpu": (16, walk.BESIDE), "long": (4, walk.BESIDE), "longest": (1, walk.BESIDE)}
 
 
 @functools.lru_cache(maxsize=4096)
@@ -39,12 +39,15 @@ class Evaluation:
     ) -> None:  # fmt: skip
         self.expression, self.inputs, self.results, self.device = expression, inputs, results, device
         self.shape = results[0]._shape
-        self.row = "long" if device.limits.is_cpu and expression.is_long else device.limits.kind
+        times = expression.times(device)
+        self.row = "long" if device.limits.is_cpu and (expression.is_long or times < 16) else device.limits.kind
+        if times < 2 * _STRIPS["long"][0]:
+            self.row = "longest"
         memory = [dtype for one, dtype in zip(inputs, expression.inputs, strict=True) if type(one) is VkArray]
         self.itemsizes = [
             storage_itemsize(dtype, device) for dtype in (*memory, *(dtype for _, dtype in expression.results))
         ]
-        self.vector = launch.vector_of(self.itemsizes)
+        self.vector = min(launch.vector_of(self.itemsizes), 1 << times.bit_length() - 1)
         self.operands = sum(type(one) is not Scalar for one in inputs) + len(results)
 
     def kinds(self, flat: bool) -> tuple[Input, ...]:

@@ -97,6 +97,21 @@ def cost(operation: Operation | None) -> int:
     return 1 if library is None else _COSTS.get(library, _COSTLY)
 
 
+# Drivers write the function of an operation out wherever it is called, and take about a second for this many instructions.
+INSTRUCTIONS = 1 << 17
+TIMES = 22  # that a kernel which reduces calls what computes its elements: each element of a pack has a call of its own
+_FEW = 50  # instructions of what calls no library
+
+
+@functools.cache
+def length(operation: Operation, device: Device) -> int:
+    """How many instructions its function has, with those of all functions that it calls."""
+    if operation.library is None:
+        return _FEW
+    variant = operation.function(device)
+    return link.inlined(spirv(variant), variant.label, "evaluate")
+
+
 class Expression(NamedTuple):
     """What is computed for each element, and which values of which types are results."""
 
@@ -114,6 +129,11 @@ class Expression(NamedTuple):
     def is_long(self) -> bool:
         """Whether CPU drivers take seconds to compile it for many elements."""
         return sum(cost(step.operation) for step in self.steps if isinstance(step.operation, Operation)) > LONG
+
+    def times(self, device: Device) -> int:
+        """How often a kernel may call it, for as many elements, unless it is to take long to compile."""
+        called = [length(step.operation, device) for step in self.steps if isinstance(step.operation, Operation)]
+        return max(1, INSTRUCTIONS // max(1, sum(called)))
 
 
 @functools.cache
@@ -430,6 +450,17 @@ def makes_zeros(operation: Operation) -> bool:
     CPU drivers compute with a zero that they know as if it had no sign, and infinity times it were 0.
     """
     return operation.library == "/conversion" and operation.result.kind == "f" and operation.inputs[0].kind in "biu"
+
+
+def can_be_step(operation: Operation) -> bool:
+    """Whether kernels of several operations may compute an operation: one on types of the library.
+
+    Where parts of results are always 0, CPU drivers would compute with them as if zeros had no sign and infinity times 0 were 0.
+    """
+    complex_result = operation.result.category == "complex floating"
+    constant = complex_result and all(dtype.category != "complex floating" for dtype in operation.inputs)
+    known = all(dtype.name in dtypes.DTYPES for dtype in (*operation.inputs, operation.result))
+    return type(operation) is Operation and not constant and known
 
 
 def is_copy(operation: Operation) -> bool:

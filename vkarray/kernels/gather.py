@@ -1,4 +1,4 @@
-"""Moving elements through index arrays: the host side of `index/gather.comp` and `index/scatter.comp`.
+"""Moving elements through index arrays: the host side of `index/gather.comp`, and of the dispatches of `index/scatter.comp`.
 
 The values of an index array are known to the device alone. A kernel skips one that is out of range and notes it; a
 deferred check raises the error when the host next reads a value (`faults`).
@@ -20,11 +20,11 @@ from ..core.layout import Shape, Strides
 from ..errors import FeatureError
 from ..shaders.source import Shader, Variant
 from . import faults, launch
+from .conversion import cast
 from .dispatch import dispatch, pointer
 from .launch import Operation
 from .product import linked
 from .product.epilogue import NOTHING, Epilogue
-from .rows import cast
 from .signature import VALUES
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 # One index array over up to so many dimensions (after collapse) has a pipeline with the rank built in.
 _COMMON_RANK = 3
+
+# What moves elements, and its shader. "latest" keeps for each element of int32 the largest number of an index that names it.
+TEMPLATES = {"gather": "gather", "scatter": "scatter", "latest": "scatter"}
 
 
 class IndexRule(NamedTuple):
@@ -61,12 +64,16 @@ class IndexArray(NamedTuple):
 
 
 def variant(template: str, element_bytes: int, wide: bool) -> Variant:
-    """The variant of "gather" or "scatter" for elements of a size and 32- or 64-bit indices."""
+    """The variant of "gather", "scatter" or "latest" for elements of a size and 32- or 64-bit indices."""
     defines = [("ELEMENT_BYTES", str(element_bytes))]
+    if template == "latest":
+        defines.append(("LATEST", "1"))
     if wide:
         defines.append(("INDEX64", "1"))
     return Variant(
-        f"index/{template}", tuple(defines), f"{template} {element_bytes} bytes, {64 if wide else 32}-bit indices"
+        f"index/{TEMPLATES[template]}",
+        tuple(defines),
+        f"{template} {element_bytes} bytes, {64 if wide else 32}-bit indices",
     )
 
 
@@ -82,6 +89,8 @@ def variants(device: Device) -> Iterator[Shader]:
         for wide in (False, True) if is_supported(dtypes.int64, device) else (False,):
             yield variant("gather", element_bytes, wide)
             yield variant("scatter", element_bytes, wide)
+    for wide in (False, True) if is_supported(dtypes.int64, device) else (False,):
+        yield variant("latest", 4, wide)
     for dtype in filter(functools.partial(is_supported, device=device), dtypes.DTYPES.values()):
         for wide in (False, True) if is_supported(dtypes.int64, device) else (False,):
             yield linked_variant(dtype, wide, device)
@@ -146,7 +155,7 @@ class Gather(NamedTuple):
 
     def send(self) -> None:
         """Make the dispatches."""
-        _move("gather", self.rule, self.source, self.result._shape, self.strides, self.result, self.indices, self)
+        move("gather", self.rule, self.source, self.result._shape, self.strides, self.result, self.indices, self)
 
 
 def gather(rule: IndexRule, source: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray]) -> VkArray:
@@ -154,29 +163,18 @@ def gather(rule: IndexRule, source: VkArray, shape: Shape, strides: Strides, ind
     result = empty(shape, source._dtype, source._device)
     trace = tracer()
     first = 0 if trace is None else trace.position
-    _move("gather", rule, source, shape, strides, result, indices)
+    move("gather", rule, source, shape, strides, result, indices)
     if trace is not None and result.size <= layout.OFFSET_LIMIT:
         status = faults.pending_check(source._device).array
         trace.may_store(first, Gather(rule, source, strides, tuple(indices), result, status))
     return result
 
 
-def scatter(
-    rule: IndexRule, target: VkArray, shape: Shape, strides: Strides, indices: Sequence[IndexArray], values: VkArray
-) -> None:
-    """Write `values`, broadcast to `shape`, to the elements of `target` that `gather` would read."""
-
-    def apart(array: VkArray) -> VkArray:
-        return launch.copy(array) if array._buffer is target._buffer else array
-
-    indices = [index._replace(array=apart(index.array)) for index in indices]
-    _move("scatter", rule, target, shape, strides, apart(values), indices)
-
-
-def _move(
+def move(
     template: str, rule: IndexRule, indexed: VkArray, shape: Shape, strides: Strides, dense: VkArray,
-    indices: Sequence[IndexArray], made: Gather | None = None,
+    indices: Sequence[IndexArray], made: Gather | None = None, later: int = 0,
 ) -> None:  # fmt: skip
+    """Dispatch a template of `TEMPLATES`. `later`: so many elements on, the same element may be named again, and counts."""
     if math.prod(shape) == 0:
         return
     device = indexed._device
@@ -215,6 +213,8 @@ def _move(
             "wraps": int(rule.wraps),
             "table": table,
         }
+        if template != "gather":
+            fields["later"] = later // factor
         writes = ("dense" if template == "gather" else "indexed", "status")
         groups = launch.groups_for(count, device.limits)
         common = len(part) | len(indices) << 8 if len(part) <= _COMMON_RANK and len(indices) == 1 else 0

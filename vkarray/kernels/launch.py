@@ -180,7 +180,7 @@ def evaluate(
     if count == 0:
         return
     for result in results:
-        inputs = _without_overlap(inputs, result)
+        inputs = without_overlap(inputs, result)
     trace = tracer() if watches and own is None else None
     if trace is not None and trace.evaluate(operation, inputs, results, shape, origin):
         return
@@ -221,7 +221,7 @@ def _in_parts(
         evaluate(operation, cut, into, part, device, own, origin + first)
 
 
-def _without_overlap(inputs: Sequence[VkArray | Scalar], result: VkArray) -> Sequence[VkArray | Scalar]:
+def without_overlap(inputs: Sequence[VkArray | Scalar], result: VkArray) -> Sequence[VkArray | Scalar]:
     """Inputs, where one that shares memory with the result in another layout is replaced by a copy."""
     buffer = result._buffer
     for operand in inputs:

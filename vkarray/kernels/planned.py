@@ -307,6 +307,7 @@ refuse = watch.refuse  # for functions that no plan may repeat
 recorded = watch.recorded  # for functions that ask `recorder` themselves
 kept = watch.kept  # for functions whose arrays calls share
 unwatched = watch.unwatched  # for what is made once, at the first call
+observer = watch.observer  # for functions that tapes do not take, and profiles show
 tracer = watch.tracer  # for what depends on more than arguments
 
 

@@ -183,6 +183,9 @@ class Rows(NamedTuple):
         sizes = [storage_itemsize(one.dtype, device) for one in inputs if one.kind in _OF_ELEMENTS]
         vector = launch.vector_of([*sizes, *(storage_itemsize(one._dtype, device) for one, _, _ in full)])
         vector = min([vector, *(_pack(one, rows) if steps == contiguous else 1 for one, rows, steps in full)])
+        at_once = self.expression.times(device) // _BATCH  # elements that results are computed for
+        while vector > max(1, at_once):
+            vector //= 2
         columns = self._is_by_columns(kept, whole)
         shared = reductions.uses_shared_memory(device)
         workgroup = launch.invocations_of_group(device.limits, launch.WORKGROUP_SIZE)

@@ -6,7 +6,6 @@ the namespace, the tests, the documentation's tables, the accuracy report and th
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +15,7 @@ from ..core import dtypes, layout, promotion
 from ..core.array import VkArray, available, check_supported, empty
 from ..core.dtypes import CATEGORIES, REAL_OF, DType
 from . import launch
+from .conversion import cast, elementwise
 from .launch import Operation
 from .scalars import Scalar
 
@@ -103,9 +103,9 @@ class Row:
         return found
 
     def __call__(self, *operands: Any, out: VkArray | None = None) -> VkArray:
-        """Apply the row to arrays and Python scalars, into `out` when given."""
-        arrays = _common(self, operands)
-        operation = self.operations.get(arrays[0]._dtype) or self.operation(arrays[0]._dtype)
+        """Apply the row to arrays and Python scalars, into `out` when given, of whose type the results are then."""
+        compute, arrays = _computed(self, operands)
+        operation = self.operations.get(compute) or self.operation(compute)
         shape = arrays[0]._shape
         for array in arrays:
             if array._shape != shape:
@@ -117,7 +117,7 @@ class Row:
             from . import compare
 
             return compare.elementwise(self, operation, arrays, out)
-        return launch.elementwise(operation, arrays, out)
+        return elementwise(operation, arrays, out)
 
 
 def check_operands(name: str, operands: Sequence[Any]) -> VkArray:
@@ -188,8 +188,8 @@ def as_array(name: str, operand: Any, dtype: DType, like: VkArray) -> VkArray:
     return found.array if isinstance(found, Scalar) else found
 
 
-def _common(row: Row, operands: Sequence[Any]) -> Sequence[VkArray | Scalar]:
-    """The operands as arrays of the row's compute type on one device."""
+def _computed(row: Row, operands: Sequence[Any]) -> tuple[DType, Sequence[VkArray | Scalar]]:
+    """The type that a row computes in, and the operands: arrays of any type on one device, and numbers of that type."""
     first = operands[0]
     if type(first) is VkArray and first._dtype in row.operations:
         # The warm path: arrays of one type and device that this row has computed in before.
@@ -198,31 +198,13 @@ def _common(row: Row, operands: Sequence[Any]) -> Sequence[VkArray | Scalar]:
             if type(operand) is not VkArray or operand._dtype is not dtype or operand._device is not device:
                 break
         else:
-            return operands
+            return dtype, operands
     like = check_operands(row.name, operands)
     dtype = common_dtype(row.name, operands)
     compute = row.compute_dtype(dtype, operands)
     if compute is dtypes.bool_:
         operands = [operand if type(operand) is VkArray else bool(operand) for operand in operands]
     check_supported(compute, like._device, row.name)
-    return [as_operand(row.name, operand, compute, like) for operand in operands]
-
-
-def cast(array: VkArray, dtype: DType) -> VkArray:
-    """A contiguous copy of `array` converted to `dtype` (the array itself when it has that type)."""
-    if array._dtype is dtype:
-        return array
-    if array._dtype.kind == "c" and dtype.kind not in "cb":
-        raise TypeError(
-            f"astype: {array._dtype} has no {dtype} value. Take vkarray.real(x), vkarray.imag(x) or abs(x)."
-        )
-    return launch.elementwise(cast_operation(array._dtype, dtype), (array,), empty(array._shape, dtype, array._device))
-
-
-@functools.cache
-def cast_operation(source: DType, target: DType) -> Operation:
-    """The operation that converts one type to another."""
-    if source is target:
-        return launch.copy_operation(source)
-    expression = f"vx_to_{target.name}(a)"
-    return Operation(f"astype {source} to {target}", expression, (source,), target, target, "/conversion")
+    return compute, [
+        operand if type(operand) is VkArray else as_operand(row.name, operand, compute, like) for operand in operands
+    ]

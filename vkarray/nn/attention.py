@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from ..core import dtypes, layout, promotion
 from ..core.array import VkArray, empty
+from ..kernels.conversion import cast
 from ..kernels.planned import recordable
 from ..kernels.product import strategies
 from ..kernels.reductions import partial_dtype
-from ..kernels.rows import cast, check_operands
+from ..kernels.rows import check_operands
 from ..ops import statistical
 from ..ops.beyond.random import Generator
 from ..ops.creation import zeros
@@ -137,6 +138,7 @@ def _product(a: VkArray, b: VkArray, heads: int, strides: layout.Strides | None)
     return result
 
 
+@recordable
 def attend(
     query: VkArray, key: VkArray, value: VkArray, mask: VkArray | None = None, *, causal: bool = False,
     scale: float | None = None, grouped: bool = False, strides: layout.Strides | None = None,

@@ -15,11 +15,11 @@ from ..core import dtypes, layout
 from ..core.array import VkArray, empty
 from ..core.dtypes import DTYPES, DType
 from ..kernels import launch
+from ..kernels.conversion import cast
 from ..kernels.dispatch import dispatch, pointer
 from ..kernels.product import cooperative
 from ..kernels.product.fragments import LANES
 from ..kernels.row_kernels import layout_of
-from ..kernels.rows import cast
 from ..ops.searching import where
 from ..shaders.source import Variant
 

@@ -12,10 +12,10 @@ from ..core import dtypes
 from ..core.array import VkArray, empty, is_supported, storage_itemsize
 from ..core.dtypes import DType
 from ..kernels import launch
+from ..kernels.conversion import cast
 from ..kernels.dispatch import number, pointer
 from ..kernels.reductions import partial_dtype
 from ..kernels.row_kernels import FLOATING, HALF_FEATURES
-from ..kernels.rows import cast
 from ..shaders.source import Variant
 from .windows import batches
 

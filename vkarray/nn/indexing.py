@@ -1,121 +1,43 @@
 """Reading and writing through index arrays as neural networks do: embeddings, gather and scatter, sums by place, largest elements.
 
-What several elements write to one place is joined in a fixed order (`nn/segments.comp`): the places are sorted, and the elements
+What several elements write to one place is joined in a fixed order (`index/segments.comp`): the places are sorted, and the elements
 of each joined in a tree. So results are the same in every run. Indices out of range raise IndexError when the host next reads
 a value.
 """
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes, layout, promotion
-from ..core.array import VkArray, default_dtype, empty, is_supported
-from ..core.dtypes import CATEGORIES, DTYPES, DType
+from ..core.array import VkArray, default_dtype, empty
+from ..core.dtypes import CATEGORIES
 from ..kernels import gather as moving
 from ..kernels import launch
 from ..kernels.compact import coordinates
+from ..kernels.conversion import cast
 from ..kernels.gather import IndexArray, IndexRule
 from ..kernels.planned import recordable
 from ..kernels.reductions import partial_dtype
-from ..kernels.rows import cast, check_array, check_operands
+from ..kernels.rows import check_array, check_operands
+from ..kernels.scatter import scatter as scatter_into
 from ..ops import creation
 from ..ops.elementwise import divide, equal, floor_divide, maximum
 from ..ops.indexing import getitem, setitem, take_along_axis_by, take_by
 from ..ops.manipulation import broadcast_to, reshape
 from ..ops.searching import where
+from ..ops.segments import REDUCES, join_by_place
 from ..ops.sorting import sorted_rows
-from ..shaders.source import Variant
 
 if TYPE_CHECKING:
     from ..kernels.launch import Device
-
-# How elements of one place are joined, by the kind of their type.
-REDUCES: dict[str, dict[str, str]] = {
-    "sum": {"bool": "a || b", "else": "a + b"},
-    "prod": {"bool": "a && b", "complex floating": "vx_multiply(a, b)", "else": "a * b"},
-    "amax": {"bool": "a || b", "real floating": "vx_maximum(a, b)", "else": "max(a, b)"},
-    "amin": {"bool": "a && b", "real floating": "vx_minimum(a, b)", "else": "min(a, b)"},
-}  # fmt: skip
-_REACH = 32
 
 # Functions named as PyTorch names them take negative indices from the end by default, as the standard's do.
 _EMBEDDING, _EMBEDDING_BACKWARD = IndexRule("embedding"), IndexRule("embedding_backward")
 _GATHER, _SCATTER = IndexRule("gather"), IndexRule("scatter")
 _SCATTER_REDUCE, _INDEX_REDUCE, _INDEX_PUT = map(IndexRule, ("scatter_reduce", "index_reduce", "index_put"))
-
-
-@functools.cache
-def _variant(reduce: str, dtype: DType, device: Device) -> Variant:
-    combine = REDUCES[reduce].get(dtype.category) or REDUCES[reduce]["else"]
-    partial = partial_dtype(dtype)
-    defines = [("COMBINE", combine), *launch.operand_defines("A", dtype), *launch.operand_defines("P", partial)]
-    defines += launch.compute_defines(dtype)
-    defines += launch.feature_defines((dtype, partial), device)
-    defines.append(("LIBRARY", launch.library_path("arithmetic" if "vx_" in combine else None, dtype)))
-    return Variant("nn/segments", tuple(defines), f"{reduce} by place {dtype}")
-
-
-def variants(device: Device) -> Iterator[Variant]:
-    """The shaders of all types, for the archive."""
-    for dtype in DTYPES.values():
-        if is_supported(dtype, device):
-            for reduce in REDUCES:
-                if dtype in CATEGORIES["real"] or reduce in ("sum", "prod"):
-                    yield _variant(reduce, dtype, device)
-
-
-# -- elements of one place ------------------------------------------------------------------------------------------
-
-
-def join_by_place(
-    function: str, target: VkArray, places: VkArray, values: VkArray, reduce: str = "sum", with_target: bool = True
-) -> None:  # fmt: skip
-    """Join `values` into the rows of `target` that `places` name, in place; rows that none names stay as they are.
-
-    target: (rows, columns), contiguous; places: contiguous int32, all in range; values: (places, columns) of its dtype.
-    `with_target`: what is there is joined as well, before the values. Raises ValueError for more than indices reach.
-    """
-    device, dtype = target._device, target._dtype
-    count, columns = places.size, target._shape[1]
-    if not count or not columns or not target.size:
-        return
-    if max(target.size, count * columns) > launch.index_limit(device, dtype, partial_dtype(dtype)):
-        raise ValueError(
-            f"{function}: {target.size} elements, and {count * columns} to join into them, are more than 32-bit offsets reach. "
-            f"Join parts."
-        )
-    keys, order = sorted_rows(function, places._view((1, count), (count, 1)), False, True)
-    assert order is not None
-    values = launch.contiguous(values)
-    levels = max(1, math.ceil(math.log(count, _REACH) - 1e-9))
-    while _REACH**levels < count:
-        levels += 1
-    pieces = empty((count, columns), partial_dtype(dtype), device) if levels > 1 else target
-    chosen = _variant(reduce, dtype, device)
-    part = max(1, layout.INDEX_LIMIT // columns)
-    for level in range(1, levels + 1):
-        constants = ((1, int(level == 1)), (2, int(level == levels)), (3, int(with_target)))
-        for first in range(0, count, part):
-            own = min(part, count - first)
-            fields = {
-                "keys": keys,
-                "places": order,
-                "values": values,
-                "pieces": pieces,
-                "target": target,
-                "count": count,
-                "columns": columns,
-                "first": first,
-                "keys_of_dispatch": own,
-                "span": _REACH**level,
-            }
-            groups = launch.groups_for(own * columns, device.limits)
-            writes = ("target",) if level == levels else ("pieces",)
-            launch.dispatch(chosen, device, groups, fields, writes=writes, constants=constants)
 
 
 def _numbers(count: int, device: Device) -> VkArray:
@@ -249,7 +171,7 @@ def scatter(x: VkArray, axis: int, indices: VkArray, source: Any, /, *, rule: In
         part = _cut(view, axis, indices._shape)
         strides = (*part._strides[:axis], 0, *part._strides[axis + 1 :])
         index = IndexArray(indices, axis, part._shape[axis], part._strides[axis])
-        moving.scatter(rule, part, indices._shape, strides, [index], cast(own, x._dtype))
+        scatter_into(rule, part, indices._shape, strides, [index], cast(own, x._dtype))
     return result
 
 
@@ -294,6 +216,7 @@ def _reduce_into(
     setitem(target, ..., cast(where(equal(counts, 0), cast(target, wide._dtype), mean), dtype))
 
 
+@recordable
 def index_reduce(
     x: VkArray, axis: int, indices: VkArray, source: VkArray, /, reduce: str = "sum", *, include_self: bool = True,
     rule: IndexRule = _INDEX_REDUCE,
@@ -425,5 +348,5 @@ def masked_scatter(x: VkArray, mask: VkArray, source: VkArray, /) -> VkArray:
     if source.size < count:
         raise ValueError(f"masked_scatter: expected a source of {count} elements or more, got {source.size}.")
     target = result if x.ndim else result._view((1,), (1,))
-    setitem(target, tuple(places), cast(reshape(source, (source.size,))[:count], x._dtype))
+    setitem(target, tuple(places), cast(reshape(source, (source.size,))[:count], x._dtype), distinct=True)
     return result

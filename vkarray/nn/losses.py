@@ -10,11 +10,12 @@ from ..core import dtypes, promotion
 from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import DType
 from ..kernels import launch
+from ..kernels.conversion import cast
 from ..kernels.gather import IndexRule
 from ..kernels.launch import Operation
 from ..kernels.reductions import partial_dtype
 from ..kernels.row_kernels import FLOATING
-from ..kernels.rows import cast, check_operands
+from ..kernels.rows import check_operands
 from ..ops import creation, statistical
 from ..ops.elementwise import divide, multiply, negative, not_equal
 from ..ops.indexing import take_along_axis_by, take_by

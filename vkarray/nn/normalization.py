@@ -13,15 +13,16 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..core import layout, promotion
-from ..core.array import VkArray, array_in, empty, is_supported
+from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import DType
 from ..kernels import launch
+from ..kernels.conversion import cast
 from ..kernels.dispatch import pointer
 from ..kernels.launch import Operation
 from ..kernels.planned import recordable
 from ..kernels.reductions import Reduction, partial_dtype
 from ..kernels.row_kernels import FLOATING, Option, layout_of, reshaped, row_kernel
-from ..kernels.rows import cast, check_array
+from ..kernels.rows import check_array
 from ..ops import creation, statistical
 from ..ops.beyond.ndarray import imag_view, real_view
 from ..shaders.source import Shader, Variant
@@ -69,19 +70,23 @@ _COEFFICIENTS = {
 def _operation(name: str, dtype: DType) -> Operation:
     """What batch and group norm do with every element of `dtype`."""
     real = partial_dtype(dtype)
-    four, library = _COEFFICIENTS[real], "/rows"
+    four, four_of, library = _COEFFICIENTS[real], "dvec4" if real.bits == 64 else "vec4", "/rows"
     made = {
         "apply": ("(a - b.x) * b.y + b.z", (dtype, four), dtype),
         "product": ("a * ((b - c.x) * c.y)", (dtype, dtype, four), real),
         "backward": ("c.z * a + ((b - c.x) * c.y + c.w)", (dtype, dtype, four), dtype),
         "root": ("vx_reciprocal_root(a + b)", (real, real), real),
-        "blend": ("(T(1) - c.x) * a + c.x * (b * c.y)", (real, real, four), real),
+        "blend": ("(T(1) - c) * a + c * (b * input3)", (real,) * 4, real),
+        "four": (f"{four_of}(a, b, c, input3)", (real,) * 4, four),
+        "forward": (f"{four_of}(a, b * c, input3, 0)", (real,) * 4, four),
+        # Of the mean, 1 / deviation, weight, -1 / count, and the sums of products and of gradients.
+        "slopes": (f"{four_of}(a, b * c * input3 * b * input4, b * c, b * c * input3 * input5)", (real,) * 6, four),
     }[name]
     return Operation(f"norm {name} {dtype}", *made, real, library)
 
 
 _OF_ELEMENTS = ("apply", "product", "backward")
-_OF_CHANNELS = ("root", "blend")  # in the type computed in alone
+_OF_CHANNELS = ("root", "blend", "four", "forward", "slopes")  # in the type computed in alone
 
 
 def variants(device: Device) -> Iterator[Shader]:
@@ -97,18 +102,16 @@ def variants(device: Device) -> Iterator[Shader]:
             yield from _operation(name, dtype).variants(device)
 
 
-def _coefficients(shape: layout.Shape, like: VkArray, *columns: VkArray | float | None) -> VkArray:
-    """An array of up to four numbers as one element, from arrays that broadcast to its shape or numbers."""
-    real = partial_dtype(like._dtype)
-    table = empty((*shape, 4), real, like._device)
-    for place, column in enumerate(columns):
-        if column is not None:
-            value = column if type(column) is VkArray else launch.constant(column, real, like._device)
-            target = table._view(shape, table._strides[:-1], place)
-            launch.elementwise(launch.copy_operation(real), (cast(value, real),), target)
-    return array_in(
-        table._buffer, 0, shape, layout.contiguous_strides(shape), _COEFFICIENTS[real], like._device, True
-    )  # fmt: skip
+def _coefficients(
+    shape: layout.Shape, like: VkArray, *columns: VkArray | float, name: str = "four"
+) -> VkArray:  # fmt: skip
+    """An array of four numbers as one element, which an operation makes of arrays that broadcast to its shape and of numbers."""
+    real, on = partial_dtype(like._dtype), like._device
+    values = [
+        cast(one, real) if type(one) is VkArray else launch.scalar(one, real, on)
+        for one in (*columns, *[0.0] * (4 - len(columns)))
+    ]
+    return launch.elementwise(_operation(name, real), values, empty(shape, _COEFFICIENTS[real], on))
 
 
 def _moments(x: VkArray, axes: Sequence[int]) -> tuple[VkArray, VkArray]:
@@ -335,8 +338,8 @@ def batch_norm(
     _blend(variance, used_variance, momentum, count / (count - 1) if count > 1 else math.nan)
     used_mean = launch.contiguous(used_mean)
     rstd = reciprocal_deviation(used_variance, eps)
-    scale = rstd if weight is None else rstd * cast(weight, real)
-    table = _coefficients((channels,), x, used_mean, scale, 0.0 if bias is None else bias)
+    given = (1.0 if weight is None else weight, 0.0 if bias is None else bias)
+    table = _coefficients((channels,), x, used_mean, rstd, *given, name="forward")
     return _apply("apply", reshaped(table, shape), x), used_mean, rstd
 
 
@@ -355,11 +358,11 @@ def _blend(running: VkArray | None, value: VkArray, momentum: float, factor: flo
     """Move a running statistic towards factor * value, in place."""
     if running is not None:
         wide = cast(running, value._dtype)
-        numbers = _coefficients((), wide, momentum, factor)
-        made = launch.elementwise(
-            _operation("blend", wide._dtype), (wide, value, numbers), empty(wide._shape, wide._dtype, wide._device)
-        )
-        running[...] = cast(made, running._dtype)
+        numbers = [launch.scalar(one, wide._dtype, wide._device) for one in (momentum, factor)]
+        made = running if wide is running else empty(wide._shape, wide._dtype, wide._device)
+        launch.elementwise(_operation("blend", wide._dtype), (wide, value, *numbers), made)
+        if made is not running:
+            running[...] = cast(made, running._dtype)
 
 
 def batch_norm_backward(
@@ -386,12 +389,11 @@ def batch_norm_backward(
     own = None
     if wanted[0]:
         count = max(x.size // max(channels, 1), 1)
-        scale = rstd if weight is None else rstd * cast(weight, real)
         if training:
-            per_element = scale * (-1.0 / count)
-            table = _coefficients((channels,), x, mean, per_element * rstd * of_weight, scale, per_element * sums)
+            given = (1.0 if weight is None else weight, -1.0 / count, of_weight, sums)
+            table = _coefficients((channels,), x, mean, rstd, *given, name="slopes")
         else:
-            table = _coefficients((channels,), x, 0.0, 0.0, scale, 0.0)
+            table = _coefficients((channels,), x, 0.0, 0.0, rstd if weight is None else rstd * cast(weight, real))
         own = _apply("backward", reshaped(table, shape), gradient, x)
     return own, of_weight if wanted[1] else None, sums if wanted[2] else None
 

@@ -93,6 +93,9 @@ elu = _ternary("elu", "a > T(0) ? a : b * vx_expm1(c * a)", wide=(1, 2))
 scaled_elu = _ternary("scaled_elu", "a > T(0) ? c * a : b * vx_expm1(a)", wide=(1, 2))
 leaky_relu = _binary("leaky_relu", "a > T(0) ? a : a * b")
 leaky_relu_backward = _ternary("leaky_relu_backward", "b > T(0) ? a : a * c", wide=(2,))
+hardtanh_backward = _formula(
+    4, "hardtanh_backward", expression="b <= c || b >= input3 ? T(0) : a", wide=(2, 3), **_NN
+)  # fmt: skip
 hardswish = _unary("hardswish", "a * vx_clip(a + T(3), T(0), T(6)) / T(6)")
 hardswish_backward = _binary("hardswish_backward", "b <= T(-3) ? T(0) : b < T(3) ? a * (b / T(3) + T(0.5)) : a")
 hardsigmoid = _unary("hardsigmoid", "vx_clip(a + T(3), T(0), T(6)) / T(6)")

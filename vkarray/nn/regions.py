@@ -16,6 +16,7 @@ from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import DType
 from ..kernels import launch
 from ..kernels.dispatch import number
+from ..kernels.planned import recordable
 from ..shaders.source import Variant
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def _dispatch(
     launch.dispatch(variant, device, groups, fields, writes=("r", "places"), constants=constants)
 
 
+@recordable
 def pool(x: VkArray, regions: VkArray, bins: Bins) -> tuple[VkArray, VkArray]:
     """The numbers of all bins of all regions.
 
@@ -103,7 +105,10 @@ def pool(x: VkArray, regions: VkArray, bins: Bins) -> tuple[VkArray, VkArray]:
     without channels of their own). A region of a picture that there is not gives NaN.
     Raises ValueError for other shapes and types.
     """
+    bins = Bins(*bins)  # a program has no named tuples
     _check("pool", regions, x)
+    if min(bins.rows, bins.columns) < 1:
+        raise ValueError(f"pool: expected bins in at least one row and column, got {bins.rows} x {bins.columns}.")
     if x.ndim != 4 or (bins.of_channels and x._shape[1] % (bins.rows * bins.columns)):
         raise ValueError(f"pool: expected pictures (N, C, H, W) that have all channels of the bins, got {x._shape}.")
     channels = x._shape[1] // (bins.rows * bins.columns if bins.of_channels else 1)

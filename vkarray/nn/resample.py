@@ -13,10 +13,11 @@ from ..core.array import VkArray, check_supported, empty, is_supported
 from ..core.dtypes import CATEGORIES, DTYPES, DType
 from ..errors import FeatureError
 from ..kernels import launch
+from ..kernels.conversion import cast
 from ..kernels.dispatch import number
 from ..kernels.planned import kept, recordable
 from ..kernels.reductions import partial_dtype
-from ..kernels.rows import cast, check_array
+from ..kernels.rows import check_array
 from ..kernels.scalars import table
 from ..ops import creation
 from ..ops.elementwise import abs as absolute

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -210,7 +211,7 @@ class Reader:
                     raise ValueError(f"onnx.load: nothing makes the output {output.name!r}. Export the model again.")
                 captured[output.name] = None
         graph.captured = list(captured)
-        _note_last_uses(graph)
+        note_last_uses(graph)
         return graph
 
     def _node(self, proto: onnx.NodeProto, number: int, outer: frozenset[str]) -> Node:
@@ -229,7 +230,8 @@ class Reader:
                 f"or give it a function body in the model."
             )
         text = f"onnx.load: node {name!r} ({operator_text(domain, proto.op_type, version)})"
-        attributes = {one.name: self._attribute(one, text, outer) for one in proto.attribute}
+        attributes = _defaults(domain, proto.op_type, version)
+        attributes |= {one.name: self._attribute(one, text, outer) for one in proto.attribute}
         node = Node(row, name, list(proto.input), list(proto.output), attributes, version)
         node.captured = list(dict.fromkeys(one for graph in node.graphs for one in graph.captured))
         return node
@@ -256,6 +258,24 @@ class Reader:
         )
 
 
+@functools.cache
+def _numbers(domain: str, name: str, version: int) -> tuple[tuple[str, float], ...]:
+    try:
+        schema = defs.get_schema(name, version, domain)
+    except defs.SchemaError:
+        return ()
+    return tuple(
+        (one.name, one.default_value.f)
+        for one in schema.attributes.values()
+        if one.default_value.type == AttributeProto.FLOAT
+    )
+
+
+def _defaults(domain: str, name: str, version: int) -> dict[str, Any]:
+    """The numbers that attributes are where a node leaves them out: float32, as those in files."""
+    return dict(_numbers(domain, name, version))
+
+
 def _described(value: Any) -> Description:
     try:
         return types.described(value)
@@ -263,7 +283,8 @@ def _described(value: Any) -> Description:
         raise NotImplementedError(f"onnx.load: {error}") from None
 
 
-def _note_last_uses(graph: Graph) -> None:
+def note_last_uses(graph: Graph) -> None:
+    """Note of each node which values nobody reads after it."""
     kept = {one.name for one in graph.outputs}
     seen: set[str] = set()
     made = {name for node in graph.nodes for name in node.outputs if name}

@@ -10,8 +10,12 @@ import vkarray as vx
 
 from ..core.array import VkArray
 from ..core.dtypes import DTYPES, DType
-from . import types
+from ..graph.tape import Tape
+from . import lengths, types
 from .graph import Graph, Node
+from .precision import Half as Half
+from .precision import Known as Known
+from .precision import Precision
 
 # What rows raise for inputs and attributes that the operator does not take.
 _ERRORS = (
@@ -19,15 +23,6 @@ _ERRORS = (
     ValueError,
 )  # fmt: skip
 _FEW = 1 << 16  # elements of what the host computes besides what it must
-
-
-class Known:
-    """A value that the host has, and the device as well where `array` is there."""
-
-    __slots__ = ("array", "host")
-
-    def __init__(self, host: np.ndarray[Any, Any], array: VkArray | None = None) -> None:
-        self.host, self.array = host, array
 
 
 class Call:
@@ -55,13 +50,22 @@ class Call:
 
     def cast(self, x: Any, dtype: Any) -> Any:
         """x in another type of `xp`."""
+        if self.xp is np and lengths.vary(x):
+            wide = vx.isdtype(DTYPES[np.dtype(dtype).name], "integral")
+            return x if wide else vx.astype(self.runner.on_device(Known(x)), DTYPES[np.dtype(dtype).name])
         return x if x.dtype == dtype else self.xp.astype(x, dtype)
+
+    def lengths(self, value: Any) -> tuple[Any, ...]:
+        """The shape of a value: what varies in a program is a number of its tape's."""
+        shape = shape_of(value)
+        return shape if self.runner.asked is None else self.runner.asked(shape)
 
     def array(self, values: Any, dtype: Any = None) -> Any:
         """NumPy's array, or numbers, as an array of `xp`."""
         if self.xp is np:
             return np.asarray(values, dtype=dtype)
-        return vx.asarray(values, dtype=dtype, device=self.runner.device)
+        held = list(values) if isinstance(values, range) else values  # which files of programs cannot hold
+        return vx.asarray(held, dtype=dtype, device=self.runner.device)
 
     def run(self, graph: Graph, inputs: list[Any]) -> list[Any]:
         """The outputs of a graph among the attributes."""
@@ -70,7 +74,9 @@ class Call:
         return self.runner.run(graph, values)
 
     def on_host(self, value: Any) -> np.ndarray[Any, Any]:
-        """The values of what `run` takes and returns."""
+        """The values of what `run` takes and returns. Raises NotImplementedError where a program whose lengths vary has none."""
+        if self.runner.asked is not None and type(value) is not Known:
+            raise NotImplementedError("it needs values on the host that the device computes of lengths which vary.")
         return value.host if type(value) is Known else np.asarray(value)
 
     def on_device(self, value: Any) -> VkArray:
@@ -81,13 +87,19 @@ class Call:
 class Runner:
     """Runs the graphs of one model on a device."""
 
-    def __init__(self, device: Any, constants: dict[int, dict[str, Any]]) -> None:
-        self.device, self.constants = device, constants
+    def __init__(self, device: Any, constants: dict[int, dict[str, Any]], precision: Precision | None = None) -> None:
+        self.device, self.constants, self.precision = device, constants, precision
+        self.asked: lengths.Asked | None = None  # of a program whose lengths vary
+        self.tape: Tape | None = None
 
     def on_device(self, value: Any) -> Any:
         """A value as an array of the device."""
         if type(value) is Known:
+            if lengths.vary(value.host):
+                return lengths.array_of(value.host, self.device)
             return vx.asarray(value.host, device=self.device) if value.array is None else value.array
+        if type(value) is Half:
+            return vx.astype(value.array, value.dtype)
         return [self.on_device(one) for one in value] if isinstance(value, list) else value
 
     def run(self, graph: Graph, values: dict[str, Any]) -> list[Any]:
@@ -105,19 +117,23 @@ class Runner:
     def results(self, node: Node, values: dict[str, Any]) -> list[Any]:
         """The results of a node. Raises what its row raises, with the node before it."""
         row = node.row
+        if self.tape is not None:
+            self.tape.place = str(node)
         inputs = [values[name] if name else None for name in node.inputs]
         xp: Any = np if row.numpy and _is_for_host(node, inputs) else vx
         call = Call(xp, node, self, values)
-        if row.nested or row.shape_only:
-            arguments = inputs
-        elif xp is np:
-            arguments = [None if one is None else one.host for one in inputs]
-        else:
-            arguments = [
-                None if one is None else call.on_host(one) if place in row.host else self.on_device(one)
-                for place, one in enumerate(inputs)
-            ]
+        precision = None if xp is np or row.nested or row.shape_only else self.precision
+        narrow = precision is not None and precision.narrows(node, inputs)
         try:
+            if row.nested or row.shape_only:
+                arguments = [self.on_device(one) if type(one) is Half and row.nested else one for one in inputs]
+            elif xp is np:
+                arguments = [None if one is None else one.host for one in inputs]
+            else:
+                arguments = [
+                    None if one is None else call.on_host(one) if place in row.host else self._given(one, narrow)
+                    for place, one in enumerate(inputs)
+                ]
             with np.errstate(all="ignore"):
                 found = row.function(call, *arguments, **node.attributes)
         except _ERRORS as error:
@@ -129,16 +145,29 @@ class Runner:
         missing = [name for name in node.outputs[len(listed) :] if name]
         if missing:
             raise NotImplementedError(f"{node}: vkarray does not compute its output {missing[0]!r}.")
-        return [_held(one) for one in listed]
+        held = [_held(one) for one in listed]
+        return held if precision is None else precision.results(node, inputs, narrow, held)
+
+    def _given(self, value: Any, narrow: bool) -> Any:
+        """A value as a node on the device takes it."""
+        half = self.precision.narrowed(value, self.device) if narrow and self.precision is not None else None
+        return self.on_device(value) if half is None else half
 
 
 def _held(value: Any) -> Any:
+    if isinstance(value, int):  # of an array of lengths
+        return Known(lengths.numbers(value))
     return Known(np.asarray(value)) if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def _is_for_host(node: Node, inputs: list[Any]) -> bool:
     if not all(one is None or type(one) is Known for one in inputs):
         return False
+    if any(one is not None and lengths.vary(one.host) for one in inputs):
+        fixed = all(
+            place not in node.row.host or one is None or not lengths.vary(one.host) for place, one in enumerate(inputs)
+        )
+        return fixed and node.row.name in lengths.ARITHMETIC
     return node.on_host or bool(node.row.reads) or all(one is None or one.host.size <= _FEW for one in inputs)
 
 
@@ -149,4 +178,4 @@ def shape_of(value: Any) -> tuple[int, ...]:
 
 def described_dtype(value: Any) -> DType:
     """The type of the elements of a value."""
-    return DTYPES[value.host.dtype.name] if type(value) is Known else value.dtype
+    return lengths.dtype_of(value.host) if type(value) is Known else value.dtype

@@ -11,6 +11,12 @@ from typing import Any, NamedTuple
 
 from onnx import defs
 
+# What a node computes in where the model is loaded in half precision and says float32.
+HALF = "half"  # in half precision: products, which take the time
+WIDEST = "widest"  # in half precision if all inputs are, as constants may be
+INSIDE = "inside"  # in float32, and the result is as the inputs are: what is rounded at the end is of their size
+FLOAT32 = "float32"  # in float32, and the result stays so: it may be too large, too small, or a sum of many
+
 
 class Row(NamedTuple):
     """An operator from a version of its domain on."""
@@ -24,6 +30,8 @@ class Row(NamedTuple):
     shape_only: bool  # whether it looks at nothing but the shape of its input
     nested: bool  # whether it runs graphs, and takes values as they are
     reads: str  # why it reads values from the device, where it does
+    half: str  # HALF, WIDEST, INSIDE or FLOAT32
+    exact: frozenset[int]  # inputs that have to be float32 from where they are made, such as angles and places
 
 
 ROWS: dict[tuple[str, str], list[Row]] = {}
@@ -31,13 +39,15 @@ ROWS: dict[tuple[str, str], list[Row]] = {}
 
 def operator(
     *names: str, since: int = 1, domain: str = "", host: tuple[int, ...] = (), numpy: bool = False,
-    shape_only: bool = False, nested: bool = False, reads: str = "",
+    shape_only: bool = False, nested: bool = False, reads: str = "", half: str = WIDEST, exact: tuple[int, ...] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # fmt: skip
     """Enter a function as the row of operators."""
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         for name in names:
-            row = Row(name, domain, since, function, frozenset(host), numpy, shape_only, nested, reads)
+            row = Row(
+                name, domain, since, function, frozenset(host), numpy, shape_only, nested, reads, half, frozenset(exact)
+            )
             rows = ROWS.setdefault((domain, name), [])
             rows.append(row)
             rows.sort(key=lambda one: one.since)

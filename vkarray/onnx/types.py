@@ -16,6 +16,8 @@ _NAMES = {
 }  # fmt: skip
 _TYPES = {int(TensorProto.DataType.Value(name)): DTYPES[ours] for name, ours in _NAMES.items()}
 
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+
 
 class Description(NamedTuple):
     """An input or output of a model. Dimensions of the shape are lengths, names of lengths, or None; it is None if unknown."""
@@ -45,6 +47,18 @@ def numpy_dtype(dtype: DType) -> np.dtype[Any]:
 
         return np.dtype(ml_dtypes.bfloat16)
     return np.dtype(dtype.name)
+
+
+def is_floating(dtype: np.dtype[Any]) -> bool:
+    """Whether NumPy's type is one of real floating-point numbers."""
+    return dtype.name in FLOATS
+
+
+def roundoff(dtype: np.dtype[Any]) -> float:
+    """The greatest relative error of a number that is rounded to NumPy's type."""
+    import ml_dtypes
+
+    return float(ml_dtypes.finfo(dtype).eps) / 2
 
 
 def numpy_array(tensor: TensorProto, folder: str, what: str) -> np.ndarray[Any, Any]:

@@ -14,9 +14,10 @@ from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..core.tokens import decided
 from ..io import interchange
 from ..kernels import launch
+from ..kernels.conversion import cast
 from ..kernels.launch import as_device
 from ..kernels.planned import kept, planned, recordable, recorded, recorder, watches
-from ..kernels.rows import cast, check_array, check_operands
+from ..kernels.rows import check_array, check_operands
 
 
 def as_shape(shape: int | Sequence[int], function: str, name: str = "shape") -> tuple[int, ...]:

@@ -11,8 +11,9 @@ from ..core import dtypes, promotion
 from ..core.array import ArrayLike, VkArray, available, check_supported, operations
 from ..core.dtypes import CATEGORIES, REAL_OF, DType, as_dtype
 from ..kernels import launch
+from ..kernels.conversion import cast
 from ..kernels.planned import planned
-from ..kernels.rows import cast, check_operands
+from ..kernels.rows import check_operands
 from . import creation
 
 

@@ -10,8 +10,9 @@ from ..core.array import ArrayLike, VkArray, check_supported, operations
 from ..core.dtypes import CATEGORIES, as_dtype
 from ..core.tokens import Token, within
 from ..kernels import faults, launch
+from ..kernels.conversion import cast
 from ..kernels.planned import planned, refuse
-from ..kernels.rows import ROWS, cast, cast_operation, check_operands, common_dtype
+from ..kernels.rows import ROWS, check_operands, common_dtype
 from .ufunc import binary, ternary, ufunc, unary
 
 _FLOAT = {"category": "floating-point", "integers": "by width"}
@@ -288,9 +289,7 @@ def clip(
     else:
         function = minimum if min is None else maximum if max is None else _clip
         whole = compute is dtypes.bool_ and function is _clip  # of which there is no kernel
-        result = function.call(
-            *(data.astype(dtypes.uint8) if whole else data for data in (cast(x, compute), *present[1:]))
-        )
+        result = function.call(*(data.astype(dtypes.uint8) if whole else data for data in present))
         result = cast(result, compute)
     if dtype is not None:
         result = cast(result, as_dtype(dtype, "clip"))
@@ -316,14 +315,12 @@ def in_place(name: str, target: VkArray, other: ArrayLike) -> VkArray:
             row.prepare(target, other)
         compute = row.compute_dtype(common_dtype(name, [target, other]), [target, other])
         result = row.result_dtype(compute)
-        if compute is target._dtype and result is target._dtype:
-            return row(target, other, out=target)
         if "buifc".index(result.kind) > "buifc".index(target._dtype.kind):
             raise TypeError(
                 f"in-place {name}: the result would be {result}, which does not fit into "
                 f"{target._dtype}. Write x = x op y, or convert the operand with astype."
             )
-        return launch.elementwise(cast_operation(result, target._dtype), (row(target, other),), target)
+        return row(target, other, out=target)
     result = operations[name](target, other)
     if result._shape != target._shape or result._dtype is not target._dtype:
         raise ValueError(

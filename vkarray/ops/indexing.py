@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,13 @@ from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..core.key import Advanced, Selection, check_index, expand, select
 from ..core.layout import Shape
 from ..kernels import compact, launch
-from ..kernels.gather import IndexArray, IndexRule, gather, scatter
+from ..kernels.conversion import cast, cast_operation
+from ..kernels.gather import IndexArray, IndexRule, gather
 from ..kernels.gather import variants as gather_variants
 from ..kernels.launch import Operation
 from ..kernels.planned import planned, recorded, recorder, watches
-from ..kernels.rows import cast, cast_operation
 from ..kernels.scalars import Scalar
+from ..kernels.scatter import scatter
 from ..shaders.source import Shader
 from . import creation
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from ..kernels.launch import Device
 
 _ALL = slice(None)
+_COUNTED = 1 << 12  # indices of a NumPy array up to which the host looks whether they are distinct
 
 GETITEM, SETITEM = IndexRule("getitem"), IndexRule("setitem")
 _TAKE, _TAKE_ALONG_AXIS = IndexRule("take"), IndexRule("take_along_axis")
@@ -44,12 +47,12 @@ def _entry(item: Any, x: VkArray, function: str) -> Any:
         return item
     if isinstance(item, bool):
         return _truth(item, x)
-    limits = None
+    limits, distinct = None, False
     if type(item) is not VkArray:
         if type(item).__module__ == "numpy" and getattr(item, "ndim", None) == 0:
             return _entry(item.item(), x, function)
         if isinstance(item, (list, tuple, range)) or hasattr(item, "__array__"):
-            limits = _limits(item)
+            limits, distinct = _known(item)
             item = _uploaded(item, x)
         elif hasattr(item, "__index__"):
             return item.__index__()
@@ -70,16 +73,25 @@ def _entry(item: Any, x: VkArray, function: str) -> Any:
         )
     if item._shape == ():
         return _truth(bool(item), x) if dtype is dtypes.bool_ else int(item)
-    return Advanced(item, item.ndim if dtype is dtypes.bool_ else 1, limits if dtype is not dtypes.bool_ else None)
+    if dtype is dtypes.bool_:
+        return Advanced(item, item.ndim)
+    return Advanced(item, 1, limits, distinct)
 
 
-def _limits(item: Any) -> tuple[int, int] | None:
-    """The smallest and the largest of indices on the host, so that one out of range is told at once."""
+def _known(item: Any) -> tuple[tuple[int, int] | None, bool]:
+    """The smallest and the largest of indices on the host, so that one out of range is told at once; whether they are distinct."""
+    values = item
     if isinstance(item, (list, tuple, range)):
-        plain = bool(item) and all(type(one) is int for one in item)
-        return (min(item), max(item)) if plain else None
-    values = item.__array__()
-    return (int(values.min()), int(values.max())) if values.size and values.dtype.kind in "iu" else None
+        if not item or any(type(one) is not int for one in item):
+            return None, False
+        low, high = min(item), max(item)
+    else:
+        values = item.__array__()
+        if not values.size or values.dtype.kind not in "iu":
+            return None, False
+        low, high = int(values.min()), int(values.max())
+        values = values.ravel().tolist() if values.size <= _COUNTED else ()
+    return (low, high), (low >= 0 or high < 0) and bool(values) and len(set(values)) == len(values)
 
 
 def _truth(value: bool, x: VkArray) -> Advanced:
@@ -249,21 +261,22 @@ def _walk(x: VkArray, selection: Selection, shape: Shape) -> tuple[VkArray, Shap
 
 
 @recorded
-def setitem(x: VkArray, key: Any, value: Any, /, *, rule: IndexRule = SETITEM) -> None:
+def setitem(x: VkArray, key: Any, value: Any, /, *, rule: IndexRule = SETITEM, distinct: bool = False) -> None:
     """`x[key] = value`: value (an array, a number, a list or a NumPy array) is broadcast into the selection and cast to x's dtype.
 
-    The keys are those of `getitem`. An element that is selected twice takes one of its values.
+    The keys are those of `getitem`. An element that is selected several times takes the last of its values, as in NumPy.
+    `distinct` is for those who know that the key names no element several times.
     Floats are truncated for an integer type. Raises IndexError as `getitem` does, TypeError for complex numbers in a real array,
     ValueError for NaN in an integer one, OverflowError for a Python integer out of range, ValueError for a value that does
     not broadcast into the selection.
     Standard: array object, `__setitem__`.
     """
     if watches and (recording := recorder()) is not None:
-        recording.call(setitem, (x, key, value), {"rule": rule})
+        recording.call(setitem, (x, key, value), {"rule": rule, "distinct": distinct})
     elif type(key) is int and x._shape:
         _assign(_row(x, key, "setitem"), value, x._shape, x._strides)
     else:
-        _assign_at(x, key, value, rule)
+        _assign_at(x, key, value, rule, distinct)
 
 
 @planned(integers=True)
@@ -278,7 +291,7 @@ def _assign(target: VkArray, value: Any, shape: Shape, strides: layout.Strides) 
 
 
 @planned(integers=True)
-def _assign_at(x: VkArray, key: Any, value: Any, rule: IndexRule) -> None:
+def _assign_at(x: VkArray, key: Any, value: Any, rule: IndexRule, distinct: bool) -> None:
     entries = _entries(key, x, "setitem")
     if _is_basic(entries):
         _as_value(value, x)  # whose errors come first
@@ -295,7 +308,13 @@ def _assign_at(x: VkArray, key: Any, value: Any, rule: IndexRule) -> None:
         return
     value = value.array if type(value) is Scalar else cast(value, x._dtype)
     selection, shape, indices = _indices(entries, x, "setitem")
-    scatter(rule, *_walk(x, selection, shape), indices, _broadcastable(value, shape))
+    choices = math.prod(shape) // max(1, math.prod(selection.shape))
+    distinct = (
+        distinct
+        or position is not None
+        or any(type(entry) is Advanced and entry.distinct and entry.array.size == choices for entry in entries)
+    )
+    scatter(rule, *_walk(x, selection, shape), indices, _broadcastable(value, shape), last=not distinct)
 
 
 def _set_where(x: VkArray, entries: Sequence[Any], position: int, value: VkArray | Scalar) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 from ..core import dtypes, layout, promotion
 from ..core.array import ArrayLike, VkArray, check_supported, empty, operations
 from ..kernels import launch
+from ..kernels.conversion import cast
 from ..kernels.planned import planned
 from ..kernels.product import strategies, sums
-from ..kernels.rows import cast, check_array, check_operands, common_dtype
+from ..kernels.rows import check_array, check_operands, common_dtype
 from .manipulation import reshape
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]

@@ -11,9 +11,10 @@ from ..core import layout
 from ..core.array import ArrayLike, VkArray, check_supported, empty, operations
 from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..kernels import launch
+from ..kernels.conversion import cast
 from ..kernels.launch import copy_operation
 from ..kernels.planned import planned
-from ..kernels.rows import cast, check_array, common_dtype
+from ..kernels.rows import check_array, common_dtype
 from . import creation
 
 

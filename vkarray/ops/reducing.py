@@ -10,10 +10,11 @@ from typing import Any, NamedTuple, Protocol
 from ..core import promotion
 from ..core.array import ArrayLike, VkArray, check_supported, operations
 from ..core.dtypes import DType, as_dtype
+from ..kernels.conversion import cast
 from ..kernels.planned import planned
 from ..kernels.reduction_types import widened
 from ..kernels.reductions import Reduction, checked, row, with_kept_axes
-from ..kernels.rows import cast, check_array
+from ..kernels.rows import check_array
 
 _DOCUMENTATION = """{summary}
 

@@ -20,10 +20,11 @@ from ..core.array import (
 )
 from ..core.dtypes import CATEGORIES, DType
 from ..kernels import launch
+from ..kernels.conversion import cast, elementwise
 from ..kernels.dispatch import pointer
 from ..kernels.planned import planned
 from ..kernels.reductions import Reduction, checked, row, with_kept_axes
-from ..kernels.rows import as_array, as_operand, cast, check_operands, common_dtype
+from ..kernels.rows import as_array, as_operand, check_operands, common_dtype
 from ..shaders.source import Shader, Variant
 from .indexing import take
 from .reducing import Join, document, reduction
@@ -99,16 +100,17 @@ def _chosen(condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, /) -> VkArray:
     check_operands("where", (condition, x1, x2))
     if type(condition) is not VkArray:
         condition = launch.constant(bool(condition), dtypes.bool_, (x1 if type(x1) is VkArray else x2)._device)
-    condition = cast(condition, dtypes.bool_)
     if type(x1) is VkArray or type(x2) is VkArray:
         dtype = common_dtype("where", (x1, x2))
     else:
         kind = max(promotion.scalar_kind(x1), promotion.scalar_kind(x2))
         dtype = default_dtype(promotion.KIND_NAMES[kind], condition._device)
     check_supported(dtype, condition._device, "where")
-    operands = (condition, *(as_operand("where", operand, dtype, condition) for operand in (x1, x2)))
+    chosen = (one if type(one) is VkArray else as_operand("where", one, dtype, condition) for one in (x1, x2))
+    operands = (condition, *chosen)
     shape = layout.broadcast_shapes([operand._shape for operand in operands], "where")
-    return launch.elementwise(where_operation(dtype), operands, empty(shape, dtype, condition._device))
+    result = empty(shape, dtype, condition._device)
+    return elementwise(where_operation(dtype), operands, result, (dtypes.bool_, dtype, dtype), dtype)
 
 
 @overload

@@ -10,11 +10,12 @@ from ..core.array import ArrayLike, VkArray, check_supported, default_dtype, emp
 from ..core.dtypes import CATEGORIES, DType
 from ..kernels.array_like import takes_lists
 from ..kernels.compact import compress, nonzero
+from ..kernels.conversion import cast
 from ..kernels.planned import planned
-from ..kernels.rows import ROWS, as_array, cast, check_array, check_operands, common_dtype
+from ..kernels.rows import ROWS, as_array, check_array, check_operands, common_dtype
 from .creation import full
 from .elementwise import minimum
-from .indexing import take
+from .indexing import setitem, take
 from .manipulation import concat, reshape
 from .searching import searchsorted
 from .sorting import sorted_rows
@@ -55,7 +56,7 @@ class _Groups(NamedTuple):
         """For each element in C order, the number of its group."""
         numbers = cumulative_sum(cast(self.is_first, self.order._dtype)) - 1
         result = empty(numbers._shape, numbers._dtype, numbers._device)
-        result[self.order] = numbers
+        setitem(result, self.order, numbers, distinct=True)
         return result
 
     def starts(self) -> VkArray:

@@ -18,10 +18,11 @@ from ..core import dtypes, layout
 from ..core.array import ArrayLike, VkArray, default_dtype, empty, operations, storage_itemsize
 from ..core.dtypes import REAL_OF, DType
 from ..kernels import launch, sort_tiles
+from ..kernels.conversion import cast
 from ..kernels.dispatch import Fields, pointer
 from ..kernels.gather import element_sizes
 from ..kernels.planned import planned
-from ..kernels.rows import cast, check_array
+from ..kernels.rows import check_array
 from ..kernels.scan import running_sums
 from ..shaders.source import Variant
 

@@ -9,9 +9,9 @@ from ..core import dtypes, layout, promotion
 from ..core.array import ArrayLike, VkArray, empty, floating, operations
 from ..core.dtypes import DType, as_dtype
 from ..kernels import reductions
+from ..kernels.conversion import cast
 from ..kernels.planned import planned
 from ..kernels.reductions import Reduction, checked, with_kept_axes
-from ..kernels.rows import cast
 from ..kernels.rows import check_array as checked_array
 from ..kernels.scan import SUM, Scan, scan_into
 from .reducing import Axis, Join, accumulation, accumulator, apply, document, reduction

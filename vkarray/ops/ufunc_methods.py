@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..core import layout
-from ..core.array import ArrayLike, VkArray, operations
+from ..core import dtypes, layout
+from ..core.array import ArrayLike, VkArray, check_supported, operations
+from ..core.promotion import is_scalar
+from ..kernels import launch
+from ..kernels.conversion import cast
 from ..kernels.planned import recordable
 from ..kernels.reductions import checked
-from ..kernels.rows import as_array, cast, check_array
+from ..kernels.rows import as_array, check_array, common_dtype
 from . import creation, indexing, manipulation, searching, sorting
+from .segments import join_by_place
 from .ufunc import ABSENT, ufunc, write
 
 # Functions whose reduction is one of the standard's, and whose accumulation is.
@@ -136,31 +140,61 @@ def outer(function: ufunc, first: ArrayLike, second: ArrayLike, **options: Any) 
     return function(first[(..., *(None,) * second.ndim)], second, **options)
 
 
+# Functions whose values for one element are joined at once, whichever come first; differences add what is negated.
+_JOINED = {"add": "sum", "subtract": "sum", "multiply": "prod", "maximum": "amax", "minimum": "amin"}
+
+
 @recordable
 def at(function: ufunc, array: VkArray, indices: Any, second: Any) -> None:
-    """`function.at`: the elements are changed in as many rounds as an element is named times."""
-    check_array(f"{function.__name__}.at", array)
+    """`function.at`: most functions change the elements in as many rounds as an element is named times."""
+    name = f"{function.__name__}.at"
+    check_array(name, array)
     if function.nin > 2 or (function.nin == 2) is (second is None):
-        raise TypeError(f"{function.__name__}.at: expected {function.nin - 1} operands beside the array.")
-    numbers = manipulation.reshape(creation.arange(array.size, device=array._device), array._shape)
-    places = numbers[indices]
-    flat = manipulation.reshape(places, (-1,))
-    if flat.size == 0:
+        raise TypeError(f"{name}: expected {function.nin - 1} operands beside the array.")
+    device = array._device
+    numbers = manipulation.reshape(creation.arange(array.size, device=device), array._shape)
+    chosen = numbers[indices]
+    places = manipulation.reshape(chosen, (-1,))
+    if second is not None and not is_scalar(second):
+        second = creation.asarray(second, device=device)
+    if not places.size:
         return
-    values = None if second is None else manipulation.reshape(
-        manipulation.broadcast_to(creation.asarray(second, device=array._device), places._shape), (-1,)
-    )  # fmt: skip
-    order = sorting.argsort(flat, stable=True)
-    ordered = flat[order]
-    # The how-manieth time an element is named: the distance from the first of its equals, which stand side by side.
-    turns = creation.arange(flat.size, device=array._device) - searching.searchsorted(ordered, ordered)
     whole = manipulation.reshape(array, (-1,), copy=True)
+    reduce = _JOINED.get(function.__name__)
+    if second is None:
+        whole = _in_rounds(function, places, whole)
+    else:
+        dtype = common_dtype(name, (array, second))
+        check_supported(dtype, device, name)
+        second = manipulation.broadcast_to(as_array(name, second, dtype, array), chosen._shape)
+        values = launch.contiguous(manipulation.reshape(second, (-1,)))
+        # Elsewhere what an element has become is cut to the type of the array before its next value counts.
+        wraps = reduce in ("sum", "prod") and array._dtype.kind in "iu" and dtype.kind in "iu"
+        kept = dtype is array._dtype or dtype.kind == array._dtype.kind == "f" or wraps
+        unordered = dtype.kind == "c" and reduce in ("amax", "amin")
+        if reduce is None or not kept or unordered or (dtype.kind == "b" and function.__name__ == "subtract"):
+            whole = _in_rounds(function, places, whole, values)
+        else:
+            values = operations["negative"](values) if function.__name__ == "subtract" else values
+            joined = cast(whole, dtype)
+            columns = [one._view((one.size, 1), (1, 1)) for one in (joined, values)]
+            join_by_place(name, columns[0], cast(places, dtypes.int32), columns[1], reduce)
+            whole = cast(joined, array._dtype)
+    indexing.setitem(array, ..., manipulation.reshape(whole, array._shape))
+
+
+def _in_rounds(function: ufunc, places: VkArray, whole: VkArray, values: VkArray | None = None) -> VkArray:
+    """The elements after each place has had its turn: places that are named again wait for the next round."""
+    order = sorting.argsort(places, stable=True)
+    ordered = places[order]
+    # The how-manieth time an element is named: the distance from the first of its equals, which stand side by side.
+    turns = creation.arange(places.size, device=places._device) - searching.searchsorted(ordered, ordered)
     for turn in range(int(operations["max"](turns)) + 1):
         now = order[turns == turn]
-        chosen = flat[now]
+        chosen = places[now]
         changed = function(whole[chosen]) if values is None else function(whole[chosen], values[now])
-        whole[chosen] = operations["astype"](changed, array._dtype)
-    indexing.setitem(array, ..., manipulation.reshape(whole, array._shape))
+        indexing.setitem(whole, chosen, operations["astype"](changed, whole._dtype), distinct=True)
+    return whole
 
 
 @recordable

@@ -6,10 +6,10 @@ from typing import Any
 
 from ..core import dtypes, layout, promotion
 from ..core.array import ArrayLike, VkArray, operations
+from ..kernels.conversion import cast
 from ..kernels.faults import WrongValue, check_values
 from ..kernels.planned import planned, tracer
 from ..kernels.reductions import checked
-from ..kernels.rows import cast
 from .elementwise import not_equal, subtract
 from .manipulation import broadcast_to, concat
 from .reducing import Join, reduction

@@ -36,6 +36,7 @@ class Profile(Sink):
         self.path = path
         self._file: TraceFile | None = None
         self._sums: dict[str, Sums] = {}
+        self._kernels: dict[str, Sums] = {}  # and transfers
         self._tracks: dict[Device, Track] = {}
         self._calls: dict[int, tuple[Call, int]] = {}  # by thread; the place of each among those of its operation
         self._threads: dict[int, str] = {}
@@ -166,11 +167,13 @@ class Profile(Sink):
         return found
 
     def _count(self, command: Command, seconds: float) -> None:
-        sums = self._of(command.operation)
-        sums.dispatches += command.groups is not None
-        sums.bytes += command.read + command.written
-        sums.operations += command.operations or 0
-        sums.unknown += command.operations is None
+        sums, kernel = self._of(command.operation), self._kernels.setdefault(command.kernel, Sums())
+        kernel.seconds.append(seconds)
+        for one in (sums, kernel):
+            one.dispatches += command.groups is not None
+            one.bytes += command.read + command.written
+            one.operations += command.operations or 0
+            one.unknown += command.operations is None
         if command.place is None:
             sums.seconds.append(seconds)
         else:
@@ -239,6 +242,7 @@ class Profile(Sink):
             told: dict[str, Any] = {"name": device.name, "driver": device.description.driver, "process": track.number}
             if track.has_times:
                 told |= {"clock": track.clock.way, "uncertainty in ns": track.uncertainty}
+                told["before it was recorded in ns"] = round(track.early)
                 told["ns of a tick"] = device.limits.timestamp_period
             else:
                 told["clock"] = "none: the device takes no timestamps on its queue, so its track is empty"
@@ -251,14 +255,17 @@ class Profile(Sink):
 
     # -- what it tells ------------------------------------------------------------------------------------------
 
-    def table(self) -> list[Row]:
-        """A row for each operation, those first that took most time of the devices.
+    def table(self, by: str = "operation") -> list[Row]:
+        """A row for each operation, or by "kernel" for each kernel, those first that took most time of the devices.
 
-        Those of a block that goes on have what is known to be done.
+        Those of a block that goes on have what is known to be done. Raises ValueError for another `by`.
         """
+        kinds = {"operation": self._sums, "kernel": self._kernels}
+        if by not in kinds:
+            raise ValueError(f"profile: table by {by!r:.40}; expected one of {', '.join(map(repr, kinds))}.")
         with self._lock:
-            whole = sum(sum(sums.seconds) for sums in self._sums.values())
-            rows = [sums.row(operation, whole) for operation, sums in self._sums.items()]
+            whole = sum(sum(sums.seconds) for sums in kinds[by].values())
+            rows = [sums.row(name, whole) for name, sums in kinds[by].items()]
         return sorted(rows, key=lambda row: (-row.total, -row.host, row.operation))
 
     def __str__(self) -> str:
@@ -266,6 +273,10 @@ class Profile(Sink):
         without = [track.device.name for track in self._tracks.values() if not track.has_times]
         lines = [f"{name} takes no timestamps: its times are not known." for name in without]
         return "\n".join([table.text(self.table()), *lines])
+
+    def kernels(self) -> str:
+        """The table of kernels as a text."""
+        return table.text(self.table("kernel"), "kernel")
 
     def __repr__(self) -> str:
         return f"<vkarray profile, {self._state}, {len(self._sums)} operations>"

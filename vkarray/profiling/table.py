@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import statistics
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 
 class Row(NamedTuple):
     """An operation: how often it was called, the dispatches of all calls, and seconds. `share` is that of all time of the devices.
 
-    Time and bytes are those of transfers on the device, too.
+    Time and bytes are those of transfers on the device, too. In a table by kernels `operation` is the name of a kernel or a
+    transfer, `calls` is how often it ran, and `host` is 0.
     `operations` are those on floating-point numbers, None where not all dispatches say how many; `host` is the time in calls.
     """
 
@@ -56,23 +57,27 @@ class Sums:
         )  # fmt: skip
 
 
-_COLUMNS = ("operation", "calls", "kernels", "total ms", "median ms", "share", "MB", "GB/s", "GFLOP/s", "host ms")
+# The heads of columns, and what they say of a row.
+_COLUMNS: dict[str, Callable[[Row], str]] = {
+    "calls": lambda row: str(row.calls),
+    "kernels": lambda row: str(row.dispatches),
+    "total ms": lambda row: f"{row.total * 1e3:.3f}",
+    "median ms": lambda row: f"{row.median * 1e3:.3f}",
+    "share": lambda row: f"{row.share:.1%}",
+    "MB": lambda row: f"{row.bytes * 1e-6:.2f}",
+    "GB/s": lambda row: _rate(row.gigabytes_per_second),
+    "GFLOP/s": lambda row: _rate(row.gigaflops),
+    "host ms": lambda row: f"{row.host * 1e3:.3f}",
+}
+_NOT_OF_KERNELS = ("kernels", "host ms")
 
 
-def text(rows: Sequence[Row]) -> str:
+def text(rows: Sequence[Row], by: str = "operation") -> str:
     """The rows with their heads."""
-    cells = [
-        (
-            row.operation, str(row.calls), str(row.dispatches), f"{row.total * 1e3:.3f}", f"{row.median * 1e3:.3f}",
-            f"{row.share:.1%}", f"{row.bytes * 1e-6:.2f}", _rate(row.gigabytes_per_second), _rate(row.gigaflops),
-            f"{row.host * 1e3:.3f}",
-        )
-        for row in rows
-    ]  # fmt: skip
-    widths = [max(map(len, column)) for column in zip(_COLUMNS, *cells, strict=True)]
-    return "\n".join(
-        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in (_COLUMNS, *cells)
-    )
+    columns = {head: told for head, told in _COLUMNS.items() if by != "kernel" or head not in _NOT_OF_KERNELS}
+    lines = [(by, *columns), *((row.operation, *(told(row) for told in columns.values())) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines)
 
 
 def _rate(value: float | None) -> str:

@@ -48,6 +48,7 @@ class Track:
             int, tuple[Command, int, int, int]
         ] = {}  # by serial: the host's time before, begin and end in ticks
         self.uncertainty, self.end = 0, 0.0
+        self.early = 0.0  # by how many ns a command seems to begin before it was recorded, at most
         if self.has_times:
             bits = device.limits.timestamp_valid_bits
             self.mask, self.half = (1 << bits) - 1, 1 << bits - 1
@@ -85,6 +86,7 @@ class Track:
             first = last
         found = []
         for serial, (command, host, begin, end) in sorted(raw.items()):
+            self.early = max(self.early, host - first.host - rate * self._ticks(first, rate, begin, host))
             start = max(first.host + rate * self._ticks(first, rate, begin, host), self.end)
             duration = rate * max((end - begin) & self.mask, 1)  # shorter than a tick is a tick at most
             self.end = start + duration

@@ -15,7 +15,7 @@ from ..graph.dimensions import Dim
 from ..graph.stand_ins import Slot
 from ..graph.tape import SHORT, Entry, Scalar
 from .container import Container, damaged, parsed
-from .encoding import Decoder, Encoder, FormDecoder, Wrong, noted
+from .encoding import Decoder, Encoder, FormDecoder, OwnGenerator, Wrong, noted
 from .names import find
 from .signature import Input, Length, Output
 
@@ -248,6 +248,8 @@ def _entry(call: Any, values: int, numbers: int, kinds: list[str]) -> tuple[Entr
     if type(args) is not list or type(kwargs) is not dict or type(line) is not str or len(line) > 256:
         raise Wrong(f"{call!r:.60} is no call")
     given = Decoder(values, numbers, kinds)
+    if name.startswith("random.") and (not args or type(given(args[0])) is not OwnGenerator):
+        raise Wrong(f"{name} has no generator of random numbers")
     made = FormDecoder(values, numbers, kinds)
     entry = Entry(
         function,

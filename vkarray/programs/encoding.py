@@ -20,10 +20,12 @@ from ..core.dtypes import DType
 from ..graph.nest import Place
 from ..graph.stand_ins import Slot
 from ..graph.tape import Raised, Scalar
+from ..ops.beyond.random import Draws
 from ..ops.ufunc import ABSENT, ufunc
 from .names import LARGEST, find, names
 
 DEPTH = 24  # of nests at most
+GENERATORS = 1024  # of random numbers at most
 TEXT = 4096  # characters of a text at most
 _SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _CLASSES: dict[str, type] = {one.__name__: one for one in (bool, int, float, complex)}
@@ -48,12 +50,29 @@ class OwnDevice:
     __slots__ = ()
 
 
+class OwnGenerator:
+    """Stands for one of the generators of random numbers that a program has: which one."""
+
+    __slots__ = ("place",)
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+
+
 class Encoder:
-    """Writes values as JSON, and keeps the arrays among them."""
+    """Writes values as JSON, and keeps the arrays and the streams of random numbers among them."""
 
     def __init__(self) -> None:
         self.constants: list[Any] = []
         self._places: dict[int, int] = {}
+        self._streams: list[Any] = []
+
+    def generator(self, generator: Draws) -> int:
+        """The place of a generator among those of other streams."""
+        stream = generator.bit_generator
+        if stream not in self._streams:
+            self._streams.append(stream)
+        return self._streams.index(stream)
 
     def constant(self, array: Any) -> int:
         """The place of an array among the constants."""
@@ -106,6 +125,7 @@ _ENCODED: dict[str, tuple[Callable[[Any], bool], Callable[[Encoder, Any], Any]]]
     "absent": (lambda one: one is ABSENT, lambda encoder, one: None),
     "not_implemented": (lambda one: one is NotImplemented, lambda encoder, one: None),
     "device": (lambda one: isinstance(one, (_vk.Device, OwnDevice)), lambda encoder, one: None),
+    "generator": (lambda one: isinstance(one, Draws), Encoder.generator),
     "function": (lambda one: isinstance(one, ufunc), lambda encoder, one: one.__name__),
     "tuple": (lambda one: isinstance(one, tuple), _list),
     "dictionary": (
@@ -239,6 +259,7 @@ _DECODED: dict[str, Callable[[Decoder, Any, int], Any]] = {
     "absent": lambda decoder, held, depth: _none(held, ABSENT),
     "not_implemented": lambda decoder, held, depth: _none(held, NotImplemented),
     "device": lambda decoder, held, depth: _none(held, OwnDevice()),
+    "generator": lambda decoder, held, depth: OwnGenerator(decoder.place(held, GENERATORS, "generator")),
     "function": _ufunc,
     "tuple": lambda decoder, held, depth: tuple(decoder.several(held, depth)),
     "dictionary": _dictionary,

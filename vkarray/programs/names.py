@@ -15,6 +15,7 @@ from typing import Any
 
 from ..core.array import VkArray
 from ..graph import stand_ins
+from ..ops.beyond.random import Generator, RandomState
 from ..ops.ufunc import ufunc
 
 Function = Callable[..., Any]
@@ -30,13 +31,14 @@ _SPACES = {
 }
 # Kernels of networks, which have no public namespace of their own.
 _NETWORKS = {
-    "attention": ("attention",),
+    "attention": ("attend", "attention"),
     "columns": ("fold", "pad_with_zeros", "unfold"),
     "convolution": ("convolution",),
-    "indexing": ("embedding", "gather", "scatter", "scatter_reduce", "topk", "sort", "masked_fill"),
+    "indexing": ("embedding", "gather", "scatter", "scatter_reduce", "index_reduce", "topk", "sort", "masked_fill"),
     "normalization": ("batch_norm", "batch_norm_of_running", "group_norm", "layer_norm", "rms_norm"),
     "pointwise": ("apply",),
     "pooling": ("adaptive_avg_pool", "adaptive_max_pool", "avg_pool", "max_pool"),
+    "regions": ("pool",),
     "resample": ("filtered", "interpolate", "pad_repeated"),
     "softmax": ("log_softmax", "masked_softmax", "softmax"),
 }
@@ -64,6 +66,8 @@ _HOST = frozenset(
         "is_integer", "item", "setflags", "tobytes", "tofile", "tolist",
     )
 )  # fmt: skip
+# Methods of generators that return no arrays, or change more than how many numbers were taken.
+_STATE = frozenset(("bytes", "get_state", "seed", "set_state"))
 PROPERTIES = frozenset(
     ("T", "device", "dtype", "element_strides", "imag", "itemsize", "mT", "nbytes", "ndim", "real", "size", "strides")
 )
@@ -134,6 +138,14 @@ def _methods() -> dict[str, Function]:
     return found | {f"__{name}__": getattr(VkArray, f"__{name}__") for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 
 
+def _draws() -> dict[str, Function]:
+    """What tapes note of the methods of generators, which all of them have."""
+    return {
+        name: value for name, value in inspect.getmembers(RandomState) + inspect.getmembers(Generator)
+        if _recorded(value) is not None and name not in _STATE
+    }  # fmt: skip
+
+
 def _numbers() -> dict[str, Function]:
     return {name: _arithmetic(function) for name, function in stand_ins.ARITHMETIC.items()}
 
@@ -143,7 +155,10 @@ def _group(prefix: str) -> dict[str, Function]:
     """The functions whose names begin alike."""
     if prefix in _SPACES:
         return _public(_SPACES[prefix])
-    return {"array": _methods, "number": _numbers}[prefix]() if prefix in ("array", "number") else {}
+    return _OTHERS[prefix]() if prefix in _OTHERS else {}
+
+
+_OTHERS = {"array": _methods, "number": _numbers, "random": _draws}
 
 
 def find(name: str) -> Function | None:
@@ -160,7 +175,7 @@ def find(name: str) -> Function | None:
 def functions() -> dict[str, Function]:
     """The whole table: what a program calls by each name."""
     table: dict[str, Function] = {}
-    for prefix in (*_SPACES, "array", "number"):
+    for prefix in (*_SPACES, *_OTHERS):
         table.update((f"{prefix}.{name}" if prefix else name, function) for name, function in _group(prefix).items())
     for name in _PLACES:
         function = find(name)

@@ -15,13 +15,14 @@ from ..graph.dimensions import Dim, Dynamic
 from ..graph.explain import Explanation
 from ..graph.player import Player, taped
 from ..graph.stand_ins import Slot
-from ..graph.tape import Tape
+from ..graph.tape import Entry, Tape, leaves
+from ..ops.beyond.random import Draws, Philox, RandomState
 from ..shaders.source import bring
 from . import container, description, tensors
 from .description import Description
-from .encoding import Constant, Encoder, OwnDevice
+from .encoding import Constant, Encoder, OwnDevice, OwnGenerator
 from .names import version
-from .signature import Input, Output, argument_names, bounds, checked, given, inputs_of, leaves_of
+from .signature import Input, Length, Output, argument_names, bounds, checked, given, inputs_of, leaves_of
 from .targets import collect, modules_of
 from .tensors import Tensor
 
@@ -39,7 +40,7 @@ class Program:
     Raises TraceError for a function that cannot be a program, such as one that reads values, and what the function raises.
     """
 
-    _weights: Weights | None = None  # of its file
+    weights: Weights | None = None  # of its file
 
     def __init__(
         self, function: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, *,
@@ -108,23 +109,72 @@ class Program:
         Parameters: the lengths of dimensions, by their names (default: those that the program was made with, or the least ones).
         Raises TypeError for an unknown dimension, ValueError for a length out of bounds, and what calls raise but for values.
         """
-        dims = {one.name: one for put in self.inputs for one in put.shape or () if isinstance(one, Dim)}
-        chosen: dict[Dim, int] = {dim: self._sizes.get(dim, max(dim.min, 1)) for dim in dims.values()}
+        chosen = self._chosen("prepare", lengths)
+        self._player.prepare([given(one, chosen) for one in self.inputs])
+
+    def _chosen(self, what: str, lengths: Mapping[str, int]) -> dict[Dim, int]:
+        """The lengths of all dimensions, where some are given by their names."""
+        chosen = self._lengths()
+        dims = {one.name: one for one in chosen}
         for name, length in lengths.items():
             if name not in dims:
-                raise TypeError(f"prepare: unknown dimension {name!r}. {self.name} has {', '.join(dims) or 'none'}.")
+                raise TypeError(f"{what}: unknown dimension {name!r}. {self.name} has {', '.join(dims) or 'none'}.")
             dim = dims[name]
             if length < dim.min or (dim.max is not None and length > dim.max):
-                raise ValueError(f"prepare: {name} is {length}; expected {bounds(dim)}.")
+                raise ValueError(f"{what}: {name} is {length}; expected {bounds(dim)}.")
             chosen[dim] = length
-        self._player.prepare([given(one, chosen) for one in self.inputs])
+        return chosen
+
+    def try_lengths(self, **lengths: int) -> None:
+        """Raises ValueError where the program does not hold for lengths of its dimensions, with the line. Nothing is run."""
+        try:
+            self._player.returned([given(one, self._chosen("try_lengths", lengths)) for one in self.inputs])
+        except Exception as error:
+            raise ValueError(f"{self._player.followed}: {error}") from error
+
+    def seed(self, seed: Any = None) -> None:
+        """Start the random numbers that calls draw anew: those of `vkarray.random.default_rng(seed)`.
+
+        Parameters: seed (an integer of 0 or more; None: one from the system, as of a program that is loaded). Of several
+        generators that the function draws from, the first one gets the seed, and the second one the seed (seed, 1).
+        Raises TypeError and ValueError for another seed.
+        """
+        drawn = [one for entry in self.calls for one in leaves((entry.args, entry.kwargs)) if isinstance(one, Draws)]
+        for number, stream in enumerate(dict.fromkeys(one.bit_generator for one in drawn)):
+            stream.state = Philox(seed if seed is None or not number else (seed, number)).state
+
+    @property
+    def calls(self) -> Sequence[Entry]:
+        """The calls that it repeats. Slots stand for values: the arrays among the inputs, then what calls return."""
+        return self._player.tape.entries
+
+    @property
+    def results(self) -> Any:
+        """The nest that it returns, with slots."""
+        return self._player.tape.form
+
+    def shapes(self) -> dict[int, tuple[tuple[Length, ...], str]]:
+        """Of the values that are arrays the shape and the name of the type, by the numbers of their slots."""
+        sizes = self._lengths()
+
+        def values(lengths: Mapping[Dim, int]) -> list[Any]:
+            return self._player.values([given(one, lengths) for one in self.inputs])
+
+        found = {place: one for place, one in enumerate(values(sizes)) if type(one) is VkArray}
+        shapes = _varying(list(found.values()), sizes, lambda lengths: [values(lengths)[place] for place in found])
+        return {place: (shape, one.dtype.name) for (place, one), shape in zip(found.items(), shapes, strict=True)}
+
+    def _lengths(self) -> dict[Dim, int]:
+        """Lengths of the dimensions: those that it was made with, or the least ones."""
+        dims = dict.fromkeys(one for put in self.inputs for one in put.shape or () if isinstance(one, Dim))
+        return {dim: self._sizes.get(dim, max(dim.min, 1)) for dim in dims}
 
     def save(self, path: str | os.PathLike[str], *, targets: Sequence[str] = ("any",)) -> None:
         """Write the program to a file, which `vkarray.load_program` reads.
 
         Parameters: path; targets (the devices whose shaders the file is to have, so that it runs there without a compiler: names
         in `vkarray.programs.targets.TARGETS`, such as "any", "float16" and "phone"; none: no shaders).
-        Raises TypeError for what files cannot hold, such as random numbers, ValueError for an unknown target, FeatureError where
+        Raises TypeError for what files cannot hold, such as kernels of users, ValueError for an unknown target, FeatureError where
         devices of a target lack a type that the program takes, and OSError where the file cannot be written.
         """
         encoder, tape = Encoder(), self._player.tape
@@ -159,9 +209,10 @@ class Program:
         most = self.device.physical.heap_bytes if memory is None else memory
         key = file.checksum, self.device
         weights = _loaded.setdefault(key, Weights(what, kept, self.device))
-        self._player = Player(_tape(what, weights, self.device), self.device, what.default_float, most)
-        self._player.own = lambda: _tape(what, Weights(what, kept, self.device), self.device)
-        self._weights = weights  # which is shared as long as a program has it
+        drawing: dict[int, RandomState] = {}
+        self._player = Player(_tape(what, weights, drawing, self.device), self.device, what.default_float, most)
+        self._player.own = lambda: _tape(what, Weights(what, kept, self.device), drawing, self.device)
+        self.weights = weights  # which is shared as long as a program has it
         return self
 
     def _collect(self, form: Any, value: Any, leaves: list[Any], path: str) -> None:
@@ -227,24 +278,34 @@ def _outputs(
 ) -> tuple[Output, ...]:
     """What a program returns, found by tracing it, for another length of each dimension as well."""
     found = _returned(player, inputs, leaves, sizes)
-    shapes: list[list[Any]] = [list(one.shape) for _, one in found]
+    shapes = _varying(
+        [one for _, one in found], sizes, lambda lengths: [one for _, one in _returned(player, inputs, leaves, lengths)]
+    )
+    own = [f"output{path}" if path.startswith("[") else path or "output" for path, _ in found]
+    return tuple(
+        Output(name, one.dtype, shape)
+        for name, shape, (_, one) in zip(_named("outputs", names, own), shapes, found, strict=True)
+    )
+
+
+def _varying(
+    arrays: Sequence[VkArray], sizes: Mapping[Dim, int], again: Callable[[Mapping[Dim, int]], Sequence[VkArray]]
+) -> list[tuple[Length, ...]]:
+    """The shapes of arrays, with dimensions where lengths vary: found by what they are `again` for another length of each."""
+    shapes: list[list[Length]] = [list(one.shape) for one in arrays]
     for dim, length in sizes.items():
         other = length + 1 if dim.max is None or length < dim.max else length - 1
         if other < dim.min:
             continue
         try:
-            again = _returned(player, inputs, leaves, {**sizes, dim: other})
+            others = again({**sizes, dim: other})
         except Exception:  # it is for this length alone
             continue
-        for shape, (_, one), (_, before) in zip(shapes, again, found, strict=True):
+        for shape, one, before in zip(shapes, others, arrays, strict=True):
             for axis, (new, old) in enumerate(zip(one.shape, before.shape, strict=True)):
                 if new != old:
                     shape[axis] = dim if (old, new) == (length, other) and shape[axis] == old else None
-    own = [f"output{path}" if path.startswith("[") else path or "output" for path, _ in found]
-    return tuple(
-        Output(name, one.dtype, tuple(shape))
-        for name, shape, (_, one) in zip(_named("outputs", names, own), shapes, found, strict=True)
-    )
+    return list(map(tuple, shapes))
 
 
 def _returned(
@@ -260,6 +321,11 @@ class Weights:
     def __init__(self, what: Description, kept: Mapping[str, Tensor], device: _vk.Device) -> None:
         self.kept, self.kinds, self.device = kept, what.constants, device
         self.arrays: dict[int, VkArray] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """How many they are in the file."""
+        return sum(len(one.data) for one in self.kept.values())
 
     def __getitem__(self, one: Constant) -> Any:
         tensor = self.kept[str(one.place)]
@@ -277,14 +343,18 @@ class Weights:
 _loaded: weakref.WeakValueDictionary[tuple[bytes, _vk.Device], Weights] = weakref.WeakValueDictionary()
 
 
-def _tape(what: Description, weights: Weights, device: _vk.Device) -> Tape:
-    """The calls of a file, with arrays of a device for its constants."""
+def _tape(what: Description, weights: Weights, drawing: dict[int, RandomState], device: _vk.Device) -> Tape:
+    """The calls of a file, with arrays of a device for its constants, and its generators of random numbers."""
 
     def bound(value: Any) -> Any:
         if type(value) is Constant:
             return weights[value]
         if type(value) is OwnDevice:
             return device
+        if type(value) is OwnGenerator:
+            if value.place not in drawing:
+                drawing[value.place] = RandomState(device=device)
+            return drawing[value.place]
         if type(value) is slice:
             return slice(bound(value.start), bound(value.stop), bound(value.step))
         if isinstance(value, (tuple, list, dict)):

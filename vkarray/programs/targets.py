@@ -18,6 +18,7 @@ from ..graph import nest
 from ..graph.dimensions import Dim
 from ..graph.player import Player
 from ..graph.tape import Tape
+from ..ops.beyond.random import Draws, RandomState
 from ..shaders import source
 from ..shaders.source import Variant, digest, resolve, spirv
 from .container import damaged
@@ -130,6 +131,8 @@ def _elsewhere(tape: Tape, device: _vk.Device) -> Tape:
             return made[id(value)]
         if isinstance(value, _vk.Device):
             return device
+        if isinstance(value, Draws):
+            return RandomState(value.bit_generator, device=device)
         if type(value) is slice:
             return slice(moved(value.start), moved(value.stop), moved(value.step))
         return nest.mapped(value, moved)

@@ -85,9 +85,13 @@ class _Function:
         self.words, self.identifier = words, words[2]
         self.places: list[int] = []
         self.own: list[int] = []
+        self.instructions, self.calls = 0, []
         place = 0
         while place < len(words):
             places, result = _places(words[place])
+            self.instructions += 1
+            if words[place] & 0xFFFF == _CALL:
+                self.calls.append(words[place + 3])
             self.places += [place + one for one in places]
             if result:
                 self.own.append(words[place + result])
@@ -161,6 +165,18 @@ class _Source:
         number, place = one.words[one.result], one.result
         told = self.decorations.get(number, ())
         return (*words[:place], 0, *words[place + 1 :]), tuple(sorted([words[2:] for words in told]))
+
+
+def inlined(spirv: bytes, name: str, called: str) -> int:
+    """How many instructions a function of a module has with those of all functions that it calls, as drivers compile it."""
+    source = _source(spirv, name)
+
+    @functools.cache
+    def of(number: int) -> int:
+        function = source.function(number)
+        return function.instructions + sum(map(of, function.calls))
+
+    return of(source.called[called])
 
 
 def _text(words: Words) -> str:

@@ -34,6 +34,7 @@ from .aten import (
     indexing,
     layouts,
     least_squares,
+    linear,
     linear_algebra,
     losses,
     matrix,
@@ -57,11 +58,13 @@ from .dispatch import variants  # isort: skip - it looks for what the others lef
 
 from . import registration  # isort: skip - the device gets its name last
 from .dispatch.fallback import Fallback, FallbackError, FallbackWarning, fallbacks, reset_fallbacks, strict
+from .exported import export
+from .exported.refusals import ExportError, Refusal
 from .registration import register_device
 from .tensors.storage import as_array
 from .tensors.transfer import to_torch, to_vulkan
 
 __all__ = [
-    "Fallback", "FallbackError", "FallbackWarning", "as_array", "fallbacks", "register_device", "reset_fallbacks", "strict",
-    "to_torch", "to_vulkan",
+    "ExportError", "Fallback", "FallbackError", "FallbackWarning", "Refusal", "as_array", "export", "fallbacks",
+    "register_device", "reset_fallbacks", "strict", "to_torch", "to_vulkan",
 ]  # fmt: skip

@@ -15,9 +15,9 @@ from ...core.array import VkArray, is_supported
 from ...core.dtypes import CATEGORIES, DType
 from ...shaders.source import Variant
 from .. import launch, tuning
+from ..conversion import cast
 from ..dispatch import dispatch
 from ..reductions import partial_dtype
-from ..rows import cast
 from . import linked, packs
 from .packs import pack_of
 from .parts import compute_itemsize, limit_of_first, part_length, pieces, within_reach

@@ -12,7 +12,7 @@ import vkarray as vx
 from ...nn import attention as nn
 from ...nn import softmax
 from ..interpreter import Call
-from ..table import operator
+from ..table import HALF, operator
 
 
 def _in_heads(x: Any, heads: int | None) -> Any:
@@ -47,7 +47,7 @@ def _joined(mask: Any, allowed: Any) -> Any:
     return mask & allowed if mask.dtype == vx.bool else vx.where(allowed, mask, -math.inf)
 
 
-@operator("Attention", since=23)
+@operator("Attention", since=23, half=HALF)
 def _attention(
     call: Call, q: Any, k: Any, v: Any, mask: Any = None, past_key: Any = None, past_value: Any = None, lengths: Any = None, *,
     is_causal: int = 0, kv_num_heads: int | None = None, left_window_size: int = -1, q_num_heads: int | None = None,

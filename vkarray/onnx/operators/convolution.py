@@ -10,12 +10,12 @@ import vkarray as vx
 from ...nn import columns
 from ...nn import convolution as nn
 from ..interpreter import Call
-from ..table import operator
+from ..table import HALF, INSIDE, operator
 from .sampling import between
 from .windows import padded, pairs_of, sliding, symmetric
 
 
-@operator("Conv")
+@operator("Conv", half=HALF)
 def convolve(
     call: Call, x: Any, weight: Any, bias: Any = None, *, auto_pad: str = "NOTSET", dilations: Any = None, group: int = 1,
     kernel_shape: Any = None, pads: Any = None, strides: Any = None,
@@ -29,7 +29,7 @@ def convolve(
     )  # fmt: skip
 
 
-@operator("ConvTranspose")
+@operator("ConvTranspose", half=HALF)
 def _convolve_transposed(
     call: Call, x: Any, weight: Any, bias: Any = None, *, auto_pad: str = "NOTSET", dilations: Any = None, group: int = 1,
     kernel_shape: Any = None, output_padding: Any = None, output_shape: Any = None, pads: Any = None, strides: Any = None,
@@ -71,7 +71,7 @@ def _convolve_transposed(
     return found if bias is None else found + vx.reshape(bias, (-1, *(1,) * rank))
 
 
-@operator("Col2Im", since=18, host=(1, 2))
+@operator("Col2Im", since=18, host=(1, 2), half=INSIDE)
 def _sum_columns(
     call: Call,
     x: Any,
@@ -90,7 +90,7 @@ def _sum_columns(
     return found[(slice(None), slice(None), *(slice(a, a + n) for n, (a, _) in zip(size, pairs, strict=True)))]
 
 
-@operator("DeformConv", since=19)
+@operator("DeformConv", since=19, half=INSIDE)
 def _deformable(
     call: Call, x: Any, weight: Any, offset: Any, bias: Any = None, mask: Any = None, *, dilations: Any = None, group: int = 1,
     kernel_shape: Sequence[int] | None = None, offset_group: int = 1, pads: Any = None, strides: Any = None,

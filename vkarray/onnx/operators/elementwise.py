@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ...nn import pointwise
-from .. import types
+from .. import lengths, types
 from ..interpreter import Call
-from ..table import operator
+from ..table import FLOAT32, INSIDE, WIDEST, operator
 
 # The operators that are a function of one, two or several arrays of NumPy's name.
 _NAMES = {
@@ -26,6 +26,11 @@ _NAMES = {
 }  # fmt: skip
 _ALONG = ("Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor")
 _VARIADIC = {"Max": "maximum", "Min": "minimum", "Sum": "add"}
+_HALF = {
+    "Cos": INSIDE, "Cosh": FLOAT32, "Exp": FLOAT32, "Log": FLOAT32, "Reciprocal": FLOAT32, "Sin": INSIDE, "Sinh": FLOAT32,
+    "Tan": FLOAT32,
+}  # fmt: skip
+_OF_ANGLES = ("Cos", "Sin", "Tan")
 _FORMULAS = {"Erf": "erf", "HardSwish": "hardswish", "Mish": "mish", "Relu": "relu", "Sigmoid": "sigmoid"}
 
 
@@ -53,9 +58,12 @@ def _of_formula(name: str) -> Callable[..., Any]:
 
 
 for _operator, _name in _NAMES.items():
-    operator(_operator, since=7 if _operator in _ALONG else 1, numpy=True)(_named(_name))
+    operator(
+        _operator, since=7 if _operator in _ALONG else 1, numpy=True, half=_HALF.get(_operator, WIDEST),
+        exact=(0,) if _operator in _OF_ANGLES else (),
+    )(_named(_name))  # fmt: skip
 for _operator in _ALONG:
-    operator(_operator, numpy=True)(_broadcast_along(_operator))
+    operator(_operator, numpy=True, half=FLOAT32 if _operator == "Pow" else WIDEST)(_broadcast_along(_operator))
 for _operator, _name in _VARIADIC.items():
     operator(_operator, numpy=True)(_folded(_name))
 for _operator, _formula in _FORMULAS.items():
@@ -74,6 +82,8 @@ def _mean(call: Call, *inputs: Any) -> Any:
 
 @operator("Div", since=7, numpy=True)
 def _divide(call: Call, a: Any, b: Any) -> Any:
+    if call.xp is np and (lengths.vary(a) or lengths.vary(b)):
+        return np.frompyfunc(lengths.quotient, 2, 1)(a, b)
     if a.dtype.name.startswith(("int", "uint")):
         if call.xp is not np:
             return pointwise.apply("truncated_divide", a, b)
@@ -82,12 +92,12 @@ def _divide(call: Call, a: Any, b: Any) -> Any:
     return call.xp.divide(a, b)
 
 
-@operator("Mod", numpy=True)
+@operator("Mod", numpy=True, half=FLOAT32)
 def _remainder(call: Call, a: Any, b: Any, *, fmod: int = 0) -> Any:
     return (call.xp.fmod if fmod else call.xp.remainder)(a, b)
 
 
-@operator("Pow", since=7, numpy=True)
+@operator("Pow", since=7, numpy=True, half=FLOAT32)
 def _power(call: Call, x: Any, y: Any) -> Any:
     if x.dtype == y.dtype:
         return call.xp.pow(x, y)
@@ -133,7 +143,7 @@ def _celu(call: Call, x: Any, *, alpha: float = 1.0) -> Any:
     return _in_float32(call, "elu", x, alpha, 1 / alpha)
 
 
-@operator("Softplus")
+@operator("Softplus", half=FLOAT32)
 def _softplus(call: Call, x: Any) -> Any:
     return _in_float32(call, "softplus", x, 1.0, math.inf)
 
@@ -210,17 +220,17 @@ def _clip(call: Call, x: Any, low: Any = None, high: Any = None) -> Any:
 # -- other types ------------------------------------------------------------------------------------------------------
 
 
-@operator("Cast", numpy=True)
+@operator("Cast", numpy=True, half=INSIDE)
 def _cast(call: Call, x: Any, *, to: int, saturate: int = 1, round_mode: str = "up") -> Any:
     return call.cast(x, call.dtype(to))
 
 
-@operator("CastLike", since=15, numpy=True)
+@operator("CastLike", since=15, numpy=True, half=INSIDE)
 def _cast_like(call: Call, x: Any, like: Any, *, saturate: int = 1, round_mode: str = "up") -> Any:
     return call.cast(x, like.dtype)
 
 
-@operator("BitCast", since=26)
+@operator("BitCast", since=26, half=FLOAT32)
 def _bit_cast(call: Call, x: Any, *, to: int) -> Any:
     dtype = types.dtype_of(to, f"{call.node}: the attribute 'to'")
     return call.xp.ascontiguousarray(x).view(dtype) if x.ndim else x[None].view(dtype)[0]

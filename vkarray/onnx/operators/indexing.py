@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ def _scatter_nd(call: Call, x: Any, indices: Any, updates: Any, *, reduction: st
     flat: Any = 0
     for place, length in enumerate(x.shape[:depth]):
         flat = flat * length + _from_start(call, indices[..., place], length)
-    columns = int(np.prod(x.shape[depth:]))
+    columns = math.prod(x.shape[depth:])
     rows = vx.reshape(x, (-1, columns))
     given = vx.reshape(updates, (-1, columns))
     return vx.reshape(nn.index_reduce(rows, 0, vx.reshape(flat, (-1,)), given, _REDUCES[reduction]), x.shape)

@@ -8,7 +8,7 @@ import vkarray as vx
 
 from ...nn import normalization as nn
 from ..interpreter import Call
-from ..table import operator
+from ..table import INSIDE, operator
 from ..types import dtype_of
 
 
@@ -17,13 +17,13 @@ def _columns(x: Any, *given: Any) -> list[Any]:
     return [vx.reshape(one, (-1, *(1,) * (x.ndim - 2))) for one in given]
 
 
-@operator("BatchNormalization")
+@operator("BatchNormalization", half=INSIDE)
 def _batch_norm_of_test(call: Call, *inputs: Any, is_test: int = 0, **attributes: Any) -> Any:
     """As before version 7."""
     return _batch_norm(call, *inputs, training_mode=1 - is_test, **attributes)
 
 
-@operator("BatchNormalization", since=7)
+@operator("BatchNormalization", since=7, half=INSIDE)
 def _batch_norm(
     call: Call, x: Any, scale: Any, bias: Any, mean: Any, variance: Any, *, epsilon: float = 1e-5, momentum: float = 0.9,
     spatial: int = 1, training_mode: int = 0,
@@ -40,12 +40,12 @@ def _batch_norm(
     return found, *blended
 
 
-@operator("InstanceNormalization")
+@operator("InstanceNormalization", half=INSIDE)
 def _instance_norm(call: Call, x: Any, scale: Any, bias: Any, *, epsilon: float = 1e-5) -> Any:
     return nn.group_norm(x, x.shape[1], scale, bias, eps=epsilon)[0]
 
 
-@operator("GroupNormalization", since=18)
+@operator("GroupNormalization", since=18, half=INSIDE)
 def _group_norm_of_groups(
     call: Call, x: Any, scale: Any, bias: Any, *, epsilon: float = 1e-5, num_groups: int, stash_type: int = 1
 ) -> Any:
@@ -62,7 +62,7 @@ def _group_norm_of_groups(
     )
 
 
-@operator("GroupNormalization", since=21)
+@operator("GroupNormalization", since=21, half=INSIDE)
 def _group_norm(
     call: Call, x: Any, scale: Any, bias: Any, *, epsilon: float = 1e-5, num_groups: int, stash_type: int = 1
 ) -> Any:
@@ -74,7 +74,7 @@ def _affine(x: Any, scale: Any, bias: Any = None) -> Any:
     return found if bias is None else found + bias
 
 
-@operator("LayerNormalization", since=17)
+@operator("LayerNormalization", since=17, half=INSIDE)
 def _layer_norm(
     call: Call, x: Any, scale: Any, bias: Any = None, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
 ) -> Any:
@@ -86,7 +86,7 @@ def _layer_norm(
     return found if fits else _affine(found, scale, bias), call.cast(mean, wide), call.cast(deviation, wide)
 
 
-@operator("RMSNormalization", since=23)
+@operator("RMSNormalization", since=23, half=INSIDE)
 def _rms_norm(call: Call, x: Any, scale: Any, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1) -> Any:
     shape = x.shape[axis % x.ndim :]
     if scale.shape == shape:
@@ -94,7 +94,7 @@ def _rms_norm(call: Call, x: Any, scale: Any, *, axis: int = -1, epsilon: float 
     return _affine(nn.rms_norm(x, shape, eps=epsilon)[0], scale)
 
 
-@operator("LRN")
+@operator("LRN", half=INSIDE)
 def _local_norm(call: Call, x: Any, *, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0, size: int) -> Any:
     """Over neighbouring channels. Source: A. Krizhevsky et al., "ImageNet classification" (2012)."""
     before = (size - 1) // 2
@@ -107,13 +107,13 @@ def _local_norm(call: Call, x: Any, *, alpha: float = 1e-4, beta: float = 0.75, 
     return x / vx.pow(total * (alpha / size) + bias, beta)
 
 
-@operator("LpNormalization")
+@operator("LpNormalization", half=INSIDE)
 def _norm(call: Call, x: Any, *, axis: int = -1, p: int = 2) -> Any:
     length = vx.sum(vx.abs(x), axis=axis, keepdims=True) if p == 1 else vx.sqrt(vx.sum(x * x, axis=axis, keepdims=True))
     return vx.where(length == 0, vx.zeros_like(x), x / length)
 
 
-@operator("MeanVarianceNormalization", since=9)
+@operator("MeanVarianceNormalization", since=9, half=INSIDE)
 def _mean_variance(call: Call, x: Any, *, axes: Any = (0, 2, 3)) -> Any:
     axes = tuple(axes)
     away = x - vx.mean(x, axis=axes, keepdims=True)

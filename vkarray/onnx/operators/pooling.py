@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import vkarray as vx
 
 from ...nn import pooling as nn
 from ..interpreter import Call
-from ..table import operator
+from ..table import FLOAT32, INSIDE, operator
 from .windows import Sliding, padded, pairs_of, sliding, symmetric
 
 
@@ -54,7 +56,7 @@ def _flat_places(call: Call, x: Any, places: Any, pairs: Any, size: Any, storage
     for axis in order:
         flat = flat * x.shape[2 + axis] + coordinates[axis]
     planes = np.arange(x.shape[0] * x.shape[1]).reshape(x.shape[0], x.shape[1], *(1,) * len(size))
-    return vx.astype(flat, vx.int64) + call.array(planes * int(np.prod(x.shape[2:])), "int64")
+    return vx.astype(flat, vx.int64) + call.array(planes * math.prod(x.shape[2:]), "int64")
 
 
 def _summed(call: Call, x: Any, windows: Sliding) -> Any:
@@ -70,7 +72,7 @@ def _summed(call: Call, x: Any, windows: Sliding) -> Any:
     return found
 
 
-@operator("AveragePool")
+@operator("AveragePool", half=INSIDE)
 def _average_pool(
     call: Call, x: Any, *, auto_pad: str = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0, dilations: Any = None,
     kernel_shape: Any, pads: Any = None, strides: Any = None,
@@ -80,6 +82,7 @@ def _average_pool(
     for length, (before, after), taps, step, gap, count in zip(
         x.shape[2:], windows.pads, windows.kernel, windows.strides, windows.dilations, windows.output, strict=True
     ):
+        length = index(length)
         low, high = (-before, length + after) if count_include_pad else (0, length)
         places = np.arange(count)[:, None] * step - before + np.arange(taps) * gap
         counts = counts[..., None] * ((places >= low) & (places < high)).sum(axis=1)
@@ -89,7 +92,7 @@ def _average_pool(
     return _summed(call, x, windows) / call.array(counts, x.dtype)
 
 
-@operator("LpPool")
+@operator("LpPool", half=FLOAT32)
 def _norm_pool(
     call: Call, x: Any, *, auto_pad: str = "NOTSET", ceil_mode: int = 0, dilations: Any = None, kernel_shape: Any, p: int = 2,
     pads: Any = None, strides: Any = None,
@@ -98,7 +101,7 @@ def _norm_pool(
     return vx.pow(_summed(call, vx.pow(vx.abs(x), p), windows), 1 / p)
 
 
-@operator("GlobalAveragePool")
+@operator("GlobalAveragePool", half=INSIDE)
 def _global_average(call: Call, x: Any) -> Any:
     return call.xp.mean(x, axis=tuple(range(2, x.ndim)), keepdims=True)
 
@@ -108,7 +111,7 @@ def _global_max(call: Call, x: Any) -> Any:
     return call.xp.max(x, axis=tuple(range(2, x.ndim)), keepdims=True)
 
 
-@operator("GlobalLpPool")
+@operator("GlobalLpPool", half=FLOAT32)
 def _global_norm(call: Call, x: Any, *, p: int = 2) -> Any:
     return vx.pow(vx.sum(vx.pow(vx.abs(x), p), axis=tuple(range(2, x.ndim)), keepdims=True), 1 / p)
 
@@ -131,7 +134,7 @@ def _max_unpool(
         for length, step, (before, after), taps in zip(x.shape[2:], steps, pairs, kernel_shape, strict=True)
     ]
     shape = (*x.shape[:2], *size)
-    flat = vx.zeros(int(np.prod(shape)), dtype=x.dtype, device=x.device)
+    flat = vx.zeros(math.prod(shape), dtype=x.dtype, device=x.device)
     flat[vx.reshape(places, (-1,))] = vx.reshape(x, (-1,))
     found = vx.reshape(flat, shape)
     if output_shape is None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..interpreter import Call
-from ..table import operator
+from ..table import FLOAT32, HALF, operator
 
 
-@operator("MatMul")
+@operator("MatMul", half=HALF)
 def _matmul(call: Call, a: Any, b: Any) -> Any:
     return call.xp.matmul(a, b)
 
 
-@operator("Gemm")
+@operator("Gemm", half=HALF)
 def _gemm(
     call: Call, a: Any, b: Any, c: Any = None, *, alpha: float = 1.0, beta: float = 1.0, broadcast: int = 1,
     transA: int = 0, transB: int = 0,
@@ -25,11 +25,11 @@ def _gemm(
     return found + (c if beta == 1 else call.cast(c * beta, a.dtype))
 
 
-@operator("Einsum")
+@operator("Einsum", half=HALF)
 def _einsum(call: Call, *inputs: Any, equation: str) -> Any:
     return call.xp.einsum(equation.replace(" ", ""), *inputs)
 
 
-@operator("Det")
+@operator("Det", half=FLOAT32)
 def _determinant(call: Call, x: Any) -> Any:
     return call.xp.linalg.det(x)

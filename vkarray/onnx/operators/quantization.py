@@ -9,7 +9,7 @@ import numpy as np
 import vkarray as vx
 
 from ..interpreter import Call
-from ..table import operator
+from ..table import FLOAT32, operator
 from ..types import dtype_of
 from .convolution import convolve
 
@@ -36,7 +36,7 @@ def _quantized(call: Call, x: Any, scale: Any, zero: Any, dtype: Any) -> Any:
     return call.cast(call.xp.clip(found, float(info.min), float(info.max)), dtype)
 
 
-@operator("QuantizeLinear", since=10, numpy=True)
+@operator("QuantizeLinear", since=10, numpy=True, half=FLOAT32)
 def _quantize(
     call: Call, x: Any, scale: Any, zero: Any = None, *, axis: int = 1, block_size: int = 0, output_dtype: int = 0,
     precision: int = 0, saturate: int = 1,
@@ -48,7 +48,7 @@ def _quantize(
     return _quantized(call, given, scale, None if zero is None else _beside(call, x, zero, axis, block_size), dtype)
 
 
-@operator("DequantizeLinear", since=10, numpy=True)
+@operator("DequantizeLinear", since=10, numpy=True, half=FLOAT32)
 def _dequantize(
     call: Call, x: Any, scale: Any, zero: Any = None, *, axis: int = 1, block_size: int = 0, output_dtype: int = 0
 ) -> Any:
@@ -60,7 +60,7 @@ def _dequantize(
     return call.cast(found * call.cast(_beside(call, x, scale, axis, block_size), wide), dtype)
 
 
-@operator("DynamicQuantizeLinear", since=11)
+@operator("DynamicQuantizeLinear", since=11, half=FLOAT32)
 def _quantize_by_range(call: Call, x: Any) -> Any:
     high, low = vx.maximum(vx.max(x), 0.0), vx.minimum(vx.min(x), 0.0)
     scale = (high - low) / 255
@@ -85,7 +85,7 @@ def _multiply_integers(call: Call, a: Any, b: Any, a_zero: Any = None, b_zero: A
     return vx.matmul(_away(call, a, a_zero, -1), _away(call, b, b_zero, -2))
 
 
-@operator("QLinearMatMul", since=10)
+@operator("QLinearMatMul", since=10, half=FLOAT32)
 def _multiply_quantized(
     call: Call, a: Any, a_scale: Any, a_zero: Any, b: Any, b_scale: Any, b_zero: Any, y_scale: Any, y_zero: Any
 ) -> Any:
@@ -117,7 +117,7 @@ def _away_of_channels(call: Call, weight: Any, zero: Any) -> Any:
     return call.cast(weight, vx.int32) - vx.reshape(call.cast(zero, vx.int32), shape)
 
 
-@operator("QLinearConv", since=10)
+@operator("QLinearConv", since=10, half=FLOAT32)
 def _convolve_quantized(
     call: Call, x: Any, x_scale: Any, x_zero: Any, w: Any, w_scale: Any, w_zero: Any, y_scale: Any, y_zero: Any, bias: Any = None,
     **attributes: Any,

@@ -8,7 +8,7 @@ from typing import Any
 import vkarray as vx
 
 from ..interpreter import Call, described_dtype, shape_of
-from ..table import operator
+from ..table import FLOAT32, operator
 from ..types import dtype_of
 
 
@@ -51,7 +51,7 @@ def _uniform_like(
     return call.cast(_generator(call, seed).uniform(low, high, size=shape_of(x)), _dtype(dtype, x))
 
 
-@operator("Multinomial")
+@operator("Multinomial", half=FLOAT32)
 def _multinomial(call: Call, x: Any, *, dtype: int = 6, sample_size: int = 1, seed: float | None = None) -> Any:
     """Classes drawn by the logarithms of their probabilities: the largest of these with Gumbel noise."""
     drawn = _generator(call, seed).uniform(0.0, 1.0, size=(x.shape[0], sample_size, x.shape[1]))

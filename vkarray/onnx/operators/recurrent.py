@@ -15,7 +15,7 @@ import vkarray as vx
 from ...nn import indexing as nn
 from ...nn import pointwise
 from ..interpreter import Call
-from ..table import operator
+from ..table import INSIDE, operator
 
 _Function = Callable[[Any], Any]
 
@@ -128,7 +128,7 @@ def _parts(x: Any, count: int) -> Iterator[Any]:
     return (x[..., place * width : (place + 1) * width] for place in range(count))
 
 
-@operator("RNN")
+@operator("RNN", half=INSIDE)
 def _rnn(
     call: Call, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None, **attributes: Any
 ) -> Any:
@@ -141,7 +141,7 @@ def _rnn(
     return _layer(call, 1, x, w, r, b, lengths, [h], attributes, ("Tanh",), cell)
 
 
-@operator("LSTM")
+@operator("LSTM", half=INSIDE)
 def _lstm(
     call: Call, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None, c: Any = None, p: Any = None,
     **attributes: Any,
@@ -168,7 +168,7 @@ def _lstm(
     return _layer(call, 4, x, w, r, b, lengths, [h, c], attributes, ("Sigmoid", "Tanh", "Tanh"), cell)
 
 
-@operator("GRU")
+@operator("GRU", half=INSIDE)
 def _gru(
     call: Call, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None, **attributes: Any
 ) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import vkarray as vx
 
 from ...nn import softmax as nn
 from ..interpreter import Call
-from ..table import operator
+from ..table import FLOAT32, INSIDE, WIDEST, operator
 
 _Reduction = Callable[[Call, Any, tuple[int, ...], bool], Any]
 
@@ -42,7 +43,7 @@ def _summed(call: Call, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
 
 def _mean(call: Call, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if x.dtype.name.startswith(("int", "uint")):
-        count = int(np.prod([x.shape[axis] for axis in axes]))
+        count = math.prod(x.shape[axis] for axis in axes)
         return call.cast(call.xp.trunc(_summed(call, x, axes, keepdims) / count), x.dtype)
     return call.xp.mean(x, axis=axes, keepdims=keepdims)
 
@@ -93,8 +94,9 @@ def _by_input(reduction: _Reduction) -> Callable[..., Any]:
 
 
 for _name, (_since, _reduction) in _REDUCTIONS.items():
-    operator(_name, numpy=True)(_by_attribute(_reduction))
-    operator(_name, since=_since, host=(1,), numpy=True)(_by_input(_reduction))
+    _half = WIDEST if _name in ("ReduceMax", "ReduceMin") else FLOAT32
+    operator(_name, numpy=True, half=_half)(_by_attribute(_reduction))
+    operator(_name, since=_since, host=(1,), numpy=True, half=_half)(_by_input(_reduction))
 
 
 def _place(name: str) -> Callable[..., Any]:
@@ -131,8 +133,8 @@ def _running(name: str) -> Callable[..., Any]:
     return function
 
 
-operator("CumSum", since=11, host=(1,), numpy=True)(_running("cumulative_sum"))
-operator("CumProd", since=26, host=(1,), numpy=True)(_running("cumulative_prod"))
+operator("CumSum", since=11, host=(1,), numpy=True, half=FLOAT32)(_running("cumulative_sum"))
+operator("CumProd", since=26, host=(1,), numpy=True, half=FLOAT32)(_running("cumulative_prod"))
 
 
 def _hardest(call: Call, x: Any, *, axis: int = -1) -> Any:
@@ -155,12 +157,14 @@ def _of_rows(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def rows(call: Call, x: Any, *, axis: int = 1) -> Any:
         axis = axis % x.ndim if x.ndim else 0
-        flat = vx.reshape(x, (int(np.prod(x.shape[:axis])), int(np.prod(x.shape[axis:]))))
+        flat = vx.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
         return vx.reshape(function(call, flat, axis=-1), x.shape)
 
     return rows
 
 
-for _name, _function in {"Softmax": _softmax, "LogSoftmax": _log_softmax, "Hardmax": _hardest}.items():
-    operator(_name)(_of_rows(_function))
-    operator(_name, since=13)(_function)
+for _name, _function, _half in (
+    ("Softmax", _softmax, INSIDE), ("LogSoftmax", _log_softmax, FLOAT32), ("Hardmax", _hardest, WIDEST),
+):  # fmt: skip
+    operator(_name, half=_half)(_of_rows(_function))
+    operator(_name, since=13, half=_half)(_function)

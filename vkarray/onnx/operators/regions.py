@@ -12,7 +12,7 @@ import vkarray as vx
 from ...nn import regions as nn
 from ...nn import suppression
 from ..interpreter import Call
-from ..table import operator
+from ..table import FLOAT32, INSIDE, operator
 from .sampling import taken
 
 
@@ -28,7 +28,14 @@ def _corners(boxes: Any, center: int) -> Any:
     return vx.concat([vx.minimum(first, second), vx.maximum(first, second)], axis=-1)
 
 
-@operator("NonMaxSuppression", since=10, host=(2, 3, 4), reads="how many boxes are kept depends on the values")
+@operator(
+    "NonMaxSuppression",
+    since=10,
+    host=(2, 3, 4),
+    reads="how many boxes are kept depends on the values",
+    half=FLOAT32,
+    exact=(0,),
+)
 def _suppress(
     call: Call,
     boxes: Any,
@@ -64,12 +71,12 @@ def _with_numbers(boxes: Any, numbers: Any) -> Any:
     return vx.concat([vx.astype(vx.reshape(numbers, (-1, 1)), boxes.dtype), boxes], axis=1)
 
 
-@operator("RoiAlign", since=10)
+@operator("RoiAlign", since=10, half=INSIDE, exact=(1,))
 def _align_whole_pixels(call: Call, x: Any, boxes: Any, numbers: Any, **attributes: Any) -> Any:
     return _align(call, x, boxes, numbers, coordinate_transformation_mode="output_half_pixel", **attributes)
 
 
-@operator("RoiAlign", since=16)
+@operator("RoiAlign", since=16, half=INSIDE, exact=(1,))
 def _align(
     call: Call, x: Any, boxes: Any, numbers: Any, *, coordinate_transformation_mode: str = "half_pixel", mode: str = "avg",
     output_height: int = 1, output_width: int = 1, sampling_ratio: int = 0, spatial_scale: float = 1.0,
@@ -123,6 +130,6 @@ def _near(place: Any, low: Any, step: int) -> Any:
     return place - low if step else 1 - (place - low)
 
 
-@operator("MaxRoiPool")
+@operator("MaxRoiPool", half=INSIDE, exact=(1,))
 def _largest_of_regions(call: Call, x: Any, boxes: Any, *, pooled_shape: Any, spatial_scale: float = 1.0) -> Any:
     return nn.pool(x, boxes, nn.Bins(pooled_shape[0], pooled_shape[1], spatial_scale, False))[0]

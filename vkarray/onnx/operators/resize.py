@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import vkarray as vx
 
 from ...nn import resample
 from ..interpreter import Call
-from ..table import operator
+from ..table import INSIDE, operator
 
 _Floats = np.ndarray[Any, Any]
 
@@ -138,7 +139,7 @@ def _resized(
     return call.cast(found, x.dtype)
 
 
-@operator("Resize", since=11, host=(1, 2, 3))
+@operator("Resize", since=11, host=(1, 2, 3), half=INSIDE)
 def _resize(
     call: Call, x: Any, roi: Any = None, scales: Any = None, sizes: Any = None, *, antialias: int = 0, axes: Any = None,
     coordinate_transformation_mode: str = "half_pixel", cubic_coeff_a: float = -0.75, exclude_outside: int = 0,
@@ -154,7 +155,7 @@ def _resize(
     given = scales is not None and scales.size > 0
     if given:
         factors = scales.astype(np.float64).tolist()
-        wanted = [int(np.floor(length * factor)) for length, factor in zip(lengths, factors, strict=True)]
+        wanted = [math.floor(length * factor) for length, factor in zip(lengths, factors, strict=True)]
     else:
         wanted = sizes.tolist()
         factors = [size / length for size, length in zip(wanted, lengths, strict=True)]
@@ -169,14 +170,14 @@ def _resize(
     return _resized(call, how, x, chosen, factors, wanted, given, parts)
 
 
-@operator("Resize", since=10, host=(1,))
-@operator("Upsample", since=9, host=(1,))
+@operator("Resize", since=10, host=(1,), half=INSIDE)
+@operator("Upsample", since=9, host=(1,), half=INSIDE)
 def _upsample(call: Call, x: Any, scales: Any, *, mode: str = "nearest") -> Any:
     return _upsample_by_attribute(call, x, scales=scales.tolist(), mode=mode)
 
 
-@operator("Upsample", since=7)
+@operator("Upsample", since=7, half=INSIDE)
 def _upsample_by_attribute(call: Call, x: Any, *, scales: Sequence[float], mode: str = "nearest") -> Any:
     how = How(mode, "asymmetric", "floor")
-    wanted = [int(np.floor(length * scale)) for length, scale in zip(x.shape, scales, strict=True)]
+    wanted = [math.floor(length * scale) for length, scale in zip(x.shape, scales, strict=True)]
     return _resized(call, how, x, range(x.ndim), list(scales), wanted, True, [(0.0, 1.0)] * x.ndim)

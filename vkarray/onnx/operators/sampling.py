@@ -10,7 +10,7 @@ import vkarray as vx
 
 from ...nn import indexing as nn
 from ..interpreter import Call
-from ..table import operator
+from ..table import INSIDE, operator
 
 
 def _source(place: Any, size: int, padding: str, align_corners: int) -> Any:
@@ -83,7 +83,7 @@ def _cubic(call: Call, x: Any, places: Sequence[Any], padding: str, align_corner
     return result
 
 
-@operator("GridSample", since=16)
+@operator("GridSample", since=16, half=INSIDE, exact=(1,))
 def _grid_sample(
     call: Call, x: Any, grid: Any, *, align_corners: int = 0, mode: str = "linear", padding_mode: str = "zeros"
 ) -> Any:

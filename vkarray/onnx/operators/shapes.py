@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
 
+import vkarray as vx
+
+from ...core.dtypes import DTYPES
 from ..interpreter import Call, described_dtype, shape_of
+from ..lengths import broadcast, numbers, on_tape
 from ..table import operator
 from ..types import dtype_of, numpy_dtype
 
@@ -22,18 +27,18 @@ def _constant(call: Call, **attributes: Any) -> Any:
 
 @operator("Shape", shape_only=True)
 def _shape(call: Call, x: Any, *, start: int = 0, end: int | None = None) -> Any:
-    return np.asarray(shape_of(x)[start:end], np.int64)
+    return numbers(call.lengths(x)[start:end])
 
 
 @operator("Size", shape_only=True)
 def _size(call: Call, x: Any) -> Any:
-    return np.asarray(int(np.prod(shape_of(x), dtype=np.int64)), np.int64)
+    return numbers(math.prod(call.lengths(x)))
 
 
 @operator("Reshape", host=(1,), numpy=True)
 def _reshape(call: Call, x: Any, shape: Any, *, allowzero: int = 0) -> Any:
     wanted = [
-        x.shape[place] if length == 0 and not allowzero else int(length) for place, length in enumerate(shape.tolist())
+        x.shape[place] if length == 0 and not allowzero else length for place, length in enumerate(shape.tolist())
     ]
     return call.xp.reshape(x, tuple(wanted))
 
@@ -41,7 +46,7 @@ def _reshape(call: Call, x: Any, shape: Any, *, allowzero: int = 0) -> Any:
 @operator("Flatten", numpy=True)
 def _flatten(call: Call, x: Any, *, axis: int = 1) -> Any:
     axis = axis + x.ndim if axis < 0 else axis
-    return call.xp.reshape(x, (int(np.prod(x.shape[:axis])), int(np.prod(x.shape[axis:]))))
+    return call.xp.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
 
 
 @operator("Squeeze", numpy=True)
@@ -80,7 +85,7 @@ def _concat(call: Call, *inputs: Any, axis: int) -> Any:
 
 def _parts(x: Any, lengths: list[int], axis: int) -> tuple[Any, ...]:
     axis = axis % x.ndim
-    ends = np.cumsum([0, *lengths]).tolist()
+    ends = list(itertools.accumulate(lengths, initial=0))
     if ends[-1] != x.shape[axis]:
         raise ValueError(f"expected parts whose lengths sum to {x.shape[axis]}, got {lengths}")
     key = (slice(None),) * axis
@@ -107,11 +112,7 @@ def _split(call: Call, x: Any, split: Any = None, *, axis: int = 0, num_outputs:
 def _slice_by_attributes(call: Call, x: Any, *, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
     key = [slice(None)] * x.ndim
     for place, axis in enumerate(range(len(starts)) if axes is None else axes):
-        key[axis] = slice(
-            *slice(starts[place], ends[place], 1 if steps is None else steps[place]).indices(x.shape[axis])
-        )
-        if key[axis].stop < 0:
-            key[axis] = slice(key[axis].start, None, key[axis].step)
+        key[axis] = slice(starts[place], ends[place], 1 if steps is None else steps[place])
     return x[tuple(key)]
 
 
@@ -123,7 +124,10 @@ def _slice(call: Call, x: Any, starts: Any, ends: Any, axes: Any = None, steps: 
 
 @operator("Expand", host=(1,), numpy=True)
 def _expand(call: Call, x: Any, shape: Any) -> Any:
-    return call.xp.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(shape.tolist())))
+    wanted = tuple(shape.tolist())
+    if on_tape(x.shape, wanted):
+        return broadcast(x, wanted)
+    return call.xp.broadcast_to(x, np.broadcast_shapes(x.shape, wanted))
 
 
 @operator("Tile", host=(1,), numpy=True)
@@ -134,12 +138,17 @@ def _tile(call: Call, x: Any, repeats: Any) -> Any:
 @operator("ConstantOfShape", host=(0,), numpy=True)
 def _constant_of_shape(call: Call, shape: Any, *, value: Any = None) -> Any:
     value = np.zeros(1, np.float32) if value is None else value
-    return np.full(tuple(shape.tolist()), value.reshape(-1)[0])
+    wanted, filler = tuple(shape.tolist()), value.reshape(-1)[0]
+    if on_tape(wanted):
+        return vx.full(wanted, filler.item(), dtype=DTYPES[value.dtype.name], device=call.runner.device)
+    return np.full(wanted, filler)
 
 
 @operator("Range", host=(0, 1, 2), numpy=True)
 def _range(call: Call, start: Any, limit: Any, delta: Any, *, stash_type: int = 1) -> Any:
     first, last, step = (one.reshape(()).item() for one in (start, limit, delta))
+    if on_tape((first, last, step)):
+        return vx.arange(first, last, step, dtype=vx.int64, device=call.runner.device)
     count = max(0, int(np.ceil((last - first) / step)))
     wide = start.dtype if start.dtype.kind in "iu" else np.dtype(np.float64)
     return (np.arange(count, dtype=wide) * wide.type(step) + wide.type(first)).astype(start.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 import vkarray as vx
 
 from ..interpreter import Call
-from ..table import operator
+from ..table import FLOAT32, operator
 from ..types import dtype_of, numpy_dtype
 
 
@@ -34,19 +34,19 @@ def _length(value: Any) -> int | None:
     return None if value is None else int(value.reshape(-1)[0])
 
 
-@operator("DFT", since=17, host=(1,))
+@operator("DFT", since=17, host=(1,), half=FLOAT32)
 def _transform_by_attribute(
     call: Call, x: Any, length: Any = None, *, axis: int = 1, inverse: int = 0, onesided: int = 0
 ) -> Any:
     return _transformed(call, x, _length(length), axis, inverse, onesided)
 
 
-@operator("DFT", since=20, host=(1, 2))
+@operator("DFT", since=20, host=(1, 2), half=FLOAT32)
 def _transform(call: Call, x: Any, length: Any = None, axis: Any = None, *, inverse: int = 0, onesided: int = 0) -> Any:
     return _transformed(call, x, _length(length), -2 if axis is None else int(axis.reshape(-1)[0]), inverse, onesided)
 
 
-@operator("STFT", since=17, host=(1, 3))
+@operator("STFT", since=17, host=(1, 3), half=FLOAT32)
 def _transform_pieces(
     call: Call, signal: Any, frame_step: Any, window: Any = None, frame_length: Any = None, *, onesided: int = 1
 ) -> Any:

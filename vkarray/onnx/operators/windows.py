@@ -43,8 +43,8 @@ def sliding(
         room = length + before + after - extent
         count = (-(-room // step) if ceil_mode else room // step) + 1
         count -= ceil_mode and (count - 1) * step >= length + before  # a window begins before the padding after
-        output.append(int(count))
-        excess.append(max(0, (int(count) - 1) * step - room))
+        output.append(count)
+        excess.append(max(0, (count - 1) * step - room))
     return Sliding(list(kernel), steps, apart, pairs, excess, output)
 
 

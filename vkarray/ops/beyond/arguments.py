@@ -9,7 +9,8 @@ from ...core import dtypes, layout, promotion
 from ...core.array import VkArray, check_supported, default_dtype, operations
 from ...core.dtypes import CATEGORIES, DType
 from ...kernels.array_like import as_like
-from ...kernels.rows import as_array, cast, check_array
+from ...kernels.conversion import cast
+from ...kernels.rows import as_array, check_array
 from .. import creation
 from ..manipulation import reshape
 

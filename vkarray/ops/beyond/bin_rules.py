@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from ...core.array import VkArray, floating
-from ...kernels.rows import cast
+from ...kernels.conversion import cast
 from .. import statistical
 from ..elementwise import logical_and
 from ..manipulation import reshape

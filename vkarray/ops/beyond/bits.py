@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...core import dtypes, layout
 from ...core.array import ArrayLike, VkArray, operations
+from ...kernels.conversion import cast
 from ...kernels.planned import planned
-from ...kernels.rows import cast
 from .. import creation
 from ..elementwise import bitwise_and, bitwise_right_shift, multiply
 from ..manipulation import concat, moveaxis, reshape

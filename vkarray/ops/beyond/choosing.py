@@ -10,9 +10,10 @@ from ...core.array import ArrayLike, VkArray, default_dtype, operations
 from ...core.dtypes import DType
 from ...kernels.array_like import as_like, takes_lists
 from ...kernels.compact import coordinates
+from ...kernels.conversion import cast
 from ...kernels.gather import IndexArray, IndexRule, gather
 from ...kernels.planned import planned
-from ...kernels.rows import as_array, cast, check_operands, common_dtype
+from ...kernels.rows import as_array, check_operands, common_dtype
 from .. import creation
 from ..indexing import take
 from ..manipulation import broadcast_arrays, broadcast_to, reshape, stack

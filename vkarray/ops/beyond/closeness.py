@@ -12,6 +12,7 @@ from ...core.array import ArrayLike, VkArray, available, empty, is_supported
 from ...core.dtypes import CATEGORIES, COMPLEX_OF, DType
 from ...kernels import launch
 from ...kernels.array_like import takes_lists
+from ...kernels.conversion import elementwise
 from ...kernels.planned import planned
 from ...kernels.rows import as_operand, check_operands, common_dtype
 from ...shaders.source import Shader
@@ -63,9 +64,9 @@ def _isclose(function: str, x1: Any, x2: Any, rtol: float, atol: float, equal_na
         dtype = available(dtypes.float64, like._device)
     operation = _operation(dtype, equal_nan)
     tolerance = launch.scalar(complex(rtol, atol), operation.inputs[2], like._device)
-    operands = [as_operand(function, operand, dtype, like) for operand in (x1, x2)]
+    operands = [one if type(one) is VkArray else as_operand(function, one, dtype, like) for one in (x1, x2)]
     shape = layout.broadcast_shapes([operand._shape for operand in operands], function)
-    return launch.elementwise(operation, (*operands, tolerance), empty(shape, dtypes.bool_, like._device))
+    return elementwise(operation, (*operands, tolerance), empty(shape, dtypes.bool_, like._device))
 
 
 @takes_lists

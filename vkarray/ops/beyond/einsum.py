@@ -18,8 +18,9 @@ from ...core import dtypes, promotion
 from ...core.array import VkArray, operations
 from ...core.dtypes import as_dtype
 from ...kernels.array_like import as_like
+from ...kernels.conversion import cast
 from ...kernels.planned import planned
-from ...kernels.rows import cast, check_operands, common_dtype
+from ...kernels.rows import check_operands, common_dtype
 from .. import elementwise, statistical
 from ..data_type import CASTINGS, check_casting
 from ..linear_algebra import matmul

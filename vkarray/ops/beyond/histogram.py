@@ -16,9 +16,10 @@ from ...core.array import ArrayLike, VkArray, available, default_dtype, empty, f
 from ...core.dtypes import CATEGORIES, COMPLEX_OF, REAL_OF
 from ...kernels import launch
 from ...kernels.array_like import takes_lists
+from ...kernels.conversion import cast
 from ...kernels.dispatch import pointer
 from ...kernels.reductions import checked, partial_dtype, uses_shared_memory
-from ...kernels.rows import cast, check_array, check_operands, common_dtype
+from ...kernels.rows import check_array, check_operands, common_dtype
 from ...kernels.scan import Scan, scan_into
 from ...shaders.source import Variant
 from .. import creation, statistical

@@ -11,9 +11,10 @@ from ...core import dtypes, layout, promotion
 from ...core.array import ArrayLike, VkArray, default_dtype
 from ...core.dtypes import DType, as_dtype
 from ...kernels.compact import coordinates
+from ...kernels.conversion import cast
 from ...kernels.faults import WrongValue, check_values
 from ...kernels.planned import planned, recordable
-from ...kernels.rows import as_array, cast
+from ...kernels.rows import as_array
 from .. import creation
 from ..elementwise import add, multiply
 from ..manipulation import broadcast_arrays, broadcast_to, concat, reshape, stack

@@ -7,8 +7,9 @@ from typing import Any
 from ...core.array import ArrayLike, VkArray
 from ...core.dtypes import DType
 from ...kernels import launch
+from ...kernels.conversion import cast
 from ...kernels.planned import planned, recordable
-from ...kernels.rows import cast, common_dtype
+from ...kernels.rows import common_dtype
 from ..manipulation import concat, reshape
 from .arguments import arrays_of, cast_for, sequence
 

@@ -11,7 +11,8 @@ from ...core.array import ArrayLike, VkArray, available, default_dtype, empty, i
 from ...core.dtypes import CATEGORIES, DType
 from ...core.promotion import check_category, float_for
 from ...kernels import launch
-from ...kernels.rows import Row, as_array, cast, check_operands
+from ...kernels.conversion import cast
+from ...kernels.rows import Row, as_array, check_operands
 from ...shaders.source import Shader
 from ..elementwise import clip, floor_divide, pow, remainder, trunc
 from ..ufunc import binary, composed, unary

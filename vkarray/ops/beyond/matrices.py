@@ -10,8 +10,9 @@ from ...core.array import ArrayLike, VkArray, available, default_dtype, operatio
 from ...core.dtypes import DType, as_dtype
 from ...kernels import launch
 from ...kernels.compact import coordinates
+from ...kernels.conversion import cast
 from ...kernels.planned import planned, recordable, tracer, unwatched
-from ...kernels.rows import cast, check_array
+from ...kernels.rows import check_array
 from .. import creation
 from ..elementwise import greater_equal
 from ..manipulation import broadcast_to, flip, reshape

@@ -8,9 +8,10 @@ from typing import Any
 from ...core import layout
 from ...core.array import ArrayLike, VkArray, operations
 from ...core.dtypes import DType
+from ...kernels.conversion import cast
 from ...kernels.planned import planned
 from ...kernels.reductions import checked
-from ...kernels.rows import cast, check_array
+from ...kernels.rows import check_array
 from .. import searching, statistical, utility
 from ..elementwise import isnan, logical_and, logical_not, maximum, minimum
 from ..manipulation import broadcast_to, reshape

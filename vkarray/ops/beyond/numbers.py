@@ -9,8 +9,9 @@ from typing import Any
 from ...core import dtypes, layout
 from ...core.array import ArrayLike, VkArray, floating, operations
 from ...core.promotion import KIND_NAMES, check_category, is_scalar, scalar_kind
+from ...kernels.conversion import cast
 from ...kernels.planned import planned
-from ...kernels.rows import cast, check_array
+from ...kernels.rows import check_array
 from .. import creation, data_type, elementwise, searching, statistical, utility
 from ..manipulation import concat, reshape
 from .mathematics import I0, SINC, WITHOUT_INFINITIES

@@ -7,8 +7,9 @@ from typing import Any
 from ...core import dtypes, layout, promotion
 from ...core.array import ArrayLike, VkArray, available, empty, floating, is_supported, operations
 from ...core.dtypes import DType, as_dtype
+from ...kernels.conversion import cast
 from ...kernels.planned import planned, recordable
-from ...kernels.rows import as_array, cast, check_array
+from ...kernels.rows import as_array, check_array
 from .. import creation, searching, statistical, utility
 from ..elementwise import add, divide, imag, isnan, multiply, pow, real, remainder, subtract
 from ..elementwise import log10 as common_logarithm

@@ -7,8 +7,8 @@ from typing import Any
 from ...core import dtypes, layout
 from ...core.array import ArrayLike, VkArray, available, default_dtype, operations
 from ...kernels.array_like import takes_lists
+from ...kernels.conversion import cast
 from ...kernels.planned import planned, tracer
-from ...kernels.rows import cast
 from .. import creation
 from ..elementwise import subtract
 from ..indexing import take_along_axis

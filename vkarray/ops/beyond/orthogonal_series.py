@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from ...core import layout, promotion
 from ...core.array import ArrayLike, VkArray, floating, operations
 from ...kernels.array_like import takes_lists
-from ...kernels.rows import cast, check_array
+from ...kernels.conversion import cast
+from ...kernels.rows import check_array
 from .. import creation, sorting
 from ..elementwise import exp, sqrt
 from ..linalg.eig import real_eigenvalues

@@ -10,8 +10,9 @@ from ...core import dtypes, layout, promotion
 from ...core.array import ArrayLike, VkArray, available, empty
 from ...core.dtypes import CATEGORIES
 from ...kernels import launch
+from ...kernels.conversion import cast
 from ...kernels.planned import planned, refuse
-from ...kernels.rows import cast, check_array
+from ...kernels.rows import check_array
 from .. import creation
 from ..elementwise import clip, floor, minimum, remainder
 from ..indexing import take

@@ -7,10 +7,12 @@ from typing import Any
 
 from ...core import dtypes, layout, promotion
 from ...core.array import VkArray, default_dtype, operations
+from ...kernels.conversion import cast
 from ...kernels.faults import WrongValue, check_values
-from ...kernels.gather import IndexArray, IndexRule, scatter
+from ...kernels.gather import IndexArray, IndexRule
 from ...kernels.planned import planned, recordable
-from ...kernels.rows import cast, check_array
+from ...kernels.rows import check_array
+from ...kernels.scatter import scatter
 from .. import creation
 from ..data_type import can_cast
 from ..elementwise import clip, floor_divide, less, remainder
@@ -59,7 +61,7 @@ def put_flat(x: VkArray, places: VkArray, values: VkArray) -> None:
     strides = layout.reshaped_strides(x._shape, x._strides, (x.size,))
     if strides is not None:
         flat = x._view((x.size,), strides)
-        scatter(_PUT, flat, (count,), (0,), [IndexArray(places, 0, x.size, strides[0])], values)
+        scatter(_PUT, flat, (count,), (0,), [IndexArray(places, 0, x.size, strides[0])], values, last=True)
     else:
         x[coordinates_of(counted_from_front(_PLACE, places, x.size), x._shape)] = values
 
@@ -132,7 +134,7 @@ def put_along_axis(arr: VkArray, indices: Any, values: Any, axis: int | None) ->
     shape = (*shape[:axis], given._shape[axis], *shape[axis + 1 :])
     strides = layout.broadcast_strides(own, (*arr._strides[:axis], 0, *arr._strides[axis + 1 :]), shape)
     where = [IndexArray(given, axis, arr._shape[axis], arr._strides[axis])]
-    scatter(_PUT_ALONG_AXIS, arr, shape, strides, where, broadcast_to(values, shape))
+    scatter(_PUT_ALONG_AXIS, arr, shape, strides, where, broadcast_to(values, shape), last=True)
 
 
 def _mask_for(function: str, mask: Any, arr: VkArray) -> VkArray:

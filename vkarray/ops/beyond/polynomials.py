@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 from ...core import layout, promotion
 from ...core.array import ArrayLike, VkArray, floating, operations
 from ...kernels.array_like import takes_lists
+from ...kernels.conversion import cast
 from ...kernels.planned import planned
-from ...kernels.rows import cast, check_array, common_dtype
+from ...kernels.rows import check_array, common_dtype
 from .. import creation, sorting
 from ..elementwise import abs as magnitude
 from ..elementwise import add, divide, equal, multiply, negative, not_equal, subtract

@@ -9,8 +9,9 @@ from ...core import layout, promotion
 from ...core.array import ArrayLike, VkArray, floating, operations
 from ...errors import LinAlgError
 from ...kernels.array_like import takes_lists
+from ...kernels.conversion import cast
 from ...kernels.planned import planned
-from ...kernels.rows import cast, check_array
+from ...kernels.rows import check_array
 from .. import creation, sorting, statistical
 from ..elementwise import abs as magnitude
 from ..elementwise import add, divide, isfinite, multiply, negative, not_equal, sqrt, square, subtract

@@ -9,8 +9,9 @@ from ...core import dtypes, layout
 from ...core.array import ArrayLike, VkArray, operations
 from ...core.dtypes import DType
 from ...kernels import launch
+from ...kernels.conversion import cast
 from ...kernels.planned import planned
-from ...kernels.rows import cast, check_operands, common_dtype
+from ...kernels.rows import check_operands, common_dtype
 from .. import creation, statistical
 from ..elementwise import conj, multiply, subtract
 from ..linalg import basic

@@ -11,9 +11,10 @@ from ...core import dtypes, layout, promotion
 from ...core.array import ArrayLike, VkArray, available, default_dtype, empty, floating, is_supported, operations
 from ...core.dtypes import CATEGORIES, DType, as_dtype
 from ...kernels import launch
+from ...kernels.conversion import cast
 from ...kernels.planned import planned
 from ...kernels.reductions import checked
-from ...kernels.rows import cast, check_array, check_operands
+from ...kernels.rows import check_array, check_operands
 from ...shaders.source import Shader
 from .. import creation, statistical
 from ..elementwise import ceil, floor, isnan, logical_not, logical_or, maximum, minimum

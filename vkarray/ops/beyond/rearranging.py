@@ -11,12 +11,13 @@ from ...core.array import ArrayLike, VkArray, default_dtype, empty, operations
 from ...core.dtypes import bool_
 from ...kernels.array_like import takes_lists
 from ...kernels.compact import coordinates
+from ...kernels.conversion import cast
 from ...kernels.faults import WrongValue, check_values
 from ...kernels.planned import planned
-from ...kernels.rows import cast, check_array
+from ...kernels.rows import check_array
 from .. import creation
 from ..elementwise import less
-from ..indexing import take
+from ..indexing import setitem, take
 from ..manipulation import concat, flip, moveaxis, permute_dims, reshape, stack, tile
 from ..searching import searchsorted
 from ..sorting import argsort
@@ -74,12 +75,12 @@ def insert(arr: ArrayLike, obj: Any, values: Any, axis: int | None = None) -> Vk
     order = argsort(places)
     ordered = take(places, order, axis=0)
     targets = empty((count,), index, x._device)
-    targets[order] = ordered + creation.arange(count, dtype=index, device=x._device)
+    setitem(targets, order, ordered + creation.arange(count, dtype=index, device=x._device), distinct=True)
     own = creation.arange(length, dtype=index, device=x._device)
     result = empty((*x._shape[:axis], length + count, *x._shape[axis + 1 :]), x._dtype, x._device)
     before = (slice(None),) * axis
-    result[(*before, targets)] = values_for("insert", values, x)
-    result[(*before, own + searchsorted(ordered, own, side="right"))] = x
+    setitem(result, (*before, targets), values_for("insert", values, x), distinct=True)
+    setitem(result, (*before, own + searchsorted(ordered, own, side="right")), x, distinct=True)
     return result
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from ...core import dtypes
 from ...core.array import ArrayLike, VkArray, floating
 from ...kernels.array_like import takes_lists
-from ...kernels.rows import cast, check_array
+from ...kernels.conversion import cast
+from ...kernels.rows import check_array
 from .. import creation, elementwise
 from ..utility import any as any_true
 

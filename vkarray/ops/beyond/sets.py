@@ -9,7 +9,7 @@ from ...core import dtypes, layout
 from ...core.array import ArrayLike, VkArray, default_dtype
 from ...kernels.array_like import takes_lists
 from ...kernels.compact import compress, coordinates
-from ...kernels.rows import cast
+from ...kernels.conversion import cast
 from .. import creation
 from .. import set as standard
 from ..elementwise import equal, isnan, logical_and, logical_not, logical_or, not_equal

@@ -9,9 +9,10 @@ from ...core import dtypes, promotion
 from ...core.array import ArrayLike, VkArray, available, floating, operations
 from ...core.dtypes import DType, as_dtype
 from ...kernels import launch
+from ...kernels.conversion import cast
 from ...kernels.planned import planned
 from ...kernels.reductions import checked
-from ...kernels.rows import cast, check_array
+from ...kernels.rows import check_array
 from .. import creation, statistical, utility
 from ..elementwise import clip, conj, divide, equal, maximum, multiply, sqrt, subtract
 from ..linear_algebra import matmul

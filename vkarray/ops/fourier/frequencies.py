@@ -8,9 +8,10 @@ from typing import Any
 from ...core import dtypes, layout, promotion
 from ...core.array import ArrayLike, VkArray, operations
 from ...core.dtypes import CATEGORIES, DType, as_dtype
+from ...kernels.conversion import cast
 from ...kernels.launch import as_device
 from ...kernels.planned import planned, recordable
-from ...kernels.rows import cast, check_array
+from ...kernels.rows import check_array
 from ..creation import arange
 from ..manipulation import concat, roll
 

@@ -11,9 +11,10 @@ from ...core import dtypes, layout
 from ...core.array import ArrayLike, VkArray, array_in, empty, floating, operations
 from ...core.dtypes import CATEGORIES, REAL_OF, DType
 from ...kernels import launch
+from ...kernels.conversion import cast
 from ...kernels.dispatch import pointer
 from ...kernels.planned import planned
-from ...kernels.rows import cast, check_array
+from ...kernels.rows import check_array
 from . import half_spectrum
 from .batch import REACH
 from .transform import (

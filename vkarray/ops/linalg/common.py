@@ -13,8 +13,9 @@ from ...core.array import VkArray, floating, is_supported
 from ...core.dtypes import DType
 from ...errors import LinAlgError
 from ...kernels import faults, launch
+from ...kernels.conversion import cast
 from ...kernels.planned import tracer
-from ...kernels.rows import cast, check_array
+from ...kernels.rows import check_array
 from ...shaders.source import Variant
 
 if TYPE_CHECKING:

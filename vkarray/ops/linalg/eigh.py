@@ -12,9 +12,9 @@ from ...errors import LinAlgError
 from ...io import interchange
 from ...kernels import faults, launch
 from ...kernels.array_like import takes_lists
+from ...kernels.conversion import cast
 from ...kernels.dispatch import dispatch
 from ...kernels.planned import planned, tracer
-from ...kernels.rows import cast
 from ...shaders.source import Variant
 from .. import creation, elementwise
 from . import reflectors, tridiagonal

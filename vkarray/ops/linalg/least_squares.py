@@ -8,7 +8,8 @@ from ...core import dtypes, promotion
 from ...core.array import ArrayLike, VkArray
 from ...errors import LinAlgError
 from ...kernels.array_like import takes_lists
-from ...kernels.rows import cast, check_array
+from ...kernels.conversion import cast
+from ...kernels.rows import check_array
 from .. import creation, elementwise, searching, statistical, utility
 from ..linear_algebra import matmul
 from ..manipulation import reshape

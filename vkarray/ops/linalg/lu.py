@@ -11,10 +11,11 @@ from ...core.array import ArrayLike, VkArray, empty, is_supported
 from ...core.dtypes import DType
 from ...kernels import launch
 from ...kernels.array_like import takes_lists
+from ...kernels.conversion import cast
 from ...kernels.dispatch import dispatch
 from ...kernels.planned import planned
 from ...kernels.product.blocks import subtract_product
-from ...kernels.rows import cast, check_operands
+from ...kernels.rows import check_operands
 from ...shaders.source import Variant
 from .. import creation, elementwise
 from . import triangular

@@ -11,9 +11,10 @@ from ...core import dtypes, layout
 from ...core.array import ArrayLike, VkArray, array_in, empty, floating, is_supported
 from ...core.dtypes import REAL_OF, DType
 from ...kernels import launch
+from ...kernels.conversion import cast
 from ...kernels.planned import planned
 from ...kernels.reductions import Reduction, checked, with_kept_axes
-from ...kernels.rows import cast, check_array
+from ...kernels.rows import check_array
 from ...shaders.source import Shader
 from .. import elementwise, searching, statistical
 from ..manipulation import moveaxis

@@ -13,11 +13,12 @@ from ...core.array import ArrayLike, VkArray, default_dtype, empty, is_supported
 from ...core.dtypes import REAL_OF, DType
 from ...errors import LinAlgError
 from ...kernels import launch
+from ...kernels.conversion import cast
 from ...kernels.dispatch import dispatch
 from ...kernels.launch import Operation
 from ...kernels.planned import planned
 from ...kernels.reductions import uses_shared_memory
-from ...kernels.rows import ROWS, cast, check_array
+from ...kernels.rows import ROWS, check_array
 from ...shaders.source import Shader, Variant
 from .. import creation, searching, sorting, statistical, utility
 from ..indexing import take_along_axis

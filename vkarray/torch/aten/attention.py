@@ -17,12 +17,12 @@ from ..dispatch.plans import planned
 from ..dispatch.results import Result, dense_strides, tell, tensor_of
 from ..tensors.storage import TO_TORCH, array_of, wrap
 from . import random
-from .composites import without_gradients
+from .composites import composed, without_gradients
 
 _fused = torch.ops.aten._scaled_dot_product_fused_attention_overrideable.default
 _fused_backward = torch.ops.aten._scaled_dot_product_fused_attention_overrideable_backward.default
 # PyTorch's own composition. It checks the arguments and turns masks of bools into numbers, which its parts take for granted.
-_composed = torch.ops.aten.scaled_dot_product_attention.default.decompose
+_composed = composed(torch.ops.aten.scaled_dot_product_attention.default)
 
 
 def _is_grouped(query: Any, key: Any) -> bool:
@@ -114,6 +114,15 @@ def _forward(
     return result, wrap(found.probabilities), None, None, query.shape[2], key.shape[2], kept, None, None
 
 
+_planned = planned(_forward)
+
+
+def _fused_forward(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """`_forward`, with a plan where no random numbers are drawn."""
+    draws = len(args) > 4 and args[4]
+    return (_forward if draws else _planned)(*args, **kwargs)
+
+
 def result_alone(
     query: Tensor, key: Tensor, value: Tensor, attn_bias: Tensor | None = None, dropout_p: float = 0.0,
     is_causal: bool = False, return_debug_mask: bool = False, *, scale: float | None = None,
@@ -182,5 +191,5 @@ tell(_fused, _told)
 tell(_fused_backward, _told_backward)
 # PyTorch composes this one of others for every device: ours comes before that, with gradients and without.
 without_gradients("scaled_dot_product_attention", _without_gradients, _attention)
-table.direct("_scaled_dot_product_fused_attention_overrideable", _forward)
-table.direct("_scaled_dot_product_fused_attention_overrideable_backward", _backward)
+table.direct("_scaled_dot_product_fused_attention_overrideable", _fused_forward)
+table.direct("_scaled_dot_product_fused_attention_overrideable_backward", planned(_backward))

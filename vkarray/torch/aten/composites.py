@@ -5,6 +5,7 @@ Under autograd PyTorch's own composition runs, so that each part records its gra
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -26,17 +27,25 @@ def without_gradients(name: str, kernel: Callable[..., Any], recorded: Callable[
     """
 
     def under_autograd(*args: Any, **kwargs: Any) -> Any:
-        watched = torch.autograd.forward_ad._current_level >= 0 or torch._C._len_torch_dispatch_stack()
-        call = recorded if torch.is_grad_enabled() or watched else kernel
-        return call(*args, **kwargs)
+        if torch.is_grad_enabled() or torch.autograd.forward_ad._current_level >= 0 or _len_torch_dispatch_stack():
+            return recorded(*args, **kwargs)
+        return kernel(*args, **kwargs)
 
     kernel.profiled_name = f"aten.{name}"  # type: ignore[attr-defined]
     _library.impl(name, kernel, "PrivateUse1")
     _library.impl(name, under_autograd, "AutogradPrivateUse1")
 
 
-for _name in ("linear", "matmul", "layer_norm", "rms_norm", "group_norm", "conv1d", "conv2d"):
-    _composed = getattr(torch.ops.aten, _name).default.decompose
+_len_torch_dispatch_stack = torch._C._len_torch_dispatch_stack
+
+
+def composed(op: Any) -> Callable[..., Any]:
+    """PyTorch's own composition of an operator."""
+    return functools.partial(op._op_dk, torch._C.DispatchKey.CompositeImplicitAutograd)
+
+
+for _name in ("matmul", "layer_norm", "rms_norm", "group_norm", "conv1d", "conv2d"):
+    _composed = composed(getattr(torch.ops.aten, _name).default)
     without_gradients(_name, planned(_composed), _composed)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -105,11 +106,7 @@ direct("resize_", _resize)
 def _metadata(name: str) -> None:
     packet, _, overload = name.partition(".")
     op = getattr(getattr(torch.ops.aten, packet), overload or "default")
-    redispatch = op.redispatch
-
-    def kernel(*args: Any, **kwargs: Any) -> Any:
-        return redispatch(CPU_KERNELS, *args, **kwargs)
-
+    kernel = functools.partial(op._handle.redispatch_boxed, CPU_KERNELS)  # no step of Python
     kernel.__module__ = __name__
     direct(name, kernel, "metadata")
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ...core import dtypes
-from ...kernels.rows import cast
+from ...kernels.conversion import cast
 from ...ops.beyond import histogram
 from ..dispatch import limits, table
 from ..dispatch.fallback import Unsupported

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ...core import dtypes
 from ...core.array import VkArray, is_supported
-from ...kernels.rows import cast
+from ...kernels.conversion import cast
 from ...nn import sampling
 from ...ops.beyond.random import drawn
 from ..dispatch import results, table

@@ -259,9 +259,10 @@ elementwise("leaky_relu", lambda x, negative_slope=0.01: (nn.leaky_relu, x, nega
 elementwise("leaky_relu_backward", lambda grad, x, slope, is_result: (nn.leaky_relu_backward, grad, x, slope))
 elementwise("log_sigmoid_backward", lambda grad, x, buffer: (nn.log_sigmoid_backward, grad, x))
 elementwise("hardtanh", _hardtanh)
+elementwise("hardtanh_backward", nn.hardtanh_backward)
 elementwise("threshold", Fitting(nn.FORMULAS["threshold"]))
 elementwise("_prelu_kernel", nn.leaky_relu)
-decomposed("elu_backward hardtanh_backward softplus_backward glu glu_backward.default")
+decomposed("elu_backward softplus_backward glu glu_backward.default")
 
 # -- special functions ------------------------------------------------------------------------------------------------
 

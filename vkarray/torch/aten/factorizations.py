@@ -7,7 +7,7 @@ import math
 from ...core import dtypes, layout
 from ...core.array import VkArray, empty
 from ...kernels import launch
-from ...kernels.rows import cast
+from ...kernels.conversion import cast
 from ...ops import creation
 from ...ops.beyond.pad import pad
 from ...ops.elementwise import equal, less_equal

@@ -11,8 +11,8 @@ from torch import Tensor
 from ...core import dtypes
 from ...core.array import VkArray
 from ...kernels import compact, launch
+from ...kernels.conversion import cast
 from ...kernels.gather import IndexRule
-from ...kernels.rows import cast
 from ...nn import indexing as nn
 from ...ops import creation, indexing, searching, utility
 from ...ops import set as set_functions

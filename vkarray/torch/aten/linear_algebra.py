@@ -11,7 +11,7 @@ from ...core import dtypes, layout
 from ...core.array import VkArray, empty
 from ...errors import LinAlgError
 from ...kernels import launch
-from ...kernels.rows import cast
+from ...kernels.conversion import cast
 from ...ops import creation, elementwise, statistical
 from ...ops.beyond.pad import pad
 from ...ops.linalg import basic, cholesky, eig, eigh, qr, reflectors, svd, triangular

@@ -9,10 +9,11 @@ from ...core import dtypes, layout
 from ...core.array import VkArray, empty
 from ...core.dtypes import DType
 from ...kernels import launch
+from ...kernels.conversion import cast
 from ...kernels.launch import constant
 from ...kernels.product import strategies
 from ...kernels.product.epilogue import Epilogue
-from ...kernels.rows import Row, cast
+from ...kernels.rows import Row
 from ...nn import pointwise as nn
 from ...ops.elementwise import add, multiply
 from ...ops.linear_algebra import matmul, vecdot

@@ -9,13 +9,13 @@ import torch
 from ...core import dtypes
 from ...core.array import VkArray, empty
 from ...core.dtypes import DType
-from ...kernels.rows import cast
+from ...kernels.conversion import cast
 from ...nn import normalization as nn
 from ...nn import softmax as soft
 from ..dispatch import table
 from ..dispatch.plans import planned
 from ..dispatch.table import native
-from .composites import without_gradients
+from .composites import composed, without_gradients
 
 # -- softmax ----------------------------------------------------------------------------------------------------------
 
@@ -115,10 +115,8 @@ def _batch_norm_alone(
 native("native_batch_norm _native_batch_norm_legit.default", _batch_norm)
 native("_native_batch_norm_legit.no_stats", _batch_norm_without_statistics)
 # Where no gradients are recorded nobody asks for the statistics.
-_composed = torch.ops.aten.batch_norm.default
-without_gradients(
-    "batch_norm", planned(table.returning_new(table.Native(_composed, _batch_norm_alone))), _composed.decompose
-)
+_alone = table.returning_new(table.Native(torch.ops.aten.batch_norm.default, _batch_norm_alone))
+without_gradients("batch_norm", planned(_alone), composed(torch.ops.aten.batch_norm.default))
 
 # -- group norm -------------------------------------------------------------------------------------------------------
 

@@ -2,48 +2,103 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from ..._vk import Buffer
 from ..._vk.watch import tracer
-from ...core.array import VkArray
+from ...core.array import VkArray, storage_itemsize
 from ...nn import optimizers as nn
+from ...nn.tensor_lists import Form, Lines, run
+from .. import device as devices
 from ..dispatch.table import direct
 from ..tensors import storage
-from ..tensors.storage import array_of, wrap
+from ..tensors.storage import FROM_TORCH, Look, array_of, tensor_over
 from ..tensors.transfer import assign
 
 Tensors = Sequence[Tensor]
 
-_FLOATING = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+_NUMBERS = frozenset((int, float, bool))
+_FLOATING = frozenset((torch.float16, torch.bfloat16, torch.float32, torch.float64))
 
 # -- lists ------------------------------------------------------------------------------------------------------------
 
 
-def _alike(lists: Sequence[Tensors]) -> bool:
-    """Whether the tensors of each place have one shape, type and dense layout, and all one device, so that elements meet.
+class _Known(NamedTuple):
+    """Lists of tensors that look like this: their form, and how to make such tensors, each with the bytes that it takes."""
+
+    form: Form
+    looks: list[tuple[int, Look]]
+
+
+_FORMS = 256  # that are kept
+_forms: dict[Any, _Known | None] = {}  # by what tensors look like; None: their elements do not meet in one dispatch
+
+_dtype, _shape = operator.attrgetter("dtype"), operator.attrgetter("shape")
+
+
+def _look(tensors: Tensors) -> tuple[tuple[Any, ...], ...]:
+    """What the tensors of a list look like, read without a step of Python for each."""
+    return tuple(map(_dtype, tensors)), tuple(map(_shape, tensors)), tuple(map(Tensor.stride, tensors))
+
+
+def _known(index: int, look: tuple[tuple[Any, ...], ...]) -> _Known | None:
+    """What is known of lists that look like this on a device; None where a tensor has gaps, or no floating-point numbers."""
+    if not all(map(storage.is_dense, look[1], look[2])) or not _FLOATING.issuperset(look[0]):
+        return None
+    on = devices.at(index)
+    looks, looks_of_results = [], []
+    for dtype, shape, strides in zip(*look, strict=True):
+        ours, size = FROM_TORCH[dtype], shape.numel()
+        itemsize = storage_itemsize(ours, on)
+        looks.append((ours, on, size))
+        made = storage.look(index, size * itemsize, 0, tuple(shape), strides, dtype, itemsize)
+        looks_of_results.append((size * itemsize, made))
+    return _Known(Form(looks), looks_of_results)
+
+
+def _places(tensors: Tensors, index: int) -> tuple[list[Buffer], list[int]]:
+    """The buffers and addresses of dense tensors on a device. Raises what `array_of` raises."""
+    held = list(map(storage._allocations.get, map(Tensor.data_ptr, tensors)))
+    # An address within a buffer, none at all, or an element's bytes.
+    if None in held or storage.widened(devices.at(index)):
+        arrays = list(map(array_of, tensors))
+        return [one._buffer for one in arrays], [one._address for one in arrays]
+    buffers = [one[0] for one in held]  # type: ignore[index]
+    return buffers, [one.address for one in buffers]
+
+
+def _lines(lists: Sequence[Tensors]) -> tuple[_Known, list[Lines]] | None:
+    """Where tensors lie; None unless those of each place have one shape, type and dense layout, and all one device.
 
     Programs that are traced know no addresses of arrays, which a list needs. They compute tensor by tensor, in fused kernels.
     """
-    if tracer() is not None or len({one.get_device() for tensors in lists for one in tensors}) > 1:
-        return False
-    for tensors in zip(*lists, strict=True):
-        first = tensors[0]
-        if first.dtype not in _FLOATING or not storage.is_dense(first.shape, first.stride()):
-            return False
-        for one in tensors:
-            if one.dtype is not first.dtype or one.shape != first.shape or one.stride() != first.stride() or one.is_cpu:
-                return False
-    return True
+    indices = {index for tensors in lists for index in map(Tensor.get_device, tensors)}
+    if len(indices) != 1 or tracer() is not None:
+        return None
+    (index,) = indices
+    look = _look(lists[0])
+    if any(_look(one) != look for one in lists[1:]):
+        return None
+    key = index, devices.at(index), look
+    if key in _forms:
+        known = _forms[key]
+    else:
+        if len(_forms) >= _FORMS:
+            _forms.clear()
+        known = _forms[key] = _known(index, look)
+    return None if known is None else (known, [Lines(known.form, *_places(one, index)) for one in lists])
 
 
-def _line(tensor: Tensor) -> VkArray:
-    """The elements of a dense tensor as they lie in memory."""
-    array = array_of(tensor)
-    return array._view((array.size,), (1,))
+def _new(known: _Known) -> tuple[list[Buffer], Lines]:
+    """Memory for new tensors of a list."""
+    allocate = known.form.looks[0][1].allocate
+    buffers = [allocate(nbytes) for nbytes, _ in known.looks]
+    return buffers, Lines(known.form, buffers, [one.address for one in buffers])
 
 
 class _OnLists:
@@ -55,36 +110,34 @@ class _OnLists:
     def __init__(self, step: str, lists: int, numbers: Callable[..., Any], single: Callable[..., Tensor]) -> None:
         self.step, self.lists, self.numbers, self.single = step, lists, numbers, single
 
-    def _suits(self, lists: Sequence[Tensors], numbers: Sequence[Any]) -> bool:
-        return len({len(one) for one in lists}) == 1 and _alike(lists) and all(
-            isinstance(one, (int, float)) for one in numbers
-        )  # fmt: skip
-
-    def _split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Tensors], list[Any]]:
-        lists: list[Tensors] = [list(one) for one in args[: self.lists]]
+    def _split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Tensors], Sequence[Any]]:
         value = self.numbers(*args[self.lists :], **kwargs)
-        return lists, list(value) if isinstance(value, (list, tuple)) else [value] * len(lists[0])
+        return args[: self.lists], value if isinstance(value, (list, tuple)) else [value] * len(args[0])
+
+    def _found(self, lists: Sequence[Tensors], numbers: Sequence[Any]) -> tuple[_Known, list[Lines]] | None:
+        return _lines(lists) if _NUMBERS.issuperset(map(type, numbers)) else None
 
     def new(self, *args: Any, **kwargs: Any) -> list[Tensor]:
         """The kernel that returns new tensors."""
         lists, numbers = self._split(args, kwargs)
-        if not self._suits(lists, numbers):
+        found = self._found(lists, numbers)
+        if found is None:
             return [self.single(*one, value) for one, value in zip(zip(*lists, strict=True), numbers, strict=True)]
-        made = nn.of_lists(self.step, [[_line(one) for one in tensors] for tensors in lists], numbers)
-        return [
-            wrap(array._view(tuple(like.shape), like.stride()))
-            for array, like in zip(made, lists[0], strict=True)
-        ]  # fmt: skip
+        known, lines = found
+        buffers, made = _new(known)
+        run(self.step, nn.OF_LISTS[self.step], [made, *lines], numbers=numbers)
+        return [tensor_over(buffer, look) for buffer, (_, look) in zip(buffers, known.looks, strict=True)]
 
     def in_place(self, *args: Any, **kwargs: Any) -> None:
         """The kernel that writes into the tensors of the first list."""
         lists, numbers = self._split(args, kwargs)
-        if not self._suits(lists, numbers):
+        found = self._found(lists, numbers)
+        if found is None:
             for one, value in zip(zip(*lists, strict=True), numbers, strict=True):
                 one[0].copy_(self.single(*one, value))
             return
-        arrays = [[_line(one) for one in tensors] for tensors in lists]
-        nn.of_lists(self.step, arrays, numbers, arrays[0])
+        _, lines = found
+        run(self.step, nn.OF_LISTS[self.step], [lines[0], *lines], numbers=numbers)
 
 
 def _given(value: Any = 1) -> Any:
@@ -131,17 +184,18 @@ def _register_lists() -> None:
 
 
 def _copy(targets: Tensors, sources: Tensors, non_blocking: bool = False) -> None:
-    if _alike((targets, sources)):
-        nn.of_lists("copy", [[_line(one) for one in sources]], (), [_line(one) for one in targets])
+    found = _lines((targets, sources))
+    if found is not None:
+        run("copy", nn.OF_LISTS["copy"], found[1])
     else:
         for target, source in zip(targets, sources, strict=True):
             target.copy_(source)
 
 
 def _zero(targets: Tensors) -> None:
-    if _alike((targets,)):
-        lines = [_line(one) for one in targets]
-        nn.run(nn.OF_LISTS["fill"], [lines], numbers=[(0.0, 0.0)] * len(lines))
+    found = _lines((targets,))
+    if found is not None:
+        run("fill", nn.OF_LISTS["fill"], found[1])
     else:
         for target in targets:
             target.zero_()
@@ -181,18 +235,23 @@ direct("_amp_update_scale_", _update_scale)
 # -- optimizers -------------------------------------------------------------------------------------------------------
 
 
-def _lines(lists: Sequence[Tensors]) -> tuple[list[list[VkArray]], list[tuple[Tensor, VkArray, int]]]:
-    """Arrays of all tensors whose elements meet, and those to be copied back: (tensor, array, list)."""
-    arrays: list[list[VkArray]] = [[] for _ in lists]
-    back: list[tuple[Tensor, VkArray, int]] = []
+def _met(lists: list[Tensors]) -> tuple[list[Any], list[tuple[Tensor, Tensor, int]]]:
+    """Where tensors lie, with copies in place of those whose elements do not meet: (tensor, copy, list)."""
+    found = _lines(lists)
+    if found is not None:
+        return list(found[1]), []
+    met: list[list[Tensor]] = [[] for _ in lists]
+    back = []
     for tensors in zip(*lists, strict=True):
-        same = _alike([[one] for one in tensors])
+        same = _lines([[one] for one in tensors]) is not None
         for place, one in enumerate(tensors):
-            line = _line(one if same else one.to(tensors[0].dtype).contiguous())
-            if not same and not (one.is_contiguous() and one.dtype is tensors[0].dtype):
-                back.append((one, line, place))
-            arrays[place].append(line)
-    return arrays, back
+            used = one if same else one.to(tensors[0].dtype).contiguous()
+            if used is not one:
+                back.append((one, used, place))
+            met[place].append(used)
+    found = _lines(met)
+    # What has no lines even so is wrong: arrays say it.
+    return list(found[1]) if found is not None else [list(map(array_of, one)) for one in met], back
 
 
 def _single(tensor: Tensor | None) -> VkArray | None:
@@ -203,11 +262,10 @@ def _number(value: Any) -> float:
     return float(value.item()) if isinstance(value, Tensor) else float(value)
 
 
-def _write_back(back: Sequence[tuple[Tensor, VkArray, int]], written: Sequence[int]) -> None:
-    for tensor, line, place in back:
+def _write_back(back: Sequence[tuple[Tensor, Tensor, int]], written: Sequence[int]) -> None:
+    for tensor, used, place in back:
         if place in written:
-            shape = tuple(tensor.shape)
-            assign(array_of(tensor), line._view(shape, storage.layout.contiguous_strides(shape)))
+            assign(array_of(tensor), array_of(used))
 
 
 def _adam(decoupled: bool) -> Callable[..., None]:
@@ -217,9 +275,9 @@ def _adam(decoupled: bool) -> Callable[..., None]:
         grad_scale: Tensor | None = None, found_inf: Tensor | None = None,
     ) -> None:  # fmt: skip
         lists = [parameters, gradients, means, squares, *([largest] if amsgrad else [])]
-        arrays, back = _lines(lists)
+        arrays, back = _met(lists)
         nn.adam(
-            arrays[0], arrays[1], arrays[2], arrays[3], [array_of(one) for one in steps],
+            arrays[0], arrays[1], arrays[2], arrays[3], list(map(array_of, steps)),
             rate=_number(lr), betas=(beta1, beta2), eps=eps,
             decay=weight_decay, decoupled=decoupled, largest=arrays[4] if amsgrad else None, maximize=maximize,
             skip=_single(found_inf), scale=_single(grad_scale),
@@ -236,7 +294,7 @@ def _sgd(
     found_inf: Tensor | None = None,
 ) -> None:  # fmt: skip
     lists = [parameters, gradients, *([buffers] if buffers else [])]
-    arrays, back = _lines(lists)
+    arrays, back = _met(lists)
     nn.sgd(
         arrays[0], arrays[1], arrays[2] if buffers else None, rate=_number(lr), decay=weight_decay, momentum=momentum,
         dampening=dampening, nesterov=nesterov, maximize=maximize, first_step=is_first_step, skip=_single(found_inf),
@@ -249,9 +307,9 @@ def _adagrad(
     parameters: Tensors, gradients: Tensors, sums: Tensors, steps: Tensors, *, lr: Any, lr_decay: float,
     weight_decay: float, eps: float, maximize: bool, grad_scale: Tensor | None = None, found_inf: Tensor | None = None,
 ) -> None:  # fmt: skip
-    arrays, back = _lines([parameters, gradients, sums])
+    arrays, back = _met([parameters, gradients, sums])
     nn.adagrad(
-        arrays[0], arrays[1], arrays[2], [array_of(one) for one in steps], rate=_number(lr), rate_decay=lr_decay,
+        arrays[0], arrays[1], arrays[2], list(map(array_of, steps)), rate=_number(lr), rate_decay=lr_decay,
         decay=weight_decay, eps=eps, maximize=maximize, skip=_single(found_inf), scale=_single(grad_scale),
     )  # fmt: skip
     _write_back(back, (0, 2))

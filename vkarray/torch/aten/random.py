@@ -11,7 +11,7 @@ from ...core import dtypes, promotion
 from ...core.array import VkArray, empty
 from ...core.dtypes import CATEGORIES, DType
 from ...kernels import launch
-from ...kernels.rows import cast
+from ...kernels.conversion import cast
 from ...nn import pointwise as nn
 from ...nn.dropout import dropout
 from ...ops import elementwise as vx

@@ -9,7 +9,7 @@ from ...core import dtypes
 from ...core.array import VkArray
 from ...core.dtypes import DType
 from ...kernels import launch
-from ...kernels.rows import cast
+from ...kernels.conversion import cast
 from ...ops import elementwise, searching, statistical, utility
 from ...ops.linalg.norm import vector_norm
 from ..dispatch.fallback import Unsupported

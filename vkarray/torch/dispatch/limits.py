@@ -16,9 +16,9 @@ from ...core import dtypes
 from ...core.array import VkArray
 from ...core.dtypes import CATEGORIES, DType
 from ...core.tokens import decided, plain, within
+from ...kernels.conversion import cast
 from ...kernels.faults import WrongValue, check_values
 from ...kernels.gather import IndexRule
-from ...kernels.rows import cast
 from ..tensors.storage import FROM_TORCH, array_of
 
 

@@ -14,8 +14,9 @@ from ...core.dtypes import CATEGORIES, DType
 from ...core.tokens import plain
 from ...errors import FeatureError
 from ...kernels import launch
+from ...kernels.conversion import cast
 from ...kernels.launch import Operation
-from ...kernels.rows import Row, cast
+from ...kernels.rows import Row
 from ...kernels.scalars import Scalar
 from .. import device
 from ..tensors.storage import FROM_TORCH, array_of, new_array, wrap

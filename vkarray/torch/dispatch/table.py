@@ -22,7 +22,7 @@ from torch import Tensor
 from ...core import layout
 from ...core.array import VkArray
 from ...errors import FeatureError
-from ...kernels.rows import cast
+from ...kernels.conversion import cast
 from ..tensors.storage import FROM_TORCH, array_of, extent, is_dense, shares_storage
 from ..tensors.transfer import assign
 from . import fallback

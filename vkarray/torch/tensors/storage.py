@@ -141,12 +141,20 @@ def tensor_over(buffer: _vk.Buffer, look: Look) -> torch.Tensor:
 
 def empty(shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype, on: _vk.Device) -> torch.Tensor:
     """A new tensor on a device with undefined values. Raises FeatureError for a type that the device lacks."""
+    nbytes, made = _look_of_empty(tuple(shape), tuple(strides), dtype, on)
+    return tensor_over(on.allocate(nbytes), made)
+
+
+@functools.lru_cache(maxsize=4096)
+def _look_of_empty(
+    shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype, on: _vk.Device
+) -> tuple[int, Look]:  # fmt: skip
+    """The bytes that a new tensor takes, and how to make it."""
     ours = FROM_TORCH[dtype]
     check_supported(ours, on, "torch.empty")
     itemsize = storage_itemsize(ours, on)
-    shape, strides = tuple(shape), tuple(strides)
-    buffer = on.allocate(_span(shape, strides)[0] * itemsize)
-    return tensor_over(buffer, look(place(on).number, buffer.nbytes, 0, shape, strides, dtype, itemsize))
+    nbytes = _span(shape, strides)[0] * itemsize
+    return nbytes, look(place(on).number, nbytes, 0, shape, strides, dtype, itemsize)
 
 
 @functools.lru_cache(maxsize=4096)

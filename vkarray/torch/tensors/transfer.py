@@ -15,7 +15,7 @@ from ...core.array import VkArray, array_in, empty, is_supported, storage_itemsi
 from ...core.dtypes import DType
 from ...io import interchange
 from ...kernels import launch
-from ...kernels.rows import cast_operation
+from ...kernels.conversion import cast_operation
 from .. import device as devices
 from . import storage
 from .storage import FROM_TORCH, TO_TORCH, array_of, refuse_gradients

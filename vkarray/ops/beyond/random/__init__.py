@@ -8,9 +8,9 @@ number, and neither workgroups nor how a draw is split up matter.
 
 from __future__ import annotations
 
-from .draws import drawn
-from .generator import Generator, RandomState, recordable
+from .draws import Draws, drawn
+from .generator import Generator, RandomState
 from .kernels import variants
-from .stream import Philox, unwatched
+from .stream import Philox, observer, unwatched
 
-__all__ = ["Generator", "Philox", "RandomState", "drawn", "recordable", "unwatched", "variants"]
+__all__ = ["Draws", "Generator", "Philox", "RandomState", "drawn", "observer", "unwatched", "variants"]

@@ -9,7 +9,8 @@ from ....core import dtypes, layout
 from ....core.array import VkArray, check_supported, default_dtype, empty, is_supported
 from ....core.dtypes import DType, as_dtype
 from ....kernels import launch
-from ....kernels.rows import as_operand, cast
+from ....kernels.conversion import cast
+from ....kernels.rows import as_operand
 from ....shaders.source import Variant
 from . import kernels
 from .parameters import Limits, Operand, in_memory, operand, shape_of

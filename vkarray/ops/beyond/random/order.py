@@ -9,7 +9,7 @@ from typing import Any
 from ....core import dtypes, layout
 from ....core.array import VkArray, default_dtype, empty, is_supported
 from ....kernels.compact import nonzero
-from ....kernels.rows import cast
+from ....kernels.conversion import cast
 from ... import creation, data_type, statistical
 from ...elementwise import divide
 from ...indexing import take, take_along_axis

@@ -13,8 +13,8 @@ from ....core import dtypes, layout, promotion
 from ....core.array import VkArray
 from ....core.dtypes import DType
 from ....kernels import launch
+from ....kernels.conversion import cast
 from ....kernels.faults import WrongValue, check_values
-from ....kernels.rows import cast
 from ... import creation, data_type
 from ...elementwise import add, greater, greater_equal, subtract
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ....core import layout
-from ....kernels.planned import refuse, tracer, unwatched  # noqa: F401 - the last for the module of functions
+from ....kernels.planned import observer, refuse, tracer, unwatched  # noqa: F401 - two for the module of functions
 
 _NAMES = ("key", "position", "children")
 WORDS_OF_BLOCK = 4

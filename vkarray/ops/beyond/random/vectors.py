@@ -10,9 +10,9 @@ from ....core import layout
 from ....core.array import VkArray, empty
 from ....core.dtypes import DType
 from ....kernels import launch
+from ....kernels.conversion import cast
 from ....kernels.faults import WrongValue, check_values
 from ....kernels.planned import tracer
-from ....kernels.rows import cast
 from ... import creation, data_type, statistical
 from ...elementwise import abs as absolute
 from ...elementwise import add, divide, exp, maximum, multiply, sqrt, subtract

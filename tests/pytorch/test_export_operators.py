@@ -1,0 +1,110 @@
+"""The operators of PyTorch's core set in exported models, with the samples of its database, against the CPU."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from checks import needs_int64
+from test_export import arrays
+from torch import nn
+from torch.utils import _pytree as pytree
+
+import vkarray.torch
+from vkarray.torch.exported import _decompositions
+from vkarray.torch.exported.table import ROWS
+
+pytestmark = needs_int64
+aten = torch.ops.aten
+
+# Operators of the core set that no program computes.
+GRADIENTS = {"_adaptive_avg_pool2d_backward", "avg_pool2d_backward", "convolution_backward"}
+BY_VALUES = {"_local_scalar_dense", "nonzero"}  # results are numbers of Python's, or have shapes that depend on values
+OTHERS = {
+    "rand", "randperm",  # random numbers
+    "resize_", "sym_storage_offset",  # memory
+    "_embedding_bag", "_pdist_forward",  # without a row
+}  # fmt: skip
+
+
+def core() -> list[Any]:
+    packets = [getattr(aten, name) for name in dir(aten)]
+    overloads = [getattr(one, name) for one in packets if hasattr(one, "overloads") for name in one.overloads()]
+    return [one for one in overloads if torch.Tag.core in one.tags]
+
+
+def test_the_core_set_has_rows():
+    composed = _decompositions()
+    lacking = {one._schema.name.removeprefix("aten::") for one in core() if one not in ROWS and one not in composed}
+    assert lacking <= GRADIENTS | BY_VALUES | OTHERS
+
+
+# Of the database: what returns other tensors for other memory, random numbers or shapes that depend on values.
+NOT_COMPARED = {
+    "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided", "item", "nonzero", "rand_like",
+    "randn_like", "randint_like", "bernoulli", "multinomial", "normal", "masked_select", "nn.functional.dropout",
+    "nn.functional.embedding_bag", "native_dropout_backward", "randn", "randint", "narrow", "as_strided", "native_batch_norm",
+    "_native_batch_norm_legit", "nn.functional.batch_norm", "nn.functional.instance_norm", "as_strided_copy", "pdist",
+    "nn.functional.pdist", "logspace", "resize_", "resize_as_", "as_strided_scatter",
+}  # fmt: skip
+PARTS = 8
+
+
+def entries() -> list[Any]:
+    """The entries of the database whose operator is one of the core set."""
+    pytest.importorskip("expecttest", reason="PyTorch's database of operators imports expecttest")
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    names = {one._schema.name.removeprefix("aten::") for one in core()}
+    return [one for one in op_db if one.aten_name in names and one.name not in NOT_COMPARED]
+
+
+class Samples(nn.Module):
+    """Calls of operators, with tensors in their places."""
+
+    def __init__(self, calls: list[tuple[Callable[..., Any], Any, list[Any]]]) -> None:
+        super().__init__()
+        self.calls = calls
+
+    def forward(self, tensors: list[list[torch.Tensor]]) -> list[Any]:
+        found = []
+        for (function, spec, leaves), own in zip(self.calls, tensors, strict=True):
+            following = iter(own)
+            filled = [next(following) if isinstance(one, torch.Tensor) else one for one in leaves]
+            args, kwargs = pytree.tree_unflatten(filled, spec)
+            found.append(
+                [one for one in pytree.tree_leaves(function(*args, **kwargs)) if isinstance(one, torch.Tensor)]
+            )
+        return found
+
+
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0")  # of samples, on the CPU
+@pytest.mark.parametrize("part", range(PARTS))
+def test_operators(part):
+    """Two samples of each, in one model for each part of the database."""
+    calls, named = [], []
+    for entry in entries()[part::PARTS]:
+        dtype = next(one for one in (torch.float32, torch.int64, torch.bool) if one in entry.supported_dtypes("cpu"))
+        samples = list(itertools.islice(entry.sample_inputs("cpu", dtype), 12))
+        for sample in samples[:: max(1, len(samples) // 2)][:2]:
+            leaves, spec = pytree.tree_flatten(((sample.input, *sample.args), sample.kwargs))
+            calls.append((entry.op, spec, leaves))
+            named.append(f"{entry.formatted_name}: {sample}")
+    tensors = [[one.detach() for one in leaves if isinstance(one, torch.Tensor)] for _, _, leaves in calls]
+    model = Samples(calls).eval()
+    with torch.no_grad():
+        expected = model(tensors)
+    program = vkarray.torch.export(model, (tensors,))
+    for name, got, wanted in zip(named, program(arrays(tensors)), expected, strict=True):
+        for one, other in zip(got, wanted, strict=True):
+            torch.testing.assert_close(
+                vkarray.torch.to_torch(one),
+                other,
+                rtol=1e-4,
+                atol=1e-5,
+                equal_nan=True,
+                msg=lambda text, name=name: f"{name}: {text}",
+            )

@@ -1,0 +1,64 @@
+"""Kernels of compiled functions are no longer than drivers compile soon: long functions are not written out many times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from reference import supported
+
+import vkarray as vx
+from vkarray import configuration
+from vkarray._vk import Device
+from vkarray.kernels import fused
+from vkarray.kernels.rows import ROWS
+from vkarray.shaders import link
+
+pytestmark = pytest.mark.skipif(
+    configuration.current().compare, reason="functions run as they are while results are compared"
+)
+
+PROGRAMS = {
+    "several reductions": lambda f, x: (vx.sum(f(x)), vx.max(vx.real(f(x)), axis=-1), vx.mean(f(x) * 2, axis=-1)),
+    "normalized rows": lambda f, x: f(x) - vx.mean(f(x), axis=-1, keepdims=True),
+    "a chain": lambda f, x: f(f(f(f(f(x))))) + 1,
+    "many results": lambda f, x: (f(x), f(x + 1), f(x + 2), f(x + 3) * f(x)),
+    "of columns": lambda f, x: f(x.T) + f(x[..., ::-1].T),
+    "sums of halves": lambda f, x: vx.sum(f(x[:, :8]) * f(x[:, 8:]), axis=0),
+}
+FUNCTIONS = {
+    "pow": (lambda x: x**x, ("complex128", "complex64")),
+    "asin": (vx.asin, ("complex64",)),
+    "logaddexp": (lambda x: vx.logaddexp(x, 1 - x), ("float64", "float16")),
+    "sin": (vx.sin, ("float16",)),
+}
+CASES = [(name, dtype) for name, (_, types) in FUNCTIONS.items() for dtype in types if supported([getattr(vx, dtype)])]
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_kernels_are_short(name: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, _ = FUNCTIONS[name]
+    made: dict[str, int] = {}
+    make = Device.kernel
+
+    def kernel(self: Device, spirv: bytes, label: str, *rest: Any) -> Any:
+        if label.startswith(("fused", "rows")):
+            made[label] = link.inlined(spirv, label, "main")
+        return make(self, spirv, label, *rest)
+
+    monkeypatch.setattr(Device, "kernel", kernel)
+    x = vx.asarray(np.random.default_rng(0).random((6, 16)).astype(dtype))
+    alone = fused.length(ROWS[name].operation(x.dtype), x.device)
+    for program, body in PROGRAMS.items():
+        made.clear()
+        compiled = vx.compile(lambda x, body=body: body(function, x))
+        for found, expected in zip(*map(_listed, (compiled(x), body(function, x))), strict=True):
+            assert np.asarray(found).tobytes() == np.asarray(expected).tobytes(), program
+        longest = max(made.values(), default=0)
+        # In some kernels it stands for whole packs, for several of them, and for what is left.
+        assert longest <= 2 * fused.INSTRUCTIONS + 2 * alone, f"{program}: {made}"
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, tuple) else [value]

@@ -1,0 +1,115 @@
+"""Lengths that vary in a program: what the host computes with them, and whether a program holds for all of them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import vkarray as vx
+
+from ..core.array import VkArray
+from ..core.dtypes import DTYPES, DType
+from ..graph.dimensions import Dim
+from ..graph.stand_ins import NumberOnTape
+from .types import Description
+
+# A length that varies is a number of a tape's. NumPy's arrays of objects hold such numbers, and these stand for int64.
+# What NumPy computes of them by Python's operators; the rest is done by the device.
+ARITHMETIC = frozenset(
+    (
+        "Add", "Cast", "Concat", "Div", "Equal", "Flatten", "Gather", "Greater", "GreaterOrEqual", "Identity", "Less",
+        "LessOrEqual", "Max", "Min", "Mod", "Mul", "Neg", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum", "Reshape",
+        "Slice", "Split", "Squeeze", "Sub", "Sum", "Transpose", "Unsqueeze", "Where",
+    )
+)  # fmt: skip
+
+
+def vary(host: np.ndarray[Any, Any]) -> bool:
+    """Whether an array of the host has numbers of a tape's."""
+    return host.dtype == object
+
+
+def dtype_of(host: np.ndarray[Any, Any]) -> DType:
+    """The type of the elements of an array of the host."""
+    return DTYPES["int64" if vary(host) else host.dtype.name]
+
+
+def numbers(lengths: Any) -> np.ndarray[Any, Any]:
+    """Lengths, or one, as an array of the host."""
+    listed = lengths if isinstance(lengths, tuple) else (lengths,)
+    found = np.empty(len(listed), np.int64 if all(type(one) is int for one in listed) else object)
+    found[:] = listed
+    return found if isinstance(lengths, tuple) else found.reshape(())
+
+
+def array_of(host: np.ndarray[Any, Any], device: Any) -> VkArray:
+    """Lengths that vary as an array of the device."""
+    each = [vx.full((), one, dtype=vx.int64, device=device) for one in host.reshape(-1).tolist()]
+    return vx.reshape(vx.stack(each), host.shape) if each else vx.zeros(host.shape, dtype=vx.int64, device=device)
+
+
+def quotient(a: Any, b: Any) -> Any:
+    """Of integers, rounded towards 0."""
+    return a // b if (a < 0) == (b < 0) else -(-a // b)
+
+
+def broadcast(x: VkArray, shape: Sequence[Any]) -> VkArray:
+    """x and a shape broadcast together, which decides nothing by lengths."""
+    return vx.broadcast_arrays(x, vx.broadcast_to(vx.zeros((), dtype=x.dtype, device=x.device), tuple(shape)))[0]
+
+
+def on_tape(*shapes: Sequence[Any]) -> bool:
+    """Whether a length is a number of a tape's."""
+    return any(type(one) is NumberOnTape for shape in shapes for one in shape)
+
+
+class Asked:
+    """The shapes that nodes ask for, in their order: noted, or, given those that were noted for other lengths, told apart."""
+
+    def __init__(self, first: Asked | None = None, second: Asked | None = None) -> None:
+        self.noted: list[tuple[int, ...]] = []
+        self.vary: list[tuple[bool, ...]] = []
+        if first is not None and second is not None:
+            self.vary = [tuple(map(operator.ne, *both)) for both in zip(first.noted, second.noted, strict=False)]
+
+    def anew(self) -> Asked:
+        """The same, for another run."""
+        self.noted.clear()
+        return self
+
+    def __call__(self, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Of a shape the numbers of Python's, but for lengths that vary."""
+        known = self.vary[len(self.noted)] if len(self.noted) < len(self.vary) else ()
+        known = known if len(known) == len(shape) else (False,) * len(shape)
+        found = tuple(one if varies else operator.index(one) for one, varies in zip(shape, known, strict=True))
+        self.noted.append(tuple(0 if varies else one for one, varies in zip(found, known, strict=True)))
+        return found
+
+
+def named(model: str, inputs: Sequence[Description], dynamic: Mapping[str, Any]) -> dict[str, Dim]:
+    """The dimensions by the names that a model has for lengths. Raises TypeError and ValueError for others."""
+    names = list(dict.fromkeys(one for put in inputs for one in put.shape or () if isinstance(one, str)))
+    for name, dim in dynamic.items():
+        if name not in names:
+            raise ValueError(
+                f"{model}: dynamic names the length {name!r}, which no input has. Name one of these: {', '.join(names) or 'none'}."
+            )
+        if not isinstance(dim, Dim):
+            raise TypeError(f"{model}: dynamic gives {dim!r:.60} for the length {name!r}. Expected a vkarray.Dim.")
+    return dict(dynamic)
+
+
+def examples(dims: Mapping[str, Dim], given: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+    """Two lengths of each dimension: the given one, unless it is 0 or 1, which many operations broadcast, and another."""
+    first: dict[str, int] = {}
+    second: dict[str, int] = {}
+    for name, dim in dims.items():
+        most = dim.max if dim.max is not None else max(given[name], dim.min, 2) * 2
+        one = given[name] if dim.min <= given[name] <= most else dim.min
+        one = min(max(one, 2), most)
+        others = [length for length in (2 * one, one + 1, one // 2, one - 1) if dim.min <= length <= most]
+        first[name], second[name] = one, (others or [one])[0]
+    return first, second

@@ -1,0 +1,11 @@
+"""The rows of the table of operators, by family."""
+
+from . import creation as creation
+from . import elementwise as elementwise
+from . import indexing as indexing
+from . import layers as layers
+from . import linear_algebra as linear_algebra
+from . import products as products
+from . import reductions as reductions
+from . import shapes as shapes
+from . import symbolic as symbolic

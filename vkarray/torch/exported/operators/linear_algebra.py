@@ -1,0 +1,110 @@
+"""Factorizations, solutions of systems, Fourier transforms, distances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import vkarray as vx
+
+from ..table import row
+
+
+@row("linalg_inv_ex", "inverse")
+def _invert(call: Any, x: Any, check_errors: bool = False) -> Any:
+    found = vx.linalg.inv(x)
+    return found if call.name == "inverse" else (found, None)
+
+
+@row("_linalg_solve_ex", "linalg_solve_ex")
+def _solve(call: Any, a: Any, b: Any, left: bool = True, check_errors: bool = False) -> Any:
+    a_fake, b_fake = call.fakes[:2]
+    is_vector = b_fake.ndim == 1 or (b_fake.ndim == a_fake.ndim - 1 and b_fake.shape == a_fake.shape[:-1])
+    if not left:
+        return vx.swapaxes(vx.linalg.solve(vx.swapaxes(a, -1, -2), vx.swapaxes(b, -1, -2)), -1, -2), None, None, None
+    if not is_vector:
+        return vx.linalg.solve(a, b), None, None, None
+    return vx.squeeze(vx.linalg.solve(a, vx.expand_dims(b, axis=-1)), axis=-1), None, None, None
+
+
+@row("linalg_cholesky_ex", "cholesky")
+def _cholesky(call: Any, x: Any, upper: bool = False, check_errors: bool = False) -> Any:
+    found = vx.linalg.cholesky(x, upper=upper)
+    return found if call.name == "cholesky" else (found, None)
+
+
+@row("_linalg_det")
+def _determinant(call: Any, x: Any) -> Any:
+    return vx.linalg.det(x), None, None
+
+
+@row("_linalg_slogdet")
+def _log_of_determinant(call: Any, x: Any) -> Any:
+    sign, size = vx.linalg.slogdet(x)
+    return sign, size, None, None
+
+
+@row("_linalg_svd")
+def _singular_values(
+    call: Any, x: Any, full_matrices: bool = False, compute_uv: bool = True, driver: str | None = None
+) -> Any:
+    if not compute_uv:
+        return None, vx.linalg.svdvals(x), None
+    return tuple(vx.linalg.svd(x, full_matrices=full_matrices))
+
+
+@row("_linalg_eigh")
+def _symmetric_eigenvalues(call: Any, x: Any, uplo: str = "L", compute_v: bool = True) -> Any:
+    x = x if uplo == "L" else vx.swapaxes(x, -1, -2)
+    return tuple(vx.linalg.eigh(x)) if compute_v else (vx.linalg.eigvalsh(x), None)
+
+
+@row("linalg_qr")
+def _orthogonal(call: Any, x: Any, mode: Any = "reduced") -> Any:
+    return tuple(vx.linalg.qr(x, mode=mode))
+
+
+@row("linalg_cross")
+def _cross(call: Any, a: Any, b: Any, dim: int = -1) -> Any:
+    a, b = vx.broadcast_arrays(a, b)
+    return vx.linalg.cross(a, b, axis=dim)
+
+
+# -- Fourier transforms: PyTorch divides by nothing, by the root of the count, or by the count ------------------------
+
+_FORTH: tuple[Any, ...]
+_BACK: tuple[Any, ...]
+_FORTH, _BACK = ("backward", "ortho", "forward"), ("forward", "ortho", "backward")
+
+
+@row("_fft_r2c")
+def _transform_real(call: Any, x: Any, dim: Sequence[int], normalization: int, onesided: bool) -> Any:
+    return (vx.fft.rfftn if onesided else vx.fft.fftn)(x, axes=tuple(dim), norm=_FORTH[normalization])
+
+
+@row("_fft_c2c")
+def _transform(call: Any, x: Any, dim: Sequence[int], normalization: int, forward: bool) -> Any:
+    norm = (_FORTH if forward else _BACK)[normalization]
+    return (vx.fft.fftn if forward else vx.fft.ifftn)(x, axes=tuple(dim), norm=norm)
+
+
+@row("_fft_c2r")
+def _transform_to_real(call: Any, x: Any, dim: Sequence[int], normalization: int, last_dim_size: Any) -> Any:
+    sizes = (*(x.shape[axis] for axis in dim[:-1]), last_dim_size)
+    return vx.fft.irfftn(x, s=sizes, axes=tuple(dim), norm=_BACK[normalization])
+
+
+# -- distances --------------------------------------------------------------------------------------------------------
+
+
+@row("_cdist_forward", "_euclidean_dist")
+def _distances(call: Any, a: Any, b: Any, p: float = 2.0, *_: Any) -> Any:
+    """Of each row of a from each row of b."""
+    apart = vx.abs(vx.expand_dims(a, axis=-2) - vx.expand_dims(b, axis=-3))
+    if p == 2:
+        return vx.sqrt(vx.sum(apart * apart, axis=-1))
+    if p == float("inf"):
+        return vx.max(apart, axis=-1)
+    if p == 0:
+        return vx.sum(call.cast(apart != 0), axis=-1)
+    return vx.sum(apart, axis=-1) if p == 1 else vx.pow(vx.sum(vx.pow(apart, p), axis=-1), 1 / p)
