@@ -97,6 +97,27 @@ def test_views_at_the_end_of_the_interpreter():
     assert run(BEGIN + AT_EXIT) == "1.0\n2.0\n"
 
 
+def test_views_in_cycles():
+    """The garbage collector ends the oldest objects of a cycle first: not a device before its memory."""
+    cycles = """
+del view, x, device
+class Holder: pass
+for turn in range(8):  # the order is another one by turns
+    x = vx.ones((1 << 20,)) if turn & 1 else vx.asarray(np.arange(1000))
+    holder = Holder()
+    holder.view, holder.me = x.device.mapped(x._buffer), holder
+    if turn & 2:
+        holder.device = x.device
+    close_all()
+    assert api.live_objects() == {"Instance": 1, "Device": 1, "DeviceMemory": 1, "Buffer": 1}, api.live_objects()
+    del x, holder
+    gc.collect()
+    assert api.live_objects() == {}, api.live_objects()
+print("released")
+"""
+    assert run(BEGIN + cycles) == "released\n"
+
+
 def test_views_in_a_forked_child():
     if not hasattr(os, "fork"):
         pytest.skip("this system does not fork processes")

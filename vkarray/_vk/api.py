@@ -160,6 +160,11 @@ def _releasing(name: str, function: Any) -> Callable[..., None]:
     return call
 
 
+# What handles were made from, by the cell of each. A plain reference would not do: of a cycle the garbage collector ends
+# the oldest objects first, and a device would go before the memory of which the host has a view.
+_owners: dict[Any, Any] = {}
+
+
 def owned(
     kind: str,
     create: Callable[[Any], object],
@@ -175,13 +180,18 @@ def owned(
     """
 
     def give_back(
-        cell: Any, null: Any = NULL, process: int = os.getpid(), current: Callable[[], int] = os.getpid
-    ) -> None:
+        cell: Any, null: Any = NULL, process: int = os.getpid(), current: Callable[[], int] = os.getpid,
+        owners: dict[Any, Any] = _owners,
+    ) -> None:  # fmt: skip
         if cell[0] != null and current() == process:
-            release(*((owner[0],) if takes_owner and owner is not None else ()), cell[0], null)
+            release(*((owners[cell][0],) if takes_owner and cell in owners else ()), cell[0], null)
+        owners.pop(cell, None)
 
-    cell = ffi.gc(ffi.new(kind + "*"), give_back)
+    inner = ffi.new(kind + "*")
+    cell = ffi.gc(inner, give_back)
     try:
+        if owner is not None:
+            _owners[inner] = owner
         create(cell)
     except BaseException:  # neither stays as long as the error and its traceback
         ffi.release(cell)
