@@ -1,5 +1,6 @@
 """Ctrl-C, and code that uses the device, at every place of the queue: nothing is lost, wrong, used twice or locked."""
 
+import collections
 import contextlib
 import gc
 import random
@@ -12,6 +13,7 @@ from strikes import Strike
 from vulkan_program import Combine, compile_glsl, device_of_its_own, download, upload
 
 from vkarray._vk import progress, transfer
+from vkarray._vk.api import ffi
 
 WORDS = np.arange(64, dtype=np.uint32)
 SCALE = """#version 460
@@ -82,6 +84,7 @@ class Program:
 MODES = {
     "CPU": {"every": 1},
     "GPU": {"every": 2, "profile": ("gpu",)},
+    "GPU that is seen late": {"every": 2, "profile": ("gpu",)},
     "uploads in commands": {"disable": "hostVisibleDeviceMemory,"},
     "staged uploads": {"disable": "hostVisibleDeviceMemory,", "inline": 0, "profile": ("incoherent-memory",)},
     "timestamps": {"timed": True},
@@ -93,7 +96,7 @@ MODES = {
 def program(request, monkeypatch):
     mode = MODES[request.param]
     monkeypatch.setattr(transfer, "INLINE_BYTES", mode.get("inline", transfer.INLINE_BYTES))
-    if request.param == "GPU":
+    if "gpu" in mode.get("profile", ()):
         monkeypatch.setattr(progress, "POLL_SECONDS", 1e-4)
     disable, check = mode.get("disable", "") + "subgroupQuad,subgroupVote", mode.get("check_barriers", False)
     # Descriptor sets whose freeing was interrupted go with their pool.
@@ -101,10 +104,29 @@ def program(request, monkeypatch):
     with device_of_its_own(disable, check, ("DescriptorSet",), profile) as device:
         if mode.get("timed") and "timestamps" not in device.features:
             pytest.skip("the device takes no timestamps")
+        if "late" in request.param:
+            see_late(device.queue.progress, monkeypatch)
         opened = Program(device, mode.get("timed", False), mode.get("every", 5))
         opened.run({}, 7)
         opened.check({})
         yield opened
+
+
+def see_late(seen, monkeypatch):
+    """The host sees what silent batches write only when the queue is idle: it always has to wait for a signal."""
+    word, arrived, waits = seen.word, seen.arrived, collections.Counter()
+
+    def sleep(signalled):
+        waits[signalled] += 1
+        assert waits[signalled] < 1000, f"waits in vain for the signal of {signalled}"
+        progress.Progress.sleep(seen, signalled)
+
+    monkeypatch.setattr(progress, "POLL_SECONDS", 0)
+    monkeypatch.setattr(seen, "word", ffi.new("uint64_t*"))
+    monkeypatch.setattr(
+        seen, "arrived", lambda serial, silent: word[0] >= serial if silent else arrived(serial, silent)
+    )
+    monkeypatch.setattr(seen, "sleep", sleep)
 
 
 class Other:

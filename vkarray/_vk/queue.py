@@ -290,10 +290,10 @@ class Queue:
         serial, progress = batch.serial, self.progress
         if serial <= self.submitted:
             return
+        if not recording.silent:  # first: who finds the batch in flight may wait for its signal
+            progress.signalled = serial if serial > progress.signalled else progress.signalled
         if not (self.in_flight and self.in_flight[-1] is batch):
             self.in_flight.append(batch)
-        if not recording.silent:
-            progress.signalled = serial if serial > progress.signalled else progress.signalled
         if self.recorder.checker:
             self.recorder.checker.submitted(recording.handle)
         self.submitted = serial if serial > self.submitted else self.submitted
