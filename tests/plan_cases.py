@@ -324,7 +324,8 @@ SCALARS: dict[str, list[Given]] = {
     "indexing._assign": [lambda a, s: (a.flat(4), s, (4,), (1,))],
     "indexing._assign_at": [
         lambda a, s: (a.flat(4), 1, s, indexing.SETITEM, False), lambda a, s: (a.flat(4), s, 2, indexing.SETITEM, False),
-        lambda a, s: (a.flat(4), slice(1, 3), s, indexing.SETITEM, False), lambda a, s: (a.flat(4), a.mask(4), s, indexing.SETITEM, False),
+        lambda a, s: (a.flat(4), slice(1, 3), s, indexing.SETITEM, False),
+        lambda a, s: (a.flat(4), a.mask(4), s, indexing.SETITEM, False),
         lambda a, s: (a.flat(4), vx.asarray([0, 2]), s, indexing.SETITEM, False),
     ],
     "norm.vector_norm": [lambda a, s: (a.flat(4), {"ord": s})],
