@@ -34,9 +34,11 @@ def main(arguments: list[str] | None = None) -> int:
     painted, palette, shares = quantise(report, photograph, options.colours, options.steps, random)
 
     print("Handwritten digits, 8 x 8 pixels")
-    images, predictions, labels = read_digits(report, options.passes, random)
+    images, predictions, labels, weights = read_digits(report, options.passes, random)
 
     options.output.parent.mkdir(parents=True, exist_ok=True)
+    program = options.output.parent / "digits.vkp"
+    digits.reader(*weights).save(program, targets=())  # vkarray itself has the shaders
     picture.draw(photograph, painted, palette, shares, images, predictions, labels).save(options.output)
     accuracy = float(np.mean(predictions == labels))
     print(
@@ -45,6 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     print("Times include the preparation of kernels, which is kept for the next run.\n")
     print(f"Digits read correctly: {accuracy:.1%} of {len(labels)} (at least {LEAST_ACCURACY:.0%} wanted)")
     print(f"Picture: {options.output}")
+    print(f"Program that reads digits: {program}")
     return 0 if report.passed and accuracy >= LEAST_ACCURACY else 1
 
 
@@ -89,8 +92,10 @@ def quantise(
     return painted.T.reshape(photograph.shape), palette.T.astype(np.uint8), shares
 
 
-def read_digits(report: Report, passes: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The images that were not trained on, ``(n, 8, 8)``, what the classifier reads there, and the truth."""
+def read_digits(
+    report: Report, passes: int, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
+    """The images that were not trained on, ``(n, 8, 8)``, what the classifier reads there, the truth, and its weights."""
     data = load_digits()
     order = random.permutation(len(data.target))
     images, labels = (data.data[order] / 16).astype(np.float32), data.target[order].astype(np.int32)
@@ -112,7 +117,7 @@ def read_digits(report: Report, passes: int, random: np.random.Generator) -> tup
     )
     unseen = images[DIGITS_TO_TRAIN_ON:]
     predictions, _ = report.run("classifying unseen digits", digits.classify, unseen, *weights, limit=1e-5)
-    return unseen.reshape(-1, 8, 8), predictions, labels[DIGITS_TO_TRAIN_ON:]
+    return unseen.reshape(-1, 8, 8), predictions, labels[DIGITS_TO_TRAIN_ON:], weights
 
 
 if __name__ == "__main__":

