@@ -56,8 +56,8 @@ def test_kernels_are_short(name: str, dtype: str, monkeypatch: pytest.MonkeyPatc
         for found, expected in zip(*map(_listed, (compiled(x), body(function, x))), strict=True):
             assert np.asarray(found).tobytes() == np.asarray(expected).tobytes(), program
         longest = max(made.values(), default=0)
-        # In some kernels it stands for whole packs, for several of them, and for what is left.
-        assert longest <= 2 * fused.INSTRUCTIONS + 2 * alone, f"{program}: {made}"
+        # In some kernels it stands for whole packs, for several of them, and for what is left; and steps beside it for each.
+        assert longest <= 2 * fused.INSTRUCTIONS + 3 * alone, f"{program}: {made}"
 
 
 def _listed(value: Any) -> list[Any]:

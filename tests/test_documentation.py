@@ -66,6 +66,8 @@ def test_examples_of_page(page: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     )
     if configuration.current().guard and "bytes_in_use" in examples:
         pytest.skip("VKARRAY_GUARD is on, and the examples count bytes without guards")
+    if "dask" in examples:
+        pytest.importorskip("dask", reason="the examples use Dask, which is not installed")
     missing = [name for name, dtype in DTYPES.items() if name in examples and dtype not in supported([dtype])]
     if missing:
         pytest.skip(f"the device has no {', '.join(missing)} (no shaderInt64, no shaderFloat64); the examples use them")
@@ -113,6 +115,8 @@ def documented_modules() -> list[str]:
 
 @pytest.mark.parametrize("name", documented_modules())
 def test_examples_of_docstrings(name: str) -> None:
+    if name == "vkarray.dask":
+        pytest.importorskip("dask", reason="the module is for Dask, which is not installed")
     module = importlib.import_module(name)
     found = doctest.DocTestFinder(exclude_empty=True).find(module, globs={"vx": vkarray, "vkarray": vkarray})
     assert not "".join(failures(test) for test in found if test.examples)

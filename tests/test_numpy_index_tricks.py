@@ -128,8 +128,10 @@ def test_put_into_an_array_of_0_dimensions():
         vx.put(x, place, expected, **options)
         assert x.shape == ()
         assert int(x) == expected
-    with pytest.raises(IndexError), vx.config(check="now"):
-        vx.put(vx.asarray(3), 1, 5)
+    x = vx.asarray(3)
+    with pytest.raises(IndexError):  # at the call, or where the host does not see the device's memory at the read
+        vx.put(x, 1, 5)
+        int(x)
 
 
 TRIANGLES = [

@@ -101,7 +101,10 @@ def test_the_profile_that_takes_a_type_away_is_named():
 
 
 def test_functions_of_each_family_compute_the_same(device, posing):
-    """Elementwise functions, reductions, scans, sorting, products, Fourier transforms and factorisations, with the same bits."""
+    """Elementwise functions, reductions, scans, sorting, products and factorisations, with the same bits.
+
+    The radices of a Fourier transform follow the device's shared memory and registers, and so do its roundings.
+    """
 
     def results(on):
         generator = np.random.default_rng(5)
@@ -109,13 +112,15 @@ def test_functions_of_each_family_compute_the_same(device, posing):
         square = vx.asarray(generator.standard_normal((65, 65)), dtype=vx.float32, device=on)
         values = (
             vx.exp(x) + x, vx.sum(x, axis=1), vx.cumulative_sum(x, axis=1), vx.sort(x, axis=1), x @ x.mT, vx.max(x),
-            vx.fft.fft(vx.astype(x, vx.complex64)), vx.linalg.solve(square, square[:, :3]),
-            vx.take(x, vx.asarray([3, 5], device=on), axis=0),
+            vx.linalg.solve(square, square[:, :3]), vx.take(x, vx.asarray([3, 5], device=on), axis=0),
         )  # fmt: skip
-        return [np.asarray(value) for value in values]
+        return [np.asarray(value) for value in values], np.asarray(vx.fft.fft(vx.astype(x, vx.complex64)))
 
-    for ours, theirs in zip(results(posing), results(device), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+    (ours, our_transform), (theirs, their_transform) = results(posing), results(device)
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(one, other)
+    error = np.linalg.norm(our_transform - their_transform, axis=1) / np.linalg.norm(their_transform, axis=1)
+    assert error.max() < 5e-7, "each transform is within 4 units in the last place of the norm"
 
 
 def test_the_command_line_shows_the_profile(monkeypatch):

@@ -36,6 +36,7 @@ RUNS = (
     ("phone", "any"),
     ("phone", "phone"),
     ("v3d", "any"),
+    ("v3d,gpu", "any"),
     ("no-float64,gpu", "float16"),
 )
 

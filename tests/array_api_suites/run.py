@@ -60,7 +60,7 @@ def run(file: str, library: str) -> None:
     lines.unlink(missing_ok=True)
     environment = {
         **os.environ, "SCIPY_ARRAY_API": "1", "VKARRAY_DEFAULT_FLOAT": "float64", "ARRAY_API_NAMESPACE": library,
-        "ARRAY_API_RESULTS": str(lines), "PYTHONPATH": f"{ROOT}{os.pathsep}{HERE}",
+        "ARRAY_API_RESULTS": str(lines), "PYTHONPATH": os.pathsep.join([str(ROOT), str(HERE), os.environ.get("PYTHONPATH", "")]),
     }  # fmt: skip
     command = [sys.executable, "-m", "pytest", str(PACKAGES / file), "-p", "plugin", "-p", "no:cacheprovider", "-q", "--tb=no",
                "-W", "ignore", f"--rootdir={PACKAGES / file.partition('/')[0]}", "-c", os.devnull, "-m", "not slow"]  # fmt: skip

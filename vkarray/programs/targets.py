@@ -26,7 +26,16 @@ from .signature import Input, given
 
 # The profiles of each target; a program for "any" is prepared for those of them whose types it can do with.
 TARGETS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "any": ((), ("gpu",), ("adreno-630", "gpu"), ("intel-xe", "gpu"), ("rdna3", "gpu"), ("phone",), ("phone", "gpu")),
+    "any": (
+        (),
+        ("gpu",),
+        ("adreno-630", "gpu"),
+        ("intel-xe", "gpu"),
+        ("rdna3", "gpu"),
+        ("v3d", "gpu"),
+        ("phone",),
+        ("phone", "gpu"),
+    ),
     "float16": (("no-float64",), ("no-float64", "gpu"), ("adreno-630", "gpu")),
     "phone": (("phone",), ("phone", "gpu")),
 }
