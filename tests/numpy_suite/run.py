@@ -72,7 +72,8 @@ def run(file: str, *options: str) -> list[dict[str, Any]]:
     lines.parent.mkdir(parents=True, exist_ok=True)
     lines.unlink(missing_ok=True)
     environment = {
-        **os.environ, "NUMPY_SUITE_RESULTS": str(lines), "NPY_AVAILABLE_MEM": "1 GB", "PYTHONPATH": os.pathsep.join([str(ROOT), str(HERE), os.environ.get("PYTHONPATH", "")]),
+        **os.environ, "NUMPY_SUITE_RESULTS": str(lines), "NPY_AVAILABLE_MEM": "1 GB",
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(HERE), os.environ.get("PYTHONPATH", "")]),
     }  # fmt: skip
     command = [sys.executable, "-m", "pytest", str(NUMPY / file), "-p", "plugin", "-p", "no:cacheprovider", "-q", "--tb=no",
                "-W", "ignore", "--assert=plain", f"--rootdir={NUMPY}", "-c", os.devnull, *options]  # fmt: skip
