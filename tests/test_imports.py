@@ -22,7 +22,8 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "lazy": (set(), set()),
     "configuration": ({"errors"}, set()),
     "exceptions": ({"errors"}, set()),
-    "cache": ({"configuration", "errors"}, set()),
+    "whole_files": (set(), set()),
+    "cache": ({"configuration", "errors", "whole_files"}, set()),
     "_vk.api": ({"_vk", "configuration", "errors"}, {"vulkan"}),
     "_vk": ({*GROUND, "lazy", "shaders.module"}, set()),
     "shaders.archive": ({"shaders.relative"}, set()),
@@ -49,7 +50,10 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "ops.beyond.protocols": ({"core", "io.interchange"}, {"numpy"}),  # NumPy's protocols
     "ops.inspection": ({"_vk", "core", "kernels", "ops"}, set()),
     "ops": ({*GROUND, *ARRAYS, "kernels"}, set()),
-    "programs": ({*GROUND, *ARRAYS, "_vk", "graph", "nn", "ops", "fft", "lib", "linalg", "polynomial"}, {"numpy"}),
+    "programs": (
+        {*GROUND, *ARRAYS, "_vk", "graph", "nn", "ops", "fft", "lib", "linalg", "polynomial", "whole_files"},
+        {"numpy"},
+    ),
     "graph": ({*GROUND, *ARRAYS, "_vk", "kernels"}, set()),
     "nn": ({*GROUND, *ARRAYS, "kernels", "ops"}, set()),
     "profiling": ({"_vk", "core", "errors"}, set()),

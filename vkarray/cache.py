@@ -12,11 +12,10 @@ import contextlib
 import hashlib
 import os
 import stat
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from . import configuration
+from . import configuration, whole_files
 
 _DIGEST_BYTES = 32
 _LARGEST = 1 << 28  # bytes of content: many times the largest module or pipeline cache
@@ -56,17 +55,8 @@ class DiskCache:
         if directory is None or len(content) > _LARGEST or not self.is_whole(content):
             return
         with contextlib.suppress(*_FAILURES):
-            if not _private(directory):
-                return
-            handle, temporary = tempfile.mkstemp(dir=directory, prefix=".new-")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(_digest(key, content))
-                    file.write(content)
-                os.replace(temporary, directory / _file_name(key))
-            except BaseException:
-                os.unlink(temporary)
-                raise
+            if _private(directory):
+                whole_files.write(directory / _file_name(key), (_digest(key, content), content), mode=0o600)
 
     def clear(self) -> None:
         """Remove every entry, and what processes that were killed have left unfinished."""

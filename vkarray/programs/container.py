@@ -19,11 +19,11 @@ import json
 import mmap
 import os
 import struct
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from .. import whole_files
 from ..errors import ProgramError
 
 SIGNATURE = b"\x89VKP\r\n\x1a\n"  # as PNG's: what changes the ends of lines damages it
@@ -136,26 +136,19 @@ def write(path: str | os.PathLike[str], parts: Mapping[str, bytes | bytearray | 
         row["offset"] = _aligned(end)
         end = row["offset"] + row["length"]
     listed = _listed(rows).ljust(width)
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(_HEADER.pack(SIGNATURE, VERSION, len(listed), hashlib.sha256(listed).digest()) + listed)
-            for name, row in rows.items():
-                file.write(bytes(row["offset"] - file.tell()))
-                file.write(parts[name])
-        os.chmod(temporary, 0o666 & ~_mask())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    whole_files.write(Path(path), _content(listed, rows, parts))
+
+
+def _content(
+    listed: bytes, rows: Mapping[str, Mapping[str, Any]], parts: Mapping[str, bytes | bytearray | memoryview]
+) -> Iterator[bytes | bytearray | memoryview]:
+    yield _HEADER.pack(SIGNATURE, VERSION, len(listed), hashlib.sha256(listed).digest()) + listed
+    place = _HEADER.size + len(listed)
+    for name, row in rows.items():
+        yield bytes(row["offset"] - place)
+        yield parts[name]
+        place = row["offset"] + row["length"]
 
 
 def _listed(rows: Mapping[str, Any]) -> bytes:
     return json.dumps({"parts": rows}).encode()
-
-
-def _mask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
