@@ -18,33 +18,37 @@ from ...programs.program import Program
 from ..tensors.transfer import to_vulkan
 from . import nests
 from .lengths import Lengths, said_of_leaves
+from .parts import ProgramInParts
 from .refusals import ExportError, Refusal, of_text
 
-__all__ = ["export"]
+__all__ = ["ProgramInParts", "export"]
 
 
 def export(
     model: torch.nn.Module, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, *, dynamic_shapes: Any = None,
-    inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None,
-) -> Program:  # fmt: skip
+    inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None, fallback: str | None = None,
+) -> Program | ProgramInParts:  # fmt: skip
     """A model as a program, which needs no PyTorch: it can be called with arrays, saved, and loaded by `vkarray.load_program`.
 
     Parameters: model (in evaluation mode); args, kwargs (arguments that it is exported for: the shapes and types of tensors count,
     their values do not; numbers stay what they are); dynamic_shapes (the lengths that vary, as for `torch.export.export`: each is
     a dimension of the program, with the bounds that PyTorch finds); inputs, outputs (names in place of those of the parameters and
-    of the model's results).
+    of the model's results); fallback ("cpu": what a program cannot compute runs on the CPU, by PyTorch, between compiled parts).
     `torch.export` traces the model. Its operators become calls of this library's functions, and weights become constants, each of
     them once. Results have the nest of the model's, with dictionaries in place of objects that have names, such as those of
-    transformers.
+    transformers. With `fallback="cpu"` what comes back may be a `ProgramInParts`: it is called in the same way, its `explain()`
+    names and counts what runs on the CPU, and `save` refuses.
     Raises ExportError, a NotImplementedError, for operators that a program cannot compute: it names each of them with the reason
     and the line of the model. Errors of `torch.export.export` and `vkarray.Program` come as they are.
     """
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"vkarray.torch.export: expected a torch.nn.Module, got {type(model).__name__}.")
+    if fallback not in (None, "cpu"):
+        raise ValueError(f'vkarray.torch.export: fallback is {fallback!r:.40}; expected "cpu" or None.')
     args, kwargs = tuple(args), dict(kwargs or {})
     nests.know_caches()
     exported = _exported(model, args, kwargs, dynamic_shapes)
-    return _Export(model, exported, args, kwargs, dynamic_shapes).program(inputs, outputs)
+    return _Export(model, exported, args, kwargs, dynamic_shapes, fallback is not None).program(inputs, outputs)
 
 
 @contextmanager
@@ -121,9 +125,11 @@ class _Export:
     """A model that is exported, with what is known of its arguments."""
 
     def __init__(
-        self, model: torch.nn.Module, exported: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
-    ) -> None:
-        self.model, self.exported = model, exported
+        self, model: torch.nn.Module, exported: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any,
+        falls_back: bool = False,
+    ) -> None:  # fmt: skip
+        self.model, self.exported, self.falls_back = model, exported, falls_back
+        self.refused: dict[Any, Refusal] = {}
         self.name = type(model).__name__
         self.spec = exported.call_spec.in_spec
         kwargs = {name: kwargs[name] for name in nests._names(nests._children(self.spec)[1], len(kwargs)) or ()}
@@ -138,8 +144,8 @@ class _Export:
         fakes = [node.meta.get("val") for node in own]
         self.lengths = Lengths(fakes, [node.name for node in own], said, exported.range_constraints)
 
-    def program(self, inputs: Sequence[str] | None, outputs: Sequence[str] | None) -> Program:
-        """The program. Raises ExportError."""
+    def program(self, inputs: Sequence[str] | None, outputs: Sequence[str] | None) -> Program | ProgramInParts:
+        """The program, in parts where some of it runs on the CPU. Raises ExportError."""
         signature = inspect.signature(self.model.forward)
 
         def run(*args: Any, **kwargs: Any) -> Any:
@@ -151,7 +157,8 @@ class _Export:
         axes = nests.packed(self.spec, iter(self.lengths.axes))
         bound = signature.bind(*axes[0], **axes[1]).arguments
         dynamic = {name: one for name, one in bound.items() if any(leaf is not None for leaf in _leaves(one))}
-        return Program(run, args, kwargs, dynamic=dynamic or None, inputs=inputs, outputs=outputs, name=self.name)
+        made = Program(run, args, kwargs, dynamic=dynamic or None, inputs=inputs, outputs=outputs, name=self.name)
+        return ProgramInParts(made, self, self.refused) if self.refused else made
 
     def _run(self, leaves: Sequence[Any]) -> Any:
         """What the model returns, for stand-ins of its arguments."""
@@ -161,16 +168,21 @@ class _Export:
             if type(made_with) in (int, float) and value != made_with:
                 raise ValueError(f"{self.name} was exported for {made_with}, got {value}")
         self.lengths.check(leaves)
-        interpreter = Interpreter(_device(self.arrays), self._constant)
-        interpreter.refusals += self._writes()
+        interpreter = Interpreter(_device(self.arrays), self.constant)
+        writes = self._writes()
         following = iter(leaves)
         given = [
-            next(following) if spec.kind.name == "USER_INPUT" else self._held(spec, node) for spec, node in self.inputs
+            next(following) if spec.kind.name == "USER_INPUT" else self.held(spec, node) for spec, node in self.inputs
         ]
         module = self.exported.graph_module
         found = interpreter.run(module, module.graph, given)
-        if interpreter.refusals:
-            raise ExportError(self.name, interpreter.refusals)
+        if writes or (interpreter.refusals and not self.falls_back):
+            raise ExportError(self.name, writes + interpreter.refusals)
+        self.refused = interpreter.refused
+        return self.packed(found)
+
+    def packed(self, found: Sequence[Any]) -> Any:
+        """What the graph returns, in the nest of the model's results."""
         return nests.packed(self.exported.call_spec.out_spec, iter(found))
 
     def _writes(self) -> list[Refusal]:
@@ -186,17 +198,17 @@ class _Export:
                 found.append(of_text(f"the argument {spec.target}", reason))
         return found
 
-    def _held(self, spec: Any, node: Any) -> Any:
+    def held(self, spec: Any, node: Any) -> Any:
         """The constant that an input of the graph is."""
         if not node.users:
             return None
         for held in (self.exported.state_dict, self.exported.constants):
             if spec.target in held:
                 found = held[spec.target]
-                return self._constant(found) if isinstance(found, torch.Tensor) else found
+                return self.constant(found) if isinstance(found, torch.Tensor) else found
         return None
 
-    def _constant(self, tensor: torch.Tensor) -> VkArray:
+    def constant(self, tensor: torch.Tensor) -> VkArray:
         """A tensor as an array, the same one for the same memory."""
         key = (
             tensor.untyped_storage().data_ptr(),

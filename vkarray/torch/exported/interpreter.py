@@ -64,25 +64,34 @@ def plain(x: Any) -> VkArray:
 class Interpreter:
     """Runs graphs, and notes what it refuses: then zeros stand for the result, and it goes on."""
 
-    def __init__(self, device: Any, constant: Callable[[torch.Tensor], VkArray]) -> None:
-        self.device, self.constant = device, constant
+    def __init__(self, device: Any, constant: Callable[[torch.Tensor], VkArray], lengths_vary: bool = False) -> None:
+        """Where `lengths_vary` arrays may have others than the model was exported with."""
+        self.device, self.constant, self.lengths_vary = device, constant, lengths_vary
         self.refusals: list[Refusal] = []
+        self.refused: dict[fx.Node, Refusal] = {}  # of the nodes of the outermost graph the first one each
+        self._outermost: fx.Node | None = None
 
     def run(self, module: torch.nn.Module, graph: fx.Graph, given: Sequence[Any]) -> Any:
         """What a graph returns, whose placeholders are given."""
         values: dict[fx.Node, Any] = {}
-        following = iter(given)
-        for node in graph.nodes:
-            if node.op == "placeholder":
-                values[node] = next(following)
-            elif node.op == "get_attr":
-                found = _attribute(module, str(node.target))
-                values[node] = self.constant(found) if isinstance(found, torch.Tensor) else found
-            elif node.op == "output":
-                return map_arg(node.args[0], values.__getitem__)
-            else:
-                values[node] = self._computed(node, values)
-        return None
+        placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+        values.update(zip(placeholders, given, strict=False))
+        self.run_nodes(module, [node for node in graph.nodes if node.op in ("get_attr", "call_function")], values)
+        returned = next((node for node in graph.nodes if node.op == "output"), None)
+        return None if returned is None else map_arg(returned.args[0], values.__getitem__)
+
+    def run_nodes(self, module: torch.nn.Module, nodes: Sequence[fx.Node], values: dict[fx.Node, Any]) -> None:
+        """Enter what nodes return, of `values` that are given."""
+        for node in nodes:
+            for one in node.all_input_nodes:
+                if one.op == "get_attr" and one not in values:
+                    found = attribute(module, str(one.target))
+                    values[one] = self.constant(found) if isinstance(found, torch.Tensor) else found
+            if node.op != "call_function":
+                continue
+            before, self._outermost = self._outermost, self._outermost or node
+            values[node] = self._computed(node, values)
+            self._outermost = before
 
     def _computed(self, node: fx.Node, values: Mapping[fx.Node, Any]) -> Any:
         wrapped = _WRAPPERS.get(getattr(node.target, "__name__", ""))
@@ -100,6 +109,7 @@ class Interpreter:
             except _OBSTACLES as error:
                 reason = str(error) or type(error).__name__
         self.refusals.append(refused(node, str(reason)))
+        self.refused.setdefault(self._outermost or node, self.refusals[-1])
         return map_aggregate(node.meta.get("val"), self._zeros)
 
     def _either(self, condition: Any, yes: Any, no: Any, given: Sequence[Any] = ()) -> Any:
@@ -129,7 +139,7 @@ class Interpreter:
             dtype = _common(call.fakes) if row.promotes == OPERANDS else call.dtype
             if dtype is not None:
                 args = [call.cast(one, dtype) if _is_promoted(one, dtype) else one for one in args]
-        return _checked(call, row.function(call, *args, **options), call.result)
+        return _checked(call, row.function(call, *args, **options), call.result, self.lengths_vary)
 
     def _zeros(self, fake: Any) -> Any:
         """What stands for a result that is refused."""
@@ -186,21 +196,24 @@ def _leaves(value: Any) -> list[Any]:
     return [leaf for one in value for leaf in _leaves(one)] if isinstance(value, (list, tuple)) else [value]
 
 
-def _attribute(module: torch.nn.Module, path: str) -> Any:
+def attribute(module: torch.nn.Module, path: str) -> Any:
+    """What a path names in a module."""
     found: Any = module
     for name in path.split("."):
         found = getattr(found, name)
     return found
 
 
-def _checked(call: Call, found: Any, fake: Any) -> Any:
+def _checked(call: Call, found: Any, fake: Any, lengths_vary: bool) -> Any:
     """What a row has computed, in the types that PyTorch says. Raises ValueError for other shapes."""
     if isinstance(fake, (list, tuple)):
-        return [_checked(call, one, other) for one, other in zip(found, fake, strict=False)]
+        return [_checked(call, one, other, lengths_vary) for one, other in zip(found, fake, strict=False)]
     if not isinstance(fake, torch.Tensor) or found is None:
         return found
     shape, wanted = plain(found).shape, tuple(map(_hint, fake.shape))
-    if shape != wanted:
+    # Of lengths that depend on values none is known here.
+    known = [isinstance(one, int) or (not lengths_vary and one.node.has_hint()) for one in fake.shape]
+    if len(shape) != len(wanted) or any(a != b for a, b, here in zip(shape, wanted, known, strict=True) if here):
         raise ValueError(f"vkarray computes the shape {shape}, and PyTorch says {wanted}")
     return call.cast(found, FROM_TORCH[fake.dtype])
 

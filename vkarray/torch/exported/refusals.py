@@ -31,13 +31,11 @@ class Refusal(NamedTuple):
 class ExportError(NotImplementedError):
     """A model that cannot be a program. `refusals` has all that stands against it."""
 
-    def __init__(self, name: str, refusals: Sequence[Refusal]) -> None:
+    def __init__(self, name: str, refusals: Sequence[Refusal], cannot: str = "cannot be a program") -> None:
         self.refusals = tuple(refusals)
         listed = "".join(f"\n   {number}. {one}" for number, one in enumerate(refusals, 1))
         count = f"{len(refusals)} of its operators" if len(refusals) > 1 else "one of its operators"
-        super().__init__(
-            f"vkarray.torch.export: {name} cannot be a program, for {count} cannot be part of one:{listed}"
-        )
+        super().__init__(f"vkarray.torch.export: {name} {cannot}, for {count} cannot be part of a program:{listed}")
 
 
 def refused(node: fx.Node, reason: str) -> Refusal:
