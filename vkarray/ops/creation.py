@@ -122,6 +122,8 @@ def asarray(
         values = _python_values(obj, wanted)
     else:
         values = _as_numpy(obj)
+    if wanted is not None and values.dtype.kind in "US":
+        values = _read_texts(values, wanted)
     if python_numbers and wanted is None and values.dtype.kind == "f" and (np.abs(values) >= 2.0**63).any():
         exact = np.asarray(obj, object)  # NumPy takes whole numbers beyond int64 for floating-point numbers or objects
         values = exact if all(isinstance(one, int) for one in exact.reshape(-1)) else values
@@ -129,7 +131,8 @@ def asarray(
         if values.dtype == object and values.size and all(isinstance(one, int) for one in values.reshape(-1)):
             largest = promotion.shown(max(values.reshape(-1), key=abs))
             raise OverflowError(f"asarray: the Python integer {largest} does not fit any integer dtype.")
-        raise TypeError(f"asarray: expected numbers, got {type(obj).__name__} ({obj!r:.60}).")
+        remedy = " Give a dtype to read numbers out of text." if values.dtype.kind in "US" else ""
+        raise TypeError(f"asarray: expected numbers, got {type(obj).__name__} ({obj!r:.60}).{remedy}")
     if wanted is None:
         wanted = interchange.dtype_of_numpy(values, "asarray")
         if python_numbers:
@@ -192,6 +195,11 @@ def _as_numpy(obj: Any) -> Any:
         return np.asarray(obj)
     except ValueError as error:
         raise ValueError(f"asarray: the nested lists have unequal lengths or depths ({error}).") from None
+
+
+def _read_texts(values: Any, wanted: DType) -> Any:
+    """Strings of a NumPy array as the numbers that they show. Raises ValueError for other texts, as NumPy does."""
+    return values.astype(interchange.numpy_dtype(wanted))
 
 
 def _python_values(obj: Any, wanted: DType) -> Any:
@@ -468,7 +476,8 @@ def linspace(
             promotion.as_scalar(start), promotion.as_scalar(stop), num, None if whole else wanted, device, endpoint
         )
     else:
-        first, last = (_bound(one, other, device) for one, other in ((start, stop), (stop, start)))
+        first, last = (_bound(one, other, device) * 1.0 for one, other in ((start, stop), (stop, start)))
+        start, stop = first, last
         result = _spaced_arrays(first, last, num, endpoint, axis)
     if whole:
         assert wanted is not None
@@ -499,7 +508,6 @@ def _spaced_arrays(start: VkArray, stop: VkArray, num: int, endpoint: bool, axis
     num = layout.as_integer(num, "linspace", "num")
     if num < 0:
         raise ValueError(f"linspace: expected num of 0 or more, got {num}.")
-    start, stop = start * 1.0, stop * 1.0
     intervals = num - 1 if endpoint else num
     distance = stop - start
     rank = distance.ndim
@@ -600,8 +608,10 @@ _kept_integers = kept(64)(_integers)
 def _triangular(x: VkArray, k: int, upper: bool) -> VkArray:
     name = "triu" if upper else "tril"
     check_array(name, x)
-    if x.ndim < 2:
-        raise ValueError(f"{name}: expected at least 2 dimensions, got shape {x.shape}.")
+    if x.ndim == 0:
+        raise ValueError(f"{name}: expected at least 1 dimension, got shape ().")
+    if x.ndim == 1:
+        x = x._view((x.size, x.size), (0, x._strides[0]))
     rows, columns = x.shape[-2:]
     # The threshold of a row is row + k, kept within what 32 bits hold.
     bound = max(min(layout.as_integer(k, name, "k"), columns), -rows)
@@ -615,7 +625,9 @@ def _triangular(x: VkArray, k: int, upper: bool) -> VkArray:
 
 @planned
 def tril(x: ArrayLike, /, k: int = 0) -> VkArray:
-    """The elements on and below diagonal k of each matrix, zeros above. Raises ValueError below 2 dimensions.
+    """The elements on and below diagonal k of each matrix, zeros above; a vector is each row of one.
+
+    Raises ValueError for no dimensions, TypeError for a k that is no integer.
 
     Standard: creation functions, `tril`.
     """
@@ -624,7 +636,9 @@ def tril(x: ArrayLike, /, k: int = 0) -> VkArray:
 
 @planned
 def triu(x: ArrayLike, /, k: int = 0) -> VkArray:
-    """The elements on and above diagonal k of each matrix, zeros below. Raises ValueError below 2 dimensions.
+    """The elements on and above diagonal k of each matrix, zeros below; a vector is each row of one.
+
+    Raises ValueError for no dimensions, TypeError for a k that is no integer.
 
     Standard: creation functions, `triu`.
     """
@@ -637,19 +651,19 @@ def meshgrid(
 ) -> tuple[VkArray, ...]:  # fmt: skip
     """Coordinate arrays of the grid that one-dimensional arrays span.
 
-    Parameters: arrays (of at most one dimension); indexing ("xy": the first two dimensions swapped, or "ij"); sparse (views in
-    which the other dimensions have length 1); copy (False for views of the arrays, whose elements share memory).
-    Returns a tuple of arrays, one for each input. Raises ValueError for other ranks or another indexing.
+    Parameters: arrays (those of other ranks count as one row); indexing ("xy": the first two dimensions swapped, or "ij"); sparse
+    (views in which the other dimensions have length 1); copy (False for views of the arrays, whose elements share memory).
+    Returns a tuple of arrays, one for each input. Raises ValueError for another indexing.
     Standard: creation functions, `meshgrid`.
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: expected indexing 'xy' or 'ij', got {indexing!r}.")
     if not arrays:
         return ()
+    like = next((array._device for array in arrays if type(array) is VkArray), None)
+    arrays = tuple(asarray(array, device=like) if promotion.is_scalar(array) else array for array in arrays)
     check_operands("meshgrid", [check_array("meshgrid", array) for array in arrays])
-    if any(array.ndim > 1 for array in arrays):
-        raise ValueError(f"meshgrid: expected one-dimensional arrays, got shapes {[array.shape for array in arrays]}.")
-    arrays = tuple(array if array.ndim else array._view((1,), (0,)) for array in arrays)
+    arrays = tuple(array if array.ndim == 1 else operations["reshape"](array, (-1,)) for array in arrays)
     axes = list(range(len(arrays)))
     if indexing == "xy" and len(arrays) > 1:
         axes[:2] = 1, 0

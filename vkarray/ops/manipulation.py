@@ -232,9 +232,9 @@ def reshape(x: ArrayLike, /, shape: int | Sequence[int], order: str = "C", *, co
     return x._view(target, strides)
 
 
-def check_order(function: str, order: str) -> str:
-    """ "C" or "F" for NumPy's words of an order of elements. Raises ValueError for another."""
-    if order not in tuple("CFAKcfak"):
+def check_order(function: str, order: str | None) -> str:
+    """ "C" or "F" for NumPy's words of an order of elements, of which None is one. Raises ValueError for another."""
+    if order not in (*"CFAKcfak", None):
         raise ValueError(f"{function}: expected order 'C', 'F', 'A' or 'K', got {order!r}.")
     return "F" if order in ("F", "f") else "C"
 
@@ -262,16 +262,16 @@ def roll(
 ) -> VkArray:  # fmt: skip
     """The elements moved along `axis` by `shift` places, those that leave one end entering at the other.
 
-    Parameters: x; shift (an integer, or one for each axis); axis (None rolls the flattened array).
+    Parameters: x; shift and axis (integers, or sequences of one length; an axis that is named several times moves by the sum of
+    its shifts); axis=None rolls the flattened array.
     Raises ValueError for different numbers of shifts and axes. Standard: manipulation functions, `roll`.
     """
     check_array("roll", x)
     if axis is None:
-        if isinstance(shift, (tuple, list)):
-            raise ValueError(f"roll: axis=None takes one shift, got {shift!r}. Name an axis for each shift.")
         return reshape(roll(reshape(x, (-1,)), shift, axis=0), x._shape)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    axes = (*axes,) * len(shifts) if len(axes) == 1 else axes
     shifts = tuple(layout.as_integer(places, "roll", "shift") for places in shifts)
     if len(shifts) != len(axes):
         raise ValueError(f"roll: expected as many shifts as axes, got {shift!r} and {axis!r}.")

@@ -15,6 +15,7 @@ from ..core.dtypes import DType, as_dtype
 from ..kernels.array_like import NAMES, by_position
 from ..kernels.planned import planned, recorder, watches
 from ..kernels.rows import ROWS, Expression, Row, common_dtype
+from .data_type import CASTINGS
 from .loops import RANKS, cast_operands, check_results, loop
 
 ABSENT: Any = object()  # what nobody gives
@@ -72,6 +73,8 @@ class ufunc:
         operands, others = by_position(NAMES.get(self.__name__, ()), operands, others) if others else (operands, others)
         if others:
             raise TypeError(f"{self.__name__}: unexpected keyword argument {next(iter(others))!r}.")
+        if casting not in CASTINGS:
+            raise ValueError(f"{self.__name__}: expected a casting of {', '.join(CASTINGS)}, got {casting!r}.")
         operands, outs = self._outs(operands, out)
         wanted = loop(self, dtype, sig, signature)
         results = self.call(*(operands if wanted is None else cast_operands(self, operands, wanted, casting)))
@@ -196,6 +199,14 @@ _IDENTITIES = {
 }  # fmt: skip
 
 
+def _mask(function: str, where: Any, like: VkArray) -> VkArray:
+    """`where` as an array of bools beside another array: lists become one, an array of numbers is a TypeError."""
+    made = where if type(where) is VkArray else operations["asarray"](where, dtype=dtypes.bool_, device=like._device)
+    if made._dtype is not dtypes.bool_:
+        raise TypeError(f"{function}: expected bools as where, got {made._dtype}. Compare with 0: where=mask != 0.")
+    return made
+
+
 def write(
     function: str, target: Any, result: VkArray, where: Any = True, casting: str = "same_kind", broadcasts: bool = False
 ) -> VkArray:  # fmt: skip
@@ -204,8 +215,11 @@ def write(
     Raises TypeError for what is no array and for a type that the casting does not allow, ValueError for another shape, unless
     the result may be broadcast to it.
     """
+    if where is not True:
+        where = _mask(function, where, result)
     if target is None:
-        target = operations["zeros"](result._shape, dtype=result._dtype, device=result._device)
+        shape = result._shape if where is True else layout.broadcast_shapes([result._shape, where._shape], function)
+        target = operations["zeros"](shape, dtype=result._dtype, device=result._device)
     if type(target) is not VkArray:
         raise TypeError(
             f"{function}: expected a vkarray array as out, got {type(target).__name__}. Use vkarray.empty_like."

@@ -41,7 +41,7 @@ def diff(
     axis = layout.normalize_axis(axis, x.ndim, "diff")
     ends = (part if part is None else operations["asarray"](part, device=x._device) for part in (prepend, append))
     parts = [part for part in (next(ends), x, next(ends)) if part is not None]
-    if len(parts) > 1:
+    if len(parts) > 1 and n > 0:
         rows = (*x._shape[:axis], 1, *x._shape[axis + 1 :])
         x = concat([broadcast_to(part, rows) if part.ndim == 0 else part for part in parts], axis=axis)
     for _ in range(min(n, x._shape[axis])):  # nothing is left after so many

@@ -87,6 +87,8 @@ def array_equal(x1: ArrayLike, x2: ArrayLike, /, equal_nan: bool = False) -> boo
     Parameters: x1, x2 (any dtype, one device, numbers or lists); equal_nan (whether NaN equals NaN). Raises TypeError for other
     operands.
     """
+    if x1 is None or x2 is None:
+        return x1 is x2
     check_operands("array_equal", (x1, x2))
     if getattr(x1, "shape", ()) != getattr(x2, "shape", ()):
         return False
@@ -102,6 +104,8 @@ def array_equiv(x1: ArrayLike, x2: ArrayLike, /) -> bool:
 
     Parameters: x1, x2 (any dtype, one device, numbers or lists). Raises TypeError for other operands.
     """
+    if x1 is None or x2 is None:
+        return x1 is x2
     check_operands("array_equiv", (x1, x2))
     try:
         layout.broadcast_shapes([getattr(x, "_shape", ()) for x in (x1, x2)], "array_equiv")

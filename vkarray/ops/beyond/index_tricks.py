@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core import dtypes, layout, promotion
 from ...core.array import ArrayLike, VkArray, default_dtype
@@ -126,18 +126,29 @@ def indices(
     return stack([broadcast_to(row, shape) for row in rows], axis=0)
 
 
-def _progression(part: slice) -> tuple[Any, Any, int, int]:
-    """The first value, the step, the number and the kind of the values of a slice: `start:stop:step` or `start:stop:5j`."""
-    values: Iterator[Any] = (
-        default if one is None else one.item() if type(one) is VkArray else one
-        for one, default in ((part.start, 0), (part.stop, None), (part.step, 1))
-    )
-    start, stop, step = values
+class _Progression(NamedTuple):
+    """The values of a slice: `start:stop:step`, or `start:stop:5j`, whose step is their number.
+
+    `kind` is that of Python's numbers among the limits, `types` are those of arrays and NumPy's scalars.
+    """
+
+    start: Any
+    step: Any
+    length: int
+    kind: int
+    types: tuple[DType, ...]
+
+
+def _progression(part: slice) -> _Progression:
+    given: list[Any] = [0 if part.start is None else part.start, part.stop, 1 if part.step is None else part.step]
+    types = tuple(dtypes.DTYPES[one.dtype.name] for one in given if hasattr(one, "dtype"))
+    start, stop, step = (one.item() if hasattr(one, "item") else one for one in given)
     kind = max(_INTEGER, *map(promotion.scalar_kind, (start, stop)))
     if isinstance(step, complex):
-        count = int(abs(step))
-        return start, (stop - start) / (count - 1) if count > 1 else 1, count, max(kind, _FLOAT)
-    return start, step, max(math.ceil((stop - start) / step), 0), max(kind, promotion.scalar_kind(step))
+        count, real = int(abs(step)), tuple(dtypes.REAL_OF.get(one, one) for one in types)
+        return _Progression(start, (stop - start) / (count - 1) if count > 1 else 1, count, max(kind, _FLOAT), real)
+    count = max(math.ceil((stop - start) / step), 0)
+    return _Progression(start, step, count, max(kind, promotion.scalar_kind(step)), types)
 
 
 _INTEGER, _FLOAT = promotion.KIND_NAMES.index("int"), promotion.KIND_NAMES.index("float")
@@ -150,18 +161,30 @@ class Grid:
         self.sparse = sparse
 
     def __getitem__(self, key: slice | tuple[slice, ...]) -> VkArray | tuple[VkArray, ...]:
+        several = isinstance(key, tuple)
         parts = [_progression(part) for part in (key if isinstance(key, tuple) else (key,))]
         target = creation.as_device(None)
-        dtype = default_dtype(promotion.KIND_NAMES[max((_INTEGER, *(kind for *_, kind in parts)))], target)
+        kind = max((_INTEGER, *(part.kind for part in parts)))
+        # A single slice with a real step is `arange`, whose type that of a scalar does not change.
+        types = [one for part in parts for one in part.types] if several or _counts(key) else []
+        dtype = (
+            promotion.promote_scalar_kind(promotion.promote_all(types), kind) if types
+            else default_dtype(promotion.KIND_NAMES[kind], target)
+        )  # fmt: skip
         rows = []
-        for start, step, count, _ in parts:
-            numbers = creation.arange(count, dtype=default_dtype("int", target), device=target)
-            rows.append(add(multiply(cast(numbers, dtype), step), start))
-        if not isinstance(key, tuple):
+        for part in parts:
+            numbers = creation.arange(part.length, dtype=default_dtype("int", target), device=target)
+            rows.append(add(multiply(cast(numbers, dtype), part.step), part.start))
+        if not several:
             return rows[0]
         if self.sparse or not rows:
             return tuple(_open_mesh(rows)) if self.sparse else creation.empty((0,), dtype=dtype, device=target)
         return stack(broadcast_arrays(*_open_mesh(rows)), axis=0)
+
+
+def _counts(part: Any) -> bool:
+    """Whether the step of a slice is the number of its values: an imaginary number, of NumPy's also."""
+    return isinstance(part.step, complex) or getattr(getattr(part.step, "dtype", None), "kind", "") == "c"
 
 
 mgrid, ogrid = Grid(False), Grid(True)
@@ -214,7 +237,7 @@ class Concatenator:
 def _row(part: slice, like: VkArray) -> VkArray:
     """The values that a slice names."""
     start = 0 if part.start is None else part.start
-    if isinstance(part.step, complex):
+    if _counts(part):
         return creation.linspace(start, part.stop, num=int(abs(part.step)), device=like._device)
     return creation.arange(start, part.stop, 1 if part.step is None else part.step, device=like._device)
 
