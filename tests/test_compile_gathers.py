@@ -61,3 +61,15 @@ def test_indices_out_of_range() -> None:
         for one in (function, compiled, compiled):
             with pytest.raises(IndexError, match="index 9 is out of bounds for axis 0 of length 9"):
                 np.asarray(one(x, vx.asarray([0, 9, 2, 3]), y))
+
+
+def test_indices_that_take_no_arrays_come_after_a_gather() -> None:
+    """They are computed while the function is traced, when its own indices have not been checked yet."""
+
+    def pairs(x: vx.VkArray) -> list[vx.VkArray]:
+        first = vx.take(x, vx.triu_indices(4, 1)[0], axis=0)
+        return [first, vx.take(x, vx.tril_indices(4, -1)[1], axis=0)]
+
+    x = vx.reshape(vx.arange(12, dtype=vx.float32), (4, 3))
+    for one, expected in zip(vx.compile(pairs)(x), pairs(x), strict=True):
+        assert np.array_equal(np.asarray(one), np.asarray(expected))

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 import torch
 from checks import needs_int64
-from test_export import arrays
+from test_export import arrays, assert_agrees
 from torch import nn
 from torch.utils import _pytree as pytree
 
 import vkarray.torch
 from vkarray.torch.exported import _decompositions
+from vkarray.torch.exported.operators import special
 from vkarray.torch.exported.table import ROWS
 
 pytestmark = needs_int64
@@ -26,7 +27,6 @@ BY_VALUES = {"_local_scalar_dense", "nonzero"}  # results are numbers of Python'
 OTHERS = {
     "rand", "randperm",  # random numbers
     "resize_", "sym_storage_offset",  # memory
-    "_embedding_bag", "_pdist_forward",  # without a row
 }  # fmt: skip
 
 
@@ -46,10 +46,12 @@ def test_the_core_set_has_rows():
 NOT_COMPARED = {
     "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided", "item", "nonzero", "rand_like",
     "randn_like", "randint_like", "bernoulli", "multinomial", "normal", "masked_select", "nn.functional.dropout",
-    "nn.functional.embedding_bag", "native_dropout_backward", "randn", "randint", "narrow", "as_strided", "native_batch_norm",
-    "_native_batch_norm_legit", "nn.functional.batch_norm", "nn.functional.instance_norm", "as_strided_copy", "pdist",
-    "nn.functional.pdist", "logspace", "resize_", "resize_as_", "as_strided_scatter",
+    "native_dropout_backward", "randn", "randint", "narrow", "as_strided", "native_batch_norm",
+    "_native_batch_norm_legit", "nn.functional.batch_norm", "nn.functional.instance_norm", "as_strided_copy", "logspace",
+    "resize_", "resize_as_", "as_strided_scatter",
 }  # fmt: skip
+# Operators of the database that are not of the core set.
+FURTHER = {*special._NAMES, "polygamma", "histc"}
 PARTS = 8
 
 
@@ -59,6 +61,7 @@ def entries() -> list[Any]:
     from torch.testing._internal.common_methods_invocations import op_db
 
     names = {one._schema.name.removeprefix("aten::") for one in core()}
+    names |= {name.partition(".")[0] for name in FURTHER}
     return [one for one in op_db if one.aten_name in names and one.name not in NOT_COMPARED]
 
 
@@ -108,3 +111,25 @@ def test_operators(part):
                 equal_nan=True,
                 msg=lambda text, name=name: f"{name}: {text}",
             )
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_bags_of_embeddings(mode, tmp_path):
+    bags = torch.nn.EmbeddingBag(7, 3, mode=mode).eval()
+    given = torch.tensor([1, 2, 4, 5, 4, 3]), torch.tensor([0, 0, 3])  # the first one is empty
+    assert_agrees(vkarray.torch.export(bags, given), bags, given, {}, tmp_path / "bags.vkp")
+    skipping = torch.nn.EmbeddingBag(7, 3, mode=mode, padding_idx=2).eval()
+    with pytest.raises(NotImplementedError, match="padding_idx"):
+        vkarray.torch.export(skipping, given)
+
+
+class Pairs(nn.Module):
+    """The distances of all pairs of rows."""
+
+    def forward(self, x: torch.Tensor) -> list[torch.Tensor]:
+        return [torch.pdist(x, p) for p in (0.0, 1.0, 2.0, 3.0, float("inf"))]
+
+
+def test_distances_of_pairs(tmp_path):
+    x = torch.randn(5, 3)
+    assert_agrees(vkarray.torch.export(Pairs(), (x,)), Pairs(), (x,), {}, tmp_path / "pairs.vkp")

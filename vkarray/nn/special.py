@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..core.array import VkArray
+from ..kernels.planned import recordable
 from ..shaders.source import Shader
 from .pointwise import Formula, operations_of, variants_of
 
@@ -76,6 +78,18 @@ POLYNOMIALS = {
     "laguerre_polynomial_l": _polynomials("laguerre l", "vx_laguerre(a, b)"),
     "legendre_polynomial_p": _polynomials("legendre p", "vx_legendre(a, b)"),
 }
+
+
+_NAMED = {one.name: one for one in _FORMULAS}
+
+
+@recordable
+def apply_special(name: str, *operands: Any) -> VkArray:
+    """The function of a name of arrays and numbers. Raises ValueError for another name, and TypeError as rows do."""
+    if name not in _NAMED:
+        raise ValueError(f"apply_special: expected the name of a special function, got {name!r:.40}.")
+    found: VkArray = _NAMED[name](*operands)
+    return found
 
 
 def variants(device: Any) -> Iterator[Shader]:

@@ -41,6 +41,7 @@ _NETWORKS = {
     "regions": ("pool",),
     "resample": ("filtered", "interpolate", "pad_repeated"),
     "softmax": ("log_softmax", "masked_softmax", "softmax"),
+    "special": ("apply_special",),
 }
 # What public functions are made of, where tapes note the part in place of the whole.
 _PARTS = {

@@ -8,7 +8,7 @@ from typing import Any
 from ...core import dtypes, layout, promotion
 from ...core.array import ArrayLike, VkArray, available, default_dtype, operations
 from ...core.dtypes import DType, as_dtype
-from ...kernels import launch
+from ...kernels import faults, launch
 from ...kernels.compact import coordinates
 from ...kernels.conversion import cast
 from ...kernels.planned import planned, recordable, tracer, unwatched
@@ -127,12 +127,18 @@ def diag_indices_from(arr: VkArray) -> tuple[VkArray, ...]:
     return diag_indices(arr._shape[0], arr.ndim, device=arr._device)
 
 
-def _of_no_values(function: Callable[[], tuple[VkArray, ...]]) -> tuple[VkArray, ...]:
+def _of_no_values(function: Callable[[], tuple[VkArray, ...]], device: Any = None) -> tuple[VkArray, ...]:
     """What a function of no arrays returns. Where that is compiled, it is called while it is traced."""
     if tracer() is None:
         return function()
+    where = launch.as_device(device)
+    check = faults.kept_check(where)  # of the trace, which has no values that could be told now
     with unwatched():
-        found = function()
+        faults.keep_check(where, None)
+        try:
+            found = function()
+        finally:
+            faults.keep_check(where, check)
     return tuple(map(launch.copy, found))
 
 
@@ -142,7 +148,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: Any = None
 
     Waits for the device, for their number. Raises TypeError for what is no integer.
     """
-    return _of_no_values(lambda: coordinates(tri(n, m, k, dtypes.bool_, device=device)))
+    return _of_no_values(lambda: coordinates(tri(n, m, k, dtypes.bool_, device=device)), device)
 
 
 @recordable
@@ -151,7 +157,9 @@ def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: Any = None
 
     Waits for the device, for their number. Raises TypeError for what is no integer.
     """
-    return _of_no_values(lambda: coordinates(operations["logical_not"](tri(n, m, k - 1, dtypes.bool_, device=device))))
+    return _of_no_values(
+        lambda: coordinates(operations["logical_not"](tri(n, m, k - 1, dtypes.bool_, device=device))), device
+    )
 
 
 def _of_matrix(function: str, arr: Any) -> VkArray:

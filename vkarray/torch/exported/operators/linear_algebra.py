@@ -97,10 +97,8 @@ def _transform_to_real(call: Any, x: Any, dim: Sequence[int], normalization: int
 # -- distances --------------------------------------------------------------------------------------------------------
 
 
-@row("_cdist_forward", "_euclidean_dist")
-def _distances(call: Any, a: Any, b: Any, p: float = 2.0, *_: Any) -> Any:
-    """Of each row of a from each row of b."""
-    apart = vx.abs(vx.expand_dims(a, axis=-2) - vx.expand_dims(b, axis=-3))
+def _size(call: Any, apart: Any, p: float) -> Any:
+    """The norm of what lies along the last axis, of numbers that are not negative."""
     if p == 2:
         return vx.sqrt(vx.sum(apart * apart, axis=-1))
     if p == float("inf"):
@@ -108,3 +106,16 @@ def _distances(call: Any, a: Any, b: Any, p: float = 2.0, *_: Any) -> Any:
     if p == 0:
         return vx.sum(call.cast(apart != 0), axis=-1)
     return vx.sum(apart, axis=-1) if p == 1 else vx.pow(vx.sum(vx.pow(apart, p), axis=-1), 1 / p)
+
+
+@row("_cdist_forward", "_euclidean_dist")
+def _distances(call: Any, a: Any, b: Any, p: float = 2.0, *_: Any) -> Any:
+    """Of each row of a from each row of b."""
+    return _size(call, vx.abs(vx.expand_dims(a, axis=-2) - vx.expand_dims(b, axis=-3)), p)
+
+
+@row("_pdist_forward")
+def _distances_of_pairs(call: Any, x: Any, p: float = 2.0) -> Any:
+    """Of each row from those after it."""
+    first, second = vx.triu_indices(x.shape[0], 1)
+    return _size(call, vx.abs(vx.take(x, first, axis=0) - vx.take(x, second, axis=0)), p)
