@@ -251,6 +251,7 @@ _lock = threading.RLock()  # a signal handler may change a switch, too
 _environment: dict[str, Any] | None = None
 _overrides: list[dict[str, Any]] = []
 _active: Configuration | None = None
+shows_dispatches = False  # whether debug is 2, for who asks at each dispatch
 
 
 def _parse(switch: Switch, value: Any, origin: str) -> Any:
@@ -271,7 +272,7 @@ def _warn_of_unknown_variables() -> None:
 
 
 def _rebuild() -> Configuration:
-    global _environment, _active
+    global _environment, _active, shows_dispatches
     if _environment is None:
         _warn_of_unknown_variables()
         _environment = {
@@ -284,6 +285,7 @@ def _rebuild() -> Configuration:
     for override in _overrides:
         values.update(override)
     _active = Configuration(values)
+    shows_dispatches = _active.debug > 1
     return _active
 
 

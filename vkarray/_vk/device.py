@@ -252,6 +252,7 @@ class Device:
 _lock = threading.RLock()
 _devices: dict[tuple[Any, ...], Device] = {}  # by physical device and the switches it was opened under
 _selected: dict[tuple[Any, ...], Device] = {}  # by what was asked for, so that asking again is cheap
+_last: tuple[configuration.Configuration, Device] | None = None  # the default device under a configuration
 _opened: weakref.WeakSet[Device] = weakref.WeakSet()
 
 
@@ -285,13 +286,19 @@ def open_device(selector: int | str | None = None) -> Device:
 
     Opening the same device again gives the same object. Raises DeviceError when there is none or nothing matches.
     """
+    global _last
     if selector is None and _preferred and (device := _preferred.get(threading.get_ident())) is not None:
         return device
     settings = configuration.current()
+    if selector is None and _last is not None:
+        device = _last[1] if _last[0] is settings else None
+        if device is not None and device.open and device.lost is None:
+            return device
     asked = settings.device if selector is None else selector
     switches = (settings.validation, settings.disable, settings.profile, settings.guard, settings.check_barriers)
     device = _selected.get((asked, switches))
     if device is not None and device.open and device.lost is None:
+        _last = (settings, device) if selector is None else _last
         return device
     with _lock:
         physical = choose(physical_devices(settings), asked)
@@ -322,6 +329,8 @@ def ask_no_more(sink: timing.Sink) -> None:
 
 def close_all() -> None:
     """Close every device and release Vulkan; using a device again starts afresh."""
+    global _last
+    _last = None
     with _lock, ExitStack() as stack:  # each step, also when one before raises
         stack.callback(instance.close_all)
         stack.callback(_selected.clear)

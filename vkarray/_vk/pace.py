@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 BOUND = 0.25  # seconds: an estimate may be wrong by eight times
 MOST_PIECES = 256
+LARGEST_WORKGROUPS = 1 << 16  # that are submitted together while the device has work
+WORKGROUPS_A_SECOND = LARGEST_WORKGROUPS / BOUND  # as how many workgroups a second of work counts
 
 # Operations a second by how many registers an invocation has, for the slowest devices of a kind: V3D; AMD's least; NVIDIA's
 # least. Nobody watches processors.

@@ -23,7 +23,7 @@ from .. import configuration
 from ..errors import FeatureError, OutOfMemoryError
 from . import pace, timing
 from .api import NULL, ffi
-from .pace import BOUND, Groups
+from .pace import BOUND, LARGEST_WORKGROUPS, WORKGROUPS_A_SECOND, Groups
 from .progress import Progress
 from .recorder import Recorder, Recording, Step
 from .timing import Measurement, Note, Sink
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from .device import Device
     from .kernel import Kernel
     from .memory import Buffer
+    from .prepared import Prepared
 
 FIRST_BATCH, LARGEST_BATCH = 8, 256  # commands per batch: small while the device may be idle, then doubling
 # Workgroups that are enough work to submit at once, and while the device has work, when it is the host's time that counts.
-BATCH_WORKGROUPS, LARGEST_WORKGROUPS = 1 << 14, 1 << 16
-_WORKGROUPS_A_SECOND = LARGEST_WORKGROUPS / BOUND  # as how many workgroups a second of work counts
+BATCH_WORKGROUPS = 1 << 14
 PROBE_SECONDS = 1.0  # after so long a wait, and then this often, ask whether the device is lost
 
 
@@ -116,7 +116,7 @@ class Queue:
                 raise TypeError(f"{kernel.name}: expected arguments of type bytes, got {arguments!r}.")
             descriptors = self.device.descriptors.bound(kernel, bindings or ()) if kernel.bindings else None
             note = None
-            if self.timing_sinks or self.recorder.checker or configuration.current().debug > 1:
+            if self.timing_sinks or self.recorder.checker or configuration.shows_dispatches:
                 if self.recorder.checker:
                     self.recorder.checker.check_addresses(kernel.name, arguments, (*reads, *writes))
                 note = Note(self, kernel.name, groups, reads, writes, (kernel, arguments))
@@ -126,8 +126,21 @@ class Queue:
                 seconds = known.seconds(arguments, workgroups) if known.offsets else known.group * workgroups
                 if seconds > BOUND:
                     pieces = self._pieces(kernel, arguments, groups, reads, writes, seconds)
-                workgroups = max(workgroups, int(seconds * _WORKGROUPS_A_SECOND))
+                workgroups = max(workgroups, int(seconds * WORKGROUPS_A_SECOND))
             self._take(kernel, reads, writes, arguments, x, y, z, descriptors, note, workgroups, pieces)
+
+    def repeat(self, what: Prepared, arguments: bytes, reads: Sequence[Buffer], writes: Sequence[Buffer]) -> None:
+        """Take a dispatch that was prepared, with a block of arguments as packed by its plan."""
+        with self.gate:
+            if self.gate.reason is not None:
+                self.gate.check()
+            pace = what.pace
+            if pace is not None and pace.factor != what.factor:
+                what.estimate(arguments)
+            if what.is_long or self.timing_sinks or self.recorder.checker or configuration.shows_dispatches:
+                self.dispatch(what.kernel, arguments, what.groups, reads, writes)
+            else:
+                self._take(what.kernel, reads, writes, arguments, what.x, what.y, what.z, None, None, what.workgroups)
 
     def _pieces(
         self, kernel: Kernel, arguments: bytes, groups: Groups, reads: Sequence[Buffer], writes: Sequence[Buffer],

@@ -509,7 +509,7 @@ class VkArray(Methods):
 
 def _operand(name: str, value: Any) -> Any:
     """An operator's operand: an array, a scalar of Python's or NumPy's, or a list; None when unknown."""
-    if isinstance(value, VkArray) or promotion.is_scalar(value):
+    if type(value) in _NUMBERS or isinstance(value, VkArray) or promotion.is_scalar(value):
         return value
     if isinstance(value, (list, tuple, range)):
         return value
@@ -520,6 +520,8 @@ def _operand(name: str, value: Any) -> Any:
         )
     return None
 
+
+_NUMBERS = (int, float, complex, bool)
 
 # A power of 2 is a square, of the same bits, where it has the type of the base: types of exponents -> kinds of bases.
 _TWO = {int: "iuf", float: "f"}

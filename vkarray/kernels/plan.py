@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._vk.fields import Field
 from .._vk.pointer import Pointer
+from .._vk.prepared import Prepared
 from .._vk.watch import Watch
 from ..core import dtypes
 from ..core.array import VkArray
@@ -51,6 +52,7 @@ class Step(NamedTuple):
     bindings: tuple[tuple[int, int, int, int], ...]
     takes: tuple[tuple[int, int], ...]  # new buffers that it is the first to use, and their bytes
     drops: tuple[int, ...]  # new buffers that it is the last to use
+    block: bytes  # its arguments when it was watched
 
 
 class _Slot(NamedTuple):
@@ -204,7 +206,7 @@ class Plan:
         )
         return Step(
             what.kernel, struct.Struct(form).pack, values, tuple(offsets), tuple(addresses), tuple(scalars), what.groups,
-            reads, writes, bindings, (), (),
+            reads, writes, bindings, (), (), block,
         )  # fmt: skip
 
     def _with_lives(self, steps: list[Step]) -> tuple[Step, ...]:
@@ -248,20 +250,76 @@ class Plan:
         It returns buffer and first byte in it of each result, of which the buffer's number and a distance are given. What
         converting a scalar raises comes before the first dispatch, as does OverflowError for an integer beyond its limits.
         """
-        names: dict[str, Any] = {"dispatch": self.device.dispatch, "allocate": self.device.allocate}
         lines = []
-        given = range(self.first_new)
-        if given:
+        if given := range(self.first_new):
             lines.append(f"{', '.join(f'b{number}' for number in given)}, = b")
             lines.append(f"{', '.join(f'p{number}' for number in given)}, = p")
+        if self.checked:
+            lines.append(f"b{self.last}, p{self.last} = status, status.address")
+        names = self._dispatches(lines, limits)
+        returned = []
+        for number, distance in results:
+            first = f"p{number} - b{number}.address + {distance}" if number < self.first_new else str(distance)
+            returned.append(f"(b{number}, {first})")
+        lines.append(f"return [{', '.join(returned)}]")
+        return "def run(b, p, s, status):\n    " + "\n    ".join(lines), names
+
+    def source_of_arrays(
+        self, looks: Sequence[Any], results: Sequence[int | tuple[int, int, Any] | None],
+        form: str | None,
+        limits: Mapping[int, tuple[int, int]],
+    ) -> tuple[str, dict[str, Any]]:  # fmt: skip
+        """Python code for `run(a, s)`, which makes the dispatches for other arrays a and scalars s, and the names that it uses.
+
+        `looks` are those of the arrays. It returns the results themselves, in a `form` such as "[{}]", or the only one for None:
+        each is an argument by its number, None, or a new array, of which the buffer's number, a distance and the look are given.
+        """
+        lines = []
+        if given := range(self.first_new):
+            lines.append(f"{', '.join(f'a{number}' for number in given)}, = a")
+        read = {number for step in self.steps for number in (*step.reads, *step.writes)}
+        for number, look in enumerate(looks):
+            if number in read:
+                lines.append(f"b{number} = a{number}._buffer")
+                lines.append(f"p{number} = b{number}.address + a{number}._offset * {look.itemsize}")
+        names = self._dispatches(lines, limits)
+        names |= {"new": object.__new__, "VkArray": VkArray}
+        returned = []
+        for place, result in enumerate(results):
+            if type(result) is not tuple:
+                returned.append("None" if result is None else f"a{result}")
+                continue
+            number, distance, look = result
+            buffer, offset = f"b{number}", str(distance // look.itemsize)
+            if number < self.first_new:
+                own, buffer = looks[number].itemsize, f"a{number}._buffer"
+                offset = f"a{number}._offset + {offset}"
+                if own != look.itemsize:
+                    offset = f"(a{number}._offset * {own} + {distance}) // {look.itemsize}"
+            lines.append(f"x{place} = new(VkArray)")
+            lines += [f"x{place}._buffer = {buffer}", f"x{place}._offset = {offset}"]
+            names[f"_look{place}"] = look
+            for name in ("shape", "strides", "dtype", "device", "contiguous"):
+                names[f"_{name}{place}"] = getattr(look, name)
+            lines += [f"x{place}.{name} = {name}{place}" for name in _FACTS]
+            returned.append(f"x{place}")
+        lines.append(f"return {returned[0] if form is None else form.format(''.join(f'{one}, ' for one in returned))}")
+        return "def run(a, s):\n    " + "\n    ".join(lines), names
+
+    def _dispatches(self, lines: list[str], limits: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
+        """Add the code that checks and converts scalars, and then makes the dispatches. Returns the names that it uses."""
+        queue = self.device.queue
+        names: dict[str, Any] = {
+            "dispatch": self.device.dispatch,
+            "repeat": queue.repeat,
+            "allocate": self.device.allocate,
+        }
         for argument, (low, high) in limits.items():
             names |= {f"low{argument}": low, f"high{argument}": high}
             lines.append(f"if not low{argument} <= s[{argument}] <= high{argument}: raise OverflowError")
         for place, (argument, convert) in enumerate(self.scalars):
             names[f"convert{place}"] = convert
             lines.append(f"s{place} = convert{place}(s[{argument}])")
-        if self.checked:
-            lines.append(f"b{self.last}, p{self.last} = status, status.address")
         for number, constant in enumerate(self.constants, self.last + self.checked):
             names |= {f"b{number}": constant, f"p{number}": constant.address}
 
@@ -273,7 +331,7 @@ class Plan:
         for place, step in enumerate(self.steps):
             for number, nbytes in step.takes:
                 take(number, nbytes)
-            names |= {f"kernel{place}": step.kernel, f"pack{place}": step.pack}
+            names[f"pack{place}"] = step.pack
             values = []
             filled = {
                 at: f"p{number} + {distance}" if distance else f"p{number}" for at, number, distance in step.addresses
@@ -283,22 +341,33 @@ class Plan:
                 if at not in filled:
                     names[f"c{place}_{at}"] = value
                 values.append(filled.get(at, f"c{place}_{at}"))
+            block = f"pack{place}({', '.join(values)})"
+            memory = f"{_tuple(step.reads)}, {_tuple(step.writes)}"
             bound = "".join(
                 f"({at}, b{number}, p{number} - b{number}.address + {distance}, {nbytes}), "
                 for at, number, distance, nbytes in step.bindings
             )
-            lines.append(
-                f"dispatch(kernel{place}, pack{place}({', '.join(values)}), {step.groups}, {_tuple(step.reads)}, "
-                f"{_tuple(step.writes)}, {f'({bound})' if bound else None})"
-            )
+            if (prepared := _prepared(step)) is not None:
+                names[f"what{place}"] = prepared
+                lines.append(f"repeat(what{place}, {block}, {memory})")
+            else:
+                names[f"kernel{place}"] = step.kernel
+                lines.append(f"dispatch(kernel{place}, {block}, {step.groups}, {memory}, ({bound}))")
             if step.drops:
                 lines.append(" = ".join(f"b{number}" for number in step.drops) + " = None")
-        returned = []
-        for number, distance in results:
-            first = f"p{number} - b{number}.address + {distance}" if number < self.first_new else str(distance)
-            returned.append(f"(b{number}, {first})")
-        lines.append(f"return [{', '.join(returned)}]")
-        return "def run(b, p, s, status):\n    " + "\n    ".join(lines), names
+        return names
+
+
+_FACTS = ("_shape", "_strides", "_dtype", "_device", "_look", "_contiguous")  # that all arrays of a look share
+
+
+def _prepared(step: Step) -> Prepared | None:
+    """A step as a dispatch that is prepared; None where memory is bound, or a scalar may say how long it takes."""
+    lengths = step.kernel.pace.offsets if step.kernel.pace is not None else ()
+    varying = {step.offsets[at] + byte for at, _ in step.scalars for byte in range(8)}
+    if step.kernel.bindings or not varying.isdisjoint(lengths):
+        return None
+    return Prepared(step.kernel, step.groups, step.block)
 
 
 def _tuple(numbers: Sequence[int]) -> str:

@@ -18,10 +18,10 @@ from ..core import checks
 from ..core.array import VkArray, array_of_look
 from ..core.tokens import Noticed, token
 from . import faults, tuning
-from .array_like import PLAIN, Parameters, by_position, numpys_names
+from .array_like import Parameters, by_position, numpys_names
 from .dispatch import pointer
 from .plan import Plan, Refused
-from .signature import Look, look_of, note, sharing
+from .signature import Look, add_sharing, look_of, note, sharing
 
 if TYPE_CHECKING:
     from .._vk import Device
@@ -87,7 +87,7 @@ def run_checked(
 class Repeat:
     """How to repeat a call: code that makes its dispatches, and what it returned."""
 
-    __slots__ = ("alone", "checked", "device", "form", "outcome", "run", "scalars", "steps", "view")
+    __slots__ = ("alone", "checked", "device", "form", "outcome", "run", "scalars", "steps")
     at_once: ClassVar[bool] = False  # whether wrong values are told at the call, if the device lets the host see them
 
     def __init__(
@@ -102,13 +102,17 @@ class Repeat:
         new = [one for one in self.outcome if type(one) is New]
         self.alone = bool(new) and not several
         plan.keep([one.buffer for one in new])
-        source, names = plan.source([(one.buffer, one.distance) for one in new], limits)
-        exec(source, names)  # numbers and names that the plan has made
-        self.run: Callable[..., list[tuple[Any, int]]] = names["run"]
         self.checked, self.device, self.steps = plan.checked, device, len(plan.steps)
         self.scalars = frozenset(place for place, _ in plan.scalars)
-        # Where all that it does is to view its only array: the view's look, and from which element of the array on.
-        self.view: tuple[Any, int] | None = None
+        source, names = self.source(plan, arguments, limits)
+        exec(source, names)  # numbers and names that the plan has made
+        self.run: Callable[..., Any] = names["run"]
+
+    def source(
+        self, plan: Plan, arguments: Sequence[Any], limits: Mapping[int, tuple[int, int]]
+    ) -> tuple[str, dict[str, Any]]:  # fmt: skip
+        """The code of `run`, and the names that it uses."""
+        return plan.source([(one.buffer, one.distance) for one in self.outcome if type(one) is New], limits)
 
     def result(self, value: Any, plan: Plan, arguments: Sequence[Any]) -> Any:
         """What to remember of a result. Raises Refused for what a plan cannot make."""
@@ -155,7 +159,6 @@ class Plans(dict[Any, Any]):
         self.name, self.make, self.types = name, repeat, types
         self.older: dict[Any, Any] = {}
         self.repeated = self.watched = 0
-        self.views = False  # whether one of its plans only views an array
         self.reasons: dict[str, int] = {}  # why calls got no plan
         Plans.all.append(self)
 
@@ -239,7 +242,6 @@ class Plans(dict[Any, Any]):
         if made is not None:  # a scalar that reached no kernel was lost on the way: its value may have decided
             noticed.decide |= set(range(len(scalars))) - made.scalars
         self._remember(key, known, made, scalars, noticed.decide)
-        self.views = self.views or (made is not None and made.view is not None)
         return found
 
     def _watched(
@@ -340,14 +342,26 @@ class _OfArrays(Repeat):
     __slots__ = ()
     at_once = True
 
-    def __init__(
-        self, seen: watch.Watch, device: Device, given: Sequence[Pointer], arguments: Sequence[Any], *others: Any
-    ) -> None:  # fmt: skip
-        super().__init__(seen, device, given, arguments, *others)
-        if self.alone and not self.steps and len(arguments) == 1:
-            number, distance, look = self.outcome[0]
-            if number == 0 and look.itemsize == look_of(arguments[0]).itemsize:
-                self.view = look, distance // look.itemsize
+    def source(
+        self, plan: Plan, arguments: Sequence[VkArray], limits: Mapping[int, tuple[int, int]]
+    ) -> tuple[str, dict[str, Any]]:  # fmt: skip
+        """As of all, but where no values are checked code that takes arrays and returns arrays: `run(arrays, scalars)`."""
+        if plan.checked:
+            return super().source(plan, arguments, limits)
+        results = [one.place if type(one) is Given else None if one is None else tuple(one) for one in self.outcome]
+        form = None
+        if issubclass(self.form, (tuple, list)):
+            form = "({})" if self.form is tuple else "[{}]" if self.form is list else "form({})"
+        source, names = plan.source_of_arrays([look_of(one) for one in arguments], results, form, limits)
+        return source, names | {"form": self.form}
+
+    def __call__(
+        self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any], arguments: Sequence[Any]
+    ) -> Any:
+        """The results for other arguments."""
+        if not self.checked:
+            return self.run(arguments, scalars)
+        return super().__call__(buffers, addresses, scalars, arguments)
 
     def result(self, value: Any, plan: Plan, arguments: Sequence[Any]) -> Any:
         """What to remember of a result: arrays, and None."""
@@ -390,32 +404,48 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
     inner: Callable[..., Any] = function
     plans = Plans(inner.__name__, _OfArrays, _NUMBERS if integers else FLOATS)
     likes = Parameters(inner)
-    takes_likes, leading, named = bool(likes), likes.leading, likes.named
-    takes_one = leading == len(named) == 1  # array, before all else
+    takes_likes = bool(likes)
     names = numpys_names(inner)
     unnamed = len(names)
 
     @functools.wraps(inner)
     def call(*args: Any, **kwargs: Any) -> Any:
+        key: list[Any] = []
+        arrays: list[VkArray] = []
+        scalars: list[Any] = []
+        if not watches:  # most calls have a plan: only those without are looked at further
+            noted = note(args, key, arrays, scalars, integers)
+            if kwargs:
+                key.append(tuple(kwargs))
+                noted = noted and note(kwargs.values(), key, arrays, scalars, integers)
+            settings = configuration.current()
+            if noted and (arrays or creates) and not settings.compare:
+                key.append(settings.default_float)
+                if not arrays:
+                    key.append(_vk.open_device(None))
+                elif len(arrays) > 2 or (len(arrays) == 2 and arrays[0]._buffer is arrays[1]._buffer):
+                    add_sharing(key, arrays)
+                plan = plans.get(tuple(key))
+                if type(plan) is ByValue:
+                    plan = plan.find(scalars)
+                if type(plan) is _OfArrays and not plan.checked:
+                    try:
+                        found = plan.run(arrays, scalars)
+                    except (OverflowError, struct.error):  # of converting a scalar
+                        return inner(*args, **kwargs)
+                    plans.repeated += 1
+                    return _as_place(found) if creates else found
+            key, arrays, scalars = [], [], []
         if kwargs and len(args) < unnamed:
             args, kwargs = by_position(names, args, kwargs)
         if watches and (recording := recorder()) is not None:
             return recording.call(call, args, kwargs)
-        # Most calls are of arrays and numbers alone, which takes few steps to see.
-        if (
-            takes_likes
-            and not (takes_one and args and type(args[0]) is VkArray)
-            and not (PLAIN.issuperset(map(type, args[:leading])) and (not kwargs or named.isdisjoint(kwargs)))
-            and not likes.are_plain(args, kwargs)
-        ):
+        if takes_likes and not likes.are_plain(args, kwargs):
             args, kwargs, _ = likes.converted(args, kwargs)
         if watches and watch.current() is not None:  # it is a part of the call that is watched
             if takes_likes and not any(type(one) is VkArray for one in args):
                 args, kwargs, _ = likes.converted(args, kwargs)
             return _as_place(inner(*args, **kwargs)) if creates else inner(*args, **kwargs)
-        key: list[Any] = []
-        arrays: list[VkArray] = []
-        scalars: list[Any] = []
         noted = note(args, key, arrays, scalars, integers)
         if kwargs:
             key.append(tuple(kwargs))
@@ -429,12 +459,6 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
             found = inner(*args, **kwargs)
             return plans.told(found, arrays[0]._device) if arrays else found
         key.append(settings.default_float)
-        if plans.views and len(arrays) == 1:
-            plan = plans.get(tuple(key))
-            if type(plan) is _OfArrays and plan.view is not None:
-                plans.repeated += 1
-                look, first = plan.view
-                return array_of_look(look, arrays[0]._buffer, arrays[0]._offset + first)
         if not arrays:
             key.append(_vk.open_device(None))
         device = arrays[0]._device if arrays else key[-1]

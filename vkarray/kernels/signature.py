@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .._vk import Device
 
 LOOKS = 1 << 16  # that are kept, before all are made anew
+LONGEST = 4096  # of the lists and tuples that plans are kept for
 ALIGNMENT = 256  # bytes: no kernel asks for more
 
 
@@ -90,13 +91,20 @@ def note(
             key.append(value)
         elif kind is tuple or kind is list:
             key += (kind, len(value))
-            if not note(value, key, arrays, scalars, False):
+            if len(value) > LONGEST or not note(value, key, arrays, scalars, False):
                 return False
         elif isinstance(value, _vk.Device):
             key.append(value)
         else:
             return False
     return True
+
+
+def add_sharing(key: list[Any], arrays: Sequence[VkArray]) -> None:
+    """Add to the key which arrays share memory, where some do."""
+    buffers = [array._buffer for array in arrays]
+    if len(set(map(id, buffers))) < len(buffers):
+        key.append(sharing(buffers, [array._address for array in arrays]))
 
 
 def sharing(buffers: Sequence[Any], addresses: Sequence[int]) -> tuple[tuple[int, int, int], ...] | None:
