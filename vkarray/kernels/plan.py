@@ -269,7 +269,7 @@ class Plan:
         form: str | None,
         limits: Mapping[int, tuple[int, int]],
     ) -> tuple[str, dict[str, Any]]:  # fmt: skip
-        """Python code for `run(a, s)`, which makes the dispatches for other arrays a and scalars s, and the names that it uses.
+        """Python code for `run(a, s, status)`, which makes the dispatches for other arrays a, and the names that it uses.
 
         `looks` are those of the arrays. It returns the results themselves, in a `form` such as "[{}]", or the only one for None:
         each is an argument by its number, None, or a new array, of which the buffer's number, a distance and the look are given.
@@ -277,6 +277,8 @@ class Plan:
         lines = []
         if given := range(self.first_new):
             lines.append(f"{', '.join(f'a{number}' for number in given)}, = a")
+        if self.checked:
+            lines.append(f"b{self.last}, p{self.last} = status, status.address")
         read = {number for step in self.steps for number in (*step.reads, *step.writes)}
         for number, look in enumerate(looks):
             if number in read:
@@ -304,7 +306,7 @@ class Plan:
             lines += [f"x{place}.{name} = {name}{place}" for name in _FACTS]
             returned.append(f"x{place}")
         lines.append(f"return {returned[0] if form is None else form.format(''.join(f'{one}, ' for one in returned))}")
-        return "def run(a, s):\n    " + "\n    ".join(lines), names
+        return "def run(a, s, status=None):\n    " + "\n    ".join(lines), names
 
     def _dispatches(self, lines: list[str], limits: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
         """Add the code that checks and converts scalars, and then makes the dispatches. Returns the names that it uses."""

@@ -15,13 +15,13 @@ from .._vk.pointer import Pointer
 from .._vk.watch import recorder as recorder  # the chapters ask them, too
 from .._vk.watch import watches as watches
 from ..core import checks
-from ..core.array import VkArray, array_of_look
+from ..core.array import VkArray
 from ..core.tokens import Noticed, token
 from . import faults, tuning
 from .array_like import Parameters, by_position, numpys_names
 from .dispatch import pointer
 from .plan import Plan, Refused
-from .signature import Look, add_sharing, look_of, note, sharing
+from .signature import add_sharing, look_of, note, sharing
 
 if TYPE_CHECKING:
     from .._vk import Device
@@ -74,14 +74,12 @@ class Given(NamedTuple):
     place: int
 
 
-def run_checked(
-    run: Callable[..., list[tuple[Any, int]]], device: Device, buffers: list[Any], addresses: list[int], scalars: Sequence[Any]
-) -> list[tuple[Any, int]]:  # fmt: skip
-    """Run a plan whose kernels note wrong values, and leave the check of these with the device. Returns the results' memory."""
+def run_checked(run: Callable[..., Any], device: Device, *given: Any) -> Any:
+    """Run a plan whose kernels note wrong values, and leave the check of these with the device. Returns what it returns."""
     check = faults.pending_check(device)
-    memory = run(buffers, addresses, scalars, check.array._buffer)
+    found = run(*given, check.array._buffer)
     faults.keep_check(device, check)
-    return memory
+    return found
 
 
 class Repeat:
@@ -345,9 +343,7 @@ class _OfArrays(Repeat):
     def source(
         self, plan: Plan, arguments: Sequence[VkArray], limits: Mapping[int, tuple[int, int]]
     ) -> tuple[str, dict[str, Any]]:  # fmt: skip
-        """As of all, but where no values are checked code that takes arrays and returns arrays: `run(arrays, scalars)`."""
-        if plan.checked:
-            return super().source(plan, arguments, limits)
+        """The code of `run`, which takes arrays and returns arrays, and the names that it uses."""
         results = [one.place if type(one) is Given else None if one is None else tuple(one) for one in self.outcome]
         form = None
         if issubclass(self.form, (tuple, list)):
@@ -359,9 +355,7 @@ class _OfArrays(Repeat):
         self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any], arguments: Sequence[Any]
     ) -> Any:
         """The results for other arguments."""
-        if not self.checked:
-            return self.run(arguments, scalars)
-        return super().__call__(buffers, addresses, scalars, arguments)
+        return run_checked(self.run, self.device, arguments, scalars) if self.checked else self.run(arguments, scalars)
 
     def result(self, value: Any, plan: Plan, arguments: Sequence[Any]) -> Any:
         """What to remember of a result: arrays, and None."""
@@ -373,10 +367,6 @@ class _OfArrays(Repeat):
             if array is value:
                 return Given(place)
         return New(*plan.place(pointer(value)), look_of(value))
-
-    def made(self, look: Look, buffer: Any, offset: int) -> VkArray:
-        """An array over other memory."""
-        return array_of_look(look, buffer, offset // look.itemsize if offset else 0)
 
 
 FLOATS = frozenset((float, complex))
@@ -428,12 +418,17 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
                 plan = plans.get(tuple(key))
                 if type(plan) is ByValue:
                     plan = plan.find(scalars)
-                if type(plan) is _OfArrays and not plan.checked:
-                    try:
-                        found = plan.run(arrays, scalars)
-                    except (OverflowError, struct.error):  # of converting a scalar
-                        return inner(*args, **kwargs)
+                if type(plan) is _OfArrays:
                     plans.repeated += 1
+                    try:
+                        if plan.checked:
+                            return plans.told(run_checked(plan.run, plan.device, arrays, scalars), plan.device)
+                        found = plan.run(arrays, scalars)
+                    except (
+                        OverflowError,
+                        struct.error,
+                    ):  # of converting a scalar: the function says it in its own words
+                        return inner(*args, **kwargs)
                     return _as_place(found) if creates else found
             key, arrays, scalars = [], [], []
         if kwargs and len(args) < unnamed:

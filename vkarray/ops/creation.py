@@ -91,9 +91,6 @@ def asarray(
     wanted, obj = None if dtype is None else as_dtype(dtype, "asarray"), decided(a)
     if wanted is None and copy is not False and type(obj) in _PLAIN and (type(obj) is not int or abs(obj) < 1 << 31):
         return _of_scalar(obj, as_device(device))
-
-    import numpy as np
-
     if isinstance(obj, VkArray):
         target = obj._device if device is None else as_device(device)
         result = to_device(obj, target)
@@ -103,6 +100,9 @@ def asarray(
         if copy is False and result is not obj:
             raise ValueError("asarray: copy=False, but another dtype or device needs a copy.")
         return _copied(obj) if copy and result is obj else result
+
+    import numpy as np
+
     if type(obj) is range:
         obj = list(obj)
     if isinstance(obj, (list, tuple)) and _holds_arrays(obj):

@@ -75,7 +75,12 @@ class ufunc:
             raise TypeError(f"{self.__name__}: unexpected keyword argument {next(iter(others))!r}.")
         if casting not in CASTINGS:
             raise ValueError(f"{self.__name__}: expected a casting of {', '.join(CASTINGS)}, got {casting!r}.")
-        operands, outs = self._outs(operands, out)
+        if type(out) is VkArray and len(operands) == self.nin and self.nout == 1:
+            outs = (out,)
+        else:
+            operands, outs = self._outs(operands, out)
+        if self.row is not None and type(outs[0]) is VkArray and where is True and dtype is sig is signature is None:
+            return _into(self.__name__, outs[0], casting, *operands)
         wanted = loop(self, dtype, sig, signature)
         results = self.call(*(operands if wanted is None else cast_operands(self, operands, wanted, casting)))
         results = results if self.nout > 1 else (results,)
@@ -241,6 +246,34 @@ def write(
     return target
 
 
+@planned(integers=True)
+def _into(name: str, target: VkArray, casting: str, *operands: ArrayLike) -> VkArray:
+    """The result of a row's function in `target`: computed there where it has its type and shape, else written there."""
+    row = ROWS[name]
+    if (
+        not layout.has_internal_overlap(target._shape, target._strides)
+        and row.prepare is None
+        and any(type(one) is VkArray for one in operands)
+        and (row.complexes is None or not _any_complex(*operands))
+        and row.result_dtype(row.compute_dtype(common_dtype(name, operands), operands)) is target._dtype
+        and _shape_of(operands) == target._shape
+        and all(one._device is target._device for one in operands if type(one) is VkArray)
+    ):
+        return row(*operands, out=target)
+    return write(name, target, _CALLS[name](*operands), True, casting, broadcasts=True)
+
+
+def _shape_of(operands: Sequence[Any]) -> layout.Shape | None:
+    """The shape that operands broadcast to; None where they do not."""
+    try:
+        return layout.broadcast_shapes([one._shape for one in operands if type(one) is VkArray], "")
+    except ValueError:  # which the function raises in its own words
+        return None
+
+
+_CALLS: dict[str, Callable[..., Any]] = {}  # the functions of rows, by name
+
+
 # -- making them ------------------------------------------------------------------------------------------------
 
 _DOCUMENTATION = """{summary}
@@ -282,6 +315,7 @@ def _public(row: Row, parameters: tuple[str, ...], source: str) -> ufunc:
     )  # fmt: skip
     call = planned(integers=True)(function)
     call.row = row
+    _CALLS[row.name] = call
     made = ufunc(row.name, call, row.operands, 1, row, documentation)
     made.__signature__ = _signature(parameters)
     return made
