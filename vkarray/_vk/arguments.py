@@ -20,6 +20,11 @@ LEAST_BYTES = 1 << 15
 _UNIFORM, _STORAGE = vk.VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, vk.VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC
 
 
+def padded(nbytes: int) -> int:
+    """Bytes from the beginning of a block to that of the next."""
+    return -(-nbytes // STEP) * STEP
+
+
 def kind_of(device: Device) -> int:
     """The kind of descriptor that shows arguments: GPUs read uniform buffers fastest.
 
@@ -44,7 +49,10 @@ class ArgumentMemory:
 
     def write(self, blocks: list[bytes]) -> None:
         """Put blocks into memory one after the other, each at a multiple of STEP."""
-        data = b"".join([block.ljust(-(-len(block) // STEP) * STEP, b"\0") for block in blocks[:-1]] + blocks[-1:])
+        data = b"".join(
+            [block.ljust(STEP if len(block) <= STEP else padded(len(block)), b"\0") for block in blocks[:-1]]
+            + blocks[-1:]
+        )
         memory = self.block
         if memory is None or memory.nbytes < len(data) + RANGE:
             memory = self._grown(len(data) + RANGE)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import DeviceLostError, VulkanError
 from . import fields, timing
 from .api import NULL, array, ffi, struct, vk
-from .arguments import STEP, ArgumentMemory
+from .arguments import STEP, ArgumentMemory, padded
 from .lease import Lease
 
 if TYPE_CHECKING:
@@ -200,6 +200,7 @@ class Recorder:
         if checker:
             checker.begin(commands)
         memory, offset = recording.thing.arguments, 0
+        shown, place, number = memory.set, memory.offset, fields.SET
         blocks = [step[3] for step in steps if not isinstance(step[2], str) and step[2].has_arguments]
         if blocks:
             memory.write(blocks)
@@ -218,20 +219,21 @@ class Recorder:
                     bound = None  # a replay leaves nothing bound
                     continue
                 try:
-                    bind(commands, _BIND_POINT, step.pipeline)
+                    cell = step.cell
+                    bind(commands, _BIND_POINT, step.pipeline if cell is None else cell[0])
                 except DeviceLostError:
                     raise
                 except VulkanError as error:  # the driver does not take the kernel; whoever submits hears of it
                     self.refused.append(error)
-                    bound, offset = None, offset + (step.has_arguments and -(-len(pushed) // STEP) * STEP)
+                    bound, offset = None, offset + (step.has_arguments and padded(len(pushed)))
                     continue
                 bound = step
             if descriptors:
                 bind_sets(commands, _BIND_POINT, step.layout, 0, 1, descriptors.cell, 0, NULL)
             if step.has_arguments:
-                memory.offset[0] = offset
-                bind_sets(commands, _BIND_POINT, step.layout, fields.SET, 1, memory.set, 1, memory.offset)
-                offset += -(-len(pushed) // STEP) * STEP
+                place[0] = offset
+                bind_sets(commands, _BIND_POINT, step.layout, number, 1, shown, 1, place)
+                offset += STEP if len(pushed) <= STEP else padded(len(pushed))
             elif pushed:
                 push_constants(commands, step.layout, _COMPUTE, 0, len(pushed), pushed)
             if note and note.timed:

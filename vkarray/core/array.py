@@ -582,20 +582,6 @@ def array_in(
     return x
 
 
-def array_of_look(look: Any, buffer: _vk.Buffer, offset: int) -> VkArray:
-    """The array of a look (see `kernels/signature.py`) in a buffer from `offset` on, which counts elements."""
-    x = _new(VkArray)
-    x._buffer = buffer
-    x._offset = offset
-    x._shape = look.shape
-    x._strides = look.strides
-    x._dtype = look.dtype
-    x._device = look.device
-    x._look = look
-    x._contiguous = look.contiguous
-    return x
-
-
 def empty(shape: tuple[int, ...], dtype: DType, device: _vk.Device) -> VkArray:
     """A new contiguous array with undefined values. The caller has checked that the device supports `dtype`."""
     buffer = device.allocate(math.prod(shape) * storage_itemsize(dtype, device))

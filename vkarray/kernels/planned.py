@@ -413,9 +413,9 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
                 key.append(settings.default_float)
                 if not arrays:
                     key.append(_vk.open_device(None))
-                elif len(arrays) > 2 or (len(arrays) == 2 and arrays[0]._buffer is arrays[1]._buffer):
+                elif len(arrays) > 1 and (len(arrays) > 2 or arrays[0]._buffer is arrays[1]._buffer):
                     add_sharing(key, arrays)
-                plan = plans.get(tuple(key))
+                plan = plans.get(tuple(key), 0)
                 if type(plan) is ByValue:
                     plan = plan.find(scalars)
                 if type(plan) is _OfArrays:
@@ -430,6 +430,8 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
                     ):  # of converting a scalar: the function says it in its own words
                         return inner(*args, **kwargs)
                     return _as_place(found) if creates else found
+                if plan is None and arrays:
+                    return plans.told(inner(*args, **kwargs), arrays[0]._device)
             key, arrays, scalars = [], [], []
         if kwargs and len(args) < unnamed:
             args, kwargs = by_position(names, args, kwargs)

@@ -17,7 +17,7 @@ from ..kernels.conversion import cast, cast_operation
 from ..kernels.gather import IndexArray, IndexRule, gather
 from ..kernels.gather import variants as gather_variants
 from ..kernels.launch import Operation
-from ..kernels.planned import planned, recorded, recorder, watches
+from ..kernels.planned import kept, planned, recorded, recorder, watches
 from ..kernels.scalars import Scalar
 from ..kernels.scatter import scatter
 from ..shaders.source import Shader
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..kernels.launch import Device
 
 _ALL = slice(None)
+_KEPT = 256  # lists of so many integers in keys that are kept on the device, at most, and of so many integers each
 _COUNTED = 1 << 12  # indices of a NumPy array up to which the host looks whether they are distinct
 
 GETITEM, SETITEM = IndexRule("getitem"), IndexRule("setitem")
@@ -53,7 +54,10 @@ def _entry(item: Any, x: VkArray, function: str) -> Any:
             return _entry(item.item(), x, function)
         if isinstance(item, (list, tuple, range)) or hasattr(item, "__array__"):
             limits, distinct = _known(item)
-            item = _uploaded(item, x)
+            if limits is not None and isinstance(item, (list, tuple, range)) and len(item) <= _KEPT:
+                item = _index_array(tuple(item), x._device)
+            else:
+                item = _uploaded(item, x)
         elif hasattr(item, "__index__"):
             return item.__index__()
         else:
@@ -98,6 +102,12 @@ def _truth(value: bool, x: VkArray) -> Advanced:
     """A single bool: an index array of one element, or of none, that steps over no dimension."""
     zero = launch.constant(0, dtypes.int32, x._device)
     return Advanced(zero._view((int(value),), (0,)), 0)
+
+
+@kept(maxsize=_KEPT)
+def _index_array(values: tuple[int, ...], device: Device) -> VkArray:
+    """The integers of a key as an array, which calls share, so that they can have a plan."""
+    return creation.asarray(list(values), device=device)
 
 
 def _uploaded(item: Any, x: VkArray) -> VkArray:
