@@ -131,6 +131,13 @@ def test_pieces_compute_the_same_bits(device, slow, name):
     assert count > few, "no dispatch was cut"
 
 
+def test_plans_are_cut_as_the_calls_that_they_repeat(slow):
+    x = vx.asarray(np.ones(100_000, np.float32), device=slow)
+    counts = [batches(slow, lambda: vx.tanh(x))[1] for _ in range(5)]
+    assert counts == [counts[0]] * 5
+    assert counts[0] > 2
+
+
 def test_pieces_of_a_dispatch_are_ordered_as_it_is():
     """Behind what it reads, before what reads it: the checker sees each piece."""
     with vx.config(profile="slow", check_barriers=True):

@@ -14,6 +14,8 @@ import math
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..errors import FeatureError
+
 if TYPE_CHECKING:
     from .fields import Arguments
 
@@ -100,3 +102,15 @@ def pieces(groups: Groups, count: int, whole_rows: bool) -> list[tuple[Groups, G
         ((x, y, z), (min(steps[0], groups[0] - x), min(steps[1], groups[1] - y), min(steps[2], groups[2] - z)))
         for z, y, x in itertools.product(*reversed(list(begins)))
     ]
+
+
+def check_groups(kernel: str, groups: Groups, limits: Groups) -> None:
+    """Raise where a device does not take so many workgroups: ValueError for negative counts, FeatureError for large ones."""
+    if min(groups) < 0:
+        raise ValueError(f"{kernel}: dispatch of {groups} workgroups; expected counts of 0 or more.")
+    if any(count > limit for count, limit in zip(groups, limits, strict=True)):
+        raise FeatureError(
+            f"{kernel}: dispatch of {groups} workgroups, but the device takes at most {limits}; "
+            "split the work into several dispatches.",
+            ("maxComputeWorkGroupCount",),
+        )

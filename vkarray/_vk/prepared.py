@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .pace import BOUND, WORKGROUPS_A_SECOND
-from .queue import check_groups
+from .pace import BOUND, WORKGROUPS_A_SECOND, check_groups
 
 if TYPE_CHECKING:
     from .kernel import Kernel

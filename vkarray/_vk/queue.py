@@ -20,10 +20,10 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from .. import configuration
-from ..errors import FeatureError, OutOfMemoryError
+from ..errors import OutOfMemoryError
 from . import pace, timing
 from .api import NULL, ffi
-from .pace import BOUND, LARGEST_WORKGROUPS, WORKGROUPS_A_SECOND, Groups
+from .pace import BOUND, LARGEST_WORKGROUPS, WORKGROUPS_A_SECOND, Groups, check_groups
 from .progress import Progress
 from .recorder import Recorder, Recording, Step
 from .timing import Measurement, Note, Sink
@@ -468,15 +468,3 @@ class Queue:
         self.recorder.close()
         self.abandon()
         self.in_flight.clear()
-
-
-def check_groups(kernel: str, groups: tuple[int, int, int], limits: tuple[int, int, int]) -> None:
-    """Raise where a device does not take so many workgroups: ValueError for negative counts, FeatureError for large ones."""
-    if min(groups) < 0:
-        raise ValueError(f"{kernel}: dispatch of {groups} workgroups; expected counts of 0 or more.")
-    if any(count > limit for count, limit in zip(groups, limits, strict=True)):
-        raise FeatureError(
-            f"{kernel}: dispatch of {groups} workgroups, but the device takes at most {limits}; "
-            "split the work into several dispatches.",
-            ("maxComputeWorkGroupCount",),
-        )

@@ -15,8 +15,7 @@ from .api import NULL, ffi, vk
 from .arguments import STEP
 from .fields import SET
 from .lease import Lease
-from .pace import BOUND, Pace
-from .queue import check_groups
+from .pace import BOUND, Pace, check_groups
 
 if TYPE_CHECKING:
     from .barriers import Checker, Range

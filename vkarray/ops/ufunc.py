@@ -249,24 +249,20 @@ def write(
 @planned(integers=True)
 def _into(name: str, target: VkArray, casting: str, *operands: ArrayLike) -> VkArray:
     """The result of a row's function in `target`: computed there where it has its type and shape, else written there."""
-    row = ROWS[name]
-    if (
-        not layout.has_internal_overlap(target._shape, target._strides)
-        and row.prepare is None
-        and any(type(one) is VkArray for one in operands)
-        and (row.complexes is None or not _any_complex(*operands))
-        and row.result_dtype(row.compute_dtype(common_dtype(name, operands), operands)) is target._dtype
-        and _shape_of(operands) == target._shape
-        and all(one._device is target._device for one in operands if type(one) is VkArray)
-    ):
-        return row(*operands, out=target)
+    row, arrays = ROWS[name], [one for one in operands if type(one) is VkArray]
+    complexes = row.complexes is not None and row.prepare is None and _any_complex(*operands)
+    if arrays and not complexes and not layout.has_internal_overlap(target._shape, target._strides):
+        prepared = operands if row.prepare is None else row.prepare(*operands)
+        computed = row.result_dtype(row.compute_dtype(common_dtype(name, prepared), prepared))
+        if computed is target._dtype and arrays[0]._device is target._device and _shape_of(arrays) == target._shape:
+            return row(*prepared, out=target)
     return write(name, target, _CALLS[name](*operands), True, casting, broadcasts=True)
 
 
-def _shape_of(operands: Sequence[Any]) -> layout.Shape | None:
-    """The shape that operands broadcast to; None where they do not."""
+def _shape_of(arrays: Sequence[VkArray]) -> layout.Shape | None:
+    """The shape that arrays broadcast to; None where they do not."""
     try:
-        return layout.broadcast_shapes([one._shape for one in operands if type(one) is VkArray], "")
+        return layout.broadcast_shapes([one._shape for one in arrays], "")
     except ValueError:  # which the function raises in its own words
         return None
 

@@ -1,0 +1,104 @@
+"""Warm calls: how many commands they give the device, and that results which are written to `out` at once are the same bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import vkarray as vx
+from vkarray import configuration
+from vkarray.kernels import planned
+from vkarray.ops import ufunc
+
+pytestmark = pytest.mark.skipif(
+    configuration.current().compare, reason="no call has a plan while results are compared with NumPy's"
+)
+
+# Calls, and the commands of each when it is warm.
+COMMANDS = {
+    "vx.add(x, y, out=out)": 1,
+    "vx.add(x, 2, out=out)": 1,
+    "vx.add(i, x, out=out)": 1,  # it converts on the way
+    "vx.exp(x, out=x)": 1,
+    "vx.add(x, y, out=out.T)": 1,
+    "vx.add(x, x[0], out=out)": 1,
+    "vx.less(x, y, out=mask)": 1,
+    "vx.add(x, y, out=half)": 2,  # of another type
+    "vx.add(x[0], y[0], out=out)": 2,  # of another shape
+    "vx.add(out[::-1], x, out=out)": 2,  # it would read what it has written
+    "x.copy()": 1,
+    "x.T.copy()": 1,
+    "x.reshape(-1)": 0,
+    "x[1:, ::2]": 0,
+}
+
+
+def names() -> dict[str, Any]:
+    random = np.random.default_rng(7)
+    x, y = (vx.asarray(random.standard_normal((6, 6)).astype(np.float32)) for _ in range(2))
+    i = vx.asarray(random.integers(0, 9, (6, 6)).astype(np.int32))
+    out, half = vx.zeros((6, 6), dtype=vx.float32), vx.zeros((6, 6), dtype=vx.float16)
+    return {"vx": vx, "x": x, "y": y, "i": i, "out": out, "half": half, "mask": x > y}
+
+
+@pytest.mark.parametrize("text", COMMANDS)
+def test_commands_of_warm_calls(device: Any, text: str) -> None:
+    call = eval(f"lambda: {text}", names())
+    for _ in range(4):
+        call()
+    serial, repeated = device.queue.serial, planned.statistics()["repeated"]
+    call()
+    assert device.queue.serial - serial == COMMANDS[text]
+    assert planned.statistics()["repeated"] > repeated
+
+
+@pytest.mark.parametrize("key", [[0, 2], [3, 3, 1], [-1, 0], ([1, 2], [0, 4]), (slice(1, 4), [0, 1])], ids=str)
+def test_lists_in_keys_have_plans(key: Any) -> None:
+    before, own = planned.statistics()["repeated"], np.arange(36, dtype=np.float32).reshape(6, 6)
+    for call in range(5):
+        x, host = vx.asarray(own + call), own + call
+        np.testing.assert_array_equal(np.asarray(x[key]), host[key])
+        x[key] = 2.5
+        host[key] = 2.5
+        np.testing.assert_array_equal(np.asarray(x), host)
+    assert planned.statistics()["repeated"] - before >= 6
+    with pytest.raises(IndexError, match="out of bounds"):
+        _ = x[[0, 6]]
+
+
+def outcome(call: Any, *arguments: Any) -> tuple[Any, ...]:
+    """The bits that a call leaves, or its error."""
+    try:
+        return np.asarray(call(*arguments)).tobytes(), ""
+    except (TypeError, ValueError, OverflowError) as error:
+        return type(error), str(error)
+
+
+def operands(own: vx.DType, which: str, out: vx.VkArray) -> list[Any]:
+    """The first operand, and the second that a word means."""
+    x = vx.asarray(np.random.default_rng(3).random((3, 4)) * 5).astype(own)
+    second = {"array": x[::-1], "row": x[0], "int": 2, "float": 1.5, "out": out, "turned": out[::-1]}
+    return [x, second[which]] if which else [x]
+
+
+@pytest.mark.parametrize("own", [vx.float32, vx.int32, vx.bool, vx.complex64], ids=str)
+@pytest.mark.parametrize("name", ["add", "less", "exp", "floor_divide"])
+def test_out_takes_the_same_bits_as_a_result_that_is_copied(name: str, own: vx.DType) -> None:
+    function = getattr(vx, name)
+
+    def copied(wanted: vx.DType, which: str) -> vx.VkArray:
+        out = vx.zeros((3, 4), dtype=wanted)
+        return ufunc.write(name, out, function.call(*operands(own, which, out)), broadcasts=True)
+
+    def at_once(wanted: vx.DType, which: str) -> vx.VkArray:
+        out = vx.zeros((3, 4), dtype=wanted)
+        assert function(*operands(own, which, out), out=out) is out
+        return out
+
+    for wanted in (vx.float32, vx.int32, vx.bool, vx.float16):
+        for which in ("array", "row", "int", "float", "out", "turned") if function.nin == 2 else ("",):
+            expected = outcome(copied, wanted, which)
+            for _ in range(3):
+                assert outcome(at_once, wanted, which) == expected, (wanted, which)
