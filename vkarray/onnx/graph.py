@@ -224,10 +224,14 @@ class Reader:
             )
         row = table.find(domain, proto.op_type, version)
         if row is None:
+            advice = (
+                "ONNX Runtime's optimizer makes operators of this domain: give the model as it was before."
+                if domain == "com.microsoft"
+                else "Export the model with another version or without this operator, or give it a function body in the model."
+            )
             raise NotImplementedError(
                 f"onnx.load: node {name!r} is of an operator that vkarray does not have: "
-                f"{operator_text(domain, proto.op_type, version)}. Export the model with another version or without this operator, "
-                f"or give it a function body in the model."
+                f"{operator_text(domain, proto.op_type, version)}. {advice}"
             )
         text = f"onnx.load: node {name!r} ({operator_text(domain, proto.op_type, version)})"
         attributes = _defaults(domain, proto.op_type, version)

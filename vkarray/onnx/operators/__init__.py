@@ -4,6 +4,9 @@ from . import (
     attention as attention,
 )
 from . import (
+    contributed as contributed,
+)
+from . import (
     control as control,
 )
 from . import (
