@@ -9,6 +9,7 @@ import random
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -242,7 +243,7 @@ def test_a_compiler_in_a_relative_folder_is_found(pretended, tmp_path, monkeypat
 
 
 def test_without_a_folder_for_temporary_files(monkeypatch, tmp_path):
-    monkeypatch.setattr(shaders.tempfile, "tempdir", str(tmp_path / "missing"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     with pytest.raises(ShaderError, match=r"^example: .* temporary files in .*missing fail .* TMPDIR"):
         shaders.compile_glsl(SOURCE, "example")
 
@@ -265,7 +266,7 @@ def test_on_a_full_disk(tmp_path, monkeypatch):
     if mounted.returncode != 0:
         pytest.skip(f"a small file system cannot be mounted: {mounted.stderr.decode(errors='replace').strip()}")
     try:
-        monkeypatch.setattr(shaders.tempfile, "tempdir", str(tmp_path))
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
         said = []
         for taken in range(0, 40960, 4096):
             (tmp_path / "other").write_bytes(bytes(taken))

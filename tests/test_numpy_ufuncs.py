@@ -171,6 +171,7 @@ PRODUCTS = [
     lambda n: n.add([1, 2], 1, out=n.zeros((2, 2), dtype=int), where=n.array([[True], [False]])),
     lambda n: n.sqrt([1.0, 4], where=n.array([1.0, 0])), lambda n: n.sqrt([1.0, 4], casting="bad"),
     lambda n: n.sqrt([1.0, 4], where=[1, 1]), lambda n: n.divmod([7, 8], 3, where=n.array([1, 0])),
+    lambda n: str(n.iinfo("int8")), lambda n: n.zeros((True, 2)), lambda n: n.reshape([1, 2], (True, 2)), lambda n: n.ones(True),
     lambda n: n.array_equal([1], None), lambda n: n.array_equal(None, None), lambda n: n.array_equiv(None, [1]),
     lambda n: n.array(["1", "2", "3"], dtype=int), lambda n: n.array([list("12"), list("34")], dtype=n.uint8),
     lambda n: n.array(["1.5", "nan", "-inf"], dtype="f4"), lambda n: n.array("2.5", float), lambda n: n.array(["1+2j"], complex),

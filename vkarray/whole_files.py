@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from pathlib import Path
 def write(path: Path, content: Iterable[bytes | bytearray | memoryview], mode: int = 0o666) -> None:
     """Write parts one after the other in place of what there was. Raises OSError; then all is as before."""
     # Named before it is there, so that it is known wherever Ctrl-C strikes.
-    temporary = path.with_name(f".new-{secrets.token_hex(16)}")
+    temporary = path.with_name(f".new-{os.urandom(16).hex()}")
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             for part in content:

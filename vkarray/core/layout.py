@@ -203,6 +203,13 @@ def as_integer(value: Any, function: str, name: str) -> int:
         raise TypeError(f"{function}: expected an integer as {name}, got {value!r:.60}.") from None
 
 
+def as_lengths(values: Any, function: str, name: str = "shape") -> tuple[int, ...]:
+    """`as_integers` of lengths, of which bools are none, as in NumPy."""
+    if type(values) is bool or (isinstance(values, (tuple, list)) and bool in map(type, values)):
+        raise TypeError(f"{function}: expected an integer or a sequence of integers as {name}, got {values!r:.60}.")
+    return as_integers(values, function, name)
+
+
 def as_integers(values: Any, function: str, name: str) -> tuple[int, ...]:
     """The parameter `name`, an integer or a sequence or an array of them, as Python integers. Raises TypeError."""
     listed = values.tolist() if hasattr(values, "tolist") else values

@@ -11,7 +11,6 @@ process and device, so they never change while a program runs, nor between runs 
 from __future__ import annotations
 
 import functools
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -69,12 +68,16 @@ def choice(device: Any, family: str, key: str) -> str | None:
 @cached
 def remembered(device: Any) -> Mapping[str, Mapping[str, str]]:
     """The choices on disk for a device, by family and key."""
+    import json  # here and below, for a process that asks for no choices
+
     stored = _disk.get(_name(device))
     return {} if stored is None else json.loads(stored)
 
 
 def remember(device: Any, choices: Choices) -> bool:
     """Keep choices for a device, in place of older ones; False where there is no cache to keep them in."""
+    import json
+
     _disk.put(_name(device), json.dumps(choices, indent=1, sort_keys=True).encode())
     _changed()
     return remembered(device) == choices
@@ -122,6 +125,8 @@ def _name(device: Any) -> str:
 
 
 def _are_choices(content: bytes) -> bool:
+    import json
+
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):

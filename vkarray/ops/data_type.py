@@ -113,6 +113,10 @@ class iinfo_object:
     def __repr__(self) -> str:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
 
+    def __str__(self) -> str:
+        line = "-" * 63
+        return f"Machine parameters for {self.dtype}\n{line}\nmin = {self.min}\nmax = {self.max}\n{line}\n"
+
 
 # Fraction bits and the largest exponent: every limit follows (IEEE 754-2019, section 3.4).
 _FORMATS = {dtypes.float16: (10, 15), dtypes.bfloat16: (7, 127), dtypes.float32: (23, 127), dtypes.float64: (52, 1023)}

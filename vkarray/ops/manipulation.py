@@ -241,7 +241,7 @@ def check_order(function: str, order: str | None) -> str:
 
 def _completed(shape: int | Sequence[int], x: VkArray) -> tuple[int, ...]:
     """`shape` with its -1 worked out. Raises ValueError unless the number of elements agrees."""
-    lengths = list(layout.as_integers(shape, "reshape", "shape"))
+    lengths = list(layout.as_lengths(shape, "reshape"))
     unknown = [place for place, length in enumerate(lengths) if length == -1]
     if len(unknown) == 1:
         known = math.prod(length for length in lengths if length != -1)

@@ -12,19 +12,15 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import os
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from .. import configuration
 from ..cache import DiskCache
@@ -32,6 +28,9 @@ from ..errors import ShaderError, remedy
 from . import archive
 from .advice import advice
 from .module import is_whole
+
+if TYPE_CHECKING:
+    import subprocess
 
 TARGET = "vulkan1.2"
 _NEWER = {"GL_NV_cooperative_matrix2": "vulkan1.3"}  # targets of what such extensions are in
@@ -205,6 +204,8 @@ def digest(text: str) -> str:
 @functools.cache
 def compiler() -> str | None:
     """The absolute path of the shader compiler, or None where there is none."""
+    import shutil  # here and below what only compiling needs, which most processes never do: a tenth of the import
+
     path = shutil.which(COMPILER)
     return None if path is None else os.path.abspath(path)  # it runs in another folder
 
@@ -232,6 +233,8 @@ def compiler_version() -> str:
 
 
 def _run(command: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+    import subprocess
+
     try:
         return subprocess.run(command, capture_output=True, check=False, **options)
     except OSError as error:
@@ -263,6 +266,8 @@ def _from_archive(digest: str) -> bytes | None:
 @functools.cache
 def shipped() -> dict[str, Any]:
     """The manifest of `glsl/compiled/`: the compiler that made it, the file of every source's digest, each file's SHA-256."""
+    import json
+
     path = source_folder() / "compiled" / "manifest.json"
     empty: dict[str, Any] = {"compiler": "none", "files": {}, "sha256": {}}
     try:
@@ -314,6 +319,8 @@ def damage() -> str:
 
 def disassembly(code: bytes, label: str) -> str:
     """The module as text by `spirv-dis`; without that, its size and how to see more."""
+    import shutil
+
     path = shutil.which("spirv-dis")
     if path is None:
         return (
@@ -339,6 +346,8 @@ def compile_glsl(source: str, label: str, text: Text = NO_TEXT) -> bytes:
             f"{label}: this shader is not among those that come with vkarray, and there is no {COMPILER} on this "
             f"machine to compile it. {advice}"
         )
+    import tempfile
+
     try:
         with tempfile.TemporaryDirectory(prefix="vkarray-", ignore_cleanup_errors=True) as folder:
             return _compile_in(Path(folder), path, source, label, text)
@@ -359,6 +368,8 @@ def _compile_in(folder: Path, path: str, source: str, label: str, text: Text) ->
         raise ShaderError(_compile_message(source, said, label, text))
     code = output_path.read_bytes()
     if not is_whole(code):  # the compiler does not notice a full disk
+        import shutil
+
         raise ShaderError(
             f"{label}: {path} ended without an error, but the {len(code)} bytes that it wrote are no whole SPIR-V module. "
             f"The folder for temporary files, {folder.parent}, has {shutil.disk_usage(folder).free} bytes free. {_ROOM}"

@@ -86,9 +86,11 @@ def array_ufunc(x: VkArray, function: Any, method: str, *inputs: Any, **kwargs: 
             )
     own = getattr(_namespace(), name, None)
     if own is None:
+        numpys = getattr(np, name, None) is function
+        remedy = "" if numpys else "start Python with SCIPY_ARRAY_API=1 if it is SciPy's, or "
         raise TypeError(
-            f"numpy.{name}: vkarray has no function of that name to compute it on the device. Convert the array with "
-            f"numpy.asarray first."
+            f"{'numpy.' if numpys else ''}{name}: vkarray has no function of that name to compute it on the device. To compute it "
+            f"on the host, {remedy}convert the array with numpy.asarray first."
         )
     if "out" in kwargs and len(kwargs["out"]) == 1:
         kwargs["out"] = kwargs["out"][0]
