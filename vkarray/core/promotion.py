@@ -96,7 +96,7 @@ def is_scalar(value: object) -> bool:
 
 def is_real_scalar(value: object) -> bool:
     """Whether `value` is a scalar of Python's or NumPy's and not complex."""
-    return isinstance(as_scalar(value), (int, float))
+    return type(value) is float or isinstance(as_scalar(value), (int, float))
 
 
 def as_real(value: Any, function: str, name: str) -> Any:
@@ -121,6 +121,8 @@ def whole(value: float, function: str, dtype: DType) -> int:
 
 def as_float(value: Any, function: str, name: str) -> float:
     """The parameter `name` as a Python float. Raises TypeError for no real number, OverflowError for a huge integer."""
+    if type(value) is float:
+        return value
     number = as_real(value, function, name)
     check_scalar_range(function, number, dtypes.float64)
     return float(number)

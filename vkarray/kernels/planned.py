@@ -54,10 +54,11 @@ class ByValue:
 
     def key(self, scalars: Sequence[Any]) -> tuple[Any, ...]:
         """The values that decide: of floating-point numbers the bits, with the signs of zeros and of NaN."""
-        return tuple(
-            value if type(value) is int else struct.pack("<2d", value.real, value.imag)
-            for value in map(scalars.__getitem__, self.places)
-        )
+        found = []
+        for place in self.places:
+            value = scalars[place]
+            found.append(value if type(value) is int else struct.pack("<2d", value.real, value.imag))
+        return tuple(found)
 
 
 class New(NamedTuple):

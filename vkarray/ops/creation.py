@@ -23,7 +23,7 @@ from ..kernels.rows import check_array, check_operands
 def as_shape(shape: int | Sequence[int], function: str, name: str = "shape") -> tuple[int, ...]:
     """A shape (the parameter `name`) as a tuple of non-negative integers. Raises TypeError or ValueError."""
     result = layout.as_lengths(shape, function, name)
-    if any(length < 0 for length in result):
+    if result and min(result) < 0:
         raise ValueError(f"{function}: expected integers of 0 or more as {name}, got {shape!r}.")
     return result
 
