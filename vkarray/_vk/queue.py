@@ -285,10 +285,10 @@ class Queue:
             begin = time.perf_counter_ns()
         if batch.recording is recording:
             try:
-                self.functions.vkQueueSubmit(self.handle, 1, recording.submission, NULL)
+                self.functions.vkQueueSubmit(self.handle, 1, recording.thing.submission, NULL)
             except OutOfMemoryError:
                 self.functions.vkQueueWaitIdle(self.handle)  # what is in flight holds memory; once more when it is done
-                self.functions.vkQueueSubmit(self.handle, 1, recording.submission, NULL)
+                self.functions.vkQueueSubmit(self.handle, 1, recording.thing.submission, NULL)
             self._submitted(batch, recording)
         if begin:
             timing.host(self, "submit", begin, submission=serial)
@@ -352,7 +352,8 @@ class Queue:
         try:
             while serial > progress.completed:
                 with self.gate:
-                    self.gate.check()
+                    if self.gate.reason is not None:
+                        self.gate.check()
                     if serial > self.submitted:
                         self.submit()
                         # What has a greater serial was never taken, or is about to be, below a signal handler.

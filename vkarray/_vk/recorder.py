@@ -87,21 +87,16 @@ class Recording(Lease):
         """Vulkan's command buffer."""
         return self.thing.cell[0]
 
-    @property
-    def submission(self) -> Any:
-        """What vkQueueSubmit takes."""
-        return self.thing.submission
-
     def arm(self, serial: int, silent: bool) -> None:
         """Let the submission submit the commands up to `serial`."""
         self.serial, self.silent, self.thing.value[0] = serial, silent, serial
-        info = self.submission
+        info = self.thing.submission
         info.commandBufferCount, info.signalSemaphoreCount = 1, 0 if silent else 1
         info.pNext = NULL if silent else self.thing.timeline
 
     def disarm(self) -> None:
         """Let the submission submit nothing, also where the call of it is under way in a frame below."""
-        info = self.submission
+        info = self.thing.submission
         info.commandBufferCount = info.signalSemaphoreCount = 0
         info.pNext = NULL
 
@@ -194,7 +189,7 @@ class Recorder:
 
     def record(self, recording: Recording, steps: Sequence[Step], silent: bool) -> None:
         """Record the steps, and order what comes later behind them."""
-        commands, functions, checker, bound = recording.handle, self.functions, self.checker, None
+        commands, functions, checker, bound = recording.thing.cell[0], self.functions, self.checker, None
         dispatch, push_constants, bind = self.dispatch, functions.vkCmdPushConstants, functions.vkCmdBindPipeline
         bind_sets, dispatch_base = functions.vkCmdBindDescriptorSets, functions.vkCmdDispatchBase
         if checker:

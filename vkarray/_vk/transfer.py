@@ -148,12 +148,14 @@ class Transfer:
         begin = time.perf_counter_ns() if self.device.queue.timing_sinks else 0
         target = ffi.from_buffer(_BYTES, out, True)
         nbytes = len(target)
-        check_range("download", buffer, offset, nbytes)
+        if not 0 <= offset <= buffer.nbytes - nbytes:
+            check_range("download", buffer, offset, nbytes)
         position = buffer.block_offset + offset
         if nbytes <= self.most_read_directly:
             self.device.queue.wait(buffer.written)
-            with self.device.gate:  # so that no other thread closes the device meanwhile
-                self.device.gate.check()
+            with (gate := self.device.gate):  # so that no other thread closes the device meanwhile
+                if gate.reason is not None:
+                    gate.check()
                 source = buffer.piece.block.pointer + position
                 if nbytes == 4 and not position & 3:
                     ffi.cast(_WORD, target)[0] = ffi.cast(_WORD, source)[0]

@@ -309,7 +309,7 @@ class VkArray(Methods):
     def _real_scalar(self, method: str) -> Any:
         if self._dtype.category == "complex floating":
             raise TypeError(f"{method}: {self._dtype} has no real value; use vkarray.real(x) or complex(x).")
-        return self._scalar(method)
+        return operations["scalar"](self) if self._shape == () else self._scalar(method)
 
     def __len__(self) -> int:
         if not self._shape:

@@ -128,7 +128,7 @@ def moved(x: VkArray, target: _vk.Device) -> VkArray:
 def item(array: VkArray) -> Any:
     """The only element as a Python scalar."""
     form, device = _SCALARS.get(array._dtype.name), array._device
-    if form is None or storage_itemsize(array._dtype, device) != form.size:
+    if form is None or (form.size < 4 and storage_itemsize(array._dtype, device) != form.size):
         return to_numpy(array).reshape(-1)[0].item()
     cell = bytearray(form.size)  # the usual case without NumPy, whose arrays take longer than the rest of it
     device.download(array._buffer, array._offset * form.size, cell)
