@@ -84,7 +84,7 @@ def able(device):
     fragments = frozenset((name, 16, 16, 16) for name in ("float16", "bfloat16"))
     limits = dataclasses.replace(
         device.limits, is_cpu=False, cooperative_matrices=fragments, subgroup_size=32, min_subgroup_size=32,
-        max_subgroup_size=32, max_shared_memory_size=49152, max_workgroup_invocations=1024,
+        max_subgroup_size=32, max_shared_memory_size=49152, max_workgroup_invocations=1024, registers="large",
     )  # fmt: skip
     features = frozenset(feature for names in cooperative.FEATURES.values() for feature in (*names, "shaderInt16"))
     return Described(limits, features, device.description)

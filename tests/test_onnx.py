@@ -132,6 +132,33 @@ def test_what_needs_values_is_named_and_computed_one_by_one() -> None:
         loaded.program(np.array([1, -1, 2], np.float32))
 
 
+def test_devices_without_int64_hold_it_as_int32() -> None:
+    nodes = [
+        node("NonZero", "x", "places"), node("Gather", "x i", "chosen"), node("Add", "i large", "sum"),
+        node("ArgMax", "x", "most"), node("Cast", "x", "whole", to=INT64),
+    ]  # fmt: skip
+    outputs = {"places": INT64, "chosen": FLOAT, "sum": INT64, "most": INT64, "whole": INT64}
+    for large, fits in ((2**31 - 10, True), (2**31, False)):
+        made = model(
+            nodes, [value("x", FLOAT, [3]), value("i", INT64, [2])],
+            [value(name, dtype, None) for name, dtype in outputs.items()], {"large": np.full(2, large)},
+        )  # fmt: skip
+        with vx.config(profile="phone"):
+            if not fits:
+                with pytest.raises(vx.FeatureError, match="has no shaderInt64"):
+                    vkarray.onnx.load(made)
+                continue
+            loaded = vkarray.onnx.load(made)
+            for indices in (np.array([2, 1]), vx.asarray([2, 1])):
+                found = loaded(np.array([1, 0, 2.5], np.float32), indices)
+                assert [str(one.dtype) for one in found] == ["int32", "float32", "int32", "int32", "int32"]
+                assert [np.asarray(one).tolist() for one in found] == [
+                    [[0, 2]], [2.5, 0], [large + 2, large + 1], [2], [1, 0, 2]
+                ]  # fmt: skip
+            with pytest.raises(vx.FeatureError, match="has no shaderInt64"):
+                loaded(np.array([1, 0, 2.5], np.float32), np.array([2**31, 1]))
+
+
 def test_step_that_reads_a_computed_value_is_named() -> None:
     nodes = [
         node("ReduceMax", "x", "top", keepdims=0),

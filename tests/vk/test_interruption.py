@@ -273,17 +273,19 @@ def test_first_reason_stays(own_device):
     """A lost device that is closed, as happens when it is opened again, still says that it was lost."""
     combine, a = Combine(own_device), upload(own_device, WORDS)
     combine.run(a, a, a)
-    assert repr(own_device) == f"<Device {own_device.index}: {own_device.name}>"
+    opened = repr(own_device)
+    assert opened.startswith(f"<Device {own_device.index}: {own_device.name}")
     with faults.inject(-4, "vkQueueSubmit", repeat=True), pytest.raises(DeviceLostError):
         own_device.synchronize()
     own_device.close()
     with pytest.raises(DeviceLostError, match="in flight: combine"):
         combine.run(a, a, a)
-    assert repr(own_device) == f"<Device {own_device.index}: {own_device.name} (lost)>"
+    assert repr(own_device) == opened.replace(">", " (lost)>")
 
 
 def test_closed_device_says_so(own_device):
+    opened = repr(own_device)
     own_device.close()
-    assert repr(own_device) == f"<Device {own_device.index}: {own_device.name} (closed)>"
+    assert repr(own_device) == opened.replace(">", " (closed)>")
     with pytest.raises(DeviceError, match=r"was closed, and its arrays are gone\. Make new ones; that opens"):
         own_device.allocate(64)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto
 
 import vkarray as vx
 
 from ..core.array import VkArray
-from ..core.dtypes import DTYPES, DType
+from ..core.dtypes import DTYPES, DType, as_dtype
 from ..graph.tape import Tape
 from . import lengths, types
 from .graph import Graph, Node
@@ -46,13 +47,24 @@ class Call:
     def dtype(self, number: int) -> Any:
         """A type of `xp` for ONNX's number of it."""
         found = types.dtype_of(number, f"{self.node}: an attribute")
-        return types.numpy_dtype(found) if self.xp is np else found
+        return types.numpy_dtype(found) if self.xp is np else types.held(found, self.runner.device)
+
+    @property
+    def int64(self) -> Any:
+        """The type of `xp` for ONNX's int64, of which its indices are."""
+        return self.dtype(TensorProto.INT64)
 
     def cast(self, x: Any, dtype: Any) -> Any:
         """x in another type of `xp`."""
         if self.xp is np and lengths.vary(x):
             wide = vx.isdtype(DTYPES[np.dtype(dtype).name], "integral")
-            return x if wide else vx.astype(self.runner.on_device(Known(x)), DTYPES[np.dtype(dtype).name])
+            return (
+                x
+                if wide
+                else vx.astype(
+                    self.runner.on_device(Known(x)), types.held(DTYPES[np.dtype(dtype).name], self.runner.device)
+                )
+            )
         return x if x.dtype == dtype else self.xp.astype(x, dtype)
 
     def lengths(self, value: Any) -> tuple[Any, ...]:
@@ -65,7 +77,10 @@ class Call:
         if self.xp is np:
             return np.asarray(values, dtype=dtype)
         held = list(values) if isinstance(values, range) else values  # which files of programs cannot hold
-        return vx.asarray(held, dtype=dtype, device=self.runner.device)
+        if dtype is None and isinstance(held, np.ndarray):
+            return types.array_on(held, self.runner.device)
+        wanted = None if dtype is None else types.held(as_dtype(dtype), self.runner.device)
+        return vx.asarray(held, dtype=wanted, device=self.runner.device)
 
     def run(self, graph: Graph, inputs: list[Any]) -> list[Any]:
         """The outputs of a graph among the attributes."""
@@ -97,7 +112,7 @@ class Runner:
         if type(value) is Known:
             if lengths.vary(value.host):
                 return lengths.array_of(value.host, self.device)
-            return vx.asarray(value.host, device=self.device) if value.array is None else value.array
+            return types.array_on(value.host, self.device) if value.array is None else value.array
         if type(value) is Half:
             return vx.astype(value.array, value.dtype)
         return [self.on_device(one) for one in value] if isinstance(value, list) else value

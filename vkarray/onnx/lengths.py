@@ -14,7 +14,7 @@ from ..core.array import VkArray
 from ..core.dtypes import DTYPES, DType
 from ..graph.dimensions import Dim
 from ..graph.stand_ins import NumberOnTape
-from .types import Description
+from .types import Description, held
 
 # A length that varies is a number of a tape's. NumPy's arrays of objects hold such numbers, and these stand for int64.
 # What NumPy computes of them by Python's operators; the rest is done by the device.
@@ -47,8 +47,9 @@ def numbers(lengths: Any) -> np.ndarray[Any, Any]:
 
 def array_of(host: np.ndarray[Any, Any], device: Any) -> VkArray:
     """Lengths that vary as an array of the device."""
-    each = [vx.full((), one, dtype=vx.int64, device=device) for one in host.reshape(-1).tolist()]
-    return vx.reshape(vx.stack(each), host.shape) if each else vx.zeros(host.shape, dtype=vx.int64, device=device)
+    dtype = held(vx.int64, device)
+    each = [vx.full((), one, dtype=dtype, device=device) for one in host.reshape(-1).tolist()]
+    return vx.reshape(vx.stack(each), host.shape) if each else vx.zeros(host.shape, dtype=dtype, device=device)
 
 
 def quotient(a: Any, b: Any) -> Any:

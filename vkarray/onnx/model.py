@@ -192,7 +192,7 @@ class Model:
             sizes.get(one, length) if isinstance(one, str) else length
             for one, length in zip(shape, value.shape, strict=True)
         )
-        return vx.zeros(chosen, dtype=DTYPES[value.dtype.name], device=self.device)
+        return vx.zeros(chosen, dtype=types.held(DTYPES[value.dtype.name], self.device), device=self.device)
 
     def explain(self) -> Explanation:
         """Whether the model is compiled, which of its nodes need values and why, and what its programs do."""
@@ -237,7 +237,7 @@ class Model:
         if not isinstance(value, (VkArray, np.ndarray)):
             value = np.asarray(value, None if dtype is None else types.numpy_dtype(dtype))
         got = value.dtype.name
-        if dtype is not None and got != dtype.name:
+        if dtype is not None and got not in (dtype.name, types.held(dtype, self.device).name):
             raise ValueError(
                 f"{self.name}: expected the input {expected.name!r} as {dtype}, got {got}. Convert it by astype."
             )
@@ -258,7 +258,7 @@ class Model:
     def _tensor(self, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
             return [self._tensor(one) for one in value]
-        return value if value is None or isinstance(value, VkArray) else vx.asarray(value, device=self.device)
+        return value if value is None or isinstance(value, VkArray) else types.array_on(value, self.device)
 
     def _constants(self, graph: Graph) -> dict[str, Any]:
         """The constants of a graph: on the device where it takes them, on the host where that needs them or they are few."""
@@ -272,7 +272,7 @@ class Model:
             if half is not None and not small and FLOAT32 not in wanted:
                 found[name] = Half(half)
                 continue
-            array = vx.asarray(host, device=self.device) if wanted and (half is None or wanted != {HALF}) else None
+            array = types.array_on(host, self.device) if wanted and (half is None or wanted != {HALF}) else None
             found[name] = array if array is not None and precision is None and not small else Known(host, array, half)
         graph.constants = {}
         return found

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
+import vkarray as vx
+
+from ..core.array import VkArray, is_supported
 from ..core.dtypes import DTYPES, DType
 
 _NAMES = {
@@ -16,6 +19,7 @@ _NAMES = {
 }  # fmt: skip
 _TYPES = {int(TensorProto.DataType.Value(name)): DTYPES[ours] for name, ours in _NAMES.items()}
 
+_SHORTER = {"int64": "int32", "uint64": "uint32"}
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -47,6 +51,22 @@ def numpy_dtype(dtype: DType) -> np.dtype[Any]:
 
         return np.dtype(ml_dtypes.bfloat16)
     return np.dtype(dtype.name)
+
+
+def held(dtype: DType, device: Any) -> DType:
+    """The type of a device's arrays for one of ONNX's: int32 for int64 where the device lacks that, and likewise uint32."""
+    shorter = _SHORTER.get(dtype.name)
+    return dtype if shorter is None or is_supported(dtype, device) else DTYPES[shorter]
+
+
+def array_on(host: np.ndarray[Any, Any], device: Any) -> VkArray:
+    """NumPy's array on a device. Raises FeatureError for values that the type which is held there has no room for."""
+    dtype = held(DTYPES[host.dtype.name], device)
+    if dtype.name != host.dtype.name:
+        limits = np.iinfo(dtype.name)
+        if not host.size or (limits.min <= host.min() and host.max() <= limits.max):
+            host = host.astype(dtype.name)
+    return vx.asarray(host, device=device)
 
 
 def is_floating(dtype: np.dtype[Any]) -> bool:

@@ -109,7 +109,7 @@ def _write_into_cache(
 @operator("OneHot", since=9, host=(1,))
 def _one_hot(call: Call, indices: Any, depth: Any, values: Any, *, axis: int = -1) -> Any:
     count = int(depth.reshape(-1)[0])
-    indices = vx.astype(indices, vx.int64)
+    indices = vx.astype(indices, call.int64)
     axis = axis % (indices.ndim + 1)
     shape = [1] * (indices.ndim + 1)
     shape[axis] = count
@@ -121,7 +121,7 @@ def _one_hot(call: Call, indices: Any, depth: Any, values: Any, *, axis: int = -
 @operator("TopK")
 def _top_by_attribute(call: Call, x: Any, *, k: int, axis: int = -1, largest: int = 1, sorted: int = 1) -> Any:
     values, places = nn.topk(x, k, axis=axis, largest=bool(largest))
-    return values, vx.astype(places, vx.int64)
+    return values, vx.astype(places, call.int64)
 
 
 @operator("TopK", since=10, host=(1,))
@@ -132,7 +132,7 @@ def _top(call: Call, x: Any, k: Any, *, axis: int = -1, largest: int = 1, sorted
 @operator("NonZero", numpy=True, reads=_COUNT)
 def _nonzero(call: Call, x: Any) -> Any:
     x = x if x.ndim else x[None]
-    return call.cast(call.xp.stack(call.xp.nonzero(x)), call.array([0], "int64").dtype)
+    return call.cast(call.xp.stack(call.xp.nonzero(x)), call.int64)
 
 
 @operator("Compress", since=9, numpy=True, reads=_COUNT)
@@ -153,7 +153,7 @@ def _unique(call: Call, x: Any, *, axis: int | None = None, sorted: int = 1) -> 
         rank = call.xp.argsort(order)
         values = call.xp.take(values, order, axis=axis or 0)
         first, counts, inverse = first[order], counts[order], rank[inverse]
-    wide = call.array([0], "int64").dtype
+    wide = call.int64
     return values, *(call.cast(call.xp.reshape(one, (-1,)), wide) for one in (first, inverse, counts))
 
 
@@ -161,7 +161,7 @@ def _unique(call: Call, x: Any, *, axis: int | None = None, sorted: int = 1) -> 
 def _reverse(call: Call, x: Any, lengths: Any, *, batch_axis: int = 1, time_axis: int = 0) -> Any:
     steps = x.shape[time_axis]
     places = call.array(range(steps), "int64")
-    lengths = vx.reshape(vx.astype(lengths, vx.int64), (-1, 1))
+    lengths = vx.reshape(vx.astype(lengths, call.int64), (-1, 1))
     taken = vx.where(places < lengths, lengths - 1 - places, places)
     shape = [1] * x.ndim
     shape[batch_axis], shape[time_axis] = x.shape[batch_axis], steps

@@ -56,7 +56,7 @@ def _flat_places(call: Call, x: Any, places: Any, pairs: Any, size: Any, storage
     for axis in order:
         flat = flat * x.shape[2 + axis] + coordinates[axis]
     planes = np.arange(x.shape[0] * x.shape[1]).reshape(x.shape[0], x.shape[1], *(1,) * len(size))
-    return vx.astype(flat, vx.int64) + call.array(planes * math.prod(x.shape[2:]), "int64")
+    return vx.astype(flat, call.int64) + call.array(planes * math.prod(x.shape[2:]), "int64")
 
 
 def _summed(call: Call, x: Any, windows: Sliding) -> Any:

@@ -66,7 +66,7 @@ def _turned(layer: Layer, x: Any) -> Any:
     if layer.lengths is None:
         return vx.flip(x, axis=0)
     steps = vx.reshape(layer.call.array(range(x.shape[0]), "int64"), (-1, 1))
-    lengths = vx.astype(layer.lengths, vx.int64)
+    lengths = vx.astype(layer.lengths, layer.call.int64)
     places = vx.where(steps < lengths, lengths - 1 - steps, steps)
     return nn.gather(x, 0, vx.broadcast_to(vx.reshape(places, (*places.shape, 1)), x.shape))
 

@@ -110,7 +110,7 @@ def _place(name: str) -> Callable[..., Any]:
             )
         else:
             found = getattr(call.xp, name)(x, axis=axis, keepdims=bool(keepdims))
-        return call.cast(found, call.array([0], "int64").dtype)
+        return call.cast(found, call.int64)
 
     return function
 

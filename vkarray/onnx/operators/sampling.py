@@ -11,6 +11,7 @@ import vkarray as vx
 from ...nn import indexing as nn
 from ..interpreter import Call
 from ..table import INSIDE, operator
+from ..types import held
 
 
 def _source(place: Any, size: int, padding: str, align_corners: int) -> Any:
@@ -42,7 +43,7 @@ def taken(x: Any, indices: Sequence[Any]) -> Any:
         flat = flat * size + vx.where(within, index, vx.zeros_like(index))
     shape = (x.shape[0], x.shape[1], *flat.shape[1:])
     rows = vx.reshape(x, (x.shape[0], x.shape[1], -1))
-    flat = vx.reshape(vx.astype(flat, vx.int64), (x.shape[0], 1, -1))
+    flat = vx.reshape(vx.astype(flat, held(vx.int64, x.device)), (x.shape[0], 1, -1))
     found = nn.gather(rows, 2, vx.broadcast_to(flat, (x.shape[0], x.shape[1], flat.shape[2])))
     found = vx.reshape(found, shape)
     return vx.where(vx.expand_dims(inside, axis=1), found, vx.zeros_like(found))

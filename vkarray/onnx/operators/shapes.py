@@ -14,7 +14,7 @@ from ...core.dtypes import DTYPES
 from ..interpreter import Call, described_dtype, shape_of
 from ..lengths import broadcast, numbers, on_tape
 from ..table import operator
-from ..types import dtype_of, numpy_dtype
+from ..types import dtype_of, held, numpy_dtype
 
 
 @operator("Constant", numpy=True)
@@ -140,7 +140,8 @@ def _constant_of_shape(call: Call, shape: Any, *, value: Any = None) -> Any:
     value = np.zeros(1, np.float32) if value is None else value
     wanted, filler = tuple(shape.tolist()), value.reshape(-1)[0]
     if on_tape(wanted):
-        return vx.full(wanted, filler.item(), dtype=DTYPES[value.dtype.name], device=call.runner.device)
+        device = call.runner.device
+        return vx.full(wanted, filler.item(), dtype=held(DTYPES[value.dtype.name], device), device=device)
     return np.full(wanted, filler)
 
 
@@ -148,7 +149,7 @@ def _constant_of_shape(call: Call, shape: Any, *, value: Any = None) -> Any:
 def _range(call: Call, start: Any, limit: Any, delta: Any, *, stash_type: int = 1) -> Any:
     first, last, step = (one.reshape(()).item() for one in (start, limit, delta))
     if on_tape((first, last, step)):
-        return vx.arange(first, last, step, dtype=vx.int64, device=call.runner.device)
+        return vx.arange(first, last, step, dtype=held(vx.int64, call.runner.device), device=call.runner.device)
     count = max(0, int(np.ceil((last - first) / step)))
     wide = start.dtype if start.dtype.kind in "iu" else np.dtype(np.float64)
     return (np.arange(count, dtype=wide) * wide.type(step) + wide.type(first)).astype(start.dtype)
