@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from against_numpy import stand_in
 from reference import supported
 
 import vkarray as vx
@@ -15,8 +16,6 @@ import vkarray as vx
 FLOATS = [str(one) for one in supported([vx.float16, vx.float32, vx.float64])]
 COMPLEX = [str(one) for one in supported([vx.complex64, vx.complex128])]
 INTEGERS = [str(one) for one in supported([vx.bool, vx.int8, vx.int32, vx.int64, vx.uint8, vx.uint64])]
-_SHORTER = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
-_HELD = {name: other for name, other in _SHORTER.items() if not supported([getattr(vx, name)])}
 _TOLERANCES = {2: 4e-3, 4: 2e-5, 8: 1e-10}
 
 # Views of an array of two dimensions, made alike of NumPy's and of vkarray's.
@@ -43,15 +42,10 @@ def values(dtype: str, shape: tuple[int, ...] = (4, 5), special: bool = False, s
     return x
 
 
-def held(dtype: np.dtype) -> np.dtype:
-    """The type that stands for one of NumPy's: the shorter one where the device lacks it."""
-    return np.dtype(_HELD.get(dtype.name, dtype))
-
-
 def on_device(value: Any) -> Any:
     """NumPy's arrays, also those in lists and tuples, as vkarray's."""
     if isinstance(value, np.ndarray):
-        return vx.asarray(value.astype(held(value.dtype), copy=False))
+        return vx.asarray(value.astype(stand_in(value.dtype), copy=False))
     return type(value)(map(on_device, value)) if type(value) in (list, tuple) else value
 
 
@@ -92,7 +86,7 @@ def compare(found: Any, right: Any, tolerance: float | None, types: bool, said: 
     got, want = np.asarray(found), np.asarray(right)
     assert got.shape == want.shape, f"{said}: shape {got.shape} instead of {want.shape}"
     if types and not isinstance(found, (bool, int, float)):
-        assert got.dtype == held(want.dtype), f"{said}: {got.dtype} instead of {held(want.dtype)}"
+        assert got.dtype == stand_in(want.dtype), f"{said}: {got.dtype} instead of {stand_in(want.dtype)}"
     sizes = [one.dtype.itemsize // (2 if one.dtype.kind == "c" else 1) for one in (got, want) if one.dtype.kind in "fc"]
     limit = tolerance or _TOLERANCES[min(sizes, default=8)]
     finite = np.abs(want[np.isfinite(want)]) if want.dtype.kind in "fc" else np.abs(want.astype(float))

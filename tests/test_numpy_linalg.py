@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from compared import check, compare, values
+from compared import check, compare, on_device, values
 from reference import supported
 
 import vkarray as vx
@@ -79,25 +79,25 @@ def signs_removed(parts):
 def test_options_of_decompositions() -> None:
     with vx.config(default_float="float64"):
         a = values("float64", (4, 3))
-        compare(vx.linalg.svd(vx.asarray(a), compute_uv=False), np.linalg.svd(a, compute_uv=False), None, True, "svd")
+        compare(vx.linalg.svd(on_device(a), compute_uv=False), np.linalg.svd(a, compute_uv=False), None, True, "svd")
         compare(
             signs_removed(vx.linalg.svd(a.tolist(), False)), signs_removed(np.linalg.svd(a, False)), None, True, "svd"
         )
         for mode in ("reduced", "complete", "r"):
-            expected, found = np.linalg.qr(a, mode), vx.linalg.qr(vx.asarray(a), mode)
+            expected, found = np.linalg.qr(a, mode), vx.linalg.qr(on_device(a), mode)
             pairs = ((found,), (expected,)) if mode == "r" else (found[1:], expected[1:])
             compare(*map(signs_removed, pairs), None, True, mode)
-        compare(vx.linalg.qr(vx.asarray(a), "raw"), np.linalg.qr(a, "raw"), None, True, "raw")
+        compare(vx.linalg.qr(on_device(a), "raw"), np.linalg.qr(a, "raw"), None, True, "raw")
         square = values("complex128", (3, 3))
         for triangle in "LUlu":
             compare(
-                vx.linalg.eigvalsh(vx.asarray(square), triangle),
+                vx.linalg.eigvalsh(on_device(square), triangle),
                 np.linalg.eigvalsh(square, triangle),
                 None,
                 True,
                 triangle,
             )
-            found = vx.linalg.eigh(vx.asarray(square), UPLO=triangle)
+            found = vx.linalg.eigh(on_device(square), UPLO=triangle)
             compare(found[0], np.linalg.eigh(square, triangle)[0], None, True, triangle)
         check(vx.linalg.eigvalsh, np.linalg.eigvalsh, square, "x")
         for options in ({}, {"tol": 3.0}, {"rtol": 0.5}, {"hermitian": True}, {"tol": 1.0, "rtol": 1.0}):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from against_numpy import SHAPES, compare, inputs, supported, values
+from against_numpy import SHAPES, compare, inputs, stand_in, supported, values
 
 import vkarray as vx
 
@@ -86,14 +86,16 @@ def test_methods(method, dtype):
 
 
 def test_types_that_a_call_computes_in():
-    for types in (("float32", "float64"), ("int8", "uint8"), ("float32", int), ("int64", float)):
+    pairs = (("float32", "float64"), ("int8", "uint8"), ("float32", int), ("int64", float))
+    held = {*supported(("float32", "float64", "int8", "uint8", "int64")), int, float}
+    for types in (pair for pair in pairs if held.issuperset(pair)):
         for name in ("add", "divide", "less", "hypot", "power", "logical_and"):
             given = (*types, None)
             expected = getattr(np, name).resolve_dtypes(
                 tuple(np.dtype(one) if isinstance(one, str) else one for one in given)
             )
             found = getattr(vx, name).resolve_dtypes(given)
-            assert [one.name for one in found] == [one.name for one in expected], (name, types)
+            assert [one.name for one in found] == [stand_in(one).name for one in expected], (name, types)
     assert vx.sqrt.resolve_dtypes(("int8", None)) == (vx.float16, vx.float16)
     with pytest.raises(ValueError, match=r"^add\.resolve_dtypes: expected 3 types, got 2"):
         vx.add.resolve_dtypes(("int8", None))
