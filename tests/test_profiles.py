@@ -100,6 +100,23 @@ def test_the_profile_that_takes_a_type_away_is_named():
         vx.zeros(3, dtype=vx.float64)
 
 
+@pytest.mark.parametrize("profile", ["phone", "v3d"])
+def test_numbers_take_the_default_types_of_devices_without_64_bits(profile):
+    with vx.config(profile=profile, default_float="float64"):
+        mask, x = vx.asarray([True, False]), vx.asarray([1, 2])
+        assert vx.result_type(mask, 1) is (mask + 1).dtype is (2 - mask).dtype is (mask**2).dtype is vx.int32
+        assert np.asarray(mask + 1).tolist() == [2, 1]
+        assert (mask + np.int64(3)).dtype is (x * np.int64(3)).dtype is vx.int32
+        assert (mask + np.uint64(3)).dtype is vx.uint32
+        assert np.asarray(x * np.int64(3)).tolist() == [3, 6]
+        assert vx.compile(lambda x: x + 1)(mask).dtype is vx.int32
+        assert vx.fft.fftfreq(5).dtype is vx.fft.rfftfreq(5).dtype is vx.float32
+        with pytest.raises(OverflowError, match="out of bounds for int32"):
+            x + np.int64(2**31)
+        with pytest.raises(vx.FeatureError, match="so int64 arrays do not exist"):
+            vx.asarray([1], dtype=vx.uint32) + x  # nothing that was named is shortened
+
+
 def test_functions_of_each_family_compute_the_same(device, posing):
     """Elementwise functions, reductions, scans, sorting, products and factorisations, with the same bits.
 

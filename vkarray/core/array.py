@@ -66,6 +66,12 @@ def default_dtype(kind: str, device: _vk.Device) -> DType:
     return floating if kind == "float" else dtypes.COMPLEX_OF[floating]
 
 
+def beside_scalar(dtype: DType, kind: int, device: _vk.Device | None) -> DType:
+    """The type of an array of `dtype` beside a Python scalar (`promotion.scalar_kind`): of bools and an integer the default one."""
+    promoted = promotion.promote_scalar_kind(dtype, kind)
+    return default_dtype("int", device) if promoted is not dtype and promoted is dtypes.int64 and device else promoted
+
+
 def available(dtype: DType, device: _vk.Device | None) -> DType:
     """What integers lead to on a device: float32 in place of NumPy's float64, unless float64 is the default floating type.
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from .._vk.watch import recorded, recorder, watches
 from ..core.array import VkArray, available, operations
-from ..core.dtypes import DTYPES
+from ..core.dtypes import DTYPES, DType, int32, int64, uint32, uint64
 from ..core.promotion import as_scalar
 from ..core.tokens import TOKENS
 
@@ -22,6 +22,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 PLAIN = frozenset((VkArray, int, float, complex, bool, type(None))) | TOKENS
 _ARRAYS = frozenset((VkArray,))
 _NUMBERS = (int, float, complex)
+# What holds a number of NumPy's on devices without 64-bit integers.
+_NARROWER: dict[DType | None, DType] = {int64: int32, uint64: uint32}
 
 
 # NumPy's names of parameters that the standard takes by position alone, where they are not a, or a and b.
@@ -175,4 +177,6 @@ def as_like(value: Any, device: Any, numbers: bool) -> Any:
     wanted = DTYPES.get(value.dtype.name)
     if wanted is not None and wanted.bits == 64 and wanted.kind in "fc" and "shaderFloat64" not in device.features:
         wanted = available(wanted, device)
+    elif wanted in _NARROWER and "shaderInt64" not in device.features:
+        wanted = _NARROWER[wanted]  # OverflowError where it has no room
     return operations["asarray"](scalar, dtype=wanted, device=device)

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import configuration
 from ..core import dtypes, layout, promotion
-from ..core.array import VkArray, available, check_supported, empty
+from ..core.array import VkArray, available, beside_scalar, check_supported, empty
 from ..core.dtypes import CATEGORIES, REAL_OF, DType
 from . import launch
 from .conversion import cast, elementwise
@@ -170,7 +170,7 @@ def common_dtype(name: str, operands: Sequence[Any]) -> DType:
     dtype = promotion.promote_all(strong)
     for operand in operands:
         if type(operand) is not VkArray:
-            dtype = promotion.promote_scalar_kind(dtype, promotion.scalar_kind(operand))
+            dtype = beside_scalar(dtype, promotion.scalar_kind(operand), like._device)
     return dtype if promotion.is_double(strong) else available(dtype, like._device)
 
 

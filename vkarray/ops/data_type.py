@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core import dtypes, promotion
-from ..core.array import ArrayLike, VkArray, available, check_supported, operations
+from ..core.array import ArrayLike, VkArray, available, beside_scalar, check_supported, operations
 from ..core.dtypes import CATEGORIES, REAL_OF, DType, as_dtype
 from ..kernels import launch
 from ..kernels.conversion import cast
@@ -192,8 +192,10 @@ def result_type(*arrays_and_dtypes: VkArray | DType | bool | int | float | compl
         kind = max(map(promotion.scalar_kind, scalars))
         return {0: dtypes.bool_, 1: dtypes.int64}.get(kind) or as_dtype(float if kind == 2 else complex)
     dtype = promotion.promote_all(strong)
-    dtype = functools.reduce(promotion.promote_scalar_kind, map(promotion.scalar_kind, scalars), dtype)
-    return dtype if promotion.is_double(strong) else available(dtype, devices[0] if devices else None)
+    device = devices[0] if devices else None
+    for scalar in scalars:
+        dtype = beside_scalar(dtype, promotion.scalar_kind(scalar), device)
+    return dtype if promotion.is_double(strong) else available(dtype, device)
 
 
 def promote_types(type1: Any, type2: Any) -> DType:

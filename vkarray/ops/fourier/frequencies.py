@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, operations
+from ...core.array import ArrayLike, VkArray, default_dtype, operations
 from ...core.dtypes import CATEGORIES, DType, as_dtype
 from ...kernels.conversion import cast
 from ...kernels.launch import as_device
@@ -16,7 +16,7 @@ from ..creation import arange
 from ..manipulation import concat, roll
 
 
-def _spacing(name: str, n: Any, d: Any, dtype: DType | None) -> tuple[int, float, DType]:
+def _spacing(name: str, n: Any, d: Any, dtype: DType | None, device: Any) -> tuple[int, float, DType]:
     """n, d and the type of the result, all parameters checked."""
     points = layout.as_integer(n, name, "the number of points n")
     if points < 1:
@@ -24,7 +24,7 @@ def _spacing(name: str, n: Any, d: Any, dtype: DType | None) -> tuple[int, float
     d = promotion.as_real(d, name, "the sample spacing d")
     if d == 0:
         raise ValueError(f"{name}: the sample spacing d is 0; expected a positive number such as 1.0.")
-    wanted = dtypes.default_floating() if dtype is None else as_dtype(dtype, name)
+    wanted = default_dtype("float", as_device(device)) if dtype is None else as_dtype(dtype, name)
     if wanted not in CATEGORIES["real floating"]:
         raise TypeError(f"{name}: expected a real floating-point dtype, got {wanted}.")
     return points, d, wanted
@@ -44,7 +44,7 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: DType | None = None, device: Any =
     Returns an array of shape (n,), in cycles per unit of d. Raises ValueError for n < 1 and d = 0, TypeError for a dtype
     that is not real floating, FeatureError for one the device lacks. Standard: `fft.fftfreq`.
     """
-    count, d, wanted = _spacing("fftfreq", n, d, dtype)
+    count, d, wanted = _spacing("fftfreq", n, d, dtype, device)
 
     def numbers(dtype: DType, device: Any) -> VkArray:
         halves = ((0, (count + 1) // 2), (-(count // 2), 0))
@@ -59,7 +59,7 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: DType | None = None, device: Any 
 
     Parameters and errors as for `fftfreq`. Returns an array of shape (n // 2 + 1,). Standard: `fft.rfftfreq`.
     """
-    count, d, wanted = _spacing("rfftfreq", n, d, dtype)
+    count, d, wanted = _spacing("rfftfreq", n, d, dtype, device)
     return _frequencies(
         lambda dtype, device: arange(count // 2 + 1, dtype=dtype, device=device), count, d, wanted, device
     )
