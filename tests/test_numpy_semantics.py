@@ -277,7 +277,8 @@ def test_numbers_beside_arrays_in_functions(numpy_types, text: str) -> None:
     """Functions that multiply arrays make arrays of numbers, whose types count; `linspace` takes the type of its arrays."""
     with lacking_types_refused():
         got, expected = (eval(text, {"n": n, "NANS": NANS}) for n in (vx, np))
-        compared(got, expected)
+        dtype = stand_in(expected.dtype)
+        assert (got.tolist(), got.dtype, got.shape) == (expected.astype(dtype).tolist(), dtype, expected.shape)
 
 
 def test_complex_numbers_have_no_real_values() -> None:
