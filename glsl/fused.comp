@@ -37,6 +37,7 @@ void element(uint index) {
 }
 #ifdef FLAT
 void pack(uint number) {}
+void pair(uint number, uint step) {}  // two packs, which are both loaded before one is stored
 #else
 void strip() {}  // all elements of an invocation
 #endif
@@ -49,6 +50,7 @@ layout(constant_id = 2) const bool WHOLE = false;   // every invocation has PACK
 layout(constant_id = 3) const bool SINGLE = false;  // an invocation handles one element instead
 layout(constant_id = 4) const uint VECTOR = 1u;
 layout(constant_id = 5) const bool APART = false;   // packs of an invocation are a workgroup apart, else side by side
+layout(constant_id = 6) const bool PAIRED = false;  // both packs of an invocation are loaded first
 
 uint place_of(uint operand, uint index) { return index; }
 
@@ -62,6 +64,10 @@ void main() {
     uint step = APART ? gl_WorkGroupSize.x : 1u;
     uint number = arguments.first / VECTOR + group * gl_WorkGroupSize.x * uint(PACKS)
         + gl_LocalInvocationIndex * (APART ? 1u : uint(PACKS));
+    if (PAIRED && (number + step + 1u) * VECTOR <= arguments.count) {
+        pair(number, step);
+        return;
+    }
     [[unroll]] for (int p = 0; p < PACKS; ++p, number += step) {
         if (WHOLE || (number + 1u) * VECTOR <= arguments.count) {
             pack(number);

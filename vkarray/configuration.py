@@ -198,6 +198,14 @@ SWITCHES: tuple[Switch, ...] = (
         "0 or 1",
         "Run what `vkarray.compile` made as programs; 0 runs the functions as they are.",
     ),
+    _switch(
+        "contract",
+        _boolean,
+        False,
+        "0 or 1",
+        "Let compiled functions round a product and the sum that it goes into once (fused multiply-add): faster where arithmetic "
+        "takes the time, but with other last bits than calls one by one, and than other devices.",
+    ),
     _switch("compare", _boolean, False, "0 or 1", "Compare the result of every operation with NumPy's."),
     _switch(
         "cache",
@@ -235,6 +243,7 @@ class Configuration:
     check: str
     default_float: str
     compile: bool
+    contract: bool
     compare: bool
     cache: Path | None
     cpu_threads: int | None

@@ -169,7 +169,7 @@ class Compiled:
     def beginning(self, settings: configuration.Configuration | None = None) -> list[Any]:
         """The beginning of all signatures: the switches that decide."""
         settings = settings or configuration.current()
-        return [settings.default_float, settings.check, settings.debug >= 3]
+        return [settings.default_float, settings.check, settings.debug >= 3, settings.contract]
 
     @property
     def dynamic(self) -> Mapping[str, Any] | None:

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from .. import configuration
 from ..core import dtypes, layout
 from ..core.array import VkArray, array_in
 from ..core.dtypes import DType
@@ -417,7 +418,8 @@ class _Expression:
             for operation, operands, index in self.operations
         )
         found = tuple((number_of(value), kind) for value, kind in zip(results, kinds, strict=True))
-        return Expression(tuple(dtype for _, dtype in self.inputs.values()), steps, found)
+        inputs = tuple(dtype for _, dtype in self.inputs.values())
+        return Expression(inputs, steps, found, configuration.current().contract)
 
     def _needed(self, wanted: Sequence[int]) -> list[int]:
         """The nodes of the region whose results those of some nodes are made of, in order."""

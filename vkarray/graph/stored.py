@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from .. import configuration
 from ..core.array import VkArray
 from ..core.dtypes import DType
 from ..kernels import fused
@@ -205,4 +206,5 @@ def _expression(nodes: Sequence[Node], product: VkArray, steps: _Steps, dtype: D
         values[id(result._buffer)] = (
             found if operation.result is result._dtype else value_of(As(operation.result, result._dtype), found)
         )
-    return Expression(tuple(inputs), tuple(made), ((len(inputs) + len(made) - 1, dtype),))
+    results = ((len(inputs) + len(made) - 1, dtype),)
+    return Expression(tuple(inputs), tuple(made), results, configuration.current().contract)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Packs of an invocation; elements of one where it walks, and how they lie. The row "long" is for CPU drivers, the last one for all.
 _PACKS = {"gpu": 1, "cpu": 4, "long": 1, "longest": 1}
+import os
+_SHORT = int(os.environ.get("VKTHRESH", "16"))  # the cost up to which an invocation of a GPU takes one pack, beyond it two
 _STRIPS = {"gpu": (4, walk.TALL), "cpu": (16, walk.BESIDE), "long": (4, walk.BESIDE), "longest": (1, walk.BESIDE)}
 
 
@@ -27,7 +29,7 @@ def _kernel(
     expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, strip: Strip,
     invocations: int, constants: tuple[tuple[int, int], ...],
 ) -> Any:  # fmt: skip
-    linked = code(expression, inputs, flat, vector, device, strip)
+    linked = code(expression, inputs, flat, vector, device, strip, flat and (6, 1) in constants)
     return device.kernel(linked, expression.label, ((0, invocations), *constants))
 
 
@@ -118,9 +120,11 @@ class Evaluation:
         limits = self.device.limits
         invocations = launch.invocations_of_group(limits, launch.FLAT[limits.tier][0])
         bindings = self._bindings(count)
-        packs, fields = _PACKS[self.row], self._fields([0] * self.operands)
+        fields = self._fields([0] * self.operands)
+        paired = self.row == "gpu" and self.expression.cost > _SHORT
+        packs = 2 if paired else _PACKS[self.row]
         for part, groups, first, end in launch.flat_parts(limits, invocations, packs, count, self.vector):
-            constants = (packs, part == "whole", part == "single", self.vector, limits.kind == "gpu")
+            constants = (packs, part == "whole", part == "single", self.vector, limits.kind == "gpu", paired)
             bound = bindings if part == "whole" else {}
             inputs = tuple(
                 one._replace(kind="texels") if place in bound else one for place, one in enumerate(self.kinds(True))

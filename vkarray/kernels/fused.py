@@ -118,6 +118,7 @@ class Expression(NamedTuple):
     inputs: tuple[DType, ...]
     steps: tuple[Step, ...]
     results: tuple[tuple[int, DType], ...]
+    contracts: bool = False  # whether products and the sums that they go into may be rounded once
 
     @property
     def label(self) -> str:
@@ -126,9 +127,14 @@ class Expression(NamedTuple):
         return f"fused {' '.join(names[:8])}{' ...' * (len(names) > 8)}"
 
     @property
+    def cost(self) -> int:
+        """What it costs to compute an element."""
+        return sum(cost(step.operation) for step in self.steps if isinstance(step.operation, Operation))
+
+    @property
     def is_long(self) -> bool:
         """Whether CPU drivers take seconds to compile it for many elements."""
-        return sum(cost(step.operation) for step in self.steps if isinstance(step.operation, Operation)) > LONG
+        return self.cost > LONG
 
     def times(self, device: Device) -> int:
         """How often a kernel may call it, for as many elements, unless it is to take long to compile."""
@@ -174,17 +180,20 @@ class Linked:
     ) -> None:
         self.expression, self.inputs, self.vector, self.device = expression, inputs, vector, device
         self.linker = link.Linker(spirv(shell), shell.label)
+        self.linker.contracts = expression.contracts
         self.used = {operand for step in expression.steps for operand in step.operands}
         # The operands that lie somewhere have numbers of their own.
         self.operands = list(itertools.accumulate((one.kind != "immediate" for one in inputs), initial=0))
         self.input_at, self.place_of = self.linker.own("input_at"), self.linker.own("place_of")
         self.unsigned = self.place_of.type
 
-    def stored(self, flat: bool, strip: Strip) -> bytes:
+    def stored(self, flat: bool, strip: Strip, paired: bool = False) -> bytes:
         """The code of a kernel that stores the results."""
         self._element()
         if flat:
             self._pack()
+            if paired:
+                self._pair()
         elif strip.elements > 1:
             self._strip(strip)
         return self.linker.module()
@@ -200,7 +209,8 @@ class Linked:
         if self.linker.has("pack"):  # a kernel that loads elements alone has none
             body = self.linker.body("pack")
             of_one = self.linker.pointer(self.linker.element(self.linker.pointed(self._type(body, 2))))
-            for k, values in enumerate(self._values_of_pack(body)):
+            number = body.load(self.unsigned, body.parameters[0])
+            for k, values in enumerate(self._values_of_pack(body, number, self._packs_of_inputs(body, number))):
                 into = body.member(of_one, body.parameters[2], self.linker.unsigned(k))
                 self._put_all(body, into, of_one, [values[value] for value in wanted])
             body.end()
@@ -404,15 +414,19 @@ class Linked:
             body.call(function, (address, number), (made,))
         return made, self.linker.element(self.linker.pointed(function.parameters[-1]))
 
-    def _values_of_pack(self, body: link.Body) -> Iterator[list[int]]:
-        """The values for each element of the pack whose number is the first parameter."""
-        linker, unsigned = self.linker, self.unsigned
-        number = body.load(unsigned, body.parameters[0])
-        packs = {
+    def _packs_of_inputs(self, body: link.Body, number: int) -> dict[int, tuple[int, int]]:
+        """What the inputs have for the pack of a number, by their places."""
+        return {
             place: self._pack_of_input(body, place, number)
             for place, one in enumerate(self.inputs)
             if one.kind in ("memory", "texels", "one", "immediate")
         }
+
+    def _values_of_pack(
+        self, body: link.Body, number: int, packs: dict[int, tuple[int, int]]
+    ) -> Iterator[list[int]]:
+        """The values for each element of the pack of a number."""
+        linker, unsigned = self.linker, self.unsigned
         for k in range(self.vector):
             index = body.add(unsigned, body.times(unsigned, number, linker.unsigned(self.vector)), linker.unsigned(k))
             values = []
@@ -431,17 +445,32 @@ class Linked:
         body.store(into, body.load(of_one, value))
 
     def _pack(self) -> None:
-        body, linker, result_at = self.linker.body("pack"), self.linker, self.linker.own("result_at")
+        body = self.linker.body("pack")
+        number = body.load(self.unsigned, body.parameters[0])
+        self._store_pack(body, number, self._packs_of_inputs(body, number))
+        body.end()
+
+    def _pair(self) -> None:
+        """Two packs, both of which are loaded before one is stored: memory answers while the first is computed."""
+        body = self.linker.body("pair")
+        first, step = (body.load(self.unsigned, one) for one in body.parameters)
+        numbers = (first, body.add(self.unsigned, first, step))
+        loaded = [self._packs_of_inputs(body, number) for number in numbers]
+        for number, packs in zip(numbers, loaded, strict=True):
+            self._store_pack(body, number, packs)
+        body.end()
+
+    def _store_pack(self, body: link.Body, number: int, packs: dict[int, tuple[int, int]]) -> None:
+        """Compute and store the results for the pack of a number."""
+        linker, result_at = self.linker, self.linker.own("result_at")
         stores = [self.access(dtype, "store_pack") for _, dtype in self.expression.results]
         results = [body.variable(function.parameters[-1]) for function in stores]
-        for k, values in enumerate(self._values_of_pack(body)):
+        for k, values in enumerate(self._values_of_pack(body, number, packs)):
             for function, made, (value, _) in zip(stores, results, self.expression.results, strict=True):
                 self._put(body, made, function.parameters[-1], k, values[value])
-        number = body.load(self.unsigned, body.parameters[0])
         for place, (function, made) in enumerate(zip(stores, results, strict=True)):
             address = body.call(result_at, (linker.unsigned(place),))
             body.call(function, (address, number, body.load(linker.pointed(function.parameters[-1]), made)))
-        body.end()
 
 
 def makes_zeros(operation: Operation) -> bool:
@@ -470,10 +499,11 @@ def is_copy(operation: Operation) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def code(
-    expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, strip: Strip = ALONE
-) -> bytes:
+    expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, strip: Strip = ALONE,
+    paired: bool = False,
+) -> bytes:  # fmt: skip
     """The SPIR-V of a kernel."""
-    return Linked(expression, inputs, shell_variant(flat), vector, device).stored(flat, strip)
+    return Linked(expression, inputs, shell_variant(flat), vector, device).stored(flat, strip, paired)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..errors import ShaderError
+from . import contraction
 from .module import DEBUGGING, HEADER_WORDS, words_of
 
 Words = tuple[int, ...]
@@ -308,6 +309,7 @@ class Linker:
         self.parts: dict[_Source, Part] = {}  # of modules whose functions are taken as they are
         self.interface: list[int] = []  # variables that have come
         self.forward = sorted(shell.forward)
+        self.contracts = False  # whether products and sums of functions that come may be rounded once
 
     def new(self) -> int:
         """An identifier that is used nowhere."""
@@ -408,6 +410,8 @@ class Linker:
 
     def module(self) -> bytes:
         """The linked module."""
+        if self.contracts:
+            contraction.contract(self)
         shell, out = self.shell, [0x07230203, self.shell.version, 0, self.bound, 0]
         placed = False
         for one in shell.head:

@@ -54,15 +54,22 @@ T vx_remainder(T a, T b) {
     return T(vx_is_negative_integer(b) ? VX_UNSIGNED(0) - rest : rest);
 }
 
-// A shift by BITS or more, or by a negative number, shifts every bit out, as in NumPy.
+// A shift by BITS or more, or by a negative number, shifts every bit out, as in NumPy. Where the count is the same for all
+// elements, what is computed of it alone is computed once.
+VX_UNSIGNED vx_kept_bits(T count) {
+    return VX_UNSIGNED(count) < VX_UNSIGNED(BITS) ? ~VX_UNSIGNED(0) : VX_UNSIGNED(0);
+}
+
 T vx_left_shift(T x, T count) {
-    if (VX_UNSIGNED(count) >= VX_UNSIGNED(BITS)) return T(0);
-    return T(VX_UNSIGNED(x) << uint(count));
+    return T(VX_UNSIGNED(x) << (uint(count) & uint(BITS - 1)) & vx_kept_bits(count));
 }
 
 T vx_right_shift(T x, T count) {
-    if (VX_UNSIGNED(count) >= VX_UNSIGNED(BITS)) return vx_is_negative_integer(x) ? T(0) - T(1) : T(0);
-    return x >> uint(count);
+#if SIGNED
+    return x >> (VX_UNSIGNED(count) < VX_UNSIGNED(BITS) ? uint(count) : uint(BITS - 1));
+#else
+    return x >> (uint(count) & uint(BITS - 1)) & vx_kept_bits(count);
+#endif
 }
 
 #endif

@@ -55,6 +55,7 @@ class _Linked(fused.Linked):
         ]
         self.given = given
         self.linker = link.Linker(spirv(variant), variant.label)
+        self.linker.contracts = expression.contracts
         self.used = {operand for step in expression.steps for operand in step.operands}
         self.input_at = self.linker.own("input_at")
         self.unsigned = self.linker.unsigned_type
