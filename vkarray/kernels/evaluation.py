@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 # Packs of an invocation; elements of one where it walks, and how they lie. The row "long" is for CPU drivers, the last one for all.
 _PACKS = {"gpu": 1, "cpu": 4, "long": 1, "longest": 1}
-import os
-_SHORT = int(os.environ.get("VKTHRESH", "16"))  # the cost up to which an invocation of a GPU takes one pack, beyond it two
 _STRIPS = {"gpu": (4, walk.TALL), "cpu": (16, walk.BESIDE), "long": (4, walk.BESIDE), "longest": (1, walk.BESIDE)}
 
 
@@ -121,7 +119,8 @@ class Evaluation:
         invocations = launch.invocations_of_group(limits, launch.FLAT[limits.tier][0])
         bindings = self._bindings(count)
         fields = self._fields([0] * self.operands)
-        paired = self.row == "gpu" and self.expression.cost > _SHORT
+        # While a costly function is computed, the memory answers for the second pack. Many short operations only gain registers.
+        paired = self.row == "gpu" and self.expression.is_costly
         packs = 2 if paired else _PACKS[self.row]
         for part, groups, first, end in launch.flat_parts(limits, invocations, packs, count, self.vector):
             constants = (packs, part == "whole", part == "single", self.vector, limits.kind == "gpu", paired)

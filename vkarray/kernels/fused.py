@@ -127,14 +127,19 @@ class Expression(NamedTuple):
         return f"fused {' '.join(names[:8])}{' ...' * (len(names) > 8)}"
 
     @property
-    def cost(self) -> int:
-        """What it costs to compute an element."""
-        return sum(cost(step.operation) for step in self.steps if isinstance(step.operation, Operation))
+    def costs(self) -> list[int]:
+        """What each of its operations costs for an element."""
+        return [cost(step.operation) for step in self.steps if isinstance(step.operation, Operation)]
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether one of its operations takes many instructions."""
+        return _COSTLY in self.costs
 
     @property
     def is_long(self) -> bool:
         """Whether CPU drivers take seconds to compile it for many elements."""
-        return self.cost > LONG
+        return sum(self.costs) > LONG
 
     def times(self, device: Device) -> int:
         """How often a kernel may call it, for as many elements, unless it is to take long to compile."""
