@@ -427,9 +427,7 @@ class Linked:
             if one.kind in ("memory", "texels", "one", "immediate")
         }
 
-    def _values_of_pack(
-        self, body: link.Body, number: int, packs: dict[int, tuple[int, int]]
-    ) -> Iterator[list[int]]:
+    def _values_of_pack(self, body: link.Body, number: int, packs: dict[int, tuple[int, int]]) -> Iterator[list[int]]:
         """The values for each element of the pack of a number."""
         linker, unsigned = self.linker, self.unsigned
         for k in range(self.vector):

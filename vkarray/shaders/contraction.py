@@ -2,8 +2,8 @@
 
 Functions of the library forbid drivers to contract, since results are to have the same bits wherever they are computed. Where the
 user allows it (the switch `contract`), a product whose only use is a sum becomes one instruction with it, and operations that are
-nothing but a product or a sum may be contracted by the driver, with which others they like. Sums and differences alone stay as they
-are, so errors that are computed without an error of their own (Dekker's and Knuth's sums) still are: their products are used twice or exact.
+nothing but a product or a sum may be contracted by the driver. Sums and differences alone stay as they are, so errors that are
+computed without an error of their own (Dekker's and Knuth's sums) still are: their products are used twice or exact.
 
 Numbers are those of the SPIR-V specification 1.6, section 3, and of the extended instructions for GLSL.
 """
@@ -44,7 +44,9 @@ def contract(linker: Linker) -> None:
 
 def _fused(linker: Linker, instructions: list[Words], floats: set[int], free: set[int]) -> list[int]:
     """A function whose products are fused with the sums that they go into. What is left without a use, drivers drop."""
-    uses = collections.Counter(word for one in instructions for word in one[1:])  # numbers count too: that forbids, at worst
+    uses = collections.Counter(
+        word for one in instructions for word in one[1:]
+    )  # numbers count too: that forbids, at worst
     products = {
         one[2]: one for one in instructions if one[0] & 0xFFFF == _MULTIPLY and one[1] in floats and uses[one[2]] == 2
     }  # fmt: skip
