@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -133,3 +134,19 @@ class Pairs(nn.Module):
 def test_distances_of_pairs(tmp_path):
     x = torch.randn(5, 3)
     assert_agrees(vkarray.torch.export(Pairs(), (x,)), Pairs(), (x,), {}, tmp_path / "pairs.vkp")
+
+
+class Groups(nn.Module):
+    """Rows by the matrix of their group, as mixtures of experts multiply them."""
+
+    def forward(self, x: torch.Tensor, weights: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
+        grouped: torch.Tensor = torch.ops.transformers.grouped_mm_fallback(x, weights, ends)
+        return grouped + 1
+
+
+def test_products_of_groups(tmp_path):
+    pytest.importorskip("transformers", reason="the operator is of transformers")
+    importlib.import_module("transformers.integrations.moe")
+    given = torch.randn(7, 3), torch.randn(4, 3, 2), torch.tensor([2, 2, 6, 7], dtype=torch.int32)
+    program = vkarray.torch.export(Groups(), given)
+    assert_agrees(program, Groups(), given, {}, tmp_path / "groups.vkp")

@@ -16,7 +16,7 @@ from ...core.dtypes import DType
 from ...graph.stand_ins import ArrayOnTape, Unrecorded
 from ..tensors.storage import FROM_TORCH
 from .refusals import Refusal, refused
-from .table import OPERANDS, ROWS, Row
+from .table import OPERANDS, Row, find
 
 # Options of no meaning to a program.
 _PLACING = frozenset(("device", "layout", "pin_memory", "memory_format", "non_blocking", "copy"))
@@ -101,7 +101,7 @@ class Interpreter:
         if node.target is torch.ops.higher_order.cond:
             return self._either(*[_argument(one, values) for one in node.args])
         call = Call(node, self.device)
-        row = ROWS.get(node.target)
+        row = find(node.target)
         reason = _without_row(node) if row is None else self._obstacle(call, row)
         if row is not None and not reason:
             try:

@@ -26,6 +26,27 @@ class Row(NamedTuple):
 ROWS: dict[Any, Row] = {}  # by operators, and by functions of numbers
 
 
+FOREIGN: dict[str, Row] = {}  # of other packages, which may be imported later, by namespaces and names
+
+
+def find(target: Any) -> Row | None:
+    """The row of what a node calls, or None."""
+    found = ROWS.get(target)
+    if found is None and isinstance(target, torch._ops.OpOverload):
+        found = FOREIGN.get(target._schema.name)
+    return found
+
+
+def foreign_row(name: str) -> Callable[..., Any]:
+    """Enter a function as the row of an operator of another package, such as `torchvision::nms`."""
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        FOREIGN[name] = Row(function, "", None)
+        return function
+
+    return enter
+
+
 def row(*names: str, promotes: str = "", limit: Callable[..., str | None] | None = None) -> Callable[..., Any]:
     """Enter a function as the row of ATen's operators. A name without an overload is the one called `default`."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import vkarray as vx
 
-from ..table import row
+from ..table import foreign_row, row
 
 
 @row("mm", "bmm", "matmul", "mv", "dot", "linalg_vecdot", "vdot")
@@ -36,3 +36,18 @@ def _add_product(call: Any, bias: Any, a: Any, b: Any, beta: Any = 1, alpha: Any
 @row("outer", "ger")
 def _outer(call: Any, a: Any, b: Any) -> Any:
     return call.cast(a)[:, None] * call.cast(b)
+
+
+def _of_two(call: Any, x: Any, weights: Any, ends: Any = None, bias: Any = None, out_dtype: Any = None) -> str | None:
+    return None if x.ndim == 2 and weights.ndim == 3 and bias is None else "its groups are not rows, or it has a bias"
+
+
+@row("_grouped_mm", limit=_of_two)
+@foreign_row("transformers::grouped_mm_fallback")
+def _multiply_groups(call: Any, x: Any, weights: Any, ends: Any, *_: Any, **options: Any) -> Any:
+    """Rows by the matrix of their group, which `ends` bounds; 0 after the last one. Each matrix is multiplied by all rows."""
+    rows = vx.expand_dims(vx.arange(x.shape[0], dtype=ends.dtype), axis=-1)
+    found = vx.zeros((x.shape[0], weights.shape[2]), dtype=x.dtype)
+    for place in reversed(range(weights.shape[0])):
+        found = vx.where(rows < ends[place], vx.matmul(x, weights[place]), found)
+    return found
