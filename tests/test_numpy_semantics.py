@@ -109,6 +109,9 @@ PROGRAMS = {
     "unpacking": "a, b = np.array([[1, 2], [3, 4]]); x, y = a; result = [a, int(x), y]",
     "in": "result = [2 in np.array([1, 2]), 5 in np.array([[1, 2]])]",
     "integer loops": "a = np.array([3, 4]); result = [list(range(a[0])), [10, 20, 30, 40][a[0]], 'x' * a[1]]",
+    "texts into elements": "a = np.zeros((2, 3), int); a[0, 1] = '5'; a[1] = list('123'); a[a == 2] = '7'; result = a",
+    "texts and None into floats": "a = np.zeros(4); a[0] = '1.5'; a[1:3] = ['2', 'nan']; a[3] = None; result = a",
+    "None among numbers": "result = [np.array([1, None, 3], dtype=float), np.array([None], 'f4')]",
     "divmod": "a = np.array([7, -7]); result = list(divmod(a, 3))",
     "matrix products": "a = np.array([[1, 2], [3, 4]]); result = [a @ [1, 1], a.dot(a), np.dot([1, 2], [3, 4]), np.matmul(a, a)]",
 }  # fmt: skip
@@ -160,6 +163,8 @@ REFUSED = {
     "floats in place": (TypeError, "np.array([1]).__iadd__(np.array([0.5]))"),
     "too large": (OverflowError, "np.array([1], np.uint8).__setitem__(0, 300)"),
     "NaN in integers": (ValueError, "np.array([1]).__setitem__(0, float('nan'))"),
+    "a text that is no number": (ValueError, "np.array([1]).__setitem__(0, 'x')"),
+    "None in integers": (TypeError, "np.array([1]).__setitem__(0, None)"),
     "ragged": (ValueError, "np.array([[1], [2, 3]])"),
     "an axis out of range": (ValueError, "np.ones(2).sum(axis=1)"),
     "an index of an axis out of range": (IndexError, "np.ones(2).sum(axis=1)"),

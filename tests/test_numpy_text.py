@@ -164,6 +164,8 @@ def test_checks_of_results() -> None:
     with vx.testing.assert_raises(ValueError):
         x.reshape(3)
     vx.testing.assert_raises(TypeError, vx.add, x)
+    vx.testing.assert_raises(ValueError, vx.reshape, x, (7, 11))
+    assert type(vx.testing.assert_no_warnings(vx.add, x, 1)) is vx.ndarray
 
 
 @pytest.mark.parametrize("call", [

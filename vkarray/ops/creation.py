@@ -39,7 +39,7 @@ def to_device(x: VkArray, device: Any, /, *, stream: None = None) -> VkArray:
     return interchange.moved(x if x._contiguous else launch.copy(x), target)
 
 
-def _leaf(value: Any) -> Any:
+def first_leaf(value: Any) -> Any:
     """The first element of nested lists."""
     while isinstance(value, (list, tuple)) and value:
         value = value[0]
@@ -115,15 +115,15 @@ def asarray(
     if hasattr(obj, "__dlpack__") and not isinstance(obj, np.ndarray) and not hasattr(obj, "__array__"):
         result = operations["from_dlpack"](obj, device=target, copy=copy)
         return result if wanted is None else cast(result, wanted)
-    python_numbers = not hasattr(_leaf(obj), "dtype") and not isinstance(obj, (memoryview, bytearray, bytes)) and (
+    python_numbers = not hasattr(first_leaf(obj), "dtype") and not isinstance(obj, (memoryview, bytearray, bytes)) and (
         isinstance(obj, (list, tuple)) or promotion.is_scalar(obj)
     )  # fmt: skip
     if python_numbers and wanted is not None:
         values = _python_values(obj, wanted)
     else:
         values = _as_numpy(obj)
-    if wanted is not None and values.dtype.kind in "US":
-        values = _read_texts(values, wanted)
+    if wanted is not None and values.dtype.kind in ("USO" if wanted.kind in "fc" else "US"):
+        values = _read(values, wanted)
     if python_numbers and wanted is None and values.dtype.kind == "f" and (np.abs(values) >= 2.0**63).any():
         exact = np.asarray(obj, object)  # NumPy takes whole numbers beyond int64 for floating-point numbers or objects
         values = exact if all(isinstance(one, int) for one in exact.reshape(-1)) else values
@@ -197,8 +197,8 @@ def _as_numpy(obj: Any) -> Any:
         raise ValueError(f"asarray: the nested lists have unequal lengths or depths ({error}).") from None
 
 
-def _read_texts(values: Any, wanted: DType) -> Any:
-    """Strings of a NumPy array as the numbers that they show. Raises ValueError for other texts, as NumPy does."""
+def _read(values: Any, wanted: DType) -> Any:
+    """Texts of a NumPy array as the numbers that they show, and None as NaN. Raises ValueError for other texts, as NumPy does."""
     return values.astype(interchange.numpy_dtype(wanted))
 
 

@@ -274,7 +274,8 @@ def _walk(x: VkArray, selection: Selection, shape: Shape) -> tuple[VkArray, Shap
 def setitem(x: VkArray, key: Any, value: Any, /, *, rule: IndexRule = SETITEM, distinct: bool = False) -> None:
     """`x[key] = value`: value (an array, a number, a list or a NumPy array) is broadcast into the selection and cast to x's dtype.
 
-    The keys are those of `getitem`. An element that is selected several times takes the last of its values, as in NumPy.
+    The keys are those of `getitem`. Texts are read as numbers, None as NaN. An element that is selected several times takes the
+    last of its values, as in NumPy.
     `distinct` is for those who know that the key names no element several times.
     Floats are truncated for an integer type. Raises IndexError as `getitem` does, TypeError for complex numbers in a real array,
     ValueError for NaN in an integer one, OverflowError for a Python integer out of range, ValueError for a value that does
@@ -355,8 +356,13 @@ def _as_value(value: Any, x: VkArray) -> VkArray | Scalar:
             )
         _check_real(value._dtype.kind == "c", value._dtype.name, x._dtype)
         return value
-    if isinstance(value, (list, tuple, range)) or hasattr(value, "__array__"):
-        return _as_value(creation.asarray(value, device=x._device), x)
+    if isinstance(value, (list, tuple, range, str)) or hasattr(value, "__array__"):
+        dtype = (
+            x._dtype if type(creation.first_leaf(value)) is str else None
+        )  # a text is read as a number of the array's type
+        return _as_value(creation.asarray(value, dtype=dtype, device=x._device), x)
+    if value is None and x._dtype.kind in "fc":
+        value = math.nan
     if not promotion.is_scalar(value):
         raise TypeError(
             f"setitem: expected an array, a number or a list as value, got {type(value).__name__}. "
