@@ -7,6 +7,7 @@ import random
 import secrets
 import signal
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,10 @@ HOST = np.arange(1000, dtype=np.int32)
 ABOVE = {module.__file__ for module in (checks, shaders, gather, launch)} | {
     str(Path(vx.__file__).with_name("core") / "array.py")
 }
+TRACING = {str(path) for name in ("graph", "core") for path in Path(vx.__file__).with_name(name).glob("*.py")} | {
+    __file__
+}
+EVERY = 60  # about so many places from one that is tried to the next
 
 
 def outer(x: vx.VkArray, step: int) -> None:
@@ -236,3 +241,54 @@ def test_shader_that_did_not_compile_is_tried_again(monkeypatch) -> None:
         shaders.spirv(variant)
     monkeypatch.setattr(shaders, "spirv_of_source", make)
     assert shaders.spirv(variant)
+
+
+class Ends:
+    """Computes when it is dropped."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self.work = work
+
+    def __del__(self) -> None:
+        self.work()
+
+
+@pytest.mark.parametrize("how", ["signal handler", "finalizer"])
+def test_other_code_while_a_function_is_traced(how: str) -> None:
+    """What it does is done at once, and is no part of the program."""
+    x, other, count = vx.asarray(HOST), vx.asarray(HOST), vx.zeros(3)
+    expected = float(np.sum(np.sort(HOST) * 2 + 1))
+    handled, failures, finished, place = 0, [], False, 0
+    generator = random.Random(1)
+
+    def work() -> None:
+        nonlocal count, handled
+        handled += 1
+        try:
+            count += 1  # in a program it would be counted in each call
+            assert float(vx.sum(other * handled)) == pytest.approx(float(HOST.sum()) * handled)
+        except BaseException as error:
+            failures.append(error)
+
+    def strike() -> None:
+        if how == "finalizer":
+            Ends(work)
+        else:
+            signal.raise_signal(signal.SIGINT)
+
+    while not finished:
+        place += generator.randrange(1, 2 * EVERY)
+        compiled = vx.compile(lambda x: vx.sum(vx.sort(x) * 2 + 1))
+        planned.forget()
+        before = signal.signal(signal.SIGINT, lambda *_: work())
+        try:
+            with Strike(place, strike, TRACING) as striking:
+                found = compiled(x)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        finished = striking.where is None
+        for value in (found, compiled(x), compiled(x)):
+            assert float(value) == pytest.approx(expected), striking.where
+        assert not failures, (striking.where, failures)
+        assert float(count[0]) == handled, striking.where
+    assert handled > 20

@@ -16,7 +16,6 @@ from __future__ import annotations
 import gc
 from collections import deque
 from collections.abc import Callable
-from threading import get_ident
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -25,7 +24,7 @@ from . import api
 from .api import NULL, ffi, struct, vk
 from .memory_kinds import Incoherent, Shadow
 from .size_classes import LARGE, FreePieces, rounded
-from .watch import tracer, watches
+from .watch import current, tracer, watches
 
 if TYPE_CHECKING:
     from .device import Device
@@ -268,7 +267,7 @@ class Allocator:
         if in_use > self.bytes_peak:
             self.bytes_peak = in_use
         made = Buffer(self.device, nbytes, piece)
-        if watches and (watch := watches.get(get_ident())) is not None:
+        if watches and (watch := current()) is not None:
             watch.allocated.append(made)
         return made
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 class Watch:
     """What one thread has asked for: dispatches, memory, and why that cannot be asked again for other arguments, if so."""
 
-    __slots__ = ("allocated", "caller", "code", "dispatches", "reason")
+    __slots__ = ("allocated", "caller", "code", "dispatches", "handlers", "reason")
     traces = False  # whether it takes what is asked for in place of the device, which then does nothing
     records = False  # whether it takes calls of functions, too
 
@@ -26,6 +27,7 @@ class Watch:
         self.dispatches: list[Any] = []
         self.allocated: list[Buffer] = []
         self.reason: str | None = None
+        self.handlers: set[CodeType | None] | None = None  # of signals, once that is asked for
         self.caller, self.code = None if frame is None else frame.f_code, getattr(function, "__code__", None)
 
     def add(self, dispatch: Any) -> None:
@@ -49,9 +51,43 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 watches: dict[int, Watch] = {}  # by thread; nearly always empty, which is cheap to ask
 
 
+# What begins to trace: code that was called before is none that strikes in the middle. See `begins`.
+_begins: set[CodeType] = set()
+
+
+def begins(function: Function) -> Function:
+    """Mark a function that sets a watch which traces."""
+    _begins.add(function.__code__)
+    return function
+
+
 def current() -> Watch | None:
-    """The watch over this thread."""
-    return watches.get(threading.get_ident())
+    """The watch over this thread; none in a signal handler or a finalizer that strikes where it traces."""
+    watch = watches.get(threading.get_ident())
+    return None if watch is not None and watch.traces and _is_struck(watch) else watch
+
+
+def _is_struck(watch: Watch) -> bool:
+    """Whether a signal handler or a finalizer runs in the middle of what is traced."""
+    if watch.handlers is None:
+        watch.handlers = {_code(signal.getsignal(number)) for number in signal.valid_signals()}
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code not in _begins:
+        code = frame.f_code
+        if code in watch.handlers or code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _code(handler: Any) -> CodeType | None:
+    """The code of a signal handler, where it has such."""
+    while isinstance(handler, functools.partial):
+        handler = handler.func
+    if not callable(handler):  # SIG_DFL, SIG_IGN, None
+        return None
+    function = getattr(handler, "__func__", handler)
+    return getattr(function, "__code__", None) or getattr(type(handler).__call__, "__code__", None)
 
 
 def refuse(reason: str) -> None:
@@ -93,7 +129,7 @@ EVERY_THREAD = 0  # in place of a thread: who hears of calls in all of them
 
 def recorder() -> Any:
     """Who takes calls of functions in this thread, `call(function, args, kwargs)`: a watch, or an observer."""
-    watch = watches.get(threading.get_ident())
+    watch = current()
     if watch is None:
         return observer()
     return watch if watch.records else None
@@ -114,5 +150,5 @@ def recorded(function: Function) -> Function:
 
 def tracer() -> Any:
     """The watch over this thread, if it takes what is asked for in place of the device."""
-    watch = watches.get(threading.get_ident())
+    watch = current()
     return watch if watch is not None and watch.traces else None

@@ -269,6 +269,7 @@ class Compiled:
         made.reason, made.sizes = made.reason or reason, sizes
         return made, noticed
 
+    @watch.begins
     def traced(self, call: Call, noticed: Noticed, number: Callable[..., Any], way: Once) -> Traced:
         """A program of the function. `number` gives what stands for each number among the arguments."""
         trace = Trace(self.name, noticed, len(call.scalars), self.most)
@@ -299,11 +300,12 @@ class Compiled:
         looks = [(one, (one._buffer, one._shape)) for one in given]
         kept = faults.kept_check(device)
         check = kept or faults.renewed_check(device)
+        outer = watches.get(thread)  # of what a signal handler strikes that gets here
         try:
             watches[thread] = trace
             found = way.results(trace, given, numbers, given_args, given_kwargs)
         finally:
-            watches.pop(thread, None)
+            _ = watches.pop(thread, None) if outer is None else watches.update({thread: outer})
             trace.end()
             if kept is None:
                 faults.keep_check(device, None)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import configuration
-from .._vk.watch import watches
+from .._vk.watch import begins, watches
 from ..core import dtypes
 from ..core.array import VkArray, array_in
 from ..errors import DeviceLostError, VulkanError
@@ -185,6 +185,7 @@ def with_constants(trace: Trace, results: Sequence[VkArray]) -> list[Node]:
     return [*copies, *nodes]
 
 
+@begins
 def lower(work: Sequence[Work], rows: list[int]) -> Lowering:
     """The dispatches of some work.
 
@@ -197,6 +198,7 @@ def lower(work: Sequence[Work], rows: list[int]) -> Lowering:
     ]
     varies = (length == 0 for length in rows)
     lowered, thread = Lowering(), threading.get_ident()
+    outer = watches.get(thread)  # of what a signal handler strikes that gets here
     try:
         watches[thread] = lowered
         for one in work:
@@ -221,7 +223,7 @@ def lower(work: Sequence[Work], rows: list[int]) -> Lowering:
             else:
                 lowered.add(one.dispatch)
     finally:
-        watches.pop(thread, None)
+        _ = watches.pop(thread, None) if outer is None else watches.update({thread: outer})
     return lowered
 
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from .. import _vk, configuration
-from .._vk.watch import watches
+from .._vk.watch import begins, watches
 from ..core.array import VkArray, array_in, storage_itemsize
 from ..core.dtypes import DType
 from ..core.layout import contiguous_strides
@@ -77,6 +77,7 @@ class Player(Compiled):
     def _leaves(self, given: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(_of_no_memory(one[0], one[1], self.device) if isinstance(one, tuple) else one for one in given)
 
+    @begins
     def _followed(self, leaves: Sequence[Any], values: list[Any] | None = None) -> tuple[Any, int]:
         """What the tape returns, traced, and the bytes of all arrays that it makes. `values` gets all that calls return."""
         trace = Trace(self.name, Noticed(), 0, self.most)
@@ -85,11 +86,12 @@ class Player(Compiled):
         if kept is None:
             faults.renewed_check(self.device)
         with self._as_made():
+            outer = watches.get(thread)  # of what a signal handler strikes that gets here
             try:
                 watches[thread] = trace
                 return self.tape.played(trace, *_sorted(leaves), values), sum(one.nbytes for one in trace.values)
             finally:
-                watches.pop(thread, None)
+                _ = watches.pop(thread, None) if outer is None else watches.update({thread: outer})
                 self.followed = trace.line
                 trace.end()
                 if kept is None:

@@ -252,11 +252,12 @@ class Plans(dict[Any, Any]):
         status = check.array._buffer
         self.watched += 1
         seen, thread = watch.Watch(sys._getframe(), function), threading.get_ident()
+        outer = watches.get(thread)  # of what a signal handler strikes that gets here
         try:
             watches[thread] = seen  # no `with`: Ctrl-C in its beginning would leave the watch on
             found = function(*args, **kwargs)
         finally:
-            watches.pop(thread, None)
+            _ = watches.pop(thread, None) if outer is None else watches.update({thread: outer})
             if before is None and not any(status in what.writes for what in seen.dispatches):
                 faults.keep_check(device, None)
         try:
