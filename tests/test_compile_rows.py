@@ -13,7 +13,9 @@ from reference import supported
 from test_compile import array, check, traced
 
 import vkarray as vx
+from vkarray import configuration
 from vkarray.core.array import VkArray
+from vkarray.graph import rows as graph_rows
 from vkarray.kernels import row_program
 
 DTYPES = supported(vx.core.dtypes.DTYPES.values())
@@ -232,6 +234,23 @@ def test_explanation():
     told = str(function.explain())
     for part in ("one kernel over (5, 7) by rows along (1,)", "max float32", "exp float32", "in 1 dispatches"):
         assert part in told
+
+
+@traced
+@pytest.mark.parametrize(("axis", "kernels"), [(1, 1), (0, 3)])
+def test_large_columns_have_kernels_of_their_own_on_gpus(axis, kernels, monkeypatch):
+    monkeypatch.setattr(graph_rows, "_CACHED", 1 << 10)
+    with vx.config(profile=(*configuration.current().profile, "gpu")):
+        device = vx.asarray(0).device
+    x = numbers(vx.float32, (40, 50)).to_device(device)
+
+    def standardised(x):
+        centred = x - vx.mean(x, axis=axis, keepdims=True)
+        return centred / vx.mean(centred * centred, axis=axis, keepdims=True)
+
+    compiled = vx.compile(standardised)
+    assert np.asarray(compiled(x)).tobytes() == np.asarray(standardised(x)).tobytes()
+    assert f"in {kernels} dispatches" in str(compiled.explain())
 
 
 @traced
