@@ -199,7 +199,8 @@ def test_thread_that_stands_before_the_gate_finds_it_shut(own_device, use):
     assert "was closed" in str(errors[0])
 
 
-def test_nothing_is_destroyed_under_a_thread_that_waits(own_device, monkeypatch):
+@pytest.mark.parametrize("seconds", [0.2, 1.5], ids=["soon", "late"])  # as on a system with much else to do
+def test_nothing_is_destroyed_under_a_thread_that_waits(own_device, monkeypatch, seconds):
     combine, a = Combine(own_device), upload(own_device, WORDS)
     combine.run(a, a, a)
     waiting, destroyed_under = [], []
@@ -207,7 +208,7 @@ def test_nothing_is_destroyed_under_a_thread_that_waits(own_device, monkeypatch)
 
     def slow(*_):
         waiting.append(True)
-        time.sleep(0.2)
+        time.sleep(seconds)
         waiting.clear()
         return TIMEOUT
 

@@ -13,6 +13,7 @@ where that was interrupted: whoever comes next finishes what was begun.
 from __future__ import annotations
 
 import math
+import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 FIRST_BATCH, LARGEST_BATCH = 8, 256  # commands per batch: small while the device may be idle, then doubling
 # Workgroups that are enough work to submit at once, and while the device has work, when it is the host's time that counts.
 BATCH_WORKGROUPS = 1 << 14
+CLOSING_SECONDS = 10.0  # at most, until threads that wait notice, which may run late where many others do
 PROBE_SECONDS = 1.0  # after so long a wait, and then this often, ask whether the device is lost
 
 
@@ -59,7 +61,10 @@ class Batch:
 class Waiting:
     """A wait for the device that is under way: one that somebody holds."""
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "thread")
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
 
 
 class Queue:
@@ -453,9 +458,11 @@ class Queue:
         self.begun = None
 
     def await_waiting(self) -> None:
-        """Return when no thread waits any more. Call it when the gate is shut: each looks there every 0.1 s."""
-        end = time.perf_counter() + PROBE_SECONDS
-        while self.waiting and time.perf_counter() < end:
+        """Return when no other thread waits any more. Call it when the gate is shut: each looks there every 0.1 s."""
+        end, own = time.perf_counter() + CLOSING_SECONDS, threading.get_ident()
+        while time.perf_counter() < end:
+            if all(waiting is None or waiting.thread == own for waiting in [one() for one in list(self.waiting)]):
+                break
             time.sleep(1e-3)
 
     def names_in_flight(self) -> tuple[str, ...]:
