@@ -98,3 +98,25 @@ def test_small_arrays_are_copied():
     compiled = vx.compile(heat)
     compiled(vx.ones((9, 12)))
     assert compiled.explain().kernels == 2
+
+
+def test_a_long_recurrence_stores_more_than_a_kernel_has_places_for() -> None:
+    """Kernels that follow read parts of it that were not to be stored, as of the attention of RWKV."""
+
+    def recurrence(x: vx.VkArray, w: vx.VkArray) -> vx.VkArray:
+        found = []
+        a = b = vx.zeros_like(x[:, 0])
+        largest = a - 1e38
+        for place in range(x.shape[1]):
+            k = x[:, place]
+            most = vx.maximum(largest, k + w)
+            old, new = vx.exp(largest - most), vx.exp(k + w - most)
+            found.append((old * a + new * k) / (old * b + new))
+            most = vx.maximum(largest + w, k)
+            old, new = vx.exp(largest + w - most), vx.exp(k - most)
+            a, b, largest = old * a + new * k, old * b + new, most
+        return vx.stack(found, axis=1)
+
+    x = vx.reshape(vx.sin(vx.arange(144, dtype=vx.float32)), (2, 9, 8))
+    w = vx.cos(vx.arange(8, dtype=vx.float32))
+    assert vx.compile(recurrence)(x, w).tobytes() == recurrence(x, w).tobytes()

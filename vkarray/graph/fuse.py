@@ -186,18 +186,33 @@ class _Builder:
         if region.rows is None and self.nodes[region.nodes[0]].result is None:
             together = self._sums(region) if len(region.nodes) > 1 else None
             return [together] if together else [self._reduced(one) or self.nodes[one] for one in region.nodes[::-1]]
-        made = self._stored(region)
-        return [] if made is None else [made]
+        return [self._stored(region, wanted) for wanted in self._wanted(region)[::-1]]
 
-    def _stored(self, region: Region) -> Kernel | OfRows | Node | None:
-        """The kernel of a region, or a node that is as good."""
+    def _wanted(self, region: Region) -> list[list[int]]:
+        """The nodes of a region whose results are stored, by kernels: none where nobody needs them in memory.
+
+        Kernels that follow may read more of it than was to be stored: where they have no places to compute all of it again. Several
+        kernels store these. What overwrites an operand comes last.
+        """
         last = {_place(self.nodes[number]): number for number in region.nodes}
         wanted = [number for number in region.nodes if last[_place(self.nodes[number])] == number]
-        first = self.nodes[region.nodes[0]]
         wanted = [number for number in wanted if self._is_stored(self.nodes[number].writes[0])]
         if not wanted:
             self.inlined += len(region.nodes)
-            return None
+        if len(wanted) <= fused.RESULTS:
+            return [wanted] if wanted else []
+        new = [number for number in wanted if self._is_new(self.nodes[number].writes[0])]
+        others = [number for number in wanted if not self._is_new(self.nodes[number].writes[0])]
+        groups = [new[at : at + fused.RESULTS] for at in range(0, len(new), fused.RESULTS)]
+        return [*groups, others] if others else groups
+
+    def _is_new(self, memory: Memory) -> bool:
+        """Whether one node alone writes to some memory, which was not there before."""
+        return type(memory) is Value and not memory.given and len(self.known.writers[id(memory)]) == 1
+
+    def _stored(self, region: Region, wanted: list[int]) -> Kernel | OfRows | Node:
+        """The kernel of a region that stores some results, or a node that is as good."""
+        first = self.nodes[region.nodes[0]]
         if region.rows is not None:
             program = _RowExpression(self, region, region.rows).program(wanted)
             if not fused.has_places(program.program.inputs):
