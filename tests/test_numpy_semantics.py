@@ -163,6 +163,7 @@ REFUSED = {
     "floats in place": (TypeError, "np.array([1]).__iadd__(np.array([0.5]))"),
     "too large": (OverflowError, "np.array([1], np.uint8).__setitem__(0, 300)"),
     "NaN in integers": (ValueError, "np.array([1]).__setitem__(0, float('nan'))"),
+    "elements taken out": (ValueError, "np.array([1, 2]).__delitem__(0)"),
     "a text that is no number": (ValueError, "np.array([1]).__setitem__(0, 'x')"),
     "None in integers": (TypeError, "np.array([1]).__setitem__(0, None)"),
     "ragged": (ValueError, "np.array([[1], [2, 3]])"),

@@ -338,6 +338,11 @@ class VkArray(Methods):
     def __setitem__(self, key: Any, value: Any, /) -> None:
         operations["setitem"](self, key, value)
 
+    def __delitem__(self, key: Any, /) -> None:
+        raise ValueError(
+            "del: elements of an array cannot be taken out of it. Use vkarray.delete, which returns another array."
+        )
+
     # -- operators ----------------------------------------------------------------------------------------------
 
     def __pos__(self) -> VkArray:
