@@ -190,6 +190,10 @@ def test_reductions(name):
             function(array(dtype))
         except TypeError:
             continue
+        except vx.FeatureError:  # uint32 beside places, which are int32 where there is no int64
+            assert dtype is vx.uint32
+            assert not supported([vx.int64])
+            continue
         check(function, lambda dtype=dtype: (array(dtype, (4, 37)),))
 
 
