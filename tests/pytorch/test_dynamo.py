@@ -8,6 +8,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from checks import no_memory_held
 from torch import Tensor, nn
 
 import vkarray as vx
+from vkarray.kernels import evaluation, fused
 from vkarray.torch import FallbackError, FallbackWarning, dynamo, reset_fallbacks, strict
 
 # PyTorch's own, of modules that its compilers import.
@@ -415,6 +417,23 @@ def test_without_programs() -> None:
     with torch.no_grad(), vx.config(compile=False):
         torch.testing.assert_close(compiled(x), model(x))
     assert "0 programs" in dynamo.explain()
+
+
+def test_the_switch_contract_has_programs_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    expressions: list[bool] = []
+    monkeypatch.setattr(evaluation, "code", lambda expression, *rest: _noted(expressions, expression, *rest))
+    evaluation._kernel.cache_clear()
+    x = torch.linspace(0.5, 2, 7, device="vulkan")
+    function = torch.compile(lambda x: torch.exp(x) * x + 2.5, backend="vulkan")
+    for contract in (False, True, False, True):
+        with vx.config(contract=contract):
+            torch.testing.assert_close(function(x).cpu(), torch.exp(x.cpu()) * x.cpu() + 2.5)
+    assert expressions == [False, True]
+
+
+def _noted(expressions: list[bool], expression: Any, *rest: Any) -> bytes:
+    expressions.append(expression.contracts)
+    return fused.code(expression, *rest)
 
 
 def test_the_backend_is_listed() -> None:

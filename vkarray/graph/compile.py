@@ -113,6 +113,11 @@ class Played(Once):
         return self.tape.played(trace, arrays, numbers)
 
 
+def switches(settings: configuration.Configuration) -> list[Any]:
+    """The beginning of all signatures of programs: the switches that decide what their kernels do."""
+    return [settings.default_float, settings.check, settings.debug >= 3, settings.contract]
+
+
 class Compiled:
     """A function whose calls run as programs. Made by `vkarray.compile`."""
 
@@ -141,7 +146,7 @@ class Compiled:
         settings = configuration.current()
         if not settings.compile or settings.compare or (watches and watch.current() is not None):
             return self.function(*args, **kwargs)
-        key = self.beginning(settings)
+        key = switches(settings)
         arrays: list[VkArray] = []
         scalars: list[Any] = []
         try:
@@ -165,11 +170,6 @@ class Compiled:
         if found.program.checked and checks.are_waiting(device) and faults.tells_at_once(device):
             checks.run(device)
         return _filled(found.form, results)
-
-    def beginning(self, settings: configuration.Configuration | None = None) -> list[Any]:
-        """The beginning of all signatures: the switches that decide."""
-        settings = settings or configuration.current()
-        return [settings.default_float, settings.check, settings.debug >= 3, settings.contract]
 
     @property
     def dynamic(self) -> Mapping[str, Any] | None:

@@ -17,7 +17,7 @@ from ..core.tokens import Noticed
 from ..errors import OutOfMemoryError, TraceError
 from ..kernels import faults
 from . import nest
-from .compile import Call, Compiled, Played, Taped, Traced
+from .compile import Call, Compiled, Played, Taped, Traced, switches
 from .dimensions import Axes
 from .stand_ins import Unrecorded
 from .tape import Mismatch, Tape
@@ -100,7 +100,7 @@ class Player(Compiled):
     def prepare(self, given: Sequence[Any]) -> None:
         """Make what calls run for numbers, and for arrays of which shapes and types are given, with its kernels; nothing is run."""
         leaves = self._leaves(given)
-        key = self.beginning()
+        key = switches(configuration.current())
         nest.note(leaves, key, [], [])
         self._trace([*key, self.device], None, Call(leaves, {}, *_sorted(leaves), self.device))
 

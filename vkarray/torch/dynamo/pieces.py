@@ -19,7 +19,7 @@ from ..._vk.watch import watches
 from ...core.array import VkArray
 from ...core.tokens import Noticed, stand_in
 from ...errors import TraceError
-from ...graph.compile import MOST, Call, Compiled, Once
+from ...graph.compile import MOST, Call, Compiled, Once, switches
 from ...graph.executable import Executable
 from ...graph.explain import Explanation, Told
 from ...graph.trace import Value
@@ -101,7 +101,7 @@ class Piece:
         if noted is None:
             return self.module(*args)
         key, buffers, addresses = noted
-        key += (settings.default_float, settings.check, settings.debug >= 3)
+        key += switches(settings)
         if len(buffers) > 1:
             key.append(sharing(buffers, addresses))
         found = self.known.get((*key, *self._places()))
