@@ -289,10 +289,10 @@ def open_device(selector: int | str | None = None) -> Device:
     global _last
     if selector is None and _preferred and (device := _preferred.get(threading.get_ident())) is not None:
         return device
-    settings = configuration.current()
-    if selector is None and _last is not None:
-        device = _last[1] if _last[0] is settings else None
-        if device is not None and device.open and device.lost is None:
+    settings, last = configuration.current(), _last  # read once: another thread may close all devices meanwhile
+    if selector is None and last is not None and last[0] is settings:
+        device = last[1]
+        if device.open and device.lost is None:
             return device
     asked = settings.device if selector is None else selector
     switches = (settings.validation, settings.disable, settings.profile, settings.guard, settings.check_barriers)
