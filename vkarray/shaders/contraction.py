@@ -54,7 +54,7 @@ def _fused(linker: Linker, instructions: list[Words], floats: set[int], free: se
     for one in instructions:
         opcode = one[0] & 0xFFFF
         place = next((at for at in (3, 4) if one[at] in products), 0) if opcode in (_ADD, _SUBTRACT) else 0
-        if not place or one[3] == one[4]:
+        if not place:
             code += one
             continue
         _, kind, _, left, right = products.pop(one[place])
