@@ -78,7 +78,8 @@ def attention(x: Any, w: Any, b: Any, mask: Any = None, causal: bool = False, pa
     bias = 0.0
     if mask is not None:
         mask = np.arange(columns) < mask[:, None] if mask.ndim == 1 else mask != 0
-        bias = np.where(mask[:, None, None] if mask.ndim == 2 else mask[:, None], 0.0, -10000.0)
+        of_queries = mask[:, :, columns - rows : columns, :columns] if mask.ndim == 4 else mask[:, None]
+        bias = np.where(mask[:, None, None] if mask.ndim == 2 else of_queries, 0.0, -10000.0)
     if causal:
         bias = bias + np.triu(np.full((rows, columns), -np.inf), columns - rows + 1)
     found = attended(q, k, v, bias).astype(np.float32)
@@ -166,6 +167,10 @@ CASES = {
         "Attention", [x, wide, numbers(24), None, numbers(2, 2, 2, 5, 4)],
         lambda x, w, b, p: attention(x, w, b, None, True, p), {"num_heads": 2, "unidirectional": 1}, outputs="y present",
     ),
+    "Attention, a mask of longer sequences": Case(
+        "Attention", [x, wide, numbers(24), np.int32(np.tri(11, 11, -1)[::-1].reshape(1, 1, 11, 11)), numbers(2, 2, 2, 5, 4)],
+        lambda x, w, b, m, p: attention(x, w, b, m, False, p), {"num_heads": 2}, outputs="y present",
+    ),
     "MultiHeadAttention": Case(
         "MultiHeadAttention", [x, numbers(2, 5, 8), numbers(2, 5, 8), numbers(24), None, numbers(2, 2, 3, 5)], of_three,
         {"num_heads": 2},
@@ -231,6 +236,14 @@ def test_operators(name: str) -> None:
             np.testing.assert_array_equal(one, expected)
         else:
             np.testing.assert_allclose(one, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_masks_of_begins_and_ends_are_refused() -> None:
+    q = numbers(1, 3, 8)
+    case = Case("MultiHeadAttention", [q, q, q, None, np.int32([3, 0, 3, 0, 3])], lambda *_: q, {"num_heads": 2})
+    model, values = model_of(case)
+    with pytest.raises(ValueError, match=r"'it'.*\(5,\)"):
+        vkarray.onnx.load(model)(**values["given"])
 
 
 def test_an_unknown_operator_is_named_with_its_domain() -> None:

@@ -152,15 +152,19 @@ def _embed(
 # -- attention --------------------------------------------------------------------------------------------------------
 
 
-def _masked(call: Call, mask: Any, rows: int, columns: int, value: float, dtype: Any) -> Any:
-    """Numbers to add to scores: 0 where a mask is 1. It is of keys, of queries and keys, or has how many keys there are."""
+def _masked(call: Call, mask: Any, batch: int, rows: int, columns: int, value: float, dtype: Any) -> Any:
+    """Numbers to add to scores: 0 where a mask is 1. It is of keys, of queries and keys, or has how many keys there are.
+
+    One of 4 dimensions may be of longer sequences, of which queries and keys are the first: the queries are those after the past.
+    """
     if mask is None:
         return None
     if mask.ndim == 1:
+        mask = vx.broadcast_to(mask, (batch,))  # and no mask of begins and ends, which is longer
         mask = call.array(np.arange(columns), "int32") < vx.expand_dims(vx.astype(mask, vx.int32), axis=-1)
     mask = vx.astype(mask, vx.bool)
     mask = {2: lambda: mask[:, None, None, :], 3: lambda: mask[:, None, :, :]}.get(mask.ndim, lambda: mask)()
-    mask = mask[..., -rows:, :columns] if mask.shape[-2] > rows else mask
+    mask = mask[..., columns - rows : columns, :columns] if mask.shape[-2] > rows else mask
     return vx.where(mask, vx.zeros((), dtype=dtype), vx.full((), value, dtype=dtype))
 
 
@@ -169,7 +173,7 @@ def _attended(
 ) -> Any:
     """The result of attention of heads, (batch, length, heads * width)."""
     rows, columns = q.shape[2], k.shape[2]
-    bias = _masked(call, mask, rows, columns, value, q.dtype)
+    bias = _masked(call, mask, q.shape[0], rows, columns, value, q.dtype)
     if added is not None:
         bias = added if bias is None else bias + added
     if causal:
