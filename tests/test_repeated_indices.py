@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 from reference import supported
 
 import vkarray as vx
+from vkarray.core import layout
 from vkarray.core.dtypes import DTYPES
+from vkarray.kernels import launch
 
 NAMES = [dtype.name for dtype in supported(DTYPES.values()) if dtype is not vx.bfloat16]
 # Elements along the axis, and choices of indices: few are compared with each other, many compete for places.
@@ -31,6 +34,28 @@ def keys(rng, length, count):
     yield "pairs apart", (3, 2, length), lambda a: (a(j), slice(None), a(i))
     yield "a table", (3, length), lambda a: (a(np.array([[0], [2], [0]], i.dtype)), a(i))
     yield "a block", (length, 2), lambda a: a(i[: count // 2 * 2].reshape(2, -1))
+
+
+def test_parts_that_offsets_reach_leave_the_last_value_too(monkeypatch):
+    """Dispatches are cut along the axis that reaches farthest: each looks as far on as its own part is long."""
+    rng, sent, dispatch = np.random.default_rng(1), [], launch.dispatch
+
+    def noted(*arguments, **options):
+        sent.append(arguments[3])
+        return dispatch(*arguments, **options)
+
+    monkeypatch.setattr(layout, "OFFSET_LIMIT", 1000)
+    monkeypatch.setattr(launch, "dispatch", noted)
+    for rows, columns, count, step in [(3, 200, 8, 1), (2, 300, 5, 100), (4, 90, 12, 70)]:
+        i = integers(rng, 0, rows, count)
+        values = rng.integers(1, 1 << 30, (count, columns)).astype("int32")
+        expected, x = np.zeros((rows, columns), "int32"), vx.zeros((rows, columns * step), dtype=vx.int32)[:, ::step]
+        expected[i] = values
+        x[vx.asarray(i)] = vx.asarray(values)
+        np.testing.assert_array_equal(np.asarray(x), expected)
+    parts = [fields for fields in sent if fields.get("later")]
+    assert len(parts) > 3
+    assert all(fields["later"] == math.prod(fields["table"][1 : fields["rank"]]) for fields in parts)
 
 
 def assigned(shape, key, values, convert, make):

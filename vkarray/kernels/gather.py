@@ -172,9 +172,9 @@ def gather(rule: IndexRule, source: VkArray, shape: Shape, strides: Strides, ind
 
 def move(
     template: str, rule: IndexRule, indexed: VkArray, shape: Shape, strides: Strides, dense: VkArray,
-    indices: Sequence[IndexArray], made: Gather | None = None, later: int = 0,
+    indices: Sequence[IndexArray], made: Gather | None = None, last: bool = False,
 ) -> None:  # fmt: skip
-    """Dispatch a template of `TEMPLATES`. `later`: so many elements on, the same element may be named again, and counts."""
+    """Dispatch a template of `TEMPLATES`. `last`: indices that differ in axes without a stride alone may name one element again."""
     if math.prod(shape) == 0:
         return
     device = indexed._device
@@ -214,7 +214,8 @@ def move(
             "table": table,
         }
         if template != "gather":
-            fields["later"] = later // factor
+            apart = math.prod(length for length, stride in zip(part, taken[0], strict=True) if stride)
+            fields["later"] = apart if last else 0
         writes = ("dense" if template == "gather" else "indexed", "status")
         groups = launch.groups_for(count, device.limits)
         common = len(part) | len(indices) << 8 if len(part) <= _COMMON_RANK and len(indices) == 1 else 0

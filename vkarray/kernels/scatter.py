@@ -57,7 +57,7 @@ def _write_last(
     shape, strides = values._shape, tuple(strides[axis] for axis in order)
     count = math.prod(shape[: len(meeting)])
     if count <= _COMPARED and count * values.size <= _COMPARISONS:
-        move("scatter", rule, target, shape, strides, values, indices, later=values.size // count)
+        move("scatter", rule, target, shape, strides, values, indices, last=True)
     else:
         chosen = _last_values(rule, shape, strides, len(meeting), indices, values)
         move("scatter", rule, target, shape, strides, chosen, indices)
@@ -87,7 +87,7 @@ def _last_values(
     ]
     nothing = launch.constant(0, dtypes.int32, device)
     move("scatter", rule, places, own, walk, nothing, named)
-    move("latest", rule, places, own, walk, nothing, named, later=math.prod(own) // count)
+    move("latest", rule, places, own, walk, nothing, named, last=True)
     found = gather(rule, places, own, walk, named)
     positions = dict(zip(varying, found._strides, strict=True))
     winners = found._view(shape, tuple(positions.get(axis, 0) for axis in range(len(shape))))
