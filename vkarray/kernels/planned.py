@@ -426,11 +426,8 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
                         if plan.checked:
                             return plans.told(run_checked(plan.run, plan.device, arrays, scalars), plan.device)
                         found = plan.run(arrays, scalars)
-                    except (
-                        OverflowError,
-                        struct.error,
-                    ):  # of converting a scalar: the function says it in its own words
-                        return inner(*args, **kwargs)
+                    except (OverflowError, struct.error):  # of a scalar: the function says it in its own words
+                        found = inner(*args, **kwargs)
                     return _as_place(found) if creates else found
                 if plan is None and arrays:
                     return plans.told(inner(*args, **kwargs), arrays[0]._device)
