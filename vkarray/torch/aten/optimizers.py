@@ -85,9 +85,8 @@ def _lines(lists: Sequence[Tensors]) -> tuple[_Known, list[Lines]] | None:
     if any(_look(one) != look for one in lists[1:]):
         return None
     key = index, devices.at(index), look
-    if key in _forms:
-        known = _forms[key]
-    else:
+    known = _forms.get(key, ...)  # at once, for another thread may clear them
+    if known is ...:
         if len(_forms) >= _FORMS:
             _forms.clear()
         known = _forms[key] = _known(index, look)
