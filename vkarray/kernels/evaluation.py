@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core import layout
 from ..core.array import VkArray, storage_itemsize
-from . import launch, texels, walk
+from . import kernel_caches, launch, texels, walk
 from .dispatch import Number, dispatch, pointer
 from .fused import ALONE, NOTHING, RESULTS, TEXELS, Expression, Index, Input, Strip, code, padded_inputs, strides_over
 from .scalars import Scalar
@@ -22,13 +21,13 @@ _PACKS = {"gpu": 1, "cpu": 4, "long": 1, "longest": 1}
 _STRIPS = {"gpu": (4, walk.TALL), "cpu": (16, walk.BESIDE), "long": (4, walk.BESIDE), "longest": (1, walk.BESIDE)}
 
 
-@functools.lru_cache(maxsize=4096)
+@kernel_caches.cached
 def _kernel(
     expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, strip: Strip,
     invocations: int, constants: tuple[tuple[int, int], ...],
 ) -> Any:  # fmt: skip
     linked = code(expression, inputs, flat, vector, device, strip, flat and (6, 1) in constants)
-    return device.kernel(linked, expression.label, ((0, invocations), *constants))
+    return kernel_caches.make(device, linked, expression.label, ((0, invocations), *constants))
 
 
 class Evaluation:

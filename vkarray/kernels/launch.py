@@ -18,7 +18,7 @@ from ..core import dtypes, layout
 from ..core.array import VkArray, empty, storage_itemsize
 from ..core.dtypes import DType
 from ..shaders.source import Shader, spirv
-from . import texels, walk
+from . import kernel_caches, texels, walk
 from .defines import (  # noqa: F401 - other modules know them as this one's
     Defines,
     compute_defines,
@@ -67,7 +67,7 @@ def _prepared(operation: Operation, device: _vk.Device, flat: bool) -> tuple:
     else:
         setting = operation.walk_setting(device)
         entry = (_Modes(operation.variant(device, flat), device, setting), itemsizes, setting)
-    operation.kernels[device, flat] = entry
+    kernel_caches.keep(operation, (device, flat), entry)
     return entry
 
 
@@ -138,7 +138,7 @@ class _Modes(dict[tuple[bool, bool, int], "_vk.Kernel"]):
         return made
 
 
-@functools.cache
+@kernel_caches.cached
 def kernel(
     variant: Shader, device: _vk.Device, workgroup_size: int = WORKGROUP_SIZE,
     constants: tuple[tuple[int, int], ...] = (), subgroup: int = 0,
@@ -150,7 +150,7 @@ def kernel(
     size = invocations_of_group(device.limits, workgroup_size)
     if configuration.current().debug >= 3:
         print(f"vkarray: variant {variant.label}: {dict(variant.defines)} {dict(constants)}", file=sys.stderr)
-    return device.kernel(spirv(variant), variant.label, ((0, size), *constants), subgroup)
+    return kernel_caches.make(device, spirv(variant), variant.label, ((0, size), *constants), subgroup)
 
 
 def groups_for(invocations: int, limits: _vk.Limits, workgroup_size: int = WORKGROUP_SIZE) -> tuple[int, int, int]:

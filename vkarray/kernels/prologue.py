@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +10,7 @@ from ..core import layout
 from ..core.array import VkArray, storage_itemsize
 from ..core.dtypes import DType
 from ..shaders.source import Variant
-from . import fused, launch, texels
+from . import fused, kernel_caches, launch, texels
 from .dispatch import Dispatch, Number, dispatch, pointer
 from .fused import Expression, Index, Input
 from .scalars import Scalar
@@ -108,13 +107,13 @@ class Prologue(NamedTuple):
         return "memory", place
 
 
-@functools.lru_cache(maxsize=1024)
+@kernel_caches.cached
 def _kernel(
     expression: Expression, inputs: tuple[Input, ...], variant: Variant, vector: int, device: Device,
     constants: tuple[tuple[int, int], ...],
 ) -> Any:  # fmt: skip
     code = fused.code_around(expression, inputs, variant, vector, device)
-    return device.kernel(code, f"{variant.label} of {expression.label}", constants)
+    return kernel_caches.make(device, code, f"{variant.label} of {expression.label}", constants)
 
 
 def _padded(numbers: Sequence[int]) -> tuple[int, ...]:

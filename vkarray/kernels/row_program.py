@@ -18,7 +18,7 @@ from ..core.array import VkArray, storage_itemsize
 from ..core.dtypes import DType
 from ..shaders import link
 from ..shaders.source import Variant, spirv
-from . import fused, launch, reductions
+from . import fused, kernel_caches, launch, reductions
 from .dispatch import Number, dispatch, pointer
 from .fused import Expression, Index
 from .reductions import Reduce
@@ -240,13 +240,15 @@ def _pack(array: VkArray, steps: layout.Strides) -> int:
     return pack
 
 
-@functools.lru_cache(maxsize=1024)
+@kernel_caches.cached
 def _kernel(expression: Expression, form: Form, row_axes: int, axes: int, device: Device) -> Any:
     constants = (
         form.workgroup, form.members, int(form.columns), form.length, form.vector, row_axes, axes, form.packs,
         form.subgroup,
     )  # fmt: skip
-    return device.kernel(code(expression, form, device), f"rows: {expression.label}", tuple(enumerate(constants)))
+    return kernel_caches.make(
+        device, code(expression, form, device), f"rows: {expression.label}", tuple(enumerate(constants))
+    )
 
 
 @functools.lru_cache(maxsize=1024)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...core.dtypes import DType
 from ...shaders import link
 from ...shaders.source import Variant, spirv
-from .. import fused, launch
+from .. import fused, kernel_caches, launch
 from ..fused import Expression, Input
 from .epilogue import Epilogue
 
@@ -33,14 +32,16 @@ def kernel(
     return _kernel(expression, given, variant, device, workgroup_size, (*constants, *_LINKED), subgroup)
 
 
-@functools.lru_cache(maxsize=1024)
+@kernel_caches.cached
 def _kernel(
     expression: Expression, given: tuple[bool, bool], variant: Variant, device: Device, workgroup_size: int,
     constants: tuple[tuple[int, int], ...], subgroup: int,
 ) -> Kernel:  # fmt: skip
     size = launch.invocations_of_group(device.limits, workgroup_size)
     code = _Linked(expression, given, variant, device).code()
-    return device.kernel(code, f"{variant.label}, then {expression.label}", ((0, size), *constants), subgroup)
+    return kernel_caches.make(
+        device, code, f"{variant.label}, then {expression.label}", ((0, size), *constants), subgroup
+    )
 
 
 class _Linked(fused.Linked):
