@@ -24,7 +24,8 @@ from vkarray._vk.watch import watches
 from vkarray.core.array import VkArray
 from vkarray.kernels import fused
 from vkarray.kernels.conversion import cast_operation
-from vkarray.kernels.fused import Expression, Input, Step
+from vkarray.kernels.expressions import Expression, Step
+from vkarray.kernels.fused import Input
 from vkarray.kernels.launch import has_texels
 from vkarray.kernels.rows import ROWS
 from vkarray.nn.optimizers import of_lists

@@ -11,7 +11,7 @@ from reference import supported
 import vkarray as vx
 from vkarray import configuration
 from vkarray._vk import Device
-from vkarray.kernels import fused
+from vkarray.kernels import expressions
 from vkarray.kernels.rows import ROWS
 from vkarray.shaders import link
 
@@ -49,7 +49,7 @@ def test_kernels_are_short(name: str, dtype: str, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(Device, "kernel", kernel)
     x = vx.asarray(np.random.default_rng(0).random((6, 16)).astype(dtype))
-    alone = fused.length(ROWS[name].operation(x.dtype), x.device)
+    alone = expressions.length(ROWS[name].operation(x.dtype), x.device)
     for program, body in PROGRAMS.items():
         made.clear()
         compiled = vx.compile(lambda x, body=body: body(function, x))
@@ -57,7 +57,7 @@ def test_kernels_are_short(name: str, dtype: str, monkeypatch: pytest.MonkeyPatc
             assert np.asarray(found).tobytes() == np.asarray(expected).tobytes(), program
         longest = max(made.values(), default=0)
         # In some kernels it stands for whole packs, for several of them, and for what is left; and steps beside it for each.
-        assert longest <= 2 * fused.INSTRUCTIONS + 3 * alone, f"{program}: {made}"
+        assert longest <= 2 * expressions.INSTRUCTIONS + 3 * alone, f"{program}: {made}"
 
 
 def _listed(value: Any) -> list[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..core import layout
 from ..core.array import VkArray, array_in
-from ..kernels import fused
+from ..kernels import expressions
 from . import views
 from .trace import Node, Value, is_whole
 
@@ -59,7 +59,7 @@ def _can_be_cut(node: Node, before: Sequence[Node]) -> bool:
     if not is_whole(result) or result.size < _least(result):
         return False
     read = {id(one._buffer) for one in node.inputs if isinstance(one, VkArray)}
-    if read and not fused.is_copy(operation):
+    if read and not expressions.is_copy(operation):
         return False
     return not any(one.result is not None and id(one.result._buffer) in read for one in before)
 

@@ -12,8 +12,9 @@ from .. import configuration
 from ..core import dtypes, layout
 from ..core.array import VkArray, array_in
 from ..core.dtypes import DType
-from ..kernels import fused, row_program
-from ..kernels.fused import As, Expression, Index, Step
+from ..kernels import expressions, fused, row_program
+from ..kernels.expressions import As, Expression, Step
+from ..kernels.fused import Index
 from ..kernels.launch import Operation
 from ..kernels.reductions import Reduce, sums_variant, uses_shared_memory
 from ..kernels.scalars import Scalar
@@ -27,7 +28,7 @@ from .trace import Memory, Node, Value, is_whole
 # What may be computed where it is read rather than stored: up to a cost always, and up to another one where what is computed more
 # often than once costs less for each element than the memory takes, by the kind of device.
 AGAIN, ONCE = 6, 64
-LONGEST = fused.INSTRUCTIONS // 18  # and of so many instructions at most, which a kernel may have often
+LONGEST = expressions.INSTRUCTIONS // 18  # and of so many instructions at most, which a kernel may have often
 _SAVED = {"cpu": 8, "gpu": 28}
 STEPS = 384  # a kernel that has as many computes no more results again
 
@@ -317,7 +318,7 @@ class _Builder:
             return None
         if len(self.known.writers[id(result._buffer)]) > 1:
             return None
-        cost, self.lengths[number] = fused.cost(node.operation), length(node)
+        cost, self.lengths[number] = expressions.cost(node.operation), length(node)
         for operand in node.inputs:
             if type(operand) is VkArray:
                 if any(writer > number for writer in self.known.writers.get(id(operand._buffer), ())):
@@ -472,7 +473,7 @@ class _Expression:
         if operation.indexed:
             strides, origin = mapping.of(layout.contiguous_strides(result._shape), node.origin)
             index = self._input(("index", strides, origin), Index(strides, origin), dtypes.uint32)
-        if fused.is_copy(operation):
+        if expressions.is_copy(operation):
             made = self._as(operands[0], node.inputs[0]._dtype, result._dtype)
         else:
             made = self._as(self._step(operation, tuple(operands), index), operation.result, result._dtype)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..core import layout
 from ..core.array import VkArray, array_in
 from ..core.layout import Shape, Strides
-from ..kernels import fused
+from ..kernels import expressions
 from ..kernels.fused import Index
 from ..kernels.scalars import Scalar
 from . import views
@@ -99,7 +99,7 @@ def whole_of(memory: Memory, writers: Sequence[Node]) -> Whole | None:
 def _copies(node: Node) -> bool:
     source, result = node.inputs[0] if node.inputs else None, node.result
     return (
-        node.operation is not None and fused.is_copy(node.operation) and result is not None
+        node.operation is not None and expressions.is_copy(node.operation) and result is not None
         and type(source) is VkArray and source._dtype is result._dtype and source._buffer is not result._buffer
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from ..core import layout
 from ..core.array import VkArray
 from ..core.dtypes import DType
 from ..core.tokens import Token
-from ..kernels import fused
+from ..kernels import expressions, fused
 from ..kernels.scalars import Scalar
 from .trace import Memory, Node, Value, same_place
 
@@ -54,7 +54,7 @@ class Region:
         self.before = self.after = 0
         self.shape = None if node.result is None else node.result._shape
         self.rows: Geometry | None = None  # those that its nodes work on, where it is a row program
-        self.cost = 0 if node.operation is None else fused.cost(node.operation)
+        self.cost = 0 if node.operation is None else expressions.cost(node.operation)
         self.length = length(node)
         self.numbers: set[tuple[object, ...]] = set()
         self.reads: set[Read] = set()
@@ -217,7 +217,7 @@ def is_possible(one: Region, other: Region, known: Dependencies, passes: int = 1
         return False
     return (
         passes * (one.cost + other.cost) <= MOST
-        and one.length + other.length <= fused.INSTRUCTIONS // 2
+        and one.length + other.length <= expressions.INSTRUCTIONS // 2
         and len(one.numbers | other.numbers) <= fused.NUMBERS
         and sum(not members >> read.writer & 1 for read in one.reads | other.reads) <= fused.INPUTS
         and sum(bool(known.read_by[number] & ~members) for number in one.nodes + other.nodes) <= fused.RESULTS
@@ -226,7 +226,7 @@ def is_possible(one: Region, other: Region, known: Dependencies, passes: int = 1
 
 def length(node: Node) -> int:
     """How many instructions a node's operation has; 0 where it is none that can be a part of another kernel."""
-    return 0 if node.operation is None else fused.length(node.operation, node.result._device)  # type: ignore[union-attr]
+    return 0 if node.operation is None else expressions.length(node.operation, node.result._device)  # type: ignore[union-attr]
 
 
 def apart(one: VkArray, other: VkArray) -> bool:
@@ -256,7 +256,7 @@ def types_read(node: Node) -> tuple[DType, ...]:
     """The type as which a node reads each of its inputs."""
     operation = node.operation
     assert operation is not None
-    return tuple(one._dtype for one in node.inputs) if fused.is_copy(operation) else operation.inputs
+    return tuple(one._dtype for one in node.inputs) if expressions.is_copy(operation) else operation.inputs
 
 
 def in_order(of: Sequence[Region], known: Dependencies) -> list[Region]:

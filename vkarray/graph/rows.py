@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..core import layout
 from ..core.array import VkArray, storage_itemsize
-from ..kernels import fused, row_program
+from ..kernels import expressions, row_program
 from . import views
 from .regions import Geometry, bits, is_possible, length, merge
 from .trace import Node, Value, is_whole, same_place
@@ -67,7 +67,7 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
     reductions = sum(known.nodes[number].rows is not None for number in numbers)
     if reductions > row_program.REDUCTIONS or not is_possible(one, other, known, reductions + 1):
         return False
-    if _reduced_length(numbers, members, known) > fused.INSTRUCTIONS // fused.TIMES:
+    if _reduced_length(numbers, members, known) > expressions.INSTRUCTIONS // expressions.TIMES:
         return False
     one.rows, one.shape = geometry, geometry.shape
     merge(one, other, of)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from .. import configuration
 from ..core.array import VkArray
 from ..core.dtypes import DType
-from ..kernels import fused
-from ..kernels.fused import As, Expression, Step
+from ..kernels import expressions
+from ..kernels.expressions import As, Expression, Step
 from ..kernels.gather import Gather
 from ..kernels.product.epilogue import INPUTS, Epilogue, is_worth_linking
 from ..kernels.product.stacks import Product
@@ -96,7 +96,7 @@ def _steps(nodes: Sequence[Node], own: range, product: Product | Gather, uses: _
         inside[id(made._buffer)] = made
         leaving = [one for one in found.members if uses.leaves(nodes[one].result, found.members)]  # type: ignore[arg-type]
         alone = not uses.leaves(result, (*own, *found.members))
-        costs = sum(fused.cost(nodes[one].operation) for one in found.members)
+        costs = sum(expressions.cost(nodes[one].operation) for one in found.members)
         if isinstance(product, Product) and not is_worth_linking(costs, made.size):
             break
         if alone and leaving == [place] and made._dtype is result._dtype and _holds(nodes, own, product, found, uses):
@@ -125,8 +125,8 @@ def _with(
         made is None
         or operation is None
         or operation.indexed
-        or fused.is_copy(operation)
-        or fused.makes_zeros(operation)
+        or expressions.is_copy(operation)
+        or expressions.makes_zeros(operation)
     ):
         return None
     if made._shape != result._shape or not uses.is_own(made, (place,)):

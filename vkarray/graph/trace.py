@@ -18,7 +18,7 @@ from ..core.array import VkArray, storage_itemsize
 from ..core.tokens import Noticed, token
 from ..errors import OutOfMemoryError, TraceError
 from ..kernels.dispatch import Dispatch
-from ..kernels.fused import can_be_step
+from ..kernels.expressions import can_be_step
 from ..kernels.gather import Gather
 from ..kernels.launch import Operation
 from ..kernels.product.stacks import Product

@@ -10,7 +10,7 @@ from ..core.array import VkArray, empty
 from ..core.dtypes import DType
 from . import launch
 from .evaluation import Evaluation
-from .fused import As, Expression, Step, can_be_step
+from .expressions import As, Expression, Step, can_be_step
 from .launch import Operation
 from .scalars import Scalar
 

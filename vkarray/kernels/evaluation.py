@@ -10,7 +10,8 @@ from ..core import layout
 from ..core.array import VkArray, storage_itemsize
 from . import kernel_caches, launch, texels, walk
 from .dispatch import Number, dispatch, pointer
-from .fused import ALONE, NOTHING, RESULTS, TEXELS, Expression, Index, Input, Strip, code, padded_inputs, strides_over
+from .expressions import Expression
+from .fused import ALONE, NOTHING, RESULTS, TEXELS, Index, Input, Strip, code, padded_inputs, strides_over
 from .scalars import Scalar
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Elementwise kernels of several operations: functions of compiled kernels, linked into one that computes all of them at once.
 
-An `Expression` says what is computed for each element. Each of its steps is an operation of the library: the function that the
-operation's own kernel calls, brought along with its decorations, so the results are the same bits. No compiler is needed.
+Each step of an `Expression` is an operation of the library: the function that the operation's own kernel calls, brought along with
+its decorations, so the results are the same bits. No compiler is needed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ..shaders import link
 from ..shaders.source import Variant, spirv
 from . import launch
 from .dispatch import Number
+from .expressions import As, Expression, Step, makes_zeros
 from .launch import Operation
 from .scalars import Scalar
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 # At most: inputs that lie somewhere, numbers, results. glsl/fused.comp has a place for one more input, which is always 0.
 INPUTS, NUMBERS, RESULTS = 24, 31, 8
 PLACES = INPUTS + NUMBERS + 1
-LONG = 64
 TEXELS = 8  # inputs that are read as texels, at most: those of glsl/functions/texels.comp
 _TEXELS = Variant("functions/texels", (), "texels")
 # What is stored is shorter than what is computed with: a value that is used on is what memory would have held.
@@ -64,87 +64,6 @@ class Strip(NamedTuple):
 
 
 ALONE = Strip(1)
-
-
-class As(NamedTuple):
-    """The bits of a value as those of another type, of the same number of bytes: 4 at most."""
-
-    source: DType
-    result: DType
-
-    @property
-    def label(self) -> str:
-        """What it does, for people."""
-        return f"{self.source} as {self.result}"
-
-
-class Step(NamedTuple):
-    """An operation on values: those of the inputs first, then those of the steps before."""
-
-    operation: Operation | As
-    operands: tuple[int, ...]
-    place: int | None = None  # the value that is the place in C order, for an operation that asks for it
-
-
-# What an operation costs by the library file that its expression calls; one that calls none costs 1.
-_COSTS = dict.fromkeys(("arithmetic", "rounding", "classification", "/float32/comparison", "/conversion"), 2)
-_COSTLY = 12
-
-
-def cost(operation: Operation | None) -> int:
-    """What it costs to compute an element."""
-    library = operation.library  # type: ignore[union-attr]
-    return 1 if library is None else _COSTS.get(library, _COSTLY)
-
-
-# Drivers write the function of an operation out wherever it is called, and take about a second for this many instructions.
-INSTRUCTIONS = 1 << 17
-TIMES = 22  # that a kernel which reduces calls what computes its elements: each element of a pack has a call of its own
-_FEW = 50  # instructions of what calls no library
-
-
-@functools.cache
-def length(operation: Operation, device: Device) -> int:
-    """How many instructions its function has, with those of all functions that it calls."""
-    if operation.library is None:
-        return _FEW
-    variant = operation.function(device)
-    return link.inlined(spirv(variant), variant.label, "evaluate")
-
-
-class Expression(NamedTuple):
-    """What is computed for each element, and which values of which types are results."""
-
-    inputs: tuple[DType, ...]
-    steps: tuple[Step, ...]
-    results: tuple[tuple[int, DType], ...]
-    contracts: bool = False  # whether products and the sums that they go into may be rounded once
-
-    @property
-    def label(self) -> str:
-        """The names of its operations."""
-        names = [step.operation.label.partition(" ")[0] for step in self.steps]
-        return f"fused {' '.join(names[:8])}{' ...' * (len(names) > 8)}"
-
-    @property
-    def costs(self) -> list[int]:
-        """What each of its operations costs for an element."""
-        return [cost(step.operation) for step in self.steps if isinstance(step.operation, Operation)]
-
-    @property
-    def is_costly(self) -> bool:
-        """Whether one of its operations takes many instructions."""
-        return _COSTLY in self.costs
-
-    @property
-    def is_long(self) -> bool:
-        """Whether CPU drivers take seconds to compile it for many elements."""
-        return sum(self.costs) > LONG
-
-    def times(self, device: Device) -> int:
-        """How often a kernel may call it, for as many elements, unless it is to take long to compile."""
-        called = [length(step.operation, device) for step in self.steps if isinstance(step.operation, Operation)]
-        return max(1, INSTRUCTIONS // max(1, sum(called)))
 
 
 @functools.cache
@@ -474,30 +393,6 @@ class Linked:
         for place, (function, made) in enumerate(zip(stores, results, strict=True)):
             address = body.call(result_at, (linker.unsigned(place),))
             body.call(function, (address, number, body.load(linker.pointed(function.parameters[-1]), made)))
-
-
-def makes_zeros(operation: Operation) -> bool:
-    """Whether an operation makes a zero of what is no floating-point number.
-
-    CPU drivers compute with a zero that they know as if it had no sign, and infinity times it were 0.
-    """
-    return operation.library == "/conversion" and operation.result.kind == "f" and operation.inputs[0].kind in "biu"
-
-
-def can_be_step(operation: Operation) -> bool:
-    """Whether kernels of several operations may compute an operation: one on types of the library.
-
-    Where parts of results are always 0, CPU drivers would compute with them as if zeros had no sign and infinity times 0 were 0.
-    """
-    complex_result = operation.result.category == "complex floating"
-    constant = complex_result and all(dtype.category != "complex floating" for dtype in operation.inputs)
-    known = all(dtype.name in dtypes.DTYPES for dtype in (*operation.inputs, operation.result))
-    return type(operation) is Operation and not constant and known
-
-
-def is_copy(operation: Operation) -> bool:
-    """Whether an operation moves elements as they are."""
-    return operation.expression == "a" and operation.library is None and operation.inputs[0] is operation.result
 
 
 @functools.lru_cache(maxsize=4096)

@@ -12,7 +12,8 @@ from ..core.dtypes import DType
 from ..shaders.source import Variant
 from . import fused, kernel_caches, launch, texels
 from .dispatch import Dispatch, Number, dispatch, pointer
-from .fused import Expression, Index, Input
+from .expressions import Expression
+from .fused import Index, Input
 from .scalars import Scalar
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from ..shaders import link
 from ..shaders.source import Variant, spirv
 from . import fused, kernel_caches, launch, reductions
 from .dispatch import Number, dispatch, pointer
-from .fused import Expression, Index
+from .expressions import Expression
+from .fused import Index
 from .reductions import Reduce
 from .row_kernels import has_subgroups
 from .scalars import Scalar

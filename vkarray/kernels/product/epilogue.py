@@ -13,8 +13,8 @@ from ...core.array import VkArray
 from ...core.dtypes import DType
 from .. import launch
 from ..evaluation import Evaluation
+from ..expressions import Expression, Step, cost
 from ..fused import NOTHING as NO_NUMBER
-from ..fused import Expression, Step, cost
 from ..launch import Operation
 from ..scalars import Scalar
 

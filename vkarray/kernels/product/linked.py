@@ -9,7 +9,8 @@ from ...core.dtypes import DType
 from ...shaders import link
 from ...shaders.source import Variant, spirv
 from .. import fused, kernel_caches, launch
-from ..fused import Expression, Input
+from ..expressions import Expression
+from ..fused import Input
 from .epilogue import Epilogue
 
 if TYPE_CHECKING:
