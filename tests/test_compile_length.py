@@ -13,7 +13,7 @@ from vkarray import configuration
 from vkarray._vk import Device
 from vkarray.kernels import expressions
 from vkarray.kernels.rows import ROWS
-from vkarray.shaders import link
+from vkarray.shaders import parsed
 
 pytestmark = pytest.mark.skipif(
     configuration.current().compare, reason="functions run as they are while results are compared"
@@ -44,7 +44,7 @@ def test_kernels_are_short(name: str, dtype: str, monkeypatch: pytest.MonkeyPatc
 
     def kernel(self: Device, spirv: bytes, label: str, *rest: Any) -> Any:
         if label.startswith(("fused", "rows")):
-            made[label] = link.inlined(spirv, label, "main")
+            made[label] = parsed.inlined(spirv, label, "main")
         return make(self, spirv, label, *rest)
 
     monkeypatch.setattr(Device, "kernel", kernel)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..core import dtypes
 from ..core.dtypes import DType
-from ..shaders import link
+from ..shaders import parsed
 from ..shaders.source import spirv
 from .launch import Operation
 
@@ -60,7 +60,7 @@ def length(operation: Operation, device: Device) -> int:
     if operation.library is None:
         return _FEW
     variant = operation.function(device)
-    return link.inlined(spirv(variant), variant.label, "evaluate")
+    return parsed.inlined(spirv(variant), variant.label, "evaluate")
 
 
 class Expression(NamedTuple):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import configuration
-from . import link
+from . import link, parsed
 from .link import Body, Linker
 from .source import CACHE, Variant, disassembly, identity, spirv
 
@@ -90,4 +90,5 @@ def _converted(body: Body, conversion: Variant | None, operand: int) -> int:
 @functools.cache
 def _linker() -> str:
     """What tells this linker from others."""
-    return hashlib.sha256(Path(link.__file__).read_bytes() + Path(__file__).read_bytes()).hexdigest()
+    files = (link.__file__, parsed.__file__, __file__)
+    return hashlib.sha256(b"".join(Path(one).read_bytes() for one in files)).hexdigest()

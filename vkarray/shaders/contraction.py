@@ -16,7 +16,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .link import Linker, Words
+    from .link import Linker
+    from .parsed import Words
 
 _IMPORT, _EXTENDED, _FLOAT, _CALL = 11, 12, 22, 57
 _NEGATE, _ADD, _SUBTRACT, _MULTIPLY = 127, 129, 131, 133

@@ -9,184 +9,22 @@ Numbers are those of the SPIR-V specification 1.6, section 3.
 
 from __future__ import annotations
 
-import functools
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..errors import ShaderError
 from . import contraction
-from .module import DEBUGGING, HEADER_WORDS, words_of
+from .parsed import Instruction, Source, Words, source_of
 
-Words = tuple[int, ...]
-
-_NAME, _MEMBER_NAME, _IMPORT, _ENTRY_POINT, _CAPABILITY = 5, 6, 11, 15, 17
-_UNSIGNED, _POINTER, _FORWARD_POINTER, _CONSTANT = 21, 32, 39, 43
-_FUNCTION, _PARAMETER, _END, _CALL, _VARIABLE, _LOAD, _STORE, _ACCESS = 54, 55, 56, 57, 59, 61, 62, 65
-_SPECIAL, _EXTRACT, _DECORATE, _MEMBER_DECORATE, _LABEL, _SWITCH, _RETURN = 52, 81, 71, 72, 248, 251, 253
+_IMPORT, _ENTRY_POINT, _CAPABILITY, _UNSIGNED, _POINTER, _FORWARD_POINTER, _CONSTANT = 11, 15, 17, 21, 32, 39, 43
+_PARAMETER, _END, _CALL, _VARIABLE, _LOAD, _STORE, _ACCESS = 55, 56, 57, 59, 61, 62, 65
+_EXTRACT, _LABEL, _RETURN = 81, 248, 253
 # The storage classes of a function's variables, of those of an invocation and of a workgroup, and of what addresses point to.
 _ARRAY = 28
 _IN_FUNCTION, _OF_INVOCATION, _OF_WORKGROUP, _IN_MEMORY = 7, 6, 4, 5349
 _SPECIALIZED = (48, 49, 50)  # true, false and numbers, until they are specialized
 _SPECIALIZATION = 1  # the decoration that numbers such a constant
-
-# Opcodes without a result, and types, whose result comes first. All others have a type and then a result.
-_NO_RESULT = frozenset(
-    (0, 2, 3, 4, 5, 6, 7, 8, 10, 14, 15, 16, 17, 39, 56, 62, 63, 64, 71, 72, 74, 75, 99, 224, 225, 228, 246, 247, 249, 250, 251,
-     252, 253, 254, 255, 256, 257, 317, 330, 331, 332, 4458)
-)  # fmt: skip
-_RESULT_FIRST = frozenset((1, 7, 11, 73, _LABEL, *range(19, 39), 4456))
-# Which operands are identifiers: how many from the front, before numbers follow. All are where nothing is said.
-_IDENTIFIERS = {
-    _IMPORT: 1, _UNSIGNED: 1, 22: 1, 23: 2, 24: 2, 25: 2, _CONSTANT: 2, 50: 2, _EXTRACT: 3, 82: 4, 79: 4, _LOAD: 3, _STORE: 2,
-    63: 2, 68: 3, 95: 4,
-    247: 1, 246: 2, 250: 3, 17: 0, 19: 1, 20: 1, 26: 1,
-}  # fmt: skip
-# Operands that are numbers in the midst of identifiers: opcode -> their places.
-_NUMBERS = {
-    _POINTER: (1,), _FUNCTION: (2,), _VARIABLE: (2,), 12: (3,), _SPECIAL: (2,), **dict.fromkeys(range(349, 365), (3,)),
-}  # fmt: skip
-
-
-class _Instruction(NamedTuple):
-    """An instruction: its words, where identifiers are among them, and where its result is, or 0."""
-
-    words: Words
-    identifiers: tuple[int, ...]
-    result: int
-
-    @property
-    def opcode(self) -> int:
-        return self.words[0] & 0xFFFF
-
-
-@functools.cache
-def _places(first: int) -> tuple[tuple[int, ...], int]:
-    """Where identifiers stand in an instruction that begins with this word, and where its result does, or 0."""
-    opcode, count = first & 0xFFFF, (first >> 16) - 1
-    numbers = {place + 1 for place in _NUMBERS.get(opcode, ())}
-    places: Iterable[int] = range(1, min(count, _IDENTIFIERS.get(opcode, count)) + 1)
-    if opcode == _SWITCH:  # a selector of 32 bits, a label, then a number and a label each
-        places = (1, *range(2, count + 1, 2))
-    result = 0 if opcode in _NO_RESULT else 1 if opcode in _RESULT_FIRST else 2
-    return tuple(place for place in places if place not in numbers), result
-
-
-def _read(words: Words) -> _Instruction:
-    places, result = _places(words[0])
-    if words[0] & 0xFFFF == _SPECIAL and words[3] == _EXTRACT:
-        places = (1, 2, 4)
-    return _Instruction(words, places, result)
-
-
-class _Function:
-    """A function: its words, where among them identifiers stand, its own ones, and those that it takes from outside."""
-
-    def __init__(self, words: Words) -> None:
-        self.words, self.identifier = words, words[2]
-        self.places: list[int] = []
-        self.own: list[int] = []
-        self.instructions, self.calls = 0, []
-        place = 0
-        while place < len(words):
-            places, result = _places(words[place])
-            self.instructions += 1
-            if words[place] & 0xFFFF == _CALL:
-                self.calls.append(words[place + 3])
-            self.places += [place + one for one in places]
-            if result:
-                self.own.append(words[place + result])
-            place += words[place] >> 16
-        own = set(self.own)
-        self.needs = [one for one in dict.fromkeys([words[place] for place in self.places]) if one not in own]
-
-    @functools.cached_property
-    def head(self) -> list[_Instruction]:
-        """Where it begins: what it returns, and its parameters."""
-        place, found = 0, []
-        while self.words[place] & 0xFFFF in (_FUNCTION, _PARAMETER):
-            found.append(_read(self.words[place : place + (self.words[place] >> 16)]))
-            place += self.words[place] >> 16
-        return found
-
-
-class _Source:
-    """A module that functions are taken from or linked into, in its parts."""
-
-    def __init__(self, spirv: bytes, name: str) -> None:
-        words = words_of(spirv, name)
-        self.name, self.version, self.bound = name, words[1], words[3]
-        self.head: list[_Instruction] = []  # capabilities to execution modes
-        self.names: list[Words] = []
-        self.decorations: dict[int, list[Words]] = {}
-        self.globals: dict[int, _Instruction] = {}  # types, constants and variables by their identifier, in order
-        self.bodies: dict[int, Words] = {}  # functions by their identifier
-        self.forward: set[int] = set()  # types of pointers that are told before what they point to
-        self._functions: dict[int, _Function] = {}
-        texts: dict[int, str] = {}
-        place, end, begin = HEADER_WORDS, len(words), 0
-        while place < end:
-            first = words[place]
-            opcode, after = first & 0xFFFF, place + (first >> 16)
-            if begin or opcode == _FUNCTION:
-                begin = begin or place
-                if opcode == _END:
-                    self.bodies[words[begin + 2]] = words[begin:after]
-                    begin = 0
-            elif opcode in (_NAME, _MEMBER_NAME):
-                self.names.append(words[place:after])
-                if opcode == _NAME:
-                    texts[words[place + 1]] = _text(words[place + 2 : after])
-            elif opcode in (_DECORATE, _MEMBER_DECORATE):
-                self.decorations.setdefault(words[place + 1], []).append(words[place:after])
-            elif opcode == _FORWARD_POINTER:
-                self.forward.add(words[place + 1])
-            elif opcode not in DEBUGGING:
-                one = _read(words[place:after])
-                if one.result:
-                    self.globals[one.words[one.result]] = one
-                else:
-                    self.head.append(one)
-            place = after
-        self.called = {texts.get(number, "").partition("(")[0]: number for number in self.bodies}  # functions by name
-
-    def function(self, number: int) -> _Function:
-        """The function of an identifier."""
-        if number not in self._functions:
-            self._functions[number] = _Function(self.bodies[number])
-        return self._functions[number]
-
-    @functools.cached_property
-    def known(self) -> dict[tuple[object, ...], int]:
-        """The identifiers of types, constants and variables by what tells them from others."""
-        return {self.key(one, one.words): number for number, one in self.globals.items()}
-
-    def key(self, one: _Instruction, words: Words) -> tuple[object, ...]:
-        """What tells a type, a constant or a variable, of such words in the linked module, from others."""
-        number, place = one.words[one.result], one.result
-        told = self.decorations.get(number, ())
-        return (*words[:place], 0, *words[place + 1 :]), tuple(sorted([words[2:] for words in told]))
-
-
-def inlined(spirv: bytes, name: str, called: str) -> int:
-    """How many instructions a function of a module has with those of all functions that it calls, as drivers compile it."""
-    source = _source(spirv, name)
-
-    @functools.cache
-    def of(number: int) -> int:
-        function = source.function(number)
-        return function.instructions + sum(map(of, function.calls))
-
-    return of(source.called[called])
-
-
-def _text(words: Words) -> str:
-    return struct.pack(f"<{len(words)}I", *words).split(b"\0", 1)[0].decode()
-
-
-@functools.lru_cache(maxsize=512)
-def _source(spirv: bytes, name: str) -> _Source:
-    return _Source(spirv, name)
 
 
 class Called(NamedTuple):
@@ -200,7 +38,7 @@ class Called(NamedTuple):
 class Part:
     """Functions of another module, which a linked module takes once for this part: with bodies and constants of its own."""
 
-    def __init__(self, linker: Linker, source: _Source, constants: Mapping[int, int]) -> None:
+    def __init__(self, linker: Linker, source: Source, constants: Mapping[int, int]) -> None:
         """`constants` are the values of specialization constants by their number."""
         self.linker, self.source, self.constants = linker, source, constants
         self.moved: dict[int, int] = {}  # what identifiers of the module are in the linked one
@@ -297,7 +135,7 @@ class Linker:
 
     def __init__(self, spirv: bytes, name: str) -> None:
         """`spirv` is the module with the empty functions; `name` is for messages."""
-        self.shell = shell = _source(spirv, name)
+        self.shell = shell = source_of(spirv, name)
         self.name, self.bound = name, shell.bound
         self.capabilities = {one.words[1] for one in shell.head if one.opcode == _CAPABILITY}
         self.added_capabilities: list[int] = []
@@ -306,7 +144,7 @@ class Linker:
         self.functions: list[Sequence[int]] = []  # of other modules, and bodies
         self.bodies: dict[int, Words] = {}
         self.known = dict(shell.known)
-        self.parts: dict[_Source, Part] = {}  # of modules whose functions are taken as they are
+        self.parts: dict[Source, Part] = {}  # of modules whose functions are taken as they are
         self.interface: list[int] = []  # variables that have come
         self.forward = sorted(shell.forward)
         self.contracts = False  # whether products and sums of functions that come may be rounded once
@@ -316,7 +154,7 @@ class Linker:
         self.bound += 1
         return self.bound - 1
 
-    def _mapped(self, one: _Instruction, moved: dict[int, int]) -> Words:
+    def _mapped(self, one: Instruction, moved: dict[int, int]) -> Words:
         words = list(one.words)
         for place in one.identifiers:
             words[place] = moved[words[place]]
@@ -324,11 +162,11 @@ class Linker:
 
     def part(self, spirv: bytes, name: str, constants: Mapping[int, int]) -> Part:
         """Functions of another module with specialization constants of these values, and bodies of their own."""
-        return Part(self, _source(spirv, name), constants)
+        return Part(self, source_of(spirv, name), constants)
 
     def function(self, spirv: bytes, name: str, called: str) -> Called:
         """A function of another module, called so there. Raises ShaderError where it has none of that name."""
-        source = _source(spirv, name)
+        source = source_of(spirv, name)
         if source not in self.parts:
             self.parts[source] = Part(self, source, {})
         return self.parts[source].function(called)
@@ -342,7 +180,7 @@ class Linker:
         number = self.shell.called[called]
         return self._signature(self.shell, number, range(self.shell.bound))
 
-    def _signature(self, source: _Source, number: int, moved: Mapping[int, int] | Sequence[int]) -> Called:
+    def _signature(self, source: Source, number: int, moved: Mapping[int, int] | Sequence[int]) -> Called:
         begin, *parameters = source.function(number).head
         return Called(moved[number], moved[begin.words[1]], tuple(moved[one.words[1]] for one in parameters))
 
