@@ -21,10 +21,11 @@ from ..kernels.planned import run_checked
 from ..kernels.product.stacks import Product
 from ..kernels.product.strategies import multiply
 from ..kernels.signature import Look, look_of
-from .fuse import Fused, Kernel, OfRows, Reduced, Sums, Work, fuse
+from .fuse import Fused, fuse
 from .recorded import Recorded
 from .simplify import renamed
 from .trace import Lowering, Node, Trace, Value
+from .work import Kernel, OfRows, Reduced, Sums, Work
 
 if TYPE_CHECKING:
     from .._vk import Buffer, Device

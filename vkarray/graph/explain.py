@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .dimensions import Dim
 from .executable import Executable
-from .fuse import Kernel, OfRows, Reduced, Sums
+from .work import Kernel, OfRows, Reduced, Sums
 
 MOST = 8  # lengths that are told
 
