@@ -95,7 +95,19 @@ ERRORS = {
     "vx.asarray('abc')": (
         TypeError, "asarray: expected numbers, got str ('abc'). Give a dtype to read numbers out of text.",
     ),
-    "vx.asarray(['1', 'x'], dtype=vx.int32)": (ValueError, "invalid literal for int() with base 10: np.str_('x')"),
+    "vx.asarray(['1', 'x'], dtype=vx.int32)": (
+        ValueError,
+        "asarray: expected numbers, or texts that show such of int32: invalid literal for int() with base 10: np.str_('x').",
+    ),
+    "vx.asarray([None, {1}], dtype=vx.float32)": (
+        TypeError,
+        "asarray: expected numbers, or texts that show such of float32: float() argument must be a string or a real number, not "
+        "'set'.",
+    ),
+    "vx.zeros(2).__setitem__(0, 'x')": (
+        ValueError,
+        "asarray: expected numbers, or texts that show such of float32: could not convert string to float: np.str_('x').",
+    ),
     "vx.asarray(np.ones(2), copy=False)": (
         ValueError, "asarray: copy=False, but host memory (ndarray) must be copied to the device. Use copy=None.",
     ),

@@ -198,8 +198,11 @@ def _as_numpy(obj: Any) -> Any:
 
 
 def _read(values: Any, wanted: DType) -> Any:
-    """Texts of a NumPy array as the numbers that they show, and None as NaN. Raises ValueError for other texts, as NumPy does."""
-    return values.astype(interchange.numpy_dtype(wanted))
+    """Texts of a NumPy array as the numbers that they show, and None as NaN. Raises for other ones the errors that NumPy raises."""
+    try:
+        return values.astype(interchange.numpy_dtype(wanted))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f"asarray: expected numbers, or texts that show such of {wanted}: {error}.") from None
 
 
 def _python_values(obj: Any, wanted: DType) -> Any:
