@@ -92,3 +92,9 @@ def test_random_numbers_are_told() -> None:
     )  # fmt: skip
     with pytest.raises(vx.TraceError, match=r"it makes a generator of random numbers, .* at node 'the Dropout'"):
         vkarray.onnx.load(made).program(np.zeros(4, np.float32))
+
+
+def test_what_follows_a_model_is_told_by_its_own_line() -> None:
+    loaded = vkarray.onnx.load(model([node("Relu", "x", "y")], [value("x", FLOAT, [2])], [value("y", FLOAT, None)]))
+    with pytest.raises(vx.TraceError, match=r"generator of random numbers.* at .*test_onnx_programs\.py"):
+        vx.Program(lambda x: loaded(x) + vx.random.default_rng(1).uniform(size=2), (vx.zeros(2),))

@@ -202,11 +202,15 @@ class Model:
         return Explanation(self.name, reads, self._needs.inputs, dtype, self._merged, program)
 
     def _run(self, tensors: dict[str, Any], values: _Values, own: Runner | None = None) -> tuple[Any, ...]:
-        runner = own or self._runner
-        runner.tape = next((one.tape for one in tensors.values() if type(one) is ArrayOnTape), None)
+        runner = own or Runner(self.device, self._runner.constants, self._precision)  # threads have tapes of their own
+        tape = runner.tape = next((one.tape for one in tensors.values() if type(one) is ArrayOnTape), None)
         given: dict[str, Any] = dict(tensors)
         given.update((name, Known(one, tensors.get(name))) for name, one in values.arrays.items())
-        return tuple(runner.on_device(one) for one in runner.run(self._graph, given))
+        try:
+            return tuple(runner.on_device(one) for one in runner.run(self._graph, given))
+        finally:
+            if tape is not None:
+                tape.place = None  # what a function does after the model is at lines of its own
 
     def _skips(self, name: str, value: Any) -> bool:
         """Whether an input stays on the host."""
