@@ -184,6 +184,10 @@ CALLS: dict[str, list[Call]] = {
                          lambda a: (a.x(), a.dtype), lambda a: (a.x(), vx.bool)],
     "elementwise.clip": [lambda a: (a.x(),), lambda a: (a.x(), a.x(), a.flat(3)), lambda a: (a.x(), None, 2),
                          lambda a: (a.x(), {"min": 1})],
+    "ufunc._into": [lambda a: ("add", a.x(), "same_kind", a.x(), a.x()),
+                    lambda a: ("multiply", a.flat(4, 3), "same_kind", a.x(), 3),
+                    lambda a: ("less", a.mask(4, 3), "same_kind", a.x(), a.x()),
+                    lambda a: ("subtract", a.flat(4, 3), "unsafe", a.x(3), a.x())],
     "elementwise.in_place": [lambda a: ("add", a.x(), a.x()), lambda a: ("multiply", a.x(), 3),
                              lambda a: ("pow", a.x(), a.flat(1)), lambda a: ("matmul", a.flat(3, 3), a.x(3, 3))],
     "indexing._selected": [
@@ -320,6 +324,8 @@ SCALARS: dict[str, list[Given]] = {
     "elementwise.clip": [lambda a, s: (a.flat(4), s, s), lambda a, s: (a.flat(4), None, s), lambda a, s: (a.flat(4), s, a.flat(4))],
     "elementwise_kernel._call": [lambda a, s: (SCALED, a.flat(4), a.flat(4), s), lambda a, s: (SCALED, s, a.flat(4), s)],
     "reduction_kernel._call": [lambda a, s: (DOT, a.flat(4), a.flat(4), s, {"axes": None, "keepdims": False})],
+    "ufunc._into": [lambda a, s: ("add", a.flat(4), "same_kind", a.flat(4), s),
+                    lambda a, s: ("pow", a.flat(4), "unsafe", s, a.flat(4))],
     "elementwise.in_place": [lambda a, s: ("add", a.flat(4), s), lambda a, s: ("pow", a.flat(4), s)],
     "indexing._assign": [lambda a, s: (a.flat(4), s, (4,), (1,))],
     "indexing._assign_at": [

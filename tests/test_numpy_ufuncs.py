@@ -279,3 +279,11 @@ def test_functions_of_python_numbers():
         assert got.tolist() == expected.tolist()
     halves, rests = vx.frompyfunc(lambda x: (x // 2, x % 2), 1, 2)(vx.asarray([5, 6, 7]))
     assert (halves.tolist(), rests.tolist()) == ([2, 3, 3], [1, 0, 1])
+
+
+def test_a_number_that_is_refused_leaves_no_other_error() -> None:
+    """The exponents are not looked at: what they are would be told at a later read of something else."""
+    exponents = vx.asarray([-1, 2], dtype=vx.int8)
+    with pytest.raises(OverflowError):
+        vx.pow(300, exponents)
+    assert np.asarray(vx.ones(2) + 1).tolist() == [2, 2]

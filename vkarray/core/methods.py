@@ -205,7 +205,7 @@ class Methods:
 
     def copy(self, order: str = "C") -> VkArray:
         """A contiguous copy; the order of memory is always C's."""
-        return operations["asarray"](self, copy=True)
+        return operations["copy"](self)
 
     def byteswap(self) -> VkArray:
         """Raises TypeError: arrays of a device have its byte order."""
@@ -226,10 +226,10 @@ class Methods:
         operations["put"](self, indices, values, mode)
 
     def __copy__(self) -> VkArray:
-        return operations["asarray"](self, copy=True)
+        return operations["copy"](self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> VkArray:
-        return operations["asarray"](self, copy=True)
+        return operations["copy"](self)
 
     def take(
         self, indices: Any, axis: int | None = None, out: VkArray | None = None, mode: str = "raise"

@@ -51,8 +51,9 @@ def _check_exponents(base: Any, exponent: Any) -> tuple[Any, Any]:
     if not all(one._dtype.kind in "iub" if type(one) is VkArray else isinstance(one, int) for one in (base, exponent)):
         return base, exponent
     if type(exponent) is VkArray:
-        if exponent._dtype.kind == "i":
-            faults.check_values(_NEGATIVE_POWER, exponent, 0, promotion.integer_range(exponent._dtype)[1])
+        lowest, largest = promotion.integer_range(exponent._dtype) if exponent._dtype.kind == "i" else (0, 0)
+        if lowest and (type(base) is VkArray or within(base, lowest, largest)):  # other numbers are refused
+            faults.check_values(_NEGATIVE_POWER, exponent, 0, largest)
     elif not within(exponent, 0, promotion.integer_range(dtypes.uint64)[1]) and exponent < 0:
         raise ValueError("pow: integers to negative integer powers are not allowed. Convert them to a floating type.")
     return base, exponent

@@ -132,7 +132,7 @@ def _names() -> tuple[dict[int, str], dict[int, str]]:
         for own, value in vars(base).items()
         if base.__module__.startswith(PACKAGE)
     ]
-    forms = {form: name for name in operations for form in (f"__{name}__", name) if hasattr(VkArray, form)}
+    forms = {form: name for name in operations for form in (name, f"__{name}__") if hasattr(VkArray, form)}
     own = [(f"VkArray.{form}", operations[name]) for form, name in forms.items()]
     names: dict[int, str] = {}
     codes: dict[int, str] = {}

@@ -47,7 +47,8 @@ _NETWORKS = {
 _PARTS = {
     "getitem": "ops.indexing.getitem", "setitem": "ops.indexing.setitem", "where": "ops.searching._chosen",
     "copied": "ops.creation._copied", "spaced": "ops.creation._spaced", "round": "ops.elementwise.round",
-    "clipped": "ops.elementwise._clip", "in_place": "ops.elementwise.in_place", "put": "ops.beyond.placing._put",
+    "clipped": "ops.elementwise._clip", "in_place": "ops.elementwise.in_place", "into": "ops.ufunc._into",
+    "put": "ops.beyond.placing._put",
     "open_mesh": "ops.beyond.index_tricks._open_mesh", "values_of_polynomial": "ops.beyond.polynomials._values",
     "real_view": "ops.beyond.ndarray.real_view", "imag_view": "ops.beyond.ndarray.imag_view", "take": "ops.indexing.take",
     "triangles_of": "ops.linalg.cholesky.triangles_of", "decomposed": "ops.linalg.eigh._decomposed",
