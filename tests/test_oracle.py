@@ -26,9 +26,8 @@ REAL = [dtype for dtype in STANDARD if dtype in CATEGORIES["real numeric"]]
 run = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
-MATRICES = hnp.array_shapes(
-    min_dims=2, max_dims=4, min_side=0, max_side=4
-)  # where NumPy takes vectors too, and the standard does not
+# Where NumPy takes vectors too, and the standard does not.
+MATRICES = hnp.array_shapes(min_dims=2, max_dims=4, min_side=0, max_side=4)
 AXIAL = hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=4)
 
 
