@@ -189,7 +189,7 @@ def test_level_5_shows_the_spirv(monkeypatch, capsys):
     assert source in said
     if shutil.which("spirv-dis"):
         assert "OpEntryPoint GLCompute" in said
-    monkeypatch.setattr(shaders.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
     assert shaders.disassembly(code, "shown").startswith(
         f"vkarray: shown: {len(code)} bytes of SPIR-V. spirv-dis, which"
     )

@@ -214,8 +214,8 @@ class Recorder:
                     bound = None  # a replay leaves nothing bound
                     continue
                 try:
-                    cell = step.cell
-                    bind(commands, _BIND_POINT, step.pipeline if cell is None else cell[0])
+                    # No variable holds the cell: an error's frames would keep the pipeline, and so the device.
+                    bind(commands, _BIND_POINT, step.pipeline if step.cell is None else step.cell[0])
                 except DeviceLostError:
                     raise
                 except VulkanError as error:  # the driver does not take the kernel; whoever submits hears of it
