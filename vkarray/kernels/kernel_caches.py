@@ -1,6 +1,6 @@
 """The caches of the library's kernels, and how many kernels they hold at most: a pipeline takes memory, on llvmpipe 1.5 MB.
 
-When a device has too many, the caches are emptied. Kernels that plans, programs and work in flight still need stay; others are made
+When there are too many, the caches are emptied. Kernels that plans, programs and work in flight still need stay; others are made
 again when they are needed, from the cache of pipelines.
 """
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from .operation import Operation
 
 Made = TypeVar("Made")
-MOST = {"cpu": 1024, "gpu": 8192}  # kernels of a device, by its kind
+MOST = {"cpu": 1024, "gpu": 8192}  # kernels of all devices of a kind
 _clear: list[Callable[[], None]] = []
 _operations: dict[int, Operation] = {}  # those that have kernels, by identity
-_bounds: weakref.WeakKeyDictionary[Device, int] = weakref.WeakKeyDictionary()
+_made: dict[str, weakref.WeakSet[Kernel]] = {kind: weakref.WeakSet() for kind in MOST}
+_bounds: dict[str, int] = {}
 
 
 def cached(function: Callable[..., Made]) -> Callable[..., Made]:
@@ -37,11 +38,13 @@ def keep(operation: Operation, key: tuple[Device, bool], entry: tuple[Any, ...])
 
 def make(device: Device, code: bytes, name: str, constants: tuple[tuple[int, int], ...], subgroup: int = 0) -> Kernel:
     """A new kernel of a device, for a function with a cache. Raises ShaderError and FeatureError."""
-    made = device.kernel(code, name, constants, subgroup)
-    if len(device.kernels) > _bounds.get(device, MOST[device.limits.kind]):
+    kernel, kind = device.kernel(code, name, constants, subgroup), device.limits.kind
+    made = _made[kind]
+    made.add(kernel)
+    if len(made) > _bounds.get(kind, MOST[kind]):
         forget()
-        _bounds[device] = max(MOST[device.limits.kind], 2 * len(device.kernels))  # many may be needed elsewhere
-    return made
+        _bounds[kind] = max(MOST[kind], 2 * len(made))  # many may be needed elsewhere
+    return kernel
 
 
 def forget() -> None:
