@@ -16,14 +16,14 @@ import vkarray as vx
 from vkarray import configuration
 from vkarray._vk import Device
 from vkarray.kernels.rows import ROWS
-from vkarray.shaders.module import HEADER_WORDS, words_of
+from vkarray.shaders.module import instructions, words_of
 
 pytestmark = pytest.mark.skipif(
     configuration.current().compare, reason="functions run as they are while results are compared"
 )
 
 Made = dict[str, bytes]
-EXTENDED, FUSED, MULTIPLY = 12, 50, 133
+EXTENDED, FUSED = 12, 50
 
 
 def _of(name: str) -> Callable[..., Any]:
@@ -58,14 +58,11 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Made:
 
 def count(made: Made, opcode: int, called: int | None = None) -> int:
     """How many instructions of an opcode the kernels of programs have, or how many that call an extended instruction."""
-    found = 0
-    for label, spirv in made.items():
-        words, place = words_of(spirv, label), HEADER_WORDS
-        while place < len(words):
-            if label.startswith(("fused", "rows")) and words[place] & 0xFFFF == opcode:
-                found += called is None or words[place + 4] == called
-            place += words[place] >> 16
-    return found
+    return sum(
+        one == opcode and (called is None or operands[3] == called)
+        for label, spirv in made.items() if label.startswith(("fused", "rows"))
+        for one, operands in instructions(words_of(spirv, label), label)
+    )  # fmt: skip
 
 
 def operands(dtype: vx.DType) -> tuple[vx.VkArray, vx.VkArray]:

@@ -27,7 +27,8 @@ def _kernel(
     expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, strip: Strip,
     invocations: int, constants: tuple[tuple[int, int], ...],
 ) -> Any:  # fmt: skip
-    linked = code(expression, inputs, flat, vector, device, strip, flat and (6, 1) in constants)
+    paired = flat and (6, 1) in constants  # the constant PAIRED of glsl/fused.comp
+    linked = code(expression, inputs, flat, vector, device, strip, paired)
     return kernel_caches.make(device, linked, expression.label, ((0, invocations), *constants))
 
 

@@ -45,9 +45,8 @@ def contract(linker: Linker) -> None:
 
 def _fused(linker: Linker, instructions: list[Words], floats: set[int], free: set[int]) -> list[int]:
     """A function whose products are fused with the sums that they go into. What is left without a use, drivers drop."""
-    uses = collections.Counter(
-        word for one in instructions for word in one[1:]
-    )  # numbers count too: that forbids, at worst
+    # Numbers count as uses too: that forbids, at worst.
+    uses = collections.Counter(word for one in instructions for word in one[1:])
     products = {
         one[2]: one for one in instructions if one[0] & 0xFFFF == _MULTIPLY and one[1] in floats and uses[one[2]] == 2
     }  # fmt: skip
