@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..core import layout
-from ..core.array import VkArray, storage_itemsize
+from ..core.array import VkArray
 from ..kernels import expressions, row_program
 from . import views
 from .regions import Geometry, bits, is_possible, length, merge
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from .regions import Dependencies, Region
 
 _REACH = 1 << 31  # elements that a row may lie away
-_CACHED = 1 << 26  # bytes that GPUs may still have in their caches when they are read again
 
 
 def join(of: list[Region], known: Dependencies, alone: int = 0) -> None:
@@ -48,8 +47,6 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
         return False
     geometry = _geometry(one, known) or _geometry(other, known)
     if geometry is None or (one.rows is None and other.rows is None and _is_alone(one, other, geometry, known)):
-        return False
-    if _is_read_again(geometry, known.nodes[one.nodes[0]]):
         return False
     members = one.members | other.members
     if (one.after & other.before | other.after & one.before) & ~members:
@@ -93,18 +90,6 @@ def _is_alone(one: Region, other: Region, geometry: Geometry, known: Dependencie
         return False
     contiguous = layout.contiguous_strides(geometry.shape)
     return all(len(read.key) == 1 or read.key[2:4] == (geometry.shape, contiguous) for read in one.reads)
-
-
-def _is_read_again(geometry: Geometry, node: Node) -> bool:
-    """Whether a GPU's workgroup that goes through its columns once more reads them from memory once more.
-
-    Kernels of their own, which have the whole device for each pass, then do so in less time.
-    """
-    made, shape = node.made, geometry.shape
-    last = max((axis for axis, size in enumerate(shape) if size > 1), default=0)
-    if made is None or made._device.limits.is_cpu or last in geometry.axes:
-        return False
-    return math.prod(shape) * storage_itemsize(made._dtype, made._device) > _CACHED
 
 
 def _is_taken(number: int, geometry: Geometry, known: Dependencies) -> bool:
