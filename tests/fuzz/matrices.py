@@ -146,8 +146,8 @@ def transform(chain: Chain) -> Step | None:
     options["norm"] = chain.choice(("backward", "ortho", "forward"))
     with np.errstate(all="ignore"):
         expected = getattr(np.fft, name)(exact, **options)
-    eps = 1.2e-7 if single else 2.3e-16
-    bound = 40 * eps * np.max(np.abs(exact)) * x.host.size * 2 + 1e-300
+    limits = vx.finfo(vx.float32 if single else vx.float64)
+    bound = 80 * limits.eps * np.max(np.abs(exact)) * x.host.size + 4 * limits.smallest_normal * limits.eps
     if not np.max(np.abs(exact)) * x.host.size < (1e38 if single else 1e300):
         return None
     return Step(
