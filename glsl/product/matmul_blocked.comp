@@ -82,13 +82,18 @@ void main() {
         EACH_ROW EACH_COLUMN EACH_STEP total[i][j] = vx_multiply_add(a[k][i], b[k][j], total[i][j]);
     }
     ivec2 bias_steps = vx_bias_steps(), residual_steps = vx_residual_steps();
+    // All is read before anything is stored, for what is added may lie where the result does. What is past the edge has the value of
+    // the last row or column, and is stored there again: hundreds of branches would cost drivers more than that.
+    int last_row = int(arguments.m) - 1, last_column = int(arguments.n) - 1;
+#define AT_ROW min(row + i, last_row)
+#define AT_COLUMN min(column + j, last_column)
     EACH_ROW EACH_COLUMN {
-        if (row + i < int(arguments.m) && column + j < int(arguments.n)) {
-            int offset = place.r + (row + i) * arguments.r_m + column + j;
-            int bias = vx_beside(place.bias, bias_steps, row + i, column + j);
-            int residual = vx_beside(place.residual, residual_steps, row + i, column + j);
-            T value = vx_finish(total[i][j], bias, residual);
-            arguments.r.data[offset] = R_STORE(SUBTRACT ? R_LOAD(arguments.r.data[offset]) - value : value);
-        }
+        int bias = vx_beside(place.bias, bias_steps, AT_ROW, AT_COLUMN);
+        int residual = vx_beside(place.residual, residual_steps, AT_ROW, AT_COLUMN);
+        total[i][j] = vx_finish(total[i][j], bias, residual);
+        if (SUBTRACT) total[i][j] = R_LOAD(arguments.r.data[place.r + AT_ROW * arguments.r_m + AT_COLUMN]) - total[i][j];
+    }
+    EACH_COLUMN if (column + j <= last_column) {
+        EACH_ROW arguments.r.data[place.r + AT_ROW * arguments.r_m + column + j] = R_STORE(total[i][j]);
     }
 }
