@@ -497,6 +497,8 @@ def arguments_in_storage(words: tuple[int, ...], name: str) -> tuple[int, ...]:
     """The module with its block of arguments in a storage buffer that it only reads."""
     made, place, decorated = list(words), HEADER_WORDS, 0
     for opcode, operands in instructions(words, name):
+        if opcode == 54:  # OpFunction: declarations are over
+            break
         if opcode == 32 and operands[1] == _UNIFORM:
             made[place + 2] = _STORAGE_BUFFER
         elif opcode == 59 and operands[2] == _UNIFORM:
