@@ -14,6 +14,7 @@ layout(constant_id = 1) const bool NORMALIZED = true;
 layout(constant_id = 2) const bool WEIGHT = true;
 layout(constant_id = 3) const bool BIAS = true;
 layout(constant_id = 4) const bool PACKED = false;  // x and r begin at multiples of a pack
+layout(constant_id = 5) const bool WITHIN = false;  // planes are whole packs, so that a pack has one channel
 
 #define EACH [[unroll]] for (uint k = 0u; k < uint(VECTOR); ++k)
 
@@ -69,7 +70,7 @@ void main() {
     for (uint p = 0u; p < uint(PACKS); ++p) {
         uint pack = (group * uint(PACKS) + p) * gl_WorkGroupSize.x + gl_LocalInvocationIndex, first = pack * uint(VECTOR);
         if (first >= arguments.count) return;
-        bool whole = PACKED && first + uint(VECTOR) <= arguments.count;
+        bool whole = PACKED && (WITHIN || first + uint(VECTOR) <= arguments.count);
         T values[VECTOR];
         if (whole) {
             Pack own = Packs(arguments.x).data[pack];
@@ -80,7 +81,7 @@ void main() {
         uint plane = first / arguments.plane, channel = plane % arguments.channels, end = (plane + 1u) * arguments.plane;
         take(channel);
         EACH {
-            if (first + k == end) {
+            if (!WITHIN && first + k == end) {
                 channel = channel + 1u == arguments.channels ? 0u : channel + 1u;
                 end += arguments.plane;
                 take(channel);

@@ -89,7 +89,7 @@ def _run(x: VkArray, result: VkArray, columns: Sequence[VkArray | None], numbers
             "plane": plane,
         }
         packed = all(pointer(one).is_aligned(_PACK_BYTES) for one in (source, target))
-        constants = tuple(enumerate((*given, int(packed)), 1))
+        constants = tuple(enumerate((*given, int(packed), int(plane % vector == 0)), 1))
         groups = launch.groups_for(-(-count // (_PACKS * vector)), device.limits)
         variant = _variant(x._dtype, numbers, device, half)
         launch.dispatch(variant, device, groups, fields, writes=("r",), constants=constants)
