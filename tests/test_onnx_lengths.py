@@ -113,6 +113,34 @@ def test_condition_that_bounds_decide_holds() -> None:
         assert (np.asarray(program(vx.asarray(x))[0]) == -2).all()
 
 
+CACHE = [node("Concat", "past x", "k", axis=1), node("Mul", "k mask", "y")]
+CACHED = [
+    value("x", FLOAT, ["b", "new", 4]),
+    value("past", FLOAT, ["b", "past", 4]),
+    value("mask", FLOAT, ["b", "past + new", 1]),
+]
+
+
+@pytest.mark.parametrize("names", [("past",), ("new",), ("past", "new"), ("past", "new", "b"), ("b",)])
+def test_lengths_follow_from_others(names: tuple[str, ...]) -> None:
+    loaded, sizes = vkarray.onnx.load(model(CACHE, CACHED, Y)), {"b": 2, "past": 5, "new": 3}
+
+    def arrays(b: int, past: int, new: int) -> list[Any]:
+        shapes = (b, new, 4), (b, past, 4), (b, past + new, 1)
+        return [np.random.default_rng(1).standard_normal(shape).astype(np.float32) for shape in shapes]
+
+    dims = {name: vx.Dim(name, min=0 if name == "past" else 1, max=8) for name in names}
+    program = loaded.program(*arrays(**sizes), dynamic=dims)
+    assert program.outputs[0].shape[0] == dims.get("b", 2)
+    for length in (1, 8, 4):
+        given = arrays(**(sizes | dict.fromkeys(names, length)))
+        found = program(*map(vx.asarray, given))[0]
+        assert np.asarray(found).tobytes() == np.asarray(loaded(*given)).tobytes()
+    if names != ("b",):
+        with pytest.raises(ValueError, match=r"dimension 1 of mask has length 99; expected .*(past|new).*"):
+            program(*map(vx.asarray, [*given[:2], given[2][:, :1].repeat(99, 1)]))
+
+
 def test_wrong_names_are_told() -> None:
     loaded, x = vkarray.onnx.load(perceptron()), np.zeros((2, 4), np.float32)
     with pytest.raises(

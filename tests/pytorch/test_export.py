@@ -127,6 +127,32 @@ def test_lengths_may_vary(tmp_path):
         program(vx.ones((10, 4)), **kwargs)
 
 
+class Halves(nn.Module):
+    def forward(self, x, y):
+        longer = torch.sym_max(x.shape[1] * 0.75, y.shape[1])
+        return {"pairs": x[:, ::2][:, : y.shape[1]] + y, "cat": torch.cat([x, y], 1), "longer": y * longer}
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_lengths_follow_from_others(more, tmp_path):
+    half = torch.export.Dim("half", min=2, max=9)
+    shapes = {"x": {1: 2 * half + more if more else 2 * half}, "y": {1: half}}
+
+    def args(length):
+        return torch.randn(3, 2 * length + more), torch.randn(3, length)
+
+    program = vkarray.torch.export(Halves(), args(4), dynamic_shapes=shapes)
+    assert str(program.inputs[0]) == f"x: (3, 2*half{' + 1' if more else ''}) float32"
+    assert "cat: (3, 3*half" in repr(program)
+    for length in (2, 9, 5):
+        assert_agrees(program, Halves(), args(length), {}, tmp_path / "model.vkp")
+    x, y = arrays(args(5))
+    with pytest.raises(ValueError, match=r"dimension 1 of x has length .*; expected 2\*half"):
+        program(x, y[:, 1:])
+    with pytest.raises(ValueError, match="half from 2 to 9"):
+        program(*arrays(args(10)))
+
+
 def test_refusals_name_each_operator_and_its_line():
     model = made("layers")[0].train()
     with pytest.raises(NotImplementedError, match=r"call model\.eval\(\) before") as caught:

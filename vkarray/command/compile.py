@@ -44,6 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the file, and say what it takes and returns."""
     try:
         import vkarray.onnx
+        from vkarray.onnx import lengths
     except ModuleNotFoundError as error:
         return _failed(f"{error}. Reading models takes the package onnx: pip install 'vkarray[onnx]'")
     output = arguments.output or Path(arguments.model).with_suffix(".vkp")
@@ -54,6 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         sizes |= {
             name: max(2, dim.min) if dim.max is None else min(dim.max, max(2, dim.min)) for name, dim in dynamic.items()
         }
+        sizes = {**sizes, **lengths.derived(model.inputs, sizes)}
         examples = [_example(one, sizes, model.device) for one in model.inputs]
         program = model.program(*examples, dynamic=dynamic)
         program.save(output, targets=arguments.target or ("any",))

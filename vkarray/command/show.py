@@ -7,12 +7,11 @@ import collections
 import sys
 from pathlib import Path
 
-from ..graph.dimensions import Dim
 from ..programs import description, picture
 from ..programs.container import Container
 from ..programs.names import names
 from ..programs.program import load_program
-from ..programs.signature import bounds
+from ..programs.signature import bounds, dims_of
 from . import run as running
 
 
@@ -36,11 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"vkarray show: {error}", file=sys.stderr)
         return 2
     print(f"{what.name}, by vkarray {what.vkarray}: {file.nbytes} bytes")
-    dims = dict.fromkeys(one for put in what.inputs for one in put.shape or () if isinstance(one, Dim))
     for title, lines in (
         ("inputs", list(map(str, what.inputs))),
         ("outputs", list(map(str, what.outputs))),
-        ("dimensions", [bounds(one) for one in dims]),
+        ("dimensions", [bounds(one) for one in dims_of(what.inputs)]),
     ):
         if lines:
             print(f"{title}:", *lines, sep="\n   ")

@@ -8,14 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..core.array import VkArray
-from . import nest
+from . import lengths, nest
+from .lengths import Derived, Symbolic
 
 
-class Dim:
+class Dim(Symbolic):
     """A length that may be another one in each call of a compiled function.
 
     Parameters: name; min and max (the least and the greatest length; None: without a bound). The same dimension on several axes
-    means that their lengths agree. Raises ValueError for bounds that hold no length.
+    means that their lengths agree. Lengths that follow from others are written as arithmetic: `past + new`, `2 * n`, `n // 2 + 1`.
+    Raises ValueError for bounds that hold no length.
     """
 
     __slots__ = ("max", "min", "name")
@@ -42,7 +44,7 @@ class Dim:
 class Named(NamedTuple):
     """An axis of an argument whose length is a dimension, and how errors call the argument."""
 
-    dim: Dim
+    dim: Dim | Derived
     argument: str
 
 
@@ -117,7 +119,7 @@ class Dynamic:
         for axis, dim in _by_name(what, rank, path, self.name):
             if dim is None:
                 continue
-            if not isinstance(dim, Dim) or not isinstance(axis, int):
+            if not isinstance(dim, (Dim, Derived)) or not isinstance(axis, int):
                 raise TypeError(
                     f"{self.name}: dynamic gives {axis!r}: {dim!r:.60} for the array {path}. Expected axes with a Dim each."
                 )
@@ -143,6 +145,8 @@ def _by_name(what: Any, count: int, path: str, function: str) -> list[tuple[Any,
 def _dims_in(what: Any) -> list[Dim]:
     if isinstance(what, Dim):
         return [what]
+    if isinstance(what, Derived):
+        return list(what.dims)
     if isinstance(what, Mapping):
         return [dim for one in what.values() for dim in _dims_in(one)]
     return [dim for one in what for dim in _dims_in(one)] if isinstance(what, (list, tuple)) else []
@@ -151,9 +155,13 @@ def _dims_in(what: Any) -> list[Dim]:
 def check(name: str, arrays: Sequence[VkArray], axes: Mapping[int, Axes]) -> dict[Dim, int]:
     """The lengths of all dimensions. Raises ValueError for one out of bounds, and for lengths of one dimension that differ."""
     met: dict[Dim, tuple[int, str]] = {}
+    derived: list[tuple[int, Derived, str]] = []
     for array in arrays:
         for axis, (dim, argument) in sorted(axes.get(id(array), {}).items()):
             length, place = array._shape[axis], f"dimension {axis} of {argument}"
+            if isinstance(dim, Derived):
+                derived.append((length, dim, place))
+                continue
             if length < dim.min or (dim.max is not None and length > dim.max):
                 bound = f"min={dim.min}" if length < dim.min else f"max={dim.max}"
                 raise ValueError(
@@ -166,7 +174,9 @@ def check(name: str, arrays: Sequence[VkArray], axes: Mapping[int, Axes]) -> dic
                     f"{name}: {where} has length {other} and {place} has length {length}, and both are the dimension "
                     f"{dim.name!r}. Give arrays of one length, or name the dimensions differently."
                 )
-    return {dim: length for dim, (length, _) in met.items()}
+    sizes = {dim: length for dim, (length, _) in met.items()}
+    lengths.check(derived, name, sizes)
+    return sizes
 
 
 def form_of(array: VkArray, dynamic: Mapping[int, Axes]) -> tuple[Any, ...]:

@@ -171,7 +171,15 @@ _UNARY: dict[str, Any] = {
 _DECIDING: dict[str, Any] = {
     **{name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}, "bool": operator.truth
 }  # fmt: skip
-ARITHMETIC = _BINARY | _UNARY | _DECIDING
+ARITHMETIC = _BINARY | _UNARY | _DECIDING | {"max": max, "min": min}
+
+
+def extreme(function: Callable[..., Any], a: Any, b: Any) -> Any:
+    """The greater or the lesser of two numbers, by `max` or `min`: on a tape it is noted, and decides nothing."""
+    tape = next((one.tape for one in (a, b) if type(one) is NumberOnTape), None)
+    return function(a, b) if tape is None else tape.call(function, (a, b), {})
+
+
 _give_operators()
 
 STANDS = frozenset((ArrayOnTape, NumberOnTape))

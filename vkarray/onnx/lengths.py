@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -101,6 +102,40 @@ def named(model: str, inputs: Sequence[Description], dynamic: Mapping[str, Any])
         if not isinstance(dim, Dim):
             raise TypeError(f"{model}: dynamic gives {dim!r:.60} for the length {name!r}. Expected a vkarray.Dim.")
     return dict(dynamic)
+
+
+_OPERATORS: dict[type, Any] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+
+
+def derived(inputs: Sequence[Description], known: Mapping[str, Any]) -> dict[str, Any]:
+    """The lengths of inputs that are called by what they follow from, such as `past + new`, where all of that is known.
+
+    `known` are dimensions or numbers by their names. What it names is not derived.
+    """
+    found = {}
+    for name in dict.fromkeys(one for put in inputs for one in put.shape or () if isinstance(one, str)):
+        if name not in known:
+            try:
+                found[name] = _computed(ast.parse(name.strip(), mode="eval").body, known)
+            except (ArithmeticError, KeyError, SyntaxError, TypeError, ValueError):  # it is just a name, or not known
+                continue
+    return found
+
+
+def _computed(text: ast.expr, known: Mapping[str, Any]) -> Any:
+    if isinstance(text, ast.BinOp):
+        return _OPERATORS[type(text.op)](_computed(text.left, known), _computed(text.right, known))
+    if isinstance(text, ast.Constant) and type(text.value) is int:
+        return text.value
+    return known[text.id if isinstance(text, ast.Name) else ""]
+
+
+def following(inputs: Sequence[Description], sizes: Mapping[str, int], dims: Mapping[str, Dim]) -> dict[str, Any]:
+    """The lengths that follow from dimensions, where the others stay what they are."""
+    known = {name: length for name, length in sizes.items() if name.isidentifier()}
+    return {name: one for name, one in derived(inputs, known | dict(dims)).items() if type(one) is not int}
 
 
 def examples(dims: Mapping[str, Dim], given: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:

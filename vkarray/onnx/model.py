@@ -14,6 +14,7 @@ from ..core.array import VkArray
 from ..core.dtypes import DTYPES, DType
 from ..errors import TraceError
 from ..graph.dimensions import Dim
+from ..graph.lengths import length_at
 from ..graph.stand_ins import ArrayOnTape
 from ..programs.program import Program
 from ..programs.signature import leaves_of
@@ -110,8 +111,8 @@ class Model:
         """The model for arrays of these types and shapes, as a program that can be saved.
 
         Parameters: the inputs as of a call; dynamic (by the names that the model has for lengths a `vkarray.Dim` for each that
-        varies; the others stay those of the arrays). Inputs whose values decide shapes or steps keep the values given here, and
-        are none of the program's.
+        varies, and what is named by these, such as "past + new", follows; the others stay those of the arrays). Inputs whose values
+        decide shapes or steps keep the values given here, and are none of the program's.
         Raises TraceError for a model that reads values from the device, or in which a length cannot vary: it names the node.
         Raises ValueError for a length that no input has, and as a call does.
         """
@@ -154,9 +155,16 @@ class Model:
             dim: length
             for name in names
             for dim, length in zip(shapes[name], given[name].shape, strict=False)
-            if dim in dims
+            if isinstance(dim, str)
         }
-        first, second = lengths.examples(dims, sizes)
+        following = dims | lengths.following(self.inputs, sizes, dims)
+        first, second = (
+            {
+                name: length_at(one, {dims[own]: length for own, length in chosen.items()})
+                for name, one in following.items()
+            }
+            for chosen in lengths.examples(dims, sizes)
+        )
 
         def args(chosen: dict[str, int]) -> list[Any]:
             return [self._of_size(given[name], shapes[name], chosen) for name in names]
@@ -164,12 +172,16 @@ class Model:
         noted = [lengths.Asked(), lengths.Asked()]
         for one, chosen in zip(noted, (first, second), strict=True):
             self._try(chosen, functools.partial(self._taped, args(chosen), values, names, one.anew))
-        axes = [{axis: dims[one] for axis, one in enumerate(shapes[name]) if one in dims} or None for name in names]
+        axes = [
+            {axis: following[one] for axis, one in enumerate(shapes[name]) if one in following} or None
+            for name in names
+        ]
         varying = functools.partial(lengths.Asked, *noted)
         found = self._try(first, functools.partial(self._taped, args(first), values, names, varying, {"tensors": axes}))
-        bounds = [{**first, name: one} for name, dim in dims.items() for one in (dim.min, dim.max) if one is not None]
-        for chosen in (second, *bounds):
-            by_dim = {dims[name].name: length for name, length in chosen.items()}
+        fewest = {name: first[name] for name in dims}
+        bounds = [{**fewest, name: one} for name, dim in dims.items() for one in (dim.min, dim.max) if one is not None]
+        for chosen in ({name: second[name] for name in dims}, *bounds):
+            by_dim = {dim.name: chosen[name] for name, dim in dims.items()}
             self._try(chosen, functools.partial(found.try_lengths, **by_dim))
         return found
 

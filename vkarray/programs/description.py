@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 from ..core import dtypes
 from ..core.array import VkArray
 from ..graph.dimensions import Dim
+from ..graph.lengths import OPERATIONS, Derived
 from ..graph.stand_ins import Slot
 from ..graph.tape import SHORT, Entry, Scalar
 from .container import Container, damaged, parsed
 from .encoding import Decoder, Encoder, FormDecoder, OwnGenerator, Wrong, noted
 from .names import find
-from .signature import Input, Length, Output
+from .signature import Input, Length, Output, dims_of
 
 _NUMBERS: dict[str, type] = {one.__name__: one for one in (int, float, complex)}
 _KINDS = ("constant", "numpy", "numpy_scalar")
@@ -50,7 +51,7 @@ class Description(NamedTuple):
 
 def written(what: Description, encoder: Encoder) -> dict[str, Any]:
     """As JSON. Raises TypeError for what files cannot hold."""
-    dims = list(dict.fromkeys(one for put in what.inputs for one in put.shape or () if isinstance(one, Dim)))
+    dims = dims_of(what.inputs)
     calls = []
     for function, args, kwargs, form, line in what.entries:
         if isinstance(form, ModuleType):  # the library itself, whose functions are noted by themselves
@@ -101,7 +102,13 @@ def _input(one: Input, dims: list[Dim], encoder: Encoder) -> dict[str, Any]:
 
 
 def _lengths(shape: Sequence[Length], dims: list[Dim]) -> list[Any]:
-    return [{"dimension": dims.index(one)} if isinstance(one, Dim) else one for one in shape]
+    return [_listed(one, dims) for one in shape]
+
+
+def _listed(one: Length, dims: list[Dim]) -> Any:
+    if isinstance(one, Derived):
+        return {"derived": [one.operation, _listed(one.left, dims), _listed(one.right, dims)]}
+    return {"dimension": dims.index(one)} if isinstance(one, Dim) else one
 
 
 def _constant(value: Any) -> dict[str, Any]:
@@ -146,6 +153,11 @@ def read(table: Any) -> Description:
     plain = Decoder(0, 0, ())
     inputs = tuple(_input_of(one, dims, plain) for one in _list(fields["inputs"], "inputs"))
     outputs = tuple(_output_of(one, dims) for one in _list(fields["outputs"], "outputs"))
+    own = set(dims_of(inputs))
+    shapes = [one.shape or () for one in inputs] + [one.shape for one in outputs]
+    for one in (length for shape in shapes for length in shape):
+        if (isinstance(one, Dim) and one not in own) or (isinstance(one, Derived) and not own.issuperset(one.dims)):
+            raise Wrong(f"no input has the dimensions of the length {one}")
     for puts in (inputs, outputs):
         if len({one.name for one in puts}) != len(puts):
             raise Wrong("two inputs or two outputs have one name")
@@ -194,13 +206,24 @@ def _dim(row: Any) -> Dim:
     return Dim(_text(fields["name"]), min=least, max=most)
 
 
-def _length(value: Any, dims: list[Dim]) -> int | Dim:
+def _length(value: Any, dims: list[Dim]) -> int | Dim | Derived:
     if type(value) is not dict:
         return _whole(value)
+    if "derived" in value:
+        return _derived(_fields(value, "derived")["derived"], dims)
     place = _whole(_fields(value, "dimension")["dimension"])
     if place >= len(dims):
         raise Wrong(f"there is no dimension {place}")
     return dims[place]
+
+
+def _derived(value: Any, dims: list[Dim]) -> Derived:
+    if type(value) is not list or len(value) != 3 or type(value[0]) is not str or value[0] not in OPERATIONS:
+        raise Wrong(f"{value!r:.60} is no length")
+    try:
+        return Derived(value[0], *[_length(one, dims) for one in value[1:]])
+    except ValueError as error:
+        raise Wrong(str(error)) from None
 
 
 def _dtype(value: Any) -> Any:

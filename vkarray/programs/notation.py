@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.array import VkArray
+from ..graph import lengths
 from ..ops.creation import asarray
 from .signature import Input, told
 from .tensors import Tensor
@@ -103,8 +104,8 @@ def usage(one: Input) -> str:
     """What an input takes, in a text."""
     if one.shape is None:
         return f"a number of type {one.dtype.__name__}"
-    lengths = [str(n) if isinstance(n, int) else n.name for n in one.shape]
-    return f"{'x'.join([*lengths, _NAMES[one.dtype.name]])}=..., or @file.npy, an array of {told(one.shape)} {one.dtype.name}"
+    shape = [lengths.told(n) for n in one.shape]
+    return f"{'x'.join([*shape, _NAMES[one.dtype.name]])}=..., or @file.npy, an array of {told(one.shape)} {one.dtype.name}"
 
 
 def write(text: str, array: VkArray) -> None:

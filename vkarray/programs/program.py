@@ -21,8 +21,20 @@ from ..shaders.source import bring
 from . import container, description, tensors
 from .description import Description
 from .encoding import Constant, Encoder, OwnDevice, OwnGenerator
+from .fitting import varying
 from .names import version
-from .signature import Input, Length, Output, argument_names, bounds, checked, given, inputs_of, leaves_of
+from .signature import (
+    Input,
+    Length,
+    Output,
+    argument_names,
+    bounds,
+    checked,
+    dims_of,
+    given,
+    inputs_of,
+    leaves_of,
+)  # fmt: skip
 from .targets import collect, modules_of
 from .tensors import Tensor
 
@@ -161,13 +173,17 @@ class Program:
             return self._player.values([given(one, lengths) for one in self.inputs])
 
         found = {place: one for place, one in enumerate(values(sizes)) if type(one) is VkArray}
-        shapes = _varying(list(found.values()), sizes, lambda lengths: [values(lengths)[place] for place in found])
+
+        def again(lengths: Mapping[Dim, int]) -> list[tuple[int, ...]]:
+            others = values(lengths)
+            return [others[place].shape for place in found]
+
+        shapes = varying(sizes, [one.shape for one in found.values()], again)
         return {place: (shape, one.dtype.name) for (place, one), shape in zip(found.items(), shapes, strict=True)}
 
     def _lengths(self) -> dict[Dim, int]:
         """Lengths of the dimensions: those that it was made with, or the least ones."""
-        dims = dict.fromkeys(one for put in self.inputs for one in put.shape or () if isinstance(one, Dim))
-        return {dim: self._sizes.get(dim, max(dim.min, 1)) for dim in dims}
+        return {dim: self._sizes.get(dim, max(dim.min, 1)) for dim in dims_of(self.inputs)}
 
     def save(self, path: str | os.PathLike[str], *, targets: Sequence[str] = ("any",)) -> None:
         """Write the program to a file, which `vkarray.load_program` reads.
@@ -278,34 +294,15 @@ def _outputs(
 ) -> tuple[Output, ...]:
     """What a program returns, found by tracing it, for another length of each dimension as well."""
     found = _returned(player, inputs, leaves, sizes)
-    shapes = _varying(
-        [one for _, one in found], sizes, lambda lengths: [one for _, one in _returned(player, inputs, leaves, lengths)]
-    )
+    shapes = varying(
+        sizes, [one.shape for _, one in found],
+        lambda lengths: [one.shape for _, one in _returned(player, inputs, leaves, lengths)],
+    )  # fmt: skip
     own = [f"output{path}" if path.startswith("[") else path or "output" for path, _ in found]
     return tuple(
         Output(name, one.dtype, shape)
         for name, shape, (_, one) in zip(_named("outputs", names, own), shapes, found, strict=True)
     )
-
-
-def _varying(
-    arrays: Sequence[VkArray], sizes: Mapping[Dim, int], again: Callable[[Mapping[Dim, int]], Sequence[VkArray]]
-) -> list[tuple[Length, ...]]:
-    """The shapes of arrays, with dimensions where lengths vary: found by what they are `again` for another length of each."""
-    shapes: list[list[Length]] = [list(one.shape) for one in arrays]
-    for dim, length in sizes.items():
-        other = length + 1 if dim.max is None or length < dim.max else length - 1
-        if other < dim.min:
-            continue
-        try:
-            others = again({**sizes, dim: other})
-        except Exception:  # it is for this length alone
-            continue
-        for shape, one, before in zip(shapes, others, arrays, strict=True):
-            for axis, (new, old) in enumerate(zip(one.shape, before.shape, strict=True)):
-                if new != old:
-                    shape[axis] = dim if (old, new) == (length, other) and shape[axis] == old else None
-    return list(map(tuple, shapes))
 
 
 def _returned(

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 from ..core.array import VkArray
 from ..core.dtypes import DType
-from ..graph import nest
+from ..graph import lengths, nest
 from ..graph.dimensions import Axes, Dim
+from ..graph.lengths import Derived, Symbolic, length_at
 
-Length = int | Dim | None  # of an axis: None where it varies otherwise than as a dimension does
+Length = int | Dim | Derived | None  # of an axis: None where it varies otherwise than these say
 
 
 class Place(NamedTuple):
@@ -29,7 +30,7 @@ class Input(NamedTuple):
 
     name: str
     dtype: Any
-    shape: tuple[int | Dim, ...] | None
+    shape: tuple[int | Dim | Derived, ...] | None
     value: complex | None = None
 
     def __str__(self) -> str:
@@ -51,8 +52,8 @@ class Output(NamedTuple):
 
 def told(shape: Sequence[Length]) -> str:
     """A shape in a text."""
-    lengths = [one.name if isinstance(one, Dim) else "?" if one is None else str(one) for one in shape]
-    return f"({', '.join(lengths)}{',' * (len(lengths) == 1)})"
+    texts = ["?" if one is None else lengths.told(one) for one in shape]
+    return f"({', '.join(texts)}{',' * (len(texts) == 1)})"
 
 
 def leaves_of(value: Any, path: str = "") -> list[tuple[str, Any]]:
@@ -93,16 +94,20 @@ def inputs_of(leaves: Sequence[Any], names: Sequence[str], axes: Mapping[int, Ax
     return found
 
 
-def given(one: Input, lengths: Mapping[Dim, int]) -> Any:
-    """What stands for an input: a number, or a shape and a type."""
+def given(one: Input, sizes: Mapping[Dim, int]) -> Any:
+    """What stands for an input: a number, or a shape and a type. Raises ValueError for dimensions that leave a length below 0."""
     if one.shape is None:
         return one.dtype(1) if one.value is None else one.value
-    return tuple(lengths[n] if isinstance(n, Dim) else n for n in one.shape), one.dtype
+    shape = tuple(length_at(length, sizes) for length in one.shape)
+    if any(length < 0 for length in shape):
+        raise ValueError(f"{one.name} would have the shape {shape}, of {told(one.shape)}. Choose other lengths.")
+    return shape, one.dtype
 
 
 def checked(program: str, inputs: Sequence[Input], leaves: Sequence[Any], device: Any) -> dict[Dim, int]:
     """The lengths of the dimensions. Raises TypeError and ValueError for arguments that do not fit."""
     met: dict[Dim, tuple[int, str]] = {}
+    derived: list[tuple[int, Derived, str]] = []
     for one, value in zip(inputs, leaves, strict=True):
         if one.shape is None:
             if type(value) is not one.dtype:
@@ -130,19 +135,34 @@ def checked(program: str, inputs: Sequence[Input], leaves: Sequence[Any], device
                 f"{program}: {one.name} is on {value.device!r}, and the program runs on {device!r}. Move it with to_device, or "
                 "load the program for the other device."
             )
-        _check_shape(program, one, value.shape, met)
-    return {dim: length for dim, (length, _) in met.items()}
+        derived += _check_shape(program, one, value.shape, met)
+    sizes = {dim: length for dim, (length, _) in met.items()}
+    lengths.check(derived, program, sizes)
+    return sizes
 
 
-def _check_shape(program: str, one: Input, shape: tuple[int, ...], met: dict[Dim, tuple[int, str]]) -> None:
+def dims_of(inputs: Sequence[Input]) -> list[Dim]:
+    """The dimensions of inputs, in order."""
+    return list(dict.fromkeys(one for put in inputs for one in put.shape or () if isinstance(one, Dim)))
+
+
+def _check_shape(
+    program: str, one: Input, shape: tuple[int, ...], met: dict[Dim, tuple[int, str]]
+) -> list[tuple[int, Derived, str]]:  # fmt: skip
+    """Compare a shape with an input's, and note the lengths of dimensions. Returns the lengths that follow from these."""
+    derived: list[tuple[int, Derived, str]] = []
     assert one.shape is not None
     fits = len(shape) == len(one.shape)
-    if not fits or any(length != own for length, own in zip(shape, one.shape, strict=True) if not isinstance(own, Dim)):
+    if not fits or any(
+        length != own for length, own in zip(shape, one.shape, strict=True) if not isinstance(own, Symbolic)
+    ):
         raise ValueError(f"{program}: {one.name} has the shape {shape}; expected {told(one.shape)}.")
     for axis, (length, dim) in enumerate(zip(shape, one.shape, strict=True)):
+        place = f"dimension {axis} of {one.name}"
+        if isinstance(dim, Derived):
+            derived.append((length, dim, place))
         if not isinstance(dim, Dim):
             continue
-        place = f"dimension {axis} of {one.name}"
         if length < dim.min or (dim.max is not None and length > dim.max):
             raise ValueError(f"{program}: {place} has length {length}; expected {bounds(dim)}.")
         other, where = met.setdefault(dim, (length, place))
@@ -151,6 +171,7 @@ def _check_shape(program: str, one: Input, shape: tuple[int, ...], met: dict[Dim
                 f"{program}: {where} has length {other} and {place} has length {length}, and both are the dimension "
                 f"{dim.name!r}. Give arrays of one length."
             )
+    return derived
 
 
 def bounds(dim: Dim) -> str:

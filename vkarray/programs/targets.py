@@ -22,7 +22,7 @@ from ..ops.beyond.random import Draws, RandomState
 from ..shaders import source
 from ..shaders.source import Variant, digest, resolve, spirv
 from .container import damaged
-from .signature import Input, given
+from .signature import Input, dims_of, given
 
 # The profiles of each target; a program for "any" is prepared for those of them whose types it can do with.
 TARGETS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -115,7 +115,7 @@ def _of_profiles(
 
 def _lengths(inputs: Sequence[Input], sizes: Mapping[Dim, int]) -> list[dict[Dim, int]]:
     """The lengths of dimensions for which kernels are made: all of them short, all of them long."""
-    dims = {one for put in inputs for one in put.shape or () if isinstance(one, Dim)}
+    dims = dims_of(inputs)
     if not dims:
         return [{}]
     tried = [{dim: min(max(length, dim.min), dim.max or length) for dim in dims} for length in _LENGTHS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import operator
@@ -12,42 +13,45 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ...graph.dimensions import Dim
+from ...graph.lengths import Derived
 
 
 class Lengths:
     """The dimensions of an exported model: one for each symbol that is the length of an axis of an argument.
 
-    `axes` has for each leaf of the arguments its axes with their dimensions. Lengths that follow from others are dimensions of
-    their own, and calls check them.
+    `axes` has for each leaf of the arguments its axes with their dimensions, or with what follows from these. What a program has
+    no words for is a dimension of its own, and calls check it.
     """
 
     def __init__(
         self, fakes: Sequence[Any], names: Sequence[str], given: Sequence[Any], ranges: Mapping[Any, Any]
     ) -> None:
         """`fakes` are what PyTorch says of the leaves, and `given` what `dynamic_shapes` says of them."""
-        self.axes: list[dict[int, Dim] | None] = []
+        self.axes: list[dict[int, Dim | Derived] | None] = []
         self._symbols: dict[Any, tuple[int, int]] = {}  # where the length is that a symbol stands for
         self._derived: list[tuple[int, int, Any]] = []
-        dims: dict[Any, Dim] = {}
-        for leaf, (fake, name, said) in enumerate(zip(fakes, names, given, strict=True)):
-            shape = fake.shape if isinstance(fake, torch.Tensor) else ()
-            found: dict[int, Dim] = {}
-            for axis, length in enumerate(shape):
-                if isinstance(length, int):
-                    continue
-                expression = length.node.expr
-                if expression not in dims:
-                    own = _called(said, axis) or f"{name}_{axis}"
-                    dims[expression] = _dim(own, ranges, expression)
-                if expression.is_Symbol:
-                    self._symbols.setdefault(expression, (leaf, axis))
-                else:
-                    self._derived.append((leaf, axis, expression))
-                found[axis] = dims[expression]
-            self.axes.append(found or None)
+        dims: dict[Any, Dim | Derived] = {}
+        varying = [
+            (leaf, axis, length.node.expr, _called(said, axis) or f"{name}_{axis}")
+            for leaf, (fake, name, said) in enumerate(zip(fakes, names, given, strict=True))
+            for axis, length in enumerate(fake.shape if isinstance(fake, torch.Tensor) else ())
+            if not isinstance(length, int)
+        ]
+        for leaf, axis, expression, own in varying:
+            if expression.is_Symbol and expression not in dims:
+                dims[expression] = _dim(own, ranges, expression)
+                self._symbols[expression] = leaf, axis
+        found: list[dict[int, Dim | Derived]] = [{} for _ in fakes]
+        for leaf, axis, expression, own in varying:
+            if expression not in dims:
+                dims[expression] = derived(expression, dims) or _dim(own, ranges, expression)
+            if type(dims[expression]) is Dim and not expression.is_Symbol:
+                self._derived.append((leaf, axis, expression))
+            found[leaf][axis] = dims[expression]
+        self.axes += [one or None for one in found]
 
     def check(self, leaves: Sequence[Any]) -> None:
-        """Compare lengths that follow from others. Raises ValueError."""
+        """Compare lengths that follow from others otherwise than a program can say. Raises ValueError."""
         for leaf, axis, expression in self._derived:
             symbols = sorted(expression.free_symbols, key=str)
             if not all(one in self._symbols for one in symbols):
@@ -55,6 +59,36 @@ class Lengths:
             lengths = [leaves[place].shape[own] for place, own in map(self._symbols.__getitem__, symbols)]
             if leaves[leaf].shape[axis] != _function(symbols, expression)(*lengths):
                 raise ValueError(f"dimension {axis} of argument {leaf} has another length than {expression}")
+
+
+def derived(expression: Any, dims: Mapping[Any, Dim | Derived]) -> Any:
+    """What PyTorch says of a length in terms of dimensions; None where a program has no words for it."""
+    if expression.is_Integer:
+        return int(expression)
+    if expression.is_Symbol:
+        return dims.get(expression)
+    parts = [derived(one, dims) for one in expression.args]
+    operation = _OPERATIONS.get(type(expression).__name__)
+    if operation is None or None in parts:
+        return None
+    try:
+        return functools.reduce(
+            operation, parts if operation in _ORDERED else sorted(parts, key=lambda part: type(part) is int)
+        )
+    except ValueError:  # divided by a length, or too long
+        return None
+
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "Add": lambda a, b: a - -b if type(b) is int and b < 0 else a + b,
+    "Mul": lambda a, b: b * a if type(b) is int else a * b,
+    "FloorDiv": operator.floordiv,
+    "PythonMod": operator.mod,
+    "Mod": operator.mod,
+    "Max": functools.partial(Derived, "max"),
+    "Min": functools.partial(Derived, "min"),
+}
+_ORDERED = (operator.floordiv, operator.mod)
 
 
 def _function(symbols: Sequence[Any], expression: Any) -> Callable[..., Any]:

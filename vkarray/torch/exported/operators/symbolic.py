@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 import operator
 from typing import Any
 
 import torch
 
+from ....graph.stand_ins import extreme
 from ..table import ROWS, Row, row
 
 _SYMBOLIC: dict[str, Any] = {
     "sym_not": operator.not_, "sym_int": int, "_sym_sqrt": lambda n: n**0.5, "sym_float": lambda n: n * 1.0,
-    "sym_max": lambda a, b: (a + b + abs(a - b)) // 2, "sym_min": lambda a, b: (a + b - abs(a - b)) // 2,
+    "sym_max": functools.partial(extreme, max), "sym_min": functools.partial(extreme, min),
     "sym_ite": lambda condition, a, b: a if condition else b,
 }  # fmt: skip
 
