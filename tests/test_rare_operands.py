@@ -50,6 +50,19 @@ def test_rare_operands_among_others(name, count, rare):
     assert_same_bits(np.asarray(function(*map(vx.asarray, values))), np.asarray(function(*apart)))
 
 
+@pytest.mark.parametrize("name", ["asin", "cos", "exp", "log", "log10", "log1p", "log2", "sin", "sqrt"])
+@pytest.mark.parametrize("rare", [0, 5, 700])
+def test_rare_operands_of_functions_that_take_packs(name, rare):
+    function = getattr(vx, name)
+    (values,) = operands(5001, rare, 1)
+    values[1::4] = values[1::4] / 8
+    values[::4] = -values[::4]
+    x = vx.asarray(values)
+    expected = np.asarray(vx.negative(function(vx.negative(x))))
+    compiled = vx.compile(lambda x: vx.negative(function(vx.negative(x))))
+    assert_same_bits(np.asarray(compiled(x)), expected)
+
+
 def test_rare_operands_of_an_operation_in_place():
     base, power = operands(3000, 200, 2)
     expected = np.asarray(vx.pow(vx.asarray(base), vx.asarray(power)))

@@ -20,6 +20,7 @@ from . import launch
 from .dispatch import Number
 from .expressions import As, Expression, Step, makes_zeros
 from .launch import Operation
+from .operation import PACK
 from .scalars import Scalar
 
 if TYPE_CHECKING:
@@ -349,6 +350,10 @@ class Linked:
     def _values_of_pack(self, body: link.Body, number: int, packs: dict[int, tuple[int, int]]) -> Iterator[list[int]]:
         """The values for each element of the pack of a number."""
         linker, unsigned = self.linker, self.unsigned
+        steps = [step.operation for step in self.expression.steps]
+        together = self.vector % PACK == 0 and self.device.limits.kind == "gpu"
+        together = together and any(isinstance(one, Operation) and one.has_parts for one in steps)
+        several: list[tuple[int, list[int]]] = []
         for k in range(self.vector):
             index = body.add(unsigned, body.times(unsigned, number, linker.unsigned(self.vector)), linker.unsigned(k))
             values = []
@@ -358,7 +363,36 @@ class Linked:
                     continue
                 variable, of_one = packs[place]
                 values.append(body.member(linker.pointer(of_one), variable, linker.unsigned(k)) if of_one else variable)
-            yield self._values(body, index, values)
+            if not together:
+                yield self._values(body, index, values)
+            several.append((index, values))
+        if together:
+            self._values_together(body, several)
+            yield from (values for _, values in several)
+
+    def _values_together(self, body: link.Body, several: Sequence[tuple[int, list[int]]]) -> None:
+        """Add the values of all steps to those of the inputs, for elements of which four may have one call."""
+        for number, step in enumerate(self.expression.steps, len(self.inputs)):
+            for first in range(0, len(several), PACK):
+                few = several[first : first + PACK]
+                if isinstance(step.operation, Operation) and step.operation.has_parts:
+                    made = self._value_of_pack(body, step, [values for _, values in few])
+                else:
+                    made = [self._value(body, index, number, step, values) for index, values in few]
+                for (_, values), value in zip(few, made, strict=True):
+                    values.append(value)
+
+    def _value_of_pack(self, body: link.Body, step: Step, several: Sequence[list[int]]) -> list[int]:
+        """Variables with the values of a step for four elements."""
+        assert isinstance(step.operation, Operation)
+        variant = step.operation.function(self.device)
+        function = self.linker.function(spirv(variant), variant.label, "evaluate_pack")
+        given, made = (body.variable(pointer) for pointer in function.parameters)
+        for k, values in enumerate(several):
+            self._put(body, given, function.parameters[0], k, values[step.operands[0]])
+        body.call(function, (), (given, made))
+        of_one = self.linker.pointer(self.linker.element(self.linker.pointed(function.parameters[1])))
+        return [body.member(of_one, made, self.linker.unsigned(k)) for k in range(len(several))]
 
     def _put(self, body: link.Body, array: int, pointer: int, k: int, value: int) -> None:
         """Give element k of an array, a variable of a type of pointers, the value of another variable."""

@@ -42,6 +42,12 @@ INPUT_FIELDS, RESULT_FIELDS = (
     ("r", *(f"result{k}" for k in range(1, 32))),
 )
 
+# Expressions of functions that glsl/lib/float32 has in parts (VX_OF_PARTS), and the elements that `evaluate_pack` takes.
+_OF_PARTS = frozenset(
+    f"vx_{name}(a)" for name in ("asin", "cos", "exp", "log", "log10", "log1p", "log2", "sin", "sqrt")
+)
+PACK = 4
+
 # What carries elements of so many bytes.
 _CARRIERS = {1: dtypes.uint8, 2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}
 
@@ -163,7 +169,14 @@ class Operation:
             *compute_defines(self.compute),
             ("LIBRARY", library_path(self.library, self.compute)),
         ]
+        if self.has_parts:
+            defines.append(("PARTS", self.expression.removesuffix("(a)")))
         return Variant("functions/operation", tuple(defines), self.label)
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether its function comes in parts too, of which `evaluate_pack` makes the results for `PACK` elements at once."""
+        return self.result is dtypes.float32 and self.expression in _OF_PARTS
 
     def variants(self, device: _vk.Device) -> Iterator[Shader]:
         """All shaders that a device with these features may ask for."""

@@ -182,7 +182,7 @@ float vx_divide(float a, float b) {
         if (!keeps && vx_is_rare_division(vx_magnitude_bits(a), vx_magnitude_bits(b))) {
             quotient = vx_divide_rare(a, b);
         }
-        return vx_is_nan(quotient) ? VX_FLOAT32_NAN : quotient;
+        return (VX_KEEPS_NAN ? quotient != quotient : vx_is_nan(quotient)) ? VX_FLOAT32_NAN : quotient;
     }
     return vx_divide_by_integers(a, b);
 }

@@ -11,6 +11,15 @@ layout(constant_id = 103) const bool VX_EXACT_SUBNORMAL_DIVISION = false;
 layout(constant_id = 104) const bool VX_EXACT_ROOT = false;
 layout(constant_id = 105) const bool VX_FUSED_MULTIPLY_ADD = false;
 
+// A function of parts: what is rare comes after the usual case, which so has no branch in it. Kernels that compute several elements at
+// once ask for the parts (glsl/functions/operation.comp), to branch once for all of them.
+#define VX_OF_PARTS(NAME) \
+    float NAME(float x) { \
+        float result = NAME##_usual(x); \
+        if (NAME##_is_rare(x)) result = NAME##_rare(x); \
+        return result; \
+    }
+
 #define VX_FLOAT32_NAN uintBitsToFloat(0x7FC00000u)
 #define VX_FLOAT32_INFINITY uintBitsToFloat(0x7F800000u)
 
@@ -40,6 +49,11 @@ bool vx_is_infinite(float x) {
 
 bool vx_is_zero(float x) {
     return vx_magnitude_bits(x) == 0u;
+}
+
+// Whether |x| is less than a normal number; NaN is not.
+bool vx_is_below(float x, float limit) {
+    return VX_KEEPS_NAN ? abs(x) < limit : vx_magnitude_bits(x) < floatBitsToUint(limit);
 }
 
 // The order of the numbers as that of integers (-0 equals +0), without a float comparison, which may flush subnormals. NaN has no place.

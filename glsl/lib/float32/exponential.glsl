@@ -53,9 +53,8 @@ vec2 vx_exp_parts(float x) {
     return vec2(y, r.z);
 }
 
-// 0.77 ULP over all inputs (subnormal results are rounded twice).
-float vx_exp(float x) {
-    // As vx_exp_parts, in fewer instructions: one term less, and r needs no error, since what it is rounded from is added to 1 itself.
+// As vx_exp_parts, in fewer instructions: one term less, and r needs no error, since what it is rounded from is added to 1 itself.
+float vx_exp_usual(float x) {
     precise float shifted = x * 1.44269502 + 12582912.0;
     precise float n = shifted - 12582912.0;
     precise float high = vx_add_exact_product(x, n, -0.693145752);
@@ -63,15 +62,19 @@ float vx_exp(float x) {
     precise float r = high - low;
     vec2 sum = vx_fast_two_sum(1.0, high);
     precise float y = sum.x + (sum.y + (r * r * vx_exp_short_polynomial(r) - low));
-    float result = uintBitsToFloat(floatBitsToUint(y) + (floatBitsToUint(shifted) << 23));
-    // Below 87 the result is a normal number, and no exponent has to be looked at.
-    if (vx_magnitude_bits(x) >= 0x42AE0000u) {
-        precise float clamped = x > 89.0 ? 89.0 : (x < -104.0 ? -104.0 : x);
-        vec2 parts = vx_exp_parts(clamped);
-        result = vx_is_nan(x) ? VX_FLOAT32_NAN : vx_scale(parts.x, vx_exp_exponent(parts.y));
-    }
-    return result;
+    return uintBitsToFloat(floatBitsToUint(y) + (floatBitsToUint(shifted) << 23));
 }
+
+// Below 87 the result is a normal number, and no exponent has to be looked at.
+bool vx_exp_is_rare(float x) { return !vx_is_below(x, 87.0); }
+
+float vx_exp_rare(float x) {
+    precise float clamped = x > 89.0 ? 89.0 : (x < -104.0 ? -104.0 : x);
+    vec2 parts = vx_exp_parts(clamped);
+    return vx_is_nan(x) ? VX_FLOAT32_NAN : vx_scale(parts.x, vx_exp_exponent(parts.y));
+}
+
+VX_OF_PARTS(vx_exp)  // 0.77 ULP over all inputs (subnormal results are rounded twice)
 
 // 2^(x + c) for |x| < 2^20 and an error c below an ULP of x.
 float vx_exp2_of_pair(float x, float c) {

@@ -25,21 +25,21 @@ vec2 vx_asin_complement(float magnitude) {
     return vec2(root.x, tail);
 }
 
-// 0.65 ULP over all inputs.
-float vx_asin(float x) {
-    uint bits = vx_magnitude_bits(x);
-    if (bits > 0x3F800000u) {
-        return VX_FLOAT32_NAN;
-    }
-    if (bits < 0x3F000000u) {
-        precise float small = x + x * vx_asin_polynomial(x * x);
-        return bits < 0x38800000u ? x : small;
-    }
-    vec2 half_angle = vx_asin_complement(uintBitsToFloat(bits));
+float vx_asin_usual(float x) {
+    precise float result = x + x * vx_asin_polynomial(x * x);
+    return vx_is_below(x, 0.00006103515625) ? x : result;
+}
+
+bool vx_asin_is_rare(float x) { return !vx_is_below(x, 0.5); }
+
+float vx_asin_rare(float x) {
+    vec2 half_angle = vx_asin_complement(uintBitsToFloat(vx_magnitude_bits(x)));
     vec2 sum = vx_fast_two_sum(1.57079637, -2.0 * half_angle.x);
     precise float result = sum.x + (sum.y + (-4.37113883e-8 - 2.0 * half_angle.y));
-    return vx_flip_sign(result, vx_sign_bits(x));
+    return vx_magnitude_bits(x) > 0x3F800000u ? VX_FLOAT32_NAN : vx_flip_sign(result, vx_sign_bits(x));
 }
+
+VX_OF_PARTS(vx_asin)  // 0.65 ULP over all inputs
 
 // 0.63 ULP over all inputs.
 float vx_acos(float x) {

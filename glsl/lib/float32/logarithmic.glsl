@@ -93,26 +93,22 @@ float vx_log10_from(vec2 reduced) {
     return result;
 }
 
-// What is not a positive normal number comes after the usual case, which so has no branch in it. 0.70 ULP over all inputs.
-float vx_log(float x) {
-    uint bits = floatBitsToUint(x);
-    float result = vx_log_of_normal(bits, 0);
-    if (bits - 0x00800000u >= 0x7F000000u) {
-        result = vx_log_is_ordinary(x)
-            ? vx_log_of_normal(floatBitsToUint(vx_scale_up_subnormal(x)), -24)
-            : vx_log_special(x);
-    }
-    return result;
+// Whether x is not a positive normal number.
+bool vx_log_is_rare(float x) { return floatBitsToUint(x) - 0x00800000u >= 0x7F000000u; }
+
+float vx_log_usual(float x) { return vx_log_of_normal(floatBitsToUint(x), 0); }
+
+float vx_log_rare(float x) {
+    return vx_log_is_ordinary(x) ? vx_log_of_normal(floatBitsToUint(vx_scale_up_subnormal(x)), -24) : vx_log_special(x);
 }
 
+VX_OF_PARTS(vx_log)  // 0.70 ULP over all inputs
+
 #define VX_LOGARITHM(NAME, FROM) \
-    float NAME(float x) { \
-        float result = FROM(vx_log_reduce_normal(x)); \
-        if (floatBitsToUint(x) - 0x00800000u >= 0x7F000000u) { \
-            result = vx_log_is_ordinary(x) ? FROM(vx_log_reduce(x)) : vx_log_special(x); \
-        } \
-        return result; \
-    }
+    bool NAME##_is_rare(float x) { return vx_log_is_rare(x); } \
+    float NAME##_usual(float x) { return FROM(vx_log_reduce_normal(x)); } \
+    float NAME##_rare(float x) { return vx_log_is_ordinary(x) ? FROM(vx_log_reduce(x)) : vx_log_special(x); } \
+    VX_OF_PARTS(NAME)
 VX_LOGARITHM(vx_log2, vx_log2_from)    // 0.74 ULP over all inputs; exact for powers of 2
 VX_LOGARITHM(vx_log10, vx_log10_from)  // 0.67 ULP; exact for powers of 10
 
@@ -142,19 +138,26 @@ vec2 vx_log1p_of_pair(vec2 a) {
     return vx_log_finish(near ? a.x : reduced.x, near ? a.y : low, near ? 0.0 : reduced.y);
 }
 
-// 0.66 ULP over all inputs.
-float vx_log1p(float x) {
-    if (vx_magnitude_bits(x) < 0x33000000u) {
-        return x;
-    }
-    precise float u = 1.0 + x;
-    if (!vx_log_is_ordinary(u)) {
-        return vx_log_special(u);
-    }
-    vec2 logarithm = vx_log1p_of_pair(vec2(x, 0.0));
+// As vx_log1p_of_pair, with 2^-e from the bits that e is made of.
+float vx_log1p_usual(float x) {
+    vec2 u = vx_two_sum(1.0, x);
+    int exponent = int((floatBitsToUint(u.x) - 0x3F3504F3u) & 0xFF800000u);
+    precise float f = uintBitsToFloat(floatBitsToUint(u.x) - uint(exponent)) - 1.0;
+    precise float c = u.y * intBitsToFloat(0x3F800000 - min(exponent, 100 << 23));
+    bool near = x > -0.292893 && x < 0.414213;
+    vec2 logarithm = vx_log_finish(near ? x : f, near ? 0.0 : c, near ? 0.0 : float(exponent >> 23));
     precise float result = logarithm.x + logarithm.y;
-    return result;
+    return vx_is_below(x, 2.98023224e-8) ? x : result;
 }
+
+bool vx_log1p_is_rare(float x) { return !(x > -1.0 && x <= 3.40282347e38); }
+
+float vx_log1p_rare(float x) {
+    precise float u = 1.0 + x;
+    return vx_log_special(u);
+}
+
+VX_OF_PARTS(vx_log1p)  // 0.66 ULP over all inputs
 
 #include "lib/float32/logaddexp.glsl"
 

@@ -26,22 +26,7 @@ uint vx_root_of_normal(uint bits) {
     return floatBitsToUint(root) + uint(int(bits - m_bits) >> 1);
 }
 
-// What is not a positive normal number comes after the usual case, which so has no branch in it.
-float vx_sqrt_by_bits(float x) {
-    uint bits = floatBitsToUint(x);
-    float result = uintBitsToFloat(vx_root_of_normal(bits));
-    if (bits - 0x00800000u >= 0x7F000000u) {
-        if (bits - 1u < 0x007FFFFFu) {
-            result = uintBitsToFloat(vx_root_of_normal(floatBitsToUint(vx_scale_up_subnormal(x))) - (12u << 23));
-        } else {
-            result = vx_is_zero(x) || bits == 0x7F800000u ? x : VX_FLOAT32_NAN;
-        }
-    }
-    return result;
-}
-
-// Correctly rounded (Markstein 1990): an approximation of 1 / sqrt(x), of which fused products leave exact remainders, where
-// none of them is subnormal.
+// Markstein 1990: an approximation of 1 / sqrt(x), of which fused products leave exact remainders, where none of them is subnormal.
 float vx_sqrt_by_remainders(float x) {
     precise float y = inversesqrt(x);
     precise float root = x * y;
@@ -49,24 +34,36 @@ float vx_sqrt_by_remainders(float x) {
     float error = fma(-half_y, root, 0.5);
     root = fma(root, error, root);
     half_y = fma(half_y, error, half_y);
-    float result = fma(fma(-root, root, x), half_y, root);
-    if (!(x >= 1.3234890e-23 && x <= 8.507059e37)) {
-        result = vx_sqrt_by_bits(x);
+    return fma(fma(-root, root, x), half_y, root);
+}
+
+float vx_sqrt_usual(float x) {
+    precise float root = 0.0;
+    if (VX_EXACT_ROOT) {
+        root = sqrt(x);
+    } else {
+        root = VX_FUSED_MULTIPLY_ADD ? vx_sqrt_by_remainders(x) : uintBitsToFloat(vx_root_of_normal(floatBitsToUint(x)));
+    }
+    return root;
+}
+
+bool vx_sqrt_is_rare(float x) {
+    uint bits = floatBitsToUint(x);
+    if (VX_EXACT_ROOT) return bits - (VX_KEEPS_SUBNORMALS ? 1u : 0x00800000u) >= (VX_KEEPS_SUBNORMALS ? 0x7F800000u : 0x7F000001u);
+    return VX_FUSED_MULTIPLY_ADD ? !(x >= 1.3234890e-23 && x <= 8.507059e37) : bits - 0x00800000u >= 0x7F000000u;
+}
+
+float vx_sqrt_rare(float x) {
+    uint bits = floatBitsToUint(x);
+    float result = vx_is_zero(x) || bits == 0x7F800000u ? x : VX_FLOAT32_NAN;
+    if (!(VX_EXACT_ROOT && VX_KEEPS_SUBNORMALS) && bits - 1u < 0x7F7FFFFFu) {
+        uint root = vx_root_of_normal(floatBitsToUint(vx_scale_up_subnormal(x)));
+        result = uintBitsToFloat(bits < 0x00800000u ? root - (12u << 23) : root);
     }
     return result;
 }
 
-// Correctly rounded.
-float vx_sqrt(float x) {
-    if (VX_EXACT_ROOT) {
-        precise float root = sqrt(x);
-        if (!VX_KEEPS_SUBNORMALS && vx_magnitude_bits(x) < 0x00800000u) {
-            root = vx_sqrt_by_bits(x);
-        }
-        return vx_is_nan(root) ? VX_FLOAT32_NAN : root;
-    }
-    return VX_FUSED_MULTIPLY_ADD ? vx_sqrt_by_remainders(x) : vx_sqrt_by_bits(x);
-}
+VX_OF_PARTS(vx_sqrt)  // correctly rounded
 
 // sqrt(a^2 + b^2) without overflow or underflow on the way; infinite where either is infinite. 0.76 ULP on samples, 0.51 where the result is normal.
 float vx_hypot(float a, float b) {

@@ -111,7 +111,6 @@ float vx_sine_after(vec2 angle, uint turns) {
     return vx_flip_sign(result, (turns & 2u) << 30);
 }
 
-// After the usual case, which so has no branch in it.
 float vx_sine_of_other(float x, uint quarters) {
     if (vx_magnitude_bits(x) >= 0x7F800000u) {
         return VX_FLOAT32_NAN;
@@ -121,28 +120,21 @@ float vx_sine_of_other(float x, uint quarters) {
     return vx_sine_after(angle, turns + quarters);
 }
 
-// 0.81 ULP over all inputs.
-float vx_sin(float x) {
+float vx_sine_of_moderate(float x, uint quarters) {
     uint turns;
     vec2 angle = vx_reduce_moderate(x, turns);
-    float result = vx_sine_after(angle, turns);
-    uint bits = vx_magnitude_bits(x);
-    if (bits - 0x38800000u >= 0x0BC90000u) {
-        result = bits < 0x38800000u ? x : vx_sine_of_other(x, 0u);
-    }
-    return result;
+    return vx_sine_after(angle, turns + quarters);
 }
 
-// 0.81 ULP over all inputs.
-float vx_cos(float x) {
-    uint turns;
-    vec2 angle = vx_reduce_moderate(x, turns);
-    float result = vx_sine_after(angle, turns + 1u);
-    if (vx_magnitude_bits(x) >= 0x44490000u) {
-        result = vx_sine_of_other(x, 1u);
-    }
-    return result;
-}
+float vx_sin_usual(float x) { return vx_sine_of_moderate(x, 0u); }
+bool vx_sin_is_rare(float x) { return vx_magnitude_bits(x) - 0x38800000u >= 0x0BC90000u; }
+float vx_sin_rare(float x) { return vx_is_below(x, 0.00006103515625) ? x : vx_sine_of_other(x, 0u); }
+VX_OF_PARTS(vx_sin)  // 0.81 ULP over all inputs
+
+float vx_cos_usual(float x) { return vx_sine_of_moderate(x, 1u); }
+bool vx_cos_is_rare(float x) { return !vx_is_below(x, 804.0); }
+float vx_cos_rare(float x) { return vx_sine_of_other(x, 1u); }
+VX_OF_PARTS(vx_cos)  // 0.81 ULP over all inputs
 
 // The quotient of sine and cosine as pairs. 0.94 ULP over all inputs.
 float vx_tan(float x) {
