@@ -267,6 +267,7 @@ def convolution(
     return result
 
 
+@recordable
 def convolution_backward(
     gradient: VkArray, x: VkArray, weight: VkArray, /, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
     groups: int = 1, transposed: bool = False, output_padding: Any = 0, wanted: Sequence[bool] = (True, True, True),

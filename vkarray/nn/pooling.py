@@ -239,6 +239,7 @@ def _divisor(function: str, given: int | None) -> int:
     return given or 0
 
 
+@recordable
 def avg_pool_backward(
     gradient: VkArray, x: VkArray, /, kernel_size: Any, *, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
@@ -266,6 +267,7 @@ def adaptive_avg_pool(x: VkArray, /, output_size: Any) -> VkArray:
     return _pool("adaptive_avg_pool", x, windows, None, (True, False))
 
 
+@recordable
 def adaptive_avg_pool_backward(gradient: VkArray, x: VkArray, /) -> VkArray:
     """The gradient of `adaptive_avg_pool` with respect to x (of which the shape counts), given that of its result.
 

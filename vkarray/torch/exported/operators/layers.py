@@ -37,6 +37,17 @@ def _convolve(
     return _batched(weight.ndim - 2, function, x)
 
 
+@row("convolution_backward")
+def _convolve_back(
+    call: Any, gradient: Any, x: Any, weight: Any, bias_sizes: Any, stride: Sizes, padding: Sizes, dilation: Sizes,
+    transposed: bool, output_padding: Sizes, groups: int, wanted: Sequence[bool],
+) -> Any:  # fmt: skip
+    return convolutions.convolution_backward(
+        gradient, x, weight, stride=list(stride), padding=list(padding), dilation=list(dilation), groups=groups,
+        transposed=transposed, output_padding=list(output_padding) if transposed else 0, wanted=list(wanted),
+    )  # fmt: skip
+
+
 @row("native_layer_norm", "layer_norm")
 def _layer_norm(
     call: Any, x: Any, shape: Sizes, weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any
@@ -127,6 +138,31 @@ def _avg_pool(
 
 
 row(*(f"avg_pool{rank}d" for rank in (1, 2, 3)))(_avg_pool)
+
+
+@row("avg_pool2d_backward", "avg_pool3d_backward")
+def _avg_pool_back(
+    call: Any, gradient: Any, x: Any, kernel: Sizes, stride: Sizes, padding: Any, ceil_mode: bool, count_include_pad: bool,
+    divisor_override: int | None,
+) -> Any:  # fmt: skip
+    def function(gradient: Any, x: Any) -> Any:
+        return pooling.avg_pool_backward(
+            gradient, x, list(kernel), stride=list(stride) or None, padding=_each(padding), ceil_mode=ceil_mode,
+            count_include_pad=count_include_pad, divisor_override=divisor_override,
+        )  # fmt: skip
+
+    return _of_gradient(int(call.name[len("avg_pool")]), function, gradient, x)
+
+
+@row("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward")
+def _adaptive_avg_pool_back(call: Any, gradient: Any, x: Any) -> Any:
+    rank = int(call.name[len("_adaptive_avg_pool")])
+    return _of_gradient(rank, pooling.adaptive_avg_pool_backward, gradient, x)
+
+
+def _of_gradient(rank: int, function: Callable[[Any, Any], Any], gradient: Any, x: Any) -> Any:
+    """A function of a gradient and of x, which may lack N."""
+    return function(gradient, x) if x.ndim != rank + 1 else function(gradient[None], x[None])[0]
 
 
 def _adaptive_pool(call: Any, x: Any, size: Any) -> Any:
