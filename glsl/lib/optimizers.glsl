@@ -4,10 +4,12 @@
 
 #ifdef DOUBLE
 #include "lib/float64/arithmetic.glsl"
+#include "lib/float64/classification.glsl"
 #include "lib/float64/exponential.glsl"
 #include "lib/float64/power.glsl"
 #else
 #include "lib/float32/arithmetic.glsl"
+#include "lib/float32/classification.glsl"
 #include "lib/float32/exponential.glsl"
 #include "lib/float32/power.glsl"
 #endif

@@ -13,12 +13,14 @@ layout(local_size_x_id = 0) in;
 
 layout(buffer_reference, scalar) buffer Elements { A_STORAGE data[]; };
 layout(buffer_reference, scalar) readonly buffer Singles { float data[]; };
+layout(buffer_reference, scalar) writeonly buffer Noted { float data[]; };
 layout(buffer_reference, scalar) readonly buffer Table { uint data[]; };
 
 layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 table;
     uvec2 skip;   // 0, or where a float32 says, by not being 0, that nothing is to change
     uvec2 scale;  // 0, or where a float32 lies by which gradients have to be divided
+    uvec2 noted;  // 0, or where a float32 becomes 1 when BODY notes something
     uint tensors;
     uint flags;
     uvec2 parameters[10];
@@ -35,6 +37,8 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
 
 uint word(uint row, uint place) { return Table(arguments.table).data[row * ROW_WORDS + place]; }
 uvec2 address(uint row, uint slot) { return uvec2(word(row, 4u + 2u * slot), word(row, 5u + 2u * slot)); }
+
+void note() { Noted(arguments.noted).data[0] = 1.0; }
 
 void main() {
     if (arguments.skip != uvec2(0u) && Singles(arguments.skip).data[0] != 0.0) return;

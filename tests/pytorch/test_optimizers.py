@@ -10,6 +10,8 @@ import torch
 
 import vkarray as vx
 from vkarray.core.array import is_supported
+from vkarray.torch import device as devices
+from vkarray.torch.tensors.storage import FROM_TORCH
 
 SHAPES = [(3, 4), (5,), (2, 2, 2), (0,), ()]
 
@@ -163,3 +165,44 @@ def test_lists_are_looked_at_each_time():
     views = list(torch.zeros(3, 4, device="vulkan"))  # of one storage
     torch._foreach_add_(views, [1.0, 2.0, 3.0])
     assert [one.tolist() for one in torch._foreach_mul(views, views)] == [[1] * 4, [4] * 4, [9] * 4]
+
+
+def _commands(function, *arguments) -> int:
+    """How many commands a call gives to the device, beside those that write the table of a list."""
+    function(*arguments)
+    queue = devices.at(0).queue
+    before = queue.serial
+    function(*arguments)
+    return queue.serial - before
+
+
+@pytest.mark.parametrize("wrong", [None, math.inf, math.nan])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_gradients_are_unscaled_as_on_the_cpu(dtype, wrong):
+    if not is_supported(FROM_TORCH[dtype], devices.at(0)):
+        pytest.skip(f"the device has no {dtype}")
+    generator = torch.Generator().manual_seed(4)
+    gradients = [torch.randn(shape, generator=generator).to(dtype) for shape in SHAPES]
+    if wrong is not None:
+        gradients[2].view(-1)[3] = wrong
+    results = []
+    for device in ("cpu", "vulkan"):
+        moved, found = [one.clone().to(device) for one in gradients], torch.zeros(1, device=device)
+        unscale = torch._amp_foreach_non_finite_check_and_unscale_
+        unscale(moved, found, torch.full((1,), 0.3, device=device))
+        results.append([one.cpu() for one in (*moved, found)])
+        if device == "vulkan":
+            assert _commands(unscale, moved, found, torch.ones(1, device=device)) <= 2, "one dispatch for all"
+    for ours, its in zip(*results, strict=True):
+        torch.testing.assert_close(ours, its, rtol=0, atol=0, equal_nan=True)
+
+
+def test_strides_along_one_element_keep_a_list_together():
+    """Gradients of what was broadcast have such strides."""
+    like = {"device": "vulkan"}
+    lists = [
+        [torch.ones(4, **like), torch.arange(6.0, **like).as_strided((1, 1, 6), strides)]
+        for strides in ((6, 6, 1), (99, 6, 1))
+    ]
+    assert _commands(torch._foreach_add_, *lists) <= 2
+    assert lists[0][1].tolist() == [[[3.0 * one for one in range(6)]]]

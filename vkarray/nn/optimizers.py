@@ -69,7 +69,9 @@ OF_LISTS = {
         "fill": ("p", 0),
     }.items()
 }
-_STEPS = (_ADAM, _PLAIN_ADAM, _SGD, _PLAIN_SGD, _ADAGRAD, *OF_LISTS.values())
+# The number is read before it is scaled: an infinite one may become NaN, and a large one infinite.
+_UNSCALING = Step("unscale", "if (!vx_isfinite(x[0])) note(); if (scale != T(1)) x[0] = x[0] * scale;", 1, 1, 1)
+_STEPS = (_ADAM, _PLAIN_ADAM, _SGD, _PLAIN_SGD, _ADAGRAD, _UNSCALING, *OF_LISTS.values())
 
 
 def variants(device: Device) -> Iterator[Variant]:
@@ -92,6 +94,14 @@ def of_lists(
     results = [empty(one._shape, one._dtype, one._device) for one in first] if out is None else list(out)
     run(name, OF_LISTS[name], [results, *sources], numbers=numbers or None)
     return results
+
+
+def unscale(gradients: Arrays, found: VkArray, factor: VkArray) -> None:
+    """Multiply gradients by a factor, in place, and set `found` to 1 where one of them is not finite.
+
+    Parameters: gradients (a list of contiguous real floating-point arrays), found and factor (float32 arrays of one element).
+    """
+    run("unscale", _UNSCALING, (gradients,), scale=factor, noted=found)
 
 
 def adam(

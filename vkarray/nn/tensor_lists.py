@@ -148,12 +148,12 @@ class _Table:
 
     def dispatch(
         self, lists: Sequence[Lines | None], parameters: Sequence[float], flags: int, numbers: Sequence[float] | None,
-        steps: Lines | None, skip: VkArray | None, scale: VkArray | None,
+        steps: Lines | None, skip: VkArray | None, scale: VkArray | None, noted: VkArray | None,
     ) -> None:  # fmt: skip
         """Do the step for these arrays, in one dispatch."""
         table = self._filled(lists, numbers, steps)
         reads = [table._buffer, *[one._buffer for one in (skip, scale) if one is not None]]
-        writes: list[Buffer] = []
+        writes: list[Buffer] = [] if noted is None else [noted._buffer]
         if steps is not None:
             reads += self._taken(steps.buffers)
         for slot, lines in enumerate(lists):
@@ -164,6 +164,7 @@ class _Table:
             "table": table,
             "skip": 0 if skip is None else skip,
             "scale": 0 if scale is None else scale,
+            "noted": 0 if noted is None else noted,
             "tensors": len(self.rows),
             "flags": flags,
             "parameters": [number(value, self.dtype) for value in values],
@@ -203,11 +204,11 @@ def _lines(form: Form, arrays: Sequence[VkArray]) -> Lines:
 def run(
     function: str, step: Step, lists: Sequence[Sequence[VkArray] | Lines | None], parameters: Sequence[float] = (), *,
     flags: int = 0, numbers: Sequence[float] | None = None, steps: Sequence[VkArray] | Lines | None = None,
-    skip: VkArray | None = None, scale: VkArray | None = None,
+    skip: VkArray | None = None, scale: VkArray | None = None, noted: VkArray | None = None,
 ) -> None:  # fmt: skip
     """Do a step over lists of contiguous arrays, one list for each slot: one dispatch for all tensors of a dtype.
 
-    `numbers` holds p of each tensor, `steps` float32 arrays of one element, `skip` and `scale` such an array each.
+    `numbers` holds p of each tensor, `steps` float32 arrays of one element, `skip`, `scale` and `noted` such an array each.
     Raises what `lines_of` raises.
     """
     refuse("it puts addresses of arrays into memory")
@@ -216,4 +217,4 @@ def run(
     if steps is not None and type(steps) is not Lines:
         steps = _lines(form, cast("Sequence[VkArray]", steps))
     for table in form.tables_of(step):
-        table.dispatch(lines, parameters, flags, numbers, steps, skip, scale)
+        table.dispatch(lines, parameters, flags, numbers, steps, skip, scale, noted)

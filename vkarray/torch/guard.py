@@ -99,14 +99,18 @@ def _functions(count: Callable[[], int], current: Current) -> dict[str, Any]:
         "getStream": of_device,
         "getDefaultStream": of_device,
         "getNewStream": _ffi.callback("Stream(void *, Device, int)", stream_of),
-        "exchangeStream": _ffi.callback("Stream(void *, Stream)", lambda _, stream: ((_TYPE, stream.device.index), 0)),
     }
+
+
+# What the CPU's guard does as well: nothing. A device has one stream, and nobody looks at the one that was current before.
+# PyTorch calls it twice for each node of the graph of gradients, which would be steps of Python.
+_OF_THE_CPU = ("exchangeStream",)
 
 
 def _replace(functions: dict[str, Any]) -> Callable[[], None]:
     """Give PyTorch's object these functions. Returns what takes them back; raises _Mismatch."""
     names = _order((_ROOT / _HEADER).read_text(encoding="utf-8"))
-    missing = functions.keys() - set(names)
+    missing = {*functions, *_OF_THE_CPU} - set(names)
     if missing:
         raise _Mismatch(f"its class of device guards lacks {', '.join(sorted(missing))}")
     registry = _library("libc10")._ZN3c104impl26device_guard_impl_registryE
@@ -120,6 +124,11 @@ def _replace(functions: dict[str, Any]) -> Callable[[], None]:
     ours = _ffi.new("void *[]", [theirs[place] for place in range(-_BEFORE, len(names))])
     for name, function in functions.items():
         ours[_BEFORE + names.index(name)] = _ffi.cast("void *", function)
+    of_the_cpu = _ffi.cast("void ***", registry[0])
+    if of_the_cpu == _ffi.NULL:
+        raise _Mismatch("it has no device guard of the CPU")
+    for name in _OF_THE_CPU:
+        ours[_BEFORE + names.index(name)] = of_the_cpu[0][names.index(name)]
     kept = ours, functions
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))  # threads of PyTorch's may ask when modules are gone
     held[0] = ours + _BEFORE

@@ -15,6 +15,8 @@ from ...core.array import VkArray, storage_itemsize
 from ...nn import optimizers as nn
 from ...nn.tensor_lists import Form, Lines, run
 from .. import device as devices
+from ..dispatch.plans import planned
+from ..dispatch.results import same_places
 from ..dispatch.table import direct
 from ..tensors import storage
 from ..tensors.storage import FROM_TORCH, Look, array_of, tensor_over
@@ -44,6 +46,17 @@ _dtype, _shape = operator.attrgetter("dtype"), operator.attrgetter("shape")
 def _look(tensors: Tensors) -> tuple[tuple[Any, ...], ...]:
     """What the tensors of a list look like, read without a step of Python for each."""
     return tuple(map(_dtype, tensors)), tuple(map(_shape, tensors)), tuple(map(Tensor.stride, tensors))
+
+
+def _meets(look: tuple[tuple[Any, ...], ...], other: tuple[tuple[Any, ...], ...]) -> bool:
+    """Whether the elements of lists lie in the same order. Strides along dimensions of length 1 do not say."""
+    return look == other or (
+        look[:2] == other[:2]
+        and all(
+            one == two or same_places(shape, one, two)
+            for shape, one, two in zip(look[1], look[2], other[2], strict=True)
+        )
+    )
 
 
 def _known(index: int, look: tuple[tuple[Any, ...], ...]) -> _Known | None:
@@ -82,7 +95,7 @@ def _lines(lists: Sequence[Tensors]) -> tuple[_Known, list[Lines]] | None:
         return None
     (index,) = indices
     look = _look(lists[0])
-    if any(_look(one) != look for one in lists[1:]):
+    if not all(_meets(_look(one), look) for one in lists[1:]):
         return None
     key = index, devices.at(index), look
     known = _forms.get(key, ...)  # at once, for another thread may clear them
@@ -207,6 +220,10 @@ direct("_foreach_zero_", _zero)
 
 def _check_and_unscale(gradients: Tensors, found: Tensor, inverse: Tensor) -> None:
     """Multiply gradients by a scale, and note in `found` whether one of them is not finite."""
+    lines = _lines((gradients,)) if gradients else None
+    if lines is not None and found.dtype is inverse.dtype is torch.float32:
+        nn.unscale(lines[1][0], array_of(found), array_of(inverse))
+        return
     for gradient in gradients:
         finite = torch.isfinite(gradient).all()
         found.copy_(torch.maximum(found, (~finite).to(found.dtype).reshape(found.shape)))
@@ -229,7 +246,7 @@ def _update_scale(
     return scale.copy_(torch.where(overflow, scale * backoff_factor, kept))
 
 
-direct("_amp_update_scale_", _update_scale)
+direct("_amp_update_scale_", planned(_update_scale))
 
 # -- optimizers -------------------------------------------------------------------------------------------------------
 

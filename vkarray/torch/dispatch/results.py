@@ -107,7 +107,7 @@ def listed(meta: Any) -> list[Result | None]:
 def tensor_of(value: VkArray, wanted: Result) -> Tensor:
     """The tensor of an array that a kernel has made, with the type and strides that PyTorch says: copied where it has others."""
     shape, strides, dtype = value._shape, wanted.strides, FROM_TORCH[wanted.dtype]
-    if value._dtype is not dtype or value._offset or not _same_places(shape, value._strides, strides):
+    if value._dtype is not dtype or value._offset or not same_places(shape, value._strides, strides):
         result = new_array(shape, strides, dtype, value._device)
         assign(result, value)
         value = result
@@ -116,7 +116,7 @@ def tensor_of(value: VkArray, wanted: Result) -> Tensor:
     return wrap(value if value._strides == strides else value._view(shape, strides))
 
 
-def _same_places(shape: layout.Shape, first: layout.Strides, second: layout.Strides) -> bool:
+def same_places(shape: layout.Shape, first: layout.Strides, second: layout.Strides) -> bool:
     """Whether elements have the same places: strides along dimensions of length 1, and without elements, do not say."""
     if first == second or 0 in shape:
         return True
