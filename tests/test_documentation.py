@@ -192,7 +192,7 @@ def test_the_namespace_lists_what_is_public() -> None:
     assert listed == set(vkarray.__all__)
     assert {"add", "bool", "fft", "pi", "newaxis", "float32", "kernel", "FeatureError"} <= listed
     modules = {name for name in listed if isinstance(getattr(vkarray, name), ModuleType)}
-    assert modules == {"exceptions", "fft", "lib", "linalg", "polynomial", "random", "testing"}
+    assert modules == {"exceptions", "fft", "lib", "linalg", "polynomial", "random", "testing", "typing"}
     assert "annotations" not in listed
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 
-import numpy as np  # noqa: F401 - in the evaluated calls
+import numpy as np
 import pytest
 
 import vkarray as vx
-from vkarray import lazy
+from vkarray import absent
 
 MATRIX = vx.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 VECTOR = vx.asarray([1, 2, 3], dtype=vx.int32)
@@ -372,6 +373,17 @@ def test_arrays_of_different_devices(device):
 
 
 def test_other_names_lead_to_functions():
-    for name, instead in lazy._STANDARD_NAMES.items():
+    for name, instead in absent._NAMES.items():
         assert not hasattr(vx, name)
-        assert callable(getattr(vx, instead))
+        assert hasattr(vx, instead) or float(instead) in (-math.inf, 0)
+        assert absent.remedy(name) == f": here it is {'' if instead[0] in '-0' else 'vkarray.'}{instead}."
+
+
+def test_absent_names_of_numpys_say_what_to_do():
+    lacking = [name for name in np.__all__ if not hasattr(vx, name)]
+    assert "matrix" in lacking
+    for name in lacking:
+        with pytest.raises(AttributeError, match=rf"^module 'vkarray' has no attribute '{name}': .{{15,}}\.$"):
+            getattr(vx, name)
+    with pytest.raises(AttributeError, match=r"no attribute 'no_such_name'$"):
+        _ = vx.no_such_name

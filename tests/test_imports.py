@@ -19,7 +19,8 @@ ARRAYS = {"core", "io.interchange", "io.printing", "shaders"}  # an array conver
 # module's dotted name holds; a prefix allows itself. `*` is everything.
 RULES: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
-    "lazy": (set(), set()),
+    "absent": (set(), set()),
+    "lazy": ({"absent"}, set()),
     "configuration": ({"errors"}, set()),
     "exceptions": ({"errors"}, set()),
     "whole_files": (set(), set()),
@@ -36,7 +37,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "core.layout": ({"errors"}, set()),
     "core.key": ({"core.layout"}, set()),
     "core.checks": (set(), set()),
-    "core.methods": (set(), set()),
+    "core.methods": ({"core.layout"}, set()),
     "core": ({*GROUND, *ARRAYS, "_vk"}, set()),
     "io.interchange": ({*GROUND, *ARRAYS, "_vk"}, {"numpy"}),
     "io.printing": ({"core", "io.interchange"}, {"numpy"}),
@@ -60,6 +61,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "fft": ({"ops"}, set()),
     "lib": ({"ops"}, set()),
     "testing": ({"core", "io"}, {"numpy"}),
+    "typing": ({"core"}, set()),
     "linalg": ({"errors", "ops"}, set()),
     "polynomial": ({"core", "lazy", "ops", "polynomial"}, set()),
     "random": ({"ops"}, {"numpy"}),  # whose SeedSequence is this library's

@@ -8,14 +8,9 @@ import pytest
 
 import vkarray
 
-LEFT_OUT = {
-    "show_config": "it tells of how NumPy was built; `vkarray info` tells of devices and drivers",
-}
-
 
 def test_cupys_names_are_there() -> None:
-    missing = {name for name in names.listed("cupy") - {"newaxis"} if not names.has(vkarray, name)}
-    assert missing == set(LEFT_OUT)
+    assert not {name for name in names.listed("cupy") - {"newaxis"} if not names.has(vkarray, name)}
     assert vkarray.newaxis is None
 
 

@@ -15,7 +15,8 @@ import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:  # the names of `lazy.NAMESPACE`
-    from . import polynomial as polynomial, random as random, testing as testing
+    from .command.info import show_config as show_config
+    from . import polynomial as polynomial, random as random, testing as testing, typing as typing
     from .graph.compile import compile as compile
     from .graph.dimensions import Dim as Dim
     from .kernels.elementwise_kernel import ElementwiseKernel as ElementwiseKernel
@@ -86,6 +87,7 @@ from .ops.ufunc import ufunc as _ufunc
 from .ops.inspection import __array_namespace_info__ as __array_namespace_info__
 from .ops.beyond.asking import (
     common_type as common_type,
+    info as info,
     isfortran as isfortran,
     iterable as iterable,
     mintypecode as mintypecode,

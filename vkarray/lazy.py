@@ -26,9 +26,10 @@ NAMESPACE = {
     "polynomial": "polynomial",
     "profile": "profiling.block",
     "random": "random",
+    "show_config": "command.info",
     "testing": "testing",
+    "typing": "typing",
 }
-_STANDARD_NAMES = {"tensor": "asarray"}  # of other libraries' functions, for the error
 
 
 def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
@@ -37,9 +38,9 @@ def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     def get(name: str) -> Any:
         _check_imported(package, name, sys.modules[_PACKAGE])
         if name not in homes:
-            instead = (
-                f"; in the array API standard it is vkarray.{_STANDARD_NAMES[name]}" if name in _STANDARD_NAMES else ""
-            )
+            from .absent import remedy
+
+            instead = remedy(name) if package == _PACKAGE else ""
             raise AttributeError(
                 f"module {package!r} has no attribute {name!r}{instead}", name=name, obj=sys.modules[package]
             )

@@ -42,6 +42,19 @@ def run(_arguments: argparse.Namespace) -> int:
     return 0
 
 
+def show_config(mode: str = "stdout") -> dict[str, str] | None:
+    """Print what computes: versions, caches, switches and devices, as `vkarray info` does.
+
+    Parameters: mode ("stdout" prints; "dicts" returns what needs no device). Raises ValueError for another mode.
+    """
+    if mode not in ("stdout", "dicts"):
+        raise ValueError(f"show_config: expected mode 'stdout' or 'dicts', got {mode!r}.")
+    if mode == "dicts":
+        return dict(facts())
+    run(argparse.Namespace())
+    return None
+
+
 def facts() -> Iterator[tuple[str, str]]:
     """The lines that need no device."""
     yield "vkarray", __version__

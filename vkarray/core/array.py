@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -121,6 +122,7 @@ class VkArray(Methods):
     _is_place: bool
 
     __array_priority__ = 1000
+    __class_getitem__: Any = classmethod(types.GenericAlias)  # for annotations: ndarray[Any, dtype[float32]]
 
     def __init__(
         self, shape: int | Sequence[int], dtype: Any = None, buffer: Any = None, offset: int = 0,

@@ -5,8 +5,9 @@ A `DType` is a name, a kind and a width: nothing here knows how a device stores 
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Union
 
 from .. import configuration
 
@@ -122,6 +123,19 @@ class DType(metaclass=_Types):
 
     def __instancecheck__(self, instance: Any) -> bool:
         return getattr(instance, "dtype", None) is self and instance.shape == ()
+
+    # In annotations, types stand where NumPy has classes.
+    __class_getitem__: Any = classmethod(types.GenericAlias)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __or__(self, other: Any) -> Any:
+        return Union[self, other]  # noqa: UP007 - this is what | calls
+
+    def __ror__(self, other: Any) -> Any:
+        return Union[other, self]  # noqa: UP007
 
     def __repr__(self) -> str:
         return f"vkarray.{self.name}"

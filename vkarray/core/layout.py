@@ -203,6 +203,15 @@ def as_integer(value: Any, function: str, name: str) -> int:
         raise TypeError(f"{function}: expected an integer as {name}, got {value!r:.60}.") from None
 
 
+def as_order(function: str, order: str | None, words: str = "CFAK") -> str:
+    """ "C" or "F" for NumPy's words of an order of elements, of which None is one. Raises TypeError and ValueError for others."""
+    if order is not None and not isinstance(order, str):
+        raise TypeError(f"{function}: expected a text as order, got {order!r:.60}.")
+    if order is not None and (len(order) != 1 or order.upper() not in words):
+        raise ValueError(f"{function}: expected order {', '.join(map(repr, words))}, got {order!r:.60}.")
+    return "F" if order in ("F", "f") else "C"
+
+
 def as_lengths(values: Any, function: str, name: str = "shape") -> tuple[int, ...]:
     """`as_integers` of lengths, of which bools are none, as in NumPy."""
     if type(values) is bool or (isinstance(values, (tuple, list)) and bool in map(type, values)):

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from . import layout
+
 if TYPE_CHECKING:
     from .array import VkArray
 
@@ -199,12 +201,14 @@ class Methods:
 
         Raises TypeError where `casting` ("no", "equiv", "safe", "same_kind", "unsafe") does not allow it.
         """
+        layout.as_order("astype", order)
         if casting != "unsafe":
             operations["check_casting"](self, dtype, casting)
         return operations["astype"](self, dtype, copy=copy)
 
     def copy(self, order: str = "C") -> VkArray:
         """A contiguous copy; the order of memory is always C's."""
+        layout.as_order("copy", order)
         return operations["copy"](self)
 
     def byteswap(self) -> VkArray:

@@ -88,6 +88,8 @@ def asarray(
     """
     if watches and (recording := recorder()) is not None:
         return recording.call(asarray, (a, dtype, order), {"device": device, "copy": copy, "like": like})
+    if order is not None:
+        layout.as_order("asarray", order)
     wanted, obj = None if dtype is None else as_dtype(dtype, "asarray"), decided(a)
     if wanted is None and copy is not False and type(obj) in _PLAIN and (type(obj) is not int or abs(obj) < 1 << 31):
         return _of_scalar(obj, as_device(device))
@@ -161,6 +163,7 @@ def array(
     change nothing.
     Raises as `asarray` does, and ValueError for more dimensions.
     """
+    layout.as_order("array", order)
     least, most = layout.as_integer(ndmin, "array", "ndmin"), layout.as_integer(ndmax, "array", "ndmax")
     if not 0 <= most <= 64 or 0 < most < least:
         raise ValueError(
@@ -249,6 +252,7 @@ def empty(
     Raises ValueError for a negative length, FeatureError for a dtype that the device lacks, OutOfMemoryError.
     Standard: creation functions, `empty`.
     """
+    layout.as_order("empty", order, "CF")
     target = as_device(device)
     wanted = default_dtype("float", target) if dtype is None else as_dtype(dtype, "empty")
     check_supported(wanted, target, "empty")
@@ -264,6 +268,7 @@ def full(
     Raises TypeError for a value of another kind than the dtype's, OverflowError for an integer out of range.
     Standard: creation functions, `full`.
     """
+    layout.as_order("full", order, "CF")
     return filled("full", shape, fill_value, dtype, device)
 
 
@@ -306,6 +311,7 @@ def zeros(
 
     Errors as for `empty`. Standard: creation functions, `zeros`.
     """
+    layout.as_order("zeros", order, "CF")
     return filled("zeros", shape, 0, default_dtype("float", as_device(device)) if dtype is None else dtype, device)
 
 
@@ -317,6 +323,7 @@ def ones(
 
     Errors as for `empty`. Standard: creation functions, `ones`.
     """
+    layout.as_order("ones", order, "CF")
     return filled("ones", shape, 1, default_dtype("float", as_device(device)) if dtype is None else dtype, device)
 
 
@@ -329,6 +336,7 @@ def empty_like(
 
     Raises TypeError for what is not an array; other errors as for `empty`. Standard: creation functions, `empty_like`.
     """
+    layout.as_order("empty_like", order)
     check_array("empty_like", x)
     shape = x._shape if shape is None else shape
     return empty(shape, x._dtype if dtype is None else dtype, device=x._device if device is None else device)
@@ -343,6 +351,7 @@ def full_like(
 
     Raises TypeError for what is not an array; other errors as for `full`. Standard: creation functions, `full_like`.
     """
+    layout.as_order("full_like", order)
     return _filled_like("full_like", x, fill_value, dtype, device, shape)
 
 
@@ -359,6 +368,7 @@ def zeros_like(
     device: Any = None,
 ) -> VkArray:  # fmt: skip
     """Zeros with the shape, dtype and device of x. Errors as for `empty_like`. Standard: `zeros_like`."""
+    layout.as_order("zeros_like", order)
     return _filled_like("zeros_like", x, 0, dtype, device, shape)
 
 
@@ -368,6 +378,7 @@ def ones_like(
     device: Any = None,
 ) -> VkArray:  # fmt: skip
     """Ones with the shape, dtype and device of x. Errors as for `empty_like`. Standard: `ones_like`."""
+    layout.as_order("ones_like", order)
     return _filled_like("ones_like", x, 1, dtype, device, shape)
 
 
@@ -575,6 +586,7 @@ def eye(
     Parameters: N, M (the numbers of rows and of columns, N by default); k; dtype (the default floating type by default).
     Raises TypeError for what is no integer; other errors as for `empty`. Standard: creation functions, `eye`.
     """
+    layout.as_order("eye", order, "CF")
     rows, columns = as_shape((N, N if M is None else M), "eye")
     k = layout.as_integer(k, "eye", "k")
     result = zeros((rows, columns), dtype=dtype, device=device)

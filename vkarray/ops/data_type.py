@@ -49,16 +49,21 @@ def can_cast(from_: DType | VkArray, to: DType, casting: str = "safe") -> bool:
     Raises TypeError for what has no dtype, ValueError for another casting. Standard: data type functions, `can_cast`.
     """
     source, target = _dtype_of(from_, "can_cast"), as_dtype(to, "can_cast")
-    if casting not in CASTINGS:
-        raise ValueError(f"can_cast: expected casting {', '.join(map(repr, CASTINGS))}, got {casting!r}.")
-    if casting in ("no", "equiv"):
+    if as_casting("can_cast", casting) in ("no", "equiv"):
         return source is target
     if casting == "unsafe" or promotion.promote(source, target) is target:
         return True
     return casting == "same_kind" and "buifc".index(source.kind) <= "buifc".index(target.kind)
 
 
-CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+_CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
+def as_casting(function: str, casting: str) -> str:
+    """One of NumPy's words of what may be converted. Raises ValueError for another."""
+    if casting not in _CASTINGS:
+        raise ValueError(f"{function}: expected a casting of {', '.join(_CASTINGS)}, got {casting!r:.60}.")
+    return casting
 
 
 def check_casting(x: VkArray, dtype: Any, casting: str, function: str = "astype") -> None:

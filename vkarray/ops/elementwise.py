@@ -73,7 +73,12 @@ sign = unary("sign", "numeric", "vx_sign(a)", "-1, 0 or 1 by the sign of each el
              library="arithmetic")  # fmt: skip
 square = unary("square", "numeric", {"complex floating": "vx_square(a)", "else": "a * a"}, "The square of each element.",
                library="arithmetic", booleans=dtypes.int8)  # fmt: skip
-reciprocal = unary("reciprocal", "floating-point", "vx_reciprocal(a)", "1 / x of each element.", library="arithmetic")
+_UNIT = "a == T(1) || a == T(-1) ? a : "
+reciprocal = unary("reciprocal", "numeric", {
+    # NumPy's integers: those of 1 / 0, which it leaves to the processor, are x86's.
+    "int32": f"{_UNIT}a == T(0) ? T(1) << 31 : T(0)", "int64": f"{_UNIT}a == T(0) ? T(1) << 63 : T(0)",
+    "signed integer": f"{_UNIT}T(0)", "unsigned integer": "a == T(1) ? a : T(0)", "else": "vx_reciprocal(a)",
+}, "1 / x of each element; its integer part for integers.", library="arithmetic", booleans=dtypes.int8)  # fmt: skip
 maximum = binary("maximum", "real numeric", {"bool": "a || b", "else": "vx_maximum(a, b)"},
                  "The larger of each pair; NaN if either is. Complex numbers are ordered as by `less`.",
                  library="arithmetic", booleans=dtypes.bool_, complexes="complex.maximum")  # fmt: skip

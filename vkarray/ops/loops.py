@@ -101,6 +101,21 @@ def _converted(function: str, operand: Any, dtype: DType, casting: str) -> VkArr
     return operations["asarray"](number, dtype=dtype)
 
 
+def check_kept(function: ufunc, operands: Sequence[Any], casting: str) -> None:
+    """Raise TypeError for casting="no" and "equiv" where a function converts arrays to compute; Python's numbers have no type."""
+    if casting not in ("no", "equiv"):
+        return
+    arrays = [one if promotion.as_scalar(one) is not None else operations["asarray"](one) for one in operands]
+    given = [one._dtype if type(one) is VkArray else getattr(one, "dtype", type(one)) for one in arrays]
+    computed = function.resolve_dtypes((*given, *(None,) * function.nout))
+    truth = function.row is not None and function.row.booleans == "truth"
+    for one, dtype in zip(arrays, computed, strict=False):
+        if type(one) is VkArray and one._dtype is not dtype and not truth:
+            raise TypeError(
+                f"{function.__name__}: {one._dtype} cannot be converted to {dtype} with casting={casting!r}. Leave casting out."
+            )
+
+
 def check_results(function: ufunc, wanted: Loop, results: Sequence[VkArray]) -> None:
     """Raise TypeError if a function does not compute in the types of a loop."""
     for dtype, result in zip(wanted[function.nin :], results, strict=True):

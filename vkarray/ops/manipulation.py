@@ -25,12 +25,9 @@ def _arrays(arrays: Sequence[ArrayLike], function: str, dtype: Any = None, casti
     listed = [check_array(function, array) for array in arrays]
     if not listed:
         raise ValueError(f"{function}: expected at least one array, got none.")
-    if dtype is None:
-        dtype = common_dtype(function, listed)
-    else:
-        dtype = as_dtype(dtype, function)
-        for array in listed:
-            operations["check_casting"](array, dtype, casting)
+    dtype = common_dtype(function, listed) if dtype is None else as_dtype(dtype, function)
+    for array in listed:
+        operations["check_casting"](array, dtype, casting, function)
     check_supported(dtype, listed[0]._device, function)
     return [cast(array, dtype) for array in listed]
 
@@ -220,7 +217,7 @@ def reshape(x: ArrayLike, /, shape: int | Sequence[int], order: str = "C", *, co
     Standard: `reshape`.
     """
     check_array("reshape", x)
-    if check_order("reshape", order) == "F":
+    if layout.as_order("reshape", order, "CFA") == "F":
         return reshape(x._permuted(range(x.ndim)[::-1]), _completed(shape, x)[::-1], copy=copy).transpose()
     target = _completed(shape, x)
     strides = layout.reshaped_strides(x._shape, x._strides, target)
@@ -230,13 +227,6 @@ def reshape(x: ArrayLike, /, shape: int | Sequence[int], order: str = "C", *, co
         duplicate = launch.copy(x)
         return duplicate._view(target, layout.contiguous_strides(target))
     return x._view(target, strides)
-
-
-def check_order(function: str, order: str | None) -> str:
-    """ "C" or "F" for NumPy's words of an order of elements, of which None is one. Raises ValueError for another."""
-    if order not in (*"CFAKcfak", None):
-        raise ValueError(f"{function}: expected order 'C', 'F', 'A' or 'K', got {order!r}.")
-    return "F" if order in ("F", "f") else "C"
 
 
 def _completed(shape: int | Sequence[int], x: VkArray) -> tuple[int, ...]:

@@ -62,6 +62,7 @@ def apply(made: Reduction, x: VkArray, axis: int | Sequence[int] | None, keepdim
 
 
 Axis = int | Sequence[int] | None
+Mask = Any  # an array of bools, or what one is made of: bools also of lists of other numbers, unlike `ArrayLike`
 
 
 class Reducing(Protocol):
@@ -69,7 +70,7 @@ class Reducing(Protocol):
 
     def __call__(
         self, x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False,
-        initial: ArrayLike | None = None, where: ArrayLike = True,
+        initial: ArrayLike | None = None, where: Mask = True,
     ) -> VkArray: ...  # fmt: skip
 
 
@@ -78,7 +79,7 @@ class Accumulating(Protocol):
 
     def __call__(
         self, x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None,
-        keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike = True,
+        keepdims: bool = False, initial: ArrayLike | None = None, where: Mask = True,
     ) -> VkArray: ...  # fmt: skip
 
 
@@ -99,7 +100,7 @@ def _options(
         start = join.identity if join.identity is not None else initial
         if start is None:
             raise ValueError(f"{made.name}: where= leaves out elements, and a {made.name} of none needs initial=.")
-        x = operations["where"](where, check_array(made.name, x), start)
+        x = operations["where"](operations["mask"](made.name, where, check_array(made.name, x)), x, start)
     if initial is not None and made.empty is None and 0 in check_array(made.name, x)._shape:
         x = operations["full"](tuple(max(length, 1) for length in x._shape), initial, dtype=x._dtype, device=x._device)
     result = reduce(x)
@@ -130,7 +131,7 @@ def reduction(
 
     def function(
         x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False,
-        initial: ArrayLike | None = None, where: ArrayLike = True,
+        initial: ArrayLike | None = None, where: Mask = True,
     ) -> VkArray:  # fmt: skip
         if booleans is not None and type(x) is VkArray and x._dtype.kind == "b":
             if initial is None and 0 in (x._shape[one] for one in checked(name, x, axis)):
@@ -161,7 +162,7 @@ def accumulation(name: str, combine: str | dict[str, str], summary: str, join: J
 
     def function(
         x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False,
-        initial: ArrayLike | None = None, where: ArrayLike = True,
+        initial: ArrayLike | None = None, where: Mask = True,
     ) -> VkArray:  # fmt: skip
         if out is None and initial is None and where is True:
             return reduced(x, axis, dtype, keepdims)

@@ -14,7 +14,7 @@ from ..kernels.planned import planned
 from ..kernels.reductions import Reduction, checked, with_kept_axes
 from ..kernels.rows import check_array as checked_array
 from ..kernels.scan import SUM, Scan, scan_into
-from .reducing import Axis, Join, accumulation, accumulator, apply, document, reduction
+from .reducing import Axis, Join, Mask, accumulation, accumulator, apply, document, reduction
 
 _CHAPTER = {"chapter": "statistical"}
 _PRODUCT = {"complex floating": "vx_multiply(a, b)", "else": "a * b"}
@@ -66,9 +66,9 @@ def _finished(name: str, result: VkArray, dtype: DType | None, out: VkArray | No
     )
 
 
-def _mean_where(x: VkArray, axis: Axis, where: ArrayLike, keepdims: bool) -> tuple[VkArray, VkArray]:
+def _mean_where(name: str, x: VkArray, axis: Axis, where: Mask, keepdims: bool) -> tuple[VkArray, VkArray]:
     """The mean of the elements that count, and how many these are."""
-    chosen = operations["broadcast_to"](cast(operations["asarray"](where, device=x._device), dtypes.bool_), x._shape)
+    chosen = operations["mask"](name, where, x)
     count = operations["count_nonzero"](chosen, axis=axis, keepdims=keepdims)
     total = sum(cast(x, floating(x)), axis=axis, keepdims=keepdims, where=chosen)
     return operations["divide"](total, cast(count, total._dtype)), count
@@ -77,18 +77,18 @@ def _mean_where(x: VkArray, axis: Axis, where: ArrayLike, keepdims: bool) -> tup
 @planned
 def mean(
     x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False, *,
-    where: ArrayLike = True,
+    where: Mask = True,
 ) -> VkArray:  # fmt: skip
     x = _in_type(x, dtype, "mean")
     if where is not True:
-        return _finished("mean", _mean_where(x, axis, where, keepdims)[0], dtype, out)
+        return _finished("mean", _mean_where("mean", x, axis, where, keepdims)[0], dtype, out)
     result = apply(_MEAN, x, axis, keepdims)
     return result if dtype is None and out is None else _finished("mean", result, dtype, out)
 
 
 def _varied(
     made: Reduction, x: VkArray, axis: Axis, dtype: DType | None, out: VkArray | None, ddof: float, keepdims: bool,
-    where: ArrayLike, mean: ArrayLike, correction: float | None,
+    where: Mask, mean: ArrayLike, correction: float | None,
 ) -> VkArray:  # fmt: skip
     """`var` or `std` with NumPy's options."""
     x = _in_type(x, dtype, made.name)
@@ -102,12 +102,14 @@ def _varied(
     if where is True:
         where = operations["full"]((), True, device=x._device)
     center, _ = (
-        _mean_where(x, axis, where, True) if mean is None else (operations["asarray"](mean, device=x._device), None)
+        _mean_where(made.name, x, axis, where, True)
+        if mean is None
+        else (operations["asarray"](mean, device=x._device), None)
     )
     distance = operations["subtract"](x, center)
     squares = operations["square"](operations["abs"](distance) if x._dtype.kind == "c" else distance)
-    _, count = _mean_where(squares, axis, where, keepdims)
-    chosen = operations["broadcast_to"](cast(operations["asarray"](where, device=x._device), dtypes.bool_), x._shape)
+    _, count = _mean_where(made.name, squares, axis, where, keepdims)
+    chosen = operations["mask"](made.name, where, x)
     total = sum(squares, axis=axis, keepdims=keepdims, where=chosen)
     result = operations["divide"](total, operations["maximum"](cast(count, total._dtype) - correction, 0.0))
     result = operations["sqrt"](result) if made is _STD else result
@@ -117,7 +119,7 @@ def _varied(
 @planned
 def var(
     x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, ddof: float = 0.0,
-    keepdims: bool = False, *, where: ArrayLike = True, mean: ArrayLike | None = None, correction: float | None = None,
+    keepdims: bool = False, *, where: Mask = True, mean: ArrayLike | None = None, correction: float | None = None,
 ) -> VkArray:  # fmt: skip
     return _varied(_VAR, x, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
@@ -125,7 +127,7 @@ def var(
 @planned
 def std(
     x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, ddof: float = 0.0,
-    keepdims: bool = False, *, where: ArrayLike = True, mean: ArrayLike | None = None, correction: float | None = None,
+    keepdims: bool = False, *, where: Mask = True, mean: ArrayLike | None = None, correction: float | None = None,
 ) -> VkArray:  # fmt: skip
     return _varied(_STD, x, axis, dtype, out, ddof, keepdims, where, mean, correction)
 

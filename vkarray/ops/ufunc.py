@@ -15,8 +15,8 @@ from ..core.dtypes import DType, as_dtype
 from ..kernels.array_like import NAMES, by_position
 from ..kernels.planned import planned, recorder, watches
 from ..kernels.rows import ROWS, Expression, Row, common_dtype
-from .data_type import CASTINGS
-from .loops import RANKS, cast_operands, check_results, loop
+from .data_type import as_casting, can_cast
+from .loops import cast_operands, check_kept, check_results, loop
 
 ABSENT: Any = object()  # what nobody gives
 
@@ -73,15 +73,20 @@ class ufunc:
         operands, others = by_position(NAMES.get(self.__name__, ()), operands, others) if others else (operands, others)
         if others:
             raise TypeError(f"{self.__name__}: unexpected keyword argument {next(iter(others))!r}.")
-        if casting not in CASTINGS:
-            raise ValueError(f"{self.__name__}: expected a casting of {', '.join(CASTINGS)}, got {casting!r}.")
+        as_casting(self.__name__, casting)
+        layout.as_order(self.__name__, order)
+        if not isinstance(subok, bool):
+            raise TypeError(f"{self.__name__}: expected a bool as subok, got {subok!r:.60}.")
         if type(out) is VkArray and len(operands) == self.nin and self.nout == 1:
             outs = (out,)
         else:
             operands, outs = self._outs(operands, out)
         if self.row is not None and type(outs[0]) is VkArray and where is True and dtype is sig is signature is None:
+            check_kept(self, operands, casting)
             return _into(self.__name__, outs[0], casting, *operands)
         wanted = loop(self, dtype, sig, signature)
+        if wanted is None:
+            check_kept(self, operands, casting)
         results = self.call(*(operands if wanted is None else cast_operands(self, operands, wanted, casting)))
         results = results if self.nout > 1 else (results,)
         if wanted is not None:
@@ -212,6 +217,11 @@ def _mask(function: str, where: Any, like: VkArray) -> VkArray:
     return made
 
 
+def mask(function: str, where: Any, x: VkArray) -> VkArray:
+    """`where` as an array of bools of the shape of x. Raises as `_mask`, and ValueError where it does not broadcast to that."""
+    return operations["broadcast_to"](_mask(function, where, x), x._shape)
+
+
 def write(
     function: str, target: Any, result: VkArray, where: Any = True, casting: str = "same_kind", broadcasts: bool = False
 ) -> VkArray:  # fmt: skip
@@ -229,7 +239,7 @@ def write(
         raise TypeError(
             f"{function}: expected a vkarray array as out, got {type(target).__name__}. Use vkarray.empty_like."
         )
-    if casting != "unsafe" and RANKS[result._dtype.kind] > RANKS[target._dtype.kind]:
+    if casting != "unsafe" and not can_cast(result._dtype, target._dtype, casting):
         raise TypeError(
             f"{function}: a result of {result._dtype} cannot be written to out of {target._dtype} with casting={casting!r}. "
             f"Use another out, or casting='unsafe'."
@@ -374,4 +384,4 @@ def composed(function: Callable[..., Any]) -> ufunc:
     return made
 
 
-operations.update(write=write)
+operations.update(write=write, mask=mask)

@@ -15,7 +15,7 @@ from ..kernels.reductions import checked
 from ..kernels.rows import as_array, check_array, common_dtype
 from . import creation, indexing, manipulation, searching, sorting
 from .segments import join_by_place
-from .ufunc import ABSENT, ufunc, write
+from .ufunc import ABSENT, mask, ufunc, write
 
 # Functions whose reduction is one of the standard's, and whose accumulation is.
 _REDUCTIONS = {
@@ -59,7 +59,7 @@ def reduce(
     if where is not True:
         if initial is None and function.identity is None:
             raise ValueError(f"{function.__name__}.reduce: it has no identity, so where= needs initial=.")
-        x = searching.where(where, x, function.identity if initial is None else initial)
+        x = searching.where(mask(function.__name__, where, x), x, function.identity if initial is None else initial)
     order = (*axes, *(one for one in range(x.ndim) if one not in axes))
     kept = tuple(length for one, length in enumerate(x._shape) if one not in axes)
     rows = manipulation.reshape(x._permuted(order), (-1 if kept or x.size else 0, *kept)) if 0 not in kept else x[:0]

@@ -34,6 +34,42 @@ def common_type(*arrays: VkArray) -> DType:
     return promotion.promote_all(found) if found else dtypes.float16
 
 
+def info(object: Any = None, maxwidth: int = 76, output: Any = None, toplevel: str = "numpy") -> None:
+    """Print what a function or class does, or of what kind an array is.
+
+    Parameters: object (a function, a class, an array, or the name of one of vkarray's functions; `info` itself for None);
+    output (a file to print to). maxwidth and toplevel change nothing. Raises nothing.
+    """
+    import inspect
+    import sys
+
+    if isinstance(object, str):
+        found: Any = sys.modules["vkarray"]
+        for part in object.split("."):
+            found = getattr(found, part, None)
+        if found is None:
+            print(f"Help for {object} not found.", file=output)
+            return
+        object = found
+    elif object is None:
+        object = info
+    if type(object) is VkArray:
+        lines = [
+            f"{name}:  {getattr(object, name)}"
+            for name in ("shape", "strides", "itemsize", "nbytes", "dtype", "device")
+        ]
+        print("\n".join(lines), file=output)
+        return
+    name = getattr(object, "__name__", type(object).__name__)
+    try:
+        signature = inspect.signature(object)
+        bare = [one.replace(annotation=one.empty) for one in signature.parameters.values()]
+        name += str(signature.replace(parameters=bare, return_annotation=signature.empty))
+    except (TypeError, ValueError):  # what is not called
+        pass
+    print(f"{name}\n\n{inspect.getdoc(object) or ''}", file=output)
+
+
 def iterable(y: Any) -> bool:
     """Whether an object can be iterated over. Raises nothing."""
     try:

@@ -140,7 +140,7 @@ def constructed(
     else:
         elements = frombuffer(buffer, wanted, room // size, offset)
     if strides is None:
-        reverse = manipulation.check_order("ndarray", order or "C") == "F"
+        reverse = layout.as_order("ndarray", order or "C") == "F"
         steps = layout.contiguous_strides(lengths[::-1])[::-1] if reverse else layout.contiguous_strides(lengths)
         strides = tuple(step * size for step in steps)
     return as_strided(elements, lengths, strides)

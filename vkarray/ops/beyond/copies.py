@@ -13,7 +13,7 @@ from ..utility import refuse_where
 
 def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> VkArray:
     """A copy of an array, in new memory. Parameters: a; order and subok change nothing. Raises as `asarray` does."""
-    return creation.asarray(a, copy=True)
+    return creation.asarray(a, order=order, copy=True)
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> VkArray:

@@ -14,7 +14,7 @@ import string
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ...core import dtypes, promotion
+from ...core import dtypes, layout, promotion
 from ...core.array import VkArray, operations
 from ...core.dtypes import as_dtype
 from ...kernels.array_like import as_like
@@ -22,7 +22,7 @@ from ...kernels.conversion import cast
 from ...kernels.planned import planned
 from ...kernels.rows import check_operands, common_dtype
 from .. import elementwise, statistical
-from ..data_type import CASTINGS, check_casting
+from ..data_type import as_casting, check_casting
 from ..linear_algebra import matmul
 from ..manipulation import permute_dims, reshape
 
@@ -63,10 +63,8 @@ def einsum(
     Raises ValueError for a formula that is malformed or does not fit the shapes, TypeError for other operands, RuntimeError for a
     path of `einsum_path`'s that does not lead to one operand.
     """
-    if order not in tuple("CFAKcfak") or casting not in CASTINGS:
-        raise ValueError(
-            f"einsum: expected order C, F, A or K and casting {', '.join(CASTINGS)}, got order={order!r} and casting={casting!r}."
-        )
+    layout.as_order("einsum", order)
+    as_casting("einsum", casting)
     arrays, inputs, output = _understood("einsum", operands)
     _check_path("einsum", optimize, len(arrays))
     wanted = common_dtype("einsum", arrays) if dtype is None else as_dtype(dtype, "einsum")

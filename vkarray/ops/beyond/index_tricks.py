@@ -272,10 +272,8 @@ def _integers(function: str, x: VkArray) -> VkArray:
 
 
 def _strides_of(function: str, shape: Any, order: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """A shape, and how many elements a step along each dimension counts. Raises ValueError for another order."""
+    """A shape, and how many elements a step along each dimension counts."""
     shape = creation.as_shape(shape, function)
-    if order not in ("C", "F"):
-        raise ValueError(f"{function}: expected order 'C' or 'F', got {order!r}.")
     if math.prod(shape) > _MOST:
         raise ValueError(f"{function}: expected a shape of up to 2**63 - 1 elements, got {shape}.")
     strides = layout.contiguous_strides(shape if order == "C" else shape[::-1])
@@ -291,6 +289,7 @@ def unravel_index(indices: ArrayLike, shape: Sequence[int], order: str = "C") ->
     Raises TypeError for other types, ValueError for another order and, at the next read of a value, for a number out of
     range.
     """
+    order = layout.as_order("unravel_index", order, "CF")
     numbers = _integers("unravel_index", indices)
     lengths, _ = _strides_of("unravel_index", shape, order)
     if not lengths and numbers.ndim:
@@ -314,7 +313,7 @@ def ravel_multi_index(
     Raises TypeError for other types, ValueError for another number of coordinates, another mode or order and, at the next
     read of a value, for a coordinate out of range.
     """
-    lengths, steps = _strides_of("ravel_multi_index", dims, order)
+    lengths, steps = _strides_of("ravel_multi_index", dims, layout.as_order("ravel_multi_index", order, "CF"))
     arrays = [_integers("ravel_multi_index", x) for x in arrays_of("ravel_multi_index", multi_index)]
     modes = (mode,) * len(lengths) if isinstance(mode, str) else tuple(mode)
     if not len(arrays) == len(lengths) == len(modes):

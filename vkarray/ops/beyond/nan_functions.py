@@ -15,7 +15,7 @@ from ...kernels.rows import check_array
 from .. import searching, statistical, utility
 from ..elementwise import isnan, logical_and, logical_not, maximum, minimum
 from ..manipulation import broadcast_to, reshape
-from ..reducing import Axis
+from ..reducing import Axis, Mask
 
 
 def _is_number(function: str, x: VkArray, where: Any = True) -> Any:
@@ -23,13 +23,13 @@ def _is_number(function: str, x: VkArray, where: Any = True) -> Any:
     if check_array(function, x)._dtype.kind not in "fc":
         return where
     numbers = logical_not(isnan(x))
-    return numbers if where is True else logical_and(numbers, where)
+    return numbers if where is True else logical_and(numbers, operations["mask"](function, where, x))
 
 
 @planned
 def nansum(
     x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False,
-    initial: ArrayLike | None = None, where: ArrayLike = True,
+    initial: ArrayLike | None = None, where: Mask = True,
 ) -> VkArray:  # fmt: skip
     """The sum of the elements that are not NaN; 0 for none. Parameters, result and errors as `sum`."""
     return statistical.sum(x, axis, dtype, out, keepdims, initial=initial, where=_is_number("nansum", x, where))
@@ -38,7 +38,7 @@ def nansum(
 @planned
 def nanprod(
     x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False,
-    initial: ArrayLike | None = None, where: ArrayLike = True,
+    initial: ArrayLike | None = None, where: Mask = True,
 ) -> VkArray:  # fmt: skip
     """The product of the elements that are not NaN; 1 for none. Parameters, result and errors as `prod`."""
     return statistical.prod(x, axis, dtype, out, keepdims, initial=initial, where=_is_number("nanprod", x, where))
@@ -47,7 +47,7 @@ def nanprod(
 @planned
 def nanmean(
     x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False, *,
-    where: ArrayLike = True,
+    where: Mask = True,
 ) -> VkArray:  # fmt: skip
     """The mean of the elements that are not NaN; NaN for none. Parameters, result and errors as `mean`."""
     return statistical.mean(x, axis, dtype, out, keepdims, where=_is_number("nanmean", x, where))
@@ -71,7 +71,7 @@ def _spread(
 @planned
 def nanvar(
     x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, ddof: float = 0.0,
-    keepdims: bool = False, *, where: ArrayLike = True, mean: ArrayLike | None = None, correction: float | None = None,
+    keepdims: bool = False, *, where: Mask = True, mean: ArrayLike | None = None, correction: float | None = None,
 ) -> VkArray:  # fmt: skip
     """The variance of the elements that are not NaN; NaN for `ddof` or fewer. Parameters, result and errors as `var`."""
     options = {"dtype": dtype, "mean": mean, "correction": correction}
@@ -81,7 +81,7 @@ def nanvar(
 @planned
 def nanstd(
     x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, ddof: float = 0.0,
-    keepdims: bool = False, *, where: ArrayLike = True, mean: ArrayLike | None = None, correction: float | None = None,
+    keepdims: bool = False, *, where: Mask = True, mean: ArrayLike | None = None, correction: float | None = None,
 ) -> VkArray:  # fmt: skip
     """The standard deviation of the elements that are not NaN; NaN for `ddof` or fewer. Parameters and errors as `std`."""
     options = {"dtype": dtype, "mean": mean, "correction": correction}
@@ -113,7 +113,7 @@ def _extreme(
 @planned
 def nanmax(
     x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False,
-    initial: ArrayLike | None = None, where: ArrayLike = True,
+    initial: ArrayLike | None = None, where: Mask = True,
 ) -> VkArray:  # fmt: skip
     """The largest element that is not NaN; NaN where all are. Parameters, result and errors as `max`."""
     return _extreme("nanmax", x, 1, axis, out, keepdims, initial, where)
@@ -122,7 +122,7 @@ def nanmax(
 @planned
 def nanmin(
     x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False,
-    initial: ArrayLike | None = None, where: ArrayLike = True,
+    initial: ArrayLike | None = None, where: Mask = True,
 ) -> VkArray:  # fmt: skip
     """The smallest element that is not NaN; NaN where all are. Parameters, result and errors as `min`."""
     return _extreme("nanmin", x, -1, axis, out, keepdims, initial, where)

@@ -23,7 +23,7 @@ def ravel(x: ArrayLike, /, order: str = "C") -> VkArray:
     Parameters: x; order ("C": the last index fastest, "F": the first). Raises ValueError for another order.
     """
     check_array("ravel", x)
-    x = x._permuted(range(x.ndim)[::-1]) if manipulation.check_order("ravel", order) == "F" else x
+    x = x._permuted(range(x.ndim)[::-1]) if layout.as_order("ravel", order) == "F" else x
     return manipulation.reshape(x, (x.size,))
 
 

@@ -207,9 +207,7 @@ def copyto(dst: VkArray, src: Any, casting: str = "same_kind", where: Any = True
         operations["check_casting"](src, dst._dtype, casting)
         src = cast(src, dst._dtype)
     if where is not True:
-        src = operations["where"](
-            cast(broadcast_to(array_of("copyto", where, dst), dst._shape), dtypes.bool_), src, dst
-        )
+        src = operations["where"](operations["mask"]("copyto", where, dst), src, dst)
     operations["setitem"](dst, ..., src)
 
 

@@ -1,0 +1,121 @@
+"""Forms of calls that NumPy takes or refuses: casting, order, subok, masks, and types in annotations."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from against_numpy import compare, outcome, stand_in, supported
+
+import vkarray as vx
+
+pytestmark = pytest.mark.usefixtures("numpy_types")
+
+CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe", "bogus")
+TYPES = supported(("bool", "int8", "int64", "float32", "float64"))
+
+
+@pytest.mark.parametrize("casting", CASTINGS)
+@pytest.mark.parametrize("name", ["add", "sqrt", "less", "logical_and", "maximum", "divide", "hypot"])
+def test_castings_of_operands_and_results(name: str, casting: str) -> None:
+    def called(n: Any, types: tuple[str, ...], out: str | None = None) -> Any:
+        given = [n.ones(3, one) for one in types]
+        return getattr(n, name)(*given, out=None if out is None else n.zeros(3, out), casting=casting)
+
+    for types in itertools.product(TYPES, repeat=getattr(np, name).nin):
+        compare(functools.partial(called, types=types), times=1)
+        for out in TYPES:
+            compare(functools.partial(called, types=types, out=out), times=1)
+
+
+@pytest.mark.parametrize("casting", CASTINGS)
+def test_castings_of_joined_arrays(casting: str) -> None:
+    for types in itertools.product(TYPES, repeat=2):
+        for options in ({}, {"dtype": "int8"}):
+            given = {"casting": casting, **options}
+            compare(lambda n, types=types, given=given: n.concatenate([n.ones(2, one) for one in types], **given))
+
+
+ORDERED = (
+    "n.array([1], order={})", "n.asarray([1], order={})", "n.asanyarray([1], order={})", "n.copy(n.ones(2), order={})",
+    "n.zeros(2, order={})", "n.ones(2, order={})", "n.full(2, 1, order={})", "n.eye(2, order={})", "n.identity(2)",
+    "n.empty((0,), order={})", "n.zeros_like(n.ones(2), order={})", "n.ones_like(n.ones(2), order={})", "n.add(1, 2, order={})",
+    "n.full_like(n.ones(2), 1, order={})", "n.empty_like(n.ones(0), order={})", "n.ones((2, 2)).reshape(4, order={})",
+    "n.ravel(n.ones((2, 2)), order={})", "n.ones((2, 2)).flatten({})", "n.ones(2).copy({})", "n.ones(2).astype('f4', order={})",
+    "n.einsum('i->', n.ones(3), order={})", "n.unravel_index(3, (2, 2), order={})", "n.ones(2).tobytes({})",
+    "n.ravel_multi_index(([1], [1]), (2, 2), order={})",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("order", ["'C'", "'F'", "'A'", "'K'", "'f'", "'Z'", "''", "'CC'", "None", "3"])
+@pytest.mark.parametrize("text", ORDERED)
+def test_orders(text: str, order: str) -> None:
+    if "tobytes" in text and not supported(("float64",)):
+        pytest.skip("the device has no shaderFloat64, and bytes are those of the type")
+    compare(lambda n: eval(text.format(order), {"n": n}))
+
+
+MASKS = ("[1, 0, 1]", "[True, False, True]", "n.asarray([1, 0, 1])", "n.asarray([True, False, True])", "n.asarray([1.0, 0, 1])",
+         "True", "False", "1", "0", "(0, 1, 1)", "n.True_", "[[1], [0]]", "n.asarray([True, False])")  # fmt: skip
+MASKED = (
+    "n.sum(x, where={})", "n.prod(x, axis=0, where={})", "n.mean(x, where={})", "n.max(x, where={}, initial=0)",
+    "n.std(x, where={})",
+    "n.var(x, axis=0, where={})", "n.any(x, where={})", "n.all(x, where={})", "n.nansum(x, where={})", "n.nanmean(x, where={})",
+    "n.nanmax(x, where={}, initial=-1)", "x.sum(where={})", "n.add.reduce(x, where={})", "n.hypot.reduce(x, where={})",
+    "n.add(x, 1, out=n.zeros(3), where={})", "n.copyto(x, 5, where={})", "x.mean(where={})", "n.nanstd(x, where={})",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("text", MASKED)
+def test_masks(text: str, mask: str) -> None:
+    """NumPy makes bools of lists and numbers, and refuses arrays of other types."""
+    compare(lambda n: eval(text.format(mask), {"n": n, "x": n.asarray([3.0, 4.0, 5.0])}))
+
+
+@pytest.mark.parametrize(
+    "dtype", supported(("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"))
+)
+def test_reciprocals_of_integers(dtype: str) -> None:
+    limits = [1] if dtype == "bool" else [np.iinfo(dtype).min, np.iinfo(dtype).max]
+    given = np.array(
+        [0, 1, *limits, *([] if dtype == "bool" else [2, 3]), *([] if dtype[0] in "bu" else [-1, -2])], dtype
+    )
+    with np.errstate(all="ignore"):
+        expected = np.reciprocal(given)
+    found = vx.reciprocal(vx.asarray(given))
+    assert found.dtype == expected.dtype
+    not_zero = given != 0
+    assert np.asarray(found)[not_zero].tolist() == expected[not_zero].tolist()
+    assert int(found[0]) == (np.iinfo(dtype).min if dtype in ("int32", "int64") else 0)  # NumPy's on x86
+
+
+def test_numbers_as_operands_have_their_type() -> None:
+    for name in ("reciprocal", "square", "sign"):
+        assert getattr(vx, name)(3).dtype == stand_in(getattr(np, name)(3).dtype)
+    assert isinstance(outcome(lambda n: n.add(1, 2, subok="no"), vx).error, TypeError)
+    assert vx.add(1, 2, subok=False) == 3
+
+
+def test_types_in_annotations() -> None:
+    for text in (
+        "n.ndarray[tuple[int], n.dtype[n.float32]]", "n.float32 | float", "int | n.int8", "n.float32 | n.int8 | None",
+        "n.typing.NDArray[n.float32]", "n.typing.ArrayLike | None", "list[n.typing.DTypeLike]",
+    ):  # fmt: skip
+        for n in (np, vx):
+            assert eval(text, {"n": n, "np": np}) is not None
+    assert vx.float32.__name__ == np.float32.__name__
+
+
+def test_what_functions_tell_of_themselves(capsys: pytest.CaptureFixture[str]) -> None:
+    for given, begin in (
+        (vx.add, "add(x1, x2"), ("linalg.norm", "norm(x, ord=None"), (vx.ones((2, 3)), "shape:  (2, 3)\nstrides:"),
+        ("nothing", "Help for nothing not found"), (None, "info(object=None"), (vx.ndarray, "VkArray("),
+    ):  # fmt: skip
+        vx.info(given)
+        assert capsys.readouterr().out.startswith(begin)
+    vx.show_config()
+    assert str(vx.asarray(0).device.name) in capsys.readouterr().out

@@ -1,0 +1,40 @@
+"""What to write in place of names that NumPy and other libraries have, now or formerly, and vkarray has not: for the error."""
+
+from __future__ import annotations
+
+_NUMBERS = "arrays hold numbers alone. Keep texts, dates, objects and records in NumPy's arrays or in lists"
+_MATRIX = "arrays of two dimensions stand for matrices: vkarray.array, @ for their product, vkarray.block for blocks"
+_LONGEST = "no device has a longer type than float64 and complex128"
+_PYTHON = "use Python's own type of that name"
+
+_BY_REASON = {
+    _MATRIX: "asmatrix bmat mat matrix matlib",
+    _NUMBERS: "busday_count busday_offset busdaycalendar bytes_ char character chararray datetime64 datetime_as_string "
+    "datetime_data flexible is_busday isnat object0 object_ rec recarray record str0 str_ string_ strings timedelta64 unicode_ "
+    "void void0",
+    _LONGEST: "clongdouble clongfloat complex256 float128 longcomplex longdouble longfloat",
+    _PYTHON: "complex float int long object str",
+    "masks are arrays of bools: where=, vkarray.where, x[mask], and the functions that leave out NaN, such as nanmean": "ma",
+    "map the file with numpy.memmap, and give parts of it to vkarray.asarray": "memmap",
+    "numpy.asarray(x) makes a NumPy array of one": "asnumpy",
+    "take it from NumPy": "ScalarType ctypeslib dtypes f2py fromregex get_include nested_iters sctypeDict test",
+    "devices do not tell of floating-point errors": "geterrcall seterrcall",
+    "elements pass through no buffer that has a size": "getbufsize setbufsize",
+}
+# Other names of what vkarray has.
+_NAMES = {
+    "Inf": "inf", "Infinity": "inf", "NAN": "nan", "NINF": "-inf", "NZERO": "-0.0", "NaN": "nan", "PINF": "inf", "PZERO": "0.0",
+    "alltrue": "all", "asfarray": "asarray", "bool8": "bool", "cast": "astype", "cat": "concat",
+    "complex_": "complex128", "cumproduct": "cumprod", "find_common_type": "result_type", "float_": "float64",
+    "from_numpy": "asarray", "fuse": "compile", "in1d": "isin", "infty": "inf", "int0": "intp", "jit": "compile", "msort": "sort",
+    "product": "prod", "round_": "round", "singlecomplex": "complex64", "sometrue": "any", "tensor": "asarray",
+    "show_runtime": "show_config", "trapz": "trapezoid", "uint0": "uintp",
+}  # fmt: skip
+
+
+def remedy(name: str) -> str:
+    """The end of the error for a name: what to do, or nothing where there is no more to say."""
+    if name in _NAMES:
+        value = _NAMES[name]
+        return f": here it is {value if value.startswith('-') or value == '0.0' else f'vkarray.{value}'}."
+    return next((f": {reason}." for reason, names in _BY_REASON.items() if name in names.split()), "")
