@@ -176,8 +176,11 @@ class Reader:
 
     def graph(self, proto: onnx.GraphProto, outer: frozenset[str] = frozenset()) -> Graph:
         """A graph; `outer` are the names that it may take from outside. Raises ValueError and NotImplementedError."""
+        dequantized = _dequantized(proto) if any(map(types.is_narrow, proto.initializer)) else set()
         constants = {
-            one.name: types.numpy_array(one, self.folder, f"onnx.load: the initializer {one.name!r}")
+            one.name: types.numpy_array(
+                one, self.folder, f"onnx.load: the initializer {one.name!r}", one.name in dequantized
+            )
             for one in proto.initializer
         }
         if proto.sparse_initializer:
@@ -278,6 +281,22 @@ def _numbers(domain: str, name: str, version: int) -> tuple[tuple[str, float], .
 def _defaults(domain: str, name: str, version: int) -> dict[str, Any]:
     """The numbers that attributes are where a node leaves them out: float32, as those in files."""
     return dict(_numbers(domain, name, version))
+
+
+def _dequantized(graph: onnx.GraphProto) -> set[str]:
+    """The initializers that DequantizeLinear takes and nothing else."""
+    read: dict[str, set[str]] = {one.name: {"Identity"} for one in graph.output}
+
+    def look(inner: onnx.GraphProto) -> None:
+        for node in inner.node:
+            for name in node.input:
+                read.setdefault(name, set()).add(node.op_type)
+            for attribute in node.attribute:
+                for one in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
+                    look(one)
+
+    look(graph)
+    return {one.name for one in graph.initializer if read.get(one.name) == {"DequantizeLinear"}}
 
 
 def _described(value: Any) -> Description:

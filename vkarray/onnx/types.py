@@ -18,6 +18,8 @@ _NAMES = {
     "UINT8": "uint8", "UINT16": "uint16", "UINT32": "uint32", "UINT64": "uint64",
 }  # fmt: skip
 _TYPES = {int(TensorProto.DataType.Value(name)): DTYPES[ours] for name, ours in _NAMES.items()}
+# Of 4 bits, which constants may have that are made numbers of by their scales, and nothing else.
+_NARROW = {int(TensorProto.DataType.Value(name)): DTYPES[ours] for name, ours in (("INT4", "int8"), ("UINT4", "uint8"))}
 
 _SHORTER = {"int64": "int32", "uint64": "uint32"}
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -81,9 +83,17 @@ def roundoff(dtype: np.dtype[Any]) -> float:
     return float(ml_dtypes.finfo(dtype).eps) / 2
 
 
-def numpy_array(tensor: TensorProto, folder: str, what: str) -> np.ndarray[Any, Any]:
-    """A tensor of a file. Raises NotImplementedError for other types, ValueError for a tensor that holds something else."""
-    dtype = dtype_of(tensor.data_type, what)
+def is_narrow(tensor: TensorProto) -> bool:
+    """Whether a tensor has integers of 4 bits."""
+    return tensor.data_type in _NARROW
+
+
+def numpy_array(tensor: TensorProto, folder: str, what: str, widened: bool = False) -> np.ndarray[Any, Any]:
+    """A tensor of a file, with integers of 4 bits `widened` to 8, or refused.
+
+    Raises NotImplementedError for other types, ValueError for a tensor that holds something else.
+    """
+    dtype = _NARROW[tensor.data_type] if widened and is_narrow(tensor) else dtype_of(tensor.data_type, what)
     try:
         found = numpy_helper.to_array(tensor, base_dir=folder)
     except Exception as error:
