@@ -170,7 +170,7 @@ def test_reading_inside_a_call_does_not_wait_for_a_thread_that_runs_checks(devic
     x, held, over, values = vx.asarray(HOST), threading.Event(), threading.Event(), []
 
     def run_checks() -> None:
-        with checks.of(device)._lock:
+        with checks.of(device).lock:
             held.set()
             over.wait(60)
 

@@ -58,8 +58,7 @@ def test_every_single_barrier_is_needed(checked_device, monkeypatch):
     program(checked_device)
     count = queue.barriers - start
     assert count >= 4, "the program has fewer hazards than it should"
-    name = "pipeline_barrier_2" if queue.recorder.pipeline_barrier_2 is not None else "pipeline_barrier"
-    listening, checker = getattr(queue.recorder, name), queue.recorder.checker
+    listening, checker = queue.recorder.barrier, queue.recorder.checker
     for deleted in range(count):
         checked_device.synchronize()
         checker.unordered.clear()
@@ -69,10 +68,10 @@ def test_every_single_barrier_is_needed(checked_device, monkeypatch):
             if next(calls) != deleted:
                 listening(*arguments)
 
-        monkeypatch.setattr(queue.recorder, name, without_one)
+        monkeypatch.setattr(queue.recorder, "barrier", without_one)
         with pytest.raises(ValidationError, match=r"Barrier missing between .* and .*: (read|write) after"):
             program(checked_device)
-        monkeypatch.setattr(queue.recorder, name, listening)
+        monkeypatch.setattr(queue.recorder, "barrier", listening)
     checked_device.synchronize()
     checker.unordered.clear()
     assert (program(checked_device) == expected).all()
@@ -82,8 +81,7 @@ def test_missing_barrier_between_batches_is_found(checked_device, monkeypatch):
     combine, queue = Combine(checked_device), checked_device.queue
     a = upload(checked_device, np.arange(64, dtype=np.uint32))
     combine.run(a, a, a)
-    which = "pipeline_barrier_2" if "synchronization2" in checked_device.features else "pipeline_barrier"
-    monkeypatch.setattr(queue.recorder, which, lambda *_: None)
+    monkeypatch.setattr(queue.recorder, "barrier", lambda *_: None)
     checked_device.synchronize()
 
     def submit_another():

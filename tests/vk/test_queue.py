@@ -83,22 +83,22 @@ def test_each_batch_ends_with_a_barrier_for_the_host_and_for_what_follows(own_de
     own_device.synchronize()
     submit = queue.functions.vkQueueSubmit
     if "synchronization2" in own_device.features:
-        record_2 = queue.recorder.pipeline_barrier_2
+        record_2 = queue.recorder.barrier
 
         def listening_2(commands, dependency):
             barrier = dependency.pMemoryBarriers
             seen.append((barrier.srcStageMask, barrier.dstStageMask, barrier.srcAccessMask, barrier.dstAccessMask))
             record_2(commands, dependency)
 
-        monkeypatch.setattr(queue.recorder, "pipeline_barrier_2", listening_2)
+        monkeypatch.setattr(queue.recorder, "barrier", listening_2)
     else:
-        record = queue.recorder.pipeline_barrier
+        record = queue.functions.vkCmdPipelineBarrier
 
         def listening(commands, before, after, flags, count, barrier, *rest):
             seen.append((before, after, barrier.srcAccessMask, barrier.dstAccessMask))
             record(commands, before, after, flags, count, barrier, *rest)
 
-        monkeypatch.setattr(queue.recorder, "pipeline_barrier", listening)
+        monkeypatch.setattr(queue.functions, "vkCmdPipelineBarrier", listening)
     monkeypatch.setattr(queue.functions, "vkQueueSubmit", lambda *rest: (seen.append("submit"), submit(*rest)))
     combine.run(a, a, a)
     own_device.synchronize()

@@ -95,7 +95,7 @@ def _overlap(first: list[Range], second: list[Range]) -> Range | None:
 
 
 def attach(queue: Queue, allocator: Allocator) -> Checker:
-    """Start checking a queue: its barrier functions report to the checker from now on."""
+    """Start checking a queue: its barriers report to the checker from now on."""
     recorder, checker = queue.recorder, Checker(allocator)
 
     def listen(function: Any) -> Any:
@@ -106,7 +106,5 @@ def attach(queue: Queue, allocator: Allocator) -> Checker:
         return call
 
     recorder.checker = checker
-    recorder.pipeline_barrier = listen(recorder.pipeline_barrier)
-    if recorder.pipeline_barrier_2 is not None:
-        recorder.pipeline_barrier_2 = listen(recorder.pipeline_barrier_2)
+    recorder.barrier = listen(recorder.barrier)
     return checker

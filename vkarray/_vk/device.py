@@ -80,6 +80,7 @@ class Device:
         self.allocate = self.memory.allocate
         self.dispatch = self.queue.dispatch
         self.upload, self.download = self.transfer.upload, self.transfer.download
+        self.fetch, self.take_out, self.number = self.transfer.fetch, self.transfer.take_out, self.transfer.number
         self.copy, self.mapped = self.transfer.copy, self.transfer.mapped
         _opened.add(self)
         if settings.debug:
@@ -289,7 +290,8 @@ def open_device(selector: int | str | None = None) -> Device:
     global _last
     if selector is None and _preferred and (device := _preferred.get(threading.get_ident())) is not None:
         return device
-    settings, last = configuration.current(), _last  # read once: another thread may close all devices meanwhile
+    settings = configuration.active or configuration.current()
+    last = _last  # read once: another thread may close all devices meanwhile
     if selector is None and last is not None and last[0] is settings:
         device = last[1]
         if device.open and device.lost is None:

@@ -61,10 +61,8 @@ class Progress:
         return self.block is not None and serial - self.signalled <= SILENT_COMMANDS
 
     def record(self, commands: Any, value: Any, serial: int) -> None:
-        """The last command of a silent batch; `value` is the cell of its command buffer."""
-        value[0] = serial
-        assert self.block is not None, "no batch is silent without a word to write to"
-        self.functions.vkCmdUpdateBuffer(commands, self.block.buffer, 0, 8, value)
+        """The last command of a silent batch; `value` is the cell of its command buffer, which holds the serial."""
+        self.functions.vkCmdUpdateBuffer(commands, self.block.buffer, 0, 8, value)  # type: ignore[union-attr]
 
     def look(self) -> None:
         """See how far the device is. Raises DeviceLostError when it has passed the last serial there is."""

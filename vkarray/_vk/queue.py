@@ -178,7 +178,8 @@ class Queue:
     ) -> None:
         """Take a command that moves so many bytes, which ``record(command buffer, *arguments)`` records."""
         with self.gate:
-            self.gate.check()
+            if self.gate.reason is not None:
+                self.gate.check()
             asked = self.recorder.checker or self.timing_sinks
             note = Note(self, name, None, reads, writes, nbytes) if asked else None
             self._take(name, reads, writes, record, arguments, 0, 0, None, note, nbytes >> 12)
@@ -276,7 +277,7 @@ class Queue:
             if self._arrived(given):
                 self._submitted(batch, given)
                 return
-            given.disarm()
+            given.thing.disarm()
             batch.recording = None if batch.recording is given else batch.recording
         if self.begun is None:  # else who began it has looked
             self.retire()
@@ -290,10 +291,10 @@ class Queue:
             begin = time.perf_counter_ns()
         if batch.recording is recording:
             try:
-                self.functions.vkQueueSubmit(self.handle, 1, recording.thing.submission, NULL)
+                self.functions.vkQueueSubmit(self.handle, 1, recording.submission, NULL)
             except OutOfMemoryError:
                 self.functions.vkQueueWaitIdle(self.handle)  # what is in flight holds memory; once more when it is done
-                self.functions.vkQueueSubmit(self.handle, 1, recording.thing.submission, NULL)
+                self.functions.vkQueueSubmit(self.handle, 1, recording.submission, NULL)
             self._submitted(batch, recording)
         if begin:
             timing.host(self, "submit", begin, submission=serial)
@@ -316,8 +317,9 @@ class Queue:
             self.recorder.checker.submitted(recording.handle)
         self.submitted = serial if serial > self.submitted else self.submitted
         self.batches += 1
-        self.batch_limit = min(max(self.batch_limit * 2, FIRST_BATCH), LARGEST_BATCH)
-        self.workgroup_limit = min(self.workgroup_limit * 2, LARGEST_WORKGROUPS)
+        limit, workgroups = self.batch_limit * 2, self.workgroup_limit * 2
+        self.batch_limit = FIRST_BATCH if limit < FIRST_BATCH else limit if limit < LARGEST_BATCH else LARGEST_BATCH
+        self.workgroup_limit = workgroups if workgroups < LARGEST_WORKGROUPS else LARGEST_WORKGROUPS
 
     def retire(self) -> None:
         """Note which batches are done, deliver timestamps, and drop what only they used."""
@@ -366,7 +368,8 @@ class Queue:
                     silent = progress.is_silent(serial)
                     if silent:  # the device is at it: what is to be done is done before the host looks
                         self._begin_ahead()
-                    self.retire()
+                    if not silent or progress.released < progress.signalled:
+                        self.retire()
                     if silent:
                         progress.spin(serial)
                     if serial <= progress.completed:
@@ -387,8 +390,8 @@ class Queue:
             if begin:
                 timing.host(self, "wait", begin, until=serial)
         if not self.device.limits.is_cpu:  # who waited for so many commands often waits for as many again:
-            self.batch_limit = max(1, min(self.serial - self.waited, FIRST_BATCH))  # a GPU begins the last one at once
-            self.waited = self.serial
+            count, self.waited = self.serial - self.waited, self.serial
+            self.batch_limit = FIRST_BATCH if count > FIRST_BATCH else count or 1  # a GPU begins the last one at once
             if progress.completed >= self.submitted:
                 self.workgroup_limit = BATCH_WORKGROUPS
 

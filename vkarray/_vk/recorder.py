@@ -56,10 +56,27 @@ def _dependency(stages: int, accesses: int) -> Any:
     return struct("VkDependencyInfo", memoryBarrierCount=1, pMemoryBarriers=barrier)
 
 
+def _first_dependency(stages: int, accesses: int) -> Any:
+    """The same for `_first_barrier`."""
+    return stages, struct("VkMemoryBarrier", srcAccessMask=_WRITES, dstAccessMask=accesses)
+
+
+def _first_barrier(functions: Any) -> Callable[[Any, Any], None]:
+    """vkCmdPipelineBarrier with the arguments of vkCmdPipelineBarrier2."""
+
+    def barrier(commands: Any, what: Any) -> None:
+        stages, memory = what
+        functions.vkCmdPipelineBarrier(commands, _STAGES, stages, 0, 1, memory, 0, NULL, 0, NULL)
+
+    return barrier
+
+
 class CommandBuffer:
     """A command buffer and its submission, if it is a primary one; there for good, and lent to one recording at a time."""
 
-    __slots__ = ("arguments", "begun", "cell", "holder", "queries", "submission", "timeline", "value")
+    __slots__ = (
+        "arguments", "begun", "cell", "disarmed", "holder", "queries", "signalling", "silent", "timeline", "value",
+    )  # fmt: skip
 
     def __init__(self, device: Device, progress: Progress) -> None:
         self.arguments = ArgumentMemory(device)
@@ -68,14 +85,31 @@ class CommandBuffer:
         self.queries = ffi.new("VkQueryPool*")  # for timestamps; NULL until somebody asks for them
         self.begun = False  # and perhaps not ended
         self.value = ffi.new("uint64_t*")
-        self.submission = progress.submit_info(self.value, commandBufferCount=1, pCommandBuffers=self.cell)
-        self.timeline = self.submission.pNext
+        # Its submissions: one that signals, and one that does not.
+        self.signalling, self.silent = (
+            progress.submit_info(value, commandBufferCount=1, pCommandBuffers=self.cell) for value in (self.value, None)
+        )
+        self.timeline = self.signalling.pNext
+        self.disarmed = False
+
+    def arm(self) -> None:
+        """Let the submissions submit the commands again."""
+        self.signalling.pNext, self.signalling.signalSemaphoreCount = self.timeline, 1
+        self.silent.commandBufferCount = self.signalling.commandBufferCount = 1
+        self.disarmed = False
+
+    def disarm(self) -> None:
+        """Let the submissions submit nothing, also where the call of one is under way in a frame below."""
+        self.disarmed = True
+        self.silent.commandBufferCount = self.signalling.commandBufferCount = 0
+        self.signalling.pNext, self.signalling.signalSemaphoreCount = NULL, 0
 
 
 class Recording(Lease):
     """A command buffer in use: being recorded, or in flight. One that is `silent` signals no semaphore."""
 
-    __slots__ = ("begun", "serial", "silent", "timed")
+    __slots__ = ("begun", "serial", "silent", "submission", "timed")
+    submission: Any
 
     def __init__(self) -> None:
         self.thing, self.serial, self.silent = None, 0, False
@@ -86,19 +120,6 @@ class Recording(Lease):
     def handle(self) -> Any:
         """Vulkan's command buffer."""
         return self.thing.cell[0]
-
-    def arm(self, serial: int, silent: bool) -> None:
-        """Let the submission submit the commands up to `serial`."""
-        self.serial, self.silent, self.thing.value[0] = serial, silent, serial
-        info = self.thing.submission
-        info.commandBufferCount, info.signalSemaphoreCount = 1, 0 if silent else 1
-        info.pNext = NULL if silent else self.thing.timeline
-
-    def disarm(self) -> None:
-        """Let the submission submit nothing, also where the call of it is under way in a frame below."""
-        info = self.thing.submission
-        info.commandBufferCount = info.signalSemaphoreCount = 0
-        info.pNext = NULL
 
 
 class Recorder:
@@ -130,15 +151,14 @@ class Recorder:
             flags=vk.VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
             pInheritanceInfo=struct("VkCommandBufferInheritanceInfo"),
         )
-        self._between = struct("VkMemoryBarrier", srcAccessMask=_WRITES, dstAccessMask=_WRITES | _READS)
-        self._at_end = struct("VkMemoryBarrier", srcAccessMask=_WRITES, dstAccessMask=_WRITES | _READS | _HOST)
         self.dispatch = functions.vkCmdDispatch
-        self.pipeline_barrier = functions.vkCmdPipelineBarrier
-        self.pipeline_barrier_2: Any = None
         if "synchronization2" in device.features:  # two arguments instead of ten: a third of the time
-            self._between_2 = _dependency(_STAGES, _WRITES | _READS)
-            self._at_end_2 = _dependency(_STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT, _WRITES | _READS | _HOST)
-            self.pipeline_barrier_2 = functions.vkCmdPipelineBarrier2
+            self.barrier, make = functions.vkCmdPipelineBarrier2, _dependency
+        else:
+            self.barrier, make = _first_barrier(functions), _first_dependency
+        self._between = make(_STAGES, _WRITES | _READS)
+        # Orders later batches, and makes what was written visible to the host.
+        self._at_end = make(_STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT, _WRITES | _READS | _HOST)
 
     def begin(self) -> Recording:
         """A command buffer that takes commands."""
@@ -189,20 +209,21 @@ class Recorder:
 
     def record(self, recording: Recording, steps: Sequence[Step], silent: bool) -> None:
         """Record the steps, and order what comes later behind them."""
-        commands, functions, checker, bound = recording.thing.cell[0], self.functions, self.checker, None
+        thing, functions, checker, bound = recording.thing, self.functions, self.checker, None
+        commands, barrier, between = thing.cell[0], self.barrier, self._between
         dispatch, push_constants, bind = self.dispatch, functions.vkCmdPushConstants, functions.vkCmdBindPipeline
         bind_sets, dispatch_base = functions.vkCmdBindDescriptorSets, functions.vkCmdDispatchBase
         if checker:
             checker.begin(commands)
-        memory, offset = recording.thing.arguments, 0
-        shown, place, number = memory.set, memory.offset, fields.SET
         blocks = [step[3] for step in steps if not isinstance(step[2], str) and step[2].has_arguments]
         if blocks:
+            memory = thing.arguments
             memory.write(blocks)
-        serial = 0
+            shown, place, number = memory.set, memory.offset, fields.SET
+        offset = serial = 0
         for serial, ordered, step, pushed, x, y, z, descriptors, note, first in steps:
             if ordered:
-                self.order(commands)
+                barrier(commands, between)
             if note and checker:
                 checker.command(commands, step if isinstance(step, str) else step.name, note.reads, note.writes)
             if step is not bound:
@@ -238,15 +259,19 @@ class Recorder:
                 dispatch(commands, x, y, z)
             else:
                 dispatch_base(commands, *first, x, y, z)
-        self._order_later(commands)
+        barrier(commands, self._at_end)
         # Who takes timestamps gets them when the driver is done with the batch, not only the device.
         silent = silent and not recording.timed and checker is None
+        thing.value[0] = serial
         if silent:
-            self.progress.record(commands, recording.thing.value, serial)
-            self._order_later(commands)
+            self.progress.record(commands, thing.value, serial)
+            barrier(commands, self._at_end)
         functions.vkEndCommandBuffer(commands)
-        recording.thing.begun = False
-        recording.arm(serial, silent)
+        thing.begun = False
+        recording.serial, recording.silent = serial, silent
+        recording.submission = thing.silent if silent else thing.signalling
+        if thing.disarmed:
+            thing.arm()
 
     def _timed(
         self, recording: Recording, steps: Sequence[Step], serial: int, note: timing.Note, command: Callable[..., None],
@@ -259,18 +284,7 @@ class Recorder:
 
     def order(self, commands: Any) -> None:
         """Order everything recorded so far before everything that follows."""
-        if self.pipeline_barrier_2 is not None:
-            self.pipeline_barrier_2(commands, self._between_2)
-        else:
-            self.pipeline_barrier(commands, _STAGES, _STAGES, 0, 1, self._between, 0, NULL, 0, NULL)
-
-    def _order_later(self, commands: Any) -> None:
-        """Order later batches, and make what was written visible to the host."""
-        if self.pipeline_barrier_2 is not None:
-            self.pipeline_barrier_2(commands, self._at_end_2)
-        else:
-            stages = _STAGES | vk.VK_PIPELINE_STAGE_HOST_BIT
-            self.pipeline_barrier(commands, _STAGES, stages, 0, 1, self._at_end, 0, NULL, 0, NULL)
+        self.barrier(commands, self._between)
 
     def close(self) -> None:
         """Release all; nothing is in flight any more."""

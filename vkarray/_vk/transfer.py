@@ -22,7 +22,14 @@ SEGMENTS, SEGMENT_BYTES = 4, 8 << 20
 DIRECT_BYTES = 64  # the host reads so little itself also where memory is uncached: about 1 µs, and a copy costs 20
 _BYTES = ffi.typeof("char[]")
 _REGION = ffi.typeof("VkBufferCopy*")
-_WORD = ffi.typeof("uint32_t*")  # memmove reads a word twice, and each time takes 1 µs of uncached memory
+# Numbers as C has them, and their bytes. memmove reads a word twice, and each time takes 1 µs of uncached memory.
+_NUMBERS = {
+    name: (ffi.typeof(f"{kind}*"), ffi.sizeof(kind))
+    for name, kind in {
+        "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t", "uint8": "uint8_t", "uint16": "uint16_t",
+        "uint32": "uint32_t", "uint64": "uint64_t", "float32": "float", "float64": "double",
+    }.items()
+}  # fmt: skip
 INLINE_BYTES = 1 << 16  # the most that vkCmdUpdateBuffer takes
 
 
@@ -33,6 +40,7 @@ class Segment:
         self.block, self.offset = block, offset
         self.address, self.nbytes, self.pointer = block.address + offset, SEGMENT_BYTES, block.pointer + offset
         self.written = self.read = 0
+        self.region = ffi.new(_REGION, (0, offset, 0))  # of the copy into it
         self.holder: weakref.ref[Lease] | None = None
 
     def flush(self, nbytes: int) -> None:
@@ -141,6 +149,48 @@ class Transfer:
             if nbytes > SEGMENT_BYTES:
                 self.device.queue.submit()  # copies while the host fills the next segment
 
+    def fetch(self, buffer: Buffer, offset: int, nbytes: int) -> Lease | None:
+        """Have bytes copied to where the host reads them fast, at once; `take_out` waits for them.
+
+        None where they are not copied, or not in one go: `download` reads those.
+        """
+        queue = self.device.queue
+        if not self.most_read_directly < nbytes <= SEGMENT_BYTES or queue.timing_sinks:
+            return None
+        if watches:
+            refuse("it reads values on the host")
+        if not 0 <= offset <= buffer.nbytes - nbytes:
+            check_range("download", buffer, offset, nbytes)
+        with (gate := self.device.gate):
+            if gate.reason is not None:
+                gate.check()
+            return self._fetch(buffer, buffer.block_offset + offset, nbytes)
+
+    def take_out(self, lease: Lease, out: Any) -> None:
+        """Wait for bytes that were fetched, then copy them into `out`, a writable buffer for all of them."""
+        target = ffi.from_buffer(_BYTES, out, True)
+        self._take_out(target, lease, 0, len(target))
+
+    def number(self, buffer: Buffer, offset: int, kind: str) -> Any:
+        """Wait for what writes the buffer, then read one number of a type, given by its name. None where C has no such type."""
+        if (found := _NUMBERS.get(kind)) is None:
+            return None
+        (form, nbytes), device = found, self.device
+        queue = device.queue
+        if self.most_read_directly < 8 or queue.timing_sinks:
+            cell = ffi.new(form)
+            self.download(buffer, offset, ffi.buffer(cell))
+            return cell[0]
+        if watches:
+            refuse("it reads values on the host")
+        if not 0 <= offset <= buffer.nbytes - nbytes:
+            check_range("download", buffer, offset, nbytes)
+        queue.wait(buffer.written)
+        with (gate := device.gate):  # so that no other thread closes the device meanwhile
+            if gate.reason is not None:
+                gate.check()
+            return ffi.cast(form, buffer.piece.block.pointer + buffer.block_offset + offset)[0]
+
     def download(self, buffer: Buffer, offset: int, out: Any) -> None:
         """Wait for what writes the buffer, then copy its bytes into ``out``, a writable buffer."""
         if watches:
@@ -156,11 +206,7 @@ class Transfer:
             with (gate := self.device.gate):  # so that no other thread closes the device meanwhile
                 if gate.reason is not None:
                     gate.check()
-                source = buffer.piece.block.pointer + position
-                if nbytes == 4 and not position & 3:
-                    ffi.cast(_WORD, target)[0] = ffi.cast(_WORD, source)[0]
-                else:
-                    ffi.memmove(target, source, nbytes)
+                ffi.memmove(target, buffer.piece.block.pointer + position, nbytes)
             if begin:
                 timing.host(self.device.queue, "download", begin, bytes=nbytes)
             return
@@ -182,8 +228,13 @@ class Transfer:
         segment, gate = lease.thing, self.device.gate
         self.device.queue.wait(segment.written)
         with gate:
-            gate.check()
-            segment.invalidate(count)
+            if gate.reason is not None:
+                gate.check()
+            if segment.block.incoherent is not None:
+                segment.invalidate(count)
+            if count <= INLINE_BYTES:
+                ffi.memmove(target + start, segment.pointer, count)
+                return
             pointer, kept = segment.pointer, (lease, segment.block.cells, target)  # also when the device is closed
         if count < 2 * host_copy.LEAST_BYTES or gate._is_owned():
             ffi.memmove(target + start, pointer, count)
@@ -207,13 +258,14 @@ class Transfer:
 
     def _fetch(self, buffer: Buffer, position: int, nbytes: int) -> Lease:
         """Have bytes of a buffer's block copied into a part of the ring, at once."""
-        lease = self._segment()
-        segment = lease.thing
-        self.record(
-            "download", buffer.piece.block, position, segment.block, segment.offset, nbytes, (buffer,), (segment,)
-        )
-        if self.device.queue.submitted < segment.written:
-            self.device.queue.submit()
+        lease, device = self._segment(), self.device
+        segment, queue = lease.thing, device.queue
+        region = segment.region  # the last copy by it is done
+        region.srcOffset, region.size = position, nbytes
+        arguments = (buffer.piece.block.buffer, segment.block.buffer, 1, region)
+        queue.transfer("download", (buffer,), (segment,), device.functions.vkCmdCopyBuffer, arguments, nbytes)
+        if queue.submitted < segment.written:
+            queue.submit()
         return lease
 
     def _fetched(self, lease: Lease, start: int, count: int) -> Iterator[tuple[Any, int, int]]:
@@ -243,9 +295,10 @@ class Transfer:
         for position in range(start, start + len(self.segments)):
             if lease.take(self.segments[position % len(self.segments)]):
                 self.next_segment = position + 1
-                last = max(lease.thing.written, lease.thing.read)
-                if last > self.device.queue.completed:
-                    self.device.queue.wait(last)
+                segment, queue = lease.thing, self.device.queue
+                last = segment.written if segment.written > segment.read else segment.read
+                if last > queue.progress.completed:
+                    queue.wait(last)
                 return lease
         ring = staging_block(self.device, SEGMENTS * SEGMENT_BYTES)
         self.rings.append(ring)

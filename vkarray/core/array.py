@@ -302,6 +302,8 @@ class VkArray(Methods):
         return int(self._real_scalar("__int__"))
 
     def __float__(self) -> float:
+        if self._shape == () and self._dtype.kind != "c":
+            return float(operations["scalar"](self))
         return float(self._real_scalar("__float__"))
 
     def __complex__(self) -> complex:

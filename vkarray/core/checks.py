@@ -19,28 +19,16 @@ class Checks:
 
     def __init__(self) -> None:
         self.waiting: dict[threading.Thread, Any] = {}  # callables that return the error that they find, or None
-        self._missed: dict[threading.Thread, Exception] = {}  # found by a read of another thread
-        self._lock = threading.RLock()  # a thread's read waits until another one that runs its check is through
+        self.missed: dict[threading.Thread, Exception] = {}  # found by a read of another thread
+        self.lock = threading.RLock()  # a thread's read waits until another one that runs its check is through
 
-    def run(self, may_wait: bool = True) -> None:
+    def run(self) -> None:
         """Run and forget the checks. Raises the first error that one of them finds, and leaves the others waiting.
 
-        Without `may_wait` it returns where another thread runs them: that one tells what it finds.
+        Called with the lock.
         """
-        if may_wait:
-            with self._lock:
-                self._run()
-        elif self._lock.acquire(blocking=False):
-            try:
-                self._run()
-            finally:
-                self._lock.release()
-
-    def _run(self) -> None:
-        if not (self.waiting or self._missed):
-            return
         reader = threading.current_thread()
-        missed = self._missed.pop(reader, None)
+        missed = self.missed.pop(reader, None)
         if missed is not None:
             raise missed
         for thread in sorted(self.waiting, key=lambda thread: thread is not reader):  # its own first
@@ -53,7 +41,7 @@ class Checks:
                 raise
             if found is not None:
                 if thread is not reader and thread.is_alive():
-                    self._missed[thread] = type(found)(*found.args)
+                    self.missed[thread] = type(found)(*found.args)
                 raise found
 
 
@@ -80,6 +68,17 @@ def are_waiting(device: Device) -> bool:
 def run(device: Device) -> None:
     """What a read of a value from the device does afterwards. Raises the error of a deferred check."""
     found = _checks.get(device)
-    if found is not None:
-        # A finalizer or a signal handler may read inside a call that holds the gate, which the thread that runs checks needs.
-        found.run(may_wait=not device.gate._is_owned())
+    if found is None:
+        return
+    if not device.gate._is_owned():
+        with found.lock:
+            if found.waiting or found.missed:
+                found.run()
+    # A finalizer or a signal handler may read inside a call that holds the gate, which the thread that runs checks needs.
+    # Where that is another thread, it tells what it finds.
+    elif found.lock.acquire(blocking=False):
+        try:
+            if found.waiting or found.missed:
+                found.run()
+        finally:
+            found.lock.release()

@@ -7,7 +7,9 @@ nobody else sees it.
 from __future__ import annotations
 
 import functools
+import math
 import struct
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import _vk
@@ -21,14 +23,8 @@ if TYPE_CHECKING:
 # The host type whose elements have the bits of a device element; bfloat16 has none in NumPy and travels as float32.
 _WIDE = {"bool": "uint32", "int8": "int32", "uint8": "uint32", "int16": "int32", "uint16": "uint32"}
 
-# How Python reads one stored element.
-_SCALARS = {
-    name: struct.Struct("<" + letter)
-    for name, letter in {
-        "bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
-        "uint64": "Q", "float16": "e", "float32": "f", "float64": "d",
-    }.items()
-}  # fmt: skip
+# How Python reads one stored element that is no number of C.
+_SCALARS = {"bool": struct.Struct("<?"), "float16": struct.Struct("<e")}
 
 
 def numpy_dtype(dtype: DType) -> numpy.dtype:
@@ -79,15 +75,15 @@ def _from_storage(bits: numpy.ndarray, dtype: DType) -> numpy.ndarray:
 
 
 @functools.cache
-def _storage_dtype(dtype: DType, stored: int) -> tuple[numpy.dtype, bool]:
-    """The NumPy dtype of the bits that a device stores in so many bytes, and whether they are the values themselves."""
+def _storage_dtype(dtype: DType, stored: int) -> tuple[Callable[..., numpy.ndarray], numpy.dtype, bool]:
+    """`numpy.empty`, the dtype of the bits that a device stores in so many bytes, and whether they are the values themselves."""
     import numpy as np
 
     if stored != dtype.itemsize:
-        return np.dtype(_WIDE.get(dtype.name, "uint32")), False
+        return np.empty, np.dtype(_WIDE.get(dtype.name, "uint32")), False
     if dtype in (dtypes.float16, dtypes.bfloat16):
-        return np.dtype("uint16"), False
-    return np.dtype(dtype.name), True
+        return np.empty, np.dtype("uint16"), False
+    return np.empty, np.dtype(dtype.name), True
 
 
 def from_numpy(values: numpy.ndarray, dtype: DType, device: _vk.Device, function: str = "asarray") -> VkArray:
@@ -101,14 +97,17 @@ def from_numpy(values: numpy.ndarray, dtype: DType, device: _vk.Device, function
 
 def to_numpy(array: VkArray) -> numpy.ndarray:
     """A new NumPy array with the values; waits for the device. Raises what a deferred check finds (IndexError)."""
-    import numpy as np
-
-    array = operations["contiguous"](array)
-    dtype, device = array._dtype, array._device
-    stored, are_values = _storage_dtype(dtype, storage_itemsize(dtype, device))
-    bits = np.empty(array._shape, stored)
-    if bits.size:
-        device.download(array._buffer, array._offset * stored.itemsize, bits)
+    if not array._contiguous:
+        array = operations["contiguous"](array)
+    dtype, device, shape = array._dtype, array._device, array._shape
+    itemsize = array._look.itemsize if array._look is not None else storage_itemsize(dtype, device)
+    fetched = device.fetch(array._buffer, array._offset * itemsize, math.prod(shape) * itemsize)
+    new, stored, are_values = _storage_dtype(dtype, itemsize)
+    bits = new(shape, stored)  # while the device is at it
+    if fetched is not None:
+        device.take_out(fetched, bits)
+    elif bits.size:
+        device.download(array._buffer, array._offset * itemsize, bits)
     checks.run(device)
     return bits if are_values else _from_storage(bits, dtype)
 
@@ -127,8 +126,15 @@ def moved(x: VkArray, target: _vk.Device) -> VkArray:
 
 def item(array: VkArray) -> Any:
     """The only element as a Python scalar."""
-    form, device = _SCALARS.get(array._dtype.name), array._device
-    if form is None or (form.size < 4 and storage_itemsize(array._dtype, device) != form.size):
+    dtype, device = array._dtype, array._device
+    itemsize = dtype.itemsize
+    if itemsize >= 4 or storage_itemsize(dtype, device) == itemsize:
+        number = device.number(array._buffer, array._offset * itemsize, dtype.name)
+        if number is not None:
+            checks.run(device)
+            return number
+    form = _SCALARS.get(dtype.name)
+    if form is None or storage_itemsize(dtype, device) != form.size:
         return to_numpy(array).reshape(-1)[0].item()
     cell = bytearray(form.size)  # the usual case without NumPy, whose arrays take longer than the rest of it
     device.download(array._buffer, array._offset * form.size, cell)

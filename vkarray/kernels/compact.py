@@ -98,9 +98,7 @@ def _totals(*prefixes: VkArray) -> list[int]:
     """The last of each of some prefix sums; waits for the device."""
     totals = []
     for prefix in prefixes:
-        word = bytearray(4)
-        prefix._device.download(prefix._buffer, 4 * (prefix.size - 1), word)
-        totals.append(int.from_bytes(word, "little"))
+        totals.append(prefix._device.number(prefix._buffer, 4 * (prefix.size - 1), "uint32"))
     checks.run(prefixes[0]._device)  # lengths that the host learns are values too
     return totals
 

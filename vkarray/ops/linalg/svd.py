@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from array import array as host_array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -365,9 +364,7 @@ def _orthogonalize(name: str, work: VkArray, length: int, size: int) -> None:
                 writes=("gram", "turned", "exponents", "unfinished"),
             )  # fmt: skip
             dispatch(apply, apply_groups, {**apply_fields, "round": turn}, writes=("x",))
-        word = host_array("i", [0])
-        device.download(unfinished._buffer, 4 * (unfinished._offset + sweep), memoryview(word).cast("B"))
-        if word[0] == 0:
+        if device.number(unfinished._buffer, 4 * (unfinished._offset + sweep), "int32") == 0:
             return
     raise LinAlgError(
         f"{name}: the singular value decomposition did not converge in {_MOST_SWEEPS} sweeps. Please report the matrix."
