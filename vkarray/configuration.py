@@ -259,7 +259,7 @@ class Configuration:
 _lock = threading.RLock()  # a signal handler may change a switch, too
 _environment: dict[str, Any] | None = None
 _overrides: list[dict[str, Any]] = []
-_active: Configuration | None = None
+active: Configuration | None = None  # see `current`; what asks at every call looks here first
 shows_dispatches = False  # whether debug is 2, for who asks at each dispatch
 
 
@@ -281,7 +281,7 @@ def _warn_of_unknown_variables() -> None:
 
 
 def _rebuild() -> Configuration:
-    global _environment, _active, shows_dispatches
+    global _environment, active, shows_dispatches
     if _environment is None:
         _warn_of_unknown_variables()
         _environment = {
@@ -293,14 +293,14 @@ def _rebuild() -> Configuration:
     values = dict(_environment)
     for override in _overrides:
         values.update(override)
-    _active = Configuration(values)
-    shows_dispatches = _active.debug > 1
-    return _active
+    active = Configuration(values)
+    shows_dispatches = active.debug > 1
+    return active
 
 
 def current() -> Configuration:
     """The configuration in force; cheap enough for every call."""
-    return _active or reload()
+    return active or reload()
 
 
 def reload() -> Configuration:

@@ -410,7 +410,7 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
             if kwargs:
                 key.append(tuple(kwargs))
                 noted = noted and note(kwargs.values(), key, arrays, scalars, integers)
-            settings = configuration.current()
+            settings = configuration.active or configuration.current()
             if noted and (arrays or creates) and not settings.compare:
                 key.append(settings.default_float)
                 if not arrays:
@@ -428,7 +428,9 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
                         found = plan.run(arrays, scalars)
                     except (OverflowError, struct.error):  # of a scalar: the function says it in its own words
                         found = inner(*args, **kwargs)
-                    return _as_place(found) if creates else found
+                    if creates and type(found) is VkArray and not found._shape:
+                        found._is_place = True
+                    return found
                 if plan is None and arrays:
                     return plans.told(inner(*args, **kwargs), arrays[0]._device)
             key, arrays, scalars = [], [], []

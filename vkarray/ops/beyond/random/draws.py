@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .... import configuration
 from ....core import dtypes, layout
 from ....core.array import VkArray, check_supported, default_dtype, empty, is_supported
 from ....core.dtypes import DType, as_dtype
 from ....kernels import launch
 from ....kernels.conversion import cast
+from ....kernels.planned import watches
 from ....kernels.rows import as_operand
+from ....kernels.signature import SHAPES
 from ....shaders.source import Variant
 from . import kernels
 from .parameters import Limits, Operand, in_memory, operand, shape_of
@@ -19,6 +23,7 @@ from .stream import Philox
 if TYPE_CHECKING:
     from ....kernels.launch import Device
 
+KNOWN = 1024  # sizes of which a generator remembers what they mean
 Size = int | Sequence[int] | None
 Given = dict[str, tuple[Any, Limits]]  # parameters by name, and what they may be
 
@@ -29,6 +34,7 @@ class Draws:
     def __init__(self, bit_generator: Any = None, *, device: Any = None) -> None:
         self._stream = bit_generator if isinstance(bit_generator, Philox) else Philox(bit_generator)
         self._device = launch.as_device(device)
+        self._known: dict[tuple[Any, ...], tuple[Variant, DType, int, int]] = {}  # see `_standard`
 
     @property
     def device(self) -> Device:
@@ -104,10 +110,24 @@ class Draws:
     def _standard(
         self, function: str, row: str, size: Size, dtype: Any = None, out: VkArray | None = None
     ) -> VkArray:  # fmt: skip
-        """Numbers of a row of STANDARD."""
-        wanted = self._dtype(function, dtype)
-        target = self._target(function, shape_of(function, size_of(size, out), []), wanted, out)
-        return put(self._filled(kernels.standard_variant(row, wanted), target, wanted.bits // 32), out)
+        """Numbers of a row of STANDARD. What a size and a type mean is found out at the first call."""
+        if out is not None or watches or type(size) is not tuple or tuple(map(type, size)) not in SHAPES:
+            wanted = self._dtype(function, dtype)
+            target = self._target(function, shape_of(function, size_of(size, out), []), wanted, out)
+            return put(self._filled(kernels.standard_variant(row, wanted), target, wanted.bits // 32), out)
+        default = (configuration.active or configuration.current()).default_float
+        key = (row, size, dtype, default) if dtype is None or type(dtype) is DType else ()
+        found = self._known.get(key)
+        if found is None:
+            wanted = self._dtype(function, dtype)
+            count = math.prod(shape_of(function, size, []))
+            found = kernels.standard_variant(row, wanted), wanted, count, wanted.bits // 32
+            if key:
+                if len(self._known) >= KNOWN:
+                    self._known.clear()
+                self._known[key] = found
+        variant, wanted, count, words = found
+        return kernels.numbers(size, wanted, self._device, variant, *self._stream.next_place(count, words))
 
     def _target(self, function: str, shape: tuple[int, ...], dtype: DType, out: VkArray | None) -> VkArray:
         """A contiguous array to fill: `out` itself where it is one."""

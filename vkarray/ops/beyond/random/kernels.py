@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ....core import dtypes, layout
-from ....core.array import VkArray, is_supported, storage_itemsize
+from ....core.array import VkArray, empty, is_supported, storage_itemsize
 from ....core.dtypes import DType
 from ....kernels import launch
 from ....kernels.dispatch import pointer
@@ -134,25 +134,40 @@ def variants(device: Device) -> Iterator[Shader]:
 VALUES.add(Variant)
 
 
+@planned(integers=True, creates=True)
+def numbers(
+    shape: tuple[int, ...], dtype: DType, device: Device, variant: Variant, key: int, block: int, skip: int
+) -> VkArray:  # fmt: skip
+    """A new array of numbers of a row of STANDARD, from number `skip` of a block of the stream on."""
+    result = empty(shape, dtype, device)
+    _fill(result, variant, dtype.bits // 32, key, block, skip, {})
+    return result
+
+
 @planned(integers=True)
 def fill(
     result: VkArray, variant: Variant, words: int, key: int, block: int, skip: int, names: tuple[str, ...], *parameters: int
 ) -> None:  # fmt: skip
     """Fill a contiguous array with numbers of `words` words, from number `skip` of a block of the stream on."""
-    device = result._device
+    _fill(result, variant, words, key, block, skip, dict(zip(names, parameters, strict=True)))
+
+
+def _fill(
+    result: VkArray, variant: Variant, words: int, key: int, block: int, skip: int, parameters: Mapping[str, int]
+) -> None:  # fmt: skip
+    device, size = result._device, result.size
     of_block = WORDS_OF_BLOCK // words
-    for first in range(0, result.size, layout.INDEX_LIMIT):
-        count = min(result.size - first, layout.INDEX_LIMIT)
-        further, begin = divmod(skip + first, of_block)
+    for first in range(0, size, layout.INDEX_LIMIT):  # a multiple of all blocks, so `skip` stays what it is
+        count = min(size - first, layout.INDEX_LIMIT)
         fields = {
             "results": pointer(result, first),
             "key": key,
-            "block": (block + further) & _MASK if further else block,
-            "skip": begin,
+            "block": (block + first // of_block) & _MASK if first else block,
+            "skip": skip,
             "count": count,
-            **dict(zip(names, parameters, strict=True)),
+            **parameters,
         }
-        groups = launch.groups_for(-(-(begin + count) // of_block), device.limits)
+        groups = launch.groups_for(-(-(of_block - 1 + count) // of_block), device.limits)  # whatever is skipped
         launch.dispatch(variant, device, groups, fields, writes=("results",))
 
 

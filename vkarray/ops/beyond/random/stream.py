@@ -137,16 +137,17 @@ class Philox:
         trace = tracer()
         if trace is None:
             refuse("it draws random numbers")
-            return self._taken(count, words)
+            return Place(*self.next_place(count, words))
         trace.draws_from(self)
-        return trace.drawn(self, self._taken(count, words))
+        return trace.drawn(self, Place(*self.next_place(count, words)))
 
-    def _taken(self, count: int, words: int) -> Place:
+    def next_place(self, count: int, words: int) -> tuple[int, int, int]:
+        """What `place` returns, for calls that nobody watches."""
         with self.lock:
-            start = -(-self._position // words) * words
-            self._position = start + count * words
-        block, skip = divmod(start // words, WORDS_OF_BLOCK // words)
-        return Place(self._key, block & _MASK, skip)
+            key, start = self._key, -(-self._position // words)
+            self._position = (start + count) * words
+        block, skip = divmod(start, WORDS_OF_BLOCK // words)
+        return key, block & _MASK, skip
 
     def __repr__(self) -> str:
         return f"<vkarray.random.Philox (Philox4x32-10), key {self._key:#018x}, position {self._position}>"
