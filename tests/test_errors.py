@@ -10,6 +10,7 @@ import pytest
 
 import vkarray as vx
 from vkarray import absent
+from vkarray.configuration import SWITCHES
 
 MATRIX = vx.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 VECTOR = vx.asarray([1, 2, 3], dtype=vx.int32)
@@ -306,8 +307,12 @@ ERRORS = {
     # switches
     "vx.config(debug='high').__enter__()": (
         vx.ConfigurationError,
-        "config: debug is 'high'; expected a level from 0 to 5 (0-5). 1 device and cache misses; 2 one line per dispatch "
+        "config: debug is 'high'; expected a level from 0 to 5. 1 device and cache misses; 2 one line per dispatch "
         "with µs and GB/s; 3 variant and layout; 4 GLSL; 5 SPIR-V.",
+    ),
+    "vx.config(guard=2).__enter__()": (
+        vx.ConfigurationError,
+        "config: guard is 2; expected 0 or 1. " + next(one.text for one in SWITCHES if one.name == "guard"),
     ),
 }  # fmt: skip
 

@@ -167,8 +167,20 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert vx.load_program(path).inputs[0].shape == (dim, 4)
     assert main(["compile", str(source), "--dynamic", "batch=64"]) == 1
     assert "expected --dynamic NAME=MIN:MAX" in capsys.readouterr().err
-    assert main(["compile", str(source), "--dynamic", "n=1:2", "--size", "batch=1"]) == 1
-    assert "which no input has" in capsys.readouterr().err
+    for wrong, told in (
+        (["--dynamic", "n=1:2"], "--dynamic n: no input of the model has a length of that name. It has batch."),
+        (["--size", "n=1"], "--size n: no input of the model has a length of that name. It has batch."),
+        (["--size", "batch=-1"], "expected --size NAME=LENGTH, such as --size batch=1, got 'batch=-1'"),
+        (["--size", "batch=1", "--size", "batch=2"], "--size batch is given twice, with 1 and 2. Give it once."),
+        (["--size", "batch=1", "--dynamic", "batch"], "--size batch and --dynamic batch: a length is fixed or varies."),
+        (["--dynamic", "batch=8:2"], "--dynamic batch=8:2: the least length is more than the greatest."),
+        (["--size", "batch=1", "-o", str(tmp_path)], "the file cannot be written: Is a directory."),
+        (["--size", "batch=1", "-o", "/nowhere/m.vkp"], "--output /nowhere/m.vkp: the file cannot be written: No such"),
+    ):
+        assert main(["compile", str(source), *wrong]) == 1
+        assert told in capsys.readouterr().err
+    assert main(["compile", str(tmp_path / "missing.onnx")]) == 1
+    assert "missing.onnx: the model cannot be read: No such file" in capsys.readouterr().err
 
 
 def test_lengths_vary_in_half_precision() -> None:

@@ -63,15 +63,33 @@ def test_files_are_read_written_and_appended_to(path: str, tmp_path: Path, capsy
 
 
 WRONG = {
-    "count": (["--input=2x4xf32=0"], "1 times --input, and classify takes 2: --input=batchx4xf32=..., or @file.npy"),
-    "shape": (["--input=2x5xf32=0", "--input=1"], "or @file.npy, an array of (batch, 4) float32, and got (2, 5)"),
+    "count": (["--input=2x4xf32=0"], "1 times --input; expected 2, in this order: --input=batchx4xf32=..., or @file.npy"),
+    "shape": (
+        ["--input=2x5xf32=0", "--input=1"], "--input=2x5xf32=0: got (2, 5) float32. x takes batchx4xf32=..., or @file.npy",
+    ),
     "bound": (["--input=9x4xf32=0", "--input=1"], "dimension 0 of x has length 9; expected batch from 1 to 8."),
-    "type": (["--input=2x4xf16=0", "--input=1"], "and got (2, 4) float16."),
-    "unknown type": (["--input=2x4xf33=0", "--input=1"], "--input=2x4xf33=0: x takes batchx4xf32="),
+    "type": (["--input=2x4xf16=0", "--input=1"], "--input=2x4xf16=0: got (2, 4) float16. x takes"),
+    "unknown type": (["--input=2x4xf33=0", "--input=1"], "--input=2x4xf33=0: 'f33' is no type of elements; these are i1, i8"),
     "values": (["--input=2x4xf32=1 2 3", "--input=1"], "3 values for 8 elements"),
     "no number": (["--input=2x4xf32=a", "--input=1"], "could not convert string to float: 'a'"),
     "number": (["--input=2x4xf32=0", "--input=a"], "factor takes a number of type float."),
-    "no file": (["--input=@/nowhere.npy", "--input=1"], "/nowhere.npy"),
+    "no file": (["--input=@/nowhere.npy", "--input=1"], "--input=@/nowhere.npy: /nowhere.npy cannot be read: No such file"),
+    "an empty file": (["--input=@EMPTY", "--input=1"], "it is no .npy file. x takes"),
+    "another file": (["--input=@PROGRAM", "--input=1"], "it is no .npy file. x takes"),
+    "a folder": (["--input=@FOLDER", "--input=1"], "cannot be read: Is a directory. x takes"),
+    "elements of no file": (["--input=2x4xf32=@/nowhere.bin", "--input=1"], "/nowhere.bin cannot be read: No such file"),
+    "elements of a short file": (["--input=2x4xf32=@EMPTY", "--input=1"], "has 0 bytes, which are not 8 of float32. x takes"),
+    "no values": (["--input=2x4xf32=", "--input=1"], "--input=2x4xf32=: 0 values for 8 elements. x takes"),
+    "huge": (["--input=99999999999999x4xf32=0 0", "--input=1"], "2 values for 399999999999996 elements. x takes"),
+    "array for a number": (["--input=2x4xf32=0", "--input=2xf32=1"], "--input=2xf32=1: got (2,) float32. factor takes"),
+    "truth": (["--input=2x4xf32=0", "--input=i1=2"], "--input=i1=2: '2' is no truth: give 1, 0, true or false. factor takes"),
+    "no notation": (["--input=4 by 2", "--input=1"], "--input=4 by 2: it is no array in this notation. x takes"),
+    "no folder for the output": (
+        ["--input=2x4xf32=0", "--input=1", "--output=@/nowhere/y.npy"], "--output=@/nowhere/y.npy: the file cannot be written: No",
+    ),
+    "outputs": (
+        ["--input=2x4xf32=0", "--input=1", *["--output=@EMPTY"] * 4], "4 times --output; expected at most ",
+    ),
     "output": (["--input=2x4xf32=0", "--input=1", "--output=scores.npy"], "expected @file.npy, +file.npy to append"),
     "device": (["--device=vulkan://77"], "--device=vulkan://77: no Vulkan device matches 'vulkan://77'. The devices are 0: "),
     "empty device": (["--device="], "Name one by index, part of its name, UUID, or one of these as vulkan://0"),
@@ -81,6 +99,10 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_errors_name_the_argument(name: str, path: str, capsys: pytest.CaptureFixture[str]) -> None:
     arguments, told = WRONG[name]
+    (Path(path).parent / "empty").touch()
+    places = {"EMPTY": Path(path).parent / "empty", "PROGRAM": path, "FOLDER": Path(path).parent}
+    for word, place in places.items():
+        arguments = [one.replace(word, str(place)) for one in arguments]
     assert main(["run", path, *arguments]) in (1, 2)
     assert told in capsys.readouterr().err
 
@@ -91,7 +113,9 @@ def test_other_files_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert main([command, str(tmp_path / "other")]) in (1, 2)
         assert "this is no file of a program" in capsys.readouterr().err
         assert main([command, str(tmp_path / "missing")]) == 2
-        assert "No such file" in capsys.readouterr().err
+        assert "missing: the file cannot be read: No such file" in capsys.readouterr().err
+        assert main([command, str(tmp_path / "model.onnx")]) == 2
+        assert "this is an ONNX model. Make a program of it: vkarray compile" in capsys.readouterr().err
 
 
 def test_show_tells_what_is_in_a_file(path: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,6 +29,13 @@ COMMANDS = {
 }
 
 
+class _Help(argparse.HelpFormatter):
+    """Keeps the lines of examples, and fills those of other texts."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith("examples:") else super()._fill_text(text, width, indent)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
     listing = "\n".join(f"  {name:<10}{text}" for name, text in COMMANDS.items())
@@ -48,7 +55,12 @@ def main(arguments: list[str] | None = None) -> int:
     module = importlib.import_module(f"vkarray.command.{choice.command}")
     if isinstance(sys.stdout, io.TextIOWrapper):  # whose encoding, or whose paths, may be of another kind
         sys.stdout.reconfigure(errors="backslashreplace")
-    options = argparse.ArgumentParser(f"vkarray {choice.command}", description=module.__doc__)
+    options = argparse.ArgumentParser(
+        f"vkarray {choice.command}",
+        description=module.__doc__,
+        epilog=getattr(module, "EXAMPLES", None),
+        formatter_class=_Help,
+    )
     module.add_arguments(options)
     try:
         return module.run(options.parse_args(choice.arguments))

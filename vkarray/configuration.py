@@ -267,7 +267,8 @@ def _parse(switch: Switch, value: Any, origin: str) -> Any:
     try:
         return switch.parse(value)
     except (TypeError, ValueError, RuntimeError) as error:  # the last one from a ~ without a home
-        raise ConfigurationError(f"{origin} is {value!r}; {error} ({switch.values}). {switch.text}") from None
+        values = "" if str(error).startswith("expected ") else f" ({switch.values})"
+        raise ConfigurationError(f"{origin} is {value!r}; {error}{values}. {switch.text}") from None
 
 
 def _warn_of_unknown_variables() -> None:

@@ -15,9 +15,8 @@ import numpy as np
 
 from ..core.array import VkArray
 from ..profiling.block import profile
-from ..programs.program import load_program
 from ..programs.signature import leaves_of
-from . import peer
+from . import opening, peer
 from . import run as running
 
 PROFILED = 5  # calls whose kernels are timed
@@ -26,20 +25,26 @@ PROFILED = 5  # calls whose kernels are timed
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     running.of_program(parser)
-    parser.add_argument("--calls", type=int, default=100, metavar="N", help="how many to measure (default: 100)")
+    parser.add_argument("--calls", type=_count, default=100, metavar="N", help="how many to measure (default: 100)")
     parser.add_argument(
         "--peer", nargs="?", const="", metavar="MODEL",
         help="measure ONNX Runtime, too, on this ONNX model (default: the file beside PROGRAM with .onnx)",
     )  # fmt: skip
 
 
+def _count(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no count; expected a whole number, 1 or more")
+    return int(text)
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status: 2 for inputs that do not fit."""
     model = None if arguments.peer is None else peer.path_of(arguments.peer, arguments.program)
-    calls = max(arguments.calls, 1)
+    calls = arguments.calls
     try:
         imported, began = time.process_time(), time.perf_counter()
-        program = load_program(arguments.program, arguments.device)
+        program = opening.program(arguments.program, arguments.device)
         loaded = time.perf_counter()
         given = running.inputs(program, arguments.input)
 

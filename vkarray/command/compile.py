@@ -12,10 +12,16 @@ from ..graph.dimensions import Dim
 from ..programs.targets import TARGETS
 from . import run as running
 
+EXAMPLES = """examples:
+  vkarray compile model.onnx --size batch=1            the batch is 1; writes model.vkp
+  vkarray compile model.onnx --dynamic batch=1:64      the batch varies from 1 to 64
+  vkarray compile model.onnx --size batch=1 --dtype float16 --target phone -o small.vkp
+  vkarray run model.vkp --input=@picture.npy           runs it"""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's options."""
-    parser.add_argument("model", help="the model: a file of ONNX")
+    parser.add_argument("model", metavar="MODEL", help="the model: a file of ONNX, such as model.onnx")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="the file to write (default: the model's name with .vkp)"
     )
@@ -24,18 +30,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=LENGTH",
-        help="the length of a dimension that the model names",
+        help="fix the length of a dimension that the model names, such as batch=1; once for each",
     )
     parser.add_argument(
         "--dynamic", action="append", default=[], metavar="NAME=MIN:MAX",
-        help="a dimension that the model names and whose length varies; the bounds may be left out: NAME, NAME=2:, NAME=:64",
+        help="let the length of a dimension that the model names vary, such as batch=1:64; once for each. Bounds may be left out: "
+        "batch, batch=2:, batch=:64",
     )  # fmt: skip
     parser.add_argument(
-        "--dtype", choices=("float16", "bfloat16"), help="what float32 becomes inside (default: it stays)"
+        "--dtype",
+        choices=("float16", "bfloat16"),
+        help="compute in this type what the model has as float32; inputs and outputs stay (default: float32 stays)",
     )
     parser.add_argument(
         "--target", action="append", metavar="NAME", choices=sorted(TARGETS),
-        help=f"devices whose shaders the file is to have: {', '.join(sorted(TARGETS))} (default: any)",
+        help="devices whose shaders the file is to have, so that it runs there without a compiler; once for each: any (GPUs, CPU "
+        "drivers and phones), float16 (those without 64-bit numbers), phone (the least that Vulkan 1.2 has) (default: any)",
     )  # fmt: skip
     running.device_argument(parser)
 
@@ -43,22 +53,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the file, and say what it takes and returns."""
     try:
-        import vkarray.onnx
-        from vkarray.onnx import lengths
+        from ..onnx import lengths
     except ModuleNotFoundError as error:
         return _failed(f"{error}. Reading models takes the package onnx: pip install 'vkarray[onnx]'")
     output = arguments.output or Path(arguments.model).with_suffix(".vkp")
     try:
-        sizes = dict(_size(one) for one in arguments.size)
-        model = vkarray.onnx.load(arguments.model, device=arguments.device, dtype=arguments.dtype)
-        dynamic = dict(_dimension(one) for one in arguments.dynamic)
+        sizes = _once("--size", [_size(one) for one in arguments.size])
+        dynamic = _once("--dynamic", [_dimension(one) for one in arguments.dynamic])
+        model = _loaded(arguments)
+        _check_names(model.inputs, sizes, dynamic)
         sizes |= {
             name: max(2, dim.min) if dim.max is None else min(dim.max, max(2, dim.min)) for name, dim in dynamic.items()
         }
         sizes = {**sizes, **lengths.derived(model.inputs, sizes)}
         examples = [_example(one, sizes, model.device) for one in model.inputs]
         program = model.program(*examples, dynamic=dynamic)
-        program.save(output, targets=arguments.target or ("any",))
+        _save(program, output, arguments.target)
     except (ValueError, TypeError, NotImplementedError, OSError, TraceError) as error:
         return _failed(str(error))
     print(f"{output}: {Path(output).stat().st_size / 1e6:.1f} MB\n{program!r}")
@@ -68,6 +78,42 @@ def run(arguments: argparse.Namespace) -> int:
 def _failed(why: str) -> int:
     print(f"vkarray compile: {why}", file=sys.stderr)
     return 1
+
+
+def _loaded(arguments: argparse.Namespace) -> Any:
+    import vkarray.onnx
+
+    try:
+        return vkarray.onnx.load(arguments.model, device=arguments.device, dtype=arguments.dtype)
+    except OSError as error:
+        raise ValueError(f"{arguments.model}: the model cannot be read: {error.strerror or error}.") from None
+
+
+def _save(program: Any, output: Any, targets: list[str] | None) -> None:
+    try:
+        program.save(output, targets=targets or ("any",))
+    except OSError as error:
+        raise ValueError(f"--output {output}: the file cannot be written: {error.strerror or error}.") from None
+
+
+def _once(option: str, given: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, one in given:
+        if found.setdefault(name, one) != one:
+            raise ValueError(f"{option} {name} is given twice, with {found[name]} and {one}. Give it once.")
+    return found
+
+
+def _check_names(inputs: Any, sizes: dict[str, int], dynamic: dict[str, Dim]) -> None:
+    names = list(dict.fromkeys(one for put in inputs for one in put.shape or () if isinstance(one, str)))
+    for option, given in (("--size", sizes), ("--dynamic", dynamic)):
+        for name in given:
+            if name not in names:
+                known = ", ".join(names) or "none"
+                raise ValueError(f"{option} {name}: no input of the model has a length of that name. It has {known}.")
+    for name in sizes:
+        if name in dynamic:
+            raise ValueError(f"--size {name} and --dynamic {name}: a length is fixed or varies. Give one of the two.")
 
 
 def _size(text: str) -> tuple[str, int]:
@@ -82,7 +128,11 @@ def _dimension(text: str) -> tuple[str, Dim]:
     least, colon, most = bounds.partition(":")
     if not name or (given and not colon) or not all(one.isdigit() for one in (least, most) if one):
         raise ValueError(f"expected --dynamic NAME=MIN:MAX, such as --dynamic batch=1:64, got {text!r}")
-    return name, Dim(name, min=int(least or 1), max=int(most) if most else None)
+    if least and most and int(most) < int(least):
+        raise ValueError(
+            f"--dynamic {text}: the least length is more than the greatest. Give --dynamic {name}={most}:{least}"
+        )
+    return name, Dim(name, min=int(least or min(1, int(most or 1))), max=int(most) if most else None)
 
 
 def _example(described: Any, sizes: dict[str, int], device: Any) -> Any:

@@ -15,9 +15,16 @@ import vkarray as vx
 from .._vk import open_device
 from ..errors import DeviceError
 from ..programs import notation
-from ..programs.program import Program, load_program
+from ..programs.program import Program
 from ..programs.signature import leaves_of
-from . import profiled
+from . import opening, profiled
+
+EXAMPLES = """examples:
+  vkarray show model.vkp                                    what the program takes and returns
+  vkarray run model.vkp --input=@picture.npy                an array from a file of NumPy's
+  vkarray run model.vkp --input=1x224x224x3xf32=0           zeros
+  vkarray run model.vkp "--input=2x3xf32=1 2 3 4 5 6" --input=0.5 --output=@scores.npy
+types of elements: i1, i8 to i64, ui8 to ui64, f16, bf16, f32, f64, complex<f32>, complex<f64>"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,10 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def of_program(parser: argparse.ArgumentParser) -> None:
     """Declare the file, the device and the inputs."""
-    parser.add_argument("program", metavar="PROGRAM", help="the file, such as model.vkp")
+    opening.add_program(parser)
     device_argument(parser)
     parser.add_argument(
-        "--input", action="append", default=[], metavar="VALUE", help="such as 2x3xf32=0 or @picture.npy; once for each input"
+        "--input", action="append", default=[], metavar="VALUE",
+        help="an array such as 2x3xf32=0 or @picture.npy, or a number; once for each input, in their order",
     )  # fmt: skip
 
 
@@ -57,11 +65,12 @@ def opened(text: str) -> Any:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status: 2 for inputs that do not fit."""
     try:
-        program = load_program(arguments.program, arguments.device)
+        program = opening.program(arguments.program, arguments.device)
         given = inputs(program, arguments.input)
         if len(arguments.output) > len(program.outputs):
             raise ValueError(
-                f"{len(arguments.output)} times --output, and {program!r} has {len(program.outputs)} results"
+                f"{len(arguments.output)} times --output; expected at most {len(program.outputs)}, for "
+                f"{', '.join(map(str, program.outputs))}."
             )
         with profiled.profiled(arguments.profile):
             results = program.with_inputs(given)
@@ -82,5 +91,5 @@ def inputs(program: Program, texts: list[str]) -> list[Any]:
     """The inputs that texts stand for. Raises ValueError, which names the input that does not fit."""
     if len(texts) != len(program.inputs):
         listed = "; ".join(f"--input={notation.usage(one)}" for one in program.inputs)
-        raise ValueError(f"{len(texts)} times --input, and {program.name} takes {len(program.inputs)}: {listed}")
+        raise ValueError(f"{len(texts)} times --input; expected {len(program.inputs)}, in this order: {listed}.")
     return [notation.read(text, one, program.device) for text, one in zip(texts, program.inputs, strict=True)]

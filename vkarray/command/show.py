@@ -10,14 +10,14 @@ from pathlib import Path
 from ..programs import description, picture
 from ..programs.container import Container
 from ..programs.names import names
-from ..programs.program import load_program
 from ..programs.signature import bounds, dims_of
+from . import opening
 from . import run as running
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
-    parser.add_argument("program", metavar="PROGRAM", help="the file, such as model.vkp")
+    opening.add_program(parser)
     running.device_argument(parser)
     parser.add_argument("--calls", action="store_true", help="list each call of the library's functions")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the graph into this file, for a browser")
@@ -26,13 +26,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print what is in the file. Returns 2 for a file that cannot be read."""
     try:
+        program = opening.program(arguments.program, arguments.device)
         file = Container(arguments.program)
         what = description.of_file(file)
-        program = load_program(arguments.program, arguments.device)
         if arguments.svg is not None:
             arguments.svg.write_text(picture.svg(program), encoding="utf-8")
-    except OSError as error:
+    except ValueError as error:
         print(f"vkarray show: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"vkarray show: --svg={arguments.svg}: the file cannot be written: {error.strerror}.", file=sys.stderr)
         return 2
     print(f"{what.name}, by vkarray {what.vkarray}: {file.nbytes} bytes")
     for title, lines in (

@@ -25,67 +25,93 @@ TYPES = {
 }  # fmt: skip
 _NAMES = {dtype: name for name, dtype in reversed(TYPES.items())}
 _TEXT = re.compile(r"((?:\d+x)*)([a-z][\w<>]*)(?:=(.*))?", re.DOTALL)
+_TRUTHS = {"true": True, "false": False, "1": True, "0": False}
 _FEW = 1024  # elements that are printed
 
 
 def read(text: str, one: Input, device: Any) -> Any:
-    """The array or the number that a text stands for. Raises ValueError that names the input, and OSError."""
-    expected = f"{one.name} takes {usage(one)}"
+    """The array or the number that a text stands for. Raises ValueError that names the argument, and what it takes."""
+    try:
+        return _read(text, one, device)
+    except OSError as error:
+        why = f"{error.filename} cannot be read: {error.strerror}"
+    except MemoryError:
+        why = "it has more elements than the machine has memory for"
+    except (ValueError, OverflowError) as error:
+        why = str(error)
+    raise ValueError(f"--input={text:.60}: {why}. {one.name} takes {usage(one)}.")
+
+
+def _read(text: str, one: Input, device: Any) -> Any:
     if text.startswith("@"):
-        found = np.load(text[1:], allow_pickle=False)
-        if one.shape is None:
-            return one.dtype(found.item())
-        return _cast(found, found.dtype.name, one, expected, device)
+        found = _of_file(Path(text[1:]))
+        return _single(found, one) if one.shape is None else _cast(found, found.dtype.name, one, device)
     match = _TEXT.fullmatch(text)
     if match is None or match[2] not in TYPES:
         if one.shape is None:
-            return _number(text, one, expected)
-        raise ValueError(f"--input={text:.60}: {expected}.")
+            return _number(text, one)
+        if match is None:
+            raise ValueError("it is no array in this notation")
+        raise ValueError(f"{match[2]!r} is no type of elements; these are {', '.join(TYPES)}")
     shape, dtype = tuple(int(length) for length in match[1].split("x")[:-1]), TYPES[match[2]]
-    values = _values(match[3] or "0", shape, dtype, text, expected)
-    if one.shape is None:
-        return one.dtype(values.item())
-    return _cast(values, dtype, one, expected, device)
+    if one.shape is not None:
+        _check(shape, dtype, one)
+    values = _values("0" if match[3] is None else match[3], shape, dtype)
+    return _single(values, one) if one.shape is None else _cast(values, dtype, one, device)
 
 
-def _number(text: str, one: Input, expected: str) -> Any:
+def _of_file(path: Path) -> Any:
+    with open(path, "rb") as file:
+        try:
+            return np.lib.format.read_array(file, allow_pickle=False)
+        except ValueError as error:
+            why = "it holds objects of Python's" if "Object arrays" in str(error) else "it is no .npy file"
+            raise ValueError(f"{path} has no array: {why}") from None
+
+
+def _single(values: Any, one: Input) -> Any:
+    if values.size != 1:
+        raise ValueError(f"got {told(values.shape)} {values.dtype.name}")
+    return one.dtype(values.item())
+
+
+def _number(text: str, one: Input) -> Any:
     try:
         return one.dtype(text)
     except ValueError:
-        raise ValueError(f"--input={text:.60}: {expected}.") from None
+        raise ValueError("it is no such number") from None
 
 
-def _values(text: str, shape: tuple[int, ...], dtype: str, whole: str, expected: str) -> Any:
+def _values(text: str, shape: tuple[int, ...], dtype: str) -> Any:
     count, host = math.prod(shape), "float32" if dtype == "bfloat16" else dtype
     if text.startswith("@"):
         data = Path(text[1:]).read_bytes()
-        tensor = Tensor(dtype, shape, data)
         if len(data) != count * np.dtype("uint16" if dtype == "bfloat16" else dtype).itemsize:
-            raise ValueError(
-                f"--input={whole:.60}: {text[1:]} has {len(data)} bytes, which are not {count} of {dtype}. {expected}."
-            )
-        return tensor.numpy()
+            raise ValueError(f"{text[1:]} has {len(data)} bytes, which are not {count} of {dtype}")
+        return Tensor(dtype, shape, data).numpy()
     words = re.sub(r"[\[\],]", " ", text).split()
-    try:
-        numbers = [_parsed(word, host) for word in words]
-        values = np.asarray(numbers, host)
-    except (ValueError, OverflowError) as error:
-        raise ValueError(f"--input={whole:.60}: {error}. {expected}.") from None
     if len(words) not in (1, count):
-        raise ValueError(f"--input={whole:.60}: {len(words)} values for {count} elements. {expected}.")
+        raise ValueError(f"{len(words)} values for {count} elements")
+    values = np.asarray([_parsed(word, host) for word in words], host)
     return np.broadcast_to(values[0], shape) if len(words) == 1 else values.reshape(shape)
 
 
 def _parsed(word: str, dtype: str) -> Any:
     if dtype == "bool":
-        return {"true": True, "false": False, "1": True, "0": False}[word.lower()]
+        if word.lower() not in _TRUTHS:
+            raise ValueError(f"{word!r} is no truth: give 1, 0, true or false")
+        return _TRUTHS[word.lower()]
     return complex(word) if dtype.startswith("complex") else float(word) if dtype.startswith("float") else int(word, 0)
 
 
-def _cast(values: Any, dtype: str, one: Input, expected: str, device: Any) -> VkArray:
+def _check(shape: tuple[int, ...], dtype: str, one: Input) -> None:
+    if dtype != one.dtype.name or not _fits(shape, one):
+        raise ValueError(f"got {told(shape)} {dtype}")
+
+
+def _cast(values: Any, dtype: str, one: Input, device: Any) -> VkArray:
     own = one.dtype.name
-    if dtype != own or not _fits(values.shape, one):
-        raise ValueError(f"{expected}, and got {told(values.shape)} {dtype}.")
+    _check(values.shape, dtype, one)
     if own == "bfloat16" and values.dtype.name == "uint16":
         return asarray(np.ascontiguousarray(values), device=device).view("bfloat16")
     if own == "bfloat16":
@@ -109,14 +135,17 @@ def usage(one: Input) -> str:
 
 
 def write(text: str, array: VkArray) -> None:
-    """Write a result where a text says: `@file.npy`, or `+file.npy` after what is there. Raises ValueError and OSError."""
+    """Write a result where a text says: `@file.npy`, or `+file.npy` after what is there. Raises ValueError."""
     if text[:1] not in ("@", "+") or not text[1:]:
         raise ValueError(
             f"--output={text:.60}: expected @file.npy, +file.npy to append to it, or no --output to print it."
         )
     values = np.asarray(array.astype("float32") if array.dtype.name == "bfloat16" else array)
-    with open(text[1:], "wb" if text[0] == "@" else "ab") as file:
-        np.save(file, values, allow_pickle=False)
+    try:
+        with open(text[1:], "wb" if text[0] == "@" else "ab") as file:
+            np.save(file, values, allow_pickle=False)
+    except OSError as error:
+        raise ValueError(f"--output={text:.60}: the file cannot be written: {error.strerror}.") from None
 
 
 def told_values(array: VkArray) -> str:

@@ -1,0 +1,23 @@
+"""Files of programs that commands read, and what is told where they cannot."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..programs.program import Program, load_program
+
+
+def add_program(parser: argparse.ArgumentParser) -> None:
+    """Declare the file."""
+    parser.add_argument("program", metavar="PROGRAM", help="the file of a program, such as model.vkp")
+
+
+def program(path: str, device: Any) -> Program:
+    """The program in a file. Raises ValueError where that cannot be read, ProgramError where it is damaged or something else."""
+    if str(path).endswith(".onnx"):
+        raise ValueError(f"PROGRAM {path}: this is an ONNX model. Make a program of it: vkarray compile {path}")
+    try:
+        return load_program(path, device)
+    except OSError as error:
+        raise ValueError(f"PROGRAM {path}: the file cannot be read: {error.strerror}.") from None
