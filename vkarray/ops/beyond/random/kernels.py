@@ -157,13 +157,14 @@ def _fill(
 ) -> None:  # fmt: skip
     device, size = result._device, result.size
     of_block = WORDS_OF_BLOCK // words
-    for first in range(0, size, layout.INDEX_LIMIT):  # a multiple of all blocks, so `skip` stays what it is
+    for first in range(0, size, layout.INDEX_LIMIT):
+        further, begin = divmod(skip + first, of_block) if first else (0, skip)
         count = min(size - first, layout.INDEX_LIMIT)
         fields = {
             "results": pointer(result, first),
             "key": key,
-            "block": (block + first // of_block) & _MASK if first else block,
-            "skip": skip,
+            "block": (block + further) & _MASK if further else block,
+            "skip": begin,
             "count": count,
             **parameters,
         }
