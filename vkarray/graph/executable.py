@@ -113,7 +113,7 @@ class Executable:
     @functools.cached_property
     def one_by_one(self) -> Callable[..., list[tuple[Any, int]]]:
         """Code that hands each dispatch to the device by itself."""
-        source, names = self.plan.source(self.new, self.limits)
+        source, names = self.plan.source(self.plan.memory_of(self.new), self.limits)
         exec(source, names)  # numbers and names that the plan has made
         found: Callable[..., list[tuple[Any, int]]] = names["run"]
         return found

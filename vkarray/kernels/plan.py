@@ -241,13 +241,22 @@ class Plan:
             (number, self.sizes[number - self.first_new]) for number in kept - taken if number >= self.first_new
         ]
 
-    def source(
-        self, results: Sequence[tuple[int, int]], limits: Mapping[int, tuple[int, int]]
-    ) -> tuple[str, dict[str, Any]]:  # fmt: skip
-        """Python code for `run(b, p, s, status)`, and the names that it uses.
+    def memory_of(self, results: Sequence[tuple[int, int]]) -> str:
+        """Code of a list of where results lie, for `source`: the buffer of each, and its first byte there.
 
-        It makes the dispatches for other arguments: b are the buffers of the arrays, p the addresses of the arrays, s the scalars.
-        It returns buffer and first byte in it of each result, of which the buffer's number and a distance are given. What
+        Of each result the buffer's number and a distance are given.
+        """
+        returned = []
+        for number, distance in results:
+            first = f"p{number} - b{number}.address + {distance}" if number < self.first_new else str(distance)
+            returned.append(f"(b{number}, {first})")
+        return f"[{', '.join(returned)}]"
+
+    def source(self, returned: str, limits: Mapping[int, tuple[int, int]]) -> tuple[str, dict[str, Any]]:
+        """Python code for `run(b, p, s, status, a)`, and the names that it uses.
+
+        It makes the dispatches for other arguments: b are the buffers of the arrays, p the addresses of the arrays, s the scalars,
+        a all arguments. It returns what the code `returned` says, where buffers have the names b0, b1 and so on. What
         converting a scalar raises comes before the first dispatch, as does OverflowError for an integer beyond its limits.
         """
         lines = []
@@ -257,21 +266,17 @@ class Plan:
         if self.checked:
             lines.append(f"b{self.last}, p{self.last} = status, status.address")
         names = self._dispatches(lines, limits)
-        returned = []
-        for number, distance in results:
-            first = f"p{number} - b{number}.address + {distance}" if number < self.first_new else str(distance)
-            returned.append(f"(b{number}, {first})")
-        lines.append(f"return [{', '.join(returned)}]")
-        return "def run(b, p, s, status):\n    " + "\n    ".join(lines), names
+        lines.append(f"return {returned}")
+        return "def run(b, p, s, status=None, a=()):\n    " + "\n    ".join(lines), names
 
     def source_of_arrays(
         self, looks: Sequence[Any], results: Sequence[int | tuple[int, int, Any] | None],
-        form: str | None,
+        form: type,
         limits: Mapping[int, tuple[int, int]],
     ) -> tuple[str, dict[str, Any]]:  # fmt: skip
         """Python code for `run(a, s, status)`, which makes the dispatches for other arrays a, and the names that it uses.
 
-        `looks` are those of the arrays. It returns the results themselves, in a `form` such as "[{}]", or the only one for None:
+        `looks` are those of the arrays. It returns the results themselves, `in_form`:
         each is an argument by its number, None, or a new array, of which the buffer's number, a distance and the look are given.
         """
         lines = []
@@ -285,7 +290,7 @@ class Plan:
                 lines.append(f"b{number} = a{number}._buffer")
                 lines.append(f"p{number} = b{number}.address + a{number}._offset * {look.itemsize}")
         names = self._dispatches(lines, limits)
-        names |= {"new": object.__new__, "VkArray": VkArray}
+        names |= {"new": object.__new__, "VkArray": VkArray, "form": form}
         returned = []
         for place, result in enumerate(results):
             if type(result) is not tuple:
@@ -305,7 +310,7 @@ class Plan:
                 names[f"_{name}{place}"] = getattr(look, name)
             lines += [f"x{place}.{name} = {name}{place}" for name in _FACTS]
             returned.append(f"x{place}")
-        lines.append(f"return {returned[0] if form is None else form.format(''.join(f'{one}, ' for one in returned))}")
+        lines.append(f"return {in_form(form, returned)}")
         return "def run(a, s, status=None):\n    " + "\n    ".join(lines), names
 
     def _dispatches(self, lines: list[str], limits: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
@@ -358,6 +363,14 @@ class Plan:
             if step.drops:
                 lines.append(" = ".join(f"b{number}" for number in step.drops) + " = None")
         return names
+
+
+def in_form(form: type, parts: Sequence[str]) -> str:
+    """Code of what a function returns: a tuple or a list of the parts, of a type that is named `form`, or the only one."""
+    if not issubclass(form, (tuple, list)):
+        return parts[0]
+    text = "".join(f"{one}, " for one in parts)
+    return f"({text})" if form is tuple else f"[{text}]" if form is list else f"form({text})"
 
 
 _FACTS = ("_shape", "_strides", "_dtype", "_device", "_look", "_contiguous")  # that all arrays of a look share

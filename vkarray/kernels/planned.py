@@ -75,10 +75,10 @@ class Given(NamedTuple):
     place: int
 
 
-def run_checked(run: Callable[..., Any], device: Device, *given: Any) -> Any:
+def run_checked(run: Callable[..., Any], device: Device, *given: Any, **named: Any) -> Any:
     """Run a plan whose kernels note wrong values, and leave the check of these with the device. Returns what it returns."""
     check = faults.pending_check(device)
-    found = run(*given, check.array._buffer)
+    found = run(*given, check.array._buffer, **named)
     faults.keep_check(device, check)
     return found
 
@@ -86,7 +86,7 @@ def run_checked(run: Callable[..., Any], device: Device, *given: Any) -> Any:
 class Repeat:
     """How to repeat a call: code that makes its dispatches, and what it returned."""
 
-    __slots__ = ("alone", "checked", "device", "form", "outcome", "run", "scalars", "steps")
+    __slots__ = ("checked", "device", "form", "outcome", "run", "scalars", "steps")
     at_once: ClassVar[bool] = False  # whether wrong values are told at the call, if the device lets the host see them
 
     def __init__(
@@ -98,9 +98,7 @@ class Repeat:
         self.form = type(found)
         several = isinstance(found, (tuple, list))
         self.outcome = [self.result(one, plan, arguments) for one in (found if several else [found])]
-        new = [one for one in self.outcome if type(one) is New]
-        self.alone = bool(new) and not several
-        plan.keep([one.buffer for one in new])
+        plan.keep([one.buffer for one in self.outcome if type(one) is New])
         self.checked, self.device, self.steps = plan.checked, device, len(plan.steps)
         self.scalars = frozenset(place for place, _ in plan.scalars)
         source, names = self.source(plan, arguments, limits)
@@ -111,36 +109,17 @@ class Repeat:
         self, plan: Plan, arguments: Sequence[Any], limits: Mapping[int, tuple[int, int]]
     ) -> tuple[str, dict[str, Any]]:  # fmt: skip
         """The code of `run`, and the names that it uses."""
-        return plan.source([(one.buffer, one.distance) for one in self.outcome if type(one) is New], limits)
+        raise NotImplementedError
 
     def result(self, value: Any, plan: Plan, arguments: Sequence[Any]) -> Any:
         """What to remember of a result. Raises Refused for what a plan cannot make."""
-        raise NotImplementedError
-
-    def made(self, look: Any, buffer: Any, offset: int) -> Any:
-        """A result over other memory, which begins so many bytes after the start of the buffer."""
         raise NotImplementedError
 
     def __call__(
         self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any], arguments: Sequence[Any]
     ) -> Any:
         """The results for other arguments, whose memory the lists hold."""
-        if self.checked:
-            memory = run_checked(self.run, self.device, buffers, addresses, scalars)
-        else:
-            memory = self.run(buffers, addresses, scalars, None)
-        if self.alone:
-            return self.made(self.outcome[0].look, *memory[0])
-        places = iter(memory)
-        made = [
-            self.made(one.look, *next(places)) if type(one) is New
-            else arguments[one.place] if type(one) is Given else one
-            for one in self.outcome
-        ]  # fmt: skip
-        form = self.form
-        if form is tuple or form is list:
-            return form(made)
-        return form(*made) if issubclass(form, tuple) else made[0]
+        raise NotImplementedError
 
 
 class Plans(dict[Any, Any]):
@@ -347,11 +326,7 @@ class _OfArrays(Repeat):
     ) -> tuple[str, dict[str, Any]]:  # fmt: skip
         """The code of `run`, which takes arrays and returns arrays, and the names that it uses."""
         results = [one.place if type(one) is Given else None if one is None else tuple(one) for one in self.outcome]
-        form = None
-        if issubclass(self.form, (tuple, list)):
-            form = "({})" if self.form is tuple else "[{}]" if self.form is list else "form({})"
-        source, names = plan.source_of_arrays([look_of(one) for one in arguments], results, form, limits)
-        return source, names | {"form": self.form}
+        return plan.source_of_arrays([look_of(one) for one in arguments], results, self.form, limits)
 
     def __call__(
         self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any], arguments: Sequence[Any]

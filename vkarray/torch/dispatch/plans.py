@@ -8,7 +8,8 @@ numbers keep a state between calls: they have no plans.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -18,8 +19,8 @@ from ... import configuration
 from ..._vk import watch
 from ..._vk.watch import watches
 from ...core.tokens import Token
-from ...kernels.plan import Plan, Refused
-from ...kernels.planned import FLOATS, Given, New, Plans, Repeat
+from ...kernels.plan import Plan, Refused, in_form
+from ...kernels.planned import FLOATS, Given, New, Plans, Repeat, run_checked
 from ...kernels.signature import ALIGNMENT
 from .. import device as devices
 from ..tensors.storage import _allocations, look, tensor_over
@@ -93,9 +94,28 @@ class _OfTensors(Repeat):
             number, 0, look(place, buffer.nbytes, value.storage_offset(), shape, value.stride(), value.dtype, itemsize)
         )
 
-    def made(self, look: Any, buffer: Any, offset: int) -> Tensor:
-        """A tensor over other memory, all of it."""
-        return tensor_over(buffer, look)
+    def source(
+        self, plan: Plan, arguments: Sequence[Any], limits: Mapping[int, tuple[int, int]]
+    ) -> tuple[str, dict[str, Any]]:  # fmt: skip
+        """The code of `run`, which returns the tensors, and the names that it uses."""
+        parts: list[str] = []
+        names: dict[str, Any] = {"tensor_over": tensor_over, "form": self.form}
+        for place, one in enumerate(self.outcome):
+            names[f"result{place}"] = one.look if type(one) is New else one
+            parts.append(
+                f"tensor_over(b{one.buffer}, result{place})" if type(one) is New
+                else f"a[{one.place}]" if type(one) is Given else f"result{place}"
+            )  # fmt: skip
+        source, used = plan.source(in_form(self.form, parts), limits)
+        return source, names | used
+
+    def __call__(
+        self, buffers: list[Any], addresses: list[int], scalars: Sequence[Any], arguments: Sequence[Any]
+    ) -> Any:
+        """The results for other arguments, whose memory the lists hold."""
+        if self.checked:
+            return run_checked(self.run, self.device, buffers, addresses, scalars, a=arguments)
+        return self.run(buffers, addresses, scalars, None, arguments)
 
 
 def planned(kernel: Kernel, *, across: bool = False) -> Kernel:
@@ -122,6 +142,15 @@ def planned(kernel: Kernel, *, across: bool = False) -> Kernel:
             noted = noted and note(kwargs.values(), key, buffers, addresses, scalars)
         if not noted or not buffers:
             return unplanned(*args, **kwargs)
+        if len(buffers) < 2 or (len(buffers) == 2 and buffers[0] is not buffers[1]):  # nothing is shared
+            plan = plans.get(tuple(key))
+            if type(plan) is _OfTensors and not plan.checked:
+                try:
+                    found = plan.run(buffers, addresses, scalars, None, args)
+                except (OverflowError, struct.error):  # of converting a scalar: the kernel says it in its own words
+                    return kernel(*args, **kwargs)
+                plans.repeated += 1
+                return found
         return plans.call(kernel, key, buffers[0].device, buffers, addresses, args, scalars, args, kwargs)
 
     run.is_planned = True  # type: ignore[attr-defined]

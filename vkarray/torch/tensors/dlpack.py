@@ -30,7 +30,7 @@ _capsule = ctypes.pythonapi.PyCapsule_New
 _capsule.restype, _capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 _import = torch._C._from_dlpack
 
-_descriptions: list[Any] = []  # all of them
+_descriptions: list[Any] = []  # all of them, each with its address
 _free: list[Any] = []  # those that nobody writes to
 
 
@@ -52,11 +52,14 @@ def form(shape: Sequence[int], strides: Sequence[int], dtype: DType, index: int)
 def tensor_at(address: int, form: Form) -> torch.Tensor:
     """A tensor whose storage begins at an address, which has to stay valid as long as the storage."""
     try:
-        memory = _free.pop()  # for itself: other threads, and what the garbage collector runs, make tensors meanwhile
+        memory, place = described = (
+            _free.pop()
+        )  # for itself: other threads, and what the garbage collector runs, make tensors meanwhile
     except IndexError:
         memory = ctypes.create_string_buffer(8 + _fields.size)
-        _descriptions.append(memory)
+        memory, place = described = memory, ctypes.addressof(memory)
+        _descriptions.append(described)
     _write(memory, 0, address, form.fields)
-    tensor: torch.Tensor = _import(_capsule(ctypes.addressof(memory), _NAME, None))
-    _free.append(memory)
+    tensor: torch.Tensor = _import(_capsule(place, _NAME, None))
+    _free.append(described)
     return tensor

@@ -26,6 +26,7 @@ from .. import device
 from ..device import CPU_KERNELS, PLACES, place
 from ..dispatch.fallback import different_devices
 from . import dlpack
+from .dlpack import tensor_at
 
 TO_TORCH: dict[DType, torch.dtype] = {
     dtype: getattr(torch, "bool" if dtype is dtypes.bool_ else name) for name, dtype in dtypes.DTYPES.items()
@@ -132,10 +133,12 @@ def tensor_over(buffer: _vk.Buffer, look: Look) -> torch.Tensor:
     """A tensor over a whole buffer that no storage has yet."""
     form, whole, tag, nbytes, stored, offset, shape, strides = look
     address = buffer.address ^ tag
-    tensor = dlpack.tensor_at(address, form)
+    tensor = tensor_at(address, form)
     if not whole:
         return _set(CPU_KERNELS, tensor, _storage(buffer, nbytes, stored), offset, shape, strides)
-    _remember(tensor.untyped_storage(), buffer, address, stored)
+    reference = _Storage(tensor.untyped_storage(), _forget)  # as `_remember` does, without a call
+    reference.address = address
+    _allocations[address] = (buffer, reference, stored)
     return tensor
 
 
@@ -246,7 +249,7 @@ def shown(array: VkArray) -> torch.Tensor:
     held = _allocations.get(address)
     if held is None:
         return tensor_over(array._buffer, made)
-    empty = dlpack.tensor_at(address, dlpack.form((0,), (1,), array._dtype, place(array._device).number))
+    empty = tensor_at(address, dlpack.form((0,), (1,), array._dtype, place(array._device).number))
     return _set(CPU_KERNELS, empty, held[1](), made.offset, made.shape, made.strides)
 
 
