@@ -82,6 +82,22 @@ void main() {
         EACH_ROW EACH_COLUMN EACH_STEP total[i][j] = vx_multiply_add(a[k][i], b[k][j], total[i][j]);
     }
     ivec2 bias_steps = vx_bias_steps(), residual_steps = vx_residual_steps();
+#ifdef ROLLED
+    // CPU drivers store lane by lane, in loops and branches of their own, in the square of whose number they compile: there is one
+    // store for all sums. A copy of them is indexed and lies in memory, the sums themselves stay where they are.
+    T sums[ROWS * COLUMNS];
+    EACH_ROW EACH_COLUMN sums[i * COLUMNS + j] = total[i][j];
+    [[dont_unroll]] for (int number = 0; number < ROWS * COLUMNS; ++number) {
+        int to_row = row + number / COLUMNS, to_column = column + number % COLUMNS;
+        if (to_row < int(arguments.m) && to_column < int(arguments.n)) {
+            int offset = place.r + to_row * arguments.r_m + to_column;
+            int bias = vx_beside(place.bias, bias_steps, to_row, to_column);
+            int residual = vx_beside(place.residual, residual_steps, to_row, to_column);
+            T value = vx_finish(sums[number], bias, residual);
+            arguments.r.data[offset] = R_STORE(SUBTRACT ? R_LOAD(arguments.r.data[offset]) - value : value);
+        }
+    }
+#else
     // All is read before anything is stored, for what is added may lie where the result does. What is past the edge has the value of
     // the last row or column, and is stored there again: hundreds of branches would cost drivers more than that.
     int last_row = int(arguments.m) - 1, last_column = int(arguments.n) - 1;
@@ -96,4 +112,5 @@ void main() {
     EACH_COLUMN if (column + j <= last_column) {
         EACH_ROW arguments.r.data[place.r + AT_ROW * arguments.r_m + column + j] = R_STORE(total[i][j]);
     }
+#endif
 }

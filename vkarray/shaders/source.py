@@ -155,32 +155,51 @@ def included(paths: Iterable[str], values: dict[str, str]) -> str:
     """
     seen: set[str] = set()
 
-    def expand(path: str, certain: bool, open_files: tuple[str, ...]) -> list[str]:
+    def expand(path: str, certain: bool, open_files: tuple[str, ...]) -> Iterator[str]:
         if path in seen or path in open_files:
-            return []
+            return
         if certain:
             seen.add(path)
-        lines, depth = [], 0
-        for line in file_text(path).splitlines():
-            directive = line.lstrip()
-            if directive.startswith("#if"):
-                depth += not directive.startswith("#ifndef LIB_")
-            elif directive.startswith("#endif"):
-                depth = max(depth - 1, 0)
-            include = _INCLUDE.match(line)
-            if include is None or include[2] == "TEXT":
-                lines.append(line)
+        for text, include, conditional in _pieces(file_text(path)):
+            if text is not None:
+                yield text
+            if include is None:
                 continue
-            name = include[1] or values.get(include[2])
+            line, literal, define = include
+            name = literal or values.get(define)
             if name is None:
-                raise ShaderError(
-                    f'The shader file glsl/{path} has {line.strip()}; define {include[2]} as a path in "".'
-                )
+                raise ShaderError(f'The shader file glsl/{path} has {line}; define {define} as a path in "".')
             if name := name.strip('"'):
-                lines += expand(name, certain and depth == 0, (*open_files, path))
-        return lines
+                yield from expand(name, certain and not conditional, (*open_files, path))
 
-    return "\n".join([line for path in paths for line in expand(path, True, ())])
+    return "\n".join(text for path in paths for text in expand(path, True, ()))
+
+
+class _Piece(NamedTuple):
+    """Lines of a file up to one that includes another file, if any."""
+
+    text: str | None  # None: there are none
+    include: tuple[str, str | None, str] | None  # the line, the path that it names, and the define that it names
+    conditional: bool  # it stands in an #if other than a guard
+
+
+@functools.lru_cache(maxsize=1024)
+def _pieces(text: str) -> tuple[_Piece, ...]:
+    """A file's text, cut where it includes others; `#include TEXT` is for `resolve`."""
+    pieces, lines, depth = [], list[str](), 0
+    for line in text.splitlines():
+        directive = line.lstrip()
+        if directive.startswith("#if"):
+            depth += not directive.startswith("#ifndef LIB_")
+        elif directive.startswith("#endif"):
+            depth = max(depth - 1, 0)
+        include = _INCLUDE.match(line)
+        if include is None or include[2] == "TEXT":
+            lines.append(line)
+            continue
+        pieces.append(_Piece("\n".join(lines) if lines else None, (line.strip(), include[1], include[2]), depth > 0))
+        lines = []
+    return (*pieces, _Piece("\n".join(lines) if lines else None, None, False))
 
 
 @functools.lru_cache(maxsize=4096)
