@@ -50,7 +50,9 @@ def matmul_variant(tile: Tile, source: DType, target: DType, device: Device, as_
                "BLOCK_N": columns, "PACK": pack, "LANES": lanes,
                "PAD": max(1, 16 // (lanes * compute_itemsize(source))), "PEELED": int(tile.peeled)}  # fmt: skip
     else:
-        own = {"ROWS": rows, "COLUMNS": columns, "DEPTH": tile.depth} | ({"ROLLED": 1} if tile in CPU_TILES else {})
+        own = {"ROWS": rows, "COLUMNS": columns, "DEPTH": tile.depth}
+        if tile in CPU_TILES:
+            own["ROLLED"] = 1
         if as_texels:
             own |= {"DEPTH": 16 // source.itemsize, "TEXELS": 1, "TEXEL": f"TEXEL_{source.name}"}
     defines = (*operand_defines(source, target, device), *((name, str(value)) for name, value in own.items()))
