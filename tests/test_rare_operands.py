@@ -52,12 +52,13 @@ def test_rare_operands_among_others(name, count, rare):
 
 @pytest.mark.parametrize("name", ["asin", "cos", "exp", "log", "log10", "log1p", "log2", "sin", "sqrt"])
 @pytest.mark.parametrize("rare", [0, 5, 700])
-def test_rare_operands_of_functions_that_take_packs(name, rare):
+@pytest.mark.parametrize("columns", [1, 2])
+def test_rare_operands_of_functions_that_take_packs(name, rare, columns):
     function = getattr(vx, name)
-    (values,) = operands(5001, rare, 1)
+    (values,) = operands(5002, rare, 1)
     values[1::4] = values[1::4] / 8
     values[::4] = -values[::4]
-    x = vx.asarray(values)
+    x = vx.asarray(values.reshape(-1, columns))[:, 0]
     expected = np.asarray(vx.negative(function(vx.negative(x))))
     compiled = vx.compile(lambda x: vx.negative(function(vx.negative(x))))
     assert_same_bits(np.asarray(compiled(x)), expected)

@@ -34,9 +34,10 @@ SEEDS = {(name, number): text for name in ("sqrt", "std") for number, text in ((
 
 # Functions that add products without rounding error by fma, which may then be fused or not: `vx_add_exact_product`.
 FMA = "GLSL.std.450 instruction 50"
-# First those that do so for float32, the others for complex64 alone.
+# First those that do so for float32, then those whose functions of complex64 do so by other ways.
 ADD_EXACT_PRODUCTS = [
-    "cos", "cosh", "exp", "exp2", "expm1", "log", "logaddexp", "pow", "sin", "sinh", "sqrt", "std", "tan", "tanh",
+    "acos", "acosh", "asin", "asinh", "atanh", "cos", "cosh", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2",
+    "logaddexp", "logaddexp2", "pow", "sin", "sinh", "sqrt", "std", "tan", "tanh",
 ]  # fmt: skip
 # What a quotient leaves is taken by fma alone where that rounds once (`fusedMultiplyAdd`): glsl/lib/float32/arithmetic.glsl.
 TAKE_WHAT_IS_LEFT = ["remainder"]

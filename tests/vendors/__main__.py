@@ -3,6 +3,7 @@
     ./dev vendors                                    all chips, all kernels: hours
     ./dev vendors --sample 200                       of the catalogue 200 kernels for each chip
     ./dev vendors --chips rdna3,gen9 --sample 0      the kernels of ordinary calls alone
+    ./dev vendors --chips turing,rdna3 --instructions    how many instructions functions of float32 and programs take
 
 A second run goes on where the first ended: pipelines that a driver made before, of the same SPIR-V and constants, are not made
 again. The exit status is 1 when a kernel failed, or one of an ordinary call was refused.
@@ -25,7 +26,7 @@ from typing import Any
 
 import page
 from chips import CHIPS, Chip, environment
-from measures import measured, summary
+from measures import instructions, measured, summary
 from record import keep
 from system import System
 
@@ -120,12 +121,12 @@ class Bench:
         self.log.close()
 
 
-def ordinary(bench: Bench) -> tuple[list[Item], dict[str, Any]]:
-    """The kernels that ordinary calls take, and how many calls there were, and which were refused or raised."""
+def recorded(bench: Bench, calls: str) -> tuple[list[Item], dict[str, Any]]:
+    """The kernels that calls take, in their order, and how many calls there were, and which were refused or raised."""
     out = bench.folder / "calls.jsonl"
     script = [sys.executable, str(Path(__file__).with_name("record.py"))]
     options = {**os.environ, "LP_NUM_THREADS": "0", "PYTHONPATH": str(PROJECT), "VKARRAY_DEVICE": "llvmpipe"}
-    files = [str(bench.folder / "device.json"), str(out), str(bench.system.spirv)]
+    files = [str(bench.folder / "device.json"), str(out), str(bench.system.spirv), calls]
     subprocess.run([*script, *files], check=True, env=options, stdout=bench.log, stderr=bench.log)
     items: list[Item] = []
     told: dict[str, Any] = {"count": 0, "refused": [], "raised": []}
@@ -138,8 +139,24 @@ def ordinary(bench: Bench) -> tuple[list[Item], dict[str, Any]]:
         else:
             kind = "refused" if "refused" in one else "raised"
             told[kind].append([one["call"], one[kind]])
+    return items, told
+
+
+def ordinary(bench: Bench) -> tuple[list[Item], dict[str, Any]]:
+    """What ordinary calls take."""
+    items, told = recorded(bench, "FAMILIES")
     random.Random(0).shuffle(items)  # so that what a limited time leaves is a fair part
     return items, told
+
+
+def count_instructions(bench: Bench, name: str) -> bool:
+    """Print the instructions of each call's kernels; whether all were made."""
+    items, _ = recorded(bench, "COUNTED")
+    for item in bench.compile(items, float("inf")):
+        answer = bench.answers[identity(item)]
+        packs = dict(map(tuple, item[2])).get(1, 1)
+        print(f"{name} | {item[4]} | {packs} | {instructions(answer)} | {item[0]}")
+    return all(bench.answers[identity(item)]["outcome"] == "compiled" for item in items)
 
 
 def catalogue(bench: Bench, sample: int | None) -> tuple[Iterator[Item], int]:
@@ -189,6 +206,11 @@ def main() -> int:
     parser.add_argument(
         "--sample", type=int, metavar="N", help="of the catalogue only N kernels for each chip; 0: none"
     )
+    parser.add_argument(
+        "--instructions",
+        action="store_true",
+        help="print how many instructions kernels of functions and programs have, and write no page",
+    )
     parser.add_argument("--seconds", type=float, default=float("inf"), help="compile for a chip no longer than this")
     arguments = parser.parse_args()
     names = arguments.chips.split(",")
@@ -200,7 +222,10 @@ def main() -> int:
     for name in names:
         bench = Bench(system, name)
         try:
-            well &= run(bench, name, arguments.sample, arguments.seconds)
+            counted = arguments.instructions
+            well &= (
+                count_instructions(bench, name) if counted else run(bench, name, arguments.sample, arguments.seconds)
+            )
         finally:
             bench.close()
     return int(not well)

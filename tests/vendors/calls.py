@@ -5,10 +5,12 @@ Each family makes pairs of a label and a function without arguments. Types that 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import vkarray as vx
+from vkarray.command.bench.programs import PROGRAMS
 from vkarray.core.array import is_supported
 from vkarray.nn import attention, convolution, normalization, pooling, softmax
 
@@ -185,4 +187,22 @@ def _run(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
     return lambda: vx.compile(function)(*arguments)
 
 
+def functions() -> Iterator[Call]:
+    """Each elementwise function of float32, after a copy."""
+    x = vx.zeros((1 << 20,), dtype=vx.float32)
+    yield "copy", of(vx, "positive", x)
+    for name in ELEMENTWISE:
+        yield name, of(vx, name, *((x, x) if name in TWO_OPERANDS else (x,)))
+
+
+def programs() -> Iterator[Call]:
+    """The compiled programs of the benchmarks that compute much for each element."""
+    names = words("gelu swiglu Black-Scholes haversine focal Adam grey xorshift")
+    for program in PROGRAMS:
+        if program.name.split()[0] in names:
+            arrays = [vx.empty(one.shape, dtype=getattr(vx, one.dtype)) for one in program.inputs(1 << 20)]
+            yield program.name, _run(functools.partial(program.function, vx), *arrays)
+
+
 FAMILIES = (elementwise, reductions, arrangement, products, decompositions, transforms, networks, compiled)
+COUNTED = (functions, programs)

@@ -47,6 +47,12 @@ def measured(item: tuple[str, str, list[list[int]], int, str], answer: dict[str,
     )
 
 
+def instructions(answer: dict[str, Any]) -> int:
+    """How many instructions the executables of a pipeline have, by RADV's name, or that of the others."""
+    executables = [{name.lower(): value for name, value in one.items()} for one in answer.get("executables", ())]
+    return sum(int(one.get("instructions", one.get("instruction count", 0))) for one in executables)
+
+
 def summary(rows: list[Measured], worst: int = 5) -> dict[str, Any]:
     """The numbers of the page, as JSON holds them."""
     made = [row for row in rows if row.outcome == "compiled"]

@@ -1,9 +1,10 @@
-"""Which kernels, with which constants, vkarray takes on a device that is described in a file: python record.py DEVICE OUT SPIRV.
+"""Which kernels vkarray takes on a device that is described in a file, and with which constants.
+
+    python record.py DEVICE OUT SPIRV CALLS
 
 A CPU driver passes for that device, with its features and limits. No pipeline is made and nothing is dispatched, so arrays
-hold anything. Lines of OUT: of a kernel, (label, digest of the SPIR-V, specialization, the size of subgroups
-that it asks for, the first call that takes it); of a call
-that raises, what it says.
+hold anything. CALLS names families of calls.py. Lines of OUT: of a kernel, (label, digest of the SPIR-V, specialization,
+the size of subgroups that it asks for, the first call that takes it); of a call that raises, what it says.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def pose(described: dict[str, Any]) -> None:
         self.functions.vkCreateComputePipelines = self.functions_aside.vkCreateComputePipelines = lambda *_: 0
 
     PhysicalDevice.__init__, Device._create = posed, created  # type: ignore[method-assign]
-    Queue.dispatch = Queue.replay = lambda *_: None  # type: ignore[method-assign, assignment]
+    Queue.dispatch = Queue.repeat = Queue.replay = lambda *_: None  # type: ignore[method-assign, assignment]
 
 
 @contextlib.contextmanager
@@ -91,7 +92,7 @@ def limited(seconds: float) -> Iterator[None]:
 
 def main() -> None:
     """Do the calls."""
-    device, out, spirv = map(Path, sys.argv[1:])
+    device, out, spirv = map(Path, sys.argv[1:4])
     pose(json.loads(device.read_text()))
     seen: set[tuple[str, tuple[tuple[int, int], ...], int]] = set()
     make, call, count = Device.kernel, "", 0
@@ -108,10 +109,10 @@ def main() -> None:
             return made
 
         Device.kernel = kernel  # type: ignore[method-assign]
-        from calls import FAMILIES
+        import calls
 
         open_device()
-        for family in FAMILIES:
+        for family in getattr(calls, sys.argv[4]):
             for call, function in family():
                 count += 1
                 try:

@@ -23,7 +23,7 @@ from chips import BUILD
 RELEASE = "trixie"
 _MIRROR = "http://deb.debian.org/debian"
 _PACKAGES = """mesa-vulkan-drivers libvulkan1 python3 python3-cffi dpkg-dev gcc g++ meson ninja-build pkgconf bison flex
-    python3-mako python3-yaml python3-packaging libdrm-dev zlib1g-dev libexpat1-dev"""
+    python3-mako python3-yaml python3-packaging libdrm-dev zlib1g-dev libexpat1-dev glslang-tools"""
 # Intel's driver, AMD's and NVK are the package's, so that neither LLVM nor Rust is needed.
 _OPTIONS = """--wrap-mode=nodownload --buildtype=release -Db_ndebug=true -Dc_args=-O1 -Dcpp_args=-O1
     -Dvulkan-drivers=freedreno,panfrost,broadcom -Dfreedreno-kmds=msm -Dtools=drm-shim,intel -Dgallium-drivers= -Dplatforms=

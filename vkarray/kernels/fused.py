@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import dtypes, layout
@@ -311,7 +311,7 @@ class Linked:
             return same.get(number) or self._input(body, number, unsigned(k))
 
         loaded = [[value(number, k) for number in range(len(self.inputs))] for k in range(strip.elements)]
-        made = [self._values(body, unsigned(k), values) for k, values in enumerate(loaded)]
+        made = list(self._values_of_several(body, [(unsigned(k), values) for k, values in enumerate(loaded)]))
         for number in range(len(self.expression.results)):
             for k in range(0, strip.elements, 2):
                 if number in strip.paired:
@@ -350,11 +350,8 @@ class Linked:
     def _values_of_pack(self, body: link.Body, number: int, packs: dict[int, tuple[int, int]]) -> Iterator[list[int]]:
         """The values for each element of the pack of a number."""
         linker, unsigned = self.linker, self.unsigned
-        steps = [step.operation for step in self.expression.steps]
-        together = self.vector % PACK == 0 and self.device.limits.kind == "gpu"
-        together = together and any(isinstance(one, Operation) and one.has_parts for one in steps)
-        several: list[tuple[int, list[int]]] = []
-        for k in range(self.vector):
+
+        def inputs(k: int) -> tuple[int, list[int]]:
             index = body.add(unsigned, body.times(unsigned, number, linker.unsigned(self.vector)), linker.unsigned(k))
             values = []
             for place in range(len(self.inputs)):
@@ -363,24 +360,27 @@ class Linked:
                     continue
                 variable, of_one = packs[place]
                 values.append(body.member(linker.pointer(of_one), variable, linker.unsigned(k)) if of_one else variable)
-            if not together:
-                yield self._values(body, index, values)
-            several.append((index, values))
-        if together:
-            self._values_together(body, several)
-            yield from (values for _, values in several)
+            return index, values
 
-    def _values_together(self, body: link.Body, several: Sequence[tuple[int, list[int]]]) -> None:
-        """Add the values of all steps to those of the inputs, for elements of which four may have one call."""
+        return self._values_of_several(body, map(inputs, range(self.vector)))
+
+    def _values_of_several(self, body: link.Body, several: Iterable[tuple[int, list[int]]]) -> Iterator[list[int]]:
+        """The values of all steps after those of the inputs, for elements by their numbers: on GPUs a step for four at once."""
+        steps = [step.operation for step in self.expression.steps]
+        if self.device.limits.kind == "cpu" or not any(isinstance(one, Operation) and one.has_parts for one in steps):
+            yield from (self._values(body, index, values) for index, values in several)
+            return
+        elements = list(several)
         for number, step in enumerate(self.expression.steps, len(self.inputs)):
-            for first in range(0, len(several), PACK):
-                few = several[first : first + PACK]
-                if isinstance(step.operation, Operation) and step.operation.has_parts:
+            for first in range(0, len(elements), PACK):
+                few = elements[first : first + PACK]
+                if isinstance(step.operation, Operation) and step.operation.has_parts and len(few) == PACK:
                     made = self._value_of_pack(body, step, [values for _, values in few])
                 else:
                     made = [self._value(body, index, number, step, values) for index, values in few]
                 for (_, values), value in zip(few, made, strict=True):
                     values.append(value)
+        yield from (values for _, values in elements)
 
     def _value_of_pack(self, body: link.Body, step: Step, several: Sequence[list[int]]) -> list[int]:
         """Variables with the values of a step for four elements."""

@@ -92,19 +92,28 @@ vec2 vx_pair_divide(vec2 a, vec2 b) {
     return vx_fast_two_sum(quotient, correction);
 }
 
-// sqrt(a.x + a.y) as a pair, relative error below 2^-42, for a.x zero or normal in [2^-100, 2^100].
-// Newton's iteration for 1 / sqrt(a) from a seed of the bits (3 % off), then the exact remainder; again the same bits everywhere.
-vec2 vx_pair_sqrt(vec2 a) {
-    precise float y = uintBitsToFloat(0x5F3759DFu - (floatBitsToUint(a.x) >> 1));
-    precise float half_a = 0.5 * a.x;
+// About sqrt(a) and 1 / sqrt(a): Newton's iteration from a seed of the bits (3 % off), so the same bits everywhere.
+vec2 vx_root_approximation(float a) {
+    precise float y = uintBitsToFloat(0x5F3759DFu - (floatBitsToUint(a) >> 1));
+    precise float half_a = 0.5 * a;
     y = y * (1.5 - half_a * y * y);
     y = y * (1.5 - half_a * y * y);
     y = y * (1.5 - half_a * y * y);
-    precise float root = a.x * y;
-    vec2 square = vx_two_product(root, root);
+    precise float root = a * y;
+    return vec2(root, y);
+}
+
+// sqrt(a.x + a.y) as a pair from these and the square of the root.
+vec2 vx_pair_root(vec2 a, vec2 root, vec2 square) {
     precise float remainder = ((a.x - square.x) - square.y) + a.y;
-    precise float correction = 0.5 * y * remainder;
-    return vx_fast_two_sum(root, correction);
+    precise float correction = 0.5 * root.y * remainder;
+    return vx_fast_two_sum(root.x, correction);
+}
+
+// sqrt(a.x + a.y) as a pair, relative error below 2^-42, for a.x zero or normal in [2^-100, 2^100].
+vec2 vx_pair_sqrt(vec2 a) {
+    vec2 root = vx_root_approximation(a.x);
+    return vx_pair_root(a, root, vx_two_product(root.x, root.x));
 }
 
 #endif

@@ -20,7 +20,11 @@ float vx_asin_polynomial(float z) {
 // asin(sqrt((1 - |x|) / 2)) as a pair, for 1/2 <= |x| <= 1: half of acos(|x|).
 vec2 vx_asin_complement(float magnitude) {
     precise float z = 0.5 * (1.0 - magnitude);
-    vec2 root = vx_pair_sqrt(vec2(z, 0.0));
+    vec2 root = vx_root_approximation(z);
+    precise float square = root.x * root.x;
+    // z is 0 or 2^-25 at least, so no error is subnormal: fma gives it, where it rounds once.
+    vec2 exact = VX_FUSED_MULTIPLY_ADD ? vec2(square, fma(root.x, root.x, -square)) : vx_two_product(root.x, root.x);
+    root = vx_pair_root(vec2(z, 0.0), root, exact);
     precise float tail = root.y + root.x * vx_asin_polynomial(z);
     return vec2(root.x, tail);
 }
@@ -34,8 +38,8 @@ bool vx_asin_is_rare(float x) { return !vx_is_below(x, 0.5); }
 
 float vx_asin_rare(float x) {
     vec2 half_angle = vx_asin_complement(uintBitsToFloat(vx_magnitude_bits(x)));
-    vec2 sum = vx_fast_two_sum(1.57079637, -2.0 * half_angle.x);
-    precise float result = sum.x + (sum.y + (-4.37113883e-8 - 2.0 * half_angle.y));
+    vec2 sum = vx_fast_two_sum_of_product(1.57079637, half_angle.x, -2.0);
+    precise float result = sum.x + (sum.y + vx_add_exact_product(-4.37113883e-8, half_angle.y, -2.0));
     return vx_magnitude_bits(x) > 0x3F800000u ? VX_FLOAT32_NAN : vx_flip_sign(result, vx_sign_bits(x));
 }
 
@@ -57,8 +61,8 @@ float vx_acos(float x) {
         precise float result = 2.0 * (half_angle.x + half_angle.y);
         return result;
     }
-    vec2 sum = vx_fast_two_sum(3.14159274, -2.0 * half_angle.x);
-    precise float result = sum.x + (sum.y + (-8.74227766e-8 - 2.0 * half_angle.y));
+    vec2 sum = vx_fast_two_sum_of_product(3.14159274, half_angle.x, -2.0);
+    precise float result = sum.x + (sum.y + vx_add_exact_product(-8.74227766e-8, half_angle.y, -2.0));
     return result;
 }
 
