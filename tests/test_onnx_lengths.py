@@ -141,6 +141,24 @@ def test_lengths_follow_from_others(names: tuple[str, ...]) -> None:
             program(*map(vx.asarray, [*given[:2], given[2][:, :1].repeat(99, 1)]))
 
 
+def test_lengths_of_other_names_follow_from_others(tmp_path: Path) -> None:
+    own = [*CACHED[:2], value("mask", FLOAT, ["b", "whole", 1])]
+    source, path = tmp_path / "m.onnx", tmp_path / "m.vkp"
+    onnx.save(model(CACHE, own, Y), source)
+    past, new = vx.Dim("past", min=0, max=8), vx.Dim("new")
+    loaded = vkarray.onnx.load(source)
+    given = [np.ones(shape, np.float32) for shape in ((2, 3, 4), (2, 5, 4), (2, 8, 1))]
+    program = loaded.program(*given, dynamic={"past": past, "new": new, "whole": past + new})
+    assert program.inputs[2].shape == (2, past + new, 1)
+    assert program(vx.ones((2, 1, 4)), vx.ones((2, 0, 4)), vx.ones((2, 1, 1)))[0].shape == (2, 1, 4)
+    with pytest.raises(ValueError, match="gives past \\+ new for the length 'whole', and no length is new itself"):
+        loaded.program(*given, dynamic={"past": past, "whole": past + new})
+    options = ["--size", "b=2", "--dynamic", "past=0:8", "--dynamic", "new"]
+    assert main(["compile", str(source), *options, "--dynamic", "whole=past + new"]) == 0
+    assert vx.load_program(path).inputs == program.inputs
+    assert main(["compile", str(source), *options, "--dynamic", "whole=past + more"]) == 1
+
+
 def test_wrong_names_are_told() -> None:
     loaded, x = vkarray.onnx.load(perceptron()), np.zeros((2, 4), np.float32)
     with pytest.raises(

@@ -16,6 +16,7 @@ EXAMPLES = """examples:
   vkarray compile model.onnx --size batch=1            the batch is 1; writes model.vkp
   vkarray compile model.onnx --dynamic batch=1:64      the batch varies from 1 to 64
   vkarray compile model.onnx --size batch=1 --dtype float16 --target phone -o small.vkp
+  vkarray compile gpt.onnx --dynamic past=0:1024 --dynamic new --dynamic "mask=past + new"
   vkarray run model.vkp --input=@picture.npy           runs it"""
 
 
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dynamic", action="append", default=[], metavar="NAME=MIN:MAX",
         help="let the length of a dimension that the model names vary, such as batch=1:64; once for each. Bounds may be left out: "
-        "batch, batch=2:, batch=:64",
+        "batch, batch=2:, batch=:64. One that follows from others is arithmetic with these, such as \"mask=past + new\"",
     )  # fmt: skip
     parser.add_argument(
         "--dtype",
@@ -62,9 +63,13 @@ def run(arguments: argparse.Namespace) -> int:
         dynamic = _once("--dynamic", [_dimension(one) for one in arguments.dynamic])
         model = _loaded(arguments)
         _check_names(model.inputs, sizes, dynamic)
+        dims = {name: one for name, one in dynamic.items() if isinstance(one, Dim)}
         sizes |= {
-            name: max(2, dim.min) if dim.max is None else min(dim.max, max(2, dim.min)) for name, dim in dynamic.items()
+            name: max(2, dim.min) if dim.max is None else min(dim.max, max(2, dim.min)) for name, dim in dims.items()
         }
+        for name, text in dynamic.items():
+            if isinstance(text, str):
+                dynamic[name], sizes[name] = lengths.computed(text, dims), lengths.computed(text, sizes)
         sizes = {**sizes, **lengths.derived(model.inputs, sizes)}
         examples = [_example(one, sizes, model.device) for one in model.inputs]
         program = model.program(*examples, dynamic=dynamic)
@@ -104,7 +109,7 @@ def _once(option: str, given: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _check_names(inputs: Any, sizes: dict[str, int], dynamic: dict[str, Dim]) -> None:
+def _check_names(inputs: Any, sizes: dict[str, int], dynamic: dict[str, Any]) -> None:
     names = list(dict.fromkeys(one for put in inputs for one in put.shape or () if isinstance(one, str)))
     for option, given in (("--size", sizes), ("--dynamic", dynamic)):
         for name in given:
@@ -123,8 +128,10 @@ def _size(text: str) -> tuple[str, int]:
     return name, int(length)
 
 
-def _dimension(text: str) -> tuple[str, Dim]:
+def _dimension(text: str) -> tuple[str, Dim | str]:
     name, given, bounds = text.partition("=")
+    if name and any(map(str.isalpha, bounds)):  # it follows from others
+        return name, bounds
     least, colon, most = bounds.partition(":")
     if not name or (given and not colon) or not all(one.isdigit() for one in (least, most) if one):
         raise ValueError(f"expected --dynamic NAME=MIN:MAX, such as --dynamic batch=1:64, got {text!r}")

@@ -14,6 +14,7 @@ import vkarray as vx
 from ..core.array import VkArray
 from ..core.dtypes import DTYPES, DType
 from ..graph.dimensions import Dim
+from ..graph.lengths import Derived
 from ..graph.stand_ins import NumberOnTape
 from .types import Description, held
 
@@ -91,16 +92,24 @@ class Asked:
         return found
 
 
-def named(model: str, inputs: Sequence[Description], dynamic: Mapping[str, Any]) -> dict[str, Dim]:
-    """The dimensions by the names that a model has for lengths. Raises TypeError and ValueError for others."""
+def named(model: str, inputs: Sequence[Description], dynamic: Mapping[str, Any]) -> dict[str, Dim | Derived]:
+    """What is given by the names that a model has for lengths. Raises TypeError and ValueError for others."""
     names = list(dict.fromkeys(one for put in inputs for one in put.shape or () if isinstance(one, str)))
     for name, dim in dynamic.items():
         if name not in names:
             raise ValueError(
                 f"{model}: dynamic names the length {name!r}, which no input has. Name one of these: {', '.join(names) or 'none'}."
             )
-        if not isinstance(dim, Dim):
-            raise TypeError(f"{model}: dynamic gives {dim!r:.60} for the length {name!r}. Expected a vkarray.Dim.")
+        if not isinstance(dim, (Dim, Derived)):
+            raise TypeError(
+                f"{model}: dynamic gives {dim!r:.60} for the length {name!r}. Expected a vkarray.Dim, or arithmetic with such."
+            )
+        for one in dim.dims if isinstance(dim, Derived) else ():
+            if one not in dynamic.values():
+                raise ValueError(
+                    f"{model}: dynamic gives {dim} for the length {name!r}, and no length is {one.name} itself. Give "
+                    f"{one!r} for one."
+                )
     return dict(dynamic)
 
 
@@ -118,10 +127,18 @@ def derived(inputs: Sequence[Description], known: Mapping[str, Any]) -> dict[str
     for name in dict.fromkeys(one for put in inputs for one in put.shape or () if isinstance(one, str)):
         if name not in known:
             try:
-                found[name] = _computed(ast.parse(name.strip(), mode="eval").body, known)
-            except (ArithmeticError, KeyError, SyntaxError, TypeError, ValueError):  # it is just a name, or not known
+                found[name] = computed(name, known)
+            except ValueError:  # it is just a name, or not known
                 continue
     return found
+
+
+def computed(text: str, known: Mapping[str, Any]) -> Any:
+    """What a text such as `past + new` stands for. Raises ValueError for one that is no arithmetic with what is known."""
+    try:
+        return _computed(ast.parse(text.strip(), mode="eval").body, known)
+    except (ArithmeticError, KeyError, SyntaxError, TypeError) as error:
+        raise ValueError(f"{text!r:.60} is no arithmetic with {', '.join(known) or 'any length'}") from error
 
 
 def _computed(text: ast.expr, known: Mapping[str, Any]) -> Any:
@@ -132,7 +149,7 @@ def _computed(text: ast.expr, known: Mapping[str, Any]) -> Any:
     return known[text.id if isinstance(text, ast.Name) else ""]
 
 
-def following(inputs: Sequence[Description], sizes: Mapping[str, int], dims: Mapping[str, Dim]) -> dict[str, Any]:
+def following(inputs: Sequence[Description], sizes: Mapping[str, int], dims: Mapping[str, Any]) -> dict[str, Any]:
     """The lengths that follow from dimensions, where the others stay what they are."""
     known = {name: length for name, length in sizes.items() if name.isidentifier()}
     return {name: one for name, one in derived(inputs, known | dict(dims)).items() if type(one) is not int}

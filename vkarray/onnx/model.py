@@ -14,7 +14,7 @@ from ..core.array import VkArray
 from ..core.dtypes import DTYPES, DType
 from ..errors import TraceError
 from ..graph.dimensions import Dim
-from ..graph.lengths import length_at
+from ..graph.lengths import Derived, length_at
 from ..graph.stand_ins import ArrayOnTape
 from ..programs.program import Program
 from ..programs.signature import leaves_of
@@ -107,12 +107,12 @@ class Model:
         found = (self._run if self._compiled is None else self._compiled)(tensors, values)
         return found[0] if len(found) == 1 else found
 
-    def program(self, *arrays: Any, dynamic: Mapping[str, Dim] | None = None, **named: Any) -> Program:
+    def program(self, *arrays: Any, dynamic: Mapping[str, Dim | Derived] | None = None, **named: Any) -> Program:
         """The model for arrays of these types and shapes, as a program that can be saved.
 
-        Parameters: the inputs as of a call; dynamic (by the names that the model has for lengths a `vkarray.Dim` for each that
-        varies, and what is named by these, such as "past + new", follows; the others stay those of the arrays). Inputs whose values
-        decide shapes or steps keep the values given here, and are none of the program's.
+        Parameters: the inputs as of a call; dynamic (by the names that the model has for lengths a `vkarray.Dim`, or arithmetic
+        with such, for each that varies; what is named by these, such as "past + new", follows, others stay those of the arrays).
+        Inputs whose values decide shapes or steps keep the values given here, and are none of the program's.
         Raises TraceError for a model that reads values from the device, or in which a length cannot vary: it names the node.
         Raises ValueError for a length that no input has, and as a call does.
         """
@@ -145,11 +145,12 @@ class Model:
         outputs = [one.name for one in self.outputs] if all(one.kind == "tensor" for one in self.outputs) else None
         return Program(run, args, inputs=inputs, outputs=outputs, name=self.name, dynamic=dynamic)
 
-    def _of_lengths(self, given: dict[str, Any], values: _Values, names: list[str], dims: dict[str, Dim]) -> Program:
+    def _of_lengths(self, given: dict[str, Any], values: _Values, names: list[str], dynamic: dict[str, Any]) -> Program:
         """A program for all lengths of dimensions: made for one of each, tried with another, the least and the greatest."""
         shapes = {one.name: one.shape or () for one in self.inputs}
+        dims = {name: one for name, one in dynamic.items() if isinstance(one, Dim)}
         for name in self._needs.inputs:
-            if set(dims).intersection(shapes[name]):
+            if set(dynamic).intersection(shapes[name]):
                 raise TraceError(f"{self.name}: the input {name!r} decides by its values, so its lengths cannot vary.")
         sizes = {
             dim: length
@@ -157,7 +158,7 @@ class Model:
             for dim, length in zip(shapes[name], given[name].shape, strict=False)
             if isinstance(dim, str)
         }
-        following = dims | lengths.following(self.inputs, sizes, dims)
+        following = dynamic | lengths.following(self.inputs, sizes, dynamic)
         first, second = (
             {
                 name: length_at(one, {dims[own]: length for own, length in chosen.items()})
