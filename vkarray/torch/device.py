@@ -63,6 +63,7 @@ def _physical() -> list[int]:
     """Where vkarray lists the devices, by the index that PyTorch names them by: the first is the one of VKARRAY_DEVICE."""
     if not _listed:  # not by functools.cache, which torch.compile warns of
         _listed[:] = _found()
+        guard.note_count(len(_listed))
     return _listed
 
 

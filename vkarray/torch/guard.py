@@ -11,7 +11,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Protocol
@@ -22,7 +22,7 @@ import torch
 _ROOT = Path(torch.__file__).parent
 _HEADER = "include/c10/core/impl/DeviceGuardImplInterface.h"
 _CLASS = b"N5torch3acc17PythonDeviceGuardE"
-_TYPE = torch._C._autograd.DeviceType.PrivateUse1.value
+_CPU, _TYPE = torch._C._autograd.DeviceType.CPU.value, torch._C._autograd.DeviceType.PrivateUse1.value
 _BEFORE = 2  # entries before the first function: the distance to the whole object, and its type
 
 _ffi = cffi.FFI()
@@ -102,41 +102,55 @@ def _functions(count: Callable[[], int], current: Current) -> dict[str, Any]:
     }
 
 
-# What the CPU's guard does as well: nothing. A device has one stream, and nobody looks at the one that was current before.
-# PyTorch calls it twice for each node of the graph of gradients, which would be steps of Python.
-_OF_THE_CPU = ("exchangeStream",)
+# What PyTorch calls for each node of the graph of gradients, and the CPU's guard does as well, which is nothing, without a step of
+# Python. A device has one stream, and nobody looks at the one that was current before. Where there is one device, it is the
+# current one, and nobody looks at which one was so before: the CPU's guard says -1.
+_OF_STREAMS = ("exchangeStream",)
+_OF_ONE_DEVICE = ("exchangeDevice", "uncheckedSetDevice")
 
 
-def _replace(functions: dict[str, Any]) -> Callable[[], None]:
-    """Give PyTorch's object these functions. Returns what takes them back; raises _Mismatch."""
-    names = _order((_ROOT / _HEADER).read_text(encoding="utf-8"))
-    missing = {*functions, *_OF_THE_CPU} - set(names)
-    if missing:
-        raise _Mismatch(f"its class of device guards lacks {', '.join(sorted(missing))}")
-    registry = _library("libc10")._ZN3c104impl26device_guard_impl_registryE
-    held = _ffi.cast("void ***", registry[_TYPE])
-    if held == _ffi.NULL:
-        raise _Mismatch("it has no device guard")
-    theirs = held[0]
-    name = _ffi.string(_ffi.cast("char **", theirs[-1])[1])
-    if theirs[-2] != _ffi.NULL or name.lstrip(b"*") != _CLASS:
-        raise _Mismatch(f"its device guard is a {name.decode()}")
-    ours = _ffi.new("void *[]", [theirs[place] for place in range(-_BEFORE, len(names))])
-    for name, function in functions.items():
-        ours[_BEFORE + names.index(name)] = _ffi.cast("void *", function)
-    of_the_cpu = _ffi.cast("void ***", registry[0])
-    if of_the_cpu == _ffi.NULL:
-        raise _Mismatch("it has no device guard of the CPU")
-    for name in _OF_THE_CPU:
-        ours[_BEFORE + names.index(name)] = of_the_cpu[0][names.index(name)]
-    kept = ours, functions
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))  # threads of PyTorch's may ask when modules are gone
-    held[0] = ours + _BEFORE
+class _Replaced:
+    """PyTorch's object, which has these functions in place of its own. Raises _Mismatch where it cannot have them."""
 
-    def restore() -> None:
-        held[0] = theirs
+    def __init__(self, functions: dict[str, Any]) -> None:
+        self.names = names = _order((_ROOT / _HEADER).read_text(encoding="utf-8"))
+        missing = {*functions, *_OF_STREAMS, *_OF_ONE_DEVICE} - set(names)
+        if missing:
+            raise _Mismatch(f"its class of device guards lacks {', '.join(sorted(missing))}")
+        registry = _library("libc10")._ZN3c104impl26device_guard_impl_registryE
+        self.held, of_the_cpu = (_ffi.cast("void ***", registry[kind]) for kind in (_TYPE, _CPU))
+        if _ffi.NULL in (self.held, of_the_cpu):
+            raise _Mismatch("it has no device guard")
+        self.theirs, self.of_the_cpu = self.held[0], of_the_cpu[0]
+        name = _ffi.string(_ffi.cast("char **", self.theirs[-1])[1])
+        if self.theirs[-2] != _ffi.NULL or name.lstrip(b"*") != _CLASS:
+            raise _Mismatch(f"its device guard is a {name.decode()}")
+        self.ours = _ffi.new("void *[]", [self.theirs[place] for place in range(-_BEFORE, len(names))])
+        for name, function in functions.items():
+            self.ours[_BEFORE + names.index(name)] = _ffi.cast("void *", function)
+        self.leave_to_the_cpu(_OF_STREAMS)
+        kept = self.ours, functions
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))  # threads of PyTorch's may ask when modules are gone
+        self.held[0] = self.ours + _BEFORE
 
-    return restore
+    def leave_to_the_cpu(self, names: Sequence[str]) -> None:
+        """Let the CPU's guard answer these from now on."""
+        for name in names:
+            self.ours[_BEFORE + self.names.index(name)] = self.of_the_cpu[self.names.index(name)]
+
+    def restore(self) -> None:
+        """Give the object its own functions again."""
+        self.held[0] = self.theirs
+
+
+_replaced: list[_Replaced] = []  # one, once it is installed
+
+
+def note_count(count: int) -> None:
+    """Hear how many devices there are, once that is known."""
+    if count == 1:
+        for one in _replaced:
+            one.leave_to_the_cpu(_OF_ONE_DEVICE)
 
 
 def _check(current: Current) -> None:
@@ -164,12 +178,13 @@ def install(count: Callable[[], int], current: Current) -> str | None:
     """
     trial = SimpleNamespace(index=2)
     try:
-        restore = _replace(_functions(lambda: 3, trial))
+        tried = _Replaced(_functions(lambda: 3, trial))
         try:
             _check(trial)
         finally:
-            restore()
-        atexit.register(_replace(_functions(count, current)))
+            tried.restore()
+        _replaced.append(_Replaced(_functions(count, current)))
+        atexit.register(_replaced[0].restore)
         # Each device has one stream, so gradients that go from one device to another meet another stream, in no race.
         torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
     except (_Mismatch, OSError, AttributeError, RuntimeError, MemoryError, SystemError) as error:

@@ -17,6 +17,7 @@ from ...ops import creation as vx
 from ...ops.elementwise import pow as power
 from ..device import chosen
 from ..dispatch import limits, table
+from ..dispatch.plans import planned
 from ..dispatch.pointwise import number
 from ..dispatch.table import direct
 from ..tensors.storage import FROM_TORCH, array_of
@@ -26,8 +27,8 @@ from ..tensors.transfer import assign
 def fill(array: VkArray, value: Any) -> VkArray:
     """Set all elements to a Python number."""
     dtype = array._dtype
-    constant = launch.constant(number(value, dtype), dtype, array._device)
-    return launch.elementwise(launch.copy_operation(dtype), (constant,), array)
+    scalar = launch.scalar(number(value, dtype), dtype, array._device)
+    return launch.elementwise(launch.copy_operation(dtype), (scalar,), array)
 
 
 def _fill_number(tensor: Tensor, value: Any) -> Tensor:
@@ -51,9 +52,9 @@ def _zero(tensor: Tensor) -> Tensor:
     return _fill_number(tensor, 0)
 
 
-direct("fill_.Scalar", _fill_number)
-direct("fill_.Tensor", _fill_tensor)
-direct("zero_", _zero)
+direct("fill_.Scalar", planned(_fill_number))
+direct("fill_.Tensor", planned(_fill_tensor))
+direct("zero_", planned(_zero))
 
 
 def into(out: Tensor, array: VkArray) -> Tensor:
