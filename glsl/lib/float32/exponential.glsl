@@ -69,9 +69,12 @@ float vx_exp_usual(float x) {
 bool vx_exp_is_rare(float x) { return !vx_is_below(x, 87.0); }
 
 float vx_exp_rare(float x) {
-    precise float clamped = x > 89.0 ? 89.0 : (x < -104.0 ? -104.0 : x);
-    vec2 parts = vx_exp_parts(clamped);
-    return vx_is_nan(x) ? VX_FLOAT32_NAN : vx_scale(parts.x, vx_exp_exponent(parts.y));
+    float result = vx_is_nan(x) ? VX_FLOAT32_NAN : (vx_sign_bits(x) != 0u ? 0.0 : VX_FLOAT32_INFINITY);
+    if (vx_is_below(x, 150.0)) {  // arrays may be full of -infinity, for which this is not worth computing
+        vec2 parts = vx_exp_parts(x);
+        result = vx_scale(parts.x, vx_exp_exponent(parts.y));
+    }
+    return result;
 }
 
 VX_OF_PARTS(vx_exp)  // 0.77 ULP over all inputs (subnormal results are rounded twice)
