@@ -8,6 +8,7 @@ import os
 os.environ.setdefault("LP_NUM_THREADS", "0")  # a CPU driver's small dispatches cost far less without worker threads
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when SciPy is imported
 
+import lacking
 import pytest
 
 import vkarray as vx
@@ -66,6 +67,29 @@ SLOW = {
     "test_plan_rules.py", "test_plans.py", "test_profiles.py", "test_reentry.py", "test_strikes.py", "test_threads.py",
     "test_views_of_closed_devices.py", "test_systems.py",
 }  # fmt: skip
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "needs(*types_and_features, **limits): what the device must have, see tests/lacking.py"
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    if lacks := lacking.of_marks(item.iter_markers("needs")):
+        pytest.skip(lacks)
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    try:
+        return (yield)
+    except vx.FeatureError as error:
+        if lacking.was_named(error):
+            pytest.skip(str(error))
+        raise
 
 
 def pytest_addoption(parser):

@@ -71,6 +71,7 @@ def as_on_a_gpu(device, monkeypatch) -> set[str]:
     return used
 
 
+@pytest.mark.needs(max_workgroup_invocations=256, max_shared_memory_size=32 << 10)
 def test_the_templates_of_a_gpu_are_used(device, as_on_a_gpu) -> None:
     a = of_solve.definite(vx.float32, (40, 40))
     of_solve.solve(a, a)
@@ -150,7 +151,7 @@ def test_every_candidate_of_a_pivot_is_compared_whatever_the_driver_says_of_subg
 
 
 def test_devices_that_lack_what_strips_need(device) -> None:
-    def like(features=device.features | {"subgroupArithmetic"}, **limits) -> SimpleNamespace:
+    def like(features=device.features | lu._STRIP_FEATURES, **limits) -> SimpleNamespace:
         names = ("kind", "registers", "max_workgroup_invocations", "max_workgroup_size", "max_shared_memory_size")
         own = {name: getattr(device.limits, name) for name in names}
         return SimpleNamespace(features=features, limits=SimpleNamespace(**{**own, **limits}))
@@ -160,7 +161,8 @@ def test_devices_that_lack_what_strips_need(device) -> None:
         assert qr.strip_of(100, 100, vx.float32, lacking) is None
     for lacking in (like(features=frozenset()), like(max_workgroup_invocations=16)):
         assert lu._strip_of(100, vx.float32, lacking) is None
-    assert lu._strip_of(100, vx.float32, like()) is not None
+    plenty = like(max_workgroup_invocations=1024, max_shared_memory_size=64 << 10)
+    assert lu._strip_of(100, vx.float32, plenty) is not None
     assert qr.strip_of(100, 100, vx.float32, like()) is not None
     assert lu._strip_of(10**6, vx.float32, like()) is qr.strip_of(10**6, 100, vx.float32, like()) is None
 

@@ -325,6 +325,7 @@ def test_every_row_of_the_tables_divides_evenly() -> None:
             assert columns % min(8, columns) == rows % (32 // min(8, columns)) == 0
 
 
+@pytest.mark.needs(registers="large")
 @pytest.mark.parametrize(
     ("shape", "dtype", "expected"),
     [

@@ -72,6 +72,7 @@ def test_special_polynomials() -> None:
     check(series.polyvander3d, expected_series.polyvander3d, x, y, y, [1, 2, 1])
 
 
+@pytest.mark.needs("float64")
 def test_fits() -> None:
     x = np.linspace(0, 3, 20)
     y, w = np.sin(x), np.random.default_rng(2).random(20)
@@ -91,6 +92,7 @@ OPERATIONS = (
 )  # fmt: skip
 
 
+@pytest.mark.needs("int64", "float64")
 def test_poly1d() -> None:
     with vx.config(default_float="float64"):
         p, q, s, t = vx.poly1d([1, 2, 3]), np.poly1d([1, 2, 3]), vx.poly1d([2, 1]), np.poly1d([2, 1])

@@ -258,6 +258,7 @@ def test_sliding_sums(name: str, dtype: str) -> None:
     check(getattr(vx, name), getattr(np, name), x, y, view=lambda x: x[::-2])
 
 
+@pytest.mark.needs("float64", "complex128")
 def test_sums_by_formula() -> None:
     a, b = values("float64"), values("float64", (5, 3), seed=1)
     for arguments, options in (
@@ -273,6 +274,7 @@ def test_sums_by_formula() -> None:
     assert "ij,jk,kl->il" in text
 
 
+@pytest.mark.needs("float64")
 def test_comparisons_of_whole_arrays() -> None:
     pairs = ((1.0, 1.0 + 1e-9), ([1, np.nan], [1, np.nan]), (np.array([1, 2]), [1, 2.00001]), ([1, 2], [[1, 2], [1, 2]]),
              ([1, 2], [1, 2, 3]))  # fmt: skip

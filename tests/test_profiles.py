@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 import sys
+from pathlib import Path
 
+import lacking
 import numpy as np
 import pytest
 
@@ -83,6 +85,28 @@ def test_types_that_a_profile_lacks_are_refused_with_what_to_use(posing):
             told = rf"\(VKARRAY_PROFILE={name} switches shader\w+ off\), so {dtype} arrays do not exist on it. Ask for"
             with pytest.raises(vx.FeatureError, match=told):
                 vx.zeros(3, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: vx.zeros(3, dtype="float64"), lambda: vx.zeros(3, dtype=int), lambda: vx.asarray(np.arange(3)),
+        lambda: vx.ones(3).astype(vx.complex128),
+    ],
+)  # fmt: skip
+def test_types_that_a_test_names_are_known(call):
+    with vx.config(profile="v3d"), pytest.raises(vx.FeatureError) as raised:
+        call()
+    assert lacking.was_named(raised.value)
+
+
+def test_types_that_the_library_asks_for_by_itself_are_its_fault():
+    function = {"astype": vx.astype, "wide": vx.int64}
+    place = str(Path(vx.__file__).parent / "example.py")  # a function of the package, as tracebacks show it
+    exec(compile("def widened(x):\n    return astype(x, wide)", place, "exec"), function)
+    with vx.config(profile="v3d"), pytest.raises(vx.FeatureError) as raised:
+        function["widened"](vx.ones(3))
+    assert not lacking.was_named(raised.value)
 
 
 def test_the_profile_that_takes_a_type_away_is_named():

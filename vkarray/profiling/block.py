@@ -270,13 +270,17 @@ class Profile(Sink):
 
     def __str__(self) -> str:
         """The table as a text."""
-        without = [track.device.name for track in self._tracks.values() if not track.has_times]
-        lines = [f"{name} takes no timestamps: its times are not known." for name in without]
-        return "\n".join([table.text(self.table()), *lines])
+        return self._text("operation")
 
     def kernels(self) -> str:
         """The table of kernels as a text."""
-        return table.text(self.table("kernel"), "kernel")
+        return self._text("kernel")
+
+    def _text(self, by: str) -> str:
+        """The table as a text, and which devices say nothing of times."""
+        without = [track.device.name for track in self._tracks.values() if not track.has_times]
+        lines = [f"{name} takes no timestamps: its times are not known." for name in without]
+        return "\n".join([table.text(self.table(by), by), *lines])
 
     def __repr__(self) -> str:
         return f"<vkarray profile, {self._state}, {len(self._sums)} operations>"

@@ -61,9 +61,10 @@ class Sums:
 _COLUMNS: dict[str, Callable[[Row], str]] = {
     "calls": lambda row: str(row.calls),
     "kernels": lambda row: str(row.dispatches),
-    "total ms": lambda row: f"{row.total * 1e3:.3f}",
-    "median ms": lambda row: f"{row.median * 1e3:.3f}",
-    "share": lambda row: f"{row.share:.1%}",
+    # Devices without timestamps tell no time.
+    "total ms": lambda row: f"{row.total * 1e3:.3f}" if row.total else "",
+    "median ms": lambda row: f"{row.median * 1e3:.3f}" if row.total else "",
+    "share": lambda row: f"{row.share:.1%}" if row.total else "",
     "MB": lambda row: f"{row.bytes * 1e-6:.2f}",
     "GB/s": lambda row: _rate(row.gigabytes_per_second),
     "GFLOP/s": lambda row: _rate(row.gigaflops),

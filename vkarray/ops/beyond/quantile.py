@@ -286,9 +286,9 @@ def _wide(x: VkArray, q: Any) -> DType:
     """The type of quantiles between elements: quantiles in lists and arrays are float64 where that is the default type."""
     dtype = floating(x)
     plain = isinstance(q, (int, float)) and not hasattr(q, "dtype")
-    if plain or available(dtypes.float64, x._device) is not dtypes.float64:
+    if plain or dtypes.default_floating() is not dtypes.float64:
         return dtype
-    return promotion.promote(dtype, as_dtype(q.dtype) if hasattr(q, "dtype") else dtypes.float64)
+    return available(promotion.promote(dtype, as_dtype(q.dtype) if hasattr(q, "dtype") else dtypes.float64), x._device)
 
 
 def _of_all(ordered: VkArray, fractions: Sequence[float], method: str) -> VkArray:
