@@ -119,3 +119,25 @@ def test_what_functions_tell_of_themselves(capsys: pytest.CaptureFixture[str]) -
         assert capsys.readouterr().out.startswith(begin)
     vx.show_config()
     assert str(vx.asarray(0).device.name) in capsys.readouterr().out
+
+
+OTHERS = (
+    "n.sum([1, 2], initial=2.5)", "n.max([1, 2], initial=2.5)", "n.prod(n.asarray([1.5]), initial=n.float32(2))",
+    "n.sum(n.asarray([True]), initial=2.7)", "n.max(n.asarray([1], dtype='u1'), initial=-1)", "n.prod([], initial=2)",
+    "n.min(n.asarray([3, 4], dtype='i4'), where=[True, False], initial=2.5)", "n.sum(n.zeros((0, 2)), axis=0, initial=-0.0)",
+    "n.max(n.zeros((0, 2), dtype='i4'), axis=0, initial=7)", "n.nanmin(n.asarray([3, 4]), initial=2.5)",
+    "n.any(n.asarray([0, 0]), where=[True, False])", "n.max(n.asarray([True, False]), where=[True, False])",
+    "n.max(n.asarray([True, False]), where=[True, False], initial=False)", "n.prod(-1, where=n.asarray(True))",
+    "n.sum(2, out=n.zeros(()))", "n.mean(2, where=n.asarray(True))", "n.max(-0.5, out=n.zeros(()), initial=1)",
+    "n.broadcast_arrays(True, n.asarray([[2, 1]], dtype='u1'), np.int64(-2))", "n.broadcast_arrays(2.5, 2)",
+    "n.cumulative_sum(3)", "n.cumulative_prod(n.asarray(2.5), axis=0)", "n.cumulative_sum(3, include_initial=True)",
+    "n.cumulative_sum(n.asarray(3), axis=1)", "n.trapezoid(n.asarray([[True, False, True], [True, True, True]]))",
+    "n.unwrap(n.asarray([-1.5, n.nan, 0.25, 9.0]))", "n.linalg.trace(n.asarray([[True, False], [False, True]]))",
+    "n.choose(1, n.asarray([[3], [4]]))", "n.negative(-0.5, casting='no')", "n.right_shift(np.int8(4), 1, casting='no')",
+    "n.log2(np.True_, casting='no')", "n.average(n.asarray([1.0, 2.0]), weights=2.0)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_numbers_among_arguments(text: str) -> None:
+    compare(lambda n: eval(text, {"n": n, "np": np}))

@@ -244,8 +244,6 @@ def test_dtype():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: vx.cumulative_sum(vx.asarray(1)), ValueError,
-         "cumulative_sum: expected an array of at least 1 dimension, got shape (). Use vkarray.reshape(x, (1,))."),
         (lambda: vx.cumulative_prod(vx.zeros((2, 3))), ValueError,
          "cumulative_prod: axis is required for an array of 2 dimensions (shape (2, 3))."),
         (lambda: vx.cumulative_sum(vx.zeros(2), axis=1), IndexError,

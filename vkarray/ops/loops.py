@@ -105,8 +105,10 @@ def check_kept(function: ufunc, operands: Sequence[Any], casting: str) -> None:
     """Raise TypeError for casting="no" and "equiv" where a function converts arrays to compute; Python's numbers have no type."""
     if casting not in ("no", "equiv"):
         return
-    arrays = [one if promotion.as_scalar(one) is not None else operations["asarray"](one) for one in operands]
-    given = [one._dtype if type(one) is VkArray else getattr(one, "dtype", type(one)) for one in arrays]
+    arrays = [one if type(one) in (bool, int, float, complex) else operations["asarray"](one) for one in operands]
+    given = [one._dtype if type(one) is VkArray else type(one) for one in arrays]
+    if VkArray not in map(type, arrays):
+        return
     computed = function.resolve_dtypes((*given, *(None,) * function.nout))
     truth = function.row is not None and function.row.booleans == "truth"
     for one, dtype in zip(arrays, computed, strict=False):

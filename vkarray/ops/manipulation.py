@@ -11,6 +11,7 @@ from ..core import layout
 from ..core.array import ArrayLike, VkArray, check_supported, empty, operations
 from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..kernels import launch
+from ..kernels.array_like import as_like
 from ..kernels.conversion import cast
 from ..kernels.launch import copy_operation
 from ..kernels.planned import planned
@@ -54,10 +55,10 @@ def broadcast_arrays(*arrays: ArrayLike, subok: bool = False) -> tuple[VkArray, 
     """Views of the arrays with their common shape. Raises ValueError when there is none. Standard: `broadcast_arrays`."""
     if not arrays:
         return ()
-    shape = layout.broadcast_shapes(
-        [check_array("broadcast_arrays", array)._shape for array in arrays], "broadcast_arrays"
-    )
-    return tuple(broadcast_to(array, shape) for array in arrays)
+    device = next((one._device for one in arrays if type(one) is VkArray), None)
+    listed = [check_array("broadcast_arrays", as_like(one, device, True)) for one in arrays]
+    shape = layout.broadcast_shapes([array._shape for array in listed], "broadcast_arrays")
+    return tuple(broadcast_to(array, shape) for array in listed)
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:

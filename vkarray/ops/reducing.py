@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from ..core import promotion
 from ..core.array import ArrayLike, VkArray, check_supported, operations
 from ..core.dtypes import DType, as_dtype
+from ..kernels.array_like import as_like
 from ..kernels.conversion import cast
 from ..kernels.planned import planned
 from ..kernels.reduction_types import widened
@@ -83,6 +84,9 @@ class Accumulating(Protocol):
     ) -> VkArray: ...  # fmt: skip
 
 
+_WITHOUT_INITIAL = "{0}: where= leaves out elements, and a {0} of none needs initial=."
+
+
 class Join(NamedTuple):
     """What `initial` and `where` mean for a reduction: the function of two operands that joins, and what changes nothing."""
 
@@ -96,17 +100,33 @@ def _options(
     """A reduction of the elements where `where` holds, begun with `initial`."""
     if join is None:
         raise TypeError(f"{made.name}: it takes neither initial nor where.")
+    x = given(made.name, x)
     if where is not True:
-        start = join.identity if join.identity is not None else initial
+        start = join.identity if join.identity is not None else _in_type_of(x, initial)
         if start is None:
-            raise ValueError(f"{made.name}: where= leaves out elements, and a {made.name} of none needs initial=.")
-        x = operations["where"](operations["mask"](made.name, where, check_array(made.name, x)), x, start)
-    if initial is not None and made.empty is None and 0 in check_array(made.name, x)._shape:
-        x = operations["full"](tuple(max(length, 1) for length in x._shape), initial, dtype=x._dtype, device=x._device)
+            raise ValueError(_WITHOUT_INITIAL.format(made.name))
+        x = operations["where"](operations["mask"](made.name, where, x), x, start)
+    if initial is not None and made.empty is None and 0 in x._shape:
+        x = operations["full"](tuple(max(length, 1) for length in x._shape), _in_type_of(x, initial), device=x._device)
     result = reduce(x)
-    if 0 in x._shape and promotion.is_scalar(initial):  # the number itself: 0.0 + -0.0 is 0.0
-        return operations["full"](result._shape, initial, dtype=result._dtype, device=result._device)
+    initial = _in_type_of(result, initial)
+    if 0 in x._shape and type(initial) is VkArray and initial.ndim == 0:  # the number itself: 0.0 + -0.0 is 0.0
+        return operations["full"](result._shape, initial, device=result._device)
     return result if initial is None else operations[join.function](result, initial)
+
+
+def _in_type_of(x: VkArray, initial: Any) -> Any:
+    """A number to begin with as an array of the type of x, without its fraction for integers; anything else as it is."""
+    if initial is None or not promotion.is_scalar(initial):
+        return initial
+    number = promotion.as_scalar(initial)
+    whole = x._dtype.kind in "iu" and isinstance(number, float) and math.isfinite(number)
+    return operations["asarray"](int(number) if whole else number, dtype=x._dtype, device=x._device)
+
+
+def given(function: str, x: Any) -> VkArray:
+    """What is reduced: an array, also for a number beside arrays of other parameters, such as `out`."""
+    return x if type(x) is VkArray else check_array(function, as_like(x, None, True))
 
 
 def _into(
@@ -115,7 +135,7 @@ def _into(
 ) -> VkArray:  # fmt: skip
     """A reduction with NumPy's options, written to `out` where it is given, in whichever type that has."""
     plain = initial is None and where is True
-    result = reduce(x) if plain else _options(made, join, x, initial, where, reduce)
+    result = reduce(given(made.name, x)) if plain else _options(made, join, x, initial, where, reduce)
     return result if out is None else operations["write"](made.name, out, result, casting="unsafe")
 
 
@@ -136,6 +156,8 @@ def reduction(
         if booleans is not None and type(x) is VkArray and x._dtype.kind == "b":
             if initial is None and 0 in (x._shape[one] for one in checked(name, x, axis)):
                 raise ValueError(f"{name}: expected at least one element along the reduced axes, got shape {x._shape}.")
+            if initial is None and where is not True:
+                raise ValueError(_WITHOUT_INITIAL.format(name))
             return operations[booleans](x, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
         compute: Callable[..., VkArray] = functools.partial(apply, made)
         if complexes is not None and type(x) is VkArray and x._dtype.kind == "c":

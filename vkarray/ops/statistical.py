@@ -12,9 +12,8 @@ from ..kernels import reductions
 from ..kernels.conversion import cast
 from ..kernels.planned import planned
 from ..kernels.reductions import Reduction, checked, with_kept_axes
-from ..kernels.rows import check_array as checked_array
 from ..kernels.scan import SUM, Scan, scan_into
-from .reducing import Axis, Join, Mask, accumulation, accumulator, apply, document, reduction
+from .reducing import Axis, Join, Mask, accumulation, accumulator, apply, document, given, reduction
 
 _CHAPTER = {"chapter": "statistical"}
 _PRODUCT = {"complex floating": "vx_multiply(a, b)", "else": "a * b"}
@@ -52,9 +51,10 @@ def _spread(
 
 def _in_type(x: VkArray, dtype: DType | None, name: str) -> VkArray:
     """x in the type that a mean is asked for in; bools as integers, as they count."""
+    x = given(name, x)
     if dtype is not None and as_dtype(dtype, name).kind in "fc":
-        return cast(checked_array(name, x), as_dtype(dtype, name))
-    return cast(x, dtypes.uint8) if checked_array(name, x)._dtype is dtypes.bool_ else x
+        return cast(x, as_dtype(dtype, name))
+    return cast(x, dtypes.uint8) if x._dtype is dtypes.bool_ else x
 
 
 def _finished(name: str, result: VkArray, dtype: DType | None, out: VkArray | None) -> VkArray:
@@ -150,9 +150,7 @@ def _cumulative(
 ) -> VkArray:
     checked(scan.name, x, None)
     if x.ndim == 0:
-        raise ValueError(
-            f"{scan.name}: expected an array of at least 1 dimension, got shape (). Use vkarray.reshape(x, (1,))."
-        )
+        x = x._view((1,), (0,))
     if axis is None and x.ndim > 1:
         raise ValueError(f"{scan.name}: axis is required for an array of {x.ndim} dimensions (shape {x._shape}).")
     axis = layout.normalize_axis(0 if axis is None else axis, x.ndim, scan.name)
@@ -172,13 +170,13 @@ def cumulative_sum(
 ) -> VkArray:  # fmt: skip
     """The sums of the elements up to and including each, along an axis.
 
-    Parameters: x (any dtype, at least 1 dimension); axis (needed unless x has 1 dimension); dtype (default: that of x,
+    Parameters: x; axis (needed for 2 dimensions or more); dtype (default: that of x,
     integers narrower than the default integer and bool widened to it); out (an array that takes the result); include_initial
     (start with a 0: one longer).
-    Returns an array of the shape of x.
+    Returns an array of the shape of x, (1,) for 0 dimensions.
     Method: blocks of 16, of 16 such blocks and so on, in an order that does not depend on device or layout, so the rounding
     error of an element grows with the logarithm of its place; float16 and bfloat16 are added in float32.
-    Raises ValueError for 0 dimensions or a missing axis, IndexError for an axis out of range, TypeError for other types.
+    Raises ValueError for a missing axis, IndexError for an axis out of range, TypeError for other types.
     Standard: statistical functions, `cumulative_sum`.
     """
     return _cumulative(SCANS[0], x, axis, dtype, out, include_initial)

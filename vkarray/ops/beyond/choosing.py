@@ -33,6 +33,8 @@ def choose(a: ArrayLike, choices: Any, out: VkArray | None = None, mode: str = "
     Raises TypeError for other types, ValueError for no choices, another mode, shapes that do not broadcast and, at the next
     read of a value, for a number out of range.
     """
+    if type(choices) is VkArray:
+        a = array_of("choose", a, choices)
     if not is_integer(a):
         raise TypeError(f"choose: expected integers, got {a._dtype}. Convert them with astype.")
     if type(choices) is not VkArray:

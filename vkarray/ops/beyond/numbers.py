@@ -214,7 +214,7 @@ def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period
     if not whole or period % 2 == 0:
         at_end = elementwise.logical_and(elementwise.equal(near, -half), elementwise.greater(distance, 0))
         near = searching.where(at_end, half, near)
-    jumps = elementwise.greater_equal(elementwise.abs(distance), period / 2 if discont is None else discont)
-    correction = searching.where(jumps, elementwise.subtract(near, distance), 0)
+    small = elementwise.less(elementwise.abs(distance), period / 2 if discont is None else discont)  # NaN is not
+    correction = searching.where(small, 0, elementwise.subtract(near, distance))
     total = statistical.cumulative_sum(correction, axis=axis, dtype=p._dtype, include_initial=True)
     return elementwise.add(p, total)

@@ -98,14 +98,15 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
     """
     y = check_array("trapezoid", y)
     axis = layout.normalize_axis(axis, y.ndim, "trapezoid")
-    y = y if y._dtype.kind in "fc" else cast(y, floating(y))
+    y = y if y._dtype.kind in "bfc" else cast(y, floating(y))
     y = moveaxis(y, axis, -1)
     if x is None:
         steps: Any = dx
     else:
         x = check_array("trapezoid", x)
         steps = utility.diff(x) if x.ndim == 1 else moveaxis(utility.diff(x, axis=axis), axis, -1)
-    pairs = add(y[..., 1:], y[..., :-1])
+    pairs = add(y[..., 1:], y[..., :-1])  # of bools: whether either holds
+    pairs = pairs if pairs._dtype.kind in "fc" else cast(pairs, floating(pairs))
     return statistical.sum(divide(multiply(steps, pairs), 2.0), axis=-1)
 
 

@@ -25,6 +25,7 @@ from ..reducing import Axis
 from ..searching import count_nonzero, where
 from ..sorting import argsort, sorted_rows
 from ..statistical import cumulative_sum
+from .arguments import array_of
 
 if TYPE_CHECKING:
     from ...kernels.launch import Device
@@ -332,7 +333,7 @@ def _of_counts(ordered: VkArray, fractions: Sequence[float], method: str) -> VkA
 
 def weights_like(function: str, x: VkArray, weights: VkArray, axis: Axis) -> VkArray:
     """Weights of the shape of x, or of its axis, broadcast against x. Raises ValueError for others."""
-    check_operands(function, (x, weights))
+    weights = check_operands(function, (array_of(function, weights, x), x))
     if weights._shape == x._shape:
         return weights
     axes = checked(function, x, axis)

@@ -98,14 +98,13 @@ def diagonal(x: ArrayLike, /, *, offset: int = 0) -> VkArray:
 def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DType | None = None) -> VkArray:
     """The sum of a diagonal of each matrix.
 
-    Parameters: x (numeric) of shape (..., M, N); offset (above the main diagonal when positive, below when negative);
+    Parameters: x of shape (..., M, N); offset (above the main diagonal when positive, below when negative);
     dtype (of the result; x is converted to it first).
     Returns an array of shape (...) and, without dtype, the dtype of x, integers widened to the default integer's width.
     Raises ValueError for fewer than 2 dimensions, TypeError for other types.
     Standard: linear algebra functions, `trace`.
     """
     x = _matrix("trace", x)
-    promotion.check_category("trace", x._dtype, "numeric")
     return statistical.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
