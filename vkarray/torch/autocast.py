@@ -12,6 +12,7 @@ from torch import Tensor
 from .dispatch import table
 from .dispatch.fallback import mapped
 
+_ExcludeDispatchKeyGuard = torch._C._ExcludeDispatchKeyGuard
 _KEYS = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastPrivateUse1)
 
 LOWER_PRECISION = """
@@ -36,8 +37,11 @@ WIDEST = """
 """
 
 
+_CAST = frozenset((torch.float16, torch.bfloat16, torch.float32))  # the types that are cast
+
+
 def _eligible(tensor: Tensor) -> bool:
-    return tensor.device.type == "vulkan" and tensor.is_floating_point() and tensor.dtype is not torch.float64
+    return tensor.dtype in _CAST and tensor.device.type == "vulkan"
 
 
 # Casts of parameters in the context that is open, as PyTorch keeps them for its own devices: (parameter, version, cast).
@@ -45,10 +49,11 @@ _casts: dict[tuple[int, torch.dtype, bool], tuple[weakref.ref[Tensor], int, Tens
 
 
 def _cast_one(tensor: Tensor, dtype: torch.dtype) -> Tensor:
-    if not _eligible(tensor) or tensor.dtype is dtype:
+    own = tensor.dtype
+    if own is dtype or own not in _CAST or tensor.device.type != "vulkan":
         return tensor
-    kept = tensor.requires_grad and tensor.is_leaf and tensor.dtype is torch.float32 and not tensor._is_view()
-    if not (kept and torch.is_autocast_cache_enabled() and dtype is torch.get_autocast_dtype("vulkan")):
+    kept = own is torch.float32 and tensor.requires_grad and tensor.is_leaf and not tensor._is_view()
+    if not (kept and torch.is_autocast_cache_enabled()):
         return tensor.to(dtype)
     key, version = (id(tensor), dtype, torch.is_grad_enabled()), tensor._version
     found = _casts.get(key)
@@ -69,8 +74,11 @@ def _clear_casts() -> None:
 torch.clear_autocast_cache = _clear_casts
 
 
-def _cast(values: Any, dtype: torch.dtype) -> Any:
-    return mapped(lambda tensor: _cast_one(tensor, dtype), values)
+def _cast(value: Any, dtype: torch.dtype) -> Any:
+    """An argument with its tensors, in lists and tuples too, in another type."""
+    if isinstance(value, Tensor):
+        return _cast_one(value, dtype)
+    return mapped(lambda tensor: _cast_one(tensor, dtype), value) if isinstance(value, (list, tuple)) else value
 
 
 def _tensors(values: Iterable[Any]) -> list[Tensor]:
@@ -98,8 +106,8 @@ def in_float32(find: Callable[[], Any]) -> Callable[..., Any]:
     """A kernel for autocast of the operator that `find` finds: in float32, its results in the type of the first argument."""
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        with torch._C._ExcludeDispatchKeyGuard(_KEYS):
-            result = find()(*_cast(list(args), torch.float32), **kwargs)
+        with _ExcludeDispatchKeyGuard(_KEYS):
+            result = find()(*[_cast(one, torch.float32) for one in args], **kwargs)
             return mapped(lambda one: one.to(args[0].dtype) if one.is_floating_point() else one, result)
 
     return kernel
@@ -110,12 +118,14 @@ def _register(names: str, choose: Callable[[Any, dict[str, Any]], torch.dtype | 
         packet, _, overload = name.partition(".")
         op = getattr(getattr(torch.ops.aten, packet), overload or "default")
 
-        def kernel(*args: Any, _op: Any = op, **kwargs: Any) -> Any:
+        def kernel(*args: Any, _call: Any = op._op, **kwargs: Any) -> Any:
             dtype = choose(args, kwargs)
-            with torch._C._ExcludeDispatchKeyGuard(_KEYS):
-                if dtype is None:
-                    return _op(*args, **kwargs)
-                return _op(*_cast(list(args), dtype), **{key: _cast(value, dtype) for key, value in kwargs.items()})
+            with _ExcludeDispatchKeyGuard(_KEYS):
+                if dtype is not None:
+                    args = tuple([_cast(one, dtype) for one in args])
+                    if kwargs:
+                        kwargs = {key: _cast(value, dtype) for key, value in kwargs.items()}
+                return _call(*args, **kwargs)
 
         table.library.impl(op, kernel, "AutocastPrivateUse1")
 
@@ -126,12 +136,12 @@ def _register_result(names: str) -> None:
         op = getattr(getattr(torch.ops.aten, packet), overload or "default")
         place = next(index for index, one in enumerate(op._schema.arguments) if one.name == "dtype")
 
-        def kernel(*args: Any, _op: Any = op, _place: int = place, **kwargs: Any) -> Any:
+        def kernel(*args: Any, _call: Any = op._op, _place: int = place, **kwargs: Any) -> Any:
             given = args[_place] if len(args) > _place else kwargs.get("dtype")
-            with torch._C._ExcludeDispatchKeyGuard(_KEYS):
+            with _ExcludeDispatchKeyGuard(_KEYS):
                 if given is None and _eligible(args[0]):
-                    return _op(*args[:_place], **{**kwargs, "dtype": torch.float32})
-                return _op(*args, **kwargs)
+                    return _call(*args[:_place], **{**kwargs, "dtype": torch.float32})
+                return _call(*args, **kwargs)
 
         table.library.impl(op, kernel, "AutocastPrivateUse1")
 

@@ -15,6 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from ..dispatch.plans import planned
 from ..dispatch.results import tell
+from ..dispatch.table import has_kernel
 
 _library = torch.library.Library("aten", "IMPL")
 
@@ -49,19 +50,24 @@ for _name in ("matmul", "layer_norm", "rms_norm", "group_norm", "conv1d", "conv2
     without_gradients(_name, planned(_composed), _composed)
 
 
+_KEYS = torch._C.DispatchKey
+_EXPLICIT = (_KEYS.CompositeExplicitAutograd, _KEYS.CompositeExplicitAutogradNonFunctional)
+
+
 def _as_one(op: Any) -> None:
     """A plan for an operator that PyTorch composes of others below autograd."""
+    key = next(key for key in _EXPLICIT if has_kernel(op, key.name))
 
     def composed(*args: Any, **kwargs: Any) -> Any:
         kwargs.pop("non_blocking", None)  # a copy to the host has come when it returns; PyTorch would pin memory for it
-        return op._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
+        return op._op_dk(key, *args, **kwargs)
 
     kernel = planned(composed)
     kernel.profiled_name = op.name().replace("::", ".")  # type: ignore[attr-defined]
     _library.impl(op.name(), kernel, "PrivateUse1")
 
 
-for _name in ("repeat", "_to_copy"):
+for _name in ("repeat", "_to_copy", "slice_backward", "select_backward", "diagonal_backward"):
     _as_one(getattr(torch.ops.aten, _name).default)
 
 
