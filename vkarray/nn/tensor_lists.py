@@ -159,7 +159,6 @@ class _Table:
         for slot, lines in enumerate(lists):
             if lines is not None:
                 (writes if self.step.writes >> slot & 1 else reads).extend(self._taken(lines.buffers))
-        values = [*parameters, *[0.0] * (_PARAMETERS - len(parameters))]
         fields = {
             "table": table,
             "skip": 0 if skip is None else skip,
@@ -167,7 +166,7 @@ class _Table:
             "noted": 0 if noted is None else noted,
             "tensors": len(self.rows),
             "flags": flags,
-            "parameters": [number(value, self.dtype) for value in values],
+            "parameters": [number(value, self.dtype) for value in parameters] + [0] * (_PARAMETERS - len(parameters)),
         }
         kernel = launch.kernel(variant(self.step, self.dtype, self.device), self.device)
         send(Dispatch(kernel, fields, self.groups, reads, writes))

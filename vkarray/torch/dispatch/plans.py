@@ -142,7 +142,7 @@ def planned(kernel: Kernel, *, across: bool = False) -> Kernel:
             noted = noted and note(kwargs.values(), key, buffers, addresses, scalars)
         if not noted or not buffers:
             return unplanned(*args, **kwargs)
-        if len(buffers) < 2 or (len(buffers) == 2 and buffers[0] is not buffers[1]):  # nothing is shared
+        if len(buffers) < 2 or len(set(map(id, buffers))) == len(buffers):  # none is shared
             plan = plans.get(tuple(key))
             if type(plan) is _OfTensors and not plan.checked:
                 try:

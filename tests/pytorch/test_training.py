@@ -1,0 +1,134 @@
+"""What steps of training cost the host, in commands to the device and in calls of vkarray's functions: both only shrink."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+import vkarray as vx
+from vkarray import configuration
+from vkarray.core import dtypes
+from vkarray.core.array import is_supported
+from vkarray.torch import device as devices
+from vkarray.torch.tensors.storage import FROM_TORCH
+
+pytestmark = pytest.mark.skipif(
+    configuration.current().compare, reason="functions run as they are while results are compared"
+)
+
+LAYERS = 3
+
+
+class Attention(nn.Module):
+    """A layer of a transformer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.before, self.after = nn.LayerNorm(16), nn.LayerNorm(16)
+        self.query, self.key, self.value, self.out = (nn.Linear(16, 16) for _ in range(4))
+        self.wide, self.narrow = nn.Linear(16, 32), nn.Linear(32, 16)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        normal = self.before(x)
+        heads = [part(normal).view(2, 6, 4, 4).transpose(1, 2) for part in (self.query, self.key, self.value)]
+        found = nn.functional.scaled_dot_product_attention(*heads)
+        x = x + self.out(found.transpose(1, 2).reshape(2, 6, 16))
+        return x + self.narrow(nn.functional.gelu(self.wide(self.after(x))))
+
+
+class Halves(nn.Module):
+    """What rotates positions and gates: slices, concatenation, products."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.both = nn.Linear(16, 32, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        gate, up = self.both(x).chunk(2, -1)
+        x = nn.functional.silu(gate) * up
+        return torch.cat([-x[..., 8:], x[..., :8]], -1)
+
+
+def _convolution() -> nn.Module:
+    return nn.Sequential(nn.Conv2d(4, 4, 3, padding=1, bias=False), nn.BatchNorm2d(4), nn.ReLU6())
+
+
+# By name: a layer, the shape of its input, the type under autocast, and the most commands and calls of a step of LAYERS of them.
+STEPS = {
+    "attention": (Attention, (2, 6, 16), None, 157, 3120),
+    "attention, autocast": (Attention, (2, 6, 16), torch.bfloat16, 301, 5180),
+    "attention, scaled": (Attention, (2, 6, 16), torch.float16, 327, 5620),
+    "halves": (Halves, (2, 6, 16), None, 71, 1430),
+    "convolution": (_convolution, (2, 4, 8, 8), None, 73, 1480),
+}  # fmt: skip
+
+_FOLDER = str(Path(vx.__file__).parent)
+
+
+def _allowance() -> float:
+    """How many times the figures of llvmpipe a step may take: other devices, and modes that look at dispatches, take others."""
+    on = devices.at(0)
+    looked_at = on.memory.guards or on.queue.recorder.checker or on.queue.timing_sinks or configuration.shows_dispatches
+    halves = all(is_supported(one, on) for one in (dtypes.float16, dtypes.bfloat16))
+    return 1.1 if on.limits.is_cpu and halves and not looked_at else 2.0
+
+
+@contextlib.contextmanager
+def _calls():
+    """A list that gets a name for each call of a function of vkarray, and of code that it has made."""
+    found: list[str] = []
+    ours: dict[object, bool] = {}
+
+    def note(frame, event, argument):
+        if event == "call":
+            code = frame.f_code
+            if code not in ours:
+                ours[code] = code.co_filename.startswith((_FOLDER, "<string>"))
+            if ours[code]:
+                found.append(code.co_name)
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        yield found
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_takes_no_more_commands_and_calls(name):
+    make, shape, dtype, most_commands, most_calls = STEPS[name]
+    if dtype is not None and not is_supported(FROM_TORCH[dtype], devices.at(0)):
+        pytest.skip(f"the device has no {dtype}")
+    torch.manual_seed(2)
+    model = nn.Sequential(*[make() for _ in range(LAYERS)]).to("vulkan")
+    x = torch.randn(shape).to("vulkan")
+    optimizer = torch.optim.AdamW(model.parameters())
+    scaler = torch.amp.GradScaler("vulkan", enabled=dtype is torch.float16, init_scale=16.0)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        with torch.autocast("vulkan", dtype, enabled=dtype is not None):
+            loss = model(x).square().mean()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+
+    queue = devices.at(0).queue
+    with torch.autograd.set_multithreading_enabled(False):  # else PyTorch's threads make calls that nobody counts
+        for _ in range(3):
+            step()
+        torch.vulkan.synchronize()
+        before = queue.serial
+        with _calls() as found:
+            step()
+    commands = queue.serial - before
+    assert commands <= most_commands * _allowance()
+    assert len(found) <= most_calls * _allowance()
