@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
 import vkarray as vx
-from vkarray.kernels import launch
+from vkarray.kernels import fused, launch
 from vkarray.kernels.rows import ROWS
 
 FUNCTIONS = ["cos", "divide", "exp", "log", "log10", "log2", "pow", "reciprocal", "sin", "sqrt"]
@@ -62,6 +64,17 @@ def test_rare_operands_of_functions_that_take_packs(name, rare, columns):
     expected = np.asarray(vx.negative(function(vx.negative(x))))
     compiled = vx.compile(lambda x: vx.negative(function(vx.negative(x))))
     assert_same_bits(np.asarray(compiled(x)), expected)
+
+
+@pytest.mark.parametrize("count", [fused.HELD - 2, fused.HELD + 8])
+def test_expressions_that_hold_many_values(count):
+    def function(x):
+        powers = [vx.exp(x * (0.1 * number)) for number in range(count)]
+        return functools.reduce(lambda total, one: total * 0.5 + one, [*reversed(powers), *powers])
+
+    (values,) = operands(3001, 100, 1)
+    x = vx.asarray(values)
+    assert_same_bits(np.asarray(vx.compile(function)(x)), np.asarray(function(x)))
 
 
 def test_rare_operands_of_an_operation_in_place():

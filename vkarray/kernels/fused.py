@@ -36,6 +36,7 @@ _NARROW = frozenset(
     (dtypes.float16, dtypes.bfloat16, dtypes.int8, dtypes.int16, dtypes.uint8, dtypes.uint16)
 )  # fmt: skip
 NOTHING = Number(0, "Q")
+HELD = 16  # values of an element, at most, where four are computed side by side: more would leave registers for few invocations
 
 
 class Index(NamedTuple):
@@ -367,7 +368,8 @@ class Linked:
     def _values_of_several(self, body: link.Body, several: Iterable[tuple[int, list[int]]]) -> Iterator[list[int]]:
         """The values of all steps after those of the inputs, for elements by their numbers: on GPUs a step for four at once."""
         steps = [step.operation for step in self.expression.steps]
-        if self.device.limits.kind == "cpu" or not any(isinstance(one, Operation) and one.has_parts for one in steps):
+        parts = any(isinstance(one, Operation) and one.has_parts for one in steps)
+        if self.device.limits.kind == "cpu" or not parts or self._held() > HELD:
             yield from (self._values(body, index, values) for index, values in several)
             return
         elements = list(several)
@@ -381,6 +383,18 @@ class Linked:
                 for (_, values), value in zip(few, made, strict=True):
                     values.append(value)
         yield from (values for _, values in elements)
+
+    def _held(self) -> int:
+        """How many values of an element take registers at once, at most."""
+        first, most = len(self.inputs), 0
+        held = {value for value, _ in self.expression.results}
+        for number, step in reversed([*enumerate(self.expression.steps, first)]):
+            held.discard(number)
+            held.update(
+                one for one in step.operands if one >= first or self.inputs[one].kind not in ("immediate", "one")
+            )
+            most = max(most, len(held))
+        return most
 
     def _value_of_pack(self, body: link.Body, step: Step, several: Sequence[list[int]]) -> list[int]:
         """Variables with the values of a step for four elements."""
