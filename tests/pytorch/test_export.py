@@ -127,6 +127,29 @@ def test_lengths_may_vary(tmp_path):
         program(vx.ones((10, 4)), **kwargs)
 
 
+class Places(nn.Module):
+    """Multiplies by numbers that it reads from a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("places", torch.tensor([0, 2, 1]))
+
+    def forward(self, x):
+        return x * (torch.max(self.places) + 1).item(), x * torch.sum(self.places).item()
+
+
+class OfArgument(nn.Module):
+    def forward(self, x):
+        return x * torch.sum(x).item()
+
+
+def test_numbers_of_constants_are_known(tmp_path):
+    given = (torch.randn(3, 4),)
+    assert_agrees(vkarray.torch.export(Places().eval(), given), Places().eval(), given, {}, tmp_path / "model.vkp")
+    with pytest.raises(NotImplementedError, match="is a number, that depends on values"):
+        vkarray.torch.export(OfArgument().eval(), given)
+
+
 class Halves(nn.Module):
     def forward(self, x, y):
         longer = torch.sym_max(x.shape[1] * 0.75, y.shape[1])

@@ -17,6 +17,7 @@ from ...core.array import VkArray
 from ...programs.program import Program
 from ..tensors.transfer import to_vulkan
 from . import nests
+from .folding import fold_numbers
 from .lengths import Lengths, said_of_leaves
 from .parts import ProgramInParts
 from .refusals import ExportError, Refusal, of_text
@@ -75,6 +76,7 @@ def _exported(model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, A
         )  # fmt: skip
         _take_apart(found)
         made = found.run_decompositions(_decompositions())
+        fold_numbers(made)
         _forget_unused(made.graph_module.graph)
         return made
 
