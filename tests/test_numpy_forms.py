@@ -134,6 +134,9 @@ OTHERS = (
     "n.cumulative_sum(n.asarray(3), axis=1)", "n.trapezoid(n.asarray([[True, False, True], [True, True, True]]))",
     "n.unwrap(n.asarray([-1.5, n.nan, 0.25, 9.0]))", "n.linalg.trace(n.asarray([[True, False], [False, True]]))",
     "n.choose(1, n.asarray([[3], [4]]))", "n.negative(-0.5, casting='no')", "n.right_shift(np.int8(4), 1, casting='no')",
+    "n.insert(1, [], n.asarray([3]))",
+    "n.delete(2, n.asarray([], dtype=int))",
+    "n.average([True, True, False], weights=n.asarray([0.5, 0.25, 3.0], dtype='f2'))",
     "n.log2(np.True_, casting='no')", "n.average(n.asarray([1.0, 2.0]), weights=2.0)",
 )  # fmt: skip
 

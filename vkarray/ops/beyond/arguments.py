@@ -114,7 +114,11 @@ def with_dimension(x: VkArray) -> VkArray:
 
 
 def flattened(x: VkArray, axis: int | None, function: str) -> tuple[VkArray, int]:
-    """An array and an axis of it: the array in one dimension for None. Raises IndexError for an axis out of range."""
+    """An array and an axis of it: the array in one dimension for None. Raises IndexError for an axis out of range.
+
+    A number beside arrays of other parameters is an array of one element.
+    """
+    x = check_array(function, as_like(x, None, True))
     if axis is None:
         return (x if x.ndim == 1 else reshape(x, (-1,))), 0
     return x, layout.normalize_axis(axis, x.ndim, function)

@@ -48,7 +48,7 @@ def average(
         total = creation.full((), float(count), dtype=mean._dtype, device=x._device) if returned else mean
     else:
         weights = weights_like("average", x, weights, axis)
-        dtype = _promoted(x._dtype, weights._dtype, device=x._device)
+        dtype = _promoted(floating(x), weights._dtype, device=x._device)
         weights = cast(weights, dtype)
         total = statistical.sum(weights, axis, keepdims=keepdims)
         if bool(utility.any(equal(total, 0))):
