@@ -1,7 +1,9 @@
-"""Warm calls: how many commands they give the device, and that results which are written to `out` at once are the same bits."""
+"""Warm calls: how many commands and functions of Python they take, and that `out` gets the same bits at once as by a copy."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 import vkarray as vx
 from vkarray import configuration
+from vkarray._vk import progress
 from vkarray.kernels import planned
 from vkarray.ops import ufunc
 
@@ -28,6 +31,11 @@ COMMANDS = {
     "vx.add(x, y, out=half)": 2,  # of another type
     "vx.add(x[0], y[0], out=out)": 2,  # of another shape
     "vx.add(out[::-1], x, out=out)": 2,  # it would read what it has written
+    "vx.sum(x, axis=0, out=out[0])": 1,
+    "vx.max(x, axis=1, out=out[:, 2])": 1,
+    "vx.sum(x, axis=0, keepdims=True, out=out[1:2])": 1,
+    "vx.sum(x, axis=0, out=half[0])": 3,
+    "vx.sum(out, axis=0, out=out[0])": 2,
     "x.copy()": 1,
     "x.T.copy()": 1,
     "x.reshape(-1)": 0,
@@ -52,6 +60,86 @@ def test_commands_of_warm_calls(device: Any, text: str) -> None:
     call()
     assert device.queue.serial - serial == COMMANDS[text]
     assert planned.statistics()["repeated"] > repeated
+
+
+# Calls, and the most functions in Python that a warm one enters: with a submission where it waits, else without.
+FRAMES = {
+    "x + y": 12,
+    "x + 1": 14,
+    "vx.zeros((6, 6), dtype=vx.float32)": 12,
+    "vx.reshape(x, (4, 9))": 5,
+    "x[:, ::2]": 7,
+    "x[..., 1]": 7,
+    "vx.sum(x, axis=0)": 11,
+    "vx.sum(x, axis=0, out=out[0])": 15,
+    "generator.random((6, 6))": 15,
+    "generator.standard_normal((6, 6))": 15,
+    "vx.random.uniform(size=(6, 6))": 26,
+    "np.asarray(x)": 34,
+    "float(vx.sum(x))": 40,
+}
+
+
+def frames(call: Callable[[], Any]) -> int:
+    """Functions in Python that a call enters: the fewest of many, most of which submit nothing that they need not."""
+    found = []
+    for _ in range(40):
+        entered: list[Any] = []
+        sys.setprofile(lambda frame, event, _, entered=entered: entered.append(frame) if event == "call" else None)
+        try:
+            call()
+        finally:
+            sys.setprofile(None)
+        found.append(len(entered))
+    return min(found)
+
+
+@pytest.fixture(scope="module")
+def on_gpu() -> Any:
+    """Names on a device that is waited for and read as a GPU is."""
+    switches = configuration.current()
+    if switches.guard or switches.check_barriers or switches.validation or switches.debug or switches.profile:
+        pytest.skip("the switches in force make calls do more")
+    with configuration.config(profile=("gpu", "whole-window")), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            progress, "SPIN_SECONDS", 10
+        )  # who looks so long needs no other way to wait, however busy the machine is
+        found = names() | {"np": np, "generator": vx.random.default_rng(0)}
+        yield found
+        found["x"].device.close()
+
+
+@pytest.mark.parametrize("text", FRAMES)
+def test_frames_of_warm_calls(on_gpu: dict[str, Any], text: str) -> None:
+    call = eval(f"lambda: {text}", on_gpu)
+    for _ in range(8):
+        call()
+    on_gpu["x"].device.synchronize()
+    assert frames(call) <= FRAMES[text]
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("name", ["sum", "max", "all"])
+def test_reductions_write_the_same_bits_to_out_at_once(name: str, keepdims: bool) -> None:
+    function, random = getattr(vx, name), np.random.default_rng(5)
+    own = random.standard_normal((5, 6, 7)).astype(np.float32)
+    for axis in (0, (0, 2), None):
+        x = vx.asarray(own)
+        expected = np.asarray(function(x, axis=axis, keepdims=keepdims))
+        dtype, shape = function(x).dtype, expected.shape
+        wide = vx.zeros((*shape[:-1], 2 * shape[-1]) if shape else (2,), dtype=dtype)
+        places = {
+            "contiguous": vx.zeros(shape, dtype=dtype), "strided": wide[..., ::2] if shape else wide[1],
+            "backward": wide[..., 1::2][..., ::-1] if shape else wide[0], "of another type": vx.zeros(shape, dtype=vx.float64),
+        }  # fmt: skip
+        if name != "all":
+            places["of x"] = x.reshape(-1)[: expected.size].reshape(shape)
+        for which, out in places.items():
+            for _ in range(1 if which == "of x" else 3):  # which is not there any more the second time
+                assert function(x, axis=axis, keepdims=keepdims, out=out) is out
+                assert (np.asarray(out).astype(expected.dtype) == expected).all(), (which, axis)
+            if which == "strided" and shape:
+                assert not np.asarray(wide[..., 1::2]).any(), "it wrote between the elements of out"
 
 
 @pytest.mark.parametrize("key", [[0, 2], [3, 3, 1], [-1, 0], ([1, 2], [0, 4]), (slice(1, 4), [0, 1])], ids=str)

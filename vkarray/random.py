@@ -81,7 +81,7 @@ def _shared() -> RandomState:
         if _generator is None:
             with unwatched():  # later calls go on with it
                 _generator = RandomState()
-        elif not _generator.device.open or _generator.device.lost is not None:
+        elif not (device := _generator.device).open or device.lost is not None:
             _generator = RandomState(_generator.bit_generator)
         return _generator
 

@@ -49,10 +49,11 @@ class ArgumentMemory:
 
     def write(self, blocks: list[bytes]) -> None:
         """Put blocks into memory one after the other, each at a multiple of STEP."""
-        data = b"".join(
-            [block.ljust(STEP if len(block) <= STEP else padded(len(block)), b"\0") for block in blocks[:-1]]
-            + blocks[-1:]
-        )
+        data = blocks[-1]
+        if len(blocks) > 1:
+            data = b"".join(
+                [block.ljust(STEP if len(block) <= STEP else padded(len(block)), b"\0") for block in blocks]
+            )
         memory = self.block
         if memory is None or memory.nbytes < len(data) + RANGE:
             memory = self._grown(len(data) + RANGE)

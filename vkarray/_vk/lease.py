@@ -17,9 +17,7 @@ class Lease:
     """
 
     __slots__ = ("__weakref__", "thing")
-
-    def __init__(self) -> None:
-        self.thing: Any = None
+    thing: Any  # there from when it is taken
 
     def take(self, thing: Any) -> bool:
         """Whether nobody held the thing; then it is lent."""

@@ -51,8 +51,8 @@ class Batch:
 
     __slots__ = ("recording", "serial", "signals", "steps")
 
-    def __init__(self, *steps: Step) -> None:
-        self.steps = list(steps)  # they keep alive what the commands use
+    def __init__(self, step: Step | None = None) -> None:
+        self.steps = [] if step is None else [step]  # they keep alive what the commands use
         self.serial = 0
         self.signals = False  # must signal the semaphore
         self.recording: Recording | None = None

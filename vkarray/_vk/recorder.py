@@ -112,7 +112,7 @@ class Recording(Lease):
     submission: Any
 
     def __init__(self) -> None:
-        self.thing, self.serial, self.silent = None, 0, False
+        self.serial, self.silent = 0, False
         self.begun = 0  # by the host's clock, where there are timestamps
         self.timed: list[tuple[int, timing.Note]] = []  # the serials of dispatches between timestamps
 

@@ -52,7 +52,6 @@ class Copy(Lease):
     )
 
     def __init__(self, recorder: Recorder) -> None:
-        super().__init__()
         self.recorder = recorder
         self.holder: weakref.ref[Lease] | None = None
         self.written = self.read = 0

@@ -95,21 +95,30 @@ def from_numpy(values: numpy.ndarray, dtype: DType, device: _vk.Device, function
     return array
 
 
-def to_numpy(array: VkArray) -> numpy.ndarray:
-    """A new NumPy array with the values; waits for the device. Raises what a deferred check finds (IndexError)."""
+def to_numpy(array: VkArray, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
+    """A new NumPy array with the values; waits for the device. Raises what a deferred check finds (IndexError).
+
+    `dtype` and `copy` are those of NumPy's protocol. Raises ValueError for copy=False: reading device memory is a copy.
+    """
+    if copy is False:
+        raise ValueError(
+            "__array__: a NumPy array of device memory is always a copy, so copy=False is not possible. "
+            "Where the memory is visible to the host, numpy.from_dlpack(x, device='cpu', copy=False) gives a view."
+        )
     if not array._contiguous:
         array = operations["contiguous"](array)
-    dtype, device, shape = array._dtype, array._device, array._shape
-    itemsize = array._look.itemsize if array._look is not None else storage_itemsize(dtype, device)
+    own, device, shape = array._dtype, array._device, array._shape
+    itemsize = array._look.itemsize if array._look is not None else storage_itemsize(own, device)
     fetched = device.fetch(array._buffer, array._offset * itemsize, math.prod(shape) * itemsize)
-    new, stored, are_values = _storage_dtype(dtype, itemsize)
+    new, stored, are_values = _storage_dtype(own, itemsize)
     bits = new(shape, stored)  # while the device is at it
     if fetched is not None:
         device.take_out(fetched, bits)
     elif bits.size:
         device.download(array._buffer, array._offset * itemsize, bits)
     checks.run(device)
-    return bits if are_values else _from_storage(bits, dtype)
+    values = bits if are_values else _from_storage(bits, own)
+    return values if dtype is None else values.astype(dtype, copy=False)
 
 
 def moved(x: VkArray, target: _vk.Device) -> VkArray:
@@ -143,23 +152,12 @@ def item(array: VkArray) -> Any:
     return value
 
 
-def to_numpy_protocol(array: VkArray, dtype: Any, copy: bool | None) -> numpy.ndarray:
-    """What `numpy.asarray(x)` gets. Raises ValueError for copy=False: reading device memory is a copy."""
-    if copy is False:
-        raise ValueError(
-            "__array__: a NumPy array of device memory is always a copy, so copy=False is not possible. "
-            "Where the memory is visible to the host, numpy.from_dlpack(x, device='cpu', copy=False) gives a view."
-        )
-    values = to_numpy(array)
-    return values if dtype is None else values.astype(dtype, copy=False)
-
-
 def unpickle(values: numpy.ndarray, name: str) -> VkArray:
     """The array that was pickled, on the default device."""
     return from_numpy(values, dtypes.DTYPES[name], _vk.open_device(), "unpickle")
 
 
 operations.update(
-    to_numpy=to_numpy, scalar=item, tolist=lambda array: to_numpy(array).tolist(), to_numpy_protocol=to_numpy_protocol,
+    to_numpy=to_numpy, scalar=item, tolist=lambda array: to_numpy(array).tolist(), to_numpy_protocol=to_numpy,
     unpickle=unpickle,
 )  # fmt: skip

@@ -233,9 +233,9 @@ class Reduction:
 
     def run(
         self, x: VkArray, axes: Sequence[int], *, result_dtype: DType | None = None,
-        parameters: tuple[float, float] = (0.0, 0.0), center: VkArray | None = None,
+        parameters: tuple[float, float] = (0.0, 0.0), center: VkArray | None = None, out: VkArray | None = None,
     ) -> VkArray:  # fmt: skip
-        """Reduce `axes` of x; the result is contiguous and has the other axes.
+        """Reduce `axes` of x; the result has the other axes. It is contiguous and new, or `out` where that takes it as it is.
 
         `result_dtype` differs from that of TYPES only where both compute in the same GLSL type. `center` is contiguous
         and has the shape of the result.
@@ -247,7 +247,8 @@ class Reduction:
         for dtype in types:
             check_supported(dtype, x._device, self.name)
         shape = tuple(size for axis, size in enumerate(x._shape) if axis not in axes)
-        result = empty(shape, types[2], x._device)
+        takes = out is not None and out._shape == shape and out._dtype is types[2] and _may_be_written(out, x)
+        result = out if takes and out is not None else empty(shape, types[2], x._device)
         if math.prod(shape) == 0:
             return result
         if 0 in x._shape:
@@ -535,6 +536,13 @@ class _Run:
                 trace.may_compute(
                     Prologue(self.x, read, linked, vector, every, adds=not last and row.adds(self.types)), reduced, True
                 )
+
+
+def _may_be_written(out: VkArray, x: VkArray) -> bool:
+    """Whether a reduction of x may write its result there at once; programs have memory of their own for it."""
+    if out._device is not x._device or tracer() is not None:
+        return False
+    return not launch.overlap(out, x) and not layout.has_internal_overlap(out._shape, out._strides)
 
 
 def checked(name: str, x: Any, axis: int | Sequence[int] | None) -> tuple[int, ...]:

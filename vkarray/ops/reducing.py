@@ -54,12 +54,31 @@ def document(function: Any, made: Reduction, summary: str, chapter: str) -> Any:
     return function
 
 
-def apply(made: Reduction, x: VkArray, axis: int | Sequence[int] | None, keepdims: bool) -> VkArray:
-    """Reduce axes as the public functions do; the parameter of the row is the number of elements reduced."""
+def apply(
+    made: Reduction, x: VkArray, axis: int | Sequence[int] | None, keepdims: bool, out: VkArray | None = None
+) -> VkArray:  # fmt: skip
+    """Reduce axes as the public functions do; the parameter of the row is the number of elements reduced.
+
+    The result is `out` where that takes it as it is.
+    """
     axes = checked(made.name, x, axis)
     promotion.check_category(made.name, x._dtype, made.category)
     count = math.prod(x._shape[axis] for axis in axes)
-    return with_kept_axes(made.run(x, axes, parameters=(count, 0.0)), x, axes, keepdims)
+    return _run(made, x, axes, keepdims, out, parameters=(count, 0.0))
+
+
+def _run(
+    made: Reduction, x: VkArray, axes: tuple[int, ...], keepdims: bool, out: Any, **options: Any
+) -> VkArray:  # fmt: skip
+    """What a row makes of x, with the reduced axes if `keepdims`; `out` itself where that takes it as it is."""
+    target = out if type(out) is VkArray else None
+    if target is not None and keepdims:
+        target = None
+        if len(out._shape) == len(x._shape) and all(out._shape[axis] == 1 for axis in axes):
+            kept = [axis for axis in range(len(x._shape)) if axis not in axes]
+            target = out._view(tuple(out._shape[axis] for axis in kept), tuple(out._strides[axis] for axis in kept))
+    result = made.run(x, axes, out=target, **options)
+    return out if target is not None and result is target else with_kept_axes(result, x, axes, keepdims)
 
 
 Axis = int | Sequence[int] | None
@@ -131,12 +150,18 @@ def given(function: str, x: Any) -> VkArray:
 
 def _into(
     made: Reduction, join: Join | None, x: VkArray, out: VkArray | None, initial: Any, where: Any,
-    reduce: Callable[[VkArray], VkArray],
+    reduce: Callable[..., VkArray], writes: bool = True,
 ) -> VkArray:  # fmt: skip
-    """A reduction with NumPy's options, written to `out` where it is given, in whichever type that has."""
-    plain = initial is None and where is True
-    result = reduce(given(made.name, x)) if plain else _options(made, join, x, initial, where, reduce)
-    return result if out is None else operations["write"](made.name, out, result, casting="unsafe")
+    """A reduction with NumPy's options, written to `out` where it is given, in whichever type that has.
+
+    `reduce` takes `out` where it `writes` there itself what that can take.
+    """
+    if initial is not None or where is not True:
+        result = _options(made, join, x, initial, where, reduce)
+    else:
+        x = given(made.name, x)
+        result = reduce(x, out=out) if writes else reduce(x)
+    return result if out is None or result is out else operations["write"](made.name, out, result, casting="unsafe")
 
 
 def reduction(
@@ -159,13 +184,13 @@ def reduction(
             if initial is None and where is not True:
                 raise ValueError(_WITHOUT_INITIAL.format(name))
             return operations[booleans](x, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
-        compute: Callable[..., VkArray] = functools.partial(apply, made)
+        compute: Any = functools.partial(apply, made)
         if complexes is not None and type(x) is VkArray and x._dtype.kind == "c":
             compute = operations[complexes]
         if out is None and initial is None and where is True:
             return compute(x, axis, keepdims)
         reduce = functools.partial(compute, axis=axis, keepdims=keepdims)
-        return _into(made, join, x, out, initial, where, reduce)
+        return _into(made, join, x, out, initial, where, reduce, getattr(compute, "func", None) is apply)
 
     function.__name__ = function.__qualname__ = name
     return document(planned(function), made, summary, chapter)
@@ -175,12 +200,14 @@ def accumulation(name: str, combine: str | dict[str, str], summary: str, join: J
     """Make a row of a sum or product and its public function of (x, axis, dtype, out, keepdims, initial, where)."""
     made = row(name, "all", combine, types="sum", **options)
 
-    def reduced(x: VkArray, axis: Axis, dtype: DType | None, keepdims: bool) -> VkArray:
+    def reduced(
+        x: VkArray, axis: Axis, dtype: DType | None, keepdims: bool, out: VkArray | None = None
+    ) -> VkArray:  # fmt: skip
         axes = checked(name, x, axis)
         wanted = accumulator(name, x, dtype)
         if wanted is not widened(x._dtype, x._device):
             x = cast(x, wanted)
-        return with_kept_axes(made.run(x, axes, result_dtype=wanted), x, axes, keepdims)
+        return _run(made, x, axes, keepdims, out, result_dtype=wanted)
 
     def function(
         x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False,

@@ -17,7 +17,7 @@ from ....kernels.rows import as_operand
 from ....kernels.signature import SHAPES
 from ....shaders.source import Variant
 from . import kernels
-from .parameters import Limits, Operand, in_memory, operand, shape_of
+from .parameters import ANY, Limits, Operand, in_memory, operand, shape_of
 from .stream import Philox
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ class Draws:
     def _dtype(self, function: str, dtype: Any) -> DType:
         """The floating-point type of the numbers."""
         wanted = default_dtype("float", self._device) if dtype is None else as_dtype(dtype, function)
+        if wanted is dtypes.float32:  # which all devices have
+            return wanted
         if wanted not in kernels.FLOATING:
             raise TypeError(
                 f"{function}: expected dtype float32 or float64, got {wanted}. Convert the numbers: astype."
@@ -105,7 +107,11 @@ class Draws:
         return dtypes.float64 if is_supported(dtypes.float64, self._device) else dtypes.float32
 
     def _operands(self, function: str, given: Given, dtype: DType) -> list[Operand]:
-        return [operand(function, name, value, limits, dtype, self._device) for name, (value, limits) in given.items()]
+        device = self._device
+        return [
+            value if type(value) is float and limits is ANY else operand(function, name, value, limits, dtype, device)
+            for name, (value, limits) in given.items()
+        ]
 
     def _standard(
         self, function: str, row: str, size: Size, dtype: Any = None, out: VkArray | None = None
@@ -147,9 +153,9 @@ class Draws:
         self, function: str, row: str, loc: Operand, scale: Operand, size: Size, dtype: DType
     ) -> VkArray:  # fmt: skip
         """loc + scale * number of a row of STANDARD."""
-        shape = shape_of(function, size, [loc, scale])
-        result = self._standard(function, row, shape, dtype)
-        if type(loc) is not VkArray and type(scale) is not VkArray and loc == 0 and scale == 1:
+        are_numbers = type(loc) is float and type(scale) is float
+        result = self._standard(function, row, size if are_numbers else shape_of(function, size, [loc, scale]), dtype)
+        if are_numbers and loc == 0 and scale == 1:
             return result
         operands = [as_operand(function, value, dtype, result) for value in (loc, scale)]
         return launch.elementwise(kernels.affine(dtype), (result, *operands), result)
