@@ -575,6 +575,15 @@ STATE chunk_state(uint count, uint own, uint member, uint members, uint share, u
 
 #ifdef ROW
 
+// A compute value as it is once it was stored: the storage types of 8 and 16 bits are for what lies in memory alone.
+#define NARROW_int8(v) UNPACK_int8(BITS_int8(v), 0)
+#define NARROW_uint8(v) UNPACK_uint8(BITS_uint8(uint(v)), 0)
+#define NARROW_bool(v) (v)
+#define NARROW_int16(v) UNPACK_int16(BITS_int16(v), 0)
+#define NARROW_uint16(v) UNPACK_uint16(BITS_uint16(uint(v)), 0)
+#define NARROW_float16(v) UNPACK_float16(BITS_float16(v), 0)
+#define NARROW_bfloat16(v) UNPACK_bfloat16(BITS_bfloat16(v), 0)
+
 // What the result holds of a row of so many elements, as it is read again, for each of the row's members.
 void row_value(
     uint count, uint own, uint member, uvec2 first_parameter, uvec2 second_parameter, out R_COMPUTE value
@@ -603,7 +612,11 @@ void row_value(
     value = R_LOAD(int(a.place));
 #endif
 #else
+#ifdef R_NARROW
+    value = R_NARROW(FINISH);
+#else
     value = R_LOAD(R_STORE(FINISH));
+#endif
 #endif
 }
 

@@ -141,6 +141,21 @@ def test_numbers_take_the_default_types_of_devices_without_64_bits(profile):
             vx.asarray([1], dtype=vx.uint32) + x  # nothing that was named is shortened
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int8", "uint16"])
+def test_compiled_rows_take_storage_of_8_and_16_bits_without_arithmetic(dtype):
+    """Of the profiles, v3d has the storage alone."""
+
+    def function(x):
+        largest = vx.max(x, axis=-1, keepdims=True)
+        return (x - largest) * 2, (x == largest) & vx.any(x > 1, axis=-1, keepdims=True)
+
+    with vx.config(profile="v3d"):
+        x = vx.astype(vx.asarray(np.random.default_rng(0).integers(0, 9, (5, 90)), dtype="int32"), dtype)
+        for found, expected in zip(vx.compile(function)(x), function(x), strict=True):
+            assert found.dtype is expected.dtype
+            np.testing.assert_array_equal(*(np.asarray(vx.astype(one, "float32")) for one in (found, expected)))
+
+
 def test_functions_of_each_family_compute_the_same(device, posing):
     """Elementwise functions, reductions, scans, sorting, products and factorisations, with the same bits.
 

@@ -144,6 +144,8 @@ class Reduction:
             defines += [("PER_WORD", str(4 // read.itemsize)), ("A_UNPACK", f"UNPACK_{read.name}")]
         for name, dtype in (("A", read), ("P", state), ("R", written), ("C", real)):
             defines += launch.operand_defines(name, dtype)
+        if flags["ROW"] and written.bits < 32:
+            defines.append(("R_NARROW", f"NARROW_{written.name}"))
         defines += self.macros(state)
         defines += launch.feature_defines((read, state, written), device)
         defines.append(("LIBRARY", launch.library_path(library, state)))
