@@ -34,6 +34,8 @@ layout(constant_id = 2) const bool TWO_DIMENSIONAL = false;  // the elements of 
 layout(constant_id = 3) const uint TURNS = 0u;               // batches of a lane, where all lanes have so many
 layout(constant_id = 4) const uint LEVELS = 9u;              // of the stack
 layout(constant_id = 11) const bool LEAN = false;            // few registers: lanes are taken one by one
+layout(constant_id = 12) const uint SHORT = 0u;              // lanes of a row that has no more than one element for a leaf
+layout(constant_id = 13) const bool WHOLE = false;           // which has all elements of its lanes
 #ifdef ROW
 // Numbers that the linker knows, where other kernels have arguments.
 layout(constant_id = 5) const uint BLOCK = 1u;
@@ -295,6 +297,27 @@ C_COMPUTE center_of(uint first, uint end) {
 #define JOIN(WIDTH) \
     EACH if (k % (2 * WIDTH) == 0 && (TURNS > 0u || first + uint(k + WIDTH) < end)) leaf[k] = combine(leaf[k], leaf[k + WIDTH]);
 
+// The state of a lane from those of its leaves, some of which may lie beyond `end`.
+STATE joined(LEAF leaf[VECTOR], uint first, uint end) {
+    // Written out: drivers do not unroll a loop whose counter doubles, and then keep the leaves in memory.
+#if VECTOR > 1
+    JOIN(1)
+#endif
+#if VECTOR > 2
+    JOIN(2)
+#endif
+#if VECTOR > 4
+    JOIN(4)
+#endif
+#ifdef SHIFTED
+    uint turns = (end - first) / STEP;
+    uint count = turns * uint(VECTOR) + min(end - first - turns * STEP, uint(VECTOR));
+    return STATE(center, leaf[0], C_COMPUTE(count));
+#else
+    return leaf[0];
+#endif
+}
+
 // The state of the leaves of one lane: elements from `first` on, below `end`, which is the end of the block or the chunk.
 STATE lane_state(uint first, uint end) {
     LEAF leaf[VECTOR];
@@ -339,10 +362,10 @@ STATE lane_state(uint first, uint end) {
     if (element == first) center = center_of(first, end);
 #endif
     for (; TURNS == 0u && element < end; element += STEP) {
-#ifdef ROW
-        if (element + uint(VECTOR) <= end) {
+        if (PACKED && element + uint(VECTOR) <= end) {
             INPUT value[VECTOR];
-            LOAD_PACK(value, element / VECTOR)
+            int place = (row_offset + int(chunk_start + element)) / VECTOR;
+            LOAD_PACK(value, place)
             EACH {
                 LEAF next = leaf_of(value[k], element + uint(k));
                 if (element == first) leaf[k] = next;
@@ -350,7 +373,6 @@ STATE lane_state(uint first, uint end) {
             }
             continue;
         }
-#endif
         EACH {
             if (element + uint(k) < end) {
                 LEAF next = leaf_of(load(element + uint(k)), element + uint(k));
@@ -359,23 +381,7 @@ STATE lane_state(uint first, uint end) {
             }
         }
     }
-    // Written out: drivers do not unroll a loop whose counter doubles, and then keep the leaves in memory.
-#if VECTOR > 1
-    JOIN(1)
-#endif
-#if VECTOR > 2
-    JOIN(2)
-#endif
-#if VECTOR > 4
-    JOIN(4)
-#endif
-#ifdef SHIFTED
-    uint turns = (end - first) / STEP;
-    uint count = turns * uint(VECTOR) + min(end - first - turns * STEP, uint(VECTOR));
-    return STATE(center, leaf[0], C_COMPUTE(count));
-#else
-    return leaf[0];
-#endif
+    return joined(leaf, first, end);
 }
 
 // The first element of a lane in the chunk.
@@ -432,6 +438,45 @@ STATE strip_state(uint first) {
     JOIN_LEAVES(16)
     JOIN_LEAVES(32)
     return leaf[0];
+}
+#endif
+
+#ifndef ROW
+// The state of a short row, whose elements are all loaded before the first is used.
+STATE short_state(uint count) {
+    INPUT value[LANES][VECTOR];
+    STATE states[LANES];
+    [[unroll]] for (int lane = 0; lane < int(LANES); ++lane) {
+        if (uint(lane) >= SHORT) continue;
+        if (PACKED && WHOLE) {
+            int place = row_offset / VECTOR + lane;
+            LOAD_PACK(value[lane], place)
+        } else {
+            EACH value[lane][k] = load(WHOLE ? uint(lane * VECTOR + k) : min(uint(lane * VECTOR + k), count - 1u));
+        }
+    }
+    [[unroll]] for (int lane = 0; lane < int(LANES); ++lane) {
+        if (uint(lane) >= SHORT) continue;
+        uint first = uint(lane * VECTOR);
+        uint end = WHOLE ? SHORT * uint(VECTOR) : count;
+#ifdef SHIFTED
+        C_COMPUTE shift = shift_of(value[lane][0]);
+        precise C_COMPUTE sum = C_COMPUTE(0);
+        EACH if (first + uint(k) < end) sum += shift_of(value[lane][k]) - shift;
+        center = vx_center(shift, sum, min(end - first, uint(VECTOR)));
+#endif
+        LEAF leaf[VECTOR];
+        EACH leaf[k] = leaf_of(value[lane][k], first + uint(k));
+        states[lane] = joined(leaf, first, end);
+    }
+#define JOIN_STATES_OF(WIDTH) \
+    [[unroll]] for (uint lane = 0u; lane < LANES; lane += 2u * WIDTH) { \
+        if (lane + WIDTH < SHORT) states[lane] = combine(states[lane], states[lane + WIDTH]); \
+    }
+    JOIN_STATES_OF(1u)
+    JOIN_STATES_OF(2u)
+    JOIN_STATES_OF(4u)
+    return states[0];
 }
 #endif
 
@@ -653,7 +698,13 @@ void main() {
 #else
     const uint share = CHUNK_LANES;
 #endif
-    STATE state = chunk_state(count, gl_LocalInvocationIndex, member, arguments.members, share, columns ? units : 1u);
+    STATE state;
+    if (SHORT > 0u) {
+        if (!inside) return;
+        state = short_state(count);
+    } else {
+        state = chunk_state(count, gl_LocalInvocationIndex, member, arguments.members, share, columns ? units : 1u);
+    }
 
     if (inside && member == 0u) {
 #ifdef SEVERAL

@@ -501,6 +501,8 @@ class _Run:
         )  # fmt: skip
         if shared and vector >= _LEAN_FROM[device.limits.registers]:
             constants += ((11, 1),)
+        if self.length <= _LANES * vector:
+            constants += ((12, -(-self.length // vector)), (13, int(not self.length % vector)))
         target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
         words = packed and not shared and not states and row.has_words(device, self.types[0])
         for first_row, part, taken, (offset, place), first, count in self._slices(chunk):
