@@ -207,6 +207,45 @@ def test_scalars_of_one_signature(repeated):
     assert repeated, "a number that was not met before takes the long way"
 
 
+# What has a floating-point argument whose value no code decides by: x of (4, 3, 5), and that number.
+OF_A_NUMBER = {
+    "batch_norm, momentum": lambda x, number: F.batch_norm(x, *statistics(x), training=True, momentum=number),
+    "layer_norm": lambda x, number: F.layer_norm(x, (5,), eps=number),
+    "leaky_relu": F.leaky_relu,
+    "elu": F.elu,
+    "celu": F.celu,
+    "softplus": F.softplus,
+    "hardshrink": F.hardshrink,
+    "softshrink": F.softshrink,
+    "threshold": lambda x, number: F.threshold(x, 0.25, number),
+    "hardtanh": lambda x, number: F.hardtanh(x, -number, number),
+    "huber_loss": lambda x, number: F.huber_loss(x, x * 2, delta=number),
+    "smooth_l1_loss": lambda x, number: F.smooth_l1_loss(x, x * 2, beta=number),
+    "lerp": lambda x, number: torch.lerp(x, x * 2, number),
+    "add, alpha": lambda x, number: torch.add(x, x, alpha=number),
+    "clamp": lambda x, number: torch.clamp(x, max=number),
+    "attention, scale": lambda x, number: F.scaled_dot_product_attention(x, x, x, scale=number),
+    "renorm": lambda x, number: torch.renorm(x, 2, 0, number),
+}
+
+
+def statistics(x):
+    return torch.zeros(3, device=x.device), torch.ones(3, device=x.device)
+
+
+@pytest.mark.parametrize("name", OF_A_NUMBER)
+def test_other_numbers_have_the_same_plan(name, repeated):
+    function = OF_A_NUMBER[name]
+    (x,) = made([(4, 3, 5)], 0)
+    there = x.to(DEVICE)
+    for call in range(CALLS):
+        function(there, 0.5 + call / 8)
+    before = planned.statistics()["watched"]
+    for number in (0.3125, 0.75, 0.0625):
+        assert close(function(there, number), function(x, number), 64)
+    assert planned.statistics()["watched"] == before, "a number that was not met before makes a plan anew"
+
+
 def test_no_elements():
     for _ in range(CALLS):
         assert torch.mm(torch.ones(0, 3, device=DEVICE), torch.ones(3, 2, device=DEVICE)).shape == (0, 2)

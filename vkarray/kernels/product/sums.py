@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 # this many products.
 _BUSY = {"gpu": 1 << 18, "cpu": 1 << 10}
 _SHORTEST_PART = {"gpu": 256, "cpu": 1024}
-_LANES = (256, 32)  # invocations that share a sum on a GPU, where neighbours in memory are neighbours in k
-_LONG_ROW = 2048  # from here on a whole workgroup shares a sum
+# Where neighbours in memory are neighbours in k, on a GPU: (least products of a sum, invocations that share it). Few invocations of
+# a short sum load more of it each.
+_LANES = ((2048, 256), (1024, 32), (256, 16), (64, 8), (32, 4), (16, 2), (1, 1))
 
 # What is added, as GLSL in the sum and in a and b.
 _PRODUCT, _CONJUGATED = "vx_multiply_add(a, b, sum)", "vx_multiply_add(vx_conjugated(a), b, sum)"
@@ -132,12 +133,12 @@ def _lanes(a: VkArray, b: VkArray, device: Device) -> int:
 @tuning.cached
 def choose_lanes(device: Device, k: int) -> int:
     """How many invocations share a sum of k products whose factors lie side by side."""
-    if k <= _LANES[1]:
-        return 1
     preferred = tuning.choice(device, "sum of a row", tuning.length_class(k))
     if preferred in lane_choices(device):
         return int(preferred)
-    return 1 if device.limits.is_cpu else min(_LANES[k < _LONG_ROW], launch.invocations_of_group(device.limits))
+    if device.limits.is_cpu:
+        return 1
+    return min(next(lanes for least, lanes in _LANES if k >= least), launch.invocations_of_group(device.limits))
 
 
 def lane_choices(device: Device) -> list[str]:

@@ -54,11 +54,11 @@ def _check_alpha(a: Any, b: Any, alpha: Any) -> None:
 
 def _add(a: Any, b: Any, alpha: Any = 1) -> tuple[Any, ...]:
     _check_alpha(a, b, alpha)
-    if alpha == 1 and _beside_number(a, b):
+    if not isinstance(alpha, int) or alpha != 1:  # the value of a float, such as a rate that changes, decides nothing
+        return ADD_SCALED, a, b, alpha
+    if _beside_number(a, b):
         return nn.add_number, a, b
-    if alpha == 1 and _beside_number(b, a):
-        return nn.add_number, b, a
-    return (ADD, a, b) if alpha == 1 else (ADD_SCALED, a, b, alpha)
+    return (nn.add_number, b, a) if _beside_number(b, a) else (ADD, a, b)
 
 
 def _is_bool(a: Any) -> bool:

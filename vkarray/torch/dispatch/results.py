@@ -18,6 +18,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from ...core import layout
 from ...core.array import VkArray
+from ...core.tokens import TOKENS, plain
 from ...ops.elementwise import conj
 from ..tensors.storage import FROM_TORCH, new_array, wrap
 from ..tensors.transfer import assign
@@ -39,6 +40,8 @@ def signature(value: Any) -> Any:
     if isinstance(value, Tensor):
         return value.dtype, value.shape, value.stride(), value.get_device(), value.is_conj()
     kind = type(value)
+    if kind in TOKENS:
+        kind = type(value.plain)
     if kind is float or kind is complex:
         return kind
     if kind is list or kind is tuple:
@@ -78,6 +81,7 @@ def _as_fake(value: Any) -> Any:
 
 def inferred(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """The results of an operator as tensors without memory. Raises PyTorch's errors; Unsupported where it cannot say."""
+    args, kwargs = [plain(one) for one in args], {name: plain(one) for name, one in kwargs.items()}
     of_device = op._schema.name in _OF_THE_DEVICE
     op = fallback.callable_with(op, args)
     try:
