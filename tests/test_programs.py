@@ -77,7 +77,7 @@ def test_program_gives_what_it_gives_with_numpy(path: Path, default: str) -> Non
         pytest.skip("the device has no 64-bit types (no shaderInt64, no shaderFloat64), in which NumPy computes")
     main = program(path)
     expected = main(np)
-    with vx.config(default_float=default):
+    with vx.config(default_float=default, check="now"):  # programs catch errors where they call
         got = main(vx)
         different = list(differences(got, expected, path.stem, default))
     assert not different, "\n" + "\n".join(different)

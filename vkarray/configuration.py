@@ -85,9 +85,12 @@ def _optional_text(value: Any) -> str | None:
 
 
 def _directory(value: Any) -> Path:
-    if value == "":
+    if not isinstance(value, (str, os.PathLike)) or value == "":
         raise ValueError("expected a directory")
-    return Path(value).expanduser()
+    try:
+        return Path(value).expanduser()
+    except RuntimeError as error:  # from a ~ without a home
+        raise ValueError(f"expected a directory: {str(error).rstrip('.')}") from None
 
 
 # By `sys.platform`: the variable that names the folder of caches, and that folder in the user's own.
@@ -266,7 +269,7 @@ shows_dispatches = False  # whether debug is 2, for who asks at each dispatch
 def _parse(switch: Switch, value: Any, origin: str) -> Any:
     try:
         return switch.parse(value)
-    except (TypeError, ValueError, RuntimeError) as error:  # the last one from a ~ without a home
+    except (TypeError, ValueError) as error:
         values = "" if str(error).startswith("expected ") else f" ({switch.values})"
         raise ConfigurationError(f"{origin} is {value!r}; {error}{values}. {switch.text}") from None
 

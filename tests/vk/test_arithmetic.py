@@ -18,10 +18,10 @@ PAIRS = {
     ],
     "exactDivision": [("vx_divide(a, b)", "vx_divide_by_integers(a, b)")],
     "exactSubnormalDivision": [("vx_divide(a, b)", "vx_divide_by_integers(a, b)")],
-    "exactRoot": [("vx_sqrt(a)", "vx_sqrt_by_bits(a)")],
+    "exactRoot": [("vx_sqrt(a)", "by_bits(a)")],
     "fusedMultiplyAdd": [
-        ("vx_sqrt(a)", "vx_sqrt_by_bits(a)"),
-        ("vx_sqrt_by_remainders(a)", "vx_sqrt_by_bits(a)"),
+        ("vx_sqrt(a)", "by_bits(a)"),
+        ("a >= 1.3234890e-23 && a <= 8.507059e37 ? vx_sqrt_by_remainders(a) : by_bits(a)", "by_bits(a)"),
         ("vx_remainder(a, b)", "vx_remainder_by_integers(a, b)"),
         ("vx_remainder(a, near(a, b))", "vx_remainder_by_integers(a, near(a, b))"),
     ],
@@ -51,6 +51,15 @@ float between(float a) {
     uint bits = floatBitsToUint(a);
     uint significand = ((bits & 0x007FE000u) | 0x1000u) + (bits & 3u) - (bits >> 2 & 1u) * 2u;
     return uintBitsToFloat(bits & 0x80000000u | (95u + (bits >> 23) % 50u) << 23 | significand & 0x007FFFFFu);
+}
+// The root of the integers that the bits of a are.
+float by_bits(float a) {
+    uint bits = floatBitsToUint(a);
+    if (bits - 0x00800000u < 0x7F000000u) return uintBitsToFloat(vx_root_of_normal(bits));
+    if (bits - 1u < 0x007FFFFFu) {
+        return uintBitsToFloat(vx_root_of_normal(floatBitsToUint(vx_scale_up_subnormal(a))) - (12u << 23));
+    }
+    return vx_is_zero(a) || bits == 0x7F800000u ? a : VX_FLOAT32_NAN;
 }
 float half_of(uint bits) { return uintBitsToFloat(bits | 0x40000000u); }
 uint mixed(uint x) {

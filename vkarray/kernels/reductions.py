@@ -501,7 +501,7 @@ class _Run:
         )  # fmt: skip
         if shared and vector >= _LEAN_FROM[device.limits.registers]:
             constants += ((11, 1),)
-        if self.length <= _LANES * vector:
+        if self.length <= _LANES * vector and tracer() is None:  # programs have one kernel for all lengths
             constants += ((12, -(-self.length // vector)), (13, int(not self.length % vector)))
         target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
         words = packed and not shared and not states and row.has_words(device, self.types[0])
@@ -543,8 +543,8 @@ class _Run:
 
 
 def _may_be_written(out: VkArray, x: VkArray) -> bool:
-    """Whether a reduction of x may write its result there at once; programs have memory of their own for it."""
-    if out._device is not x._device or tracer() is not None:
+    """Whether a reduction of x may write its result there at once: forwards. Programs have memory of their own for it."""
+    if out._device is not x._device or tracer() is not None or min(out._strides, default=0) < 0:
         return False
     return not launch.overlap(out, x) and not layout.has_internal_overlap(out._shape, out._strides)
 

@@ -44,9 +44,8 @@ vec2 vx_log_pair(float f) {
     p = -0.249999866 + f * p;
     p = 0.333333105 + f * p;
     vec2 square = vx_split_square(f);
-    vec2 sum = vx_fast_two_sum_of_product(f, square.x, -0.5);
-    precise float cube = f * f * f * p;
-    precise float tail = sum.y + vx_add_exact_product(cube, square.y, -0.5);
+    vec2 sum = vx_fast_two_sum(f, -0.5 * square.x);  // no fma, since f may be subnormal
+    precise float tail = sum.y + (f * f * f * p - 0.5 * square.y);
     return vec2(sum.x, tail);
 }
 
@@ -117,10 +116,9 @@ VX_LOGARITHM(vx_log10, vx_log10_from)  // 0.67 ULP; exact for powers of 10
 vec2 vx_log_finish(float f, float c, float e) {
     precise float reciprocal = 0.998657644 + f * (-1.01136005 + f * (1.10287106 + f * -0.887349546));
     vec2 part = vx_log_pair(f);
-    float sum = vx_add_exact_product(part.x, e, 0.693145752);
-    precise float error = part.x - vx_add_exact_product(sum, e, -0.693145752);
-    precise float low = error + (part.y + (c * reciprocal + e * 1.42860677e-6));
-    return vec2(sum, low);
+    vec2 sum = vx_fast_two_sum(e * 0.693145752, part.x);
+    precise float low = sum.y + (part.y + (c * reciprocal + e * 1.42860677e-6));
+    return vec2(sum.x, low);
 }
 
 // log((a.x + a.y) 2^n) as a pair, for a positive normal a.x.
