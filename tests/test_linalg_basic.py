@@ -138,8 +138,12 @@ def test_errors_of_diagonals() -> None:
             function(vx.ones((3, 3)), offset=1.0)
         with pytest.raises(TypeError, match=rf"^{name}: expected a vkarray array, got"):
             function(np.ones((3, 3)))
-    with pytest.raises(TypeError, match=r"^trace: "):
-        vx.linalg.trace(vx.ones((3, 3), dtype=vx.bool))
+
+
+def test_the_trace_of_bools_is_a_number_as_numpys() -> None:
+    ones = np.ones((3, 3), dtype=bool)
+    found, expected = vx.linalg.trace(vx.asarray(ones)), np.linalg.trace(ones)
+    assert (int(found), found.dtype) == (expected, vx.asarray(expected).dtype)
 
 
 # -- powers -----------------------------------------------------------------------------------------------------------

@@ -141,7 +141,17 @@ def test_what_tapes_note_has_a_name() -> None:
     """All functions that are marked, but those that draw random numbers, and parts of functions that are taken whole."""
     for module in pkgutil.walk_packages(vkarray.ops.__path__, "vkarray.ops."):
         importlib.import_module(module.name)
-    without = {"numbers", "fill", "fill_drawn", "fill_shares", "fill_between", "_value", "_selected", "_assign", "_assign_at"}
+    without = {
+        "numbers",
+        "fill",
+        "fill_drawn",
+        "fill_shares",
+        "fill_between",
+        "_value",
+        "_selected",
+        "_assign",
+        "_assign_at",
+    }
     missing = [
         f"{name}.{function.__qualname__}"
         for name, module in list(sys.modules.items()) if name.startswith("vkarray.ops.")

@@ -115,7 +115,7 @@ def test_frames_of_warm_calls(on_gpu: dict[str, Any], text: str) -> None:
     for _ in range(8):
         call()
     on_gpu["x"].device.synchronize()
-    assert frames(call) <= FRAMES[text]
+    assert min(frames(call) for _ in range(3)) <= FRAMES[text]  # one in 64 batches is signalled, too
 
 
 @pytest.mark.parametrize("keepdims", [False, True])
