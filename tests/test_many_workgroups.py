@@ -190,7 +190,8 @@ MATRICES = {
 
 # What has no values to compare, or has them compared elsewhere at this size.
 ELSEWHERE = {
-    "broadcast_shapes": "of shapes", "cache_stats": "of the cache", "show_config": "of the device", "can_cast": "of types", "check_api_version": "of a version",
+    "broadcast_shapes": "of shapes", "cache_stats": "of the cache", "show_config": "of the device",
+    "can_cast": "of types", "check_api_version": "of a version",
     "config": "of settings", "empty": "has no values", "empty_like": "has no values", "finfo": "of types",
     "iinfo": "of types", "isdtype": "of types", "result_type": "of types", "min_scalar_type": "of types", "promote_types":
     "of types", "set_default_dtype": "of types", "array": "as asarray",
