@@ -190,3 +190,13 @@ def test_out_takes_the_same_bits_as_a_result_that_is_copied(name: str, own: vx.D
             expected = outcome(copied, wanted, which)
             for _ in range(3):
                 assert outcome(at_once, wanted, which) == expected, (wanted, which)
+
+
+def test_views_without_elements_are_read() -> None:
+    """They may begin beyond the memory that is there."""
+    switches = configuration.current()
+    without = (*switches.disable, "hostVisibleDeviceMemory")
+    with configuration.config(profile=(*switches.profile, "incoherent-memory"), disable=without):
+        x = vx.zeros((4, 0, 6))
+    for view in (x, x[1:], x[..., 2:], x[3], x[::-1, :, 4]):
+        assert np.asarray(view).shape == view.shape

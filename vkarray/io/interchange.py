@@ -109,7 +109,8 @@ def to_numpy(array: VkArray, dtype: Any = None, copy: bool | None = None) -> num
         array = operations["contiguous"](array)
     own, device, shape = array._dtype, array._device, array._shape
     itemsize = array._look.itemsize if array._look is not None else storage_itemsize(own, device)
-    fetched = device.fetch(array._buffer, array._offset * itemsize, math.prod(shape) * itemsize)
+    nbytes = math.prod(shape) * itemsize  # none of a view that may begin beyond what is there
+    fetched = device.fetch(array._buffer, array._offset * itemsize, nbytes) if nbytes else None
     new, stored, are_values = _storage_dtype(own, itemsize)
     bits = new(shape, stored)  # while the device is at it
     if fetched is not None:
