@@ -80,12 +80,26 @@ FRAMES = {
 }
 
 
+# What depends on how far the driver's threads are, which a busy machine keeps from running: memory for arguments, and batches done.
+ELSEWHERE = {"_grown", "retire"}
+
+
 def frames(call: Callable[[], Any]) -> int:
     """Functions in Python that a call enters: the fewest of many, most of which submit nothing that they need not."""
     found = []
     for _ in range(40):
         entered: list[Any] = []
-        sys.setprofile(lambda frame, event, _, entered=entered: entered.append(frame) if event == "call" else None)
+        outer: list[Any] = []
+
+        def see(frame: Any, event: str, _: Any, entered: list[Any] = entered, outer: list[Any] = outer) -> None:
+            if event == "call" and not outer:
+                entered.append(frame)
+                if frame.f_code.co_name in ELSEWHERE:
+                    outer.append(frame)
+            elif event == "return" and outer and frame is outer[0]:
+                outer.clear()
+
+        sys.setprofile(see)
         try:
             call()
         finally:
@@ -115,7 +129,7 @@ def test_frames_of_warm_calls(on_gpu: dict[str, Any], text: str) -> None:
     for _ in range(8):
         call()
     on_gpu["x"].device.synchronize()
-    assert min(frames(call) for _ in range(3)) <= FRAMES[text]  # one in 64 batches is signalled, too
+    assert frames(call) <= FRAMES[text]
 
 
 @pytest.mark.parametrize("keepdims", [False, True])
