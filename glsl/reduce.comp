@@ -441,11 +441,15 @@ STATE strip_state(uint first) {
 }
 #endif
 
+// A level of the tree of so many parts as are present, 8 at most.
+#define JOIN_PARTS(WIDTH) \
+    [[unroll]] for (uint k = 0u; k < 8u; k += 2u * WIDTH) if (k + WIDTH < present) part[k] = combine(part[k], part[k + WIDTH]);
+
 #ifndef ROW
 // The state of a short row, whose elements are all loaded before the first is used.
 STATE short_state(uint count) {
     INPUT value[LANES][VECTOR];
-    STATE states[LANES];
+    STATE part[8];  // of each lane
     [[unroll]] for (int lane = 0; lane < int(LANES); ++lane) {
         if (uint(lane) >= SHORT) continue;
         if (PACKED && WHOLE) {
@@ -467,16 +471,13 @@ STATE short_state(uint count) {
 #endif
         LEAF leaf[VECTOR];
         EACH leaf[k] = leaf_of(value[lane][k], first + uint(k));
-        states[lane] = joined(leaf, first, end);
+        part[lane] = joined(leaf, first, end);
     }
-#define JOIN_STATES_OF(WIDTH) \
-    [[unroll]] for (uint lane = 0u; lane < LANES; lane += 2u * WIDTH) { \
-        if (lane + WIDTH < SHORT) states[lane] = combine(states[lane], states[lane + WIDTH]); \
-    }
-    JOIN_STATES_OF(1u)
-    JOIN_STATES_OF(2u)
-    JOIN_STATES_OF(4u)
-    return states[0];
+    const uint present = SHORT;
+    JOIN_PARTS(1u)
+    JOIN_PARTS(2u)
+    JOIN_PARTS(4u)
+    return part[0];
 }
 #endif
 
@@ -499,8 +500,6 @@ STATE short_state(uint count) {
 
 #ifdef SHARED
 shared STATE exchange[gl_WorkGroupSize.x];
-#define JOIN_PARTS(WIDTH) \
-    [[unroll]] for (uint k = 0u; k < 8u; k += 2u * WIDTH) if (k + WIDTH < present) part[k] = combine(part[k], part[k + WIDTH]);
 #endif
 
 #ifdef SUBGROUPS

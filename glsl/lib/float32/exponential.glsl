@@ -54,15 +54,19 @@ vec2 vx_exp_parts(float x) {
 }
 
 // As vx_exp_parts, in fewer instructions: one term less, and r needs no error, since what it is rounded from is added to 1 itself.
+#define VX_EXP_USUAL(X, RESULT) \
+    precise float shifted = X * 1.44269502 + 12582912.0; \
+    precise float n = shifted - 12582912.0; \
+    precise float high = vx_add_exact_product(X, n, -0.693145752); \
+    precise float low = n * 1.42860677e-6; \
+    precise float r = high - low; \
+    vec2 sum = vx_fast_two_sum(1.0, high); \
+    precise float y = sum.x + (sum.y + (r * r * vx_exp_short_polynomial(r) - low)); \
+    float RESULT = uintBitsToFloat(floatBitsToUint(y) + (floatBitsToUint(shifted) << 23));
+
 float vx_exp_usual(float x) {
-    precise float shifted = x * 1.44269502 + 12582912.0;
-    precise float n = shifted - 12582912.0;
-    precise float high = vx_add_exact_product(x, n, -0.693145752);
-    precise float low = n * 1.42860677e-6;
-    precise float r = high - low;
-    vec2 sum = vx_fast_two_sum(1.0, high);
-    precise float y = sum.x + (sum.y + (r * r * vx_exp_short_polynomial(r) - low));
-    return uintBitsToFloat(floatBitsToUint(y) + (floatBitsToUint(shifted) << 23));
+    VX_EXP_USUAL(x, result)
+    return result;
 }
 
 // Below 87 the result is a normal number, and no exponent has to be looked at.
@@ -80,14 +84,7 @@ float vx_exp_rare(float x) {
 // 0.77 ULP over all inputs (subnormal results are rounded twice). One function without others: NVIDIA's compiler makes calls of its
 // parts, with which softmax took 1.5 times as long.
 float vx_exp(float x) {
-    precise float shifted = x * 1.44269502 + 12582912.0;
-    precise float n = shifted - 12582912.0;
-    precise float high = vx_add_exact_product(x, n, -0.693145752);
-    precise float low = n * 1.42860677e-6;
-    precise float r = high - low;
-    vec2 sum = vx_fast_two_sum(1.0, high);
-    precise float y = sum.x + (sum.y + (r * r * vx_exp_short_polynomial(r) - low));
-    float result = uintBitsToFloat(floatBitsToUint(y) + (floatBitsToUint(shifted) << 23));
+    VX_EXP_USUAL(x, result)
     if (vx_magnitude_bits(x) >= 0x42AE0000u) {
         precise float clamped = x > 89.0 ? 89.0 : (x < -104.0 ? -104.0 : x);
         vec2 parts = vx_exp_parts(clamped);
