@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import operator
 import re
 
 import numpy as np
@@ -17,6 +17,7 @@ VECTOR = vx.asarray([1, 2, 3], dtype=vx.int32)
 BOOLS = vx.asarray([True, False, True])
 COMPLEX = vx.asarray([1j])
 GENERATOR = vx.random.default_rng(0)
+WHOLE = "Divide with //, or convert it with int."
 NUMERIC = "int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, complex64, complex128"
 ALL = f"bool, {NUMERIC}"
 WIDEST = vx.result_type(VECTOR, 0.5)  # float32 on a device without float64
@@ -37,7 +38,14 @@ ERRORS = {
     "vx.add(MATRIX, 1, out=vx.zeros(3))": (
         ValueError, "add: non-broadcastable output: a result of shape (2, 3) does not fit into out of shape (3,).",
     ),
-    "BOOLS - BOOLS": (TypeError, f"subtract: expected numeric ({NUMERIC}), got bool. Convert it with astype."),
+    "BOOLS - BOOLS": (
+        TypeError,
+        f"subtract: expected numeric ({NUMERIC}), got bool. Use ^ or vkarray.logical_xor, or convert it with astype.",
+    ),
+    "-BOOLS": (
+        TypeError,
+        f"negative: expected numeric ({NUMERIC}), got bool. Use ~ or vkarray.logical_not, or convert it with astype.",
+    ),
     "bool(MATRIX)": (
         ValueError,
         "__bool__: the truth value of an array with more than one element is ambiguous; it has shape (2, 3). "
@@ -135,8 +143,8 @@ ERRORS = {
     "vx.full(3, 10**400, dtype=vx.float32)": (
         OverflowError, "full: the Python integer of 1329 bits is out of bounds for float32.",
     ),
-    "vx.eye(3, k=1.5)": (TypeError, "eye: expected an integer as k, got 1.5."),
-    "vx.tril(MATRIX, k=-0.5)": (TypeError, "tril: expected an integer as k, got -0.5."),
+    "vx.eye(3, k=1.5)": (TypeError, f"eye: expected an integer as k, got 1.5. {WHOLE}"),
+    "vx.tril(MATRIX, k=-0.5)": (TypeError, f"tril: expected an integer as k, got -0.5. {WHOLE}"),
     "vx.arange('a')": (TypeError, "arange: expected a real number as stop, got 'a'."),
     "vx.arange(float('inf'))": (
         ValueError, "arange: from 0 to inf in steps of 1 is no finite number of values.",
@@ -152,14 +160,32 @@ ERRORS = {
     ),
     "vx.arange(0, 5, 0)": (ValueError, "arange: step is 0; expected a positive or negative number."),
     "vx.linspace(0, 1, -1)": (ValueError, "linspace: expected num of 0 or more, got -1."),
-    "vx.linspace(0, 1, 2.5)": (TypeError, "linspace: expected an integer as num, got 2.5."),
+    "vx.linspace(0, 1, 2.5)": (TypeError, f"linspace: expected an integer as num, got 2.5. {WHOLE}"),
+    "vx.stack([VECTOR, MATRIX])": (
+        ValueError,
+        "stack: expected equal shapes, got (3,), (2, 3). Reshape them, pad the shorter ones with vkarray.pad, or join them along "
+        "an axis that they have with vkarray.concat.",
+    ),
+    "vx.sum(one for one in (1, 2))": (
+        TypeError,
+        "sum: expected a vkarray array, got generator. Make an array of what an iterator gives with vkarray.fromiter.",
+    ),
+    "vx.vectorize(3)": (TypeError, "vectorize: expected a function, got 3."),
+    "vx.random.rand((2, 3))": (
+        TypeError, "rand: expected lengths one by one, such as rand(2, 3), got (2, 3). Write rand(*shape).",
+    ),
+    "vx.zeros(2).sort(reverse=True)": (TypeError, "VkArray.sort() got an unexpected keyword argument 'reverse'"),
     # names
+    "vx.randint": (AttributeError, "module 'vkarray' has no attribute 'randint': here it is vkarray.random.randint."),
     "vx.nonsense": (AttributeError, "module 'vkarray' has no attribute 'nonsense'"),
     # shapes and axes
-    "vx.reshape(MATRIX, (4, 2))": (ValueError, "reshape: 6 elements of shape (2, 3) do not fill shape (4, 2)."),
+    "vx.reshape(MATRIX, (4, 2))": (
+        ValueError,
+        "reshape: 6 elements of shape (2, 3) do not fill shape (4, 2). Choose lengths that multiply to 6, or -1 for one of them.",
+    ),
     "vx.reshape(MATRIX, (-1, -1))": (ValueError, "reshape: only one length may be -1, got (-1, -1)."),
     "vx.tile(MATRIX, 1.5)": (
-        TypeError, "tile: expected an integer or a sequence of integers as reps, got 1.5.",
+        TypeError, f"tile: expected an integer or a sequence of integers as reps, got 1.5. {WHOLE}",
     ),
     "vx.tile(MATRIX, -1)": (ValueError, "tile: expected integers of 0 or more as reps, got -1."),
     "vx.pad(MATRIX, -1)": (
@@ -174,12 +200,12 @@ ERRORS = {
     "vx.permute_dims(MATRIX, 1)": (ValueError, "permute_dims: expected 2 axes for shape (2, 3), got (1,)."),
     "vx.concat(3)": (TypeError, "concat: expected a sequence of arrays, got 3."),
     "vx.sum(MATRIX, axis=np.array([0.5]))": (
-        TypeError, "sum: expected an integer or a sequence of integers as axis, got array([0.5]).",
+        TypeError, f"sum: expected an integer or a sequence of integers as axis, got array([0.5]). {WHOLE}",
     ),
     "vx.sum(MATRIX, axis=np.array([0, 0]))": (ValueError, "sum: axis (0, 0) names a dimension twice."),
     "MATRIX.item('a')": (TypeError, "item: expected an integer as an index, got 'a'."),
     "MATRIX.diagonal('a')": (TypeError, "diagonal: expected an integer as offset, got 'a'."),
-    "vx.roll(MATRIX, 1.5)": (TypeError, "roll: expected an integer as shift, got 1.5."),
+    "vx.roll(MATRIX, 1.5)": (TypeError, f"roll: expected an integer as shift, got 1.5. {WHOLE}"),
     "vx.reshape(MATRIX.T, (6,), copy=False)": (
         ValueError, "reshape: copy=False, but shape (3, 2) with strides (1, 3) has no view (6,).",
     ),
@@ -188,7 +214,8 @@ ERRORS = {
         ValueError, "squeeze: dimension 0 has length 2; only those of length 1 go away.",
     ),
     "vx.concat([MATRIX, MATRIX[0]])": (
-        ValueError, "concat: expected equal shapes except along axis 0, got (2, 3), (3,).",
+        ValueError,
+        "concat: expected equal shapes except along axis 0, got (2, 3), (3,). Reshape them, or join them along another axis.",
     ),
     "vx.stack([])": (ValueError, "stack: expected at least one array, got none."),
     "vx.broadcast_to(MATRIX, (3,))": (
@@ -233,8 +260,8 @@ ERRORS = {
     "vx.isclose(MATRIX, 1, atol=10**400)": (
         OverflowError, "isclose: the Python integer of 1329 bits is out of bounds for float64.",
     ),
-    "vx.diff(MATRIX, n=1.5)": (TypeError, "diff: expected an integer as n, got 1.5."),
-    "vx.bincount(VECTOR, minlength=1.5)": (TypeError, "bincount: expected an integer as minlength, got 1.5."),
+    "vx.diff(MATRIX, n=1.5)": (TypeError, f"diff: expected an integer as n, got 1.5. {WHOLE}"),
+    "vx.bincount(VECTOR, minlength=1.5)": (TypeError, f"bincount: expected an integer as minlength, got 1.5. {WHOLE}"),
     "vx.var(MATRIX, correction='a')": (TypeError, "var: expected a real number as correction, got 'a'."),
     "vx.std(MATRIX, correction=10**400)": (
         OverflowError, "std: the Python integer of 1329 bits is out of bounds for float64.",
@@ -263,9 +290,9 @@ ERRORS = {
     # linear algebra and Fourier transforms
     "vx.linalg.cross(MATRIX, MATRIX, axis='last')": (TypeError, "cross: expected an integer as axis, got 'last'."),
     "vx.linalg.matrix_power(MATRIX[:, :2], MATRIX[0, 0])": (
-        TypeError, "matrix_power: expected an integer as n, got array(1.).",
+        TypeError, f"matrix_power: expected an integer as n, got array(1.). {WHOLE}",
     ),
-    "vx.linalg.diagonal(MATRIX, offset=1.0)": (TypeError, "diagonal: expected an integer as offset, got 1.0."),
+    "vx.linalg.diagonal(MATRIX, offset=1.0)": (TypeError, f"diagonal: expected an integer as offset, got 1.0. {WHOLE}"),
     "vx.linalg.solve(MATRIX[:, :2], vx.ones(3))": (
         ValueError,
         "solve: shapes (2, 2) and (3,) do not match: the matrices have 2 rows, the right-hand sides 3.",
@@ -273,7 +300,7 @@ ERRORS = {
     "vx.fft.fft(MATRIX, norm=['ortho'])": (
         ValueError, "fft: expected norm 'backward', 'ortho' or 'forward', got ['ortho'].",
     ),
-    "vx.fft.fftfreq(2.5)": (TypeError, "fftfreq: expected an integer as the number of points n, got 2.5."),
+    "vx.fft.fftfreq(2.5)": (TypeError, f"fftfreq: expected an integer as the number of points n, got 2.5. {WHOLE}"),
     "vx.fft.fftfreq(BOOLS)": (
         TypeError, "fftfreq: expected an integer as the number of points n, got array([ True, False,  True]).",
     ),
@@ -282,8 +309,8 @@ ERRORS = {
     "float(COMPLEX[0])": (
         TypeError, "__float__: complex64 has no real value; use vkarray.real(x) or complex(x).",
     ),
-    "[0, 1][MATRIX[0, 0]]": (TypeError, "__index__: only an integer array can be an index, got float32."),
-    "len(vx.asarray(1))": (TypeError, "len: an array of 0 dimensions has no length."),
+    "[0, 1][MATRIX[0, 0]]": (TypeError, "__index__: only an integer array can be an index, got float32. Convert it with int."),
+    "len(vx.asarray(1))": (TypeError, "len: an array of 0 dimensions has no length. Use x.size, or vkarray.atleast_1d."),
     "MATRIX.item()": (ValueError, "item: expected an array of one element, got shape (2, 3)."),
     "vx.astype(COMPLEX, vx.float32)": (
         TypeError, "astype: complex64 has no float32 value. Take vkarray.real(x), vkarray.imag(x) or abs(x).",
@@ -368,6 +395,27 @@ def test_out_of_memory_gives_the_figures(device):
         assert text.endswith("Drop references to large arrays or work in smaller parts.")
 
 
+@pytest.mark.parametrize("given", [4, str, object, "S3", "O", np.datetime64, "M8[s]", [("name", int)], "nonsense"])
+def test_data_types_that_there_are_not_say_what_to_do(given):
+    with pytest.raises(TypeError, match=r"^ones: expected a data type .*, got ") as error:
+        vx.ones(3, given)
+    remedy = str(error.value).rpartition("complex128.")[2]
+    if given == 4:
+        assert remedy == " Several lengths are one tuple, as in ones((3, 4))."
+    else:
+        assert remedy == (
+            "" if given == "nonsense" else " Keep texts, dates, objects and records in NumPy's arrays or in lists."
+        )
+
+
+@pytest.mark.parametrize(
+    "make", [iter, lambda one: (x for x in one), lambda one: map(abs, one), lambda one: enumerate(one)]
+)
+def test_iterators_are_no_arrays(make):
+    with pytest.raises(TypeError, match=r"^asarray: expected numbers, got .* or use vkarray\.fromiter\.$"):
+        vx.asarray(make([1, 2]))
+
+
 def test_arrays_of_different_devices(device):
     with vx.config(disable="subgroupQuad"):
         other = vx.ones((2,), device=device.index)
@@ -380,7 +428,7 @@ def test_arrays_of_different_devices(device):
 def test_other_names_lead_to_functions():
     for name, instead in absent._NAMES.items():
         assert not hasattr(vx, name)
-        assert hasattr(vx, instead) or float(instead) in (-math.inf, 0)
+        assert instead[0] in "-0" or operator.attrgetter(instead)(vx) is not None
         assert absent.remedy(name) == f": here it is {'' if instead[0] in '-0' else 'vkarray.'}{instead}."
 
 

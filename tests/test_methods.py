@@ -257,12 +257,13 @@ def test_dot(first: tuple[int, ...], second: tuple[int, ...]) -> None:
          "getitem: too many indices: the key indexes 2 dimensions, the array has 1."),
         (lambda x: vx.zeros((2, 2, 3)).item(1, 1), ValueError,
          "item: expected 1 or 3 indices for shape (2, 2, 3), got (1, 1)."),
-        (lambda x: x.round(1.5), TypeError, "round: expected an integer as decimals, got 1.5."),
+        (lambda x: x.round(1.5), TypeError,
+         "round: expected an integer as decimals, got 1.5. Divide with //, or convert it with int."),
         (lambda x: x[0].diagonal(), ValueError, "diagonal: expected at least 2 dimensions, got 1 (shape (3,))."),
         (lambda x: x.diagonal(0, 1, -1), ValueError, "diagonal: axis (1, -1) names a dimension twice."),
         (lambda x: x.dot(x), ValueError,
          "dot: shapes (2, 3) and (2, 3) do not match: the last dimension of x1 and the second to last dimension of x2 "
-         "differ."),
+         "differ. Transpose or reshape one of them."),
     ],
 )  # fmt: skip
 def test_errors(call, error, message: str) -> None:

@@ -408,7 +408,7 @@ def test_scalars_and_arrays_of_numpys() -> None:
     [
         (lambda g: vx.random.default_rng(-1), ValueError, "default_rng: expected a seed of 0 or more, got -1."),
         (lambda g: vx.random.default_rng(1.5), TypeError,
-         "default_rng: expected an integer or a sequence of integers as seed, got 1.5."),
+         "default_rng: expected an integer or a sequence of integers as seed, got 1.5. Divide with //, or convert it with int."),
         (lambda g: g.random(3, dtype=vx.float16), TypeError,
          "random: expected dtype float32 or float64, got float16. Convert the numbers: astype."),
         (lambda g: g.random(-3), ValueError, "random: expected integers of 0 or more as size, got -3."),
@@ -421,7 +421,8 @@ def test_scalars_and_arrays_of_numpys() -> None:
          "uniform: expected finite real numbers low and high, got 0.0 and inf."),
         (lambda g: g.integers(0), ValueError, "integers: there is no integer from 0 to -1; expected low below high."),
         (lambda g: g.integers(5, 5), ValueError, "integers: there is no integer from 5 to 4; expected low below high."),
-        (lambda g: g.integers(1.5), TypeError, "integers: expected an integer as high, got 1.5."),
+        (lambda g: g.integers("a"), TypeError, "integers: expected an integer as high, got 'a'."),
+        (lambda g: g.integers(math.inf), ValueError, "integers: expected a finite number as high, got inf."),
         (lambda g: g.integers(0, 257, dtype=vx.uint8), OverflowError, None),
         (lambda g: g.integers(0, 3, dtype=vx.bool), OverflowError, "integers: 2 is out of bounds for bool (0 to 1)."),
         (lambda g: g.integers(0, 3, dtype=vx.float32), TypeError, None),
@@ -480,3 +481,33 @@ def test_random_integers_include_the_last() -> None:
     vx.random.seed(3)
     assert sorted(set(vx.random.random_integers(3, size=100).tolist())) == [1, 2, 3]
     assert sorted(set(vx.random.random_integers(-1, 1, 100).tolist())) == [-1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (0, 2.7),
+        (2.7, 5.2),
+        (-1.5, 1.5),
+        (0.9, np.float32(3.9)),
+        (None, 7 / 2),
+        ([0.9, -3.5], 3.9),
+        ([0.9], [1.0, 2.5]),
+        (1, [2.5]),
+    ],
+)
+@pytest.mark.parametrize(
+    "make", [lambda one: one, lambda one: one if one is None else vx.asarray(one, dtype=vx.float32)]
+)
+def test_bounds_of_integers_lose_their_fraction(low, high, make) -> None:
+    whole = [None if one is None else np.trunc(one).astype(int).tolist() for one in (low, high)]
+    if low is None:
+        got, expected = (
+            vx.random.default_rng(3).integers(make(high), size=9),
+            vx.random.default_rng(3).integers(whole[1], size=9),
+        )
+    else:
+        got = vx.random.default_rng(3).integers(make(low), make(high), None if isinstance(low, list) else (5, 2))
+        expected = vx.random.default_rng(3).integers(*whole, None if isinstance(low, list) else (5, 2))
+    assert got.dtype == expected.dtype
+    assert got.tolist() == expected.tolist()

@@ -151,7 +151,7 @@ def test_wrong_bounds_of_integers() -> None:
     with pytest.raises(OverflowError):
         generator.integers([0, 1], 300, dtype=vx.int8)
     with pytest.raises(TypeError, match="integer"):
-        generator.integers([0.5, 1], 3)
+        generator.integers([1j, 1], 3)
     with pytest.raises(ValueError, match="expected low below high"):
         np.asarray(generator.integers(vx.asarray([4, 2]), 3))
     assert generator.integers([], 3).shape == (0,)

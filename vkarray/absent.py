@@ -19,6 +19,7 @@ _BY_REASON = {
     "numpy.asarray(x) makes a NumPy array of one": "asnumpy",
     "take it from NumPy": "ScalarType ctypeslib dtypes f2py fromregex get_include nested_iters sctypeDict test",
     "devices do not tell of floating-point errors": "geterrcall seterrcall",
+    "x.item() gives the number that an array of one element holds": "asscalar",
     "elements pass through no buffer that has a size": "getbufsize setbufsize",
 }
 # Other names of what vkarray has.
@@ -30,6 +31,14 @@ _NAMES = {
     "product": "prod", "round_": "round", "singlecomplex": "complex64", "sometrue": "any", "tensor": "asarray",
     "show_runtime": "show_config", "trapz": "trapezoid", "uint0": "uintp",
 }  # fmt: skip
+# Names that are in a module below, and asked for in the namespace.
+_BELOW = {
+    "fft": "fft2 fftfreq fftn fftshift ifft ifft2 ifftn ifftshift irfft rfft rfftfreq",
+    "linalg": "cholesky cond det eig eigh eigvals eigvalsh inv lstsq matrix_power matrix_rank multi_dot norm pinv qr slogdet solve "
+    "svd",
+    "random": "choice default_rng normal permutation rand randint randn seed shuffle uniform",
+}
+_NAMES.update({name: f"{module}.{name}" for module, names in _BELOW.items() for name in names.split()})
 
 
 def remedy(name: str) -> str:

@@ -313,7 +313,9 @@ class VkArray(Methods):
         if self._shape != ():
             raise TypeError(f"__index__: only an array of 0 dimensions can be an index, got shape {self._shape}.")
         if self._dtype not in dtypes.CATEGORIES["integer"]:
-            raise TypeError(f"__index__: only an integer array can be an index, got {self._dtype}.")
+            raise TypeError(
+                f"__index__: only an integer array can be an index, got {self._dtype}. Convert it with int."
+            )
         return int(self._real_scalar("__index__"))
 
     def _real_scalar(self, method: str) -> Any:
@@ -323,7 +325,7 @@ class VkArray(Methods):
 
     def __len__(self) -> int:
         if not self._shape:
-            raise TypeError("len: an array of 0 dimensions has no length.")
+            raise TypeError("len: an array of 0 dimensions has no length. Use x.size, or vkarray.atleast_1d.")
         return self._shape[0]
 
     def __iter__(self) -> Iterator[VkArray]:

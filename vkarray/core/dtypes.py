@@ -254,4 +254,18 @@ def as_dtype(value: object, function: str = "dtype") -> DType:
         return found
     raise TypeError(
         f"{function}: expected a data type such as vkarray.float32, got {value!r}. vkarray has: {', '.join(DTYPES)}."
+        f"{_remedy(function, value)}"
     )
+
+
+def _remedy(function: str, value: object) -> str:
+    """What to do where a data type is expected and a length, or a type of what is no number, was given."""
+    if type(value) is int:
+        return f" Several lengths are one tuple, as in {function}((3, 4))."
+    import numpy as np
+
+    try:
+        known: Any = np.dtype(value)  # type: ignore[call-overload]
+    except (TypeError, ValueError, SyntaxError):
+        return ""
+    return " Keep texts, dates, objects and records in NumPy's arrays or in lists." if known.kind in "OSUVMm" else ""

@@ -200,7 +200,15 @@ def as_integer(value: Any, function: str, name: str) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{function}: expected an integer as {name}, got {value!r:.60}.") from None
+        raise TypeError(
+            f"{function}: expected an integer as {name}, got {value!r:.60}.{_integer_remedy(value)}"
+        ) from None
+
+
+def _integer_remedy(value: Any) -> str:
+    """What to write in place of numbers with a point, such as n / 2."""
+    fractional = isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f"
+    return " Divide with //, or convert it with int." if fractional else ""
 
 
 def as_order(function: str, order: str | None, words: str = "CFAK") -> str:
@@ -227,6 +235,7 @@ def as_integers(values: Any, function: str, name: str) -> tuple[int, ...]:
     except TypeError:
         raise TypeError(
             f"{function}: expected an integer or a sequence of integers as {name}, got {values!r:.60}."
+            f"{_integer_remedy(values)}"
         ) from None
 
 

@@ -341,3 +341,8 @@ class Methods:
     def flags(self) -> Any:
         """What is known of the memory: `c_contiguous`, `f_contiguous`, `writeable` and so on, by name or as keys."""
         return operations["flags"](self)
+
+
+for _name, _method in vars(Methods).items():
+    if callable(_method):
+        _method.__qualname__ = f"VkArray.{_name}"  # errors of Python's own name what the user called

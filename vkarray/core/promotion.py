@@ -181,9 +181,17 @@ def integer_range(dtype: DType) -> tuple[int, int]:
     return 0, (1 << dtype.bits) - 1
 
 
+# What is meant by arithmetic that bools do not have.
+_OF_BOOLS = {
+    "subtract": "Use ^ or vkarray.logical_xor, or convert",
+    "negative": "Use ~ or vkarray.logical_not, or convert",
+}
+
+
 def check_category(function: str, dtype: DType, category: str) -> None:
     """Raise TypeError unless `dtype` belongs to `category` of the standard."""
     if dtype not in CATEGORIES[category]:
+        remedy = _OF_BOOLS.get(function, "Convert") if dtype is dtypes.bool_ else "Convert"
         raise TypeError(
-            f"{function}: expected {category} ({category_names(category)}), got {dtype}. Convert it with astype."
+            f"{function}: expected {category} ({category_names(category)}), got {dtype}. {remedy} it with astype."
         )

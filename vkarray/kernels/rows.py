@@ -158,9 +158,9 @@ def _described(value: Any) -> str:
 
 
 def _remedy(value: Any) -> str:
-    return (
-        " Convert it with vkarray.asarray." if hasattr(value, "__array__") or isinstance(value, (list, tuple)) else ""
-    )
+    if hasattr(value, "__array__") or isinstance(value, (list, tuple)):
+        return " Convert it with vkarray.asarray."
+    return " Make an array of what an iterator gives with vkarray.fromiter." if hasattr(value, "__next__") else ""
 
 
 def common_dtype(name: str, operands: Sequence[Any]) -> DType:

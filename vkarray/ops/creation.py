@@ -134,6 +134,8 @@ def asarray(
             largest = promotion.shown(max(values.reshape(-1), key=abs))
             raise OverflowError(f"asarray: the Python integer {largest} does not fit any integer dtype.")
         remedy = " Give a dtype to read numbers out of text." if values.dtype.kind in "US" else ""
+        if hasattr(obj, "__next__"):
+            remedy = " Make a list of what an iterator gives, or use vkarray.fromiter."
         raise TypeError(f"asarray: expected numbers, got {type(obj).__name__} ({obj!r:.60}).{remedy}")
     if wanted is None:
         wanted = interchange.dtype_of_numpy(values, "asarray")

@@ -93,7 +93,8 @@ def concat(
             here != there for d, (here, there) in enumerate(zip(part._shape, first._shape, strict=True)) if d != axis
         ):
             raise ValueError(
-                f"concat: expected equal shapes except along axis {axis}, got {', '.join(str(p.shape) for p in parts)}."
+                f"concat: expected equal shapes except along axis {axis}, got {', '.join(str(p.shape) for p in parts)}. "
+                f"Reshape them, or join them along another axis."
             )
     shape = list(first._shape)
     shape[axis] = sum(part._shape[axis] for part in parts)
@@ -116,7 +117,10 @@ def stack(
     """
     parts = _arrays(arrays, "stack", dtype, casting)
     if any(part._shape != parts[0]._shape for part in parts):
-        raise ValueError(f"stack: expected equal shapes, got {', '.join(str(part.shape) for part in parts)}.")
+        raise ValueError(
+            f"stack: expected equal shapes, got {', '.join(str(part.shape) for part in parts)}. Reshape them, pad the shorter "
+            f"ones with vkarray.pad, or join them along an axis that they have with vkarray.concat."
+        )
     axis = layout.normalize_axis(axis, parts[0].ndim + 1, "stack")
     return concat([expand_dims(part, axis) for part in parts], axis, out)
 
@@ -243,7 +247,10 @@ def _completed(shape: int | Sequence[int], x: VkArray) -> tuple[int, ...]:
         raise ValueError(f"reshape: only one length may be -1, got {shape}.")
     target = creation.as_shape(tuple(lengths), "reshape")
     if math.prod(target) != x.size:
-        raise ValueError(f"reshape: {x.size} elements of shape {x._shape} do not fill shape {shape}.")
+        raise ValueError(
+            f"reshape: {x.size} elements of shape {x._shape} do not fill shape {shape}. "
+            f"Choose lengths that multiply to {x.size}, or -1 for one of them."
+        )
     return target
 
 

@@ -102,6 +102,8 @@ class vectorize:
         self, pyfunc: Callable[..., Any] | None = None, otypes: Any = None, doc: str | None = None,
         excluded: Collection[int | str] | None = None, cache: bool = False, signature: str | None = None,
     ) -> None:  # fmt: skip
+        if pyfunc is not None and not callable(pyfunc):
+            raise TypeError(f"vectorize: expected a function, got {pyfunc!r:.60}.")
         self.pyfunc, self.cache, self.signature, self.excluded = pyfunc, cache, signature, set(excluded or ())
         self.otypes = None if otypes is None else [as_dtype(one, "vectorize") for one in otypes]
         self.doc = doc

@@ -223,7 +223,8 @@ def dot(x1: ArrayLike, x2: ArrayLike, /, out: VkArray | None = None) -> VkArray:
     if x1._shape[-1] != x2._shape[-2 if x2.ndim > 1 else 0]:
         raise ValueError(
             f"dot: shapes {x1._shape} and {x2._shape} do not match: the last dimension of x1 and the "
-            f"{'second to last' if x2.ndim > 1 else 'only'} dimension of x2 differ."
+            f"{'second to last' if x2.ndim > 1 else 'only'} dimension of x2 differ. "
+            "Transpose or reshape one of them."
         )
     if x2.ndim <= 2:
         return linear_algebra.matmul(x1, x2)

@@ -30,6 +30,7 @@ from .parameters import (
     one_less,
     plus,
     shape_of,
+    without_fraction,
 )
 from .stream import natural
 
@@ -45,15 +46,16 @@ class Counts(Draws):
     ) -> VkArray:
         """Integers from low (0 without `high`) to high - 1 (to high with `endpoint`), all of them equally likely.
 
-        Parameters: low, high (integers, lists or arrays that broadcast); size; dtype (any integer type or bool; default int64,
-        int32 where the device has no int64). Raises ValueError for an empty range, OverflowError for bounds of the host that
-        the dtype does not hold.
+        Parameters: low, high (integers, lists or arrays that broadcast; of a floating-point number the part before the point);
+        size; dtype (any integer type or bool; default int64, int32 where the device has no int64). Raises ValueError for an
+        empty range, OverflowError for bounds of the host that the dtype does not hold.
         Method: multiplication and rejection (Lemire, 2019), exact; at most one in two words is rejected.
         """
         wanted = default_dtype("int", self._device) if dtype is None else as_dtype(dtype, "integers")
         promotion.check_category("integers", wanted, "integer or boolean")
         check_supported(wanted, self._device, "integers")
         given = {"low": 0, "high": low} if high is None else {"low": low, "high": high}
+        given = {name: without_fraction("integers", name, bound) for name, bound in given.items()}
         if any(isinstance(bound, (list, tuple)) or getattr(bound, "ndim", 0) for bound in given.values()):
             return self._integers_between(given["low"], given["high"], size, wanted, endpoint)
         first, last = (layout.as_integer(bound, "integers", name) for name, bound in given.items())

@@ -60,11 +60,11 @@ class RandomState(Continuous, Order, Vectors):
 
     def rand(self, *dimensions: int) -> VkArray:
         """Numbers evenly distributed over [0, 1), of the shape of the arguments. Errors as for `random`."""
-        return self.random(dimensions or None)
+        return self.random(_dimensions("rand", dimensions))
 
     def randn(self, *dimensions: int) -> VkArray:
         """Numbers of `standard_normal`, of the shape of the arguments. Errors as for `random`."""
-        return self.standard_normal(dimensions or None)
+        return self.standard_normal(_dimensions("randn", dimensions))
 
     def random_sample(self, size: Size = None) -> VkArray:
         """Numbers evenly distributed over [0, 1). Errors as for `random`."""
@@ -82,6 +82,16 @@ class RandomState(Continuous, Order, Vectors):
         """Integers from 0 to the largest of the default integer type."""
         wanted = default_dtype("int", self._device)
         return self.integers(0, (1 << 63 if wanted is dtypes.int64 else 1 << 31) - 1, size, wanted, endpoint=True)
+
+
+def _dimensions(function: str, dimensions: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The shape of which `rand` and `randn` take the lengths one by one."""
+    if any(isinstance(one, (tuple, list)) for one in dimensions):
+        raise TypeError(
+            f"{function}: expected lengths one by one, such as {function}(2, 3), got {dimensions[0]!r:.60}. "
+            f"Write {function}(*shape)."
+        )
+    return dimensions or None
 
 
 _be_recordable(Generator)

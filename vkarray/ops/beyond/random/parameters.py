@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....core import dtypes, layout, promotion
-from ....core.array import VkArray
+from ....core.array import VkArray, default_dtype
 from ....core.dtypes import DType
 from ....kernels import launch
 from ....kernels.conversion import cast
@@ -106,6 +106,21 @@ def one_less(value: Any) -> Any:
     if type(value) is VkArray:
         return subtract(value, 1)
     return (_values(value) - 1).tolist()
+
+
+def without_fraction(function: str, name: str, value: Any) -> Any:
+    """A bound of integers as NumPy takes it: of a floating-point number the part before the point."""
+    if type(value) is VkArray:
+        return value if value._dtype.kind != "f" else cast(value, default_dtype("int", value._device))
+    if type(value) is int:
+        return value
+    if promotion.is_real_scalar(value) and isinstance(value := promotion.as_scalar(value), float):
+        if not math.isfinite(value):
+            raise ValueError(f"{function}: expected a finite number as {name}, got {value!r}.")
+        return int(value)
+    if isinstance(value, (list, tuple)):
+        return [without_fraction(function, name, one) for one in value]
+    return value
 
 
 def _arrayed(value: Any, device: Device) -> Any:
