@@ -14,7 +14,8 @@
 // (vkarray/kernels/fused.py). ROW: so is the result, of a row of one chunk: `row_value` is linked into a kernel that goes on with
 // it (vkarray/kernels/row_program.py). An element's place is then that in its row. SUBGROUPS: members exchange states within
 // subgroups, and only those of subgroups meet in shared memory. SEVERAL: so many sums of the same length are computed at once, and
-// an element is a vector of what each adds up; only the states of chunks are stored.
+// an element is a vector of what each adds up; only the states of chunks are stored. PRODUCTS: two sums, of elements of a, and of
+// these times the normalized elements of b, which lies as a does.
 //
 // SHIFT: the elements of a lane are mapped with a `center` in their midst, which the state of the lane then holds.
 #include "lib/extensions.glsl"
@@ -114,18 +115,34 @@ layout(binding = 0) uniform usamplerBuffer texels;
 // Several elements at once, PER_WORD of them in 32 bits: CPU drivers load each member of a structure in a loop of its own.
 struct Pack { uint64_t words[VECTOR / (2 * PER_WORD)]; };
 #define UNPACK(pack, k) A_UNPACK(unpackUint2x32(pack.words[k / (2 * PER_WORD)])[k / PER_WORD % 2], k % PER_WORD)
+#ifdef PRODUCTS
+#define LOAD_PACK(target, place) \
+    Pack pack = Packs(arguments.a).data[place], other = Packs(arguments.b).data[place]; \
+    EACH target[k] = gradient_and_product(UNPACK(pack, k), UNPACK(other, k));
+#else
 #define LOAD_PACK(target, place) \
     Pack pack = Packs(arguments.a).data[place]; \
     EACH target[k] = UNPACK(pack, k);
 #endif
+#endif
 #if !defined(PER_WORD) && !defined(LINKED)
 struct Pack { INPUT_STORAGE element[VECTOR]; };
-#define LOAD_PACK(target, place) EACH target[k] = LOAD_INPUT(Packs(arguments.a).data[place].element[k]);
+#define OF_PACK(OF, PLACE, K) LOAD_INPUT(Packs(arguments.OF).data[PLACE].element[K])
+#ifdef PRODUCTS
+#define LOAD_PACK(target, place) EACH target[k] = gradient_and_product(OF_PACK(a, place, k), OF_PACK(b, place, k));
+#else
+#define LOAD_PACK(target, place) EACH target[k] = OF_PACK(a, place, k);
 #endif
-#ifdef LINKED
+#endif
+#if defined(PRODUCTS)
+#define LOAD_AT(PLACE) \
+    gradient_and_product(LOAD_INPUT(Elements(arguments.a).data[PLACE]), LOAD_INPUT(Elements(arguments.b).data[PLACE]))
+#elif defined(LINKED)
 #define LOAD_AT(PLACE) load_at(PLACE)
 #else
 #define LOAD_AT(PLACE) LOAD_INPUT(Elements(arguments.a).data[PLACE])
+#endif
+#ifndef LINKED
 layout(buffer_reference, scalar) readonly buffer Elements { INPUT_STORAGE data[]; };
 #endif
 #if !defined(TEXELS) && !defined(LINKED)
@@ -136,6 +153,9 @@ layout(buffer_reference, scalar) writeonly buffer StoredStates { STORED data[]; 
 layout(buffer_reference, scalar) writeonly buffer Results { R_STORAGE data[]; };
 #ifdef CENTERED
 layout(buffer_reference, scalar) readonly buffer Centers { C_STORAGE data[]; };
+#endif
+#ifdef PRODUCTS
+layout(buffer_reference, scalar) readonly buffer Statistics { T data[]; };
 #endif
 
 layout(set = 1, binding = 0, scalar) uniform Arguments {
@@ -159,6 +179,13 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     uint inner_size;      // TWO_DIMENSIONAL: of the inner dimension
     int stride;           // between elements in a, in the outer dimension if there are two
     int inner_stride;
+#ifdef PRODUCTS
+    uvec2 b;
+    uvec2 mean;           // of `alike` neighbouring rows each
+    uvec2 rstd;           // 1 / standard deviation
+    uint first_row;       // of this dispatch
+    uint alike;
+#endif
 #ifdef LINKED
     uvec2 inputs[56];     // addresses, numbers, or where the places of elements begin
     uint axes;            // of a
@@ -188,6 +215,15 @@ const int STRIDE_OF_A = 1;
 #ifndef ROW
 int layout_at(uint place) {
     return arguments.layout_[place];
+}
+#endif
+
+#ifdef PRODUCTS
+T mean, rstd;  // of the row
+
+A_COMPUTE gradient_and_product(T gradient, T element) {
+    precise T product = gradient * ((element - mean) * rstd);
+    return A_COMPUTE(gradient, product);
 }
 #endif
 
@@ -690,6 +726,11 @@ void main() {
     int result_offset = offsets.y;
 #ifdef CENTERED
     center = C_LOAD(Centers(arguments.center).data[inside ? result_offset : 0]);
+#endif
+#ifdef PRODUCTS
+    uint statistic = (arguments.first_row + (inside ? row : 0u)) / arguments.alike;
+    mean = Statistics(arguments.mean).data[statistic];
+    rstd = Statistics(arguments.rstd).data[statistic];
 #endif
 
 #ifdef SHARED

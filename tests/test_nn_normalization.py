@@ -10,6 +10,7 @@ from test_nn_softmax import force_plan, rounded, rounding  # noqa: F401 - a fixt
 import vkarray as vx
 from vkarray.command import catalogue
 from vkarray.core.dtypes import CATEGORIES
+from vkarray.kernels import reductions
 from vkarray.nn import normalization as nn
 
 SUPPORTED = supported(CATEGORIES["real floating"])
@@ -153,6 +154,27 @@ def test_batch_norm(shape, dtype):
     assert_close(result, known * w.reshape(spread) + b.reshape(spread), dtype, terms)
     made = nn.batch_norm_backward(gradient, device, got_mean, got_rstd, weight, training=False)
     assert_close(made[0], g * (w * root).reshape(spread), dtype, 20)
+
+
+@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+def test_batch_norm_gives_the_same_bits_with_shared_memory(monkeypatch, dtype):
+    """Rows of several chunks in packs, and short columns."""
+    found = []
+    for shared in (False, True):
+        monkeypatch.setattr(reductions, "uses_shared_memory", lambda device, shared=shared: shared)
+        for shape, last in (((1, 2, 64, 72), False), ((3, 4, 5, 7), True)):
+            (_, x), (_, gradient), (_, weight) = (
+                numbers(one, dtype, k) for k, one in enumerate((shape, shape, shape[1:2]))
+            )
+            if last:
+                x, gradient = (
+                    vx.moveaxis(vx.asarray(vx.moveaxis(one, 1, -1), copy=True), -1, 1) for one in (x, gradient)
+                )
+            made = nn.batch_norm(x, weight, training=True)
+            found += [*made, *nn.batch_norm_backward(gradient, x, *made[1:], weight)]
+    half = len(found) // 2
+    for one, other in zip(found[:half], found[half:], strict=True):
+        assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
 
 
 @pytest.mark.parametrize("dtype", SUPPORTED, ids=str)

@@ -15,6 +15,7 @@ import vkarray as vx
 from vkarray import configuration
 from vkarray.core import dtypes
 from vkarray.core.array import is_supported
+from vkarray.kernels.reductions import partial_dtype
 from vkarray.torch import device as devices
 from vkarray.torch.tensors.storage import FROM_TORCH
 
@@ -65,7 +66,7 @@ STEPS = {
     "attention, autocast": (Attention, (2, 6, 16), torch.bfloat16, 301, 5180),
     "attention, scaled": (Attention, (2, 6, 16), torch.float16, 327, 5620),
     "halves": (Halves, (2, 6, 16), None, 71, 1430),
-    "convolution": (_convolution, (2, 4, 8, 8), None, 73, 1480),
+    "convolution": (_convolution, (2, 4, 8, 8), None, 46, 1300),
 }  # fmt: skip
 
 _FOLDER = str(Path(vx.__file__).parent)
@@ -132,3 +133,68 @@ def test_a_step_takes_no_more_commands_and_calls(name):
     commands = queue.serial - before
     assert commands <= most_commands * _allowance()
     assert len(found) <= most_calls * _allowance()
+
+
+# By name: a layer for channels, the shape of its input, and the most commands forth and back, of sums in one chunk.
+NORMS = {
+    "batch norm": (nn.BatchNorm2d, (3, 4, 6, 8), 2, 2),
+    "batch norm without statistics": (lambda count: nn.BatchNorm2d(count, track_running_stats=False), (3, 4, 6, 8), 2, 2),
+    "batch norm, plain": (lambda count: nn.BatchNorm2d(count, affine=False), (3, 4, 6, 8), 2, 2),
+    "batch norm of vectors": (nn.BatchNorm1d, (5, 4), 2, 2),
+    "instance norm": (nn.InstanceNorm2d, (3, 4, 6, 8), 2, 2),
+    "group norm": (lambda count: nn.GroupNorm(2, count), (3, 4, 6, 8), 2, 6),
+    "layer norm": (lambda count: nn.LayerNorm(count), (6, 4), 1, 3),
+}  # fmt: skip
+FORMATS = {"contiguous": torch.contiguous_format, "channels last": torch.channels_last}
+# How far results may be from those of the CPU in float64, by the type.
+TYPES = {torch.float32: 2e-6, torch.float64: 1e-13, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+
+
+def _commands(call, *given):
+    """What a call returns, and the commands that it takes."""
+    queue = devices.at(0).queue
+    before = queue.serial
+    found = call(*given)
+    return found, queue.serial - before
+
+
+_CASES = [
+    *[("batch norm", format, dtype) for format in FORMATS for dtype in TYPES],
+    *[(name, "contiguous", torch.float32) for name in NORMS if name != "batch norm"],
+    ("group norm", "channels last", torch.float32),
+]
+
+
+@pytest.mark.parametrize(("name", "format", "dtype"), _CASES, ids=lambda one: str(one))
+def test_a_norm_takes_few_commands_and_is_accurate(name, format, dtype):
+    make, shape, forth, back = NORMS[name]
+    if not is_supported(FROM_TORCH[dtype], devices.at(0)):
+        pytest.skip(f"the device has no {dtype}")
+    torch.manual_seed(3)
+    memory, allowed = FORMATS[format], TYPES[dtype]
+    ours = make(shape[1]).to(dtype)
+    for one in ours.parameters():
+        nn.init.normal_(one)
+    model = make(shape[1]).double()
+    model.load_state_dict(ours.state_dict())
+    ours.to("vulkan")
+    values, gradients = (torch.randn(shape).to(dtype).contiguous(memory_format=memory) for _ in range(2))
+    x, gradient = values.to("vulkan").requires_grad_(), gradients.to("vulkan")
+    exact = values.double().requires_grad_()
+    wanted, there = [exact, *model.parameters()], [x, *ours.parameters()]
+    with torch.autograd.set_multithreading_enabled(False):
+        for _ in range(3):  # the last by plans
+            result, commands = _commands(ours, x)
+            found, commands_back = _commands(torch.autograd.grad, result, there, gradient)
+            expected = model(exact)
+            needed = torch.autograd.grad(expected, wanted, gradients.double())
+    for one, other in zip([result, *found, *ours.buffers()], [expected, *needed, *model.buffers()], strict=True):
+        bound = allowed * max(1.0, float(other.detach().abs().max()))
+        torch.testing.assert_close(one.detach().cpu().double(), other.detach().double(), rtol=allowed, atol=bound)
+    if "last" not in format or "batch" in name:  # groups are copied from channels last
+        assert result.stride() == expected.stride()
+        assert commands <= (forth + bool(dict(ours.named_buffers()))) * _allowance()  # one counts the batches
+        casts = (
+            0 if partial_dtype(FROM_TORCH[dtype]) is FROM_TORCH[dtype] else len(there) - 1
+        )  # of what is summed in float32
+        assert commands_back <= (back + casts) * _allowance()

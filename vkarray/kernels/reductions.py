@@ -261,7 +261,7 @@ class Reduction:
                 )
             value = launch.scalar(self.empty, types[2], x._device)
             return launch.elementwise(launch.copy_operation(types[2]), (value,), result)
-        _Run(self, x, axes, result, types, parameters, center)()
+        Run(self, x, axes, result, types, parameters, center)()
         return result
 
 
@@ -393,8 +393,11 @@ def _steps(length: int, vector: int, most: int) -> int:
     return 4 if length <= 4 * chunk or 16 * chunk < length < 4096 * chunk else 16
 
 
-class _Run:
+class Run:
     """The dispatches of one reduction."""
+
+    plain = True  # it reads one array, which a program may compute and CPU drivers read as texels
+    writes: tuple[str, ...] = ("result",)
 
     def __init__(
         self, row: Reduction, x: VkArray, axes: Sequence[int], result: VkArray, types: tuple[DType, DType, DType],
@@ -418,7 +421,7 @@ class _Run:
         order = axes if row.indexed else sorted(axes, key=lambda axis: -abs(x._strides[axis]))
         self.axes = tuple(axis for axis in order if x._shape[axis] > 1)  # as elements of a row follow one another
         if not self._within_reach():
-            self._make_contiguous(kept, axes)
+            self.make_contiguous(kept, axes)
 
     def _within_reach(self) -> bool:
         """Whether the shader can walk x: forwards, rows of two dimensions at most, 32-bit offsets inside a chunk of one
@@ -431,7 +434,8 @@ class _Run:
         low, high = layout.offset_range(self.shape + self.sizes, self.strides + self.steps)
         return high - low < limit and math.prod(self.shape) * self.length <= limit
 
-    def _make_contiguous(self, kept: Sequence[int], axes: Sequence[int]) -> None:
+    def make_contiguous(self, kept: Sequence[int], axes: Sequence[int]) -> None:
+        """Copy what it reads, so that rows and their elements follow one another."""
         self.x = launch.copy(self.x._permuted((*kept, *axes)))
         self.axes = tuple(range(len(kept), self.x.ndim))
         self.place = pointer(self.x)
@@ -444,17 +448,37 @@ class _Run:
         """Reduce x to states of chunks, those again, until there is one chunk to a row."""
         states = False
         while True:
-            itemsize, vector = self.row._input(self.device, self.types[0], self.types[1], states)
-            steps = _steps(self.length, vector, _SHIFTED_STEPS if self.row.shift is not None else _STEPS)
-            chunks = -(-self.length // (_CHUNK_LANES * vector * steps))
+            itemsize, vector = self.input(states)
+            steps, chunks = self.cut(vector)
             target = self.result if chunks == 1 else self._chunk_states(chunks)
-            self._dispatch(target, states, itemsize, vector, steps, chunks)
+            self.dispatch(target, states, itemsize, vector, steps, chunks)
             if chunks == 1:
                 return
             states, self.x, self.place = True, target, pointer(target)
             self.length, self.sizes, self.steps = chunks, (chunks,), (1,)
             # The chunks' states lie in the order of the rows.
             self.strides = tuple(stride * chunks for stride in layout.contiguous_strides(self.shape))
+
+    def input(self, states: bool) -> tuple[int, int]:
+        """Bytes of a stored element, and elements of a lane side by side."""
+        return self.row._input(self.device, self.types[0], self.types[1], states)
+
+    def cut(self, vector: int) -> tuple[int, int]:
+        """Elements that a leaf joins, and chunks of a row."""
+        steps = _steps(self.length, vector, _SHIFTED_STEPS if self.row.shift is not None else _STEPS)
+        return steps, -(-self.length // (_CHUNK_LANES * vector * steps))
+
+    def is_aligned(self, nbytes: int) -> bool:
+        """Whether what it reads begins at a multiple of so many bytes."""
+        return self.place.is_aligned(nbytes)
+
+    def fields(self, target: VkArray, written: int, read: int, first_row: int) -> dict[str, Any]:
+        """What kernels take besides: where a dispatch writes that begins with a row, so many bytes on."""
+        return {"result": pointer(target).after(written)}
+
+    def variant(self, states: bool, shared: bool, texels: bool) -> Variant:
+        """The kernel."""
+        return _variant(self.row, self.device, self.types, states, shared, texels)
 
     def _chunk_states(self, chunks: int) -> VkArray:
         """Memory for the states of all chunks, as words."""
@@ -468,15 +492,16 @@ class _Run:
             return layout.row_slices(self.shape, strides, self.length, (self.steps[0], 0), chunk, limit)
         return iter([(0, self.shape, strides, [0, 0], 0, -(-self.length // chunk))])
 
-    def _dispatch(
+    def dispatch(
         self, target: VkArray, states: bool, itemsize: int, vector: int, steps: int, chunks: int
     ) -> None:  # fmt: skip
+        """Reduce x to the target: results, or states of so many chunks."""
         device, row = self.device, self.row
         block, blocks_of_chunk = _LANES * vector * steps, _CHUNK_LANES // _LANES
         chunk = block * blocks_of_chunk
         rows = math.prod(self.shape)
         step = self.steps[0] if len(self.steps) == 1 else 0
-        packed = step == 1 and self.place.is_aligned(vector * itemsize) and not any(s % vector for s in self.strides)
+        packed = step == 1 and self.is_aligned(vector * itemsize) and not any(s % vector for s in self.strides)
         row_layout = (self.sizes[1], *self.steps) if len(self.sizes) == 2 else (0, self.steps[0], 0)
         columns = self.length <= _LANES * vector or 0 < abs(self.strides[-1]) < abs(self.steps[-1])
         shared = uses_shared_memory(device)
@@ -504,13 +529,14 @@ class _Run:
         if self.length <= _LANES * vector and tracer() is None:  # programs have one kernel for all lengths
             constants += ((12, -(-self.length // vector)), (13, int(not self.length % vector)))
         target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
-        words = packed and not shared and not states and row.has_words(device, self.types[0])
+        words = packed and not shared and not states and self.plain and row.has_words(device, self.types[0])
         for first_row, part, taken, (offset, place), first, count in self._slices(chunk):
             element = first * chunk
             part_rows = math.prod(part)
             written = (place if last else first_row * chunks + first) * target_itemsize
+            read = (offset + element * step) * itemsize
             fields = {
-                "a": self.place.after((offset + element * step) * itemsize), "result": pointer(target).after(written),
+                "a": self.place.after(read), **self.fields(target, written, read, first_row),
                 "center": 0 if self.center is None else pointer(self.center, place),
                 "parameters": (element, 0) if row.indexed else self.parameters,
                 "count": min(self.length - element, count * chunk), "rows": part_rows, "chunks": count, "pitch": chunks,
@@ -522,23 +548,25 @@ class _Run:
             # A packed row has no gaps, so what it spans is its length.
             span = layout.offset_range(part, taken[0])[1] + min(self.length - element, count * chunk)
             bound = texels.binding(self.x, 0, offset + element, span) if words else None
-            variant = _variant(row, device, self.types, states, shared, bound is not None)
+            variant = self.variant(states, shared, bound is not None)
             bindings = None if bound is None else [bound]
             launch.dispatch(
-                variant, device, groups, fields, writes=("result",), workgroup_size=size, constants=constants,
+                variant, device, groups, fields, writes=self.writes, workgroup_size=size, constants=constants,
                 bindings=bindings,
             )  # fmt: skip
-            trace = tracer()
-            if trace is not None and not states and not row.centered and count == chunks and part_rows == rows:
+            trace = tracer() if self.plain and not row.centered else None
+            if trace is not None and not states and count == chunks and part_rows == rows:
                 linked = _variant(row, device, self.types, False, shared, False, "elements")
-                read = row.read_as(self.types[0], self.types[1])
+                read_as = row.read_as(self.types[0], self.types[1])
                 every = ((0, launch.invocations_of_group(device.limits, size)), *constants)
                 reduced = None
                 if last and list(self.axes) == sorted(self.axes):
                     parameters: Any = fields["parameters"]
                     reduced = RowReduction(row, self.types, self.x, self.axes, self.result, parameters)
                 trace.may_compute(
-                    Prologue(self.x, read, linked, vector, every, adds=not last and row.adds(self.types)), reduced, True
+                    Prologue(self.x, read_as, linked, vector, every, adds=not last and row.adds(self.types)),
+                    reduced,
+                    True,
                 )
 
 

@@ -1,8 +1,8 @@
 """Normalization of layers, groups and batches, and the way back through it.
 
 Layer and RMS norm look at rows that lie together (`row_kernels`). Batch and group norm reduce to means and variances in one
-pass (`vkarray.var`'s method), and apply them as four coefficients for each channel. Means and reciprocal standard deviations
-are float32 for 16-bit types.
+pass (`vkarray.var`'s method), and apply them in another (`batch_norm`). Means and reciprocal standard deviations are float32 for
+16-bit types.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ..kernels.dispatch import pointer
 from ..kernels.launch import Operation
 from ..kernels.planned import recordable
 from ..kernels.reductions import Reduction, partial_dtype
-from ..kernels.row_kernels import FLOATING, Option, layout_of, reshaped, row_kernel
+from ..kernels.row_kernels import FLOATING, Option, reshaped, row_kernel
 from ..kernels.rows import check_array
 from ..ops import creation, statistical
-from ..ops.beyond.ndarray import imag_view, real_view
 from ..shaders.source import Shader, Variant
 from .batch_norm import batch_norm_of_running as _of_running
+from .batch_norm import in_planes, norm_backward, norm_of_batch, sums_of_gradients
 
 if TYPE_CHECKING:
     from ..kernels.launch import Device
@@ -57,36 +57,11 @@ _MOMENTS = Reduction(
 # Rows that an invocation sums up, and the size of a matrix from which on there are enough for more.
 _CHUNK, _SMALL_CHUNK, _LARGE = 64, 16, 1 << 22
 
-# -- coefficients ---------------------------------------------------------------------------------------------------
-
-# Four numbers as one element: of float32 or float64.
-_COEFFICIENTS = {
-    dtype: DType.make_type(f"coefficients_{dtype}", "real floating", 4 * dtype.bits)
-    for dtype in set(map(partial_dtype, FLOATING))
-}
-
 
 @functools.cache
-def _operation(name: str, dtype: DType) -> Operation:
-    """What batch and group norm do with every element of `dtype`."""
-    real = partial_dtype(dtype)
-    four, four_of, library = _COEFFICIENTS[real], "dvec4" if real.bits == 64 else "vec4", "/rows"
-    made = {
-        "apply": ("(a - b.x) * b.y + b.z", (dtype, four), dtype),
-        "product": ("a * ((b - c.x) * c.y)", (dtype, dtype, four), real),
-        "backward": ("c.z * a + ((b - c.x) * c.y + c.w)", (dtype, dtype, four), dtype),
-        "root": ("vx_reciprocal_root(a + b)", (real, real), real),
-        "blend": ("(T(1) - c) * a + c * (b * input3)", (real,) * 4, real),
-        "four": (f"{four_of}(a, b, c, input3)", (real,) * 4, four),
-        "forward": (f"{four_of}(a, b * c, input3, 0)", (real,) * 4, four),
-        # Of the mean, 1 / deviation, weight, -1 / count, and the sums of products and of gradients.
-        "slopes": (f"{four_of}(a, b * c * input3 * b * input4, b * c, b * c * input3 * input5)", (real,) * 6, four),
-    }[name]
-    return Operation(f"norm {name} {dtype}", *made, real, library)
-
-
-_OF_ELEMENTS = ("apply", "product", "backward")
-_OF_CHANNELS = ("root", "blend", "four", "forward", "slopes")  # in the type computed in alone
+def _root(real: DType) -> Operation:
+    """1 / sqrt(a + b) in a type."""
+    return Operation(f"norm root {real}", "vx_reciprocal_root(a + b)", (real, real), real, real, "/rows")
 
 
 def variants(device: Device) -> Iterator[Shader]:
@@ -97,28 +72,14 @@ def variants(device: Device) -> Iterator[Shader]:
     for dtype in FLOATING:
         if is_supported(dtype, device):
             yield _column_variant(dtype, device)
-        names = _OF_ELEMENTS + (_OF_CHANNELS if partial_dtype(dtype) is dtype else ())
-        for name in names if is_supported(dtype, device) else ():
-            yield from _operation(name, dtype).variants(device)
+            if partial_dtype(dtype) is dtype:
+                yield from _root(dtype).variants(device)
 
 
-def _coefficients(
-    shape: layout.Shape, like: VkArray, *columns: VkArray | float, name: str = "four"
-) -> VkArray:  # fmt: skip
-    """An array of four numbers as one element, which an operation makes of arrays that broadcast to its shape and of numbers."""
-    real, on = partial_dtype(like._dtype), like._device
-    values = [
-        cast(one, real) if type(one) is VkArray else launch.scalar(one, real, on)
-        for one in (*columns, *[0.0] * (4 - len(columns)))
-    ]
-    return launch.elementwise(_operation(name, real), values, empty(shape, _COEFFICIENTS[real], on))
-
-
-def _moments(x: VkArray, axes: Sequence[int]) -> tuple[VkArray, VkArray]:
-    """The means and variances over axes, in the type computed in."""
+def _moments(x: VkArray, axes: Sequence[int]) -> VkArray:
+    """The means and variances over axes, as the real and imaginary parts of numbers of the type computed in."""
     count = math.prod(x._shape[axis] for axis in axes)
-    pairs = _MOMENTS.run(x, axes, parameters=(count, count))
-    return real_view(pairs), imag_view(pairs)
+    return _MOMENTS.run(x, axes, parameters=(count, count))
 
 
 def reciprocal_deviation(variance: VkArray, epsilon: float) -> VkArray:
@@ -127,14 +88,7 @@ def reciprocal_deviation(variance: VkArray, epsilon: float) -> VkArray:
     variance = cast(variance, real)
     added = launch.constant(epsilon, real, variance._device)
     result = empty(variance._shape, real, variance._device)
-    return launch.elementwise(_operation("root", real), (variance, added), result)
-
-
-def _apply(name: str, coefficients: VkArray, *operands: VkArray) -> VkArray:
-    """An operation of `_operation` on operands of one shape, as a contiguous array."""
-    operation = _operation(name, operands[0]._dtype)
-    result = empty(operands[0]._shape, operation.result, operands[0]._device)
-    return launch.elementwise(operation, (*operands, coefficients), result)
+    return launch.elementwise(_root(real), (variance, added), result)
 
 
 def _sum(x: VkArray, axes: Sequence[int]) -> VkArray:
@@ -299,14 +253,13 @@ def _column_sums(gradients: VkArray, x: VkArray, statistics: Sequence[VkArray | 
 # -- batch norm -----------------------------------------------------------------------------------------------------
 
 
-def _channels(function: str, x: VkArray) -> tuple[int, tuple[int, ...], layout.Shape]:
-    """The number of channels, the other axes, and the shape in which an array of channels broadcasts to x."""
+def _channels(function: str, x: VkArray) -> int:
+    """The number of channels."""
     if x.ndim < 2:
         raise ValueError(
             f"{function}: expected x of 2 dimensions or more, (batch, channels, ...), got shape {x._shape}."
         )
-    count = x._shape[1]
-    return count, (0, *range(2, x.ndim)), (count, *(1,) * (x.ndim - 2))
+    return x._shape[1]
 
 
 @recordable
@@ -323,7 +276,7 @@ def batch_norm(
     Raises TypeError for other types, ValueError for shapes that do not match and missing statistics.
     """
     real = _checked("batch_norm", x, weight, bias, mean, variance)
-    channels, axes, shape = _channels("batch_norm", x)
+    channels = _channels("batch_norm", x)
     _check_channels("batch_norm", x, channels, weight=weight, bias=bias, mean=mean, variance=variance)
     if not training and (mean is None or variance is None):
         raise ValueError(
@@ -332,15 +285,12 @@ def batch_norm(
     if not training and mean is not None and variance is not None:
         made = _of_running(x, weight, bias, mean, variance, eps)
         return made, cast(mean, real), reciprocal_deviation(cast(variance, real), eps)
-    used_mean, used_variance = _moments(x, axes)
-    count = x.size // max(channels, 1)
-    _blend(mean, used_mean, momentum, 1.0)
-    _blend(variance, used_variance, momentum, count / (count - 1) if count > 1 else math.nan)
-    used_mean = launch.contiguous(used_mean)
-    rstd = reciprocal_deviation(used_variance, eps)
-    given = (1.0 if weight is None else weight, 0.0 if bias is None else bias)
-    table = _coefficients((channels,), x, used_mean, rstd, *given, name="forward")
-    return _apply("apply", reshaped(table, shape), x), used_mean, rstd
+    planes, count = in_planes(x), x.size // max(channels, 1)
+    moments = _moments(planes.arrays[0], (0, 2))
+    factor = count / (count - 1) if count > 1 else math.nan
+    return norm_of_batch(
+        planes, moments, weight, bias, eps, running=(mean, variance), momentum=momentum, factor=factor
+    )  # fmt: skip
 
 
 @recordable
@@ -349,20 +299,9 @@ def batch_norm_of_running(
 ) -> VkArray:
     """The first result of `batch_norm` without training, and nothing else."""
     _checked("batch_norm", x, weight, bias, mean, variance)
-    channels, _, _ = _channels("batch_norm", x)
+    channels = _channels("batch_norm", x)
     _check_channels("batch_norm", x, channels, weight=weight, bias=bias, mean=mean, variance=variance)
     return _of_running(x, weight, bias, mean, variance, eps)
-
-
-def _blend(running: VkArray | None, value: VkArray, momentum: float, factor: float) -> None:
-    """Move a running statistic towards factor * value, in place."""
-    if running is not None:
-        wide = cast(running, value._dtype)
-        numbers = [launch.scalar(one, wide._dtype, wide._device) for one in (momentum, factor)]
-        made = running if wide is running else empty(wide._shape, wide._dtype, wide._device)
-        launch.elementwise(_operation("blend", wide._dtype), (wide, value, *numbers), made)
-        if made is not running:
-            running[...] = cast(made, running._dtype)
 
 
 def batch_norm_backward(
@@ -377,25 +316,17 @@ def batch_norm_backward(
     """
     function = "batch_norm_backward"
     real = _checked(function, x, weight, gradient, mean, rstd)
-    channels, axes, shape = _channels(function, x)
+    channels = _channels(function, x)
     _check_channels(function, x, channels, weight=weight, mean=mean, rstd=rstd)
-    gradient, mean, rstd = cast(gradient, x._dtype), cast(mean, real), cast(rstd, real)
-    sums = of_weight = rstd
-    if wanted[2] or training:
-        sums = _sum(gradient, axes)
-    if wanted[1] or training:
-        table = reshaped(_coefficients((channels,), x, mean, rstd), shape)
-        of_weight = _sum(_apply("product", table, gradient, x), axes)
-    own = None
+    planes, mean, rstd = in_planes(x, cast(gradient, x._dtype)), cast(mean, real), cast(rstd, real)
+    sums = sums_of_gradients(planes, mean, rstd, (0, 2), 1) if training or wanted[1] or wanted[2] else None
+    own = of_weight = of_bias = None
     if wanted[0]:
-        count = max(x.size // max(channels, 1), 1)
-        if training:
-            given = (1.0 if weight is None else weight, -1.0 / count, of_weight, sums)
-            table = _coefficients((channels,), x, mean, rstd, *given, name="slopes")
-        else:
-            table = _coefficients((channels,), x, 0.0, 0.0, rstd if weight is None else rstd * cast(weight, real))
-        own = _apply("backward", reshaped(table, shape), gradient, x)
-    return own, of_weight if wanted[1] else None, sums if wanted[2] else None
+        count = x.size // max(channels, 1)
+        own, of_weight, of_bias = norm_backward(planes, mean, rstd, weight, sums if training else None, count)
+    if sums is not None and not (training and wanted[0]):
+        of_bias, of_weight = (sums._view((channels,), (1,), place * channels) for place in range(2))
+    return own, of_weight if wanted[1] else None, of_bias if wanted[2] else None
 
 
 # -- group norm -----------------------------------------------------------------------------------------------------
@@ -403,7 +334,7 @@ def batch_norm_backward(
 
 def _grouped(function: str, x: VkArray, groups: int) -> layout.Shape:
     """(batch, groups, channels of a group, elements of a channel)."""
-    channels, _, _ = _channels(function, x)
+    channels = _channels(function, x)
     groups = layout.as_integer(groups, function, "groups")
     if groups < 1 or channels % groups:
         raise ValueError(f"{function}: expected groups that divide the {channels} channels of x, got {groups}.")
@@ -421,19 +352,11 @@ def group_norm(
     (batch, groups), float32 for 16-bit types.
     Raises TypeError for other types, ValueError for shapes that do not match.
     """
-    real = _checked("group_norm", x, weight, bias)
+    _checked("group_norm", x, weight, bias)
     shape = _grouped("group_norm", x, groups)
     _check_channels("group_norm", x, x._shape[1], weight=weight, bias=bias)
-    grouped = reshaped(x, shape)
-    mean, variance = _moments(grouped, (2, 3))
-    rstd = reciprocal_deviation(variance, eps)
-    of_groups = [reshaped(launch.contiguous(one), (*shape[:2], 1, 1)) for one in (mean, rstd)]
-    by_channel = (1, *shape[1:3], 1)
-    scale = of_groups[1] if weight is None else of_groups[1] * reshaped(cast(weight, real), by_channel)
-    shift = 0.0 if bias is None else reshaped(cast(bias, real), by_channel)
-    table = _coefficients((*shape[:3], 1), x, of_groups[0], scale, shift)
-    result = _apply("apply", table, grouped)
-    return reshaped(result, x._shape), reshaped(of_groups[0], shape[:2]), reshaped(of_groups[1], shape[:2])
+    moments = _moments(reshaped(x, shape), (2, 3))
+    return norm_of_batch(in_planes(x, channels_last=False), moments, weight, bias, eps, alike=shape[2])
 
 
 def group_norm_backward(
@@ -450,23 +373,18 @@ def group_norm_backward(
     real = _checked(function, x, weight, gradient, mean, rstd)
     shape = _grouped(function, x, groups)
     _check_channels(function, x, x._shape[1], weight=weight)
-    channels = (*shape[:3], 1)
-    grouped, gradients = reshaped(x, shape), reshaped(cast(gradient, x._dtype), shape)
-    mean, rstd = (reshaped(cast(one, real), (*shape[:2], 1, 1)) for one in (mean, rstd))
-    sums = reshaped(_sum(gradients, (3,)), channels)
-    table = _coefficients(channels, x, mean, rstd)
-    products = reshaped(_sum(_apply("product", table, gradients, grouped), (3,)), channels)
-    of_weight, of_bias = (
-        cast(reshaped(_sum(one, (0,)), (x._shape[1],)), x._dtype) if want else None
-        for one, want in ((products, wanted[1]), (sums, wanted[2]))
+    mean, rstd = cast(mean, real), cast(rstd, real)
+    planes = in_planes(x, cast(gradient, x._dtype), channels_last=False)
+    sums = sums_of_gradients(planes, mean, rstd, (2,), shape[2])
+    of_bias, of_weight = (
+        cast(_sum(sums._view(x._shape[:2], sums._strides[1:], place * sums._strides[0]), (0,)), x._dtype)
+        if want
+        else None
+        for place, want in ((0, wanted[2]), (1, wanted[1]))
     )
     own = None
     if wanted[0]:
-        weights = 1.0 if weight is None else reshaped(cast(weight, real), (1, *shape[1:3], 1))
-        per_element = rstd * (-1.0 / max(shape[2] * shape[3], 1))
-        slope, shift = (
-            per_element * reshaped(_sum(weights * one, (2, 3)), (*shape[:2], 1, 1)) for one in (products, sums)
-        )
-        table = _coefficients(channels, x, mean, slope * rstd, layout_of(rstd * weights, channels), shift)
-        own = reshaped(_apply("backward", table, gradients, grouped), x._shape)
+        weighted = sums if weight is None else sums * cast(weight, real)
+        of_groups = _sum(reshaped(weighted, (2, *shape[:3])), (3,))
+        own = norm_backward(planes, mean, rstd, weight, of_groups, shape[2] * shape[3], alike=shape[2])[0]
     return own, of_weight, of_bias
