@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import pytest
@@ -190,9 +191,17 @@ def test_dropout_keeps_probabilities_times_its_scale(rank):
     assert not F.scaled_dot_product_attention(query, key, value, dropout_p=1.0).any()
 
 
+def _written_out(query, key, value, mask):
+    added = mask if mask.is_floating_point() else torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
+    none = added.isneginf().all(-1, keepdim=True)  # rows that look at nothing are zeros
+    scores = (query @ key.mT) / query.shape[-1] ** 0.5 + added.masked_fill(none, 0.0)
+    return scores.softmax(-1).masked_fill(none, 0.0) @ value
+
+
 @needs_int64
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # which forward derivatives begin with
 @pytest.mark.parametrize("dtype", [torch.bool, torch.float32])
-@pytest.mark.parametrize("rank", [3, 4])
+@pytest.mark.parametrize("rank", [3, 4, 5])
 def test_attention_inside_transforms_and_compiled(rank, dtype):
     shapes = [one[-rank:] for one in SHAPES["5 dimensions"]]
     given, mask = _operands(shapes), _mask((shapes[0][-2], shapes[1][-2]), dtype)
@@ -211,12 +220,18 @@ def test_attention_inside_transforms_and_compiled(rank, dtype):
         ),
         "grad": slope,
         "grad inside vmap": torch.vmap(slope, in_dims=(0, 0, 0, None)),
+        "forward derivatives": lambda *given: torch.func.jvp(lambda *one: attend(*one, given[3]), given[:3], given[:3])[
+            1
+        ],
         "compiled": torch.compile(attend, backend="aot_eager"),
     }
     for name, call in calls.items():
         if name == "grad inside vmap":  # on the CPU PyTorch's own kernel may look for the memory of such tensors
             each = [slope(*(one[place] for one in given), mask) for place in range(given[0].shape[0])]
             expected = tuple(torch.stack(one) for one in zip(*each, strict=True))
+        elif name == "forward derivatives":  # which the CPU's kernel has not
+            written = functools.partial(_written_out, mask=mask)
+            expected = torch.func.jvp(written, tuple(given), tuple(given))[1]
         else:
             expected = call(*given, mask)
         got = call(*(one.to(DEVICE) for one in given), mask.to(DEVICE))

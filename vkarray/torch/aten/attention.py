@@ -17,10 +17,11 @@ from ..dispatch.plans import planned
 from ..dispatch.results import Result, dense_strides, tell, tensor_of
 from ..tensors.storage import TO_TORCH, array_of, wrap
 from . import random
-from .composites import composed, without_gradients
+from .composites import composed, is_transformed, without_gradients
 
 _fused = torch.ops.aten._scaled_dot_product_fused_attention_overrideable.default
 _fused_backward = torch.ops.aten._scaled_dot_product_fused_attention_overrideable_backward.default
+_formula = torch.ops.aten._scaled_dot_product_attention_math.default
 # PyTorch's own composition. It checks the arguments and turns masks of bools into numbers, which its parts take for granted.
 _composed = composed(torch.ops.aten.scaled_dot_product_attention.default)
 
@@ -39,8 +40,17 @@ def _attention(
             query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
         )  # fmt: skip
         return made
+    if is_transformed():  # which know the derivatives of the formula's parts alone
+        mask = attn_mask if attn_mask is None or attn_mask.dtype is not torch.bool else _as_numbers(attn_mask, query)
+        made, _ = _formula(query, key, value, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+        return made
     result: Tensor = _fused(query, key, value, attn_mask, dropout_p, is_causal, False, scale=scale)[0]
     return result
+
+
+def _as_numbers(mask: Tensor, query: Tensor) -> Tensor:
+    """What is added to scores: minus infinity where a mask is false."""
+    return torch.zeros_like(mask, dtype=query.dtype).masked_fill(mask.logical_not(), float("-inf"))
 
 
 def _is_fused(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, causal: bool, grouped: bool) -> bool:

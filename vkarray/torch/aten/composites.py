@@ -40,6 +40,14 @@ def without_gradients(name: str, kernel: Callable[..., Any], recorded: Callable[
 _len_torch_dispatch_stack = torch._C._len_torch_dispatch_stack
 
 
+def is_transformed() -> bool:
+    """Whether gradients are taken in another way than by going back: forth, or by a transform such as `vmap`."""
+    return torch.autograd.forward_ad._current_level >= 0 or _transform() is not None
+
+
+_transform = torch._C._functorch.peek_interpreter_stack
+
+
 def composed(op: Any) -> Callable[..., Any]:
     """PyTorch's own composition of an operator."""
     return functools.partial(op._op_dk, torch._C.DispatchKey.CompositeImplicitAutograd)

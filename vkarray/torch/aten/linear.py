@@ -14,21 +14,19 @@ from torch import Tensor
 
 from ..dispatch.plans import planned
 from ..dispatch.table import direct, library
-from .composites import composed, without_gradients
+from .composites import composed, is_transformed, without_gradients
 
 _aten = torch.ops.aten
 _composed = composed(_aten.linear.default)
 # PyTorch's function that makes a node of the graph of gradients, which asks for `linear_backward`.
 _with_node = functools.partial(_aten.linear.default._op_dk, torch._C.DispatchKey.Autograd)
-_forward_ad = torch.autograd.forward_ad
-_transform = torch._C._functorch.peek_interpreter_stack
 _len_torch_dispatch_stack = torch._C._len_torch_dispatch_stack
 
 
 def _recorded(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """The call where gradients are recorded: in parts for who takes gradients in another way, or looks at each operator."""
     usual = weight.ndim == 2 and (bias is None or bias.shape == weight.shape[:1])
-    whole = usual and _forward_ad._current_level < 0 and not _len_torch_dispatch_stack() and _transform() is None
+    whole = usual and not _len_torch_dispatch_stack() and not is_transformed()
     made: Tensor = (_with_node if whole else _composed)(x, weight, bias)
     return made
 
