@@ -1,28 +1,19 @@
-"""Scales and shifts of channels by constants, such as normalization of batches, put into the weights of the product before them.
-
-Source: B. Jacob et al., "Quantization and training of neural networks" (2018), section 3.2.
-"""
+"""Puts scales and shifts of channels into the weights of the product before them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ..programs.channels import OPERATORS, Affine, Weights, count, is_close, of_normalization, of_operator
 from . import types
 from .graph import Graph, Node, note_last_uses
 
 _Array = np.ndarray[Any, Any]
-
-
-class Affine(NamedTuple):
-    """What is done to each channel: x * scale + shift, of one number or one for each channel."""
-
-    scale: _Array
-    shift: _Array
 
 
 @dataclass
@@ -35,11 +26,6 @@ class Product:
     shape: tuple[int, ...]  # of the weight, in which the channels of the result are a dimension of its own
     axis: int  # this dimension
     bias: tuple[Node, int] | None  # where its bias is an input, or may be one
-
-    @property
-    def channels(self) -> int:
-        """How many channels the result has."""
-        return self.shape[self.axis] * (self.shape[0] if self.axis == 2 else 1)
 
 
 def merge(graph: Graph) -> int:
@@ -122,32 +108,19 @@ def _normalization(node: Node, place: int, given: list[_Array], product: Product
     training = node.attributes.get("training_mode", 0) if node.version >= 7 else not node.attributes.get("is_test", 0)
     if training or place or product.rank is None or not node.attributes.get("spatial", 1):
         return None
-    scale, bias, mean, variance = (one.astype(np.float64) for one in given)
-    scale = scale / np.sqrt(variance + node.attributes.get("epsilon", 1e-5))
-    return Affine(scale, bias - mean * scale)
+    scale, shift, mean, variance = given
+    return of_normalization(scale, shift, mean, variance, node.attributes.get("epsilon", 1e-5))
 
 
 def _of_channels(operator: str) -> Callable[[Node, int, list[_Array], Product], Affine | None]:
     def affine(node: Node, place: int, given: list[_Array], product: Product) -> Affine | None:
-        (constant,) = given
-        one, zero = np.ones(1), np.zeros(1)
-        rank = 1 if product.rank is None else product.rank
-        axis = 0 if product.rank is None else 1
-        shape = (1,) * (rank - constant.ndim) + constant.shape
-        if len(shape) != rank or any(length != 1 for other, length in enumerate(shape) if other != axis):
-            return None
-        number = constant.astype(np.float64).reshape(-1)
-        if place and operator in ("Sub", "Div"):  # of the constant by the product
-            return None
-        if operator in ("Mul", "Div"):
-            return Affine(number if operator == "Mul" else 1 / number, zero)
-        return Affine(one, number if operator == "Add" else -number)
+        return of_operator(operator, given[0], bool(place), product.rank)
 
     return affine
 
 
 _FOLLOWING = {
-    "BatchNormalization": _normalization, **{name: _of_channels(name) for name in ("Add", "Div", "Mul", "Sub")}
+    "BatchNormalization": _normalization, **{name.capitalize(): _of_channels(name) for name in OPERATORS}
 }  # fmt: skip
 _BY_AXIS = 7  # the version from which on operators of two arrays broadcast from the last dimension
 
@@ -163,10 +136,9 @@ def _merged(node: Node, graph: Graph, products: dict[str, Product], readers: Cou
         given = [graph.constants.get(one) for other, one in enumerate(node.inputs) if other != place]
         if product is None or readers[name] != 1 or any(one is None for one in given):
             continue
-        with np.errstate(all="ignore"):
-            affine = _FOLLOWING[node.row.name](node, place, given, product)  # type: ignore[arg-type]
-            if affine is None or not _rewritten(product, affine, graph):
-                continue
+        affine = _FOLLOWING[node.row.name](node, place, given, product)  # type: ignore[arg-type]
+        if affine is None or not _rewritten(product, affine, graph):
+            continue
         del products[name]
         product.end.outputs[0] = node.outputs[0]
         products[node.outputs[0]] = product
@@ -176,33 +148,21 @@ def _merged(node: Node, graph: Graph, products: dict[str, Product], readers: Cou
 
 def _rewritten(product: Product, affine: Affine, graph: Graph) -> bool:
     """Give a product other constants, where they hold it as exactly as before."""
-    if any(one.size not in (1, product.channels) for one in affine):
+    weight, bias = graph.constants[product.node.inputs[1]], None
+    if product.bias is not None and (bias := _bias_of(product, graph)) is None:
         return False
-    scale, shift = (np.broadcast_to(one, product.channels) for one in affine)
-    weight = graph.constants[product.node.inputs[1]]
-    along = [1] * len(product.shape)
-    along[product.axis] = product.shape[product.axis]
-    if product.axis == 2:
-        along[0] = product.shape[0]
-    exact = (weight.astype(np.float64).reshape(product.shape) * scale.reshape(along)).reshape(weight.shape)
-    bias = np.zeros(product.channels)
-    if product.bias is None:
-        if shift.any():
-            return False
-    else:
-        found = _bias_of(product, graph)
-        if found is None:
-            return False
-        bias = found * scale + shift
-    made = {"weight": exact, "bias": bias}
-    rounded = {what: one.astype(weight.dtype) for what, one in made.items()}
-    if not all(_is_close(made[what], rounded[what]) for what in made):
+    found = Weights(weight, product.shape, product.axis, bias).merged(affine)
+    if found is None:
         return False
-    product.node.inputs[1] = _added(graph, f"{product.end.outputs[0]} weight", rounded["weight"])
+    with np.errstate(all="ignore"):  # what overflows is not finite, and refused
+        rounded = [one.astype(weight.dtype) for one in found]
+    if not all(is_close(one, other, types.roundoff(weight.dtype)) for one, other in zip(found, rounded, strict=True)):
+        return False
+    product.node.inputs[1] = _added(graph, f"{product.end.outputs[0]} weight", rounded[0])
     if product.bias is not None:
         node, place = product.bias
         node.inputs += [""] * (place + 1 - len(node.inputs))
-        node.inputs[place] = _added(graph, f"{product.end.outputs[0]} bias", rounded["bias"])
+        node.inputs[place] = _added(graph, f"{product.end.outputs[0]} bias", rounded[1])
         if node.row.name == "Gemm":
             node.attributes["beta"] = 1.0
     return True
@@ -212,21 +172,15 @@ def _bias_of(product: Product, graph: Graph) -> _Array | None:
     """One number for each channel; None for a bias that is something else."""
     assert product.bias is not None
     node, place = product.bias
+    channels = count(product.shape, product.axis)
     name = node.inputs[place] if place < len(node.inputs) else ""
     if not name:
-        return np.zeros(product.channels)
+        return np.zeros(channels)
     found = graph.constants.get(name)
-    if found is None or found.size not in (1, product.channels) or found.shape[-1:] != (found.size,) * bool(found.ndim):
+    if found is None or found.size not in (1, channels) or found.shape[-1:] != (found.size,) * bool(found.ndim):
         return None
     beta = node.attributes.get("beta", 1.0) if node.row.name == "Gemm" else 1.0
-    return np.broadcast_to(found.astype(np.float64).reshape(-1) * beta, product.channels)
-
-
-def _is_close(exact: _Array, rounded: _Array) -> bool:
-    """Whether numbers are rounded and no more: finite, and not too small for their type."""
-    largest = np.abs(exact).max(initial=0)
-    away = np.abs(exact - rounded.astype(np.float64)).max(initial=0)
-    return bool(np.isfinite(rounded.astype(np.float64)).all() and away <= largest * types.roundoff(rounded.dtype))
+    return np.broadcast_to(found.astype(np.float64).reshape(-1) * beta, channels)
 
 
 def _added(graph: Graph, name: str, constant: _Array) -> str:

@@ -19,6 +19,7 @@ from ..tensors.transfer import to_vulkan
 from . import nests
 from .folding import fold_numbers
 from .lengths import Lengths, said_of_leaves
+from .merge import merge
 from .parts import ProgramInParts
 from .refusals import ExportError, Refusal, of_text
 
@@ -77,6 +78,7 @@ def _exported(model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, A
         _take_apart(found)
         made = found.run_decompositions(_decompositions())
         fold_numbers(made)
+        merge(made)
         _forget_unused(made.graph_module.graph)
         return made
 

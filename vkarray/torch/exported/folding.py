@@ -15,43 +15,41 @@ class _Varies(Exception):
     """A value depends on arguments, or is drawn at random."""
 
 
+class Constants:
+    """What nodes of a graph compute of the model's own tensors alone."""
+
+    def __init__(self, exported: Any) -> None:
+        held: Mapping[str, Any] = {**exported.state_dict, **exported.constants}
+        specs: Sequence[Any] = exported.graph_signature.input_specs
+        inputs = [node for node in exported.graph_module.graph.nodes if node.op == "placeholder"]
+        self.known: dict[fx.Node, Any] = {
+            node: held[spec.target]
+            for spec, node in zip(specs, inputs, strict=True)
+            if spec.kind.name != "USER_INPUT" and spec.target in held
+        }
+
+    def find(self, node: Any) -> Any:
+        """The value of a node; None where that depends on arguments, or for no node."""
+        try:
+            return self.value(node) if isinstance(node, fx.Node) else None
+        except _Varies:
+            return None
+
+    def value(self, node: fx.Node) -> Any:
+        """The value of a node. Raises _Varies."""
+        if node not in self.known:
+            random = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+            if node.op != "call_function" or not callable(node.target) or random:
+                raise _Varies
+            args, kwargs = fx.map_arg((node.args, node.kwargs), self.value)
+            self.known[node] = node.target(*args, **kwargs)
+        return self.known[node]
+
+
 def fold_numbers(exported: Any) -> None:
     """Put numbers in place of nodes that read them from parameters, buffers and what is computed of these alone."""
-    graph = exported.graph_module.graph
-    reading = [node for node in graph.nodes if node.target is _READS]
-    if not reading:
-        return
-    constants = _constants(exported, graph)
-    known: dict[fx.Node, Any] = {}
-    for node in reading:
-        try:
-            number = _value(node, constants, known)
-        except _Varies:
-            continue
-        node.replace_all_uses_with(number)
-        graph.erase_node(node)
-
-
-def _constants(exported: Any, graph: fx.Graph) -> dict[fx.Node, Any]:
-    """What the inputs of a graph are that are no arguments."""
-    held: Mapping[str, Any] = {**exported.state_dict, **exported.constants}
-    specs: Sequence[Any] = exported.graph_signature.input_specs
-    inputs = [node for node in graph.nodes if node.op == "placeholder"]
-    return {
-        node: held[spec.target]
-        for spec, node in zip(specs, inputs, strict=True)
-        if spec.kind.name != "USER_INPUT" and spec.target in held
-    }
-
-
-def _value(node: fx.Node, constants: Mapping[fx.Node, Any], known: dict[fx.Node, Any]) -> Any:
-    """What a node computes of constants. Raises _Varies."""
-    if node in constants:
-        return constants[node]
-    if node not in known:
-        random = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
-        if node.op != "call_function" or not callable(node.target) or random:
-            raise _Varies
-        args, kwargs = fx.map_arg((node.args, node.kwargs), lambda one: _value(one, constants, known))
-        known[node] = node.target(*args, **kwargs)
-    return known[node]
+    graph, constants = exported.graph_module.graph, Constants(exported)
+    for node in list(graph.nodes):
+        if node.target is _READS and (number := constants.find(node)) is not None:
+            node.replace_all_uses_with(number)
+            graph.erase_node(node)
