@@ -1,9 +1,10 @@
 """Compare random chains of operations with NumPy's, or with PyTorch's on the CPU, or random programs with what
-`vkarray.compile` makes of them, or load damaged files of programs, or compare random ONNX models with ONNX's reference, for as
-long as you like.
+`vkarray.compile` makes of them, or random networks of PyTorch's modules with the CPU, or load damaged files of programs, or compare
+random ONNX models with ONNX's reference, for as long as you like.
 
     python tests/fuzz library --operations 1000000 --workers 2
     python tests/fuzz bridge --seconds 3600
+    python tests/fuzz modules --seconds 600
     python tests/fuzz programs --chains 10000
     python tests/fuzz files --operations 100000
     python tests/fuzz onnx --seconds 60
@@ -29,7 +30,7 @@ from runner import STEPS, work
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python tests/fuzz", description=__doc__.split("\n")[0])
-    parser.add_argument("kind", choices=("library", "bridge", "programs", "files", "onnx"))
+    parser.add_argument("kind", choices=("library", "bridge", "modules", "programs", "files", "onnx"))
     parser.add_argument(
         "--operations", type=int, default=0, help=f"how many, in chains of {STEPS} (default: until the time is up)"
     )

@@ -9,15 +9,19 @@ from pathlib import Path
 FUZZ = Path(__file__).parents[1] / "fuzz"
 
 
-def differences(*arguments: str) -> str:
+def differences(*arguments: str, kind: str = "bridge") -> str:
     """What a run says, if there are differences."""
-    command = [sys.executable, str(FUZZ), "bridge", *arguments]
+    command = [sys.executable, str(FUZZ), kind, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 and " 0 differences" in done.stdout else done.stdout[-6000:] + done.stderr[-2000:]
 
 
 def test_random_chains_of_operations_agree_with_the_cpu():
     assert not differences("--seconds", "30", "--chains", "30", "--failures", "3")
+
+
+def test_random_networks_agree_with_the_cpu():
+    assert not differences("--seconds", "30", "--chains", "25", "--failures", "3", kind="modules")
 
 
 def test_gradients_that_the_cpu_rounds_away_are_no_differences():
