@@ -528,7 +528,7 @@ def _operand(name: str, value: Any) -> Any:
     """An operator's operand: an array, a scalar of Python's or NumPy's, or a list; None when unknown."""
     if type(value) in _NUMBERS or isinstance(value, VkArray) or promotion.is_scalar(value):
         return value
-    if isinstance(value, (list, tuple, range)):
+    if is_sequence(value):
         return value
     if type(value).__module__ == "numpy":
         raise TypeError(
@@ -536,6 +536,21 @@ def _operand(name: str, value: Any) -> Any:
             f"the device silently. Convert it with vkarray.asarray, or this array with numpy.asarray."
         )
     return None
+
+
+class Elements:
+    """What stands for the elements of an array in one dimension, as `x.flat` does: `copy` makes an array of them."""
+
+    __slots__ = ()
+    base: VkArray
+
+    def copy(self) -> VkArray:
+        raise NotImplementedError
+
+
+def is_sequence(value: Any) -> bool:
+    """Whether a value is a list or stands for one: a deque, an `array.array`, a memoryview, `x.flat`; texts are none."""
+    return isinstance(value, (Sequence, Elements)) and not isinstance(value, (str, bytes))
 
 
 _NUMBERS = (int, float, complex, bool)

@@ -1,4 +1,4 @@
-"""Arguments that stand for arrays: lists, numbers and NumPy's scalars become arrays where a function is called with them.
+"""Arguments that stand for arrays: sequences, numbers and NumPy's scalars become arrays where a function is called with them.
 
 Which parameters take such, their annotations say: `ArrayLike`, `Sequence[ArrayLike]` and `*arrays: ArrayLike`. NumPy's arrays stay
 what they are, and are refused by the function: nothing is copied to the device unasked.
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._vk.watch import recorded, recorder, watches
-from ..core.array import VkArray, available, operations
+from ..core.array import Elements, VkArray, available, is_sequence, operations
 from ..core.dtypes import DTYPES, DType, int32, int64, uint32, uint64
 from ..core.promotion import as_scalar
 from ..core.tokens import TOKENS
@@ -115,7 +115,9 @@ class Parameters:
             for where, value in (*chosen, *named):
                 if where not in sequences:
                     made[where] = as_like(value, device, numbers)
-                elif type(value) in (list, tuple) and not _are_arrays(value):
+                elif not _are_arrays(value):
+                    if not isinstance(value, (list, tuple)):
+                        made[where] = value = list(value)
                     likes = [as_like(one, device, True) for one in value]
                     if any(like is not one for like, one in zip(likes, value, strict=True)):
                         made[where] = likes
@@ -149,18 +151,20 @@ def takes_lists(function: Function) -> Function:
 def _are_arrays(values: Any) -> bool:
     """Whether a sequence of arrays needs no conversion."""
     if type(values) is not list and type(values) is not tuple:
-        return True  # an array, or what the function refuses
+        return not is_sequence(values)  # an array, or what the function refuses
     return all(type(value) is VkArray for value in values)
 
 
 def _arrays_in(value: Any) -> list[VkArray]:
     if type(value) is VkArray:
         return [value]
-    return [found for one in value for found in _arrays_in(one)] if isinstance(value, (list, tuple)) else []
+    if isinstance(value, Elements):
+        return [value.base]
+    return [found for one in value for found in _arrays_in(one)] if is_sequence(value) else []
 
 
 def as_like(value: Any, device: Any, numbers: bool) -> Any:
-    """An array for a list, a range or a scalar of NumPy's, and for Python's `numbers` if asked; other values as they are."""
+    """An array for a sequence, `x.flat` or a scalar of NumPy's, and for Python's `numbers` if asked; other values as they are."""
     kind = type(value)
     if kind is VkArray or value is None:
         return value
@@ -170,6 +174,8 @@ def as_like(value: Any, device: Any, numbers: bool) -> Any:
         return operations["asarray"](value, device=device) if numbers else value
     scalar = as_scalar(value)
     if scalar is None:
+        if is_sequence(value):
+            return operations["asarray"](value, device=device)
         return value
     if not hasattr(value, "dtype"):  # of a class that derives from a number
         return operations["asarray"](scalar, device=device) if numbers else scalar

@@ -160,7 +160,9 @@ def _described(value: Any) -> str:
 def _remedy(value: Any) -> str:
     if hasattr(value, "__array__") or isinstance(value, (list, tuple)):
         return " Convert it with vkarray.asarray."
-    return " Make an array of what an iterator gives with vkarray.fromiter." if hasattr(value, "__next__") else ""
+    if hasattr(value, "__next__"):
+        return " Make an array of what an iterator gives with vkarray.fromiter."
+    return " Make a list of it." if hasattr(value, "__iter__") and not isinstance(value, (str, bytes, dict)) else ""
 
 
 def common_dtype(name: str, operands: Sequence[Any]) -> DType:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set, ValuesView
 from typing import Any, Literal
 
 from ..core import dtypes, layout, promotion
-from ..core.array import ArrayLike, VkArray, check_supported, default_dtype, operations
+from ..core.array import ArrayLike, Elements, VkArray, check_supported, default_dtype, is_sequence, operations
 from ..core.array import empty as _empty
 from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..core.tokens import decided
@@ -93,6 +93,8 @@ def asarray(
     wanted, obj = None if dtype is None else as_dtype(dtype, "asarray"), decided(a)
     if wanted is None and copy is not False and type(obj) in _PLAIN and (type(obj) is not int or abs(obj) < 1 << 31):
         return _of_scalar(obj, as_device(device))
+    if isinstance(obj, Elements):
+        obj = obj.copy()
     if isinstance(obj, VkArray):
         target = obj._device if device is None else as_device(device)
         result = to_device(obj, target)
@@ -105,8 +107,11 @@ def asarray(
 
     import numpy as np
 
-    if type(obj) is range:
-        obj = list(obj)
+    if is_sequence(obj) and not isinstance(obj, (list, tuple)):
+        try:
+            obj = memoryview(obj)  # of a type of its own, as that of an `array.array`
+        except TypeError:
+            obj = list(obj)
     if isinstance(obj, (list, tuple)) and _holds_arrays(obj):
         return _stacked(obj, wanted, device)
     target = as_device(device)
@@ -136,6 +141,8 @@ def asarray(
         remedy = " Give a dtype to read numbers out of text." if values.dtype.kind in "US" else ""
         if hasattr(obj, "__next__"):
             remedy = " Make a list of what an iterator gives, or use vkarray.fromiter."
+        elif isinstance(obj, Set | ValuesView):
+            remedy = " Make a list of it."
         raise TypeError(f"asarray: expected numbers, got {type(obj).__name__} ({obj!r:.60}).{remedy}")
     if wanted is None:
         wanted = interchange.dtype_of_numpy(values, "asarray")
@@ -276,7 +283,7 @@ def full(
 
 def filled(function: str, shape: int | Sequence[int], value: Any, dtype: DType | None, device: Any) -> VkArray:
     """What `full` returns; errors name `function`."""
-    if type(value) is VkArray or isinstance(value, (list, tuple)):
+    if type(value) is VkArray or is_sequence(value):
         return _filled_with_array(function, shape, value, dtype, device)
     target = as_device(device)
     if not promotion.is_scalar(value):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes, layout, promotion
-from ..core.array import ArrayLike, VkArray, array_in, default_dtype, is_supported, operations
+from ..core.array import ArrayLike, VkArray, array_in, default_dtype, is_sequence, is_supported, operations
 from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..core.key import Advanced, Selection, check_index, expand, select
 from ..core.layout import Shape
@@ -60,6 +60,8 @@ def _entry(item: Any, x: VkArray, function: str) -> Any:
                 item = _uploaded(item, x)
         elif hasattr(item, "__index__"):
             return item.__index__()
+        elif is_sequence(item):
+            return _entry(list(item), x, function)
         else:
             raise IndexError(
                 f"{function}: an index must be an integer, a slice, `...`, None, or an array (or list) of integers or "
@@ -356,7 +358,7 @@ def _as_value(value: Any, x: VkArray) -> VkArray | Scalar:
             )
         _check_real(value._dtype.kind == "c", value._dtype.name, x._dtype)
         return value
-    if isinstance(value, (list, tuple, range, str)) or hasattr(value, "__array__"):
+    if is_sequence(value) or isinstance(value, str) or hasattr(value, "__array__"):
         dtype = (
             x._dtype if type(creation.first_leaf(value)) is str else None
         )  # a text is read as a number of the array's type

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core import layout
-from ..core.array import ArrayLike, VkArray, check_supported, empty, operations
+from ..core.array import ArrayLike, VkArray, check_supported, empty, is_sequence, operations
 from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..kernels import launch
 from ..kernels.array_like import as_like
@@ -321,7 +321,7 @@ def repeat(x: ArrayLike, /, repeats: int | Sequence[int] | VkArray, axis: int | 
     Standard: manipulation functions, `repeat`.
     """
     check_array("repeat", x)
-    if isinstance(repeats, (list, tuple)):
+    if is_sequence(repeats):
         repeats = creation.asarray(repeats, dtype=creation.default_dtype("int", x._device), device=x._device)
     if axis is None:
         x, axis = reshape(x, (-1,)), 0

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import VkArray, check_supported, default_dtype, operations
+from ...core.array import VkArray, check_supported, default_dtype, is_sequence, operations
 from ...core.dtypes import CATEGORIES, DType
 from ...kernels.array_like import as_like
 from ...kernels.conversion import cast
@@ -39,7 +39,7 @@ def arrays_of(function: str, values: Iterable[Any]) -> list[VkArray]:
 
 def sequence(function: str, values: Any) -> list[Any]:
     """The members of a sequence, or the rows of an array. Raises TypeError for anything else."""
-    if not isinstance(values, (list, tuple, VkArray)):
+    if type(values) is not VkArray and not is_sequence(values):
         raise TypeError(
             f"{function}: arrays to stack must be a sequence, such as a list or tuple, got {type(values).__name__}. Make a "
             "list of it."
@@ -66,9 +66,9 @@ def values_for(function: str, values: Any, target: VkArray) -> VkArray:
         elif kind == "float" and dtype.kind in "iu":
             values = promotion.whole(values, function, dtype)
         return as_array(function, values, dtype, target)
-    if not isinstance(values, (list, tuple, range)) and not promotion.is_scalar(values):
+    if not is_sequence(values) and not promotion.is_scalar(values):
         return cast(array_of(function, values, target), dtype)
-    return creation.asarray(list(values) if isinstance(values, range) else values, dtype=dtype, device=target._device)
+    return creation.asarray(values, dtype=dtype, device=target._device)
 
 
 _TAKES = {"b": "all", "c": "all"}  # which types an array of a kind takes; others take real ones

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, available, default_dtype, empty, floating, is_supported
+from ...core.array import ArrayLike, VkArray, available, default_dtype, empty, floating, is_sequence, is_supported
 from ...core.dtypes import CATEGORIES, COMPLEX_OF, REAL_OF
 from ...kernels import launch
 from ...kernels.array_like import takes_lists
@@ -220,9 +220,9 @@ def histogram_bin_edges(
         if number < 1:
             raise ValueError(f"histogram: expected 1 interval or more, got bins={bins}.")
         return creation.linspace(*_bounds(x, range), number + 1, dtype=partial_dtype(floating(x)), device=x._device)
-    if not isinstance(bins, (list, tuple, VkArray)):
+    if type(bins) is not VkArray and not is_sequence(bins):
         raise TypeError(f"histogram: expected bins as an integer, a rule, a list or an array of edges, got {bins!r}.")
-    edges = bins if isinstance(bins, VkArray) else creation.asarray(list(bins), device=x._device)
+    edges = bins if isinstance(bins, VkArray) else creation.asarray(bins, device=x._device)
     promotion.check_category("histogram", edges._dtype, "real numeric")
     if edges.ndim != 1:
         raise ValueError(f"histogram: edges must be 1d, of 1 dimension, got shape {edges._shape}.")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...core import dtypes, layout
-from ...core.array import VkArray, array_in, check_supported, operations, storage_itemsize
+from ...core.array import Elements, VkArray, array_in, check_supported, operations, storage_itemsize
 from ...core.dtypes import as_dtype
 from ...core.key import check_index
 from ...core.layout import is_contiguous
@@ -139,7 +139,7 @@ class Flags:
 # -- flat -------------------------------------------------------------------------------------------------------
 
 
-class Flat:
+class Flat(Elements):
     """The elements of an array in C order: to iterate over, to index and to assign to.
 
     Attributes: base (the array), index (how many elements it has gone over), coords (the coordinates of the next one).

@@ -8,7 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, available, default_dtype, empty, floating, is_supported, operations
+from ...core.array import (
+    ArrayLike,
+    VkArray,
+    available,
+    default_dtype,
+    empty,
+    floating,
+    is_sequence,
+    is_supported,
+    operations,
+)
 from ...core.dtypes import CATEGORIES, DType, as_dtype
 from ...kernels import launch
 from ...kernels.conversion import cast
@@ -375,6 +385,8 @@ _NAMES = {1.0: "Quantiles", 100.0: "Percentiles"}
 def _fractions(function: str, q: Any, whole: float) -> tuple[tuple[int, ...], list[float]]:
     """The shape of q and its values, divided by `whole`."""
     shape: tuple[int, ...] = ()
+    if is_sequence(q) and not isinstance(q, (list, tuple, range)):
+        q = creation.asarray(q)
     values: list[Any] = [q]
     if hasattr(q, "shape"):
         shape, values = tuple(q.shape), q.reshape(-1).tolist()

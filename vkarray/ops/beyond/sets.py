@@ -10,6 +10,7 @@ from ...core.array import ArrayLike, VkArray, default_dtype
 from ...kernels.array_like import takes_lists
 from ...kernels.compact import compress, coordinates
 from ...kernels.conversion import cast
+from ...kernels.rows import check_array
 from .. import creation
 from .. import set as standard
 from ..elementwise import equal, isnan, logical_and, logical_not, logical_or, not_equal
@@ -115,6 +116,7 @@ def unique(
     or with an axis 1 dimension. Waits for the device, for their number. Raises IndexError for an axis out of range.
     Method: radix sort. Slices are sorted column by column, and two columns at a time become one.
     """
+    check_array("unique", ar)
     options = (return_index, return_inverse, return_counts)
     if axis is None or ar.ndim == 1:
         layout.normalize_axes(axis, ar.ndim, "unique")

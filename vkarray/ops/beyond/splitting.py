@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 from ...core import layout
-from ...core.array import ArrayLike, VkArray
+from ...core.array import ArrayLike, VkArray, is_sequence
 from ...kernels.planned import planned
 
 
@@ -22,6 +22,7 @@ def along(x: VkArray, axis: int, part: slice) -> VkArray:
 def _split(function: str, x: VkArray, sections: Any, axis: int, equal: bool) -> list[VkArray]:
     axis = layout.normalize_axis(axis, x.ndim, function)
     length = x._shape[axis]
+    sections = list(sections) if is_sequence(sections) else sections
     if hasattr(sections, "__len__") and getattr(sections, "ndim", 1) != 0:
         cuts = [0, *layout.as_integers(sections, function, "indices_or_sections"), length]
         return [along(x, axis, slice(start, stop)) for start, stop in itertools.pairwise(cuts)]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...core.array import VkArray
+from ...core.array import VkArray, is_sequence
 from ...core.dtypes import CATEGORIES, DTYPES, DType, as_dtype
 
 bool_, int_, uint, intp, uintp = (DTYPES[name] for name in ("bool", "int64", "uint64", "int64", "uint64"))
@@ -82,7 +82,7 @@ def shape(a: Any) -> tuple[int, ...]:
     found = getattr(a, "shape", None)
     if found is not None:
         return tuple(found)
-    if not isinstance(a, (list, tuple)):
+    if not is_sequence(a):
         return ()
     return (len(a), *(shape(a[0]) if len(a) else ()))
 

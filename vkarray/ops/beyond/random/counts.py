@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ....core import dtypes, layout, promotion
-from ....core.array import VkArray, check_supported, default_dtype, empty, storage_itemsize
+from ....core.array import VkArray, check_supported, default_dtype, empty, is_sequence, storage_itemsize
 from ....core.dtypes import DType, as_dtype
 from ....kernels import launch
 from ... import creation
@@ -56,7 +56,7 @@ class Counts(Draws):
         check_supported(wanted, self._device, "integers")
         given = {"low": 0, "high": low} if high is None else {"low": low, "high": high}
         given = {name: without_fraction("integers", name, bound) for name, bound in given.items()}
-        if any(isinstance(bound, (list, tuple)) or getattr(bound, "ndim", 0) for bound in given.values()):
+        if any(is_sequence(bound) or getattr(bound, "ndim", 0) for bound in given.values()):
             return self._integers_between(given["low"], given["high"], size, wanted, endpoint)
         first, last = (layout.as_integer(bound, "integers", name) for name, bound in given.items())
         last -= not endpoint

@@ -7,7 +7,7 @@ from collections.abc import MutableSequence
 from typing import Any
 
 from ....core import dtypes, layout
-from ....core.array import VkArray, default_dtype, empty, is_supported
+from ....core.array import VkArray, default_dtype, empty, is_sequence, is_supported
 from ....kernels.compact import nonzero
 from ....kernels.conversion import cast
 from ... import creation, data_type, statistical
@@ -38,7 +38,7 @@ class Order(Counts):
         """An array, or the integers below a number, to put in order or choose from."""
         if type(x) is VkArray and x._shape:
             return x
-        if isinstance(x, (list, tuple)) or getattr(x, "ndim", False):
+        if is_sequence(x) or getattr(x, "ndim", False):
             return creation.asarray(x, device=self._device)
         try:
             return natural(function, name, x)

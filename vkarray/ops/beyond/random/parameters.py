@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....core import dtypes, layout, promotion
-from ....core.array import VkArray, default_dtype
+from ....core.array import VkArray, default_dtype, is_sequence
 from ....core.dtypes import DType
 from ....kernels import launch
 from ....kernels.conversion import cast
@@ -79,7 +79,7 @@ def operand(function: str, name: str, value: Any, limits: Limits, dtype: DType, 
         if limits.low > -math.inf:
             _check_on_device(function, name, x, limits)
         return x
-    if not isinstance(value, (list, tuple)) and not hasattr(value, "__array__"):
+    if not is_sequence(value) and not hasattr(value, "__array__"):
         raise TypeError(f"{function}: expected a real number or an array as {name}, got {value!r:.60}.")
     return _of_host(function, name, value, limits, dtype, device)
 
@@ -118,7 +118,7 @@ def without_fraction(function: str, name: str, value: Any) -> Any:
         if not math.isfinite(value):
             raise ValueError(f"{function}: expected a finite number as {name}, got {value!r}.")
         return int(value)
-    if isinstance(value, (list, tuple)):
+    if is_sequence(value):
         return [without_fraction(function, name, one) for one in value]
     return value
 
