@@ -29,7 +29,7 @@ def kind_of(device: Device) -> int:
     """The kind of descriptor that shows arguments: GPUs read uniform buffers fastest.
 
     Mesa's llvmpipe would compile a kernel anew for each value in them that a branch depends on. For CPU drivers kernels read
-    arguments from storage buffers (`spirv.arguments_in_storage`), which costs as much as push constants there. The limits
+    arguments from storage buffers (`cpu_modules.arguments_in_storage`), which costs as much as push constants there. The limits
     of the physical device decide, as all kernels of a device have to agree.
     """
     return _STORAGE if device.physical.limits.is_cpu else _UNIFORM

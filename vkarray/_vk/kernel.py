@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FeatureError
-from . import api, spirv
+from . import api, cpu_modules, spirv
 from .api import NULL, array, ffi, struct, vk
 from .features import ARITHMETIC, ARITHMETIC_OF_CONTROLS
 from .fields import RANGE, Arguments
@@ -63,13 +63,14 @@ class Kernel:
         self.layout, self.set_layout = device.descriptors.layouts(module.bindings, self.has_arguments)
         controls = float_controls(device.physical.float_controls, module.float_widths)
         words = spirv.add_float_controls(module, name, controls)
-        if self.has_arguments and device.physical.limits.is_cpu:
-            words = spirv.arguments_in_storage(words, name)
         # Batches hold their kernels until they are done, so nothing in flight uses one that is dropped.
         known = {name: int(name in device.features) for name in ARITHMETIC}
         for name, capability in ARITHMETIC_OF_CONTROLS.items():
             known[name] &= 32 in controls.get(capability, ())
         constants = (*specialization, *((number, known[name]) for name, number in ARITHMETIC.items()))
+        if self.has_arguments and device.physical.limits.is_cpu:
+            words = cpu_modules.arguments_in_storage(words, name)
+            words = cpu_modules.without_dead_code(words, name, dict(constants))
         code, entry = array("uint32_t", words), module.entry_name
         self.make: Callable[[api.Functions], Any] | None = partial(
             _pipeline, device, self.layout, code, len(words), entry, constants, of_subgroups

@@ -1,4 +1,4 @@
-"""Reading and amending SPIR-V: what a module needs from the device, and float controls.
+"""Reading SPIR-V: what a module needs from the device; and float controls.
 
 Numbers are those of the SPIR-V specification 1.6, section 3.
 """
@@ -6,7 +6,7 @@ Numbers are those of the SPIR-V specification 1.6, section 3.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ..errors import ShaderError
@@ -164,7 +164,7 @@ def _text(words: tuple[int, ...]) -> str:
 class _Reader:
     """Tables of one module's types, constants, decorations and variables."""
 
-    def __init__(self, words: tuple[int, ...], name: str, specialization: dict[int, int]) -> None:
+    def __init__(self, words: tuple[int, ...], name: str, specialization: Mapping[int, int]) -> None:
         self.name, self.specialization = name, specialization
         self.capabilities: set[int] = set()
         self.types: dict[int, tuple[int, tuple[int, ...]]] = {}
@@ -207,7 +207,7 @@ class _Reader:
     def _constant(self, opcode: int, o: tuple[int, ...]) -> None:
         if opcode in (41, 42):
             self.constants[o[1]] = int(opcode == 41)
-        elif opcode in (43, 48, 49, 50):
+        elif opcode in (43, 48, 49, 50) and len(o) < 4:  # not those of 64 bits
             value = {48: 1, 49: 0}.get(opcode, o[2] if len(o) > 2 else 0)
             spec = self.decorations.get((o[1], 1))
             self.constants[o[1]] = self.specialization.get(spec[0], value) if spec else value
@@ -446,6 +446,11 @@ def read(spirv: bytes, name: str, specialization: dict[int, int]) -> Module:
         raise ShaderError(f"Kernel {name}: the SPIR-V module is damaged ({error!r}); compile it again.") from error
 
 
+def constants(words: tuple[int, ...], name: str, specialization: Mapping[int, int]) -> dict[int, int]:
+    """The values of constants of at most 32 bits, by their identifiers."""
+    return _Reader(words, name, specialization).constants
+
+
 def add_float_controls(module: Module, name: str, wanted: dict[int, frozenset[int]]) -> tuple[int, ...]:
     """The module's words with execution modes for ``wanted`` (capability -> bit widths) that it does not have yet."""
     present: set[tuple[int, int]] = set()
@@ -491,21 +496,3 @@ def add_float_controls(module: Module, name: str, wanted: dict[int, frozenset[in
         *modes,
         *words[before_debug:],
     )
-
-
-def arguments_in_storage(words: tuple[int, ...], name: str) -> tuple[int, ...]:
-    """The module with its block of arguments in a storage buffer that it only reads."""
-    made, place, decorated = list(words), HEADER_WORDS, 0
-    for opcode, operands in instructions(words, name):
-        if opcode == 54:  # OpFunction: declarations are over
-            break
-        if opcode == 32 and operands[1] == _UNIFORM:
-            made[place + 2] = _STORAGE_BUFFER
-        elif opcode == 59 and operands[2] == _UNIFORM:
-            made[place + 3] = _STORAGE_BUFFER
-            variable = operands[1]
-        elif opcode == 71:
-            decorated = place
-        place += len(operands) + 1
-    made[decorated:decorated] = [3 << 16 | 71, variable, _NON_WRITABLE]
-    return tuple(made)

@@ -15,6 +15,12 @@ MAGIC, HEADER_WORDS = 0x07230203, 5
 DEBUGGING = frozenset({3, 4, 7, 8, 330})  # opcodes of sources, texts and lines, which no computation needs
 _DAMAGED = "the SPIR-V module is cut off or damaged"
 _ENTRY_POINT, _FUNCTION, _FUNCTION_END, _FUNCTION_CALL = 15, 54, 56, 57
+# Opcodes without a result, and types, whose result comes first. All others have a type and then a result.
+_NO_RESULT = frozenset(
+    (0, 2, 3, 4, 5, 6, 7, 8, 10, 14, 15, 16, 17, 39, 56, 62, 63, 64, 71, 72, 74, 75, 99, 224, 225, 228, 246, 247, 249, 250, 251,
+     252, 253, 254, 255, 256, 257, 317, 330, 331, 332, 4458)
+)  # fmt: skip
+_RESULT_FIRST = frozenset((1, 7, 11, 73, 248, *range(19, 39), 4456))
 
 
 def words_of(spirv: bytes, name: str) -> tuple[int, ...]:
@@ -49,6 +55,13 @@ def instructions(words: tuple[int, ...], name: str) -> Iterator[tuple[int, tuple
             raise _error(name, f"{_DAMAGED} at word {position}")
         yield opcode, words[position + 1 : position + count]
         position += count
+
+
+@functools.cache
+def result_place(first: int) -> int:
+    """Where the result of an instruction stands that begins with this word, or 0."""
+    opcode = first & 0xFFFF
+    return 0 if opcode in _NO_RESULT else 1 if opcode in _RESULT_FIRST else 2
 
 
 def _fault(words: tuple[int, ...]) -> str:

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .module import DEBUGGING, HEADER_WORDS, words_of
+from .module import DEBUGGING, HEADER_WORDS, result_place, words_of
 
 Words = tuple[int, ...]
 
@@ -18,12 +18,6 @@ _NAME, _MEMBER_NAME, _IMPORT, _UNSIGNED, _POINTER, _FORWARD_POINTER = 5, 6, 11, 
 _CONSTANT, _SPECIAL, _FUNCTION, _PARAMETER, _END, _CALL, _VARIABLE = 43, 52, 54, 55, 56, 57, 59
 _LOAD, _STORE, _DECORATE, _MEMBER_DECORATE, _EXTRACT, _LABEL, _SWITCH = 61, 62, 71, 72, 81, 248, 251
 
-# Opcodes without a result, and types, whose result comes first. All others have a type and then a result.
-_NO_RESULT = frozenset(
-    (0, 2, 3, 4, 5, 6, 7, 8, 10, 14, 15, 16, 17, 39, 56, 62, 63, 64, 71, 72, 74, 75, 99, 224, 225, 228, 246, 247, 249, 250, 251,
-     252, 253, 254, 255, 256, 257, 317, 330, 331, 332, 4458)
-)  # fmt: skip
-_RESULT_FIRST = frozenset((1, 7, 11, 73, _LABEL, *range(19, 39), 4456))
 # Which operands are identifiers: how many from the front, before numbers follow. All are where nothing is said.
 _IDENTIFIERS = {
     _IMPORT: 1, _UNSIGNED: 1, 22: 1, 23: 2, 24: 2, 25: 2, _CONSTANT: 2, 50: 2, _EXTRACT: 3, 82: 4, 79: 4, _LOAD: 3, _STORE: 2,
@@ -56,8 +50,7 @@ def _places(first: int) -> tuple[tuple[int, ...], int]:
     places: Iterable[int] = range(1, min(count, _IDENTIFIERS.get(opcode, count)) + 1)
     if opcode == _SWITCH:  # a selector of 32 bits, a label, then a number and a label each
         places = (1, *range(2, count + 1, 2))
-    result = 0 if opcode in _NO_RESULT else 1 if opcode in _RESULT_FIRST else 2
-    return tuple(place for place in places if place not in numbers), result
+    return tuple(place for place in places if place not in numbers), result_place(first)
 
 
 def _read(words: Words) -> Instruction:
