@@ -59,7 +59,7 @@ def few_workgroups():
     return device
 
 
-# Files whose tests start processes, wait for threads, or draw examples for long: `--quick` leaves them out.
+# Files whose tests start processes, wait for threads, or draw examples for long: `--first` and `--quick` leave them out.
 SLOW = {
     "test_closing.py", "test_command_line.py", "test_damaged_shaders.py", "test_dev_script.py",
     "test_documentation.py", "test_fuzz.py", "test_imports.py", "test_many_workgroups.py", "test_modes.py",
@@ -93,6 +93,7 @@ def pytest_runtest_call(item):
 
 
 def pytest_addoption(parser):
+    parser.addoption("--first", action="store_true", help="the first case of every test, without slow files")
     parser.addoption("--quick", action="store_true", help="the first case of every sixth test, without slow files")
 
 
@@ -101,11 +102,11 @@ def pytest_collection_finish():
 
 
 def pytest_collection_modifyitems(config, items):
-    if config.getoption("quick"):
+    if config.getoption("quick") or config.getoption("first"):
         first = {}
         for item in items:
             if item.path.name not in SLOW:
                 first.setdefault(item.nodeid.partition("[")[0], item)
-        chosen = set(list(first.values())[::6])
+        chosen = set(list(first.values())[:: 6 if config.getoption("quick") else 1])
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = [item for item in items if item in chosen]

@@ -194,6 +194,16 @@ class Chain(Choices):
     def axis(self, ndim: int) -> int:
         return self.integer(-ndim, ndim - 1)
 
+    def held(self, integers: Any) -> np.ndarray:
+        """What NumPy counts or sums in 64 bits, modulo 2**32 where the device has no such integers."""
+        found = np.asarray(integers)
+        narrow = vx.int64 not in self.dtypes and found.dtype.kind in "iu" and found.dtype.itemsize == 8
+        return found.astype(f"{found.dtype.kind}4") if narrow else found
+
+    def places(self, integers: np.ndarray) -> vx.VkArray:
+        """Integers as an array for indices."""
+        return vx.asarray(self.held(integers))
+
     # -- running ------------------------------------------------------------------------------------------------------
 
     def keep(self, entry: Entry) -> None:

@@ -38,11 +38,11 @@ def _key(chain: Chain, shape: tuple[int, ...], advanced: bool) -> Any:
     return tuple(key)
 
 
-def _ours(key: Any) -> Any:
+def _ours(chain: Chain, key: Any) -> Any:
     """The key with arrays of vkarray for NumPy's."""
     if isinstance(key, tuple):
-        return tuple(_ours(one) for one in key)
-    return vx.asarray(key) if isinstance(key, np.ndarray) else key
+        return tuple(_ours(chain, one) for one in key)
+    return chain.places(key) if isinstance(key, np.ndarray) else key
 
 
 @operation(12)
@@ -73,7 +73,7 @@ def read_by_key(chain: Chain) -> Step:
     expected = np.array(x.host[key])
     return Step(
         lambda: f"{shown(x)}[{key!r}] copied",
-        lambda: vx.asarray(x.array[_ours(key)], copy=True),
+        lambda: vx.asarray(x.array[_ours(chain, key)], copy=True),
         expected,
         x.array.dtype,
     )
@@ -97,7 +97,7 @@ def write_by_key(chain: Chain) -> Step:
         return f"{shown(x)}[{key!r}] = {host!r}"
 
     def run() -> None:
-        x.array[_ours(key)] = value
+        x.array[_ours(chain, key)] = value
         with np.errstate(over="ignore"):
             x.host[key] = rounded(host, x.array.dtype)
         if not same_bits(np.asarray(x.array), x.host):
@@ -232,7 +232,7 @@ def _cumulative(chain: Chain, *_: Any) -> Step | None:
     x = chain.entry("numeric", least=1)
     axis, dtype = chain.axis(x.host.ndim), x.array.dtype
     if dtype in CATEGORIES["integer"]:
-        expected: Any = np.cumsum(x.host, axis=axis)
+        expected: Any = chain.held(np.cumsum(x.host, axis=axis))
         bound = None
     else:
         exact = x.host.astype(wider(dtype))
@@ -282,7 +282,7 @@ def _take(chain: Chain, *_: Any) -> Step | None:
     places = chain.random.integers(-side, side, chain.integer(0, 9))
 
     def run():
-        return vx.take(x.array, vx.asarray(places), axis=axis)
+        return vx.take(x.array, chain.places(places), axis=axis)
 
     return Step(lambda: f"take({shown(x)}, {places}, {axis})", run, np.take(x.host, places, axis=axis), x.array.dtype)
 
