@@ -27,6 +27,11 @@ were chosen at random. Seconds are the processor's, in the driver's compiler. Re
 PanVK tells neither.
 
 """
+_MISSING = {
+    "ordinary": "Without a record; `./dev vendors --sample 0 --chips NAME` makes one",
+    "catalogue": "Thousands of kernels, hours for each chip. Without a record; `./dev vendors --chips NAME` makes one, "
+    "and `--sample 200` one of 200 kernels",
+}
 _COLUMNS = "chip | driver | kernels | compiled | refused | failed | spilling | most spilled | over 3 s | slowest"
 
 
@@ -47,7 +52,11 @@ def _row(chip: str, record: dict[str, Any], part: str) -> str:
 def _table(records: dict[str, Any], part: str) -> list[str]:
     rows = [_row(chip, records[chip], part) for chip in CHIPS if part in records.get(chip, {})]
     rule = "| --- | --- |" + " ---: |" * (_COLUMNS.count("|") - 1)
-    return [f"| {_COLUMNS} |", rule, *rows, ""] if rows else ["Not run.", ""]
+    lines = [f"| {_COLUMNS} |", rule, *rows, ""] if rows else []
+    missing = [one.family for chip, one in CHIPS.items() if part not in records.get(chip, {})]
+    if missing:
+        lines += [f"{_MISSING[part]}: {', '.join(missing)}.", ""]
+    return lines
 
 
 def _details(chip: str, record: dict[str, Any]) -> list[str]:
@@ -71,6 +80,10 @@ def _details(chip: str, record: dict[str, Any]) -> list[str]:
             lines.append(f"- {seconds:.2f} s in {title}: `{name}`{_in(call)}")
     for call, why in record.get("calls", {}).get("refused", []):
         lines.append(f"- refused call: {call}: {why}")
+    raised = record.get("calls", {}).get("raised", [])
+    for why in dict.fromkeys(why for _, why in raised):
+        calls = [call for call, one in raised if one == why]
+        lines.append(f"- {len(calls)} calls, such as {calls[0]}, ended early, so their last kernels are missing: {why}")
     return [*lines, ""]
 
 
@@ -84,6 +97,11 @@ def write(chip: str, record: dict[str, Any]) -> None:
     records[chip] = {**records.get(chip, {}), **record}
     records = {name: records[name] for name in CHIPS if name in records}
     RECORD.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+    show(records)
+
+
+def show(records: dict[str, Any]) -> None:
+    """Write the page of a record."""
     calls = max((one.get("calls", {}).get("count", 0) for one in records.values()), default=0)
     lines = [
         "## Ordinary calls",
