@@ -113,10 +113,9 @@ SCIMATH = [
 ]  # fmt: skip
 
 
+@pytest.mark.needs("float64", "int64")  # in which NumPy computes
 @pytest.mark.parametrize("number", range(len(SCIMATH)))
 def test_functions_that_leave_the_real_numbers(number):
-    if not supported(("float64", "int64")):
-        pytest.skip("the device has no 64-bit types, in which NumPy computes")
     with np.errstate(all="ignore"):
         found, expected = (SCIMATH[number](n) for n in (vx, np))
     assert found.dtype == np.asarray(expected).dtype
@@ -196,10 +195,9 @@ PRODUCTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.needs("float64", "int64")  # in which NumPy computes
 @pytest.mark.parametrize("number", range(len(PRODUCTS)))
 def test_options_of_products_and_others(number):
-    if not supported(("float64", "int64")):
-        pytest.skip("the device has no 64-bit types, in which NumPy computes")
     compare(PRODUCTS[number])
 
 

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference import module_at, supported
+from reference import module_at
 
 import vkarray as vx
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
 SHORTER = {"float64": "float32", "complex128": "complex64"}
+NEEDS = {"bit_tricks": ["storageBuffer8BitAccess"]}  # its views of bytes take elements of one byte
 # How far results may be from NumPy's, relatively to themselves and to the greatest of their array.
 TOLERANCE = {"float64": (1e-9, 1e-10), "float32": (2e-3, 2e-4)}
 
@@ -70,11 +71,12 @@ def value_differences(got: np.ndarray, expected: np.ndarray, name: str, default:
         yield f"{name}: {got!r}, NumPy's {expected!r}"
 
 
-@pytest.mark.parametrize("default", ["float64", "float32"])
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.needs("int64")  # NumPy's integers
+@pytest.mark.parametrize("default", [pytest.param("float64", marks=pytest.mark.needs("float64")), "float32"])
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, marks=pytest.mark.needs(*NEEDS.get(path.stem, ())), id=path.stem) for path in PROGRAMS]
+)
 def test_program_gives_what_it_gives_with_numpy(path: Path, default: str) -> None:
-    if not supported([vx.int64, vx.float64]):
-        pytest.skip("the device has no 64-bit types (no shaderInt64, no shaderFloat64), in which NumPy computes")
     main = program(path)
     expected = main(np)
     with vx.config(default_float=default, check="now"):  # programs catch errors where they call

@@ -1,5 +1,6 @@
 """Every Vulkan call may fail: the error is one of ours, nothing leaks, and work can go on afterwards."""
 
+import contextlib
 import gc
 
 import numpy as np
@@ -22,14 +23,15 @@ def scenario():
             combine = Combine(opened)
             a, target = upload(opened, np.arange(64, dtype=np.uint32)), opened.allocate(256)
             big = upload(opened, np.zeros(100_000, np.uint32))
-            with opened.timestamps() as times:
+            timed = "timestamps" in opened.features
+            with opened.timestamps() if timed else contextlib.nullcontext() as times:
                 combine.run(a, a, target)
             assert (download(opened, target) == 4 * np.arange(64)).all()
             opened.copy(big, 0, target, 0, 256)
             opened.synchronize()
             del big
             opened.empty_cache()
-            assert times
+            assert times or not timed
         finally:
             if opened is not None:
                 opened.close()

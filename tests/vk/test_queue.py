@@ -134,6 +134,7 @@ def test_batches_grow_and_are_submitted_without_waiting(own_device):
 
 def test_large_work_is_submitted_at_once(own_device):
     combine = Combine(own_device)
+    combine.kernel.pace = None  # on slow devices the dispatch would be cut
     own_device.await_pipelines()
     n = queue_module.BATCH_WORKGROUPS * 64
     a = own_device.allocate(4 * n)
