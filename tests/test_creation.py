@@ -15,7 +15,7 @@ from reference import host_dtype, supported
 import vkarray as vx
 from vkarray.core import dtypes
 from vkarray.core.dtypes import CATEGORIES
-from vkarray.ops import creation
+from vkarray.ops.creation import from_shape
 
 DTYPES = supported(dtypes.DTYPES.values())
 INTEGERS = [dtype for dtype in DTYPES if dtype in CATEGORIES["integer"]]
@@ -298,7 +298,7 @@ def test_the_device_of_arrays_like_another(name, monkeypatch):
     function = functools.partial(vx.full_like, fill_value=1) if name == "full_like" else getattr(vx, name)
     x = vx.ones((2,))
     asked = []
-    monkeypatch.setattr(creation, "as_device", lambda device: asked.append(device) or x.device)
+    monkeypatch.setattr(from_shape, "as_device", lambda device: asked.append(device) or x.device)
     assert function(x, device=0).device is x.device  # index 0 is a device like any other
     assert function(x).device is x.device
     assert asked == [0, x.device]

@@ -79,7 +79,7 @@ def test_every_planned_function_has_calls() -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_repeated_calls(name: str) -> None:
-    function, undefined = FUNCTIONS[name], name in ("creation.empty", "creation.empty_like")
+    function, undefined = FUNCTIONS[name], name in ("from_shape.empty", "from_shape.empty_like")
     plans, seed, succeeded = plan_cases.plans_of(function), 0, 0
     repeated = plans.repeated
     others = [DTYPES[4 + (list(CALLS).index(name) + step) % 5] for step in (0, 1)]  # each function has some of them
@@ -113,8 +113,8 @@ def test_every_row_of_several_operands_has_calls_with_scalars() -> None:
 
 
 # What is filled has as many elements as the scalar says: these calls get no large ones.
-SIZES = {("creation.full", 2): 300, ("creation.arange", 0): 300, ("creation.arange", 1): 300, ("creation.arange", 3): 300,
-         ("creation._spaced", 3): 300, ("ndarray.around", 0): 300}  # fmt: skip
+SIZES = {("from_shape.full", 2): 300, ("ranges.arange", 0): 300, ("ranges.arange", 1): 300, ("ranges.arange", 3): 300,
+         ("ranges.spaced", 3): 300, ("ndarray.around", 0): 300}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", plan_cases.VALUES, ids=lambda kind: kind.__name__)

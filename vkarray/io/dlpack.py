@@ -13,6 +13,7 @@ from ..core import checks
 from ..core.array import VkArray, operations, storage_itemsize
 from ..core.dtypes import DType, bfloat16
 from ..kernels import launch
+from ..kernels.launch import as_device
 from ..ops import creation
 from . import interchange
 
@@ -142,7 +143,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> V
     import numpy as np
 
     if isinstance(x, VkArray):
-        target = x.device if device is None else creation.as_device(device)
+        target = x.device if device is None else as_device(device)
         if target is not x.device:
             if copy is False:
                 raise BufferError(f"from_dlpack: copy=False, but moving from {x.device} to {target} copies.")
@@ -160,7 +161,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> V
     except (BufferError, RuntimeError, TypeError) as error:
         raise BufferError(f"from_dlpack: {type(x).__name__} cannot be read through the host ({error}).") from None
     dtype: DType = interchange.dtype_of_numpy(values, "from_dlpack")
-    return interchange.from_numpy(values, dtype, creation.as_device(device), "from_dlpack")
+    return interchange.from_numpy(values, dtype, as_device(device), "from_dlpack")
 
 
 operations.update(to_dlpack=to_dlpack, dlpack_device=dlpack_device, from_dlpack=from_dlpack)

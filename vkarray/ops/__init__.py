@@ -12,7 +12,7 @@ operations.update(
     {name: getattr(elementwise, name).call for name in ROWS if hasattr(elementwise, name) and name != "clip"}
 )
 operations.update(clip=elementwise.clip)
-operations.update(contiguous=launch.contiguous, copy=creation._copied, in_place=elementwise.in_place)
+operations.update(contiguous=launch.contiguous, copy=creation.copied, in_place=elementwise.in_place)
 operations.update({name: getattr(linear_algebra, name) for name in linear_algebra.__all__})
 
 __all__ = ["ROWS", "creation", "elementwise"]

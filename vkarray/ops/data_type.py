@@ -12,6 +12,7 @@ from ..core.array import ArrayLike, VkArray, available, beside_scalar, check_sup
 from ..core.dtypes import CATEGORIES, REAL_OF, DType, as_dtype
 from ..kernels import launch
 from ..kernels.conversion import cast
+from ..kernels.launch import as_device
 from ..kernels.planned import planned
 from ..kernels.rows import check_operands
 from . import creation
@@ -27,7 +28,7 @@ def astype(x: ArrayLike, dtype: Any, /, *, copy: bool = True, device: Any = None
     """
     check_operands("astype", [x])
     target = as_dtype(dtype, "astype")
-    place = x.device if device is None else creation.as_device(device)
+    place = x.device if device is None else as_device(device)
     check_supported(target, place, "astype")
     moved = creation.to_device(cast(x, target), place)
     return launch.copy(x) if copy and moved is x else moved

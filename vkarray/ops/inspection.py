@@ -8,7 +8,7 @@ from .. import _vk
 from ..core import dtypes as _dtypes
 from ..core.array import default_dtype, is_supported
 from ..core.dtypes import DType
-from .creation import as_device
+from ..kernels.launch import as_device
 from .data_type import isdtype
 
 # float16 and bfloat16 are extensions; the standard's listing has its own types alone.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core import layout
-from ..core.array import ArrayLike, VkArray, check_supported, empty, is_sequence, operations
+from ..core.array import ArrayLike, VkArray, check_supported, default_dtype, empty, is_sequence, operations
 from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..kernels import launch
 from ..kernels.array_like import as_like
@@ -322,7 +322,7 @@ def repeat(x: ArrayLike, /, repeats: int | Sequence[int] | VkArray, axis: int | 
     """
     check_array("repeat", x)
     if is_sequence(repeats):
-        repeats = creation.asarray(repeats, dtype=creation.default_dtype("int", x._device), device=x._device)
+        repeats = creation.asarray(repeats, dtype=default_dtype("int", x._device), device=x._device)
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     axis = layout.normalize_axis(axis, x.ndim, "repeat")
@@ -356,7 +356,7 @@ def _repeat_each(x: VkArray, repeats: VkArray, axis: int) -> VkArray:
 
     if min(repeats).item() < 0:
         raise ValueError("repeat: expected counts of 0 or more, got a negative one.")
-    index: DType = creation.default_dtype("int", x._device)
+    index: DType = default_dtype("int", x._device)
     ends = cumulative_sum(cast(repeats, index))
     total = int(ends[-1].item())
     places = creation.arange(total, dtype=index, device=x._device)

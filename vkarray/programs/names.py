@@ -53,7 +53,7 @@ _NETWORKS = {
 # What public functions are made of, where tapes note the part in place of the whole.
 _PARTS = {
     "getitem": "ops.indexing.getitem", "setitem": "ops.indexing.setitem", "where": "ops.searching._chosen",
-    "copied": "ops.creation._copied", "spaced": "ops.creation._spaced", "round": "ops.elementwise.round",
+    "copied": "ops.creation.from_values.copied", "spaced": "ops.creation.ranges.spaced", "round": "ops.elementwise.round",
     "clipped": "ops.elementwise._clip", "in_place": "ops.elementwise.in_place", "into": "ops.ufunc._into",
     "put": "ops.beyond.placing._put",
     "open_mesh": "ops.beyond.index_tricks._open_mesh", "values_of_polynomial": "ops.beyond.polynomials._values",

@@ -11,6 +11,7 @@ from ...core import dtypes, layout
 from ...core.array import ArrayLike, VkArray, default_dtype, operations
 from ...core.dtypes import REAL_OF, DType, as_dtype
 from ...kernels import launch
+from ...kernels.launch import as_device
 from ...kernels.planned import recordable
 from .. import creation, manipulation
 from .index_tricks import indices
@@ -74,7 +75,7 @@ def fromfunction(
     Parameters: function; shape; dtype (of the indices, the default floating type by default); kwargs (given to the
     function). Raises what the function raises, and ValueError for a negative length.
     """
-    wanted = default_dtype("float", creation.as_device(None)) if dtype is None else dtype
+    wanted = default_dtype("float", as_device(None)) if dtype is None else dtype
     return function(*indices(shape, wanted), **kwargs)
 
 
@@ -98,7 +99,7 @@ def frombuffer(
     (of elements, all for -1); offset (in bytes). Raises ValueError where the bytes are too few, or no multiple of an
     element.
     """
-    target = creation.as_device(device)
+    target = as_device(device)
     wanted = default_dtype("float", target) if dtype is None else as_dtype(dtype, "frombuffer")
     data = memoryview(buffer).cast("B")
     if not 0 <= offset <= len(data):
@@ -127,7 +128,7 @@ def constructed(
             raise ValueError("ndarray: got strides without a buffer. Give a buffer, or leave out strides.")
         return creation.empty(shape, dtype=dtype)
     is_array = type(buffer) is VkArray
-    wanted = default_dtype("float", creation.as_device(None)) if dtype is None else as_dtype(dtype, "ndarray")
+    wanted = default_dtype("float", as_device(None)) if dtype is None else as_dtype(dtype, "ndarray")
     size, lengths = wanted.itemsize, creation.as_shape(shape, "ndarray")
     room = (buffer.nbytes if is_array else memoryview(buffer).nbytes) - offset
     if offset < 0 or (is_array and offset % size) or room < (0 if strides is not None else math.prod(lengths) * size):
@@ -163,7 +164,7 @@ def fromstring(
     """
     if not sep:
         raise ValueError("fromstring: expected a separator. For bytes use frombuffer.")
-    target = creation.as_device(device)
+    target = as_device(device)
     wanted = default_dtype("float", target) if dtype is None else as_dtype(dtype, "fromstring")
     text = string if isinstance(string, str) else string.decode("latin-1")
     words = text.split(sep.strip() or None)

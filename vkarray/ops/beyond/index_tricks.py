@@ -13,6 +13,7 @@ from ...core.dtypes import DType, as_dtype
 from ...kernels.compact import coordinates
 from ...kernels.conversion import cast
 from ...kernels.faults import WrongValue, check_values
+from ...kernels.launch import as_device
 from ...kernels.planned import planned, recordable
 from ...kernels.rows import as_array
 from .. import creation
@@ -110,7 +111,7 @@ def indices(
     of arrays. Raises ValueError for a negative length, TypeError for lengths that are no integers.
     """
     shape = creation.as_shape(tuple(dimensions), "indices", "dimensions")
-    target = creation.as_device(device)
+    target = as_device(device)
     wanted = default_dtype("int", target) if dtype is None else as_dtype(dtype, "indices")
     rank = len(shape)
     rows = [
@@ -163,7 +164,7 @@ class Grid:
     def __getitem__(self, key: slice | tuple[slice, ...]) -> VkArray | tuple[VkArray, ...]:
         several = isinstance(key, tuple)
         parts = [_progression(part) for part in (key if isinstance(key, tuple) else (key,))]
-        target = creation.as_device(None)
+        target = as_device(None)
         kind = max((_INTEGER, *(part.kind for part in parts)))
         # A single slice with a real step is `arange`, whose type that of a scalar does not change.
         types = [one for part in parts for one in part.types] if several or _counts(key) else []

@@ -11,6 +11,7 @@ from ...core.dtypes import DType, as_dtype
 from ...kernels import faults, launch
 from ...kernels.compact import coordinates
 from ...kernels.conversion import cast
+from ...kernels.launch import as_device
 from ...kernels.planned import planned, recordable, tracer, unwatched
 from ...kernels.rows import check_array
 from .. import creation
@@ -59,7 +60,7 @@ def tri(
     rows = max(layout.as_integer(N, "tri", "N"), 0)
     columns = rows if M is None else max(layout.as_integer(M, "tri", "M"), 0)
     k = layout.as_integer(k, "tri", "k")
-    target = creation.as_device(device)
+    target = as_device(device)
     wanted = default_dtype("float", target) if dtype is None else as_dtype(dtype, "tri")
     down = creation.arange(rows, dtype=dtypes.int32, device=target)
     across = creation.arange(-k, columns - k, dtype=dtypes.int32, device=target)

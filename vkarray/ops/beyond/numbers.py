@@ -7,7 +7,7 @@ from numbers import Number
 from typing import Any
 
 from ...core import dtypes, layout
-from ...core.array import ArrayLike, VkArray, floating, operations
+from ...core.array import ArrayLike, VkArray, default_dtype, floating, operations
 from ...core.promotion import KIND_NAMES, check_category, is_scalar, scalar_kind
 from ...kernels.conversion import cast
 from ...kernels.planned import planned
@@ -202,9 +202,7 @@ def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period
     """
     p = check_array("unwrap", p)
     whole = isinstance(period, int) and p._dtype.kind in "iub"
-    p = cast(
-        p, creation.default_dtype("int", p._device) if p._dtype.kind == "b" else p._dtype if whole else floating(p)
-    )
+    p = cast(p, default_dtype("int", p._device) if p._dtype.kind == "b" else p._dtype if whole else floating(p))
     axis = layout.normalize_axis(axis, p.ndim, "unwrap")
     if p._shape[axis] < 2:
         return operations["copy"](p)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, available, empty, floating, is_supported, operations
+from ...core.array import ArrayLike, VkArray, available, default_dtype, empty, floating, is_supported, operations
 from ...core.dtypes import DType, as_dtype
 from ...kernels.conversion import cast
 from ...kernels.planned import planned, recordable
@@ -194,7 +194,7 @@ def _bounds(function: str, start: Any, stop: Any, dtype: Any) -> tuple[VkArray, 
     first, last = (creation.asarray(one) for one in (start, stop))
     own = promotion.promote_all([floating(first), floating(last)])
     if plain:
-        own = creation.default_dtype("complex" if own.kind == "c" else "float", first._device)
+        own = default_dtype("complex" if own.kind == "c" else "float", first._device)
     if dtype is not None and as_dtype(dtype, function).kind == "c":
         own = promotion.promote(own, as_dtype(dtype, function))
     wide = promotion.promote(own, dtypes.float64) if is_supported(dtypes.float64, first._device) else own

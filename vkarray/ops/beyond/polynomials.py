@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ...core import layout, promotion
-from ...core.array import ArrayLike, VkArray, floating, operations
+from ...core.array import ArrayLike, VkArray, default_dtype, floating, operations
 from ...kernels.array_like import takes_lists
 from ...kernels.conversion import cast
 from ...kernels.planned import planned
@@ -162,7 +162,7 @@ def polyder(p: ArrayLike, m: int = 1) -> VkArray:
     if m < 0:
         raise ValueError(f"polyder: expected an order of 0 or more, got {m}.")
     for _ in range(min(m, p.size)):
-        numbers = creation.arange(p.size - 1, 0, -1, dtype=creation.default_dtype("int", p._device), device=p._device)
+        numbers = creation.arange(p.size - 1, 0, -1, dtype=default_dtype("int", p._device), device=p._device)
         p = multiply(p[:-1], numbers)
     return p
 
@@ -185,7 +185,7 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> VkArray:
         raise ValueError(f"polyint: expected {m} constants k, got {len(constants)}.")
     (p,) = _coefficients("polyint", p)
     for place in range(m):
-        numbers = creation.arange(p.size, 0, -1, dtype=creation.default_dtype("int", p._device), device=p._device)
+        numbers = creation.arange(p.size, 0, -1, dtype=default_dtype("int", p._device), device=p._device)
         p = divide(p, numbers) if p.size else cast(p, floating(p))
         p = concat((p, creation.full((1,), constants[place], dtype=p._dtype, device=p._device)))
     return p

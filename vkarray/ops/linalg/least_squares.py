@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import dtypes, promotion
-from ...core.array import ArrayLike, VkArray
+from ...core.array import ArrayLike, VkArray, default_dtype
 from ...errors import LinAlgError
 from ...kernels.array_like import takes_lists
 from ...kernels.conversion import cast
@@ -48,7 +48,7 @@ def _solved(x: VkArray, y: VkArray, rcond: float, default: bool) -> tuple[VkArra
     if 0 in x._shape:
         values = svd.singular_values("lstsq", x)
         solution = creation.zeros((x._shape[1], y._shape[1]), dtype=x._dtype, device=x._device)
-        count = creation.zeros((), dtype=creation.default_dtype("int", x._device), device=x._device)
+        count = creation.zeros((), dtype=default_dtype("int", x._device), device=x._device)
     else:
         u, values, vh = svd.factors("lstsq", x, False)
         cutoff = svd.cutoff("lstsq", x, values, None if default or rcond < 0 else rcond)
