@@ -64,7 +64,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "typing": ({"core"}, set()),
     "linalg": ({"errors", "ops"}, set()),
     "polynomial": ({"core", "lazy", "ops", "polynomial"}, set()),
-    "random": ({"ops"}, {"numpy"}),  # whose SeedSequence is this library's
+    "random": ({"_vk", "ops"}, {"numpy"}),  # whose SeedSequence is this library's
     "onnx": ({"*"}, {"ml_dtypes", "numpy", "onnx"}),
     "dask": ({"_vk", "configuration", "core", "ops"}, {"dask"}),
     "command": ({"*"}, {"*"}),

@@ -257,6 +257,26 @@ def test_arrays_of_several_devices() -> None:
             vx.empty_like(y)
 
 
+@pytest.mark.parametrize(
+    "text", ["vx.zeros((2, 3), device=other)", "vx.arange(5, device=other)", "generator.random((2, 3))"]
+)
+def test_what_is_made_on_another_device_has_a_plan(text: str) -> None:
+    with vx.config(guard=not configuration.current().guard):
+        other = _vk.open_device()
+    try:
+        assert other is not _vk.open_device()
+        call = eval(f"lambda: {text}", {"vx": vx, "other": other, "generator": vx.random.default_rng(0, device=other)})
+        for _ in range(CALLS):
+            call()
+        repeated = planned.statistics()["repeated"]
+        made = call()
+        assert planned.statistics()["repeated"] > repeated
+        assert made.device is other
+        made.tolist()
+    finally:
+        other.close()
+
+
 def test_barriers_are_checked_in_repeated_calls() -> None:
     host, _ = numbers(3)
     with vx.config(check_barriers=True):

@@ -511,3 +511,25 @@ def test_bounds_of_integers_lose_their_fraction(low, high, make) -> None:
         expected = vx.random.default_rng(3).integers(*whole, None if isinstance(low, list) else (5, 2))
     assert got.dtype == expected.dtype
     assert got.tolist() == expected.tolist()
+
+
+def test_functions_of_the_module_follow_the_default_device() -> None:
+    vx.random.seed(3)
+    expected = [vx.random.uniform(size=5).tolist() for _ in range(3)]
+    vx.random.seed(3)
+    first = vx.random.uniform(size=5)
+    with vx.config(guard=not vx.configuration.current().guard):
+        second = vx.random.uniform(size=5)
+        assert second.device is vx.zeros(1).device is not first.device
+        assert (second + vx.zeros(5)).tolist() == expected[1]
+        second.device.close()
+    third = vx.random.uniform(size=5)
+    assert third.device is first.device
+    assert [first.tolist(), third.tolist()] == [expected[0], expected[2]], "the stream goes on"
+
+
+@pytest.mark.parametrize("wrong", [3.5, "nope", 99, [1], {}, object()])
+def test_devices_that_there_are_not(wrong: object) -> None:
+    for function in (vx.zeros, vx.arange, vx.asarray):
+        with pytest.raises(vx.DeviceError, match="no Vulkan device matches"):
+            function(3, device=wrong)

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from ._vk import open_device
 from .ops.beyond.random import Generator, Philox, RandomState, observer, unwatched
 
 if TYPE_CHECKING:
@@ -75,13 +76,13 @@ def seed(seed: Any = None) -> None:
 
 
 def _shared() -> RandomState:
-    """The generator of this module's functions. Its stream goes on after its device was lost or closed."""
+    """The generator of this module's functions, on the default device. Its stream goes on where that is another one by now."""
     global _generator
     with _lock:
         if _generator is None:
             with unwatched():  # later calls go on with it
                 _generator = RandomState()
-        elif not (device := _generator.device).open or device.lost is not None:
+        elif _generator.device is not open_device():
             _generator = RandomState(_generator.bit_generator)
         return _generator
 

@@ -296,7 +296,7 @@ def open_device(selector: int | str | None = None) -> Device:
         device = last[1]
         if device.open and device.lost is None:
             return device
-    asked = settings.device if selector is None else selector
+    asked = settings.device if selector is None else str(selector)  # as it is compared; whatever it is has a hash
     switches = (settings.validation, settings.disable, settings.profile, settings.guard, settings.check_barriers)
     device = _selected.get((asked, switches))
     if device is not None and device.open and device.lost is None:

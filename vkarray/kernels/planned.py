@@ -17,6 +17,7 @@ from .._vk.watch import watches as watches
 from ..core import checks
 from ..core.array import VkArray
 from ..core.tokens import Noticed, token
+from ..errors import DeviceError
 from . import faults, tuning
 from .array_like import Parameters, by_position, numpys_names
 from .dispatch import pointer
@@ -434,7 +435,7 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
         key.append(settings.default_float)
         if not arrays:
             key.append(_vk.open_device(None))
-        device = arrays[0]._device if arrays else key[-1]
+        device = arrays[0]._device if arrays else _asked_for(args, kwargs) or key[-1]
         buffers: list[Any] = []
         addresses: list[int] = []
         for array in arrays:
@@ -445,6 +446,17 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
         return _as_place(found) if creates else found
 
     return watch.recorded(call)
+
+
+def _asked_for(args: Sequence[Any], kwargs: Mapping[str, Any]) -> _vk.Device | None:
+    """The device that a call names which takes no arrays, or None: also where it names one that there is not."""
+    named = kwargs.get("device")
+    if named is None or type(named) is _vk.Device:
+        return named or next((one for one in args if type(one) is _vk.Device), None)
+    try:
+        return _vk.open_device(named)
+    except DeviceError:  # the function says it
+        return None
 
 
 def _as_place(found: Any) -> Any:
