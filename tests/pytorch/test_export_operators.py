@@ -24,10 +24,7 @@ aten = torch.ops.aten
 
 # Operators of the core set that no program computes.
 BY_VALUES = {"_local_scalar_dense", "nonzero"}  # results are numbers of Python's, or have shapes that depend on values
-OTHERS = {
-    "rand", "randperm",  # random numbers
-    "resize_", "sym_storage_offset",  # memory
-}  # fmt: skip
+OF_MEMORY = {"resize_", "sym_storage_offset"}
 
 
 def core() -> list[Any]:
@@ -39,7 +36,7 @@ def core() -> list[Any]:
 def test_the_core_set_has_rows():
     composed = _decompositions()
     lacking = {one._schema.name.removeprefix("aten::") for one in core() if one not in ROWS and one not in composed}
-    assert lacking == BY_VALUES | OTHERS
+    assert lacking == BY_VALUES | OF_MEMORY
 
 
 # Of the database: what returns other tensors for other memory, random numbers or shapes that depend on values.

@@ -218,10 +218,19 @@ def _checked(call: Call, found: Any, fake: Any, lengths_vary: bool) -> Any:
     return call.cast(found, FROM_TORCH[fake.dtype])
 
 
+# Of operators by their names why there is no row.
+_OF_MEMORY = {
+    "resize_": "it changes the memory of a tensor, and arrays of programs keep theirs. Slice or pad it, or make another one",
+    "sym_storage_offset": "it asks where a tensor lies in memory, and programs place their arrays themselves",
+}  # fmt: skip
+
+
 def _without_row(node: fx.Node) -> str:
     tags = getattr(node.target, "tags", ())
+    if getattr(node.target, "__name__", "").partition(".")[0] in _OF_MEMORY:
+        return _OF_MEMORY[node.target.__name__.partition(".")[0]]
     if torch.Tag.nondeterministic_seeded in tags:
-        return "it draws random numbers, as exported programs do not. Call model.eval() before, or give the numbers as an argument"
+        return "it draws random numbers that exported programs do not. Call model.eval() before, or give the numbers as an argument"
     if torch.Tag.dynamic_output_shape in tags or torch.Tag.data_dependent_output in tags:
         return "its result has a shape, or is a number, that depends on values"
     if isinstance(node.target, torch._ops.HigherOrderOperator):

@@ -7,6 +7,7 @@ from . import indexing as indexing
 from . import layers as layers
 from . import linear_algebra as linear_algebra
 from . import products as products
+from . import random as random
 from . import reductions as reductions
 from . import shapes as shapes
 from . import special as special

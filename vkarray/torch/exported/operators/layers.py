@@ -185,9 +185,7 @@ def _attend(
     scale: float | None = None, enable_gqa: bool = False,
 ) -> Any:  # fmt: skip
     if dropout_p:
-        raise NotImplementedError(
-            "it drops elements at random, and a program draws no random numbers; call model.eval() before"
-        )
+        raise NotImplementedError("it drops elements at random, as layers do in training; call model.eval() before")
     found = attentions.attention(query, key, value, mask, causal=is_causal, scale=scale, grouped=enable_gqa)
     return found[0]
 
