@@ -151,9 +151,8 @@ void store_statistics(uint place) {
 void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
 #if defined(OF_BATCH) || defined(BACKWARD)
-    uint invocations = gl_NumWorkGroups.x * gl_NumWorkGroups.y * gl_WorkGroupSize.x;
-    uint first_place = group * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    for (uint place = first_place; place < arguments.statistics; place += invocations) store_statistics(place);
+    uint place = group * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+    if (place < arguments.statistics) store_statistics(place);
 #endif
     for (uint p = 0u; p < uint(PACKS); ++p) {
         uint pack = (group * uint(PACKS) + p) * gl_WorkGroupSize.x + gl_LocalInvocationIndex, first = pack * uint(VECTOR);

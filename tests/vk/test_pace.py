@@ -13,7 +13,7 @@ import vkarray as vx
 from vkarray._vk import pace
 from vkarray._vk.fields import Arguments, Field
 from vkarray._vk.pace import BOUND, MOST_PIECES, Pace
-from vkarray.nn import softmax
+from vkarray.nn import normalization, softmax
 from vkarray.shaders import source
 
 GRIDS = [(1, 1, 1), (7, 1, 1), (65535, 1, 1), (9, 5, 1), (4, 3, 6), (1, 40, 1), (2, 1, 3), (65535, 3, 1)]
@@ -131,6 +131,22 @@ def test_pieces_compute_the_same_bits(device, slow, name):
     pieces, count = batches(slow, lambda: OPERATIONS[name](vx.asarray(values, device=slow)))
     np.testing.assert_array_equal(whole, pieces)
     assert count > few, "no dispatch was cut"
+
+
+@pytest.mark.parametrize("batch", [2, 40])
+def test_running_statistics_of_many_channels_move_once(device, slow, batch):
+    """Whatever piece of the dispatch has the channel's number, and also where it has fewer invocations than there are channels."""
+    values = np.random.default_rng(6).standard_normal((batch, 20_000)).astype(np.float32)
+
+    def moved(on):
+        x, mean, variance = vx.asarray(values, device=on), vx.zeros(20_000, device=on), vx.ones(20_000, device=on)
+        made = normalization.batch_norm(x, mean=mean, variance=variance, training=True, momentum=0.25)
+        return vx.concat([mean, variance, *map(vx.ravel, made)])
+
+    whole, few = batches(device, lambda: moved(device))
+    pieces, count = batches(slow, lambda: moved(slow))
+    np.testing.assert_array_equal(whole, pieces)
+    assert count > few + 3, "no dispatch was cut"
 
 
 def test_plans_are_cut_as_the_calls_that_they_repeat(slow):

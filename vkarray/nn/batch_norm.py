@@ -87,7 +87,8 @@ def _run(
         count = math.prod(parts[0]._shape)
         packed = all(pointer(one).is_aligned(_PACK_BYTES) for one in parts)
         constants = (packed, plane % vector == 0, *given, *[False] * (4 - len(given)), alike > 0, learnt)
-        groups = launch.groups_for(max(1, -(-count // (_PACKS * vector))), device.limits)
+        invocations = max(1, -(-count // (_PACKS * vector)), own.get("statistics", 0))
+        groups = launch.groups_for(invocations, device.limits)
         own |= {"count": count, "channels": channels, "plane": plane}
         variant = _variant(x._dtype, numbers, device, way, half)
         launch.dispatch(
