@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import statistics
 
 import numpy as np
 import pytest
@@ -294,3 +295,13 @@ def test_complex_numbers_have_no_real_values() -> None:
     ):  # fmt: skip
         with lacking_types_refused(), pytest.raises(TypeError):
             call()
+
+
+@pytest.mark.parametrize(
+    "name", ["fmean", "geometric_mean", "harmonic_mean", "mean", "median", "mode", "pstdev", "pvariance", "stdev"]
+)
+@pytest.mark.parametrize("values", [[0.5, 1.25, 2.0, 0.25], [1, 2, 2, 6]])
+def test_pythons_statistics_take_arrays(numpy_types, name: str, values: list[float]) -> None:
+    function = getattr(statistics, name)
+    for given in (vx.asarray(values), list(vx.asarray(values))):
+        assert float(function(given)) == pytest.approx(float(function(values)), rel=1e-6)

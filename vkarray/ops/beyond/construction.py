@@ -122,7 +122,12 @@ def frombuffer(
 def constructed(
     shape: int | Sequence[int], dtype: Any, buffer: Any, offset: int, strides: Sequence[int] | None, order: str | None
 ) -> VkArray:  # fmt: skip
-    """What `ndarray` makes of NumPy's parameters (see `VkArray`)."""
+    """What `ndarray` makes of NumPy's parameters (see `VkArray`), and of a fraction its value.
+
+    Python's `statistics` computes with fractions and gives its results the type of its data.
+    """
+    if hasattr(shape, "numerator") and not hasattr(shape, "__index__"):
+        return creation.asarray(float(shape))
     if buffer is None:
         if strides is not None:
             raise ValueError("ndarray: got strides without a buffer. Give a buffer, or leave out strides.")
