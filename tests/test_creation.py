@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import array as python_array
+import fractions
 import functools
+import itertools
 import math
 
 import hypothesis.strategies as st
@@ -305,3 +307,16 @@ def test_the_device_of_arrays_like_another(name, monkeypatch):
     for wrong in (np.ones(2), None, "x"):
         with pytest.raises(TypeError, match=f"^{name}: expected a vkarray array, got"):
             function(wrong)
+
+
+@pytest.mark.parametrize("dtype", supported([vx.float32, vx.float64]))
+@pytest.mark.parametrize("endpoint", [True, False])
+def test_linspace_between_subnormal_numbers(dtype, endpoint: bool) -> None:
+    smallest = float(np.finfo(host_dtype(dtype)).smallest_subnormal)
+    for start, stop, num in itertools.product((0, -3, 7), (5, 100, 2**20), (2, 10, 33)):
+        x = vx.linspace(start * smallest, stop * smallest, num, endpoint=endpoint, dtype=dtype)
+        steps = num - 1 if endpoint else num
+        exact = [round(fractions.Fraction(stop - start, steps) * place + start) for place in range(num)]
+        got = np.asarray(x).astype(np.float64) / smallest
+        assert np.abs(got - exact).max() <= 1
+        assert (got == exact).mean() > 0.9

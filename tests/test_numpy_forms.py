@@ -144,3 +144,27 @@ OTHERS = (
 @pytest.mark.parametrize("text", OTHERS)
 def test_numbers_among_arguments(text: str) -> None:
     compare(lambda n: eval(text, {"n": n, "np": np}))
+
+
+REFUSED = (
+    "n.delete(n.arange(5), True)", "n.delete(n.arange(5), False)", "n.delete(n.arange(5), [True, False])",
+    "n.nanargmin(n.zeros((0, 3)), axis=1)", "n.nanargmax(n.zeros((3, 0)), axis=0)", "n.nanargmin(n.zeros((0, 3)), axis=0)",
+    "n.nanargmax(n.zeros((0,)))", "n.isin(n.array([1, 2], dtype='u8'), n.array([2], dtype='i8'), kind='table')",
+    "n.isin(n.array([1.0]), n.array([1]), kind='table')", "str(n.poly1d([0]))", "str(n.poly1d([3, 0, 1]))",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_is_refused_and_what_is_not(text: str) -> None:
+    compare(lambda n: eval(text, {"n": n}))
+
+
+@pytest.mark.parametrize("given", list(itertools.product((0, 1, -2), repeat=3)))
+def test_polynomials_with_assigned_zeros(given: tuple[int, ...]) -> None:
+    def text(n: Any) -> str:
+        p = n.poly1d([1, 1, 1])
+        for power, value in enumerate(given):
+            p[power] = value
+        return str(p)
+
+    assert text(vx) == text(np)

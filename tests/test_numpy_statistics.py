@@ -289,3 +289,35 @@ def test_comparisons_of_whole_arrays() -> None:
         for name in ("isclose", "allclose", "array_equal"):
             check(getattr(vx, name), getattr(np, name), first, second, equal_nan=True)
     check(vx.isclose, np.isclose, 1.0, 2.0, 0.1, 0.2)
+
+
+@pytest.mark.parametrize("edge", [1.0, 1e30, -2.5])
+@pytest.mark.parametrize("spacings", [1, 3, 64])
+def test_too_many_intervals_for_a_range(edge: float, spacings: int) -> None:
+    high = float(np.float32(edge) + spacings * np.spacing(np.float32(abs(edge))))
+    sample = np.array([edge, high] * 3, np.float32)
+    for bins in (1, spacings, spacings + 1, 5 * spacings):
+        try:
+            expected = np.histogram(sample, bins)[0].sum()
+        except ValueError:
+            with pytest.raises(ValueError, match="Too many bins for data range"):
+                vx.histogram(vx.asarray(sample), bins)
+        else:
+            assert vx.histogram(vx.asarray(sample), bins)[0].sum() == expected
+
+
+@pytest.mark.parametrize("rows", [[[0, 0], [1, 2]], [[1, np.inf], [1, 2]], [[0, 1], [3, 0]]])
+def test_weights_of_quantiles_count_for_each_row(rows: list[list[float]]) -> None:
+    weights = np.array(rows, np.float32)
+    sample = np.array([[1, 2], [3, 4]], np.float32)
+    options = {"axis": 1, "method": "inverted_cdf"}
+    try:
+        with np.errstate(all="ignore"):
+            expected = np.quantile(sample, 0.5, weights=weights, **options)
+    except ValueError:
+        with pytest.raises(ValueError, match="Weights must be non-negative; expected finite ones"):
+            vx.quantile(vx.asarray(sample), 0.5, weights=vx.asarray(weights), **options)
+    else:
+        assert (
+            vx.quantile(vx.asarray(sample), 0.5, weights=vx.asarray(weights), **options).tolist() == expected.tolist()
+        )

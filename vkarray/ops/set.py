@@ -140,11 +140,12 @@ def unique_values(x: ArrayLike, /) -> VkArray:
     return compress(values, _is_first(values))
 
 
-def _check_kind(kind: str | None, dtype: DType) -> None:
-    """Raise ValueError for a method of `isin` that NumPy does not have, for the type or at all."""
+def _check_kind(kind: str | None, dtype: DType, operands: tuple[Any, Any]) -> None:
+    """Raise ValueError for a method of `isin` that NumPy does not have, for the types or at all."""
     if kind not in (None, "sort", "table"):
         raise ValueError(f"isin: expected kind None, 'sort' or 'table', got {kind!r}.")
-    if kind == "table" and dtype.kind not in "biu":
+    whole = dtype.kind in "biu" or all(type(one) is VkArray and one._dtype.kind in "biu" for one in operands)
+    if kind == "table" and not whole:
         raise ValueError(f"isin: kind='table' is for integers and bool, got {dtype}. Use None or 'sort'.")
 
 
@@ -164,7 +165,7 @@ def isin(
     """
     like = check_operands("isin", (element, test_elements))
     dtype = common_dtype("isin", (element, test_elements))
-    _check_kind(kind, dtype)
+    _check_kind(kind, dtype, (element, test_elements))
     check_supported(dtype, like._device, "isin")
     elements, wanted = (as_array("isin", operand, dtype, like) for operand in (element, test_elements))
     compare = ROWS["not_equal" if invert else "equal"]

@@ -120,7 +120,7 @@ def frombuffer(
 
 
 def constructed(
-    shape: int | Sequence[int], dtype: Any, buffer: Any, offset: int, strides: Sequence[int] | None, order: str | None
+    shape: Any, dtype: Any, buffer: Any, offset: int, strides: Sequence[int] | None, order: str | None
 ) -> VkArray:  # fmt: skip
     """What `ndarray` makes of NumPy's parameters (see `VkArray`), and of a fraction its value.
 

@@ -22,7 +22,7 @@ from ...kernels.reductions import checked, partial_dtype, uses_shared_memory
 from ...kernels.rows import check_array, check_operands, common_dtype
 from ...kernels.scan import Scan, scan_into
 from ...shaders.source import Variant
-from .. import creation, statistical
+from .. import creation, data_type, statistical
 from ..elementwise import add, divide, equal, maximum, multiply, not_equal, subtract
 from ..indexing import take
 from ..manipulation import reshape, stack
@@ -219,7 +219,15 @@ def histogram_bin_edges(
         number = bins.__index__()
         if number < 1:
             raise ValueError(f"histogram: expected 1 interval or more, got bins={bins}.")
-        return creation.linspace(*_bounds(x, range), number + 1, dtype=partial_dtype(floating(x)), device=x._device)
+        low, high = _bounds(x, range)
+        edges = creation.linspace(low, high, number + 1, dtype=partial_dtype(floating(x)), device=x._device)
+        near = (high - low) / number < 4 * data_type.finfo(edges._dtype).eps * max(abs(low), abs(high))
+        if near and not all_true(edges[:-1] < edges[1:]):
+            raise ValueError(
+                f"histogram: Too many bins for data range: {edges._dtype} has no {number} intervals of a width from {low!r} to "
+                f"{high!r}. Take fewer bins, or a wider range."
+            )
+        return edges
     if type(bins) is not VkArray and not is_sequence(bins):
         raise TypeError(f"histogram: expected bins as an integer, a rule, a list or an array of edges, got {bins!r}.")
     edges = bins if isinstance(bins, VkArray) else creation.asarray(bins, device=x._device)

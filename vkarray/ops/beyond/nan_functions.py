@@ -130,7 +130,7 @@ def nanmin(
 
 def _place(function: str, x: VkArray, sign: int, axis: int | None, out: VkArray | None, keepdims: bool) -> VkArray:
     place = (searching.argmin, None, searching.argmax)[sign + 1]
-    if not x.size:
+    if not x.size and (axis is None or not x._shape[layout.normalize_axis(axis, x.ndim, function)]):
         raise ValueError(f"{function}: attempt to get {function[3:]} of an empty sequence, got shape {x._shape}.")
     if check_array(function, x)._dtype.kind in "fc":
         unknown = isnan(x)

@@ -107,7 +107,7 @@ class poly1d:
         lines, above, below = "", "", ""
         for place, value in enumerate(self.c.tolist()):
             number, power = _number(value), self.order - place
-            if number == "0" and self.order:
+            if number == "0" and (power or below):
                 continue
             begun = lines or below
             sign = "" if not begun else " - " if number.startswith("-") else " + "

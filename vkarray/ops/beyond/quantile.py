@@ -364,8 +364,9 @@ def weights_like(function: str, x: VkArray, weights: VkArray, axis: Axis) -> VkA
 def _weighted(ordered: VkArray, weights: VkArray, fractions: Sequence[float], skip: bool) -> VkArray:
     """The first elements at which the sum of the weights reaches the fraction of all."""
     weights = cast(weights, floating(weights))
-    total = float(statistical.sum(weights))
-    if not (bool(statistical.min(weights) >= 0) and 0 < total < math.inf):
+    sums = statistical.sum(weights, axis=None if skip else -1)  # of a row that is left out all weights are 0
+    low, high = float(statistical.min(sums)), float(statistical.max(sums))
+    if not (bool(statistical.min(weights) >= 0) and low > 0 and high < math.inf):
         raise ValueError("quantile: Weights must be non-negative; expected finite ones that are not all 0.")
     if skip and ordered._dtype.kind == "f":
         weights = where(isnan(ordered), 0.0, weights)

@@ -121,7 +121,9 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> VkArray:
     """
     x, axis = flattened(arr, axis, "delete")
     length = x._shape[axis]
-    if _is_single(obj) and not isinstance(obj, bool):
+    if isinstance(obj, bool):
+        raise ValueError(f"delete: expected a mask of length {length}, got {obj}.")
+    if _is_single(obj):
         place = _gone(obj, axis, length)
         obj = slice(place, place + 1)
     if isinstance(obj, slice):

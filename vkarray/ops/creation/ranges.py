@@ -185,13 +185,17 @@ def spaced(
     for value in (start, stop):
         promotion.check_scalar_range("linspace", value, wanted)
     intervals = num - 1 if endpoint else num
-    half = stop / 2 - start / 2
-    if intervals > 0 and max(abs(half.real), abs(half.imag)) >= (2.0**1022 if wanted in _DOUBLE else 2.0**126):
-        # The distance of the bounds overflows, though every value between them is finite.
-        result = arithmetic_progression(start / 2, half / intervals, num, wanted, target) * 2
-    else:
-        step = (stop - start) / intervals if intervals > 0 else 0.0
-        result = arithmetic_progression(start, step, num, wanted, target)
+    scale, largest = 1.0, 2.0**1022 if wanted in _DOUBLE else 2.0**126
+    if intervals > 0:
+        half, distance = stop / 2 - start / 2, stop - start
+        if max(abs(half.real), abs(half.imag)) >= largest:
+            scale = 0.5  # the distance of the bounds overflows, though every value between them is finite
+        elif 0 < max(abs(distance.real), abs(distance.imag)) < intervals / largest:
+            scale = 2.0**64  # the step is subnormal, or vanishes, though the values do not
+    step = (stop * scale - start * scale) / intervals if intervals > 0 else 0.0
+    result = arithmetic_progression(start * scale, step, num, wanted, target)
+    if scale != 1.0:
+        result = result * (1 / scale)
     if endpoint and num > 1:
         last = result._view((1,), (1,), num - 1)
         launch.elementwise(launch.copy_operation(wanted), (launch.scalar(stop, wanted, target),), last)
