@@ -280,6 +280,40 @@ def test_graphs_that_cannot_run_are_refused() -> None:
         vkarray.onnx.load(model([node("Transpose", "x", "y", order=[0])], x, y))(np.zeros(2, np.float32))
 
 
+# The node, its constants by name, and what is said of it.
+WRONG: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "too few inputs": (node("Add", "x", "y"), {}, r"has 1 inputs, and the operator has 2\."),
+    "too many inputs": (node("Relu", "x x", "y"), {}, r"has 2 inputs, and the operator has 1\."),
+    "too few of many": (node("Resize", "", "y"), {}, r"has 0 inputs, and the operator has 1 to 4\."),
+    "too few of any": (node("Concat", "", "y", axis=0), {}, r"has 0 inputs, and the operator has 1 or more\."),
+    "too many outputs": (node("Relu", "x", "y z"), {}, r"has 2 outputs, and the operator has 1\."),
+    "an axis of Unsqueeze": (node("Unsqueeze", "x a", "y"), {"a": [5]}, "its axis is 5, and there are 3 dimensions"),
+    "axes of Unsqueeze": (node("Unsqueeze", "x a", "y"), {"a": [1, 1]}, r"its axes \[1, 1\] name one of them twice"),
+    "an axis of Flatten": (node("Flatten", "x", "y", axis=3), {}, "its axis is 3, and there are 2 dimensions"),
+    "an axis of ArgMax": (node("ArgMax", "x", "y", axis=2), {}, "its axis is 2, and there are 2 dimensions"),
+    "an axis of CumSum": (node("CumSum", "x a", "y"), {"a": np.int64(-3)}, "its axis is -3, and there are 2 dimensions"),
+    "an axis of ReduceSumSquare": (
+        node("ReduceSumSquare", "x a", "y"), {"a": [2]}, "its axis is 2, and there are 2 dimensions"
+    ),
+    "an axis of LayerNormalization": (
+        node("LayerNormalization", "x s", "y", axis=4), {"s": np.ones(3, np.float32)}, "its axis is 4, and there are 2"
+    ),
+    "an axis of Split": (node("Split", "x", "y", axis=-4, num_outputs=1), {}, "its axis is -4, and there are 2 dimensions"),
+    "an axis of ScatterElements": (
+        node("ScatterElements", "x i x", "y", axis=3), {"i": [[0, 1, 2]] * 2}, "its axis is 3, and there are 2 dimensions"
+    ),
+    "an axis of Pad": (node("Pad", "x p v a", "y"), {"p": [1, 1], "v": np.float32(0), "a": [2]}, "its axis is 2, and there"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_nodes_that_no_operator_allows_are_refused(name: str) -> None:
+    wrong, constants, text = WRONG[name]
+    made = model([wrong], [value("x", FLOAT, [2, 3])], [value("y", FLOAT, None)], constants)
+    with pytest.raises(ValueError, match=rf"node 'the {wrong.op_type}' .*{text}"):
+        vkarray.onnx.load(made)(np.zeros((2, 3), np.float32))
+
+
 @pytest.mark.parametrize("content", [b"", b"not a model", b"\x08\x07", bytes(1000)])
 def test_bytes_that_are_no_model_are_refused(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"onnx\.load: what was given (is|holds) no"):

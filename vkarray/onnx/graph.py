@@ -237,6 +237,7 @@ class Reader:
                 f"{operator_text(domain, proto.op_type, version)}. {advice}"
             )
         text = f"onnx.load: node {name!r} ({operator_text(domain, proto.op_type, version)})"
+        _check_counts(text, domain, proto, version)
         attributes = _defaults(domain, proto.op_type, version)
         attributes |= {one.name: self._attribute(one, text, outer) for one in proto.attribute}
         node = Node(row, name, list(proto.input), list(proto.output), attributes, version)
@@ -263,6 +264,24 @@ class Reader:
         raise NotImplementedError(
             f"{node}: the attribute {proto.name!r} is of the kind {kind}, which vkarray does not have."
         )
+
+
+def _check_counts(node: str, domain: str, proto: onnx.NodeProto, version: int) -> None:
+    """Raises ValueError for fewer or more inputs or outputs than the operator has."""
+    try:
+        schema = defs.get_schema(proto.op_type, version, domain)
+    except defs.SchemaError:
+        return
+    for what, given, low, high in (
+        ("inputs", proto.input, schema.min_input, schema.max_input),
+        ("outputs", proto.output, schema.min_output, schema.max_output),
+    ):
+        count = len(given)
+        while count > high and not given[count - 1]:  # without a name: left out
+            count -= 1
+        if not low <= count <= high:
+            wanted = str(low) if low == high else f"{low} to {high}" if high < 1 << 20 else f"{low} or more"
+            raise ValueError(f"{node} has {count} {what}, and the operator has {wanted}. Export the model again.")
 
 
 @functools.cache

@@ -20,8 +20,8 @@ from .precision import Precision
 
 # What rows raise for inputs and attributes that the operator does not take.
 _ERRORS = (
-    ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, NotImplementedError, TypeError, UnicodeError,
-    ValueError,
+    ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, NotImplementedError, StopIteration, TypeError,
+    UnicodeError, ValueError,
 )  # fmt: skip
 _FEW = 1 << 16  # elements of what the host computes besides what it must
 

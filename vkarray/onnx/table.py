@@ -68,3 +68,10 @@ def has_body(domain: str, name: str, version: int) -> bool:
     except defs.SchemaError:
         return False
     return bool(schema.has_function or schema.has_context_dependent_function)
+
+
+def axis_of(axis: int, rank: int) -> int:
+    """An axis counted from the front. Raises ValueError for one that so many dimensions do not have."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"its axis is {axis}, and there are {rank} dimensions")
+    return axis % rank

@@ -63,6 +63,10 @@ def held(dtype: DType, device: Any) -> DType:
 
 def array_on(host: np.ndarray[Any, Any], device: Any) -> VkArray:
     """NumPy's array on a device. Raises FeatureError for values that the type which is held there has no room for."""
+    if host.dtype.name not in DTYPES:
+        raise NotImplementedError(
+            f"onnx.load: a constant of the model has elements of the type {host.dtype}, such as texts, which vkarray does not have."
+        )
     dtype = held(DTYPES[host.dtype.name], device)
     if dtype.name != host.dtype.name:
         limits = np.iinfo(dtype.name)

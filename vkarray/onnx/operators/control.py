@@ -10,7 +10,7 @@ import vkarray as vx
 
 from ..graph import Graph
 from ..interpreter import Call, Known, shape_of
-from ..table import operator
+from ..table import axis_of, operator
 from ..types import numpy_dtype
 
 
@@ -65,7 +65,10 @@ def _scan(
 ) -> Any:  # fmt: skip
     count = len(inputs) - num_scan_inputs
     values, scanned = list(inputs[:count]), inputs[count:]
-    axes = [axis % len(shape_of(one)) for axis, one in zip(scan_input_axes or [0] * len(scanned), scanned, strict=True)]
+    axes = [
+        axis_of(axis, len(shape_of(one)))
+        for axis, one in zip(scan_input_axes or [0] * len(scanned), scanned, strict=True)
+    ]
     backwards = scan_input_directions or [0] * len(scanned)
     steps = shape_of(scanned[0])[axes[0]]
     made: list[list[Any]] = [[] for _ in body.outputs[count:]]

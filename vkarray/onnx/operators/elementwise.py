@@ -12,7 +12,7 @@ import numpy as np
 from ...nn import pointwise
 from .. import lengths, types
 from ..interpreter import Call
-from ..table import FLOAT32, INSIDE, WIDEST, operator
+from ..table import FLOAT32, INSIDE, WIDEST, axis_of, operator
 
 # The operators that are a function of one, two or several arrays of NumPy's name.
 _NAMES = {
@@ -43,7 +43,7 @@ def _broadcast_along(name: str) -> Callable[..., Any]:
 
     def function(call: Call, a: Any, b: Any, *, broadcast: int = 0, axis: int | None = None) -> Any:
         if broadcast and axis is not None:
-            b = call.xp.reshape(b, (*b.shape, *(1,) * (a.ndim - axis % a.ndim - b.ndim)))
+            b = call.xp.reshape(b, (*b.shape, *(1,) * (a.ndim - axis_of(axis, a.ndim) - b.ndim)))
         return _divide(call, a, b) if name == "Div" else getattr(call.xp, _NAMES.get(name, "pow"))(a, b)
 
     return function

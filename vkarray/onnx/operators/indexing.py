@@ -11,7 +11,7 @@ import vkarray as vx
 
 from ...nn import indexing as nn
 from ..interpreter import Call
-from ..table import operator
+from ..table import axis_of, operator
 
 _COUNT = "how many results there are depends on the values"
 _REDUCES = {"add": "sum", "mul": "prod", "max": "amax", "min": "amin"}
@@ -29,6 +29,7 @@ def _gather(call: Call, x: Any, indices: Any, *, axis: int = 0) -> Any:
 
 @operator("GatherElements", since=11, numpy=True)
 def _gather_elements(call: Call, x: Any, indices: Any, *, axis: int = 0) -> Any:
+    axis = axis_of(axis, x.ndim)
     if call.xp is np:
         grid = list(np.indices(indices.shape))
         grid[axis] = indices
@@ -52,7 +53,7 @@ def _gather_nd(call: Call, x: Any, indices: Any, *, batch_dims: int = 0) -> Any:
 
 @operator("Scatter", "ScatterElements", numpy=True)
 def _scatter_elements(call: Call, x: Any, indices: Any, updates: Any, *, axis: int = 0, reduction: str = "none") -> Any:
-    axis = axis % x.ndim
+    axis = axis_of(axis, x.ndim)
     if call.xp is np:
         grid = list(np.indices(indices.shape))
         grid[axis] = _from_start(call, indices, x.shape[axis])
@@ -96,7 +97,7 @@ def _write_into_cache(
     call: Call, cache: Any, update: Any, starts: Any = None, *, axis: int = -2, mode: str = "linear"
 ) -> Any:
     """`update` in place of so many elements along an axis, for each element of the batch from its own place on."""
-    axis = axis % cache.ndim
+    axis = axis_of(axis, cache.ndim)
     length, count = cache.shape[axis], update.shape[axis]
     first = call.array(np.zeros(cache.shape[0]), "int64") if starts is None else starts
     places = vx.reshape(first, (-1, 1)) + call.array(range(count), first.dtype)
@@ -110,7 +111,7 @@ def _write_into_cache(
 def _one_hot(call: Call, indices: Any, depth: Any, values: Any, *, axis: int = -1) -> Any:
     count = int(depth.reshape(-1)[0])
     indices = vx.astype(indices, call.int64)
-    axis = axis % (indices.ndim + 1)
+    axis = axis_of(axis, indices.ndim + 1)
     shape = [1] * (indices.ndim + 1)
     shape[axis] = count
     places = vx.reshape(call.array(range(count), "int64"), tuple(shape))

@@ -8,7 +8,7 @@ import vkarray as vx
 
 from ...nn import normalization as nn
 from ..interpreter import Call
-from ..table import INSIDE, operator
+from ..table import INSIDE, axis_of, operator
 from ..types import dtype_of
 
 
@@ -78,7 +78,7 @@ def _affine(x: Any, scale: Any, bias: Any = None) -> Any:
 def _layer_norm(
     call: Call, x: Any, scale: Any, bias: Any = None, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
 ) -> Any:
-    shape = x.shape[axis % x.ndim :]
+    shape = x.shape[axis_of(axis, x.ndim) :]
     fits = scale.shape == shape and (bias is None or bias.shape == shape)
     given = (scale, bias) if fits else (None, None)
     found, mean, deviation = nn.layer_norm(x, shape, *given, eps=epsilon)
@@ -88,7 +88,7 @@ def _layer_norm(
 
 @operator("RMSNormalization", since=23, half=INSIDE)
 def _rms_norm(call: Call, x: Any, scale: Any, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1) -> Any:
-    shape = x.shape[axis % x.ndim :]
+    shape = x.shape[axis_of(axis, x.ndim) :]
     if scale.shape == shape:
         return nn.rms_norm(x, shape, scale, eps=epsilon)[0]
     return _affine(nn.rms_norm(x, shape, eps=epsilon)[0], scale)

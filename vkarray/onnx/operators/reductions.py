@@ -12,7 +12,7 @@ import vkarray as vx
 
 from ...nn import softmax as nn
 from ..interpreter import Call
-from ..table import FLOAT32, INSIDE, WIDEST, operator
+from ..table import FLOAT32, INSIDE, WIDEST, axis_of, operator
 
 _Reduction = Callable[[Call, Any, tuple[int, ...], bool], Any]
 
@@ -77,7 +77,7 @@ _REDUCTIONS: dict[str, tuple[int, _Reduction]] = {
 
 def _by_attribute(reduction: _Reduction) -> Callable[..., Any]:
     def function(call: Call, x: Any, *, axes: Any = None, keepdims: int = 1) -> Any:
-        chosen = tuple(range(x.ndim) if not axes else (axis % x.ndim for axis in axes))
+        chosen = tuple(range(x.ndim) if not axes else (axis_of(axis, x.ndim) for axis in axes))
         return reduction(call, x, chosen, bool(keepdims))
 
     return function
@@ -101,7 +101,7 @@ for _name, (_since, _reduction) in _REDUCTIONS.items():
 
 def _place(name: str) -> Callable[..., Any]:
     def function(call: Call, x: Any, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
-        axis = axis % x.ndim
+        axis = axis_of(axis, x.ndim)
         if select_last_index:
             found = (
                 x.shape[axis]
@@ -121,7 +121,7 @@ operator("ArgMin", numpy=True)(_place("argmin"))
 
 def _running(name: str) -> Callable[..., Any]:
     def function(call: Call, x: Any, axis: Any, *, exclusive: int = 0, reverse: int = 0) -> Any:
-        along = int(axis.reshape(())) % x.ndim
+        along = axis_of(int(axis.reshape(())), x.ndim)
         given = call.xp.flip(x, axis=along) if reverse else x
         if exclusive:
             key = (slice(None),) * along

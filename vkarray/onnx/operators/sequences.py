@@ -9,7 +9,7 @@ import numpy as np
 import vkarray as vx
 
 from ..interpreter import Call, Known, shape_of
-from ..table import operator
+from ..table import axis_of, operator
 
 
 def _place(call: Call, position: Any, last: int) -> int:
@@ -58,9 +58,9 @@ def _concat(call: Call, sequence: Any, *, axis: int, new_axis: int = 0) -> Any:
 
 @operator("SplitToSequence", since=11, nested=True, host=(1,))
 def _split(call: Call, x: Any, split: Any = None, *, axis: int = 0, keepdims: int = 1) -> Any:
+    axis = axis_of(axis, len(shape_of(x)))
     length = shape_of(x)[axis]
     x = x.host if type(x) is Known else x
-    axis = axis % x.ndim
     before = (slice(None),) * axis
     if split is None:
         keys: list[Any] = [slice(place, place + 1) if keepdims else place for place in range(length)]

@@ -13,7 +13,7 @@ import vkarray as vx
 from ...core.dtypes import DTYPES
 from ..interpreter import Call, described_dtype, shape_of
 from ..lengths import broadcast, numbers, on_tape
-from ..table import operator
+from ..table import axis_of, operator
 from ..types import dtype_of, held, numpy_dtype
 
 
@@ -45,7 +45,7 @@ def _reshape(call: Call, x: Any, shape: Any, *, allowzero: int = 0) -> Any:
 
 @operator("Flatten", numpy=True)
 def _flatten(call: Call, x: Any, *, axis: int = 1) -> Any:
-    axis = axis + x.ndim if axis < 0 else axis
+    axis = axis if axis == x.ndim else axis_of(axis, x.ndim)
     return call.xp.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
 
 
@@ -63,7 +63,9 @@ def _squeeze(call: Call, x: Any, axes: Any = None) -> Any:
 @operator("Unsqueeze", numpy=True)
 def _unsqueeze_by_attribute(call: Call, x: Any, *, axes: Any) -> Any:
     rank = x.ndim + len(axes)
-    added = {axis % rank for axis in axes}
+    added = {axis_of(axis, rank) for axis in axes}
+    if len(added) < len(axes):
+        raise ValueError(f"its axes {list(axes)} name one of them twice")
     lengths = iter(x.shape)
     return call.xp.reshape(x, tuple(1 if axis in added else next(lengths) for axis in range(rank)))
 
@@ -84,7 +86,6 @@ def _concat(call: Call, *inputs: Any, axis: int) -> Any:
 
 
 def _parts(x: Any, lengths: list[int], axis: int) -> tuple[Any, ...]:
-    axis = axis % x.ndim
     ends = list(itertools.accumulate(lengths, initial=0))
     if ends[-1] != x.shape[axis]:
         raise ValueError(f"expected parts whose lengths sum to {x.shape[axis]}, got {lengths}")
@@ -94,6 +95,7 @@ def _parts(x: Any, lengths: list[int], axis: int) -> tuple[Any, ...]:
 
 @operator("Split", numpy=True)
 def _split_by_attribute(call: Call, x: Any, *, axis: int = 0, split: Any = None, num_outputs: int | None = None) -> Any:
+    axis = axis_of(axis, x.ndim)
     if split is None:
         count = num_outputs or len(call.node.outputs)
         whole = -(-x.shape[axis] // count)
@@ -112,7 +114,7 @@ def _split(call: Call, x: Any, split: Any = None, *, axis: int = 0, num_outputs:
 def _slice_by_attributes(call: Call, x: Any, *, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
     key = [slice(None)] * x.ndim
     for place, axis in enumerate(range(len(starts)) if axes is None else axes):
-        key[axis] = slice(starts[place], ends[place], 1 if steps is None else steps[place])
+        key[axis_of(axis, x.ndim)] = slice(starts[place], ends[place], 1 if steps is None else steps[place])
     return x[tuple(key)]
 
 
@@ -192,7 +194,7 @@ def _space_to_depth(call: Call, x: Any, *, blocksize: int, mode: str = "DCR") ->
 def _pad_by_attributes(
     call: Call, x: Any, *, pads: Any, value: Any = 0.0, mode: str = "constant", axes: Any = None
 ) -> Any:
-    chosen = range(x.ndim) if axes is None else [axis % x.ndim for axis in axes]
+    chosen = range(x.ndim) if axes is None else [axis_of(axis, x.ndim) for axis in axes]
     count = len(chosen)
     width = [(0, 0)] * x.ndim
     key = [slice(None)] * x.ndim

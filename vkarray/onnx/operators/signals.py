@@ -9,13 +9,13 @@ import numpy as np
 import vkarray as vx
 
 from ..interpreter import Call
-from ..table import FLOAT32, operator
+from ..table import FLOAT32, axis_of, operator
 from ..types import dtype_of, numpy_dtype
 
 
 def _transformed(call: Call, x: Any, length: int | None, axis: int, inverse: int, onesided: int) -> Any:
     """The transform of numbers whose last dimension is their real and, if it has 2 elements, imaginary part."""
-    axis = axis % x.ndim
+    axis = axis_of(axis, x.ndim)
     wide = call.cast(x, vx.float64 if x.dtype == vx.float64 else vx.float32)
     given = wide[..., 0] if x.shape[-1] == 1 else wide[..., 0] + 1j * wide[..., 1]
     if inverse and onesided:
