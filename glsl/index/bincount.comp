@@ -2,10 +2,12 @@
 // its invocations, neighbours side by side. With SHARED it counts in its own memory first, so that few bins do not make
 // everybody wait for the same words. Additions of integers give the same in any order.
 #include "lib/extensions.glsl"
+#extension GL_EXT_control_flow_attributes : require
 
 layout(local_size_x_id = 0) in;
 
 #define PER_INVOCATION 32u
+#define AT_ONCE 8u
 
 layout(buffer_reference, scalar) readonly buffer Places { int data[]; };
 layout(buffer_reference, scalar) buffer Counts { uint data[]; };
@@ -29,8 +31,9 @@ void main() {
     for (uint bin = gl_LocalInvocationIndex; bin < arguments.bins; bin += size) own[bin] = 0u;
     barrier();
 #endif
-    for (uint k = 0u; k < PER_INVOCATION; ++k) {
-        uint element = first + k * size;
+    // A few at a time: Mesa would write all of them out, which llvmpipe compiles for a quarter of a second.
+    [[dont_unroll]] for (uint turn = 0u; turn < PER_INVOCATION; turn += AT_ONCE) [[unroll]] for (uint k = 0u; k < AT_ONCE; ++k) {
+        uint element = first + (turn + k) * size;
         if (element < arguments.count) {
             uint bin = uint(arguments.places.data[element]);
 #ifdef SHARED
