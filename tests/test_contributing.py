@@ -16,6 +16,7 @@ from reference import supported
 import vkarray as vx
 from vkarray.kernels import reductions, rows
 from vkarray.ops import reducing, ufunc
+from vkarray.shaders import files
 from vkarray.shaders import source as shaders
 
 ROOT = Path(__file__).parent.parent
@@ -34,7 +35,7 @@ def blocks(language: str, text: str) -> list[str]:
 
 
 def forget_sources() -> None:
-    for value in list(vars(shaders).values()):
+    for value in (*vars(files).values(), *vars(shaders).values()):
         if hasattr(value, "cache_clear"):
             value.cache_clear()
 
@@ -57,8 +58,8 @@ def add_row() -> Iterator[Callable[[str], Callable[..., vx.VkArray]]]:
 @pytest.fixture
 def shader_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the shaders that the package uses during the test."""
-    shutil.copytree(shaders.source_folder(), tmp_path / "glsl")
-    monkeypatch.setattr(shaders, "_PACKAGE", tmp_path / "vkarray")
+    shutil.copytree(files.source_folder(), tmp_path / "glsl")
+    monkeypatch.setattr(files, "PACKAGE", tmp_path / "vkarray")
     forget_sources()
     yield tmp_path / "glsl"
     monkeypatch.undo()

@@ -22,6 +22,7 @@ from vkarray.kernels import tuning
 from vkarray.kernels.product import blocks, cooperative, fragments, parts, strategies
 from vkarray.kernels.product.cooperative import TILES, Tile
 from vkarray.kernels.product.epilogue import Epilogue
+from vkarray.shaders import compiler, files, shipped
 from vkarray.shaders import source as shaders
 
 HALVES = supported([vx.float16, vx.bfloat16])
@@ -42,7 +43,7 @@ class Described(NamedTuple):
 
 
 def compiler_is_new() -> bool:
-    found = re.search(r":(\d+)\.", shaders.compiler_version())
+    found = re.search(r":(\d+)\.", compiler.version())
     return found is not None and int(found[1]) >= 16
 
 
@@ -62,17 +63,17 @@ def tile(request, device, monkeypatch):
 
 
 def test_shipped_modules_are_those_of_the_sources() -> None:
-    files = {}
+    expected = {}
     for variant in catalogue.shipped_variants():
         source = shaders.resolve(variant)
-        name = shaders.shipped()["files"].get(shaders.digest(source))
+        name = shipped.shipped()["files"].get(shaders.digest(source))
         assert name, f"{variant.label}: the source has changed; run python -m vkarray.command.compile_shipped"
-        files[name] = source, variant
-    folder = shaders.source_folder() / "compiled"
-    assert sorted(files) == sorted(path.name for path in folder.glob("*.spv"))
-    if shaders.compiler_version() == shaders.shipped()["compiler"]:
-        for name, (source, variant) in files.items():
-            assert (folder / name).read_bytes() == shaders.compile_glsl(source, variant.label), name
+        expected[name] = source, variant
+    folder = files.source_folder() / "compiled"
+    assert sorted(expected) == sorted(path.name for path in folder.glob("*.spv"))
+    if compiler.version() == shipped.shipped()["compiler"]:
+        for name, (source, variant) in expected.items():
+            assert (folder / name).read_bytes() == compiler.compile_glsl(source, variant.label), name
 
 
 # -- which products ---------------------------------------------------------------------------------------------------

@@ -18,10 +18,11 @@ import vkarray as vx
 from vkarray import cache, configuration
 from vkarray.command import info
 from vkarray.errors import ShaderError
+from vkarray.shaders import archive as archive_of_shaders
+from vkarray.shaders import compiler, files, shipped
 from vkarray.shaders import module as spirv_module
 from vkarray.shaders import source as shaders
 from vkarray.shaders.source import Variant
-from vkarray.shaders.source import archive as archive_of_shaders
 
 SOURCE = """#version 460
 layout(local_size_x = 1) in;
@@ -30,7 +31,7 @@ uint twice(uint value) { return value * 2u; }
 uint thrice(uint value) { return value * 3u; }
 void main() { x[0] = twice(x[1]) + thrice(x[2]); }
 """
-CODE = shaders.compile_glsl(SOURCE, "example")
+CODE = compiler.compile_glsl(SOURCE, "example")
 DIGEST = shaders.digest(SOURCE)
 
 
@@ -49,11 +50,11 @@ def test_a_module_that_is_cut_off_is_not_whole(length):
 @pytest.fixture
 def forgotten(monkeypatch):
     """Nothing of what came with vkarray has been read."""
-    monkeypatch.setattr(shaders, "_damaged", {})
-    for function in (shaders._archive, shaders.shipped, shaders.source_folder, shaders.file_text):
+    monkeypatch.setattr(shipped, "_damaged", {})
+    for function in (shipped.the_archive, shipped.shipped, files.source_folder, files.file_text):
         function.cache_clear()
     yield
-    for function in (shaders._archive, shaders.shipped, shaders.source_folder, shaders.file_text):
+    for function in (shipped.the_archive, shipped.shipped, files.source_folder, files.file_text):
         function.cache_clear()
 
 
@@ -71,7 +72,7 @@ def package(forgotten, monkeypatch, tmp_path):
         "sha256": {"one.spv": hashlib.sha256(CODE).hexdigest()},
     }
     (compiled / "manifest.json").write_text(json.dumps(manifest))
-    monkeypatch.setattr(shaders, "_PACKAGE", folder)
+    monkeypatch.setattr(files, "PACKAGE", folder)
     return folder / "_data"
 
 
@@ -100,19 +101,19 @@ def mutations(content: bytes, count: int):
 @pytest.mark.parametrize("file", ["spirv.archive", "glsl/compiled/one.spv", "glsl/compiled/manifest.json"])
 def test_what_came_with_vkarray_is_used_whole_or_not_at_all(package, file):
     digest = DIGEST if file == "spirv.archive" else shaders.digest("shipped")
-    assert shaders._that_came_with_vkarray(digest) == CODE
+    assert shipped.that_came_with_vkarray(digest) == CODE
     path, damaged = package / file, 0
     for content in (b"", b"{}", b"null", b'{"files": 3}', b"[" * 9999, *mutations(path.read_bytes(), 500)):
         path.write_bytes(content)
-        shaders._archive.cache_clear()
-        shaders.shipped.cache_clear()
-        shaders._damaged.clear()
-        found = shaders._that_came_with_vkarray(digest)
+        shipped.the_archive.cache_clear()
+        shipped.shipped.cache_clear()
+        shipped._damaged.clear()
+        found = shipped.that_came_with_vkarray(digest)
         assert found in (None, CODE), "a damaged module is used"
-        damaged += file.split("/")[-1] in shaders.damage()
+        damaged += file.split("/")[-1] in shipped.damage()
         if file != "glsl/compiled/manifest.json":
             assert found is None, "damage is not seen"
-            assert str(path) in shaders.damage(), "the damaged file is not named"
+            assert str(path) in shipped.damage(), "the damaged file is not named"
     assert damaged, "no damage is told"
 
 
@@ -120,8 +121,8 @@ def test_a_manifest_that_points_elsewhere_is_not_followed(package):
     (package / "elsewhere.spv").write_bytes(CODE)
     path = package / "glsl" / "compiled" / "manifest.json"
     path.write_text(path.read_text().replace("one.spv", "../../elsewhere.spv"))
-    assert shaders._that_came_with_vkarray(shaders.digest("shipped")) is None
-    assert "elsewhere.spv lies outside of the folder of the shaders" in shaders.damage()
+    assert shipped.that_came_with_vkarray(shaders.digest("shipped")) is None
+    assert "elsewhere.spv lies outside of the folder of the shaders" in shipped.damage()
 
 
 def test_a_damaged_archive_is_named_where_there_is_no_compiler(package, monkeypatch, tmp_path):
@@ -130,23 +131,23 @@ def test_a_damaged_archive_is_named_where_there_is_no_compiler(package, monkeypa
     with configuration.config(cache=tmp_path / "cache"):
         assert shaders.spirv_of_source(SOURCE, "example") == CODE, "with a compiler the shader is made anew"
         shaders.CACHE.clear()
-        monkeypatch.setattr(shaders, "compiler", lambda: None)
-        shaders.compiler_version.cache_clear()
+        monkeypatch.setattr(compiler, "executable", lambda: None)
+        compiler.version.cache_clear()
         assert "spirv.archive is damaged" in dict(info.facts())["compiled shaders"]
         with pytest.raises(
             ShaderError, match=r"^example: .*spirv\.archive is damaged: it should have .* Reinstall vkarray"
         ):
             shaders.spirv_of_source(SOURCE, "example")
-    shaders.compiler_version.cache_clear()
+    compiler.version.cache_clear()
 
 
 def test_a_forked_child_reads_the_archive_as_well(package):
-    assert shaders._from_archive(DIGEST) == CODE
+    assert shipped._from_archive(DIGEST) == CODE
     child = os.fork()
     if not child:
-        os._exit(shaders._from_archive(DIGEST) != CODE)
+        os._exit(shipped._from_archive(DIGEST) != CODE)
     assert os.waitpid(child, 0)[1] == 0
-    assert shaders._from_archive(DIGEST) == CODE
+    assert shipped._from_archive(DIGEST) == CODE
 
 
 # --- the disk cache and the compiler ---------------------------------------------------------------------------------
@@ -154,7 +155,7 @@ def test_a_forked_child_reads_the_archive_as_well(package):
 
 def test_a_stored_module_that_is_cut_off_is_made_anew(tmp_path, monkeypatch):
     with configuration.config(cache=tmp_path):
-        key = DIGEST + shaders.compiler_version()
+        key = DIGEST + compiler.version()
         for length in range(0, len(CODE), 100):
             with monkeypatch.context() as patch:
                 patch.setattr(shaders.CACHE, "is_whole", lambda content: True)
@@ -169,18 +170,18 @@ def pretended(tmp_path, monkeypatch):
     """A function that puts a compiler in PATH, which is a program in Python; an empty cache."""
 
     def install(program: str, version: str = "print('Pretended 1.0')") -> None:
-        path = tmp_path / "bin" / shaders.COMPILER
+        path = tmp_path / "bin" / compiler.COMPILER
         path.parent.mkdir(exist_ok=True)
         lines = ["import os, sys", f"if '--version' in sys.argv: {version}", f"else: {program}"]
         path.write_text(f"#!{sys.executable} -S\n" + "\n".join(lines) + "\n")
         path.chmod(0o755)
         monkeypatch.setenv("PATH", str(path.parent))
-        for function in (shaders.compiler, shaders.compiler_version):
+        for function in (compiler.executable, compiler.version):
             function.cache_clear()
 
     with configuration.config(cache=tmp_path / "cache"):
         yield install
-    for function in (shaders.compiler, shaders.compiler_version):
+    for function in (compiler.executable, compiler.version):
         function.cache_clear()
 
 
@@ -217,21 +218,21 @@ def test_whatever_the_compiler_does_is_a_clear_error(pretended, program, expecte
 @pytest.mark.parametrize("version", ["pass", "sys.exit(1)", "os.write(1, b'cut of')", "print('1.0'); sys.exit(3)"])
 def test_a_compiler_that_does_not_say_its_version_is_told_by_its_file(pretended, version):
     pretended(f"open('shader.spv', 'wb').write({CODE!r})", version)
-    assert shaders.COMPILER in (before := shaders.compiler_version())
+    assert compiler.COMPILER in (before := compiler.version())
     assert cache.statistics()["compiler"]["bytes"] == 0, "a version that was not said is kept"
     assert shaders.spirv_of_source(SOURCE, "example") == CODE
     pretended(f"open('shader.spv', 'wb').write({CODE!r})  # another program", version)
-    assert shaders.compiler_version() != before
+    assert compiler.version() != before
 
 
 def test_a_compiler_that_cannot_be_started_is_named(pretended, tmp_path):
     pretended("pass")
-    (tmp_path / "bin" / shaders.COMPILER).write_bytes(b"\x7fELF, but no program")
-    with pytest.raises(ShaderError, match=rf"{shaders.COMPILER} cannot be started .* Install it"):
+    (tmp_path / "bin" / compiler.COMPILER).write_bytes(b"\x7fELF, but no program")
+    with pytest.raises(ShaderError, match=rf"{compiler.COMPILER} cannot be started .* Install it"):
         shaders.spirv_of_source(SOURCE, "example")
     assert "cannot be started" in dict(info.facts())["shader compiler"]
-    (tmp_path / "bin" / shaders.COMPILER).unlink()
-    with pytest.raises(ShaderError, match=rf"{shaders.COMPILER} cannot be read .* Install it"):
+    (tmp_path / "bin" / compiler.COMPILER).unlink()
+    with pytest.raises(ShaderError, match=rf"{compiler.COMPILER} cannot be read .* Install it"):
         shaders.spirv_of_source(SOURCE, "example")
 
 
@@ -245,15 +246,15 @@ def test_a_compiler_in_a_relative_folder_is_found(pretended, tmp_path, monkeypat
 def test_without_a_folder_for_temporary_files(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     with pytest.raises(ShaderError, match=r"^example: .* temporary files in .*missing fail .* TMPDIR"):
-        shaders.compile_glsl(SOURCE, "example")
+        compiler.compile_glsl(SOURCE, "example")
 
 
 def test_a_compiler_that_may_not_write_all(pretended, tmp_path):
     """The real one, with a limit of bytes in a file, which it notices as little as a full disk."""
-    real = shaders.compiler()
+    real = compiler.executable()
     pretended("pass")
     script = f'#!/bin/sh\ntrap "" XFSZ\nulimit -f 1\nexec {real} "$@"\n'
-    (tmp_path / "bin" / shaders.COMPILER).write_text(script)
+    (tmp_path / "bin" / compiler.COMPILER).write_text(script)
     with pytest.raises(ShaderError, match=r"^example: .*ended without an error, but the (512|1024) bytes .* TMPDIR"):
         shaders.spirv_of_source(SOURCE, "example")
     assert shaders.CACHE.statistics()["bytes"] == 0
@@ -271,7 +272,7 @@ def test_on_a_full_disk(tmp_path, monkeypatch):
         for taken in range(0, 40960, 4096):
             (tmp_path / "other").write_bytes(bytes(taken))
             try:
-                assert shaders.compile_glsl(SOURCE, "example") == CODE
+                assert compiler.compile_glsl(SOURCE, "example") == CODE
             except ShaderError as error:
                 said.append(str(error))
         assert said, "the disk was never full"
@@ -334,11 +335,11 @@ def test_an_installation_of_symbolic_links_has_its_sources(tmp_path):
     package = Path(shaders.__file__).parents[1]
     stored, linked = tmp_path / "stored" / "vkarray", tmp_path / "linked" / "vkarray"
     shutil.copytree(package, stored, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(shaders.source_folder(), stored / "_data" / "glsl", dirs_exist_ok=True)
+    shutil.copytree(files.source_folder(), stored / "_data" / "glsl", dirs_exist_ok=True)
     shutil.copytree(stored, linked, copy_function=lambda source, target: Path(target).symlink_to(source))
     program = (
-        "from vkarray.shaders import source as shaders\n"
-        "assert str(shaders._PACKAGE) == __import__('sys').argv[1], shaders._PACKAGE\n"
+        "from vkarray.shaders import files\nfrom vkarray.shaders import source as shaders\n"
+        "assert str(files.PACKAGE) == __import__('sys').argv[1], files.PACKAGE\n"
         "assert 'main' in shaders.resolve(shaders.Variant('index/gather', (('ELEMENT_BYTES', '4'),), 'example'))"
     )
     done = subprocess.run(

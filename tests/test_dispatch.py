@@ -20,7 +20,7 @@ from vkarray.errors import FeatureError
 from vkarray.kernels import dispatch as dispatches
 from vkarray.kernels.dispatch import Dispatch, Number, dispatch, number, packed, pointer
 from vkarray.kernels.scalars import Scalar
-from vkarray.shaders import source as shaders
+from vkarray.shaders import compiler, files
 
 needs_compiler = pytest.mark.skipif(
     shutil.which("glslangValidator") is None, reason="there is no glslangValidator here"
@@ -36,7 +36,7 @@ ADDRESS = 0x0123_4567_89AB_CDEF
 
 
 def compiled(source: str) -> bytes:
-    return shaders.compile_glsl(HEAD + source, "example")
+    return compiler.compile_glsl(HEAD + source, "example")
 
 
 # --- types of fields -------------------------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ def test_a_block_may_have_as_many_bytes_as_a_dispatch_sees(device):
 
 # --- the shaders of the library --------------------------------------------------------------------------------------
 
-GLSL = shaders.source_folder()
+GLSL = files.source_folder()
 INCLUDE = re.compile(r'^[ \t]*#include[ \t]+"([^"]+)"', re.MULTILINE)
 
 
@@ -291,7 +291,7 @@ def text_of(path: str, seen: set[str]) -> str:
     if path in seen:
         return ""
     seen.add(path)
-    text = shaders.COMMENT.sub(" ", (GLSL / path).read_text(encoding="utf-8"))
+    text = compiler.COMMENT.sub(" ", (GLSL / path).read_text(encoding="utf-8"))
     return text + "".join(text_of(included, seen) for included in INCLUDE.findall(text))
 
 

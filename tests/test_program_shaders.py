@@ -19,8 +19,8 @@ RUN = """
 import sys
 import numpy as np
 import vkarray as vx
-from vkarray.shaders import source
-assert source.compiler() is None
+from vkarray.shaders import compiler
+assert compiler.executable() is None
 given = np.load(sys.argv[2])
 program = vx.load_program(sys.argv[1])
 for length in (1, 5, 64):

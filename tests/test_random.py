@@ -20,7 +20,7 @@ from vkarray.core.dtypes import CATEGORIES
 from vkarray.errors import FeatureError
 from vkarray.kernels import launch
 from vkarray.ops.beyond.random import kernels as implementation
-from vkarray.shaders import source as shaders
+from vkarray.shaders import files
 
 FLOATING = supported([vx.float32, vx.float64])
 INTEGERS = supported(CATEGORIES["integer"])
@@ -64,7 +64,7 @@ def words_of(text: str) -> list[int]:
 
 
 def test_known_answers() -> None:
-    library = (shaders.source_folder() / "lib" / "philox.glsl").read_text(encoding="utf-8")
+    library = (files.source_folder() / "lib" / "philox.glsl").read_text(encoding="utf-8")
     source = f"""
         layout(binding = 0) readonly buffer Inputs {{ uint inputs[]; }};
         layout(binding = 1) writeonly buffer Outputs {{ uint outputs[]; }};

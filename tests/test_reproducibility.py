@@ -20,6 +20,7 @@ from vkarray.command.accuracy.measure import is_device_arithmetic
 from vkarray.kernels import launch, reductions
 from vkarray.kernels.rows import ROWS
 from vkarray.ops.beyond import closeness, histogram, quantile, random
+from vkarray.shaders import compiler, files
 from vkarray.shaders import source as shaders
 
 RECORD = Path(__file__).parent / "bits.json"
@@ -115,9 +116,9 @@ def test_freedom_is_noticed():
     source = """#version 460
         layout(binding = 0) buffer Values { float x[]; };
         void main() { x[0] = x[1] * x[2] + x[3]; x[4] = %s; }"""
-    assert len(freedoms(shaders.compile_glsl(source % "0.0", "test"))) == 2
-    assert "GLSL.std.450 instruction 50" in freedoms(shaders.compile_glsl(source % "fma(x[1], x[2], x[3])", "test"))
-    assert "GLSL.std.450 instruction 13" in freedoms(shaders.compile_glsl(source % "sin(x[1])", "test"))
+    assert len(freedoms(compiler.compile_glsl(source % "0.0", "test"))) == 2
+    assert "GLSL.std.450 instruction 50" in freedoms(compiler.compile_glsl(source % "fma(x[1], x[2], x[3])", "test"))
+    assert "GLSL.std.450 instruction 13" in freedoms(compiler.compile_glsl(source % "sin(x[1])", "test"))
 
 
 def scattered(count: int, dtype, start: int) -> np.ndarray:
@@ -180,7 +181,7 @@ def test_products_that_a_device_may_fuse_are_exact(name, dtype, monkeypatch):
     operands = [vx.asarray(scattered(count, dtype, 10_000 * place), dtype=dtype) for place in range(row.operands)]
     separate = np.asarray(row(*operands))
 
-    read, replaced = shaders.file_text, []
+    read, replaced = files.file_text, []
 
     def file(path: str) -> str:
         text = read(path)

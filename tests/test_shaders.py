@@ -14,11 +14,11 @@ from vkarray import configuration
 from vkarray._vk import spirv
 from vkarray.command import catalogue
 from vkarray.errors import ShaderError
+from vkarray.shaders import archive as archive_of_shaders
+from vkarray.shaders import compiler, files, relative, shipped
 from vkarray.shaders import module as spirv_module
-from vkarray.shaders import relative
 from vkarray.shaders import source as shaders
 from vkarray.shaders.source import Variant
-from vkarray.shaders.source import archive as archive_of_shaders
 
 SOURCE = "#version 460\nlayout(local_size_x = 1) in;\nvoid main() {}\n"
 
@@ -68,7 +68,7 @@ def module(number):
     return struct.pack(f"<{5 + len(words)}I", spirv_module.MAGIC, 0x10500, number, 5, 0, *words)
 
 
-SOURCES = [path for path in sorted(shaders.source_folder().rglob("*")) if path.suffix in (".comp", ".glsl")]
+SOURCES = [path for path in sorted(files.source_folder().rglob("*")) if path.suffix in (".comp", ".glsl")]
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
@@ -87,10 +87,10 @@ def compiled(monkeypatch):
         sources.append(source)
         return module(len(sources))
 
-    monkeypatch.setattr(shaders, "compile_glsl", compile_glsl)
+    monkeypatch.setattr(compiler, "compile_glsl", compile_glsl)
     monkeypatch.setattr(shaders.CACHE, "get", stored.get)
     monkeypatch.setattr(shaders.CACHE, "put", stored.__setitem__)
-    monkeypatch.setattr(shaders, "_archive", lambda: None)
+    monkeypatch.setattr(shipped, "the_archive", lambda: None)
     return sources
 
 
@@ -114,9 +114,9 @@ def test_any_other_source_is_compiled_anew(compiled, place):
 def test_what_another_compiler_or_target_made_is_not_used(compiled, monkeypatch, changed):
     before = words()
     if changed == "compiler":
-        monkeypatch.setattr(shaders, "compiler_version", lambda: "Glslang Version: 11:99.0.0")
+        monkeypatch.setattr(compiler, "version", lambda: "Glslang Version: 11:99.0.0")
     else:
-        monkeypatch.setattr(shaders, "TARGET", "vulkan1.3")
+        monkeypatch.setattr(compiler, "TARGET", "vulkan1.3")
     assert words() != before, f"a shader of another {changed} comes out of the cache"
 
 
@@ -126,7 +126,7 @@ def test_the_archive_comes_before_cache_and_compiler(compiled, monkeypatch, tmp_
     written = {shaders.digest(f"{SOURCE}{number}"): module(number) for number in range(50)}
     archive_of_shaders.write(path, [*written.items(), (shaders.digest(SOURCE), module(99))])
     found = archive_of_shaders.Archive(path)
-    monkeypatch.setattr(shaders, "_archive", lambda: found)
+    monkeypatch.setattr(shipped, "the_archive", lambda: found)
     assert words() == module(99)
     assert words(SOURCE + "\n") == module(2), "a source that the archive lacks"
     assert {digest: found.get(digest) for digest in written} == written
@@ -136,7 +136,7 @@ def test_the_archive_comes_before_cache_and_compiler(compiled, monkeypatch, tmp_
 def test_a_module_comes_out_of_the_cache_where_the_archive_has_been_read(compiled, monkeypatch, tmp_path):
     archive_of_shaders.write(tmp_path / "spirv.archive", [(shaders.digest(SOURCE), module(99))])
     found = archive_of_shaders.Archive(tmp_path / "spirv.archive")
-    monkeypatch.setattr(shaders, "_archive", lambda: found)
+    monkeypatch.setattr(shipped, "the_archive", lambda: found)
     assert words() == module(99)
     monkeypatch.setattr(found, "_block", None)
     assert words() == module(99), "the archive is read again"
@@ -190,6 +190,6 @@ def test_level_5_shows_the_spirv(monkeypatch, capsys):
     if shutil.which("spirv-dis"):
         assert "OpEntryPoint GLCompute" in said
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    assert shaders.disassembly(code, "shown").startswith(
+    assert compiler.disassembly(code, "shown").startswith(
         f"vkarray: shown: {len(code)} bytes of SPIR-V. spirv-dis, which"
     )

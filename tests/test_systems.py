@@ -81,13 +81,13 @@ Path.read_text = lambda self, *given, **named: read(Path("/nowhere") if self.par
 
 import vkarray
 from vkarray.__main__ import main
-from vkarray.shaders import source as shaders
+from vkarray.shaders import compiler, files, shipped
 
-assert shaders.compiler() is None, "the test needs a PATH without compiler"
-shaders._PACKAGE = Path(sys.argv[1]).parent
-assert shaders.source_folder() == Path(sys.argv[1], "glsl"), "the test needs the sources of the package"
+assert compiler.executable() is None, "the test needs a PATH without compiler"
+files.PACKAGE = Path(sys.argv[1]).parent
+assert files.source_folder() == Path(sys.argv[1], "glsl"), "the test needs the sources of the package"
 {PROGRAM}
-assert not shaders.damage(), shaders.damage()
+assert not shipped.damage(), shipped.damage()
 assert vx.cache_stats()["spirv"]["hits"], "nothing came out of the archive"
 assert vx.cache_stats()["pipelines"]["compiles"]
 assert main(["devices"]) == 0

@@ -14,7 +14,7 @@ from vkarray._vk import pace
 from vkarray._vk.fields import Arguments, Field
 from vkarray._vk.pace import BOUND, MOST_PIECES, Pace
 from vkarray.nn import normalization, softmax
-from vkarray.shaders import source
+from vkarray.shaders import files
 
 GRIDS = [(1, 1, 1), (7, 1, 1), (65535, 1, 1), (9, 5, 1), (4, 3, 6), (1, 40, 1), (2, 1, 3), (65535, 3, 1)]
 
@@ -81,7 +81,7 @@ def test_nobody_watches_a_processor(device):
 def test_library_numbers_workgroups_by_rows_alone():
     """A piece of a dispatch sees its own number of workgroups: kernels may ask for the length of a row, and that is kept."""
     number = re.compile(r"gl_WorkGroupID\.y \* gl_NumWorkGroups\.x \+ gl_WorkGroupID\.x")
-    for path in source.source_folder().rglob("*"):
+    for path in files.source_folder().rglob("*"):
         if path.suffix not in (".comp", ".glsl"):
             continue
         others = [line for line in number.sub("", path.read_text()).splitlines() if "gl_NumWorkGroups" in line]

@@ -10,11 +10,10 @@ from __future__ import annotations
 def main() -> int:
     """Compile them with the `glslangValidator` that is found first."""
     from vkarray.command import catalogue
-    from vkarray.shaders import build
-    from vkarray.shaders import source as shaders
+    from vkarray.shaders import build, compiler
 
     count = build.write_shipped(catalogue.shipped_variants())
-    print(f"{count} shaders by {shaders.compiler_version()}")
+    print(f"{count} shaders by {compiler.version()}")
     return 0
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from .. import __version__, _vk, configuration
 from ..errors import DeviceError, ShaderError
-from ..shaders import source as shaders
+from ..shaders import compiler, shipped
 from . import devices
 
 PACKAGES = ("numpy", "vulkan", "cffi", "torch")
@@ -62,7 +62,7 @@ def facts() -> Iterator[tuple[str, str]]:
     yield "system", f"{platform.platform()}, {os.cpu_count()} processors"
     for package in PACKAGES:
         yield package, version_of(package)
-    yield "shader compiler", compiler()
+    yield "shader compiler", compiler_version()
     yield "compiled shaders", packaged_archive()
     settings = configuration.current()
     yield "cache", str(settings.cache or "none, as there is no home directory")
@@ -81,15 +81,15 @@ def version_of(package: str) -> str:
         return "not installed"
 
 
-def compiler() -> str:
+def compiler_version() -> str:
     try:
-        return shaders.compiler_version()
+        return compiler.version()
     except ShaderError as error:
         return str(error)
 
 
 def packaged_archive() -> str:
-    path = shaders.archive_path()
-    if damage := shaders.damage():
+    path = shipped.archive_path()
+    if damage := shipped.damage():
         return f"{damage} Reinstall vkarray."
     return f"packaged, {path.stat().st_size / 2**20:.1f} MiB" if path.is_file() else "none packaged: compiled on demand"

@@ -10,7 +10,8 @@ from typing import Any
 from .. import _vk
 from ..core import dtypes, layout
 from ..core.array import VkArray, empty
-from ..shaders.source import Text, Variant
+from ..shaders.compiler import Text
+from ..shaders.source import Variant
 from . import conversion, launch, one_line
 from .launch import Operation
 from .parameters import Bound, Parameter, bind, check_names, declared

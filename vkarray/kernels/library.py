@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from ..core.dtypes import CATEGORIES, DTYPES, DType
-from ..shaders import source
+from ..shaders import files, source
 from . import launch
 
 # The types that GLSL computes in, of narrow types the wider one.
@@ -30,7 +30,7 @@ def glsl_type(dtype: DType) -> str:
 
 @functools.cache
 def _files(folder: str) -> tuple[str, ...]:
-    found = (source.source_folder() / folder).glob("*.glsl")
+    found = (files.source_folder() / folder).glob("*.glsl")
     return tuple(sorted(f"{folder}/{path.name}" for path in found))
 
 
@@ -43,7 +43,7 @@ def _of_type(dtype: DType) -> str:
         defines = (*defines, *((name, f"{name}_{glsl_type(dtype)}") for name in ("ComplexPair", "vx_two_to_the")))
     text = source.included(_files(f"lib/{folder}"), {})
     shared = [path for one in _OF_SEVERAL_TYPES.get(folder, ()) for path in (_files(one) or (one,))]
-    taken_back = {name for path in shared for name in _DEFINE.findall(source.file_text(path))}
+    taken_back = {name for path in shared for name in _DEFINE.findall(files.file_text(path))}
     lines = [f"#define {name} {value}" for name, value in defines]
     return "\n".join([*lines, text, *(f"#undef {name}" for name in sorted({name for name, _ in defines} | taken_back))])
 

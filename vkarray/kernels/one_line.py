@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.dtypes import DType
-from ..shaders.source import COMMENT, Text
+from ..shaders.compiler import COMMENT, Text
 from . import library
 
 _CALL = re.compile(r"\bvx_\w+")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ..core import dtypes, layout
 from ..core.array import VkArray, check_supported, empty
 from ..core.dtypes import DType
-from ..shaders.source import NO_TEXT, Text, Variant
+from ..shaders.compiler import NO_TEXT, Text
+from ..shaders.source import Variant
 from . import launch, one_line
 from .elementwise_kernel import ElementwiseKernel
 from .parameters import Bound, bind, check_names, declared, dtype_called

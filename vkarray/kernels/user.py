@@ -14,6 +14,7 @@ from ..core import dtypes, layout
 from ..core.array import VkArray, storage_itemsize
 from ..core.dtypes import DType
 from ..errors import FeatureError
+from ..shaders import compiler
 from ..shaders import source as shaders
 from . import library
 
@@ -43,7 +44,7 @@ class UserKernel:
                 f"kernel: push_constants={push_constants!r} is wrong ({error}); expected {_PUSH_CONSTANTS}."
             ) from None
         self.name = name
-        code = shaders.COMMENT.sub(lambda comment: "\n" * comment[0].count("\n") or " ", source)
+        code = compiler.COMMENT.sub(lambda comment: "\n" * comment[0].count("\n") or " ", source)
         self.sized = _LOCAL_SIZE.search(code) is not None
         self.source = _with_functions(source, code, self.sized, name)
         self.strided = bool(strided)

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from .. import configuration
 from . import link, parsed
+from .compiler import disassembly
 from .link import Body, Linker
-from .source import CACHE, Variant, disassembly, identity, spirv
+from .source import CACHE, Variant, identity, spirv
 
 
 class Assembly(NamedTuple):

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from . import archive, source
+from . import archive, compiler, shipped, source
+from .files import source_folder
 from .relative import without_names
 from .source import Variant
 
@@ -41,15 +42,15 @@ def write_shipped(variants: Iterable[Variant]) -> int:
     for variant in variants:
         text = source.resolve(variant)
         name = files[source.digest(text)] = re.sub(r"\W+", "_", variant.label).strip("_") + ".spv"
-        compiled[name] = source.compile_glsl(text, variant.label)
-    folder = source.source_folder() / "compiled"
+        compiled[name] = compiler.compile_glsl(text, variant.label)
+    folder = source_folder() / "compiled"
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.spv"):
         old.unlink()
     for name, code in compiled.items():
         (folder / name).write_bytes(code)
     sums = {name: hashlib.sha256(code).hexdigest() for name, code in compiled.items()}
-    manifest = {"compiler": source.compiler_version(), "files": files, "sha256": sums}
+    manifest = {"compiler": compiler.version(), "files": files, "sha256": sums}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-    source.shipped.cache_clear()
+    shipped.shipped.cache_clear()
     return len(files)

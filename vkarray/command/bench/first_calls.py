@@ -24,7 +24,7 @@ from vkarray._vk import pipeline_cache
 from vkarray._vk.device import close_all
 from vkarray.cache import DiskCache
 from vkarray.command import examples
-from vkarray.shaders import source
+from vkarray.shaders import compiler, source
 
 N = 100  # rows and columns of the matrices of ordinary calls
 # Where drivers keep what they compiled: those of Mesa, and NVIDIA's.
@@ -55,7 +55,7 @@ class Clock:
     @contextlib.contextmanager
     def without_compiling(self) -> Iterator[None]:
         """Leave out of the times what the compiler of GLSL takes meanwhile."""
-        compile_glsl = source.compile_glsl
+        compile_glsl = compiler.compile_glsl
 
         def timed(*arguments: Any) -> bytes:
             begun = self._now()
