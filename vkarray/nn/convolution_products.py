@@ -234,7 +234,7 @@ def weight_by_products(slid: VkArray, made: VkArray, problem: Problem, result: V
     partial = whole._view((1, *shape), (0, *whole._strides)) if total == 1 else partial_array(whole, total)
     first = 0
     for (own, (one, other)), (images, parts) in zip(jobs, cuts, strict=True):
-        if images > 1 and images == one._shape[0]:
+        if images == one._shape[0]:
             a, b = _planes(other, own.groups), _columns(one, own)
         else:
             a, b = (_cut(array, images) for array in (_joined(other, own.groups), _joined_columns(one, own)))

@@ -53,7 +53,7 @@ def composed(op: Any) -> Callable[..., Any]:
     return functools.partial(op._op_dk, torch._C.DispatchKey.CompositeImplicitAutograd)
 
 
-for _name in ("matmul", "layer_norm", "rms_norm", "group_norm", "conv1d", "conv2d"):
+for _name in ("matmul", "layer_norm", "rms_norm", "group_norm"):
     _composed = composed(getattr(torch.ops.aten, _name).default)
     without_gradients(_name, planned(_composed), _composed)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from ...core import dtypes
 from ...core.array import VkArray, empty
@@ -116,7 +118,27 @@ native("native_batch_norm _native_batch_norm_legit.default", _batch_norm)
 native("_native_batch_norm_legit.no_stats", _batch_norm_without_statistics)
 # Where no gradients are recorded nobody asks for the statistics.
 _alone = table.returning_new(table.Native(torch.ops.aten.batch_norm.default, _batch_norm_alone))
-without_gradients("batch_norm", planned(_alone), composed(torch.ops.aten.batch_norm.default))
+_composed_batch_norm = composed(torch.ops.aten.batch_norm.default)
+
+
+def _recorded_batch_norm(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor | None, variance: Tensor | None, training: bool,
+    *others: Any,
+) -> Any:  # fmt: skip
+    """What PyTorch composes, without the tensor that it makes for cuDNN; where it refuses arguments, it says so itself."""
+    of_channels = [one.shape for one in (weight, bias, mean, variance) if one is not None]
+    if (
+        type(x) is Tensor
+        and training
+        and x.ndim > 1
+        and x.numel()
+        and of_channels.count(x.shape[1:2]) == len(of_channels)
+    ):
+        return torch.native_batch_norm(x, weight, bias, mean, variance, training, *others[:2])[0]
+    return _composed_batch_norm(x, weight, bias, mean, variance, training, *others)
+
+
+without_gradients("batch_norm", planned(_alone), _recorded_batch_norm)
 
 # -- group norm -------------------------------------------------------------------------------------------------------
 

@@ -130,7 +130,7 @@ def planned(kernel: Kernel, *, across: bool = False) -> Kernel:
     def run(*args: Any, **kwargs: Any) -> Any:
         if watches and (observing := watch.observer()) is not None:
             return observing.call(run, args, kwargs)
-        if (watches and watch.current() is not None) or configuration.current().compare:
+        if (watches and watch.current() is not None) or (configuration.active or configuration.current()).compare:
             return unplanned(*args, **kwargs)
         key: list[Any] = []
         buffers: list[Any] = []
