@@ -135,7 +135,7 @@ OF_CALLS: dict[str, Callable[..., int]] = {
     **dict.fromkeys(("fft.rfft", "fft.irfft", "fft.hfft", "fft.ihfft"), _transform(2.5, (-1,))),
     **dict.fromkeys(("fft.fftn", "fft.ifftn"), _transform(5, None)),
     **dict.fromkeys(("fft.rfftn", "fft.irfftn"), _transform(2.5, None)),
-    **dict.fromkeys(("aten.conv1d", "aten.conv2d", "aten.convolution_overrideable"), _convolution),
+    "aten.convolution": _convolution,
 }
 
 

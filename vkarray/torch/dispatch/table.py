@@ -136,7 +136,7 @@ def register(op: Any, kernel: Kernel, kind: str, chapter: str) -> None:
     if kind != "metadata":
         if not hasattr(kernel, "is_planned"):
             kernel = fallback.on_one_device(kernel) if _takes_several(op) else fallback.observed(kernel)
-        kernel.profiled_name = f"aten.{full_name(op)}"  # type: ignore[attr-defined]
+        kernel.profiled_name = f"aten.{full_name(op).removesuffix('_overrideable')}"  # type: ignore[attr-defined]
     library.impl(op, kernel, "PrivateUse1")
     TABLE[full_name(op)] = Entry(kind, chapter)
 
