@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import imposed
 import lacking
 import numpy as np
 import pytest
@@ -184,3 +185,25 @@ def test_the_command_line_shows_the_profile(monkeypatch):
     for command in ("devices", "info"):
         done = subprocess.run([sys.executable, "-m", "vkarray", command], capture_output=True, text=True, check=True)
         assert "PROFILE  phone, imposed by VKARRAY_PROFILE" in done.stdout
+
+
+def test_rows_of_a_run_take_the_place_of_earlier_ones(monkeypatch, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{imposed.BEGIN}\n{imposed.END}after\n", encoding="utf-8")
+    monkeypatch.setattr(imposed, "PAGE", page)
+    old, other = (["v3d", tests, "driver", "date", "commit", "1", "2", "3", "4"] for tests in ("all", "first cases"))
+    new = [*old[:5], "7", "0", "0", "1"]
+    for rows in ([old], [other], [["adreno-630,gpu", *old[1:]]], [new]):
+        imposed.write(rows)
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    lines = [imposed.cells(line) for line in text.splitlines() if line.startswith("| ")]
+    assert lines[2:] == [["adreno-630,gpu", *old[1:]], new, other]
+
+
+def test_profiles_that_do_not_exist_are_named(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["imposed.py", "v3d,raspberry"])
+    with pytest.raises(SystemExit):
+        imposed.main()
+    assert "unknown profile raspberry; known are adreno-630" in capsys.readouterr().err
