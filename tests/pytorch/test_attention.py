@@ -199,7 +199,7 @@ def _written_out(query, key, value, mask):
 
 
 @needs_int64
-@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # which forward derivatives begin with
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script")  # of which forward derivatives remind
 @pytest.mark.parametrize("dtype", [torch.bool, torch.float32])
 @pytest.mark.parametrize("rank", [3, 4, 5])
 def test_attention_inside_transforms_and_compiled(rank, dtype):
