@@ -10,7 +10,7 @@ from test_nn_softmax import force_plan, rounded, rounding  # noqa: F401 - a fixt
 import vkarray as vx
 from vkarray.command import catalogue
 from vkarray.core.dtypes import CATEGORIES
-from vkarray.kernels import reductions
+from vkarray.kernels import reduction_run
 from vkarray.nn import normalization as nn
 
 SUPPORTED = supported(CATEGORIES["real floating"])
@@ -161,7 +161,7 @@ def test_batch_norm_gives_the_same_bits_with_shared_memory(monkeypatch, dtype):
     """Rows of several chunks in packs, and short columns."""
     found = []
     for shared in (False, True):
-        monkeypatch.setattr(reductions, "uses_shared_memory", lambda device, shared=shared: shared)
+        monkeypatch.setattr(reduction_run, "uses_shared_memory", lambda device, shared=shared: shared)
         for shape, last in (((1, 2, 64, 72), False), ((3, 4, 5, 7), True)):
             (_, x), (_, gradient), (_, weight) = (
                 numbers(one, dtype, k) for k, one in enumerate((shape, shape, shape[1:2]))

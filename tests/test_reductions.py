@@ -13,7 +13,7 @@ import vkarray as vx
 from vkarray.core import layout
 from vkarray.core.array import array_in
 from vkarray.core.dtypes import CATEGORIES, DTYPES
-from vkarray.kernels import kernel_caches, planned, reductions
+from vkarray.kernels import kernel_caches, planned, reduction_run, reductions
 from vkarray.kernels.reductions import REDUCTIONS
 
 SUPPORTED = supported(DTYPES.values())
@@ -181,16 +181,16 @@ def test_shared_memory_does_not_change_a_bit(dtype, device, monkeypatch):
     if device.limits.max_workgroup_invocations < 256:
         pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
     results = []
-    usual = reductions._MANY_CHUNKS, reductions._COLUMNS_GROUPS
+    usual = reduction_run._MANY_CHUNKS, reduction_run._COLUMNS_GROUPS
     cases = [(False, usual), (True, usual), (True, (1, usual[1]))]
     if dtype is vx.float32:
         cases.append((True, (1, dict.fromkeys(usual[1], (256, 256)))))
     cases = [(*case, 16) for case in cases] + [(True, usual, 1)]
     for shared, (many, groups), lean_from in cases:
-        monkeypatch.setitem(reductions._LEAN_FROM, device.limits.registers, lean_from)
-        monkeypatch.setattr(reductions, "uses_shared_memory", lambda device, shared=shared: shared)
-        monkeypatch.setattr(reductions, "_MANY_CHUNKS", many)
-        monkeypatch.setattr(reductions, "_COLUMNS_GROUPS", groups)
+        monkeypatch.setitem(reduction_run._LEAN_FROM, device.limits.registers, lean_from)
+        monkeypatch.setattr(reduction_run, "uses_shared_memory", lambda device, shared=shared: shared)
+        monkeypatch.setattr(reduction_run, "_MANY_CHUNKS", many)
+        monkeypatch.setattr(reduction_run, "_COLUMNS_GROUPS", groups)
         results.append(evaluate(dtype))
     assert results[1:] == results[:1] * (len(cases) - 1)
 
@@ -239,7 +239,7 @@ def test_slices_and_workgroup_limits(shared, device, monkeypatch):
     """What arrays beyond 2**31 elements and 65,535 workgroups need, with small limits in their place."""
     if shared and device.limits.max_workgroup_invocations < 256:
         pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
-    monkeypatch.setattr(reductions, "uses_shared_memory", lambda device: shared)
+    monkeypatch.setattr(reduction_run, "uses_shared_memory", lambda device: shared)
     cases = [((300_001,), 0), ((700, 900), 0), ((700, 900), 1), ((90, 50, 60), 1), ((3, 100_000), 1), ((100_000, 3), 0),
              ((90, 50, 60), (0, 2)), ((90, 50, 60), None)]  # fmt: skip
     arrays = [vx.asarray(values_of(vx.float32, shape)) for shape, _ in cases]
@@ -322,7 +322,7 @@ def test_extremes_by_their_bits(dtype, shared, device, monkeypatch):
     """Neighbours in the order of numbers, subnormals and zeros among them, and NaN, in every pair and beyond a chunk."""
     if shared and device.limits.max_workgroup_invocations < 256:
         pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
-    monkeypatch.setattr(reductions, "uses_shared_memory", lambda device: shared)
+    monkeypatch.setattr(reduction_run, "uses_shared_memory", lambda device: shared)
     word = {2: vx.uint16, 4: vx.uint32}[dtype.itemsize]
     ascending, nans = (np.array(words, word.name) for words in SMALL[dtype])
     count, zero = len(ascending), 6

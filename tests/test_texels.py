@@ -9,16 +9,17 @@ from reference import supported
 import vkarray as vx
 from vkarray.command.catalogue import elementwise_operations
 from vkarray.core.dtypes import DTYPES
-from vkarray.kernels import defines, launch, planned, reductions, texels
+from vkarray.kernels import defines, launch, planned, reduction_run, reductions, texels
 from vkarray.kernels.product import blocks, packs
 from vkarray.kernels.product.tiles import CPU_TILES
 from vkarray.ops.searching import where_operation
 
 DTYPES_OF_A_WORD = [dtype for dtype in supported(DTYPES.values()) if dtype.itemsize <= 4]
+DTYPES_OF_TEXELS = [dtype for dtype in supported(DTYPES.values()) if dtype.itemsize <= 8]
 CASES = [
     (name, dtype)
     for name in ("sum", "var", "argmax", "count_nonzero")
-    for dtype in DTYPES_OF_A_WORD
+    for dtype in DTYPES_OF_TEXELS
     if reductions.REDUCTIONS[name].accepts(dtype) and (name != "var" or dtype.category == "real floating")
 ]
 
@@ -30,13 +31,14 @@ def values_of(dtype, shape) -> vx.VkArray:
 
 @pytest.mark.parametrize(("name", "dtype"), CASES, ids=str)
 def test_texels_do_not_change_a_bit(name, dtype, monkeypatch):
-    """Whole arrays, rows, and parts of both that begin where a texel does or not; with and without a part of a strip."""
+    """Whole arrays, rows, columns, and parts of these that begin where a texel does or not; of whole blocks and others."""
     array, strips = values_of(dtype, (17, 2056)), values_of(dtype, (3, 1 << 15))
     views = [
         (array, None), (array, 1), (array[3:, 512:], 1), (array[:, 1024:1536], None), (array[1:, 8:], 1), (array[0], 0),
-        (strips, None), (strips, 1), (strips[:, 16384:], 1), (strips[:, 16:], 1),
+        (strips, None), (strips, 1), (strips[:, 16384:], 1), (strips[:, 16:], 1), (array[1:, 5:138], 1),
+        (array, 0), (array[:, ::5], None),
     ]  # fmt: skip
-    monkeypatch.setattr(reductions, "uses_shared_memory", lambda device: False)
+    monkeypatch.setattr(reduction_run, "uses_shared_memory", lambda device: False)
     used, results, dispatch = [], [], launch.dispatch
 
     def watched(variant, *args, **named):
@@ -48,7 +50,7 @@ def test_texels_do_not_change_a_bit(name, dtype, monkeypatch):
         monkeypatch.setattr(texels, "_FEW_BYTES", few)
         planned.forget()  # how calls were done before
         results.append([np.asarray(getattr(vx, name)(view, axis=axis)).tobytes() for view, axis in views])
-        assert any(used) == (few == 0 and reductions.Reduction.has_words(array.device, dtype))
+        assert any(used) == (few == 0 and reductions.Reduction.has_texels(array.device, dtype))
         used.clear()
     assert results[0] == results[1]
 

@@ -20,6 +20,7 @@ class Watch:
 
     __slots__ = ("allocated", "caller", "code", "dispatches", "handlers", "reason")
     traces = False  # whether it takes what is asked for in place of the device, which then does nothing
+    varies = False  # whether that is done again for other lengths of dimensions
     records = False  # whether it takes calls of functions, too
 
     def __init__(self, frame: FrameType | None = None, function: Any = None) -> None:

@@ -58,7 +58,7 @@ class Call(NamedTuple):
 class Once:
     """How a function is traced: by a call of it."""
 
-    rows: list[int] | None = None  # the lengths that rows have had
+    rows: list[int] | None = None  # where sizes vary, the lengths that rows have had
 
     def __init__(self, compiled: Compiled) -> None:
         self.compiled = compiled
@@ -83,13 +83,13 @@ class Taped(Once):
 
     def __init__(self, compiled: Compiled, axes: Mapping[int, Axes]) -> None:
         super().__init__(compiled)
-        self.axes, self.tape = axes, Tape(compiled.name)
-        self.rows = self.tape.rows
+        self.axes = axes
+        self.again()
 
     def again(self) -> Once:
         """For another attempt."""
-        self.tape = Tape(self.compiled.name)
-        self.rows = self.tape.rows
+        self.tape = Tape(self.compiled.name, any(self.axes.values()))
+        self.rows = self.tape.rows if self.tape.varies else None
         return self
 
     def argument(self, value: VkArray, array: VkArray) -> Any:
@@ -106,7 +106,7 @@ class Played(Once):
 
     def __init__(self, compiled: Compiled, tape: Tape) -> None:
         super().__init__(compiled)
-        self.tape, self.rows = tape, tape.rows
+        self.tape, self.rows = tape, tape.rows if tape.varies else None
 
     def results(self, trace: Trace, arrays: Any, numbers: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the function returns. Raises Mismatch."""
@@ -272,7 +272,7 @@ class Compiled:
     @watch.begins
     def traced(self, call: Call, noticed: Noticed, number: Callable[..., Any], way: Once) -> Traced:
         """A program of the function. `number` gives what stands for each number among the arguments."""
-        trace = Trace(self.name, noticed, len(call.scalars), self.most)
+        trace = Trace(self.name, noticed, len(call.scalars), self.most, way.rows is not None)
         thread, device = threading.get_ident(), call.device
         values: dict[int, Any] = {}
         given: list[VkArray] = []

@@ -76,7 +76,7 @@ class Executable:
         nodes = with_constants(trace, results)
         self.fused: Fused = fuse(nodes, [one._buffer for one in results])
         try:
-            lowered = lower(self.fused.work, [] if rows is None else rows)
+            lowered = lower(self.fused.work, rows)
             for one in lowered.dispatches:
                 _ = one.kernel.pipeline  # which threads make; here is where it matters whether they can
         except DeviceLostError:
@@ -187,18 +187,20 @@ def with_constants(trace: Trace, results: Sequence[VkArray]) -> list[Node]:
 
 
 @begins
-def lower(work: Sequence[Work], rows: list[int]) -> Lowering:
+def lower(work: Sequence[Work], rows: list[int] | None) -> Lowering:
     """The dispatches of some work.
 
-    `rows` are the lengths that the rows of each row program have had at other sizes, 0 for several: then its kernel is for all.
+    Where sizes vary, `rows` are the lengths that the rows of each row program have had at others, 0 for several: then its kernel is
+    for all.
     """
+    lowered, rows = Lowering(rows is not None), [] if rows is None else rows
     programs = [one.program.length for one in work if isinstance(one, OfRows)]
     rows[:] = [
         before if before == length else 0
         for before, length in itertools.zip_longest(rows or programs, programs, fillvalue=0)
     ]
     varies = (length == 0 for length in rows)
-    lowered, thread = Lowering(), threading.get_ident()
+    thread = threading.get_ident()
     outer = watches.get(thread)  # of what a signal handler strikes that gets here
     try:
         watches[thread] = lowered

@@ -14,7 +14,7 @@ from ..kernels import expressions, fused, row_program
 from ..kernels.expressions import As, Expression, Step
 from ..kernels.fused import Index
 from ..kernels.launch import Operation
-from ..kernels.reductions import Reduce
+from ..kernels.row_reductions import Reduce
 from ..kernels.scalars import Scalar
 from . import mosaic, rows, views
 from .regions import Geometry, Read, Region, number_key, types_read

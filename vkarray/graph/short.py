@@ -13,7 +13,7 @@ from typing import Any
 from ..core.array import VkArray, array_in
 from ..kernels import fused
 from ..kernels.launch import Operation
-from ..kernels.reductions import RowReduction
+from ..kernels.reduction_run import RowReduction
 from ..kernels.rows import ROWS
 from ..kernels.scalars import Scalar
 from .regions import Dependencies, Region

@@ -62,8 +62,9 @@ class Entry(NamedTuple):
 class Tape:
     """The calls of a function, made for some sizes and played for others."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, varies: bool = False) -> None:
+        """`varies` is whether there are other sizes."""
+        self.name, self.varies = name, varies
         self.entries: list[Entry] = []
         self.form: Any = None  # of what the function returns
         self.rows: list[int] = []  # of its row programs the lengths of rows, 0 where these vary

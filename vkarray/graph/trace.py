@@ -23,7 +23,7 @@ from ..kernels.gather import Gather
 from ..kernels.launch import Operation
 from ..kernels.product.stacks import Product
 from ..kernels.prologue import Prologue
-from ..kernels.reductions import RowReduction
+from ..kernels.reduction_run import RowReduction
 from ..kernels.scalars import Scalar
 from ..kernels.signature import ALIGNMENT
 
@@ -133,16 +133,20 @@ class Trace(Watch):
         "streams",
         "taken",
         "values",
+        "varies",
     )
     traces = True
 
-    def __init__(self, name: str, noticed: Noticed, numbers: int, most: int | None = None) -> None:
-        """`numbers` is how many numbers there are among the arguments, `noticed` what is known of them.
+    def __init__(
+        self, name: str, noticed: Noticed, numbers: int, most: int | None = None, varies: bool = False
+    ) -> None:
+        """`numbers` is how many numbers there are among the arguments, `noticed` what is known of them, `varies` whether lengths of
+        dimensions are others in other calls.
 
         No array may have more bytes than `most`.
         """
         super().__init__()
-        self.most = most
+        self.most, self.varies = most, varies
         self.name, self.noticed, self.numbers = name, noticed, numbers
         self.line = ""  # what is traced now, where that is no line of Python
         self.nodes: list[Node] = []
@@ -244,8 +248,12 @@ class Trace(Watch):
 class Lowering(Watch):
     """Takes the dispatches of a program, which do not reach the device."""
 
-    __slots__ = ()
+    __slots__ = ("varies",)
     traces = True
+
+    def __init__(self, varies: bool) -> None:
+        super().__init__()
+        self.varies = varies
 
     def allocate(self, device: Device, nbytes: int) -> Value:
         """Memory that is taken when the program runs."""

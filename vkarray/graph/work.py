@@ -10,7 +10,8 @@ from ..core.array import VkArray
 from ..kernels import row_program
 from ..kernels.expressions import Expression
 from ..kernels.fused import Index
-from ..kernels.reductions import sums_variant, uses_shared_memory
+from ..kernels.launch import uses_shared_memory
+from ..kernels.reductions import sums_variant
 from ..kernels.scalars import Scalar
 from . import mosaic
 from .trace import Node

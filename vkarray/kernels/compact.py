@@ -19,9 +19,8 @@ from .array_like import takes_lists
 from .conversion import cast
 from .dispatch import Fields, pointer
 from .gather import element_sizes, words
-from .launch import Defines
+from .launch import Defines, uses_shared_memory
 from .planned import planned
-from .reductions import uses_shared_memory
 from .scan import running_sums
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from ..core.dtypes import DType
 from ..shaders.source import Variant
 from . import launch
 from .dispatch import pointer
+from .reduction_run import Run
 from .reduction_types import partial_dtype
-from .reductions import REDUCTIONS, Run
+from .reductions import REDUCTIONS
 from .row_kernels import FLOATING
 
 if TYPE_CHECKING:

@@ -54,6 +54,11 @@ _AS_SHORT = {"gpu": {("vx_exp(a)", dtypes.float32)}, "cpu": set()}  # calls that
 _FEW = 1 << 14
 
 
+def uses_shared_memory(device: Device) -> bool:
+    """Whether invocations should meet in shared memory: barriers are dear on a CPU, and a workgroup must be that large."""
+    return not device.limits.is_cpu and device.limits.max_workgroup_invocations >= WORKGROUP_SIZE
+
+
 def as_device(device: Any) -> _vk.Device:
     """A device from a Device, an index, a name, a UUID, or None for the default. Raises DeviceError."""
     return device if isinstance(device, _vk.Device) else _vk.open_device(device)

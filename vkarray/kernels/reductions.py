@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .._vk.watch import tracer
 from ..core import dtypes, layout
@@ -26,9 +26,9 @@ from ..core.array import (
 )
 from ..core.dtypes import CATEGORIES, DTYPES, REAL_OF, DType
 from ..shaders.source import Variant
-from . import launch, texels
-from .dispatch import Number, pointer
-from .prologue import Prologue
+from . import launch
+from .reduction_order import vector_of
+from .reduction_run import Run
 from .reduction_types import TYPES, key_of, partial_dtype
 from .rows import check_array
 
@@ -36,27 +36,6 @@ if TYPE_CHECKING:
     from .launch import Device
 
 REDUCTIONS: dict[str, Reduction] = {}
-
-# Lanes that a chunk has in all its blocks, and those of a block.
-_CHUNK_LANES, _LANES = 256, 8
-# The most elements that a leaf joins one after the other; where their center comes from the first of them, it must be near
-# to the others.
-_STEPS, _SHIFTED_STEPS, _BATCH = 64, 16, 4
-_COLUMNS, _LAST = 1, 2
-# With so many chunks, a workgroup for columns has so many invocations and neighbours, by the kind of its states.
-_MANY_CHUNKS = 1 << 12
-_COLUMNS_GROUPS = {"place": (512, 32), "moments": (256, 32), "value": (512, 64)}
-# Levels of the tree of an invocation's lanes that kernels are made for.
-_LEVELS = (1, 4, 6, 9)
-# By the registers of an invocation: with so many elements of a pack it takes its lanes one by one.
-_LEAN_FROM = {"large": 16, "middle": 8, "small": 8}
-# The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
-_FEW_INVOCATIONS = 16
-
-
-def uses_shared_memory(device: Device) -> bool:
-    """Whether invocations should meet in shared memory: barriers are dear on a CPU, and a workgroup must be that large."""
-    return not device.limits.is_cpu and device.limits.max_workgroup_invocations >= launch.WORKGROUP_SIZE
 
 
 def _by_kind(expression: str | dict[str, str], dtype: DType) -> str:
@@ -138,10 +117,12 @@ class Reduction:
         defines += [(name, "1") for name, wanted in flags.items() if wanted]
         if self.indexed:
             defines.append(("R_BITS", str(result.bits)))
-        if texels or (
-            self.has_words(device, source) and not states and not shared and "shaderInt64" in device.features
+        if self.has_words(device, source) and (
+            texels or (not states and not shared and "shaderInt64" in device.features)
         ):
             defines += [("PER_WORD", str(4 // read.itemsize)), ("A_UNPACK", f"UNPACK_{read.name}")]
+        elif texels:
+            defines += [("A_TEXEL", f"TEXEL_{read.name}")]
         for name, dtype in (("A", read), ("P", state), ("R", written), ("C", real)):
             defines += launch.operand_defines(name, dtype)
         if flags["ROW"] and written.bits < 32:
@@ -172,13 +153,18 @@ class Reduction:
         """Whether 32 bits of memory hold whole elements of this type."""
         return source.itemsize <= 4 and storage_itemsize(source, device) == source.itemsize
 
+    @classmethod
+    def has_texels(cls, device: Device, source: DType) -> bool:
+        """Whether texels hold whole elements of this type."""
+        return cls.has_words(device, source) or source.itemsize == 8
+
     def _input(self, device: Device, source: DType, state: DType, states: bool) -> tuple[int, int]:
         """(bytes of a stored input element, elements of a lane side by side: 16 bytes, at most 8 elements).
 
         The second does not depend on the device, as it decides the order of combination.
         """
         if not states:
-            return storage_itemsize(source, device), _vector(source)
+            return storage_itemsize(source, device), vector_of(source)
         vector = 16 // state.itemsize if self.shift is None else 8 // state.itemsize
         return self.state_itemsize(device, state), 1 if self.indexed else max(1, min(8, vector))
 
@@ -197,7 +183,7 @@ class Reduction:
         """The shaders for (input, state, result) types."""
         for states, shared in itertools.product((False, True), repeat=2):
             yield self.variant(device, types, states, shared, False)
-        if self.has_words(device, types[0]):
+        if self.has_texels(device, types[0]):
             yield self.variant(device, types, False, False, True)
         if not self.centered:
             for shared, linked in itertools.product((False, True), ("elements", "row")):
@@ -279,295 +265,6 @@ def sums_variant(device: Device, dtype: DType, count: int, shared: bool) -> Vari
     defines |= {"SEVERAL": str(count), "A_COMPUTE": vector, "P_COMPUTE": vector}
     way = "shared" if shared else "serial"
     return Variant("reduce", tuple(defines.items()), f"{count} sums of {dtype} ({way})")
-
-
-class Reduce(NamedTuple):
-    """A reduction of a row of one chunk, as a step of a row program: what is read as one type becomes another one."""
-
-    row: Reduction
-    types: tuple[DType, DType, DType]
-    number: int  # among the reductions of the program
-
-    @property
-    def label(self) -> str:
-        """What it does, for people."""
-        return self.row.name
-
-    @property
-    def source(self) -> DType:
-        """The type that it reads."""
-        return self.row.read_as(self.types[0], self.types[1])
-
-    @property
-    def result(self) -> DType:
-        """The type that it makes."""
-        _, state, result = self.types
-        return self.row.read_as(result, state)
-
-    @property
-    def vector(self) -> int:
-        """Elements of a lane side by side."""
-        return _vector(self.types[0])
-
-    @property
-    def can_meet_in_subgroups(self) -> bool:
-        """Whether members of a row may exchange states within subgroups."""
-        return self.row.can_meet_in_subgroups(self.types[1])
-
-    def variant(self, device: Device, shared: bool, subgroups: bool) -> Variant:
-        """The shader that has it as a function."""
-        return _variant(self.row, device, self.types, False, shared, False, "subgroups" if subgroups else "row")
-
-    def _block(self, length: int) -> int:
-        most = _SHIFTED_STEPS if self.row.shift is not None else _STEPS
-        return _LANES * self.vector * _steps(length, self.vector, most)
-
-    def lanes(self, length: int) -> int:
-        """Lanes that a row has: the leaves of its tree, in packs. Those of a row of few elements come first."""
-        blocks = -(-length // self._block(length))
-        few = 1 << (-(-length // self.vector) - 1).bit_length()
-        return min(few, _LANES << (blocks - 1).bit_length())
-
-    def packs(self, length: int, members: int) -> int:
-        """The packs of an invocation where each member has one lane, whole; else 0."""
-        block = self._block(length)
-        return block // (_LANES * self.vector) if members == self.lanes(length) and not length % block else 0
-
-    def constants(
-        self, length: int, members: int, workgroup: int, columns: bool, shared: bool, varies: bool, subgroup: int
-    ) -> dict[int, int]:
-        """The constants of the shader for rows of a length, or of one that varies, and so many invocations of a row."""
-        block = self._block(length)
-        share = max(1, self.lanes(length) // members) if shared else _CHUNK_LANES
-        turns = 0 if varies or length % block else block // (_LANES * self.vector) // _BATCH
-        spacing = workgroup // members if columns else 1
-        full = not varies and share * members * block == length * _LANES
-        constants = (1, 0, turns, _levels(share), block, members, share, spacing, subgroup, int(full))
-        return dict(enumerate(constants, 1))
-
-
-class RowReduction(NamedTuple):
-    """A dispatch that reduces rows of one chunk: along which axes of which array, and into which one."""
-
-    row: Reduction
-    types: tuple[DType, DType, DType]
-    x: VkArray
-    axes: tuple[int, ...]  # in their order
-    result: VkArray
-    parameters: tuple[Any, Any]
-
-    @property
-    def source(self) -> DType:
-        """The type that it reads."""
-        return self.row.read_as(self.types[0], self.types[1])
-
-    @property
-    def leaves(self) -> int:
-        """The most elements of a row of which each is a leaf of its own."""
-        return _LANES * _vector(self.types[0])
-
-
-def _vector(source: DType) -> int:
-    """Elements of a lane side by side."""
-    return min(8, 16 // source.itemsize)
-
-
-def _levels(share: int) -> int:
-    return next(levels for levels in _LEVELS if share < 1 << levels)
-
-
-@functools.cache
-def _variant(
-    row: Reduction, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool,
-    linked: str = "",
-) -> Variant:  # fmt: skip
-    return row.variant(device, types, states, shared, texels, linked)
-
-
-def _steps(length: int, vector: int, most: int) -> int:
-    """Elements that a leaf joins one after the other: few for more parallel work, many, `most` at most, where that saves a
-    dispatch, or work in the next one."""
-    chunk = _CHUNK_LANES * vector
-    if length >= chunk << 16:
-        return most
-    return 4 if length <= 4 * chunk or 16 * chunk < length < 4096 * chunk else 16
-
-
-class Run:
-    """The dispatches of one reduction."""
-
-    plain = True  # it reads one array, which a program may compute and CPU drivers read as texels
-    writes: tuple[str, ...] = ("result",)
-
-    def __init__(
-        self, row: Reduction, x: VkArray, axes: Sequence[int], result: VkArray, types: tuple[DType, DType, DType],
-        parameters: tuple[float, float], center: VkArray | None,
-    ) -> None:  # fmt: skip
-        self.row, self.result, self.types, self.center = row, result, types, center
-        self.device = x._device
-        double = types[1].bits == 64 and types[1].category.endswith("floating")
-        self.parameters = tuple(Number(value, "d" if double else "f") for value in parameters)
-        kept = [axis for axis in range(x.ndim) if axis not in axes]
-        shape, strides, others = layout.sort_by_stride(
-            result._shape, tuple(x._strides[axis] for axis in kept), result._strides
-        )
-        self.shape, (self.strides, self.result_strides) = layout.collapse(shape, [strides, *others])
-        sizes, steps = tuple(x._shape[axis] for axis in axes), tuple(x._strides[axis] for axis in axes)
-        if not row.indexed:
-            sizes, steps, _ = layout.sort_by_stride(sizes, steps)
-        self.sizes, (self.steps,) = layout.collapse(sizes, [steps])
-        self.x, self.place = x, pointer(x)
-        self.length = math.prod(self.sizes)
-        order = axes if row.indexed else sorted(axes, key=lambda axis: -abs(x._strides[axis]))
-        self.axes = tuple(axis for axis in order if x._shape[axis] > 1)  # as elements of a row follow one another
-        if not self._within_reach():
-            self.make_contiguous(kept, axes)
-
-    def _within_reach(self) -> bool:
-        """Whether the shader can walk x: forwards, rows of two dimensions at most, 32-bit offsets inside a chunk of one
-        dimension, and in all of x where rows have two."""
-        if len(self.sizes) > 2 or min((0, *self.strides, *self.steps)) < 0:
-            return False
-        limit = launch.index_limit(self.device, *self.types)
-        if len(self.sizes) == 1:
-            return min(self.length, 1 << 16) * abs(self.steps[0]) <= limit
-        low, high = layout.offset_range(self.shape + self.sizes, self.strides + self.steps)
-        return high - low < limit and math.prod(self.shape) * self.length <= limit
-
-    def make_contiguous(self, kept: Sequence[int], axes: Sequence[int]) -> None:
-        """Copy what it reads, so that rows and their elements follow one another."""
-        self.x = launch.copy(self.x._permuted((*kept, *axes)))
-        self.axes = tuple(range(len(kept), self.x.ndim))
-        self.place = pointer(self.x)
-        self.sizes, self.steps = (self.length,), (1,)
-        self.shape, (self.strides, self.result_strides) = layout.collapse(
-            self.result._shape, [self.x._strides[: len(kept)], self.result._strides]
-        )
-
-    def __call__(self) -> None:
-        """Reduce x to states of chunks, those again, until there is one chunk to a row."""
-        states = False
-        while True:
-            itemsize, vector = self.input(states)
-            steps, chunks = self.cut(vector)
-            target = self.result if chunks == 1 else self._chunk_states(chunks)
-            self.dispatch(target, states, itemsize, vector, steps, chunks)
-            if chunks == 1:
-                return
-            states, self.x, self.place = True, target, pointer(target)
-            self.length, self.sizes, self.steps = chunks, (chunks,), (1,)
-            # The chunks' states lie in the order of the rows.
-            self.strides = tuple(stride * chunks for stride in layout.contiguous_strides(self.shape))
-
-    def input(self, states: bool) -> tuple[int, int]:
-        """Bytes of a stored element, and elements of a lane side by side."""
-        return self.row._input(self.device, self.types[0], self.types[1], states)
-
-    def cut(self, vector: int) -> tuple[int, int]:
-        """Elements that a leaf joins, and chunks of a row."""
-        steps = _steps(self.length, vector, _SHIFTED_STEPS if self.row.shift is not None else _STEPS)
-        return steps, -(-self.length // (_CHUNK_LANES * vector * steps))
-
-    def is_aligned(self, nbytes: int) -> bool:
-        """Whether what it reads begins at a multiple of so many bytes."""
-        return self.place.is_aligned(nbytes)
-
-    def fields(self, target: VkArray, written: int, read: int, first_row: int) -> dict[str, Any]:
-        """What kernels take besides: where a dispatch writes that begins with a row, so many bytes on."""
-        return {"result": pointer(target).after(written)}
-
-    def variant(self, states: bool, shared: bool, texels: bool) -> Variant:
-        """The kernel."""
-        return _variant(self.row, self.device, self.types, states, shared, texels)
-
-    def _chunk_states(self, chunks: int) -> VkArray:
-        """Memory for the states of all chunks, as words."""
-        nbytes = math.prod(self.shape) * chunks * self.row.state_itemsize(self.device, self.types[1])
-        return empty((-(-nbytes // 4),), dtypes.uint32, self.device)
-
-    def _slices(self, chunk: int) -> Iterator[tuple[int, layout.Shape, list[layout.Strides], list[int], int, int]]:
-        strides = [self.strides, self.result_strides]
-        if len(self.sizes) == 1:
-            limit = launch.index_limit(self.device, *self.types)
-            return layout.row_slices(self.shape, strides, self.length, (self.steps[0], 0), chunk, limit)
-        return iter([(0, self.shape, strides, [0, 0], 0, -(-self.length // chunk))])
-
-    def dispatch(
-        self, target: VkArray, states: bool, itemsize: int, vector: int, steps: int, chunks: int
-    ) -> None:  # fmt: skip
-        """Reduce x to the target: results, or states of so many chunks."""
-        device, row = self.device, self.row
-        block, blocks_of_chunk = _LANES * vector * steps, _CHUNK_LANES // _LANES
-        chunk = block * blocks_of_chunk
-        rows = math.prod(self.shape)
-        step = self.steps[0] if len(self.steps) == 1 else 0
-        packed = step == 1 and self.is_aligned(vector * itemsize) and not any(s % vector for s in self.strides)
-        row_layout = (self.sizes[1], *self.steps) if len(self.sizes) == 2 else (0, self.steps[0], 0)
-        columns = self.length <= _LANES * vector or 0 < abs(self.strides[-1]) < abs(self.steps[-1])
-        shared = uses_shared_memory(device)
-        many = rows * chunks >= _MANY_CHUNKS
-        size = launch.WORKGROUP_SIZE if shared or many else _FEW_INVOCATIONS
-        members, share = 1, _CHUNK_LANES
-        if shared:
-            blocks = 1 << (min(-(-self.length // block), blocks_of_chunk) - 1).bit_length()
-            members = blocks * _LANES
-            if columns and many and blocks > 1:
-                wanted, neighbours = _COLUMNS_GROUPS[row.state_kind]
-                size = launch.invocations_of_group(device.limits, wanted)
-                members = min(members, size // neighbours)
-            elif columns:
-                members = blocks
-            share = blocks * _LANES // members
-        last = target is self.result
-        mode = columns * _COLUMNS | last * _LAST
-        turns = 0 if shared or not packed or self.length % block else steps // _BATCH
-        constants: tuple[tuple[int, int], ...] = (
-            (1, int(packed)), (2, int(len(self.sizes) == 2)), (3, turns), (4, _levels(share)),
-        )  # fmt: skip
-        if shared and vector >= _LEAN_FROM[device.limits.registers]:
-            constants += ((11, 1),)
-        if self.length <= _LANES * vector and tracer() is None:  # programs have one kernel for all lengths
-            constants += ((12, -(-self.length // vector)), (13, int(not self.length % vector)))
-        target_itemsize = storage_itemsize(self.types[2], device) if last else row.state_itemsize(device, self.types[1])
-        words = packed and not shared and not states and self.plain and row.has_words(device, self.types[0])
-        for first_row, part, taken, (offset, place), first, count in self._slices(chunk):
-            element = first * chunk
-            part_rows = math.prod(part)
-            written = (place if last else first_row * chunks + first) * target_itemsize
-            read = (offset + element * step) * itemsize
-            fields = {
-                "a": self.place.after(read), **self.fields(target, written, read, first_row),
-                "center": 0 if self.center is None else pointer(self.center, place),
-                "parameters": (element, 0) if row.indexed else self.parameters,
-                "count": min(self.length - element, count * chunk), "rows": part_rows, "chunks": count, "pitch": chunks,
-                "block": block, "members": members, "share": share, "mode": mode, "rank": len(part),
-                "inner_size": row_layout[0], "stride": row_layout[1], "inner_stride": row_layout[2],
-                "layout_": (*part, *taken[0], *taken[1]),
-            }  # fmt: skip
-            groups = launch.groups_for(part_rows * count * members, device.limits, size)
-            # A packed row has no gaps, so what it spans is its length.
-            span = layout.offset_range(part, taken[0])[1] + min(self.length - element, count * chunk)
-            bound = texels.binding(self.x, 0, offset + element, span) if words else None
-            variant = self.variant(states, shared, bound is not None)
-            bindings = None if bound is None else [bound]
-            launch.dispatch(
-                variant, device, groups, fields, writes=self.writes, workgroup_size=size, constants=constants,
-                bindings=bindings,
-            )  # fmt: skip
-            trace = tracer() if self.plain and not row.centered else None
-            if trace is not None and not states and count == chunks and part_rows == rows:
-                linked = _variant(row, device, self.types, False, shared, False, "elements")
-                read_as = row.read_as(self.types[0], self.types[1])
-                every = ((0, launch.invocations_of_group(device.limits, size)), *constants)
-                reduced = None
-                if last and list(self.axes) == sorted(self.axes):
-                    parameters: Any = fields["parameters"]
-                    reduced = RowReduction(row, self.types, self.x, self.axes, self.result, parameters)
-                trace.may_compute(
-                    Prologue(self.x, read_as, linked, vector, every, adds=not last and row.adds(self.types)),
-                    reduced,
-                    True,
-                )
 
 
 def _may_be_written(out: VkArray, x: VkArray) -> bool:

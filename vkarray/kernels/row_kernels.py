@@ -18,7 +18,8 @@ from ..core.dtypes import CATEGORIES, DType
 from ..shaders.source import Variant
 from . import launch
 from .dispatch import Fields, dispatch, number, pointer
-from .reductions import partial_dtype, uses_shared_memory
+from .launch import uses_shared_memory
+from .reductions import partial_dtype
 
 if TYPE_CHECKING:
     from .launch import Device, Kernel

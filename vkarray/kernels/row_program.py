@@ -18,12 +18,12 @@ from ..core.array import VkArray, storage_itemsize
 from ..core.dtypes import DType
 from ..shaders import link
 from ..shaders.source import Variant, spirv
-from . import fused, kernel_caches, launch, reductions
+from . import fused, kernel_caches, launch
 from .dispatch import Number, dispatch, pointer
 from .expressions import Expression
 from .fused import Index
-from .reductions import Reduce
 from .row_kernels import has_subgroups
+from .row_reductions import Reduce
 from .scalars import Scalar
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class Rows(NamedTuple):
         while vector > max(1, at_once):
             vector //= 2
         columns = self._is_by_columns(kept, whole)
-        shared = reductions.uses_shared_memory(device)
+        shared = launch.uses_shared_memory(device)
         workgroup = launch.invocations_of_group(device.limits, launch.WORKGROUP_SIZE)
         if shared and columns:
             workgroup = launch.invocations_of_group(device.limits, _COLUMNS_WORKGROUP)

@@ -16,8 +16,9 @@ from ..core.dtypes import CATEGORIES, DTYPES, DType
 from ..shaders.source import Variant
 from . import launch
 from .dispatch import pointer
+from .launch import uses_shared_memory
 from .prologue import Prologue
-from .reductions import partial_dtype, uses_shared_memory
+from .reductions import partial_dtype
 
 if TYPE_CHECKING:
     from .launch import Device

@@ -14,13 +14,19 @@ _FEW_BYTES = 1 << 16
 Binding = tuple[int, "_vk.Buffer", int, int]  # number, and the part of a buffer: offset and bytes
 
 
-def binding(array: VkArray, number: int, first: int, count: int, least: int | None = None) -> Binding | None:
-    """The binding by which a kernel reads `count` elements of an array, in memory `first` after its first one.
+def binding(
+    array: VkArray, number: int, first: int, count: int, least: int | None = None, *, before: bool = False
+) -> Binding | None:
+    """The binding by which a kernel reads `count` elements of an array, in memory `first` after its first one; `before`: from the
+    texel on in which the first of them lies.
 
     None where they are too few for that to pay (`least` bytes, if given), too many, or do not begin where a texel does.
     """
     itemsize, limits = storage_itemsize(array._dtype, array._device), array._device.limits
     offset, nbytes = (array._offset + first) * itemsize, count * itemsize
+    if before:
+        nbytes += offset % _vk.TEXEL_BYTES
+        offset -= offset % _vk.TEXEL_BYTES
     alignment = max(_vk.TEXEL_BYTES, limits.min_texel_buffer_offset_alignment)
     least = _FEW_BYTES if least is None else least
     if not least <= nbytes <= _vk.TEXEL_BYTES * limits.max_texel_buffer_elements or offset % alignment:

@@ -12,9 +12,10 @@ from ..core import dtypes
 from ..core.array import VkArray, is_supported, storage_itemsize
 from ..core.dtypes import CATEGORIES, DTYPES, DType
 from ..kernels import launch
+from ..kernels.launch import uses_shared_memory
 from ..kernels.product.parts import partial_array
 from ..kernels.product.sums import sum_partial
-from ..kernels.reductions import partial_dtype, uses_shared_memory
+from ..kernels.reductions import partial_dtype
 from ..kernels.row_kernels import HALF_FEATURES
 from ..kernels.scalars import table
 from ..shaders.source import Variant

@@ -358,7 +358,7 @@ def _tape(what: Description, weights: Weights, drawing: dict[int, RandomState], 
             return nest.mapped(value, bound)
         return value
 
-    tape = Tape(what.name)
+    tape = Tape(what.name, bool(dims_of(what.inputs)))
     tape.values = None
     tape.entries = [
         one._replace(args=bound(one.args), kwargs=bound(one.kwargs), form=bound(one.form)) for one in what.entries

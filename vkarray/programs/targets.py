@@ -146,7 +146,7 @@ def _elsewhere(tape: Tape, device: _vk.Device) -> Tape:
             return slice(moved(value.start), moved(value.stop), moved(value.step))
         return nest.mapped(value, moved)
 
-    other = Tape(tape.name)
+    other = Tape(tape.name, tape.varies)
     other.values, other.decide, other.decided, other.settings = None, tape.decide, tape.decided, tape.settings
     other.entries = [
         one._replace(args=moved(one.args), kwargs=moved(one.kwargs), form=moved(one.form)) for one in tape.entries

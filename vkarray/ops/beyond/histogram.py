@@ -18,7 +18,8 @@ from ...kernels import launch
 from ...kernels.array_like import takes_lists
 from ...kernels.conversion import cast
 from ...kernels.dispatch import pointer
-from ...kernels.reductions import checked, partial_dtype, uses_shared_memory
+from ...kernels.launch import uses_shared_memory
+from ...kernels.reductions import checked, partial_dtype
 from ...kernels.rows import check_array, check_operands, common_dtype
 from ...kernels.scan import Scan, scan_into
 from ...shaders.source import Variant

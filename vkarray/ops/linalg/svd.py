@@ -14,9 +14,8 @@ from ...errors import LinAlgError
 from ...kernels import launch
 from ...kernels.conversion import cast
 from ...kernels.dispatch import dispatch
-from ...kernels.launch import Operation
+from ...kernels.launch import Operation, uses_shared_memory
 from ...kernels.planned import planned
-from ...kernels.reductions import uses_shared_memory
 from ...kernels.rows import ROWS, check_array
 from ...shaders.source import Shader, Variant
 from .. import creation, searching, sorting, statistical, utility
