@@ -117,13 +117,15 @@ def settle(model: torch.nn.Module, inputs: dict[str, torch.Tensor]) -> None:
 
     Those of a whole MobileNetV2 are zeros in float16, and there would be nothing to compare.
     """
-    layers = [one for one in model.modules() if isinstance(one, torch.nn.modules.batchnorm._BatchNorm)]
-    for one in layers:
+    momenta = {one: one.momentum for one in model.modules() if isinstance(one, torch.nn.modules.batchnorm._BatchNorm)}
+    for one in momenta:
         one.momentum = None  # the average over all batches, here one
         one.train()
-    if layers:
+    if momenta:
         with torch.inference_mode():
             model(**inputs)
+    for one, momentum in momenta.items():
+        one.momentum = momentum  # without one, each step of training reads how many batches there were
     model.eval()
 
 
