@@ -24,7 +24,7 @@ from vkarray._vk import pipeline_cache
 from vkarray._vk.device import close_all
 from vkarray.cache import DiskCache
 from vkarray.command import examples
-from vkarray.shaders import compiler, source
+from vkarray.shaders import compiler
 
 N = 100  # rows and columns of the matrices of ordinary calls
 # Where drivers keep what they compiled: those of Mesa, and NVIDIA's.
@@ -66,7 +66,7 @@ class Clock:
                 for which, now in enumerate(self._now()[:2]):
                     self.left_out[which] += now - begun[which]
 
-        with mock.patch.object(source, "compile_glsl", timed):
+        with mock.patch.object(compiler, "compile_glsl", timed):
             yield
 
     def told(self) -> dict[str, Any]:
