@@ -221,7 +221,10 @@ def test_normalize_axes():
     assert layout.normalize_axes(range(2), 3, "here") == (0, 1)
     with pytest.raises(ValueError, match="names a dimension twice"):
         layout.normalize_axes((0, -3), 3, "here")
-    with pytest.raises(TypeError, match=r"^here: expected an integer or a sequence of integers as axis, got 1\.5\. Divide with //, or convert it with int\.$"):
+    with pytest.raises(
+        TypeError,
+        match=r"^here: expected an integer or a sequence of integers as axis, got 1\.5\. Divide with //, or convert it with int\.$",
+    ):
         layout.normalize_axes(1.5, 3, "here")
 
 

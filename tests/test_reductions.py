@@ -498,7 +498,7 @@ def test_variants_hold_what_a_run_asks_for(device, monkeypatch):
     """Every shader that reductions use is among those that go into the archive."""
     known = set(reductions.variants(device))
     used = []
-    monkeypatch.setattr(reductions, "_variant", lambda row, *types: used.append(row.variant(*types)) or used[-1])
+    monkeypatch.setattr(reduction_run, "variant_of", lambda row, *types: used.append(row.variant(*types)) or used[-1])
     for name, dtype in CASES:
         getattr(vx, name)(vx.zeros((70_001,), dtype=dtype))
     assert used

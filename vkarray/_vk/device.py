@@ -296,9 +296,10 @@ def open_device(selector: int | str | None = None) -> Device:
         device = last[1]
         if device.open and device.lost is None:
             return device
-    asked = settings.device if selector is None else str(selector)  # as it is compared; whatever it is has a hash
+    asked = settings.device if selector is None else selector
     switches = (settings.validation, settings.disable, settings.profile, settings.guard, settings.check_barriers)
-    device = _selected.get((asked, switches))
+    named = None if asked is None else str(asked)  # as it is compared; whatever it is has a hash
+    device = _selected.get((named, switches))
     if device is not None and device.open and device.lost is None:
         _last = (settings, device) if selector is None else _last
         return device
@@ -310,7 +311,7 @@ def open_device(selector: int | str | None = None) -> Device:
             device.close()
         if device is None or not device.open:
             device = _devices[key] = Device(physical)
-        _selected[asked, switches] = device
+        _selected[named, switches] = device
         return device
 
 
