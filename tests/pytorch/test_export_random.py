@@ -42,6 +42,29 @@ DRAWS: dict[str, tuple[Callable[[Tensor], Tensor], tuple[float, float]]] = {
 }  # fmt: skip
 
 
+OF_PARTS = (0.0, math.sqrt(0.5))
+# The same of complex numbers, for each part.
+COMPLEX: dict[str, tuple[Callable[[Tensor], Tensor], tuple[float, float]]] = {
+    "rand": (lambda x: torch.rand(4, 512, dtype=x.dtype), UNIFORM), "rand_like": (torch.rand_like, UNIFORM),
+    "randn": (lambda x: torch.randn(4, 512, dtype=x.dtype), OF_PARTS), "randn_like": (torch.randn_like, OF_PARTS),
+    "normal_": (lambda x: torch.empty_like(x).normal_(), OF_PARTS),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_both_parts_of_complex_numbers_are_drawn(name):
+    function, (mean, deviation) = COMPLEX[name]
+    x = torch.zeros(4, 512, dtype=torch.complex64)
+    program = program_of(function, x)
+    program.seed(1)
+    found = vkarray.torch.to_torch(program(vkarray.torch.to_vulkan(x)))
+    assert found.dtype == torch.complex64
+    assert not torch.equal(found.real, found.imag)
+    for part in (found.real.double(), found.imag.double()):
+        assert abs(float(part.mean()) - mean) < 5 * deviation / math.sqrt(part.numel())
+        assert abs(float(part.std()) / deviation - 1) < 0.08
+
+
 @pytest.mark.parametrize("name", DRAWS)
 def test_numbers_are_distributed_as_pytorch_says(name):
     function, (mean, deviation) = DRAWS[name]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +11,7 @@ import torch
 
 import vkarray as vx
 
+from ....core.dtypes import REAL_OF
 from ..table import ROWS, Row, row
 
 Sizes = Sequence[Any]
@@ -16,17 +19,26 @@ _WIDE = ("float32", "float64")
 
 
 def _drawn(call: Any, function: Any, size: Sizes) -> Any:
-    """Numbers of a function of `vkarray.random`, in the type of the result where it draws that one, else in float32."""
-    return function(size=tuple(size), dtype=call.dtype if call.dtype.name in _WIDE else vx.float32)
+    """Numbers of a function of `vkarray.random`, in the type of the result or of its parts where it draws that one, else in
+    float32."""
+    dtype = REAL_OF.get(call.dtype, call.dtype)
+    draw = functools.partial(function, size=tuple(size), dtype=dtype if dtype.name in _WIDE else vx.float32)
+    return draw() + 1j * draw() if call.dtype.kind == "c" else draw()
 
 
 def _uniform(call: Any, size: Sizes) -> Any:
-    """Numbers from 0 to below 1, which a short type may not round up to 1."""
+    """Numbers from 0 to below 1, which a short type may not round up to 1; so are both parts of complex ones."""
     found = _drawn(call, vx.random.random, size)
-    if call.dtype.name in _WIDE:
+    if call.dtype.name in _WIDE or call.dtype.kind == "c":
         return found
     steps = 1 / vx.finfo(call.dtype).eps
     return vx.floor(found * steps) / steps
+
+
+def _standard_normal(call: Any, size: Sizes) -> Any:
+    """Numbers of variance 1, which both parts of complex ones share."""
+    found = _drawn(call, vx.random.standard_normal, size)
+    return found * math.sqrt(0.5) if call.dtype.kind == "c" else found
 
 
 @row("rand")
@@ -41,17 +53,17 @@ def _rand_like(call: Any, x: Any, **options: Any) -> Any:
 
 @row("randn")
 def _randn(call: Any, size: Sizes, **options: Any) -> Any:
-    return _drawn(call, vx.random.standard_normal, size)
+    return _standard_normal(call, size)
 
 
 @row("randn_like")
 def _randn_like(call: Any, x: Any, **options: Any) -> Any:
-    return _drawn(call, vx.random.standard_normal, x.shape)
+    return _standard_normal(call, x.shape)
 
 
 @row("normal_functional")
 def _normal_like(call: Any, x: Any, mean: float = 0.0, std: float = 1.0, **options: Any) -> Any:
-    return _drawn(call, vx.random.standard_normal, x.shape) * std + mean
+    return _standard_normal(call, x.shape) * std + mean
 
 
 @row("randint", "randint.low", "randint_like", "randint_like.low_dtype")
@@ -68,7 +80,7 @@ def _permutation(call: Any, count: Any, **options: Any) -> Any:
 
 
 def _normal(call: Any, size: Sizes, *, mean: float, std: float, **options: Any) -> Any:
-    return _drawn(call, vx.random.standard_normal, size) * std + mean
+    return _standard_normal(call, size) * std + mean
 
 
 def _between(call: Any, size: Sizes, *, low: float, high: float, **options: Any) -> Any:
