@@ -23,15 +23,19 @@ def levels_of(share: int) -> int:
     return next(levels for levels in _LEVELS if share < 1 << levels)
 
 
+def turns_of(length: int, vector: int, block: int) -> int:
+    """Batches of a lane, where all lanes of a row have so many; else 0."""
+    return 0 if length % block else block // (LANES * vector) // BATCH
+
+
 def serial_constants(length: int, vector: int, block: int, packed: bool, varies: bool) -> dict[int, int]:
     """The constants of kernels whose invocations reduce a chunk each, block by block: for rows of a length, or of one that
     varies."""
     if varies:
         return {3: 0, 4: _LEVELS[-1]}
     blocks = -(-min(length, CHUNK_LANES // LANES * block) // block)
-    turns = 0 if length % block else block // (LANES * vector) // BATCH
-    whole = packed and not length % vector
-    numbers = {3: turns, 4: levels_of(blocks), 13: int(whole), 14: int(length > LANES * vector)}
+    numbers = {3: turns_of(length, vector, block), 4: levels_of(blocks)}
+    numbers |= {13: int(packed and not length % vector), 14: int(length > LANES * vector)}
     return numbers | short_constants(length, vector)
 
 

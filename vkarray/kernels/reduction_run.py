@@ -140,7 +140,7 @@ class Run:
 
     def input(self, states: bool) -> tuple[int, int]:
         """Bytes of a stored element, and elements of a lane side by side."""
-        return self.row._input(self.device, self.types[0], self.types[1], states)
+        return self.row.input_of(self.device, self.types[0], self.types[1], states)
 
     def cut(self, vector: int) -> tuple[int, int]:
         """Elements that a leaf joins, and chunks of a row."""

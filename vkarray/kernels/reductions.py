@@ -102,7 +102,7 @@ class Reduction:
             if key := key_of(result, state):
                 written = key.read
                 expressions["FINISH"] = f"{self.order}_value(a, {key.infinity}) >> {key.below}"
-        itemsize, vector = self._input(device, source, state, states)
+        itemsize, vector = self.input_of(device, source, state, states)
         defines: list[tuple[str, str]] = [
             *expressions.items(),
             ("VECTOR", str(vector)),
@@ -158,7 +158,7 @@ class Reduction:
         """Whether texels hold whole elements of this type."""
         return cls.has_words(device, source) or source.itemsize == 8
 
-    def _input(self, device: Device, source: DType, state: DType, states: bool) -> tuple[int, int]:
+    def input_of(self, device: Device, source: DType, state: DType, states: bool) -> tuple[int, int]:
         """(bytes of a stored input element, elements of a lane side by side: 16 bytes, at most 8 elements).
 
         The second does not depend on the device, as it decides the order of combination.

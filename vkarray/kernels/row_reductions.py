@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..core.dtypes import DType
 from ..shaders.source import Variant
 from .reduction_order import (
-    BATCH,
     CHUNK_LANES,
     LANES,
     SHIFTED_STEPS,
@@ -15,6 +14,7 @@ from .reduction_order import (
     levels_of,
     serial_constants,
     steps_of,
+    turns_of,
     vector_of,
 )
 from .reduction_run import variant_of
@@ -82,7 +82,7 @@ class Reduce(NamedTuple):
         """The constants of the shader for rows of a length, or of one that varies, and so many invocations of a row."""
         block = self._block(length)
         share = max(1, self.lanes(length) // members) if shared else CHUNK_LANES
-        turns = 0 if varies or length % block else block // (LANES * self.vector) // BATCH
+        turns = 0 if varies else turns_of(length, self.vector, block)
         spacing = workgroup // members if columns else 1
         full = not varies and share * members * block == length * LANES
         constants = (1, 0, turns, levels_of(share), block, members, share, spacing, subgroup, int(full))

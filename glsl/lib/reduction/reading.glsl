@@ -82,8 +82,6 @@ struct Pack { INPUT_STORAGE element[VECTOR]; };
 #endif
 #if !defined(TEXELS) && !defined(LINKED)
 layout(buffer_reference, scalar) readonly buffer Elements { INPUT_STORAGE data[]; };
-#endif
-#if !defined(TEXELS) && !defined(LINKED)
 layout(buffer_reference, scalar, buffer_reference_align = ALIGN) readonly buffer Packs { Pack data[]; };
 #endif
 
