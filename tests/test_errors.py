@@ -245,7 +245,7 @@ ERRORS = {
     "MATRIX[1.5]": (
         IndexError,
         "getitem: an index must be an integer, a slice, `...`, None, or an array (or list) of integers or bools, got "
-        "float (1.5).",
+        "float (1.5). Divide with //, or convert it with int.",
     ),
     "VECTOR[1.0:2]": (TypeError, "getitem: expected integers or None in a slice, got slice(1.0, 2, None)."),
     "VECTOR[::0]": (ValueError, "getitem: expected a step other than 0, got slice(None, None, 0)."),

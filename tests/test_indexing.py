@@ -405,7 +405,7 @@ BAD_KEYS = [
     (3, IndexError, "getitem: index 3 is out of bounds for axis 0 of length 3; expected -3 to 2."),
     ((0, -5), IndexError, "getitem: index -5 is out of bounds for axis 1 of length 4; expected -4 to 3."),
     (1.0, IndexError, "getitem: an index must be an integer, a slice, `...`, None, or an array (or list) of integers or bools, "
-                     "got float (1.0)."),
+                     "got float (1.0). Divide with //, or convert it with int."),
     ("a", IndexError, "got str ('a')."),
     ([1.5], IndexError, "getitem: an index array must hold integers or bools, got float32. Convert it with astype."),
     ([True, False], IndexError, "getitem: a mask of shape (2,) does not fit the dimensions it indexes, which have shape (3,) "

@@ -201,11 +201,11 @@ def as_integer(value: Any, function: str, name: str) -> int:
         return operator.index(value)
     except TypeError:
         raise TypeError(
-            f"{function}: expected an integer as {name}, got {value!r:.60}.{_integer_remedy(value)}"
+            f"{function}: expected an integer as {name}, got {value!r:.60}.{integer_remedy(value)}"
         ) from None
 
 
-def _integer_remedy(value: Any) -> str:
+def integer_remedy(value: Any) -> str:
     """What to write in place of numbers with a point, such as n / 2."""
     fractional = isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f"
     return " Divide with //, or convert it with int." if fractional else ""
@@ -235,7 +235,7 @@ def as_integers(values: Any, function: str, name: str) -> tuple[int, ...]:
     except TypeError:
         raise TypeError(
             f"{function}: expected an integer or a sequence of integers as {name}, got {values!r:.60}."
-            f"{_integer_remedy(values)}"
+            f"{integer_remedy(values)}"
         ) from None
 
 

@@ -65,7 +65,7 @@ def _entry(item: Any, x: VkArray, function: str) -> Any:
         else:
             raise IndexError(
                 f"{function}: an index must be an integer, a slice, `...`, None, or an array (or list) of integers or "
-                f"bools, got {type(item).__name__} ({item!r:.60})."
+                f"bools, got {type(item).__name__} ({item!r:.60}).{layout.integer_remedy(item)}"
             )
     dtype = item._dtype
     if dtype not in CATEGORIES["integer or boolean"]:
