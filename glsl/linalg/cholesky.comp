@@ -37,7 +37,7 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     int batch, row;     // strides
     int form;
     Source source;
-    int source_batch, source_row, source_column;  // strides
+    int source_first, source_batch, source_row, source_column;  // where the first element is, and strides
 } arguments;
 
 shared REAL pivot;
@@ -59,7 +59,7 @@ void main() {
     int base = int(matrix) * arguments.batch;
     if (arguments.form != IN_PLACE) {
         if (local == 0) arguments.status.data[matrix] = 0;
-        int from = int(matrix) * arguments.source_batch;
+        int from = arguments.source_first + int(matrix) * arguments.source_batch;
         for (int place = local; place < arguments.order * arguments.order; place += size) {
             int i = place / arguments.order, k = place - i * arguments.order;
             if (i <= k) arguments.a.data[base + i * arguments.row + k] = arguments.source.data[from + i * arguments.source_row + k * arguments.source_column];

@@ -16,7 +16,7 @@ from ...kernels.product.blocks import subtract_product
 from ...shaders.source import Variant
 from .. import creation, elementwise
 from . import triangular
-from .common import as_stack, block, check_status, matrices, variant, variants_of, within_reach, working_copy
+from .common import as_stack, block, check_status, lowest, matrices, variant, variants_of, within_reach, working_copy
 
 if TYPE_CHECKING:
     from ...kernels.launch import Device
@@ -125,6 +125,7 @@ def _factor_block(source: VkArray, a: VkArray, status: VkArray, first: int = 0, 
     device = a._device
     for source_part, a_part, status_part in within_reach(source, a, status):
         batch, n, _ = a_part._shape
+        source_lowest, source_first = lowest(source_part)
         fields = {
             "a": a_part,
             "status": status_part,
@@ -134,7 +135,8 @@ def _factor_block(source: VkArray, a: VkArray, status: VkArray, first: int = 0, 
             "batch": a_part._strides[0],
             "row": a_part._strides[1],
             "form": form,
-            "source": source_part,
+            "source": source_lowest,
+            "source_first": source_first,
             "source_batch": source_part._strides[0],
             "source_row": source_part._strides[1],
             "source_column": source_part._strides[2],

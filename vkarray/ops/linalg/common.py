@@ -14,11 +14,13 @@ from ...core.dtypes import DType
 from ...errors import LinAlgError
 from ...kernels import faults, launch
 from ...kernels.conversion import cast
+from ...kernels.dispatch import pointer
 from ...kernels.planned import tracer
 from ...kernels.rows import check_array
 from ...shaders.source import Variant
 
 if TYPE_CHECKING:
+    from ..._vk.pointer import Pointer
     from ...kernels.launch import Device
 
 # The types that factorisations compute in.
@@ -89,6 +91,15 @@ def flipped(x: VkArray) -> VkArray:
     """The view x[:, ::-1, ::-1]."""
     (_, rows, columns), (step, row, column) = x._shape, x._strides
     return x._view(x._shape, (step, -row, -column), (rows - 1) * row + (columns - 1) * column)
+
+
+def lowest(x: VkArray) -> tuple[Pointer, int]:
+    """The place of the element that lies lowest in memory, and how many elements from there the first one is.
+
+    Kernels count from the lowest one, as an index below 0 is undefined in a shader.
+    """
+    low, _ = layout.offset_range(x._shape, x._strides)
+    return pointer(x, low), -low
 
 
 def within_reach(*arrays: VkArray) -> Iterator[tuple[VkArray, ...]]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...core import layout
 from ...core.array import VkArray, is_supported
 from ...core.dtypes import DType
 from ...kernels import launch
-from ...kernels.dispatch import dispatch, pointer
+from ...kernels.dispatch import dispatch
 from ...kernels.product.blocks import subtract_product
 from ...shaders.source import Variant
-from .common import FACTORED, block, flipped, variant, variants_of, within_reach
+from .common import FACTORED, block, flipped, lowest, variant, variants_of, within_reach
 
 if TYPE_CHECKING:
-    from ..._vk.pointer import Pointer
     from ...kernels.launch import Device
 
 # Rows that one invocation solves, one after the other, before a matrix product takes them out of the rows that remain.
@@ -123,7 +121,7 @@ def solve_block(t: VkArray, b: VkArray, *, unit: bool = False, conjugate: bool =
     device = t._device
     for t_part, b_part in within_reach(t, b):
         batch, rows, columns = b_part._shape
-        (t_lowest, t_first), (b_lowest, b_first) = _lowest(t_part), _lowest(b_part)
+        (t_lowest, t_first), (b_lowest, b_first) = lowest(t_part), lowest(b_part)
         (t_batch, t_row, t_column), (b_batch, b_row, b_column) = t_part._strides, b_part._strides
         fields = {
             "t": t_lowest,
@@ -145,9 +143,3 @@ def solve_block(t: VkArray, b: VkArray, *, unit: bool = False, conjugate: bool =
         groups = launch.groups_for(batch * columns, device.limits, WORKGROUP_SIZE)
         chosen = variant(_TEMPLATE, t._dtype, device)
         launch.dispatch(chosen, device, groups, fields, writes=("b",), workgroup_size=WORKGROUP_SIZE)
-
-
-def _lowest(x: VkArray) -> tuple[Pointer, int]:
-    """The place of the element that lies lowest in memory, and how many elements from there the first one is."""
-    low, _ = layout.offset_range(x._shape, x._strides)
-    return pointer(x, low), -low
