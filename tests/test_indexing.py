@@ -13,7 +13,7 @@ from reference import supported
 import vkarray as vx
 from vkarray.core import key, layout
 from vkarray.core.dtypes import CATEGORIES, DTYPES
-from vkarray.kernels import compact, planned
+from vkarray.kernels import compact, faults, planned
 from vkarray.ops import indexing
 from vkarray.shaders.source import spirv
 
@@ -501,13 +501,44 @@ def test_writing_out_of_range_leaves_everything_else_alone():
 def test_index_out_of_range_is_told_at_the_call(form, device):
     array = vx.asarray(numbered((3, 4)))
     index = {"list": [0, 3], "NumPy's array": np.array([0, 3]), "array": vx.asarray([0, 3])}[form]
-    if device.limits.host_memory != "cached":
+    if form == "array" and device.limits.host_memory != "cached":
         pytest.skip(f"the host does not see the memory of {device.name} cached: it is told at the next read")
     for _ in range(4):  # as it is, watched and by a plan
         with pytest.raises(IndexError, match="index 3 is out of bounds for axis 0 of length 3"):
             array[index]
         with pytest.raises(IndexError, match="index 3 is out of bounds for axis 0 of length 3"):
             array[index] = 1
+
+
+# Calls whose wrong values stand in the program.
+GIVEN = {
+    "take": lambda x: vx.take(x, [3], axis=0),
+    "take of NumPy's": lambda x: x.take([99]),
+    "put": lambda x: vx.put(x, [99], 1),
+    "choose": lambda x: vx.choose([5, 0, 1, 0], [x[0], x[1]]),
+    "compress": lambda x: vx.compress([True] * 9, x, axis=0),
+    "searchsorted": lambda x: vx.searchsorted(x[0], 1, sorter=[9, 1, 2, 3]),
+    "unravel_index": lambda x: vx.unravel_index(9, (2, 3)),
+    "unravel_index of a list": lambda x: vx.unravel_index([1, 9], (2, 3)),
+    "ravel_multi_index": lambda x: vx.ravel_multi_index(([1], [9]), (2, 3)),
+    "add.at": lambda x: vx.add.at(x, [99], 1),
+    "integer power": lambda x: vx.pow([2, 3], [1, -1]),
+    "insert": lambda x: vx.insert(x, [99], 1),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_wrong_values_that_the_host_gives_are_told_at_the_call(name, monkeypatch):
+    """Also where the host does not see the device's memory."""
+    monkeypatch.setattr(faults, "tells_at_once", lambda device: False)
+    x = vx.asarray(numbered((3, 4)))
+    vx.take(x, vx.asarray([99]))  # of these the device alone knows
+    with pytest.raises(IndexError):
+        float(x[0, 0])
+    for _ in range(4):
+        with pytest.raises((IndexError, ValueError)):
+            GIVEN[name](x)
+        np.asarray(x)  # nothing is left to tell
 
 
 def test_an_error_that_comes_later_names_the_line(told_later):

@@ -244,6 +244,7 @@ def test_wait_that_failed_is_over_while_somebody_holds_its_error(own_device, mon
 
     with monkeypatch.context() as patch:
         patch.setattr(queue.progress, "look", lambda: None)  # so that the work is not done before anybody waits
+        patch.setattr(queue.progress, "spin", lambda serial: None)
         patch.setattr(queue, fails, fail)
         with pytest.raises(KeyboardInterrupt) as held:
             wait(queue)

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._vk.watch import recorded, recorder, watches
 from ..core.array import Elements, VkArray, available, is_sequence, operations
 from ..core.dtypes import DTYPES, DType, int32, int64, uint32, uint64
 from ..core.promotion import as_scalar
 from ..core.tokens import TOKENS
+from . import faults
+
+if TYPE_CHECKING:
+    from .launch import Device
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -99,10 +103,12 @@ class Parameters:
                     return False
         return True
 
-    def converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
+    def converted(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any], Device | None]:
         """The arguments with arrays in place of lists and of NumPy's scalars, and of Python's numbers where no array is there.
 
-        The last of what it returns says whether anything was converted.
+        The last of what it returns is the device of what was converted, or None where nothing was.
         """
         several = len(args) if self.several is None else self.several
         chosen = [(place, args[place]) for place in range(len(args)) if place in self.places or place >= several]
@@ -121,11 +127,12 @@ class Parameters:
                     likes = [as_like(one, device, True) for one in value]
                     if any(like is not one for like, one in zip(likes, value, strict=True)):
                         made[where] = likes
-            changed = any(made.get(where, value) is not value for where, value in (*chosen, *named))
+            changed = [made[where] for where, value in (*chosen, *named) if made.get(where, value) is not value]
             if changed:
                 args = tuple(made.get(place, value) for place, value in enumerate(args))
-                return args, {name: made.get(name, value) for name, value in kwargs.items()}, True
-        return args, kwargs, False
+                given = device or next((found._device for one in changed for found in _arrays_in(one)), None)
+                return args, {name: made.get(name, value) for name, value in kwargs.items()}, given
+        return args, kwargs, None
 
 
 def takes_lists(function: Function) -> Function:
@@ -142,7 +149,9 @@ def takes_lists(function: Function) -> Function:
         if watches and (recording := recorder()) is not None:
             return recording.call(call, args, kwargs)
         if not (_ARRAYS.issuperset(map(type, args[:leading])) and (not kwargs or named.isdisjoint(kwargs))):
-            args, kwargs, _ = likes.converted(args, kwargs)
+            args, kwargs, given = likes.converted(args, kwargs)
+            if given is not None and not watches:
+                return faults.with_values_of_the_host(function, args, kwargs, given)
         return function(*args, **kwargs)
 
     return recorded(call)  # type: ignore[return-value]

@@ -11,10 +11,10 @@ import functools
 import struct
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from .. import configuration
 from ..core import checks, dtypes, promotion
@@ -60,6 +60,7 @@ _LINES = 5  # of code that an error names
 _faults: list[Fault] = []  # by code, counted from 1
 _codes: dict[Fault, int] = {}
 _lock = threading.Lock()
+_times_left = 0  # how often checks were left
 
 
 def code_of(fault: Fault) -> int:
@@ -116,10 +117,12 @@ def kept_check(device: Device) -> Status | None:
 
 def keep_check(device: Device, check: Status | None) -> None:
     """Leave a check with the device, in place of the one that this thread had left, or none."""
+    global _times_left
     waiting, thread = checks.of(device).waiting, threading.current_thread()
     if check is None:
         waiting.pop(thread, None)
     else:
+        _times_left += 1
         waiting[thread] = check
         if not tells_at_once(device):
             check.note_line()
@@ -128,6 +131,20 @@ def keep_check(device: Device, check: Status | None) -> None:
 def tells_at_once(device: Device) -> bool:
     """Whether wrong values are told at the call: where the host sees the device's memory, unless it is to be later."""
     return device.limits.host_memory == "cached" and configuration.current().check == "now"
+
+
+def with_values_of_the_host(
+    call: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], device: Device
+) -> Any:
+    """What a call returns some of whose arrays are of values that the host gave.
+
+    A wrong one among these is told at the call on every device, unless it is to be later: for it the host waits.
+    """
+    times = _times_left
+    found = call(*args, **kwargs)
+    if times != _times_left and configuration.current().check == "now":
+        checks.run(device)
+    return found
 
 
 def renewed_check(device: Device) -> Status:

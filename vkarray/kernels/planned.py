@@ -414,20 +414,22 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
             args, kwargs = by_position(names, args, kwargs)
         if watches and (recording := recorder()) is not None:
             return recording.call(call, args, kwargs)
-        if takes_likes and not likes.are_plain(args, kwargs):
-            args, kwargs, _ = likes.converted(args, kwargs)
         if watches and watch.current() is not None:  # it is a part of the call that is watched
-            if takes_likes and not any(type(one) is VkArray for one in args):
+            if takes_likes and not (likes.are_plain(args, kwargs) and any(type(one) is VkArray for one in args)):
                 args, kwargs, _ = likes.converted(args, kwargs)
             return _as_place(inner(*args, **kwargs)) if creates else inner(*args, **kwargs)
+        if takes_likes and not likes.are_plain(args, kwargs):
+            args, kwargs, given = likes.converted(args, kwargs)
+            if given is not None:
+                return faults.with_values_of_the_host(call, args, kwargs, given)
         noted = note(args, key, arrays, scalars, integers)
         if kwargs:
             key.append(tuple(kwargs))
             noted = noted and note(kwargs.values(), key, arrays, scalars, integers)
         if takes_likes and not arrays:
-            args, kwargs, changed = likes.converted(args, kwargs)
-            if changed:
-                return call(*args, **kwargs)
+            args, kwargs, given = likes.converted(args, kwargs)
+            if given is not None:
+                return faults.with_values_of_the_host(call, args, kwargs, given)
         settings = configuration.current()
         if not noted or not (arrays or creates) or settings.compare:
             found = inner(*args, **kwargs)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import VkArray, default_dtype, operations
+from ...core.array import ArrayLike, VkArray, default_dtype, operations
+from ...kernels.array_like import takes_lists
 from ...kernels.conversion import cast
 from ...kernels.faults import WrongValue, check_values
 from ...kernels.gather import IndexArray, IndexRule
@@ -80,14 +81,14 @@ def over_and_over(values: VkArray, count: int) -> VkArray:
 # -- putting ----------------------------------------------------------------------------------------------------
 
 
-@recordable
-def put(a: VkArray, ind: Any, v: Any, mode: str = "raise") -> None:
+@takes_lists
+def put(a: VkArray, ind: ArrayLike, v: Any, mode: str = "raise") -> None:
     """Set the elements at places of the flattened array, in place.
 
     Parameters: a; ind (integers); v (values, taken over and over where there are fewer; floats are cut off in an array of
     integers); mode ("raise", or "wrap" and "clip", which take all integers).
     Raises TypeError for what is no array and for other types, ValueError for another mode, IndexError for a place out of
-    range at the next read of a value.
+    range, at the next read of a value where the device alone knows the places.
     """
     check_array("put", a)
     places = in_mode("put", indices_of("put", ind, a), a.size, mode)
