@@ -14,8 +14,7 @@ import pytest
 from vulkan_program import COMBINE, HEAD, Combine, compile_glsl, download, upload
 
 from vkarray import _vk, cache, configuration
-from vkarray._vk import kernel as kernel_module
-from vkarray._vk import pipeline_cache, spirv
+from vkarray._vk import pipeline_cache, ready, spirv
 from vkarray._vk.making import Making
 from vkarray._vk.physical_device import FloatControls
 from vkarray.errors import FeatureError, OutOfMemoryError, ShaderError, VulkanError
@@ -313,7 +312,7 @@ def test_float_control_of_the_source_is_respected():
 )
 def test_float_controls_respect_independence(independence, offered, used, expected):
     controls = FloatControls(frozenset(offered), frozenset(), frozenset(), independence, "all")
-    assert kernel_module.float_controls(controls, frozenset(used)).get(4464, frozenset()) == expected
+    assert ready.float_controls(controls, frozenset(used)).get(4464, frozenset()) == expected
 
 
 def test_kernel_with_float_controls_runs(device):

@@ -8,9 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FeatureError
-from . import api, cpu_modules, spirv
+from . import api, ready, spirv
 from .api import NULL, array, ffi, struct, vk
-from .features import ARITHMETIC, ARITHMETIC_OF_CONTROLS
 from .fields import RANGE, Arguments
 from .making import Making
 from .pace import Pace
@@ -18,7 +17,6 @@ from .subgroups import asked_for
 
 if TYPE_CHECKING:
     from .device import Device
-    from .physical_device import FloatControls
 
 # VK_PIPELINE_CREATE_DISPATCH_BASE_BIT, VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT: the binding lacks them.
 _DISPATCH_BASE, _REQUIRE_FULL_SUBGROUPS = 0x10, 0x2
@@ -49,7 +47,8 @@ class Kernel:
         self, device: Device, code: bytes, name: str, specialization: tuple[tuple[int, int], ...], subgroup: int = 0
     ) -> None:
         self.device, self.name = device, name
-        module = spirv.read(code, name, dict(specialization))
+        made = ready.of(device.physical, device.features, code, name, specialization)
+        module = made.needs
         check(device, module, name)
         self.subgroup, of_subgroups = _of_subgroups(device, module, subgroup)
         self.local_size, self.bindings = module.local_size, module.bindings
@@ -57,23 +56,12 @@ class Kernel:
         self.has_arguments = bool(module.arguments)
         x, y, z = module.local_size
         rate = device.physical.limits.rate
-        self.pace = None if math.isinf(rate) else Pace(self.arguments, x * y * z, rate)
+        self.pace: Pace | None = None if math.isinf(rate) else Pace(self.arguments, x * y * z, rate)
         # Which grids may be cut: users' kernels see how many workgroups there are, those of the library number rows of them so.
         self.pieces = "any" if not module.counts_groups else "rows" if self.has_arguments else "none"
         self.layout, self.set_layout = device.descriptors.layouts(module.bindings, self.has_arguments)
-        controls = float_controls(device.physical.float_controls, module.float_widths)
-        words = spirv.add_float_controls(module, name, controls)
-        # Batches hold their kernels until they are done, so nothing in flight uses one that is dropped.
-        known = {name: int(name in device.features) for name in ARITHMETIC}
-        for name, capability in ARITHMETIC_OF_CONTROLS.items():
-            known[name] &= 32 in controls.get(capability, ())
-        constants = (*specialization, *((number, known[name]) for name, number in ARITHMETIC.items()))
-        if self.has_arguments and device.physical.limits.is_cpu:
-            words = cpu_modules.arguments_in_storage(words, name)
-            words = cpu_modules.without_dead_code(words, name, dict(constants))
-        code, entry = array("uint32_t", words), module.entry_name
         self.make: Callable[[api.Functions], Any] | None = partial(
-            _pipeline, device, self.layout, code, len(words), entry, constants, of_subgroups
+            _pipeline, device, self.layout, made.code, module.entry_name, made.constants, of_subgroups
         )
         self.cell: Any = None
         self.making: Making | None = None
@@ -113,11 +101,12 @@ def _of_subgroups(device: Device, module: spirv.Module, size: int) -> tuple[int,
 
 
 def _pipeline(
-    device: Device, layout: Any, code: Any, words: int, entry_name: str, specialization: tuple[tuple[int, int], ...],
+    device: Device, layout: Any, code: bytes, entry_name: str, specialization: tuple[tuple[int, int], ...],
     of_subgroups: dict[str, Any], functions: api.Functions,
 ) -> Any:  # fmt: skip
     """A cell with a new pipeline. Threads call it too, which must not keep a kernel that is dropped meanwhile."""
-    create = struct("VkShaderModuleCreateInfo", codeSize=4 * words, pCode=code)
+    words = ffi.from_buffer("uint32_t[]", code)
+    create = struct("VkShaderModuleCreateInfo", codeSize=len(code), pCode=words)
     module = api.owned(
         "VkShaderModule",
         lambda cell: functions.vkCreateShaderModule(device.handle, create, NULL, cell),
@@ -236,24 +225,6 @@ def check(device: Device, module: spirv.Module, name: str) -> None:
                 "use smaller tiles or workgroups, or fewer push constants or buffers.",
                 (what,),
             )
-
-
-def float_controls(controls: FloatControls, used: frozenset[int]) -> dict[int, frozenset[int]]:
-    """Capability -> the widths, of those in use, for which the device can keep what IEEE 754 asks for."""
-    wanted: dict[int, frozenset[int]] = {}
-    for capability, (attribute, _) in spirv.FLOAT_CONTROLS.items():
-        offered = getattr(controls, attribute) & used
-        independence = {
-            "denorm_preserve": controls.denorm_independence,
-            "rounding_mode_rte": controls.rounding_independence,
-        }.get(attribute, "all")
-        if independence == "none" and offered != used:
-            offered = frozenset()
-        elif independence == "32" and {16, 64} <= used and not {16, 64} <= offered:
-            offered &= {32}
-        if offered:
-            wanted[capability] = offered
-    return wanted
 
 
 def _specialization(constants: tuple[tuple[int, int], ...]) -> Any:
