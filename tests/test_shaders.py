@@ -23,17 +23,20 @@ from vkarray.shaders.source import Variant
 SOURCE = "#version 460\nlayout(local_size_x = 1) in;\nvoid main() {}\n"
 
 
-def covering(variants):
-    """Variants that have between them all that EXPRESSIONs compute, and all ways to the elements of each type.
+COMPUTING = {"EXPRESSION", "MAP", "COMBINE", "FINISH"}  # what a template computes of elements
 
-    An EXPRESSION stands in a function of its own, the same for all ways: both are not compiled with each other's every choice.
+
+def covering(variants):
+    """Variants that have between them all that templates compute of elements, and all ways to the elements of each type.
+
+    What is computed stands in a function of its own, the same for all ways: both are not compiled with each other's every choice.
     """
     variants, seen = list(variants), set()
     random.Random(0).shuffle(variants)
     for variant in variants:
         names = {name for name, _ in variant.defines}
-        inside = {name for name in names if name in ("EXPRESSION", "LIBRARY", "T") or name.endswith("_COMPUTE")}
-        parts = (inside, names - {"EXPRESSION", "LIBRARY"}) if "EXPRESSION" in names else (names,)
+        inside = {name for name in names if name in {*COMPUTING, "LIBRARY", "T"} or name.endswith("_COMPUTE")}
+        parts = (inside, names - {*COMPUTING, "LIBRARY"}) if names & COMPUTING else (names,)
         whole = variant.template, variant.text
         found = {(whole, *(define for define in variant.defines if define[0] in part)) for part in parts}
         if not found <= seen:
