@@ -162,6 +162,7 @@ GRIDS = [
     lambda n: n.tril([1, 2, 3]), lambda n: n.triu([1.5, 2], 1),
     lambda n: n.roll([1, 2, 3], (1, 1)), lambda n: n.roll([[1, 2], [3, 4]], [1, 2], axis=-1),
     lambda n: n.roll([[1, 2], [3, 4]], (1, 1), (0, 1)), lambda n: n.roll([[1, 2]], (1, 2, 3), (0, 1)),
+    lambda n: n.roll([[1, 2], [3, 4]], (1,), (0, 1)), lambda n: n.nancumsum(3.0, axis=-1), lambda n: n.polymul([], [1, 2]),
     lambda n: n.ravel([[1, 2]], None),
     lambda n: n.r_[1, 2, 3], lambda n: n.r_[1:4, 0, [5, 6]], lambda n: n.r_[0:1:3j, 5], lambda n: n.r_[1, 2.5],
     lambda n: n.r_[True, 2j],

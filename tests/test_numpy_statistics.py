@@ -83,6 +83,9 @@ def test_quantiles(dtype: str) -> None:
                 getattr(vx, name), getattr(np, name), x, [0.0, 0.2, 0.6, 1.0], 1, method="inverted_cdf", weights=weights
             )
         check(getattr(vx, name), getattr(np, name), x, 1.5)
+        for method in ("linear", "lower"):
+            check(getattr(vx, name), getattr(np, name), x, [], 1, method=method)
+            check(getattr(vx, name), getattr(np, name), x > 0, [0.2, 0.7], 1, method=method)
         check(getattr(vx, name), getattr(np, name), x, 0.5, method="other")
 
 

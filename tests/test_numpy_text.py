@@ -23,6 +23,7 @@ TEXTS = {
     "repr with options": lambda n, x: n.array_repr(x, max_line_width=20, precision=2, suppress_small=True),
     "str": lambda n, x: n.array_str(x, precision=3),
     "array2string": lambda n, x: n.array2string(x, separator=", ", prefix=">", threshold=5),
+    "repr with formatter": lambda n, x: formatted(n, x),
     "printoptions": lambda n, x: options_of(n, x),
 }
 
@@ -34,6 +35,11 @@ def options_of(n: Any, x: Any) -> str:
     n.set_printoptions(**before)
     with n.printoptions(precision=2, sign="+"):
         return text + repr(x) + str(n.get_printoptions()["precision"])
+
+
+def formatted(n: Any, x: Any) -> str:
+    with n.printoptions(formatter={"all": lambda one: f"<{one}>"}):
+        return repr(x) + n.array_repr(x) + n.array_repr(x, precision=3) + (n.array_str(x) if x.ndim else "")
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -85,6 +85,58 @@ def test_methods(method, dtype):
                 compare(lambda n, call=call, name=name, made=made: call(getattr(n, name), n.asarray(made)), times=1)
 
 
+# Reductions of some elements, and with a number that elements are joined to: the identity stands for those left out.
+MASKED = {
+    "no elements": lambda f, x, m: f.reduce(x, axis=0, where=m & ~m, initial=1),
+    "some": lambda f, x, m: f.reduce(x, axis=0, where=m, initial=3),
+    "of a row": lambda f, x, m: f.reduce(x, axis=1, where=m[:1], initial=-2, keepdims=True),
+    "without initial": lambda f, x, m: f.reduce(x, axis=-1, where=m),
+    "initial alone": lambda f, x, m: f.reduce(x, axis=0, initial=0),
+}
+
+
+@pytest.mark.parametrize("dtype", supported(("bool", "int8", "int64", "float64")))
+@pytest.mark.parametrize("call", MASKED)
+def test_reductions_of_chosen_elements(call, dtype):
+    names = {*FUNCTIONS, "hypot", "logaddexp", "lcm", "fmin"} - {"arctan2", "power"}
+    chosen = np.array([[True, False, True], [False, True, True], [False, False, True]])
+    for name in sorted(names):
+        made = values((3, 3), dtype, ugly=False)
+        made = made if made.dtype.kind == "b" else np.abs(made) % 3 + 1
+        rounds = name in ("hypot", "logaddexp", "divide")  # the last bits may differ from NumPy's
+        if rounds and dtype in ("bool", "int8"):  # and bits in float16 are few
+            continue
+
+        def reduced(n, name=name, made=made, rounds=rounds):
+            result = MASKED[call](getattr(n, name), n.asarray(made), n.asarray(chosen))
+            return n.round(result, 9) if rounds else result
+
+        compare(reduced, times=1)
+
+
+OUTS = {
+    "sum": lambda n, x, out: n.sum(x, out=out),
+    "prod": lambda n, x, out: n.prod(x, out=out),
+    "mean": lambda n, x, out: n.mean(x, out=out),
+    "sum of axes": lambda n, x, out: n.sum(x, axis=(0, 1), out=out),
+    "reduce": lambda n, x, out: n.subtract.reduce(x.ravel(), out=out),
+    "floor": lambda n, x, out: n.floor_divide.reduce(x.ravel(), out=out),
+    "begun": lambda n, x, out: n.sum(x, out=out, initial=2.5),
+    "largest": lambda n, x, out: n.max(x, out=out),
+    "without NaN": lambda n, x, out: n.nancumsum(x[0, :1], out=out[None])[0],
+    "running": lambda n, x, out: n.cumsum(x[0, :1], out=out[None])[0],
+}
+
+
+@pytest.mark.parametrize("dtype", supported(("uint8", "int64", "float32")))
+@pytest.mark.parametrize("call", OUTS)
+def test_out_says_what_to_compute_in(call, dtype):
+    for kept in supported(("float64", "int64", "complex128")):
+        made = (np.arange(12).reshape(3, 4) * 21).astype(dtype) / np.array(7, dtype)
+        made = made.astype(dtype)
+        compare(lambda n, made=made, kept=kept: OUTS[call](n, n.asarray(made), n.zeros((), dtype=kept)), times=1)
+
+
 def test_types_that_a_call_computes_in():
     pairs = (("float32", "float64"), ("int8", "uint8"), ("float32", int), ("int64", float))
     held = {*supported(("float32", "float64", "int8", "uint8", "int64")), int, float}

@@ -18,7 +18,8 @@ __all__ = [
 
 def _options(max_line_width: int | None, precision: int | None, suppress_small: bool | None) -> Any:
     given = {"linewidth": max_line_width, "precision": precision, "suppress": suppress_small}
-    return printoptions(**{name: value for name, value in given.items() if value is not None})
+    formatter = get_printoptions()["formatter"]  # which every change of other options resets
+    return printoptions(formatter=formatter, **{name: value for name, value in given.items() if value is not None})
 
 
 def array_repr(

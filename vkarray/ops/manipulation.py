@@ -270,6 +270,7 @@ def roll(
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
     axes = (*axes,) * len(shifts) if len(axes) == 1 else axes
+    shifts = (*shifts,) * len(axes) if len(shifts) == 1 else shifts
     shifts = tuple(layout.as_integer(places, "roll", "shift") for places in shifts)
     if len(shifts) != len(axes):
         raise ValueError(f"roll: expected as many shifts as axes, got {shift!r} and {axis!r}.")

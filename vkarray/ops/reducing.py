@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ..core import promotion
@@ -114,33 +114,43 @@ class Join(NamedTuple):
 
 
 def _options(
-    made: Reduction, join: Join | None, x: VkArray, initial: Any, where: Any, reduce: Callable[[VkArray], VkArray]
+    made: Reduction, join: Join | None, x: VkArray, initial: Any, where: Any, reduce: functools.partial[VkArray]
 ) -> VkArray:  # fmt: skip
     """A reduction of the elements where `where` holds, begun with `initial`."""
     if join is None:
         raise TypeError(f"{made.name}: it takes neither initial nor where.")
     x = given(made.name, x)
     if where is not True:
-        start = join.identity if join.identity is not None else _in_type_of(x, initial)
+        start = join.identity if join.identity is not None else in_type_of(x, initial)
         if start is None:
             raise ValueError(_WITHOUT_INITIAL.format(made.name))
         x = operations["where"](operations["mask"](made.name, where, x), x, start)
     if initial is not None and made.empty is None and 0 in x._shape:
-        x = operations["full"](tuple(max(length, 1) for length in x._shape), _in_type_of(x, initial), device=x._device)
+        axes = checked(made.name, x, reduce.keywords["axis"])
+        lengths = tuple(length or int(axis in axes) for axis, length in enumerate(x._shape))
+        x = operations["full"](lengths, in_type_of(x, initial), device=x._device)
     result = reduce(x)
-    initial = _in_type_of(result, initial)
+    initial = in_type_of(result, initial)
     if 0 in x._shape and type(initial) is VkArray and initial.ndim == 0:  # the number itself: 0.0 + -0.0 is 0.0
         return operations["full"](result._shape, initial, device=result._device)
     return result if initial is None else operations[join.function](result, initial)
 
 
-def _in_type_of(x: VkArray, initial: Any) -> Any:
+def in_type_of(x: VkArray, initial: Any) -> Any:
     """A number to begin with as an array of the type of x, without its fraction for integers; anything else as it is."""
     if initial is None or not promotion.is_scalar(initial):
         return initial
     number = promotion.as_scalar(initial)
+    if x._dtype.kind == "b":
+        return operations["asarray"](bool(number), device=x._device)
     whole = x._dtype.kind in "iu" and isinstance(number, float) and math.isfinite(number)
     return operations["asarray"](int(number) if whole else number, dtype=x._dtype, device=x._device)
+
+
+def type_of_out(x: VkArray, out: Any) -> DType | None:
+    """The type that `out` asks a function of x to compute in, as `dtype` would; None where that is the type of x."""
+    common = promotion.promote(x._dtype, out._dtype) if type(out) is VkArray else x._dtype
+    return None if common is x._dtype else common
 
 
 def given(function: str, x: Any) -> VkArray:
@@ -150,7 +160,7 @@ def given(function: str, x: Any) -> VkArray:
 
 def _into(
     made: Reduction, join: Join | None, x: VkArray, out: VkArray | None, initial: Any, where: Any,
-    reduce: Callable[..., VkArray], writes: bool = True,
+    reduce: functools.partial[VkArray], writes: bool = True,
 ) -> VkArray:  # fmt: skip
     """A reduction with NumPy's options, written to `out` where it is given, in whichever type that has.
 
@@ -215,6 +225,8 @@ def accumulation(name: str, combine: str | dict[str, str], summary: str, join: J
     ) -> VkArray:  # fmt: skip
         if out is None and initial is None and where is True:
             return reduced(x, axis, dtype, keepdims)
+        x = given(name, x)
+        dtype = type_of_out(x, out) if dtype is None else dtype
         reduce = functools.partial(reduced, axis=axis, dtype=dtype, keepdims=keepdims)
         return _into(made, join, x, out, initial, where, reduce)
 

@@ -13,7 +13,7 @@ from ..kernels.conversion import cast
 from ..kernels.planned import planned
 from ..kernels.reductions import Reduction, checked, with_kept_axes
 from ..kernels.scan import SUM, Scan, scan_into
-from .reducing import Axis, Join, Mask, accumulation, accumulator, apply, document, given, reduction
+from .reducing import Axis, Join, Mask, accumulation, accumulator, apply, document, given, reduction, type_of_out
 
 _CHAPTER = {"chapter": "statistical"}
 _PRODUCT = {"complex floating": "vx_multiply(a, b)", "else": "a * b"}
@@ -79,7 +79,8 @@ def mean(
     x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False, *,
     where: Mask = True,
 ) -> VkArray:  # fmt: skip
-    x = _in_type(x, dtype, "mean")
+    x = given("mean", x)
+    x = _in_type(x, type_of_out(x, out) if dtype is None and x._dtype.kind in "fc" else dtype, "mean")
     if where is not True:
         return _finished("mean", _mean_where("mean", x, axis, where, keepdims)[0], dtype, out)
     result = apply(_MEAN, x, axis, keepdims)

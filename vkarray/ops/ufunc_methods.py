@@ -14,6 +14,7 @@ from ..kernels.planned import recordable
 from ..kernels.reductions import checked
 from ..kernels.rows import as_array, check_array, common_dtype
 from . import creation, indexing, manipulation, searching, sorting
+from .reducing import in_type_of, type_of_out
 from .segments import join_by_place
 from .ufunc import ABSENT, mask, ufunc, write
 
@@ -35,8 +36,11 @@ def reduce(
     where: Any = True,
 ) -> VkArray:  # fmt: skip
     """`function.reduce`; with None as initial the function's identity does not count."""
-    x = creation.asarray(array, dtype=dtype)
+    x = creation.asarray(array)
     known = _REDUCTIONS.get(function.__name__)
+    if dtype is None and not function.__name__.startswith("logical"):
+        dtype = type_of_out(x, out)
+    x = x if dtype is None else creation.asarray(x, dtype=dtype)
     axes = checked(function.__name__, x, axis)
     empty = math.prod(x._shape[one] for one in axes) == 0
     if empty and (initial is None or (initial is ABSENT and function.identity is None)):
@@ -45,9 +49,7 @@ def reduce(
         )
     initial = None if initial is ABSENT else initial
     if known is not None:
-        options = {"keepdims": keepdims, "out": out, "where": where}
-        if initial is not None and known not in ("all", "any"):
-            options["initial"] = initial
+        options = {"keepdims": keepdims, "out": out, "where": where, "initial": initial}
         if dtype is not None and known in ("sum", "prod"):
             options["dtype"] = dtype
         return operations[known](x, axis=axis, **options)
@@ -56,17 +58,28 @@ def reduce(
         raise ValueError(
             f"{function.__name__}.reduce: expected one axis, as the order of elements matters; got axis={axis}."
         )
+    initial, chosen, identity = in_type_of(x, initial), None, in_type_of(x, function.identity)
     if where is not True:
-        if initial is None and function.identity is None:
+        if initial is None and identity is None:
             raise ValueError(f"{function.__name__}.reduce: it has no identity, so where= needs initial=.")
-        x = searching.where(mask(function.__name__, where, x), x, function.identity if initial is None else initial)
+        chosen = mask(function.__name__, where, x)
+        if function.__name__ in _ASSOCIATIVE:  # those without an identity may take `initial` several times
+            x, chosen = searching.where(chosen, x, initial if identity is None else identity), None
     order = (*axes, *(one for one in range(x.ndim) if one not in axes))
     kept = tuple(length for one, length in enumerate(x._shape) if one not in axes)
-    rows = manipulation.reshape(x._permuted(order), (-1 if kept or x.size else 0, *kept)) if 0 not in kept else x[:0]
-    result = creation.zeros(kept, dtype=x._dtype, device=x._device) if 0 in kept else _folded(function, rows, initial)
+    if 0 in kept:
+        result = creation.zeros(kept, dtype=x._dtype, device=x._device)
+    else:
+        rows = _in_rows(x, order, kept)
+        result = _folded(function, rows, initial, None if chosen is None else _in_rows(chosen, order, kept))
     if keepdims:
         result = manipulation.reshape(result, tuple(1 if d in axes else n for d, n in enumerate(x._shape)))
     return result if out is None else write(function.__name__, out, result, casting="unsafe")
+
+
+def _in_rows(x: VkArray, order: layout.Shape, kept: layout.Shape) -> VkArray:
+    """The elements along the first dimension, and the dimensions that are kept behind it."""
+    return manipulation.reshape(x._permuted(order), (-1 if kept or x.size else 0, *kept))
 
 
 def _in_own_type(function: ufunc, x: VkArray, dtype: Any = None) -> VkArray:
@@ -74,8 +87,8 @@ def _in_own_type(function: ufunc, x: VkArray, dtype: Any = None) -> VkArray:
     return x if dtype is not None else cast(x, function.resolve_dtypes((x._dtype, x._dtype, None))[-1])
 
 
-def _folded(function: ufunc, rows: VkArray, initial: Any) -> VkArray:
-    """The function applied along the first axis."""
+def _folded(function: ufunc, rows: VkArray, initial: Any, chosen: VkArray | None) -> VkArray:
+    """The function applied along the first axis; with `chosen`, which comes with `initial`, to the elements where that is true."""
     if rows._shape[0] == 0:
         start = function.identity if initial is None else initial
         return creation.full(rows._shape[1:], start, dtype=rows._dtype, device=rows._device)
@@ -86,13 +99,10 @@ def _folded(function: ufunc, rows: VkArray, initial: Any) -> VkArray:
             rows = manipulation.concat((joined, rows[2 * half :])) if rows._shape[0] % 2 else joined
         rows = rows[0, ...]
         return rows if initial is None else function(as_array(function.__name__, initial, rows._dtype, rows), rows)
-    result = (
-        rows[0, ...]
-        if initial is None
-        else function(as_array(function.__name__, initial, rows._dtype, rows), rows[0, ...])
-    )
-    for place in range(1, rows._shape[0]):
-        result = function(result, rows[place, ...])
+    result = rows[0, ...] if initial is None else as_array(function.__name__, initial, rows._dtype, rows)
+    for place in range(initial is None, rows._shape[0]):
+        joined = function(result, rows[place, ...])
+        result = joined if chosen is None else searching.where(chosen[place, ...], joined, result)
     return result
 
 

@@ -15,7 +15,7 @@ from ...kernels.rows import check_array
 from .. import searching, statistical, utility
 from ..elementwise import isnan, logical_and, logical_not, maximum, minimum
 from ..manipulation import broadcast_to, reshape
-from ..reducing import Axis, Mask
+from ..reducing import Axis, Mask, type_of_out
 
 
 def _is_number(function: str, x: VkArray, where: Any = True) -> Any:
@@ -166,9 +166,10 @@ def _running(function: str, scan: Any, x: VkArray, neutral: int, axis: int | Non
     counting = _is_number(function, x)
     if counting is not True:
         x = cast(searching.where(counting, x, neutral), x._dtype)
-    x = reshape(x, (x.size,)) if axis is None else x
+    x = reshape(x, (x.size,)) if axis is None or x.ndim == 0 else x
+    dtype = type_of_out(x, out) if dtype is None else dtype
     result = scan(x, axis=layout.normalize_axis(0 if axis is None else axis, x.ndim, function), dtype=dtype)
-    return result if out is None else operations["write"](function, out, result)
+    return result if out is None else operations["write"](function, out, result, casting="unsafe")
 
 
 @planned

@@ -13,6 +13,7 @@ from ...io import interchange
 from ...kernels.planned import planned
 from ...kernels.rows import check_array, check_operands
 from .. import creation, data_type, elementwise, indexing, linear_algebra, manipulation, statistical
+from ..reducing import type_of_out
 from .arguments import arrays_of
 
 
@@ -58,6 +59,7 @@ def diagonal(x: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -
 
 def _cumulative(function: Any, x: VkArray, axis: int | None, dtype: Any, out: VkArray | None) -> VkArray:
     x = x._view((1,), (0,)) if x.ndim == 0 else x
+    dtype = type_of_out(x, out) if dtype is None else dtype
     result: VkArray = function(ravel(x) if axis is None else x, axis=0 if axis is None else axis, dtype=dtype, out=out)
     return result
 

@@ -100,7 +100,8 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> VkArray:
 
     Parameters: a1, a2 (numeric, 1 dimension). Reads how many coefficients are not 0. Raises ValueError for other dimensions.
     """
-    a, b = (without_leading_zeros(one) for one in _coefficients("polymul", a1, a2))
+    given = (without_leading_zeros(one) for one in _coefficients("polymul", a1, a2))
+    a, b = (one if one.size else creation.zeros((1,), dtype=one._dtype, device=one._device) for one in given)
     return products.convolve(a, b)
 
 

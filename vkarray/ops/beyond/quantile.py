@@ -274,14 +274,19 @@ def _quantile(
     shape, fractions = _fractions(function, q, whole)
     if skip and not check_array(function, x).size:
         return _written(function, statistical.mean(x, axis=axis, keepdims=keepdims), out)
-    wide = _wide(check_array(function, x), q) if method not in _DISCRETE else x._dtype
+    if check_array(function, x)._dtype is dtypes.bool_ and method in _DISCRETE:
+        chosen = _quantile(function, _integers(x), q, whole, axis, None, method, keepdims, weights, skip)
+        return _written(function, cast(chosen, dtypes.bool_), out)
+    wide = _wide(x, q) if method not in _DISCRETE else x._dtype
     if weights is not None:
         if method != "inverted_cdf":
             raise ValueError(f"{function}: Only method 'inverted_cdf' supports weights, got {method!r}.")
         weights = weights_like(function, x, weights, axis)
     rows = _sorted(function, x, axis, keepdims, method not in _DISCRETE, weights)
     ordered = cast(rows.ordered, wide)
-    if rows.weights is not None:
+    if not fractions:
+        found = ordered[None, ..., 0][:0]
+    elif rows.weights is not None:
         found = _weighted(ordered, rows.weights, fractions, skip)
     elif skip and ordered._dtype.kind == "f":
         found = _of_counts(ordered, fractions, method)
