@@ -5,6 +5,7 @@ Each call runs as it is and once more on a device whose kernels take 0 for an in
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from plan_cases import CALLS, Maker
 
 import vkarray as vx
 from vkarray import configuration
-from vkarray._vk import profiles, spirv
+from vkarray._vk import profiles, ready
 from vkarray.nn import attention, convolution, normalization, pooling, softmax
 from vkarray.shaders import module
 
@@ -63,21 +64,20 @@ def from_zero(words: tuple[int, ...], name: str) -> tuple[int, ...]:
 
 @pytest.fixture(scope="module", autouse=True)
 def changed():
-    """Names of the kernels that were changed: all of devices with the profile "from-zero"."""
-    names: set[str] = set()
-    add_float_controls = spirv.add_float_controls
+    """Kernels of devices with the profile "from-zero" take 0 for an index below it."""
+    of = ready.of
 
-    def changing(read: spirv.Module, name: str, controls: Any) -> tuple[int, ...]:
-        words = add_float_controls(read, name, controls)
+    def changing(physical: Any, on: Any, code: bytes, name: str, specialization: Any) -> ready.Ready:
+        made = of(physical, on, code, name, specialization)
         if "from-zero" not in configuration.current().profile:
-            return words
-        names.add(name)
-        return from_zero(words, name)
+            return made
+        words = from_zero(tuple(memoryview(made.code).cast("I")), name)
+        return made._replace(code=array("I", words).tobytes())
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(profiles.PROFILES, "from-zero", profiles.Profile("of the tests"))
-        patch.setattr(spirv, "add_float_controls", changing)
-        yield names
+        patch.setattr(ready, "of", changing)
+        yield
 
 
 def content(value: Any) -> Any:
@@ -97,6 +97,12 @@ def both(call: Callable[[], Any]) -> list[Any]:
             except (TypeError, ValueError, IndexError) as error:
                 found.append(str(error))
     return found
+
+
+def test_an_index_below_0_is_found() -> None:
+    before = vx.ElementwiseKernel("raw T x", "T y", "y = x[int(i) - 1]", "before")
+    ours, theirs = both(lambda: before(vx.arange(9, dtype="float32")[1:], size=8))
+    assert ours != theirs
 
 
 FUNCTIONS = plan_cases.functions()
