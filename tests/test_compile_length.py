@@ -1,4 +1,4 @@
-"""Kernels of compiled functions are no longer than drivers compile soon: long functions are not written out many times."""
+"""Kernels of several operations are no longer than drivers compile soon: long functions are not written out many times."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from reference import supported
 import vkarray as vx
 from vkarray import configuration
 from vkarray._vk import Device
-from vkarray.kernels import expressions
+from vkarray.kernels import evaluation, expressions, fused
+from vkarray.kernels.conversion import elementwise
 from vkarray.kernels.rows import ROWS
 from vkarray.shaders import parsed
 
@@ -62,3 +63,41 @@ def test_kernels_are_short(name: str, dtype: str, monkeypatch: pytest.MonkeyPatc
 
 def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, tuple) else [value]
+
+
+# Functions of more and of fewer instructions and loops, the type that they are computed in, and that of the arrays.
+CONVERTED = (
+    ("logaddexp", "float32", "int32"), ("logaddexp", "float64", "float32"), ("pow", "complex64", "complex128"),
+    ("tan", "complex64", "complex128"), ("expm1", "complex128", "complex64"), ("floor_divide", "float64", "int16"),
+    ("divide", "float16", "int8"), ("exp", "float32", "int16"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "computed", "given"), CONVERTED)
+def test_kernels_that_convert_are_short(name: str, computed: str, given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    target, source = getattr(vx, computed), getattr(vx, given)
+    if not supported([target, source]):
+        pytest.skip(f"the device has no {computed} or no {given}")
+    lengths: dict[tuple[bool, int], int] = {}
+    make = evaluation._kernel
+
+    def kernel(
+        expression: Any, inputs: Any, flat: bool, vector: int, device: Device, strip: fused.Strip, *rest: Any
+    ) -> Any:
+        code = fused.code(expression, inputs, flat, vector, device, strip)
+        loop = expressions.LOOP[device.limits.kind]
+        lengths[flat, strip.elements] = parsed.inlined(code, expression.label, "main", loop)
+        return make(expression, inputs, flat, vector, device, strip, *rest)
+
+    monkeypatch.setattr(evaluation, "_kernel", kernel)
+    operation = ROWS[name].operation(target)
+    values = vx.astype(vx.asarray(np.arange(144 * 128, dtype=np.int32) % 5 - 2), source)
+    for x in (values, vx.reshape(values, (128, 144)).T, vx.reshape(values, (144, 128))[::-1, :100]):
+        found, expected = (vx.empty(x.shape, dtype=operation.result) for _ in range(2))
+        elementwise(operation, (x,) * len(operation.inputs), found)
+        elementwise(operation, (vx.astype(x, target),) * len(operation.inputs), expected)
+        assert np.asarray(found).tobytes() == np.asarray(expected).tobytes()
+    # In all of them it stands for one element, in several places, besides those side by side.
+    alone, most = expressions.length(operation, values.device), expressions.SIDE_BY_SIDE[values.device.limits.kind]
+    assert lengths
+    assert max(lengths.values()) <= 1.5 * most + 4 * alone, lengths

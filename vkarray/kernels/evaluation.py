@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import layout
 from ..core.array import VkArray, storage_itemsize
@@ -17,9 +17,22 @@ from .scalars import Scalar
 if TYPE_CHECKING:
     from .launch import Device
 
-# Packs of an invocation; elements of one where it walks, and how they lie. The row "long" is for CPU drivers, the last one for all.
-_PACKS = {"gpu": 1, "cpu": 4, "long": 1, "longest": 1}
-_STRIPS = {"gpu": (4, walk.TALL), "cpu": (16, walk.BESIDE), "long": (4, walk.BESIDE), "longest": (1, walk.BESIDE)}
+
+class _Row(NamedTuple):
+    """What an invocation takes where a kernel may call the expression so many `times`: packs at most; elements where it walks, and
+    how they lie."""
+
+    times: int
+    packs: int
+    elements: int
+    apart: int
+
+
+# The first row that is for an expression is taken. Where an invocation walks, a kernel calls it once more than for its elements.
+_ROWS = {
+    "gpu": (_Row(8, 1, 4, walk.TALL), _Row(1, 1, 1, walk.BESIDE)),
+    "cpu": (_Row(17, 4, 16, walk.BESIDE), _Row(5, 1, 4, walk.BESIDE), _Row(1, 1, 1, walk.BESIDE)),
+}
 
 
 @kernel_caches.cached
@@ -40,15 +53,13 @@ class Evaluation:
     ) -> None:  # fmt: skip
         self.expression, self.inputs, self.results, self.device = expression, inputs, results, device
         self.shape = results[0]._shape
-        times = expression.times(device)
-        self.row = "long" if device.limits.is_cpu and (expression.is_long or times < 16) else device.limits.kind
-        if times < 2 * _STRIPS["long"][0]:
-            self.row = "longest"
+        self.times = expression.times(device)
+        self.row = next(row for row in _ROWS[device.limits.kind] if self.times >= row.times)
         memory = [dtype for one, dtype in zip(inputs, expression.inputs, strict=True) if type(one) is VkArray]
         self.itemsizes = [
             storage_itemsize(dtype, device) for dtype in (*memory, *(dtype for _, dtype in expression.results))
         ]
-        self.vector = min(launch.vector_of(self.itemsizes), 1 << times.bit_length() - 1)
+        self.vector = min(launch.vector_of(self.itemsizes), 1 << self.times.bit_length() - 1)
         self.operands = sum(type(one) is not Scalar for one in inputs) + len(results)
 
     def kinds(self, flat: bool) -> tuple[Input, ...]:
@@ -121,8 +132,8 @@ class Evaluation:
         bindings = self._bindings(count)
         fields = self._fields([0] * self.operands)
         # While a costly function is computed, the memory answers for the second pack. Many short operations only gain registers.
-        paired = self.row == "gpu" and self.expression.is_costly
-        packs = 2 if paired else _PACKS[self.row]
+        paired = self.row is _ROWS["gpu"][0] and self.expression.is_costly
+        packs = 2 if paired else min(self.row.packs, 1 << (max(1, self.times // self.vector).bit_length() - 1))
         for part, groups, first, end in launch.flat_parts(limits, invocations, packs, count, self.vector):
             constants = (packs, part == "whole", part == "single", self.vector, limits.kind == "gpu", paired)
             bound = bindings if part == "whole" else {}
@@ -147,7 +158,7 @@ class Evaluation:
     def _strided(self) -> None:
         limits = self.device.limits
         strides = strides_over((*self.inputs, *self.results), self.shape)
-        elements, apart = _STRIPS[self.row]
+        elements, apart = self.row.elements, self.row.apart
         setting = walk.Setting(
             invocations=launch.invocations_of_group(limits, launch.INVOCATIONS[limits.kind]), elements=elements,
             groups=limits.max_workgroup_count, turns=False, inputs=self.operands - len(self.results),

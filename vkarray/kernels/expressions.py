@@ -14,8 +14,6 @@ from .launch import Operation
 if TYPE_CHECKING:
     from .launch import Device
 
-LONG = 64  # what an expression costs that CPU drivers take seconds to compile for many elements
-
 
 class As(NamedTuple):
     """The bits of a value as those of another type, of the same number of bytes: 4 at most."""
@@ -48,19 +46,22 @@ def cost(operation: Operation | None) -> int:
     return 1 if library is None else _COSTS.get(library, _COSTLY)
 
 
-# Drivers write the function of an operation out wherever it is called, and take about a second for this many instructions.
+# Drivers write the function of an operation out wherever it is called, and take about a second for this many instructions. Where a
+# kernel computes elements side by side, those of CPUs take it for fewer, and for a loop as long as for so many instructions.
 INSTRUCTIONS = 1 << 17
+SIDE_BY_SIDE = {"gpu": INSTRUCTIONS, "cpu": 5 << 13}
+LOOP = {"gpu": 0, "cpu": 1792}
 TIMES = 22  # that a kernel which reduces calls what computes its elements: each element of a pack has a call of its own
 _FEW = 50  # instructions of what calls no library
 
 
 @functools.cache
 def length(operation: Operation, device: Device) -> int:
-    """How many instructions its function has, with those of all functions that it calls."""
+    """How many instructions its function has, with those of all functions that it calls, and with what loops count as."""
     if operation.library is None:
         return _FEW
     variant = operation.function(device)
-    return parsed.inlined(spirv(variant), variant.label, "evaluate")
+    return parsed.inlined(spirv(variant), variant.label, "evaluate", LOOP[device.limits.kind])
 
 
 class Expression(NamedTuple):
@@ -87,15 +88,10 @@ class Expression(NamedTuple):
         """Whether one of its operations takes many instructions."""
         return _COSTLY in self.costs
 
-    @property
-    def is_long(self) -> bool:
-        """Whether CPU drivers take seconds to compile it for many elements."""
-        return sum(self.costs) > LONG
-
     def times(self, device: Device) -> int:
-        """How often a kernel may call it, for as many elements, unless it is to take long to compile."""
+        """How often a kernel may call it, for as many elements side by side, unless it is to take long to compile."""
         called = [length(step.operation, device) for step in self.steps if isinstance(step.operation, Operation)]
-        return max(1, INSTRUCTIONS // max(1, sum(called)))
+        return max(1, SIDE_BY_SIDE[device.limits.kind] // max(1, sum(called)))
 
 
 def makes_zeros(operation: Operation) -> bool:

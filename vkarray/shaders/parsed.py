@@ -16,13 +16,13 @@ Words = tuple[int, ...]
 
 _NAME, _MEMBER_NAME, _IMPORT, _UNSIGNED, _POINTER, _FORWARD_POINTER = 5, 6, 11, 21, 32, 39
 _CONSTANT, _SPECIAL, _FUNCTION, _PARAMETER, _END, _CALL, _VARIABLE = 43, 52, 54, 55, 56, 57, 59
-_LOAD, _STORE, _DECORATE, _MEMBER_DECORATE, _EXTRACT, _LABEL, _SWITCH = 61, 62, 71, 72, 81, 248, 251
+_LOAD, _STORE, _DECORATE, _MEMBER_DECORATE, _EXTRACT, _LOOP, _LABEL, _SWITCH = 61, 62, 71, 72, 81, 246, 248, 251
 
 # Which operands are identifiers: how many from the front, before numbers follow. All are where nothing is said.
 _IDENTIFIERS = {
     _IMPORT: 1, _UNSIGNED: 1, 22: 1, 23: 2, 24: 2, 25: 2, _CONSTANT: 2, 50: 2, _EXTRACT: 3, 82: 4, 79: 4, _LOAD: 3, _STORE: 2,
     63: 2, 68: 3, 95: 4,
-    247: 1, 246: 2, 250: 3, 17: 0, 19: 1, 20: 1, 26: 1,
+    247: 1, _LOOP: 2, 250: 3, 17: 0, 19: 1, 20: 1, 26: 1,
 }  # fmt: skip
 # Operands that are numbers in the midst of identifiers: opcode -> their places.
 _NUMBERS = {
@@ -67,11 +67,12 @@ class Function:
         self.words, self.identifier = words, words[2]
         self.places: list[int] = []
         self.own: list[int] = []
-        self.instructions, self.calls = 0, []
+        self.instructions, self.loops, self.calls = 0, 0, []
         place = 0
         while place < len(words):
             places, result = _places(words[place])
             self.instructions += 1
+            self.loops += words[place] & 0xFFFF == _LOOP
             if words[place] & 0xFFFF == _CALL:
                 self.calls.append(words[place + 3])
             self.places += [place + one for one in places]
@@ -149,14 +150,17 @@ class Source:
         return (*words[:place], 0, *words[place + 1 :]), tuple(sorted([words[2:] for words in told]))
 
 
-def inlined(spirv: bytes, name: str, called: str) -> int:
-    """How many instructions a function of a module has with those of all functions that it calls, as drivers compile it."""
+def inlined(spirv: bytes, name: str, called: str, of_loop: int = 0) -> int:
+    """How many instructions a function of a module has with those of all functions that it calls, as drivers compile it.
+
+    A loop counts as `of_loop` more.
+    """
     source = source_of(spirv, name)
 
     @functools.cache
     def of(number: int) -> int:
         function = source.function(number)
-        return function.instructions + sum(map(of, function.calls))
+        return function.instructions + of_loop * function.loops + sum(map(of, function.calls))
 
     return of(source.called[called])
 
