@@ -57,13 +57,16 @@ def arrange(values: Sequence[Life], results: Sequence[Life]) -> Arena:
     orders = [sorted(values, key=order) for order in _ORDERS]
     made = [(_placed(order, results, neighbours), order) for order in orders]
     arena, order = min(made, key=lambda one: one[0].nbytes)
-    last = arena
+    last, tried = arena, {tuple(order)}
     for _ in range(TRIES if len(values) <= MANY else 0):
         if arena.nbytes <= least:
             break
         # What lies highest chooses first the next time.
         highest = {life.number for life in values if _is_highest(life, last)}
         order = sorted(order, key=lambda life: life.number not in highest)
+        if tuple(order) in tried:  # from here on orders come again
+            break
+        tried.add(tuple(order))
         last = _placed(order, results, neighbours)
         arena = min(arena, last, key=lambda one: one.nbytes)
     return arena._replace(bound=bound)
@@ -103,34 +106,38 @@ def _most_at_once(values: Iterable[Life], results: Iterable[Life]) -> int:
 def _placed(order: Sequence[Life], results: Sequence[Life], neighbours: dict[int, list[Life]]) -> Arena:
     """Places that values choose in this order, each the best that is left to it."""
     places: dict[int, Place] = {}
+    ranges: dict[int, tuple[int, int]] = {}  # where values begin and end, each in its memory
     top = 0
-    for life in order:
+    for number, nbytes, _, end in order:
         taken: dict[int | None, list[tuple[int, int]]] = {}
-        for other in neighbours[life.number]:
+        for other in neighbours[number]:
             place = places.get(other.number)
             if place is not None:
-                taken.setdefault(place.result, []).append((place.offset, place.offset + rounded(other.nbytes)))
+                taken.setdefault(place.result, []).append(ranges[other.number])
         for result in results:
-            if life.last < result.first:
-                offset = _gap(taken.get(result.number, []), life.nbytes, result.nbytes)
+            if end < result.first:
+                offset = _gap(taken.get(result.number, ()), nbytes, result.nbytes)
                 if offset is not None:
-                    places[life.number] = Place(result.number, offset)
+                    places[number] = Place(result.number, offset)
                     break
         else:
-            offset = _gap(taken.get(None, []), life.nbytes, None) or 0
-            places[life.number] = Place(None, offset)
-            top = max(top, offset + rounded(life.nbytes))
+            offset = _gap(taken.get(None, ()), nbytes, None) or 0
+            places[number] = Place(None, offset)
+            top = max(top, offset + rounded(nbytes))
+        begin = places[number].offset
+        ranges[number] = begin, begin + rounded(nbytes)
     return Arena(places, top, 0)
 
 
-def _gap(taken: list[tuple[int, int]], nbytes: int, end: int | None) -> int | None:
+def _gap(taken: Iterable[tuple[int, int]], nbytes: int, end: int | None) -> int | None:
     """Where so many bytes fit best between those that are taken; None where they do not fit below the end."""
     found, least, last = None, 0, 0
     for begin, after in sorted(taken):
         room = begin - last
         if room >= nbytes and (found is None or room < least):
             found, least = last, room
-        last = max(last, after)
+        if after > last:
+            last = after
     if found is None and (end is None or end - last >= nbytes):
         found = last
     return found

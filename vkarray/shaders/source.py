@@ -120,20 +120,21 @@ class _Piece(NamedTuple):
 @functools.lru_cache(maxsize=1024)
 def _pieces(text: str) -> tuple[_Piece, ...]:
     """A file's text, cut where it includes others; `#include TEXT` is for `resolve`."""
-    pieces, lines, depth = [], list[str](), 0
-    for line in text.splitlines():
+    pieces, depth, begin, lines = [], 0, 0, text.splitlines()
+    for number, line in enumerate(lines):
+        if "#" not in line:
+            continue
         directive = line.lstrip()
         if directive.startswith("#if"):
             depth += not directive.startswith("#ifndef LIB_")
         elif directive.startswith("#endif"):
             depth = max(depth - 1, 0)
         include = _INCLUDE.match(line)
-        if include is None or include[2] == "TEXT":
-            lines.append(line)
-            continue
-        pieces.append(_Piece("\n".join(lines) if lines else None, (line.strip(), include[1], include[2]), depth > 0))
-        lines = []
-    return (*pieces, _Piece("\n".join(lines) if lines else None, None, False))
+        if include is not None and include[2] != "TEXT":
+            before = "\n".join(lines[begin:number]) if number > begin else None
+            pieces.append(_Piece(before, (line.strip(), include[1], include[2]), depth > 0))
+            begin = number + 1
+    return (*pieces, _Piece("\n".join(lines[begin:]) if len(lines) > begin else None, None, False))
 
 
 @functools.lru_cache(maxsize=4096)

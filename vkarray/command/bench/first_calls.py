@@ -20,7 +20,7 @@ from unittest import mock
 import numpy as np
 
 import vkarray as vx
-from vkarray._vk import pipeline_cache
+from vkarray._vk import pipeline_cache, ready
 from vkarray._vk.device import close_all
 from vkarray.cache import DiskCache
 from vkarray.command import examples
@@ -32,13 +32,13 @@ DRIVER_FOLDERS = ("MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH")
 
 
 class _Elsewhere(DiskCache):
-    """The pipelines' entries in a folder of their own, while SPIR-V is where it always is."""
+    """Entries of pipelines and of what devices take of modules in a folder of their own, while SPIR-V is where it always is."""
 
     folder = Path()
 
     @property
     def directory(self) -> Path:
-        return self.folder / "pipelines"
+        return self.folder / self.kind
 
 
 class Clock:
@@ -137,6 +137,7 @@ def main() -> None:
     """Measure what the command line names, `ordinary` or `namespace`, with caches in a folder."""
     what, folder = sys.argv[1], sys.argv[2]
     pipeline_cache.disk = _Elsewhere("pipelines", pipeline_cache.disk.is_whole)
+    ready.CACHE = _Elsewhere("modules", ready.CACHE.is_whole)
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what is printed by others must not come between the lines of JSON
     for told in {"ordinary": ordinary, "namespace": namespace}[what](Path(folder)):

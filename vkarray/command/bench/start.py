@@ -75,7 +75,7 @@ def _first_calls(what: str, folder: str, measurement: Measurement) -> list[dict[
     """What `first_calls` measured in a process of its own."""
     command = [sys.executable, "-m", "vkarray.command.bench.first_calls", what, folder]
     device = next(library.device for library in measurement.libraries if isinstance(library, Vkarray))
-    environment = _environment() | {"VKARRAY_DEVICE": device.uuid}
+    environment = _environment(Path(folder, "bytecode")) | {"VKARRAY_DEVICE": device.uuid}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     calls = [json.loads(line) for line in done.stdout.splitlines()]
     for call in calls:
@@ -104,10 +104,12 @@ def _together(calls: list[dict[str, Any]]) -> dict[str, Any]:
     return {name: sum(call[name] for call in calls) for name in ("seconds", "processor", "driver", "pipelines")}
 
 
-def _environment() -> dict[str, str]:
-    """That of this process, for others: the package may be found through the working directory alone."""
-    root = str(Path(__file__).parents[3])
-    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
+def _environment(folder: str | Path) -> dict[str, str]:
+    """That of this process, for others: byte code is kept, as installed; the working directory alone may have the package."""
+    path = os.pathsep.join(filter(None, [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH")]))
+    environment = os.environ | {"PYTHONPATH": path, "PYTHONPYCACHEPREFIX": str(folder)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return environment
 
 
 def _of_libraries(chapter: str, measurement: Measurement, wanted: list[str]) -> list[Result]:
@@ -115,8 +117,7 @@ def _of_libraries(chapter: str, measurement: Measurement, wanted: list[str]) -> 
     libraries = [library for library in measurement.libraries if library.start is not None]
     times: dict[tuple[str, str], list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        environment = _environment() | {"PYTHONPYCACHEPREFIX": folder}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        environment = _environment(folder)
         for number in range(min(measurement.rounds, 5) + 1):
             # Peers can take seconds, and are there for comparison: two of them are enough.
             for library in libraries[: None if number < 2 else 1]:

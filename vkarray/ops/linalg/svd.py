@@ -215,7 +215,8 @@ def _decompose(name: str, x: VkArray, *, vectors: bool, square: bool = False) ->
     a = working_copy(x)
     batch, m, n = a._shape
     reach = statistical.max(_balance("vx_reach", a), axis=(1, 2), keepdims=True)
-    if not bool(utility.all(ROWS["isfinite"](reach))):
+    # That of a single matrix is read as it is: a first call then waits for two kernels less.
+    if not math.isfinite(float(reach if batch == 1 else statistical.max(reach))):
         raise LinAlgError(
             f"{name}: the singular value decomposition does not converge: x holds NaN or infinities. "
             f"Look for them with vkarray.isfinite."
@@ -262,7 +263,8 @@ def _completed(right: VkArray, values: VkArray) -> VkArray:
     The rows that are there are the columns of a QR decomposition's Q, but for signs, and those of Q complete them.
     """
     used = values > 2 * _eps(values._dtype) * values[:, :1]
-    if bool(utility.all(used)):
+    # Values descend, so the last one of a single matrix tells of all; for stacks there is a reduction.
+    if bool(used[:, -1] if len(used) == 1 else utility.all(used)):
         return right
     used = used[:, :, None]
     q = qr.factors(searching.where(used, right, 0).mT, False).Q
