@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, defs, inliner
 
-from . import table, types
+from . import checks, table, types
 from .table import Row
 from .types import Description
 
@@ -60,6 +59,11 @@ class Graph:
         for node in self.nodes:
             for graph in node.graphs:
                 yield from graph.everywhere()
+
+
+def name_of(node: onnx.NodeProto) -> str:
+    """The name of a node of a file, or of its first result."""
+    return node.name or next((one for one in node.output if one), "")
 
 
 def operator_text(domain: str, name: str, version: int) -> str:
@@ -121,7 +125,9 @@ def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
             model = inliner.inline_selected_functions(model, wanted, inline_schema_functions=True)
             if model == before:
                 break
-    except (RuntimeError, ValueError, TypeError) as error:
+    except Exception as error:  # ONNX's own, of many kinds
+        if str(error).startswith("onnx.load: "):
+            raise
         raise ValueError(
             f"onnx.load: the functions of the model cannot be put in place of their calls: {error}"
         ) from error
@@ -134,6 +140,8 @@ def _write_defaults(graph: onnx.GraphProto, functions: set[tuple[str, str]], ver
         domain = "" if node.domain == "ai.onnx" else node.domain
         if (domain, node.op_type) in functions:
             schema = defs.get_schema(node.op_type, versions[domain], domain)
+            text = operator_text(domain, node.op_type, versions[domain])
+            checks.check_node(f"onnx.load: node {name_of(node)!r} ({text})", domain, node, versions[domain])
             there = {one.name for one in node.attribute}
             node.attribute.extend(
                 one.default_value
@@ -219,7 +227,7 @@ class Reader:
 
     def _node(self, proto: onnx.NodeProto, number: int, outer: frozenset[str]) -> Node:
         domain = "" if proto.domain == "ai.onnx" else proto.domain
-        name = proto.name or next((one for one in proto.output if one), f"number {number}")
+        name = name_of(proto) or f"number {number}"
         version = self.versions.get(domain)
         if version is None:
             raise ValueError(
@@ -237,8 +245,8 @@ class Reader:
                 f"{operator_text(domain, proto.op_type, version)}. {advice}"
             )
         text = f"onnx.load: node {name!r} ({operator_text(domain, proto.op_type, version)})"
-        _check_counts(text, domain, proto, version)
-        attributes = _defaults(domain, proto.op_type, version)
+        checks.check_node(text, domain, proto, version)
+        attributes: dict[str, Any] = dict(checks.defaults(domain, proto.op_type, version))
         attributes |= {one.name: self._attribute(one, text, outer) for one in proto.attribute}
         node = Node(row, name, list(proto.input), list(proto.output), attributes, version)
         node.captured = list(dict.fromkeys(one for graph in node.graphs for one in graph.captured))
@@ -264,42 +272,6 @@ class Reader:
         raise NotImplementedError(
             f"{node}: the attribute {proto.name!r} is of the kind {kind}, which vkarray does not have."
         )
-
-
-def _check_counts(node: str, domain: str, proto: onnx.NodeProto, version: int) -> None:
-    """Raises ValueError for fewer or more inputs or outputs than the operator has."""
-    try:
-        schema = defs.get_schema(proto.op_type, version, domain)
-    except defs.SchemaError:
-        return
-    for what, given, low, high in (
-        ("inputs", proto.input, schema.min_input, schema.max_input),
-        ("outputs", proto.output, schema.min_output, schema.max_output),
-    ):
-        count = len(given)
-        while count > high and not given[count - 1]:  # without a name: left out
-            count -= 1
-        if not low <= count <= high:
-            wanted = str(low) if low == high else f"{low} to {high}" if high < 1 << 20 else f"{low} or more"
-            raise ValueError(f"{node} has {count} {what}, and the operator has {wanted}. Export the model again.")
-
-
-@functools.cache
-def _numbers(domain: str, name: str, version: int) -> tuple[tuple[str, float], ...]:
-    try:
-        schema = defs.get_schema(name, version, domain)
-    except defs.SchemaError:
-        return ()
-    return tuple(
-        (one.name, one.default_value.f)
-        for one in schema.attributes.values()
-        if one.default_value.type == AttributeProto.FLOAT
-    )
-
-
-def _defaults(domain: str, name: str, version: int) -> dict[str, Any]:
-    """The numbers that attributes are where a node leaves them out: float32, as those in files."""
-    return dict(_numbers(domain, name, version))
 
 
 def _dequantized(graph: onnx.GraphProto) -> set[str]:

@@ -6,7 +6,7 @@ knows all inputs. Inputs are arrays of `call.xp`, or None where the model gives 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from onnx import defs
@@ -72,6 +72,25 @@ def has_body(domain: str, name: str, version: int) -> bool:
 
 def axis_of(axis: int, rank: int) -> int:
     """An axis counted from the front. Raises ValueError for one that so many dimensions do not have."""
+    if isinstance(axis, float):
+        raise ValueError(f"its axis is {axis}, expected a whole number")
     if not -rank <= axis < rank:
         raise ValueError(f"its axis is {axis}, and there are {rank} dimensions")
     return axis % rank
+
+
+def axes_of(axes: Iterable[int], rank: int) -> list[int]:
+    """Axes counted from the front. Raises ValueError as `axis_of`, and for one that is named twice."""
+    listed = list(axes)
+    found = [axis_of(axis, rank) for axis in listed]
+    if len(set(found)) < len(found):
+        raise ValueError(f"its axes {listed} name one of them twice")
+    return found
+
+
+def each_of(what: str, values: Sequence[int] | None, rank: int, default: int, least: int) -> list[int]:
+    """An attribute with a number for each of so many dimensions. Raises ValueError for more, fewer, and numbers below `least`."""
+    found = [default] * rank if values is None else list(values)
+    if len(found) != rank or min(found, default=least) < least:
+        raise ValueError(f"its attribute {what!r} is {found}, expected {rank} numbers from {least} on")
+    return found

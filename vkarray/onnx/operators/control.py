@@ -10,7 +10,7 @@ import vkarray as vx
 
 from ..graph import Graph
 from ..interpreter import Call, Known, shape_of
-from ..table import axis_of, operator
+from ..table import axis_of, each_of, operator
 from ..types import numpy_dtype
 
 
@@ -28,8 +28,10 @@ def _stacked(call: Call, values: list[Any], body: Graph, place: int, axis: int =
     if not values:
         described = body.outputs[place]
         shape = [one if isinstance(one, int) else 1 for one in described.shape or ()]
+        axis = axis_of(axis, len(shape) + 1)
         dtype = np.dtype(np.float32) if described.dtype is None else numpy_dtype(described.dtype)
         return np.zeros((*shape[:axis], 0, *shape[axis:]), dtype)
+    axis = axis_of(axis, len(shape_of(values[0])) + 1)
     if all(type(one) is Known for one in values):
         return np.stack([one.host for one in values], axis=axis)
     return vx.stack([call.on_device(one) for one in values], axis=axis)
@@ -40,6 +42,11 @@ def _loop(call: Call, trips: Any, condition: Any = None, *carried: Any, body: Gr
     most = None if trips is None else int(call.on_host(trips).reshape(-1)[0])
     goes_on = condition is None or _is_true(call, condition)
     values = list(carried)
+    if len(body.inputs) != 2 + len(values) or len(body.outputs) != 1 + len(call.node.outputs):
+        raise ValueError(
+            f"its body has {len(body.inputs)} inputs and {len(body.outputs)} outputs, expected {2 + len(values)} and "
+            f"{1 + len(call.node.outputs)}"
+        )
     made: list[list[Any]] = [[] for _ in body.outputs[1 + len(values) :]]
     step = 0
     while goes_on and (most is None or step < most):
@@ -58,19 +65,37 @@ def _slice(value: Any, place: int, axis: int) -> Any:
     return Known(np.asarray(value.host[key])) if type(value) is Known else value[key]
 
 
+def _directions(given: Any, count: int) -> list[int]:
+    found = [0] * count if given is None else list(given)
+    if len(found) != count or not {0, 1}.issuperset(found):
+        raise ValueError(f"its directions are {found}, expected {count} of 0, forward, or 1, backward")
+    return found
+
+
 @operator("Scan", since=9, nested=True)
 def _scan(
     call: Call, *inputs: Any, body: Graph, num_scan_inputs: int, scan_input_axes: Any = None, scan_input_directions: Any = None,
     scan_output_axes: Any = None, scan_output_directions: Any = None,
 ) -> Any:  # fmt: skip
+    if not 1 <= num_scan_inputs <= len(inputs):
+        raise ValueError(f"its attribute 'num_scan_inputs' is {num_scan_inputs}, and it has {len(inputs)} inputs")
+    if (len(body.inputs), len(body.outputs)) != (len(inputs), len(call.node.outputs)):
+        raise ValueError(
+            f"its body has {len(body.inputs)} inputs and {len(body.outputs)} outputs, expected {len(inputs)} and "
+            f"{len(call.node.outputs)}"
+        )
     count = len(inputs) - num_scan_inputs
     values, scanned = list(inputs[:count]), inputs[count:]
     axes = [
         axis_of(axis, len(shape_of(one)))
         for axis, one in zip(scan_input_axes or [0] * len(scanned), scanned, strict=True)
     ]
-    backwards = scan_input_directions or [0] * len(scanned)
-    steps = shape_of(scanned[0])[axes[0]]
+    backwards = _directions(scan_input_directions, len(scanned))
+    turned = _directions(scan_output_directions, len(body.outputs) - count)
+    lengths = {shape_of(one)[axis] for one, axis in zip(scanned, axes, strict=True)}
+    if len(lengths) > 1:
+        raise ValueError(f"what it scans has different lengths: {sorted(lengths)}")
+    (steps,) = lengths
     made: list[list[Any]] = [[] for _ in body.outputs[count:]]
     for step in range(steps):
         places = [steps - 1 - step if back else step for back in backwards]
@@ -79,13 +104,11 @@ def _scan(
         values = found[:count]
         for one, value in zip(made, found[count:], strict=True):
             one.append(value)
-    results = []
-    for place, one in enumerate(made):
-        axis = (scan_output_axes or [0] * len(made))[place]
-        if one and axis < 0:
-            axis += len(shape_of(one[0])) + 1
-        turned = one[::-1] if (scan_output_directions or [0] * len(made))[place] else one
-        results.append(_stacked(call, turned, body, count + place, axis))
+    places = each_of("scan_output_axes", scan_output_axes, len(made), 0, -(1 << 31))
+    results = [
+        _stacked(call, one[::-1] if back else one, body, count + place, axis)
+        for place, (one, axis, back) in enumerate(zip(made, places, turned, strict=True))
+    ]
     return (*values, *results)
 
 

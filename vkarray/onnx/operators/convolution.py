@@ -10,7 +10,7 @@ import vkarray as vx
 from ...nn import columns
 from ...nn import convolution as nn
 from ..interpreter import Call
-from ..table import HALF, INSIDE, operator
+from ..table import HALF, INSIDE, each_of, operator
 from .sampling import between
 from .windows import padded, pairs_of, sliding, symmetric
 
@@ -21,6 +21,7 @@ def convolve(
     kernel_shape: Any = None, pads: Any = None, strides: Any = None,
 ) -> Any:  # fmt: skip
     """A convolution; bias is one number for each channel."""
+    _check_kernel(weight, kernel_shape)
     windows = sliding(x.shape[2:], weight.shape[2:], strides, dilations, pads, auto_pad)
     same = symmetric(windows.pads)
     return nn.convolution(
@@ -29,14 +30,22 @@ def convolve(
     )  # fmt: skip
 
 
+def _check_kernel(weight: Any, kernel_shape: Any) -> None:
+    if kernel_shape is not None and list(kernel_shape) != list(weight.shape[2:]):
+        raise ValueError(
+            f"its attribute 'kernel_shape' is {kernel_shape}, and its weights have {list(weight.shape[2:])}"
+        )
+
+
 @operator("ConvTranspose", half=HALF)
 def _convolve_transposed(
     call: Call, x: Any, weight: Any, bias: Any = None, *, auto_pad: str = "NOTSET", dilations: Any = None, group: int = 1,
     kernel_shape: Any = None, output_padding: Any = None, output_shape: Any = None, pads: Any = None, strides: Any = None,
 ) -> Any:  # fmt: skip
+    _check_kernel(weight, kernel_shape)
     rank = x.ndim - 2
-    steps, apart = list(strides or [1] * rank), list(dilations or [1] * rank)
-    more = list(output_padding or [0] * rank)
+    steps, apart = each_of("strides", strides, rank, 1, 1), each_of("dilations", dilations, rank, 1, 1)
+    more = each_of("output_padding", output_padding, rank, 0, 0)
     whole = [
         (length - 1) * step + gap * (taps - 1) + 1
         for length, step, gap, taps in zip(x.shape[2:], steps, apart, weight.shape[2:], strict=True)

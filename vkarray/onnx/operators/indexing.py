@@ -39,7 +39,13 @@ def _gather_elements(call: Call, x: Any, indices: Any, *, axis: int = 0) -> Any:
 
 @operator("GatherND", since=11, numpy=True)
 def _gather_nd(call: Call, x: Any, indices: Any, *, batch_dims: int = 0) -> Any:
-    depth = indices.shape[-1]
+    depth = indices.shape[-1] if indices.ndim else 0
+    if not (0 <= batch_dims < min(x.ndim, indices.ndim) and 1 <= depth <= x.ndim - batch_dims):
+        raise ValueError(
+            f"its indices of shape {tuple(indices.shape)}, after {batch_dims} dimensions of batches, do not fit {x.ndim} dimensions"
+        )
+    if indices.ndim == 1:  # a number of each dimension would be read from the device
+        return _gather_nd(call, x, indices[None])[0]
     key = [indices[..., place] for place in range(depth)]
     if batch_dims:
         shape = indices.shape[:-1]
@@ -54,6 +60,11 @@ def _gather_nd(call: Call, x: Any, indices: Any, *, batch_dims: int = 0) -> Any:
 @operator("Scatter", "ScatterElements", numpy=True)
 def _scatter_elements(call: Call, x: Any, indices: Any, updates: Any, *, axis: int = 0, reduction: str = "none") -> Any:
     axis = axis_of(axis, x.ndim)
+    if indices.shape != updates.shape or indices.ndim != x.ndim:
+        raise ValueError(
+            f"it has indices of shape {tuple(indices.shape)} and updates of shape {tuple(updates.shape)}, expected the same, of "
+            f"{x.ndim} dimensions"
+        )
     if call.xp is np:
         grid = list(np.indices(indices.shape))
         grid[axis] = _from_start(call, indices, x.shape[axis])
@@ -76,7 +87,15 @@ def _written_by_host(x: Any, key: Any, updates: Any, reduction: str) -> Any:
 
 @operator("ScatterND", since=11, numpy=True)
 def _scatter_nd(call: Call, x: Any, indices: Any, updates: Any, *, reduction: str = "none") -> Any:
-    depth = indices.shape[-1]
+    depth = indices.shape[-1] if indices.ndim else 0
+    wanted = (*indices.shape[:-1], *x.shape[depth:])
+    if not 1 <= depth <= x.ndim or tuple(updates.shape) != wanted:
+        raise ValueError(
+            f"it has indices of shape {tuple(indices.shape)} and updates of shape {tuple(updates.shape)}, expected updates of "
+            f"shape {wanted} for x of shape {tuple(x.shape)}"
+        )
+    if indices.ndim == 1:  # a number of each dimension would be read from the device
+        return _scatter_nd(call, x, indices[None], updates[None], reduction=reduction)
     if call.xp is np:
         return _written_by_host(x, tuple(np.moveaxis(indices, -1, 0)), updates, reduction)
     if reduction == "none":
@@ -160,6 +179,12 @@ def _unique(call: Call, x: Any, *, axis: int | None = None, sorted: int = 1) -> 
 
 @operator("ReverseSequence", since=10)
 def _reverse(call: Call, x: Any, lengths: Any, *, batch_axis: int = 1, time_axis: int = 0) -> Any:
+    if sorted((batch_axis, time_axis)) != [0, 1]:
+        raise ValueError(
+            f"its axes of batches and of time are {batch_axis} and {time_axis}, expected 0 and 1, or 1 and 0"
+        )
+    if lengths.shape != (x.shape[batch_axis],):
+        raise ValueError(f"it has lengths of shape {tuple(lengths.shape)}, expected {(x.shape[batch_axis],)}")
     steps = x.shape[time_axis]
     places = call.array(range(steps), "int64")
     lengths = vx.reshape(vx.astype(lengths, call.int64), (-1, 1))

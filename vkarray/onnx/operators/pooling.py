@@ -13,7 +13,7 @@ import vkarray as vx
 
 from ...nn import pooling as nn
 from ..interpreter import Call
-from ..table import FLOAT32, INSIDE, operator
+from ..table import FLOAT32, INSIDE, each_of, operator
 from .windows import Sliding, padded, pairs_of, sliding, symmetric
 
 
@@ -128,7 +128,8 @@ def _max_unpool(
     strides: Any = None,
 ) -> Any:
     rank = x.ndim - 2
-    pairs, steps = pairs_of(pads, rank), strides or [1] * rank
+    pairs, steps = pairs_of(pads, rank), each_of("strides", strides, rank, 1, 1)
+    kernel_shape = each_of("kernel_shape", kernel_shape, rank, 1, 1)
     size = [
         (length - 1) * step - before - after + taps
         for length, step, (before, after), taps in zip(x.shape[2:], steps, pairs, kernel_shape, strict=True)

@@ -18,6 +18,8 @@ def _gemm(
     call: Call, a: Any, b: Any, c: Any = None, *, alpha: float = 1.0, beta: float = 1.0, broadcast: int = 1,
     transA: int = 0, transB: int = 0,
 ) -> Any:  # fmt: skip
+    if a.ndim != 2 or b.ndim != 2:
+        raise ValueError(f"expected two matrices, got shapes {tuple(a.shape)} and {tuple(b.shape)}")
     found = call.xp.matmul(a.T if transA else a, b.T if transB else b)
     found = found if alpha == 1 else call.cast(found * alpha, a.dtype)
     if c is None:

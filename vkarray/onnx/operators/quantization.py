@@ -9,21 +9,26 @@ import numpy as np
 import vkarray as vx
 
 from ..interpreter import Call
-from ..table import FLOAT32, operator
+from ..table import FLOAT32, axis_of, operator
 from ..types import dtype_of
 from .convolution import convolve
 
 
 def _beside(call: Call, x: Any, factors: Any, axis: int, block_size: int) -> Any:
-    """Factors of a whole array, of each slice along an axis, or of blocks there, beside x."""
+    """Factors of a whole array, of each slice along an axis, or of blocks there, beside x. Raises ValueError for others."""
+    if block_size < 0:
+        raise ValueError(f"its attribute 'block_size' is {block_size}, expected 0 or more")
     if factors.ndim == 0 or (factors.ndim == 1 and factors.shape[0] == 1 and not block_size):
         return call.xp.reshape(factors, ())
-    axis = axis % x.ndim
+    axis = axis_of(axis, x.ndim)
+    shape = list(x.shape) if block_size else [1] * x.ndim
+    shape[axis] = -(-x.shape[axis] // block_size) if block_size else x.shape[axis]
+    wanted = tuple(shape) if block_size else (x.shape[axis],)
+    if tuple(factors.shape) != wanted:
+        raise ValueError(f"it has scales or zero points of shape {tuple(factors.shape)}, expected {wanted}")
     if block_size:
         spread = call.xp.repeat(factors, block_size, axis=axis)
         return spread[(*(slice(None),) * axis, slice(0, x.shape[axis]))]
-    shape = [1] * x.ndim
-    shape[axis] = -1
     return call.xp.reshape(factors, tuple(shape))
 
 

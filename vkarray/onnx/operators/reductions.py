@@ -12,7 +12,7 @@ import vkarray as vx
 
 from ...nn import softmax as nn
 from ..interpreter import Call
-from ..table import FLOAT32, INSIDE, WIDEST, axis_of, operator
+from ..table import FLOAT32, INSIDE, WIDEST, axes_of, axis_of, operator
 
 _Reduction = Callable[[Call, Any, tuple[int, ...], bool], Any]
 
@@ -77,7 +77,7 @@ _REDUCTIONS: dict[str, tuple[int, _Reduction]] = {
 
 def _by_attribute(reduction: _Reduction) -> Callable[..., Any]:
     def function(call: Call, x: Any, *, axes: Any = None, keepdims: int = 1) -> Any:
-        chosen = tuple(range(x.ndim) if not axes else (axis_of(axis, x.ndim) for axis in axes))
+        chosen = tuple(axes_of(axes or range(x.ndim), x.ndim))
         return reduction(call, x, chosen, bool(keepdims))
 
     return function
@@ -138,6 +138,7 @@ operator("CumProd", since=26, host=(1,), numpy=True, half=FLOAT32)(_running("cum
 
 
 def _hardest(call: Call, x: Any, *, axis: int = -1) -> Any:
+    axis = axis_of(axis, x.ndim)
     places = vx.argmax(x, axis=axis, keepdims=True)
     shape = [1] * x.ndim
     shape[axis] = -1
@@ -145,18 +146,18 @@ def _hardest(call: Call, x: Any, *, axis: int = -1) -> Any:
 
 
 def _softmax(call: Call, x: Any, *, axis: int = -1) -> Any:
-    return nn.softmax(x, axis=axis)
+    return nn.softmax(x, axis=axis_of(axis, x.ndim))
 
 
 def _log_softmax(call: Call, x: Any, *, axis: int = -1) -> Any:
-    return nn.log_softmax(x, axis=axis)
+    return nn.log_softmax(x, axis=axis_of(axis, x.ndim))
 
 
 def _of_rows(function: Callable[..., Any]) -> Callable[..., Any]:
     """As before version 13: of all that follows an axis at once."""
 
     def rows(call: Call, x: Any, *, axis: int = 1) -> Any:
-        axis = axis % x.ndim if x.ndim else 0
+        axis = axis_of(axis, x.ndim)
         flat = vx.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
         return vx.reshape(function(call, flat, axis=-1), x.shape)
 

@@ -12,7 +12,7 @@ import vkarray as vx
 
 from ...nn import resample
 from ..interpreter import Call
-from ..table import INSIDE, axis_of, operator
+from ..table import INSIDE, axes_of, operator
 
 _Floats = np.ndarray[Any, Any]
 
@@ -150,7 +150,7 @@ def _resize(
         mode, coordinate_transformation_mode, nearest_mode, cubic_coeff_a, bool(antialias), bool(exclude_outside),
         extrapolation_value,
     )  # fmt: skip
-    chosen = list(range(x.ndim)) if axes is None else [axis_of(axis, x.ndim) for axis in axes]
+    chosen = axes_of(range(x.ndim) if axes is None else axes, x.ndim)
     lengths = [x.shape[axis] for axis in chosen]
     given = scales is not None and scales.size > 0
     if given:

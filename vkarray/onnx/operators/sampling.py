@@ -90,6 +90,11 @@ def _grid_sample(
 ) -> Any:
     # A place of the grid is (width, height, depth): the last dimension comes first.
     sizes = x.shape[2:]
+    if grid.ndim != x.ndim or grid.shape[-1] != len(sizes):
+        raise ValueError(
+            f"its grid has the shape {tuple(grid.shape)}, expected {x.ndim} dimensions, of which the last one has {len(sizes)} "
+            f"elements"
+        )
     cubic = mode in ("bicubic", "cubic")
     grid = call.cast(grid, x.dtype)
     padding = "zeros" if cubic else padding_mode

@@ -13,7 +13,7 @@ import vkarray as vx
 from ...core.dtypes import DTYPES
 from ..interpreter import Call, described_dtype, shape_of
 from ..lengths import broadcast, numbers, on_tape
-from ..table import axis_of, operator
+from ..table import axes_of, axis_of, operator
 from ..types import dtype_of, held, numpy_dtype
 
 
@@ -45,13 +45,15 @@ def _reshape(call: Call, x: Any, shape: Any, *, allowzero: int = 0) -> Any:
 
 @operator("Flatten", numpy=True)
 def _flatten(call: Call, x: Any, *, axis: int = 1) -> Any:
+    if axis < 0 and call.version < 11:
+        raise ValueError(f"its axis is {axis}, which counts from the end from version 11 on")
     axis = axis if axis == x.ndim else axis_of(axis, x.ndim)
     return call.xp.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
 
 
 @operator("Squeeze", numpy=True)
 def _squeeze_by_attribute(call: Call, x: Any, *, axes: Any = None) -> Any:
-    chosen = [axis for axis, length in enumerate(x.shape) if length == 1] if axes is None else axes
+    chosen = [axis for axis, length in enumerate(x.shape) if length == 1] if axes is None else axes_of(axes, x.ndim)
     return call.xp.squeeze(x, axis=tuple(chosen))
 
 
@@ -63,9 +65,7 @@ def _squeeze(call: Call, x: Any, axes: Any = None) -> Any:
 @operator("Unsqueeze", numpy=True)
 def _unsqueeze_by_attribute(call: Call, x: Any, *, axes: Any) -> Any:
     rank = x.ndim + len(axes)
-    added = {axis_of(axis, rank) for axis in axes}
-    if len(added) < len(axes):
-        raise ValueError(f"its axes {list(axes)} name one of them twice")
+    added = axes_of(axes, rank)
     lengths = iter(x.shape)
     return call.xp.reshape(x, tuple(1 if axis in added else next(lengths) for axis in range(rank)))
 
@@ -82,10 +82,13 @@ def _transpose(call: Call, x: Any, *, perm: Any = None) -> Any:
 
 @operator("Concat", numpy=True)
 def _concat(call: Call, *inputs: Any, axis: int) -> Any:
-    return call.xp.concat(inputs, axis=axis)
+    return call.xp.concat(inputs, axis=axis_of(axis, inputs[0].ndim))
 
 
-def _parts(x: Any, lengths: list[int], axis: int) -> tuple[Any, ...]:
+def _parts(call: Call, x: Any, lengths: list[int], axis: int) -> tuple[Any, ...]:
+    count = len(call.node.outputs)
+    if len(lengths) != count or min(lengths) < 0:
+        raise ValueError(f"expected the lengths of {count} parts, which are its outputs, got {lengths}")
     ends = list(itertools.accumulate(lengths, initial=0))
     if ends[-1] != x.shape[axis]:
         raise ValueError(f"expected parts whose lengths sum to {x.shape[axis]}, got {lengths}")
@@ -97,10 +100,12 @@ def _parts(x: Any, lengths: list[int], axis: int) -> tuple[Any, ...]:
 def _split_by_attribute(call: Call, x: Any, *, axis: int = 0, split: Any = None, num_outputs: int | None = None) -> Any:
     axis = axis_of(axis, x.ndim)
     if split is None:
-        count = num_outputs or len(call.node.outputs)
+        count = len(call.node.outputs)
+        if num_outputs not in (None, count):
+            raise ValueError(f"its attribute 'num_outputs' is {num_outputs}, and it has {count} outputs")
         whole = -(-x.shape[axis] // count)
         split = [max(0, min(whole, x.shape[axis] - place * whole)) for place in range(count)]
-    return _parts(x, split, axis)
+    return _parts(call, x, split, axis)
 
 
 @operator("Split", since=13, host=(1,), numpy=True)
@@ -113,8 +118,13 @@ def _split(call: Call, x: Any, split: Any = None, *, axis: int = 0, num_outputs:
 @operator("Slice", numpy=True)
 def _slice_by_attributes(call: Call, x: Any, *, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
     key = [slice(None)] * x.ndim
-    for place, axis in enumerate(range(len(starts)) if axes is None else axes):
-        key[axis_of(axis, x.ndim)] = slice(starts[place], ends[place], 1 if steps is None else steps[place])
+    chosen = axes_of(range(len(starts)) if axes is None else axes, x.ndim)
+    steps = [1] * len(chosen) if steps is None else steps
+    if not len(chosen) == len(starts) == len(ends) == len(steps):
+        counts = ", ".join(map(str, map(len, (starts, ends, chosen, steps))))
+        raise ValueError(f"its starts, ends, axes and steps are {counts} numbers, expected as many of each")
+    for axis, start, end, step in zip(chosen, starts, ends, steps, strict=True):
+        key[axis] = slice(start, end, step)
     return x[tuple(key)]
 
 
@@ -194,8 +204,12 @@ def _space_to_depth(call: Call, x: Any, *, blocksize: int, mode: str = "DCR") ->
 def _pad_by_attributes(
     call: Call, x: Any, *, pads: Any, value: Any = 0.0, mode: str = "constant", axes: Any = None
 ) -> Any:
-    chosen = range(x.ndim) if axes is None else [axis_of(axis, x.ndim) for axis in axes]
+    chosen = axes_of(range(x.ndim) if axes is None else axes, x.ndim)
     count = len(chosen)
+    if len(pads) != 2 * count:
+        raise ValueError(
+            f"expected {2 * count} numbers of padding, before and after each of {count} axes, got {len(pads)}"
+        )
     width = [(0, 0)] * x.ndim
     key = [slice(None)] * x.ndim
     for place, axis in enumerate(chosen):

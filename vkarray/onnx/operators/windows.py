@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..table import each_of
+
 Pairs = list[tuple[int, int]]
 
 
@@ -26,8 +28,9 @@ def sliding(
 ) -> Sliding:  # fmt: skip
     """The windows over `size` for the attributes of a convolution or pooling."""
     rank = len(size)
-    steps = list(strides or [1] * rank)
-    apart = list(dilations or [1] * rank)
+    kernel = each_of("kernel_shape", kernel, rank, 1, 1)
+    steps = each_of("strides", strides, rank, 1, 1)
+    apart = each_of("dilations", dilations, rank, 1, 1)
     extents = [gap * (taps - 1) + 1 for taps, gap in zip(kernel, apart, strict=True)]
     if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
         output = [-(-length // step) for length, step in zip(size, steps, strict=True)]
@@ -51,6 +54,10 @@ def sliding(
 def pairs_of(pads: Sequence[int] | None, rank: int) -> Pairs:
     """Padding before and after each dimension, of ONNX's list of all before, then all after."""
     listed = list(pads or [0] * 2 * rank)
+    if len(listed) != 2 * rank:
+        raise ValueError(
+            f"its attribute 'pads' is {listed}, expected {2 * rank} numbers: before, then after each dimension"
+        )
     return list(zip(listed[:rank], listed[rank:], strict=True))
 
 
