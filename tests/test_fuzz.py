@@ -14,10 +14,13 @@ import pytest
 FUZZ = Path(__file__).parent / "fuzz"
 
 
-@pytest.mark.parametrize(("kind", "chains"), [("library", "60"), ("programs", "40"), ("files", "8"), ("onnx", "12")])
+KINDS = [("library", "60"), ("programs", "40"), ("files", "8"), ("onnx", "12"), ("onnx-cases", "60")]
+
+
+@pytest.mark.parametrize(("kind", "chains"), KINDS)
 def test_random_chains(kind, chains):
-    """Operations agree with NumPy, programs with what is compiled, models with ONNX's reference, and damaged files are refused."""
-    if kind == "onnx":
+    """Operations agree with NumPy, programs with what is compiled, models with ONNX's reference; damage is refused."""
+    if kind.startswith("onnx"):
         pytest.importorskip("onnx", reason="the package onnx is an extra")
     command = [sys.executable, str(FUZZ), kind, "--seconds", "30", "--chains", chains, "--failures", "3"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

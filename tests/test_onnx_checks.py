@@ -118,9 +118,9 @@ WRONG: dict[str, tuple[Any, dict[str, Any], int, str]] = {
     "below 0": (node("Split", "x s", "y z"), {"s": [3, -1]}, 18, r"the lengths of 2 parts, .* got \[3, -1\]"),
     "fractions as axes": (node("Unsqueeze", "x a", "y"), {"a": np.float32([0.5])}, 18, "its axis is 0.5, expected"),
     "kernel": (node("Conv", "x w", "y", kernel_shape=[5]), {"w": np.ones((1, 3, 2), np.float32)}, 18, "'kernel_shape' is"),
-    "strides": (node("Conv", "x w", "y", strides=[0]), {"w": np.ones((1, 3, 2), np.float32)}, 18, "'strides' is"),
+    "strides": (node("Conv", "x w", "y", strides=[0]), {"w": np.ones((1, 3, 2), np.float32)}, 18, "strides is"),
     "pads": (node("MaxPool", "x", "y", kernel_shape=[2], pads=[1]), {}, 18, "'pads' is .* expected 2 numbers"),
-    "kernel of pooling": (node("MaxPool", "x", "y", kernel_shape=[2, 2]), {}, 18, "'kernel_shape' is .* expected 1 numbers"),
+    "kernel of pooling": (node("MaxPool", "x", "y", kernel_shape=[2, 2]), {}, 18, "kernel_shape is .* expected 1 numbers"),
     "scanned": (node("Scan", "x", "y", body=BODY, num_scan_inputs=2), {}, 18, "'num_scan_inputs' is 2, and it has 1 inputs"),
     "directions": (
         node("Scan", "x", "y", body=BODY, num_scan_inputs=1, scan_input_directions=[2]), {}, 18, "its directions are"

@@ -1,6 +1,6 @@
 """Compare random chains of operations with NumPy's, or with PyTorch's on the CPU, or random programs with what
 `vkarray.compile` makes of them, or random networks of PyTorch's modules with the CPU, or load damaged files of programs, or compare
-random ONNX models with ONNX's reference, for as long as you like.
+random ONNX models, or ONNX's own cases changed at random, with ONNX's reference, for as long as you like.
 
     python tests/fuzz library --operations 1000000 --workers 2
     python tests/fuzz bridge --seconds 3600
@@ -8,6 +8,7 @@ random ONNX models with ONNX's reference, for as long as you like.
     python tests/fuzz programs --chains 10000
     python tests/fuzz files --operations 100000
     python tests/fuzz onnx --seconds 60
+    python tests/fuzz onnx-cases --seconds 3600
 
 Each difference is printed with the seed of its chain; `--seed N --chains 1` runs that chain again. Ends with status 1
 if there was one.
@@ -30,7 +31,7 @@ from runner import STEPS, work
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python tests/fuzz", description=__doc__.split("\n")[0])
-    parser.add_argument("kind", choices=("library", "bridge", "modules", "programs", "files", "onnx"))
+    parser.add_argument("kind", choices=("library", "bridge", "modules", "programs", "files", "onnx", "onnx-cases"))
     parser.add_argument(
         "--operations", type=int, default=0, help=f"how many, in chains of {STEPS} (default: until the time is up)"
     )
@@ -52,7 +53,7 @@ def main() -> int:
         context.Process(
             target=work,
             args=(given.kind, given.seed + one, given.workers, share, began + seconds, results),
-            daemon=True,
+            daemon=given.kind != "onnx-cases",  # which have processes of their own
         )
         for one in range(given.workers)
     ]

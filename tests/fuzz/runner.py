@@ -10,7 +10,7 @@ from typing import Any
 from difference import Difference
 
 STEPS = 100  # operations of a chain
-MODULES = {"onnx": "onnx_models"}  # of kinds whose name is another module's
+MODULES = {"onnx": "onnx_models", "onnx-cases": "onnx_cases"}  # of kinds whose name is another module's
 
 
 def run_chain(kind: str, seed: int) -> tuple[int, dict[str, int], str]:

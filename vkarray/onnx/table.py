@@ -89,8 +89,8 @@ def axes_of(axes: Iterable[int], rank: int) -> list[int]:
 
 
 def each_of(what: str, values: Sequence[int] | None, rank: int, default: int, least: int) -> list[int]:
-    """An attribute with a number for each of so many dimensions. Raises ValueError for more, fewer, and numbers below `least`."""
+    """A list with a number for each of so many dimensions. Raises ValueError for more, fewer, and numbers below `least`."""
     found = [default] * rank if values is None else list(values)
     if len(found) != rank or min(found, default=least) < least:
-        raise ValueError(f"its attribute {what!r} is {found}, expected {rank} numbers from {least} on")
+        raise ValueError(f"its {what} is {found}, expected {rank} numbers from {least} on")
     return found

@@ -93,9 +93,11 @@ def _sum_columns(
 ) -> Any:
     size, kernel = image_shape.tolist(), block_shape.tolist()
     rank = len(size)
+    kernel = each_of("block_shape", kernel, rank, 1, 1)
+    steps, apart = each_of("strides", strides, rank, 1, 1), each_of("dilations", dilations, rank, 1, 1)
     pairs = pairs_of(pads, rank)
     whole = [length + before + after for length, (before, after) in zip(size, pairs, strict=True)]
-    found = columns.fold(x, whole, kernel, stride=strides or 1, dilation=dilations or 1)
+    found = columns.fold(x, whole, kernel, stride=steps, dilation=apart)
     return found[(slice(None), slice(None), *(slice(a, a + n) for n, (a, _) in zip(size, pairs, strict=True)))]
 
 
@@ -105,6 +107,7 @@ def _deformable(
     kernel_shape: Sequence[int] | None = None, offset_group: int = 1, pads: Any = None, strides: Any = None,
 ) -> Any:  # fmt: skip
     """Source: J. Dai et al., "Deformable convolutional networks" (2017); X. Zhu et al., version 2 (2019)."""
+    _check_kernel(weight, kernel_shape)
     batch, channels = x.shape[:2]
     features, kernel = weight.shape[0], weight.shape[2:]
     windows = sliding(x.shape[2:], kernel, strides, dilations, pads, "NOTSET")

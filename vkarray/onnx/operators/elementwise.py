@@ -233,4 +233,6 @@ def _cast_like(call: Call, x: Any, like: Any, *, saturate: int = 1, round_mode: 
 @operator("BitCast", since=26, half=FLOAT32)
 def _bit_cast(call: Call, x: Any, *, to: int) -> Any:
     dtype = types.dtype_of(to, f"{call.node}: the attribute 'to'")
+    if dtype.itemsize != x.dtype.itemsize:
+        raise ValueError(f"it makes {dtype} of {x.dtype}, which has another number of bits")
     return call.xp.ascontiguousarray(x).view(dtype) if x.ndim else x[None].view(dtype)[0]

@@ -98,7 +98,20 @@ def _layer(
 ) -> Any:  # fmt: skip
     """The outputs of a layer. `cell` makes the step of a direction, of its recurrent weights and biases."""
     direction, sideways = attributes.get("direction", "forward"), attributes.get("layout", 0)
-    count, hidden = w.shape[0], r.shape[-1]
+    count, hidden = 2 if direction == "bidirectional" else 1, r.shape[-1]
+    wanted: dict[str, tuple[Any, tuple[int, ...]]] = {
+        "W": (w, (count, gates * hidden, x.shape[-1])),
+        "R": (r, (count, gates * hidden, hidden)),
+        "B": (b, (count, 2 * gates * hidden)),
+    }
+    for name, (one, shape) in wanted.items():
+        if one is not None and tuple(one.shape) != shape:
+            raise ValueError(f"its input {name!r} has the shape {tuple(one.shape)}, expected {shape}")
+    if x.ndim != 3 or attributes.get("hidden_size", hidden) != hidden:
+        raise ValueError(
+            f"it has sequences of shape {tuple(x.shape)} and the attribute 'hidden_size' {attributes.get('hidden_size', hidden)}, "
+            f"expected 3 dimensions, and {hidden} as its recurrent weights have"
+        )
     names = attributes.get("activations") or list(default) * count
     functions = _functions(names, attributes.get("activation_alpha"), attributes.get("activation_beta"))
     x = vx.permute_dims(x, (1, 0, 2)) if sideways else x
