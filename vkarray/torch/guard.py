@@ -84,8 +84,12 @@ def _functions(count: Callable[[], int], current: Current) -> dict[str, Any]:
         current.index = device.index
         return _TYPE, before
 
-    def stream_of(_: Any, device: Any, *rest: Any) -> tuple[tuple[int, int], int]:
-        return (_TYPE, device.index if device.index >= 0 else current.index), 0
+    streams = [_ffi.new("Stream *", ((_TYPE, index), 0)) for index in range(128)]
+    found = [one[0] for one in streams]  # PyTorch asks several times for each node of the graph of gradients
+
+    def stream_of(_: Any, device: Any, *rest: Any) -> Any:
+        index = device.index
+        return found[index if index >= 0 else current.index]
 
     of_device = _ffi.callback("Stream(void *, Device)", stream_of)
     set_device = _ffi.callback("void(void *, Device)", put)

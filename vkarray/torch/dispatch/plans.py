@@ -20,7 +20,7 @@ from ..._vk import watch
 from ..._vk.watch import watches
 from ...core.tokens import Token
 from ...kernels.plan import Plan, Refused, in_form
-from ...kernels.planned import FLOATS, Given, New, Plans, Repeat, run_checked
+from ...kernels.planned import FLOATS, ByValue, Given, New, Plans, Repeat, run_checked
 from ...kernels.signature import ALIGNMENT
 from .. import device as devices
 from ..tensors.storage import _allocations, look, tensor_over
@@ -144,6 +144,8 @@ def planned(kernel: Kernel, *, across: bool = False) -> Kernel:
             return unplanned(*args, **kwargs)
         if len(buffers) < 2 or len(set(map(id, buffers))) == len(buffers):  # none is shared
             plan = plans.get(tuple(key))
+            if type(plan) is ByValue:
+                plan = plan.find(scalars)
             if type(plan) is _OfTensors and not plan.checked:
                 try:
                     found = plan.run(buffers, addresses, scalars, None, args)
