@@ -41,6 +41,7 @@ import vkarray as vx
 import vkarray.torch
 
 BUSY_SECONDS = 0.2  # calls of one turn take about so long
+WARM = 6  # steps of training before how many of them make a turn is found out
 
 
 class Model(NamedTuple):
@@ -232,6 +233,7 @@ def train(name: str, model: Model, batch: int, device: str, arguments: argparse.
 
     loss = float(step().detach())
     norms = [float(one.grad.norm()) for one in made.parameters() if one.grad is not None]
+    seconds(step, device, WARM)  # kernels are compiled, and plans made
     repeats = max(1, min(50, round(BUSY_SECONDS / max(seconds(step, device, 2)[0], 1e-6))))
     times = [seconds(step, device, repeats) for _ in range(rounds)]
     whole, host = (statistics.median(taken) for taken in zip(*times, strict=True))
