@@ -1,7 +1,8 @@
 """Random damage to files of programs: each is refused with ProgramError, or is a program that runs or says why not.
 
 Bytes are cut off, changed, put in and left out, with and without checksums that fit; JSON is edited at random places, also with
-numbers out of all bounds, names of other functions and deeper nests, and gets checksums that fit.
+numbers out of all bounds, names of other functions and deeper nests, and gets checksums that fit. Parts of several files are mixed,
+and shaders are those of others, or none.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import hashlib
 import json
 import os
 import random as plain_random
+import re
 import resource
 import signal
 import tempfile
@@ -96,7 +98,8 @@ def bases() -> list[Base]:
     """The good files."""
     if not _made:
         for function, arguments, dynamic in _bases():
-            vx.Program(function, arguments, dynamic=dynamic).save(_folder / "good.vkp", targets=())
+            targets = () if _made else ("any",)  # the first one has shaders
+            vx.Program(function, arguments, dynamic=dynamic).save(_folder / "good.vkp", targets=targets)
             _made.append(Base((_folder / "good.vkp").read_bytes(), arguments))
     return _made
 
@@ -123,7 +126,7 @@ class Chain:
 
     def _take(self) -> None:
         try:
-            program = vx.load_program(self.path, memory=MEMORY, shaders=False)
+            program = vx.load_program(self.path, memory=MEMORY, shaders=self.plain.random() < 0.2)
         except vx.ProgramError:
             return
         try:
@@ -262,6 +265,85 @@ def calls(chain: Chain) -> bytes:
     return _whole(chain, parts)
 
 
+def shaders(chain: Chain) -> bytes:
+    """Edit the list of shaders, or their code: other words, modules cut off, swapped, or of something else."""
+    chain.base = bases()[0]
+    chain.path.write_bytes(chain.base.data)
+    parts = {name: bytes(part) for name, part in Container(chain.path).parts.items()}
+    table, code = json.loads(parts["program"]), bytearray(parts["shaders"])
+    random = chain.plain
+    what = random.randrange(5)
+    if what == 0:
+        _edit(chain, table["shaders"])
+    elif what == 1:
+        for _ in range(random.choice((1, 4, 64))):
+            code[random.randrange(len(code))] = random.randrange(256)
+    elif what == 2:
+        one, other = (random.choice(table["shaders"]["modules"]) for _ in range(2))
+        one[0], other[0] = other[0], one[0]
+    elif what == 3:
+        del code[random.randrange(len(code)) :]
+    else:
+        code[:] = random.choice((b"", parts["weights"], bytes(len(code)), random.randbytes(len(code))))
+    parts["program"], parts["shaders"] = json.dumps(table).encode(), bytes(code)
+    return _whole(chain, parts)
+
+
+def mixed(chain: Chain) -> bytes:
+    """Parts of several files, in one or under the names of others."""
+    parts, others = _parts(chain), _parts(chain)
+    name, other = (chain.plain.choice(PARTS) for _ in range(2))
+    parts[name] = others[other if chain.plain.random() < 0.3 else name]
+    return _whole(chain, parts)
+
+
+def twice(chain: Chain) -> bytes:
+    """A name twice in one object of JSON: of a field, a part or a weight."""
+    parts = _parts(chain)
+    place = chain.plain.choice(("program", "weights"))
+    text = parts["program"] if place == "program" else parts["weights"][8:]
+    names = [found for found in re.finditer(rb'"[a-z0-9_]+":', text) if found.start() < 4096]
+    if not names:
+        return bytes(_choose(chain))
+    chosen = chain.plain.choice(names)
+    added = chosen.group() + chain.plain.choice((b"0", b"null", b"[]", b"{}")) + b","
+    if place == "program":
+        parts["program"] = text[: chosen.start()] + added + text[chosen.start() :]
+    else:
+        length = int.from_bytes(parts["weights"][:8], "little") + len(added)
+        parts["weights"] = length.to_bytes(8, "little") + text[: chosen.start()] + added + text[chosen.start() :]
+    return _whole(chain, parts)
+
+
+_LENGTHS = ("shape", "data_offsets", "offset", "length", "min", "max", "value", "constant", "dimension")
+
+
+def lengths(chain: Chain) -> bytes:
+    """Shapes, offsets and bounds: below 0, beyond the file, or beyond all memory."""
+    parts = _parts(chain)
+    place = chain.plain.choice(("program", "program", "weights"))
+    before = int.from_bytes(parts["weights"][:8], "little")
+    table = json.loads(parts["program"] if place == "program" else parts["weights"][8 : 8 + before])
+    found = [(parent, key) for parent, key, name in _walk(table) if name in _LENGTHS and type(parent[key]) is int]
+    for _ in range(min(len(found), chain.plain.choice((1, 1, 2)))):
+        parent, key = chain.plain.choice(found)
+        parent[key] = chain.plain.choice((*_HUGE, parent[key] + 1, parent[key] - 1, parent[key] * 2))
+    text = json.dumps(table).encode()
+    if place == "program":
+        parts["program"] = text
+    else:
+        parts["weights"] = len(text).to_bytes(8, "little") + text + parts["weights"][8 + before :]
+    return _whole(chain, parts)
+
+
+def _walk(value: Any, name: str = "") -> Iterator[tuple[Any, Any, str]]:
+    """All places of JSON, with the name of the field that they are in."""
+    for key in _keys(value):
+        own = key if isinstance(key, str) else name
+        yield value, key, own
+        yield from _walk(value[key], own)
+
+
 def deep(chain: Chain) -> bytes:
     """Nests that are deep."""
     parts = _parts(chain)
@@ -305,5 +387,5 @@ def _keys(value: Any) -> list[Any]:
 
 OPERATIONS = [
     (1, cut), (1, changed), (1, spliced), (1, foreign), (2, within_parts), (1, header), (1, tensors), (3, description), (4, calls),
-    (1, deep),
+    (1, deep), (2, shaders), (1, mixed), (1, twice), (3, lengths),
 ]  # fmt: skip
