@@ -106,6 +106,7 @@ WRONG: dict[str, tuple[Any, dict[str, Any], int, str]] = {
     "word": (node("Pad", "x p", "y", mode="mirror"), {"p": [1] * 6}, 18, "'mode' is 'mirror', expected one of 'constant'"),
     "word of some": (node("ScatterND", "x i u", "y", reduction="mean"), {"i": [[0]], "u": X[:1]}, 18, "'reduction' is 'mean'"),
     "input that lacks": (onnx.helper.make_node("Add", ["x", ""], ["y"], "the Add"), {}, 18, "lacks its input 'B'"),
+    "one of many that lacks": (onnx.helper.make_node("Max", [""], ["y"], "the Max"), {}, 18, "lacks its input 'data_0'"),
     "axis of Concat": (node("Concat", "x x", "y", axis=3), {}, 18, "its axis is 3, and there are 3 dimensions"),
     "axes of Reduce": (node("ReduceSum", "x a", "y"), {"a": [0, -3]}, 18, r"its axes \[0, -3\] name one of them twice"),
     "axes of Squeeze": (node("Squeeze", "x a", "y"), {"a": [4]}, 18, "its axis is 4, and there are 3 dimensions"),

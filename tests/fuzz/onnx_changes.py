@@ -12,7 +12,7 @@ from onnx import AttributeProto, TensorProto, defs, helper, numpy_helper
 
 NUMBERS = (0, 1, -1, 2, -2, 3, -3, 4, 5, 7, 100, -100)
 HUGE = (2**31 - 1, -(2**31), 2**40, 2**62, 2**63 - 1, -(2**63))
-FRACTIONS = (0.0, -0.5, 0.5, 1.0, 2.0, -1.0, 1e30, float("inf"), float("nan"))
+FRACTIONS = (0.0, -0.5, 0.5, 1.0, 2.0, -1.0, 1e3, float("inf"), float("nan"))
 WORDS = (
     "constant", "edge", "reflect", "wrap", "none", "add", "mul", "max", "min", "linear", "nearest", "cubic", "bilinear", "bicubic",
     "zeros", "border", "reflection", "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", "asymmetric", "half_pixel", "align_corners",

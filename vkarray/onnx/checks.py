@@ -97,8 +97,10 @@ def _check_counts(text: str, proto: onnx.NodeProto, schema: Any) -> None:
         if not low <= count <= high:
             wanted = str(low) if low == high else f"{low} to {high}" if high < 1 << 20 else f"{low} or more"
             raise ValueError(f"{text} has {count} {what}, and the operator has {wanted}. Export the model again.")
-    for name, one in zip(proto.input, schema.inputs, strict=False):
-        if not name and one.option == defs.OpSchema.FormalParameterOption.Single:
+    kinds = defs.OpSchema.FormalParameterOption
+    for place, name in enumerate(proto.input):
+        one = schema.inputs[min(place, len(schema.inputs) - 1)]
+        if not name and (one.option == kinds.Single or (one.option == kinds.Variadic and one.is_homogeneous)):
             raise ValueError(f"{text} lacks its input {one.name!r}, which the operator needs. Export the model again.")
 
 
