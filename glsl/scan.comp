@@ -27,7 +27,12 @@ layout(local_size_x_id = 0) in;
 
 #define BLOCK 16
 #define GROUP 256u
-#define EACH [[unroll]] for (int k = 0; k < BLOCK; ++k)
+#ifdef SHARED
+#define HELD BLOCK
+#else
+layout(constant_id = 1) const int HELD = BLOCK;  // elements that an invocation holds at once: all of a row that is shorter than a block
+#endif
+#define EACH [[unroll]] for (int k = 0; k < HELD; ++k)
 #define AT_ONCE 8
 #define EACH_LEAN [[dont_unroll]] for (int part = 0; part < BLOCK; part += AT_ONCE) [[unroll]] for (int k = 0; k < AT_ONCE; ++k)
 
@@ -125,7 +130,7 @@ void store_initial(Unit unit) {
         EACH LOCAL[k] = combine(BEFORE, LOCAL[k]); \
     } \
     if (is_set(EXCLUSIVE)) { \
-        [[unroll]] for (int k = BLOCK - 1; k > 0; --k) LOCAL[k] = LOCAL[k - 1]; \
+        [[unroll]] for (int k = HELD - 1; k > 0; --k) LOCAL[k] = LOCAL[k - 1]; \
         LOCAL[0] = ANY ? BEFORE : T(INITIAL_VALUE); \
     }
 
@@ -404,16 +409,16 @@ void main() {
         T blocks;  // before this one in the group
         bool any = false;
         for (uint first = start; first < end; first += uint(BLOCK)) {
-            int present = int(min(end - first, uint(BLOCK)));
-            T local[BLOCK];
+            int present = HELD < BLOCK ? HELD : int(min(end - first, uint(BLOCK)));
+            T local[HELD];
             local[0] = LOAD_AT(unit.a_offset + int(first) * a_stride);
-            [[unroll]] for (int k = 1; k < BLOCK; ++k) {
+            [[unroll]] for (int k = 1; k < HELD; ++k) {
                 local[k] = local[k - 1];
                 if (k < present) {
                     local[k] = combine(local[k], LOAD_AT(unit.a_offset + (int(first) + k) * a_stride));
                 }
             }
-            T state = local[BLOCK - 1];
+            T state = local[HELD - 1];
             if (store) {
                 T before = outer;
                 bool preceded = outside;

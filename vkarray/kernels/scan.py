@@ -213,7 +213,7 @@ def _dispatch(
     variant = _variant(scan, device, x._dtype, result._dtype, plan.shared)
     few = not plan.shared and math.prod(kept) * all_chunks < _ENOUGH_INVOCATIONS
     size = _FEW_INVOCATIONS if few else _INVOCATIONS
-    constants: tuple[tuple[int, int], ...] = ()
+    constants: tuple[tuple[int, int], ...] = ((1, min(length, _BLOCK)),)
     if plan.shared:
         pieces = _pieces(device, result._dtype, plan.members)
         team = _INVOCATIONS if plan.columns or pieces > 1 else _team(device, result._dtype)
