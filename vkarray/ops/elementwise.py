@@ -277,8 +277,9 @@ def clip(
         min, max = a_min, a_max
     present = [x, *(bound for bound in (min, max) if bound is not None)]
     check_operands("clip", present)
-    if type(x) is not VkArray:
-        raise TypeError(f"clip: expected a vkarray array to limit, got {type(x).__name__}. Use vkarray.asarray.")
+    if type(x) is not VkArray:  # whose type counts, as NumPy makes an array of it
+        device = next(bound for bound in present if type(bound) is VkArray)._device
+        x = present[0] = operations["asarray"](x, device=device)
     compute = common_dtype("clip", present)
     check_supported(compute, x._device, "clip")
     if compute in CATEGORIES["integer"]:

@@ -138,6 +138,8 @@ def _options(
 
 def in_type_of(x: VkArray, initial: Any) -> Any:
     """A number to begin with as an array of the type of x, without its fraction for integers; anything else as it is."""
+    if type(initial) is VkArray and initial.ndim == 0:
+        return initial.astype(x._dtype, copy=False)
     if initial is None or not promotion.is_scalar(initial):
         return initial
     number = promotion.as_scalar(initial)

@@ -11,6 +11,7 @@ from ...kernels.conversion import cast
 from ...kernels.planned import planned, recordable
 from ...kernels.rows import as_array, check_array
 from .. import creation, searching, statistical, utility
+from ..creation.ranges import type_of_bounds
 from ..elementwise import add, divide, imag, isnan, multiply, pow, real, remainder, subtract
 from ..elementwise import log10 as common_logarithm
 from ..elementwise import sign as sign_of
@@ -192,9 +193,13 @@ def _bounds(function: str, start: Any, stop: Any, dtype: Any) -> tuple[VkArray, 
     """The ends of a sequence in the widest type that the device has, and the type of the result."""
     plain = promotion.is_scalar(start) and promotion.is_scalar(stop)
     first, last = (creation.asarray(one) for one in (start, stop))
-    own = promotion.promote_all([floating(first), floating(last)])
     if plain:
-        own = default_dtype("complex" if own.kind == "c" else "float", first._device)
+        complexes = "c" in (first._dtype.kind, last._dtype.kind)
+        own = default_dtype("complex" if complexes else "float", first._device)
+    else:
+        own = type_of_bounds(start, stop)
+        if function == "geomspace":  # NumPy's is of the default type at least
+            own = promotion.promote(own, default_dtype("float", first._device))
     if dtype is not None and as_dtype(dtype, function).kind == "c":
         own = promotion.promote(own, as_dtype(dtype, function))
     wide = promotion.promote(own, dtypes.float64) if is_supported(dtypes.float64, first._device) else own

@@ -119,7 +119,8 @@ def linspace(
             promotion.as_scalar(start), promotion.as_scalar(stop), num, None if whole else wanted, device, endpoint
         )
     else:
-        first, last = (_bound(one, other, device) * 1.0 for one, other in ((start, stop), (stop, start)))
+        common = type_of_bounds(start, stop)
+        first, last = (cast(asarray(one, device=device), common) for one in (start, stop))
         start, stop = first, last
         result = _spaced_arrays(first, last, num, endpoint, axis)
     if whole:
@@ -134,16 +135,13 @@ def linspace(
     return result, step if type(step) is VkArray else asarray(step, dtype=result._dtype, device=result._device)  # type: ignore
 
 
-def _bound(value: Any, other: Any, device: Any) -> VkArray:
-    """A bound as an array; Python's number in the type that it has beside an array of floating-point numbers."""
-    weak = (
-        type(other) is VkArray
-        and other._dtype.kind in "fc"
-        and promotion.is_scalar(value)
-        and not hasattr(value, "dtype")
-    )
-    dtype = promotion.promote_scalar_kind(other._dtype, promotion.scalar_kind(value)) if weak else None
-    return asarray(value, dtype=dtype, device=device)
+def type_of_bounds(start: Any, stop: Any) -> DType:
+    """The type of a sequence from one to the other, of which one is an array at least: Python's numbers widen no type of a kind."""
+    weak = [one for one in (start, stop) if promotion.is_scalar(one) and not hasattr(one, "dtype")]
+    common = promotion.promote_all([asarray(one)._dtype for one in (start, stop) if not any(one is w for w in weak)])
+    for number in (*weak, 1.0):
+        common = promotion.promote_scalar_kind(common, promotion.scalar_kind(number))
+    return common
 
 
 def _spaced_arrays(start: VkArray, stop: VkArray, num: int, endpoint: bool, axis: int) -> VkArray:
