@@ -307,15 +307,28 @@ def test_a_call_like_the_last_but_for_one_operand(name):
             np.testing.assert_array_equal(np.asarray(first + second), expected, f"int32 and {name}")
 
 
-def test_the_flat_kernel_gets_aligned_addresses_alone(device, monkeypatch):
-    """Its loads move 16 bytes; some devices give wrong values where the address is no multiple of them."""
-    x = device_array(np.arange(16, dtype=np.int32), vx.int32)
+@pytest.mark.parametrize(("kind", "access"), [("gpu", "strided"), ("cpu", "flat")])
+def test_packs_have_aligned_addresses(kind, access, device, monkeypatch):
+    """Their loads move 16 bytes; some devices give wrong values where the address is no multiple of them.
+
+    GPUs take the strided kernel then, CPU drivers the flat one of single elements.
+    """
+    values = np.arange(40000, dtype=np.int32)
+    x = device_array(values, vx.int32)
     dispatch, ran = device.dispatch, []
     monkeypatch.setattr(device, "dispatch", lambda kernel, *rest: (ran.append(kernel.name), dispatch(kernel, *rest)))
-    aligned, shifted = x[4:12], x[3:11]
-    for first, second in ((aligned, aligned), (aligned, shifted), (shifted, aligned), (aligned, aligned)):
-        first + second
-    assert ran == [f"add int32 ({access})" for access in ("flat", "strided", "strided", "flat")]
+    monkeypatch.setattr(type(device.limits), "kind", kind)
+    for count in (8, 30000):
+        add = launch.Operation(f"add {count} of {kind}", "a + b", (vx.int32, vx.int32), vx.int32, vx.int32)
+        for first, second, expected in ((4, 4, "flat"), (4, 3, access), (3, 4, access), (4, 8, "flat")):
+            ran.clear()
+            result = launch.elementwise(
+                add, (x[first : first + count], x[second : second + count]), vx.empty(count, dtype=vx.int32)
+            )
+            np.testing.assert_array_equal(np.asarray(result), values[first:][:count] + values[second:][:count])
+            assert ["(strided)" in name for name in ran] == [expected == "strided"] * len(ran), (count, first, second)
+            if kind == "cpu" and (first | second) % 4:
+                assert len(ran) == 1
 
 
 @pytest.mark.parametrize("dtype", supported(dtypes.DTYPES.values()), ids=str)

@@ -102,6 +102,10 @@ class _Flat(dict[tuple[str, int, int], "_vk.Kernel"]):
         """The dispatches for `count` elements."""
         return flat_parts(self.device.limits, self.invocations, self.packs, count, vector)
 
+    def one_by_one(self, count: int) -> tuple[FlatPart]:
+        """The dispatch for `count` elements without packs, which alone have to be aligned."""
+        return (FlatPart("single", groups_for(count, self.device.limits, self.invocations), 0, count),)
+
 
 class FlatPart(NamedTuple):
     """A dispatch of a flat kernel: which part of the array, in how many workgroups, from the first element to before the last."""
@@ -266,24 +270,27 @@ def _flat(
     operation: Operation, inputs: Sequence[VkArray | Scalar], results: Sequence[VkArray], broadcast: int, count: int,
     device: _vk.Device, fields: dict[str, Any],
 ) -> bool:  # fmt: skip
-    """Dispatch the flat kernel; False when an operand is not aligned for it."""
+    """Dispatch the flat kernel; False when an operand is not aligned for it.
+
+    CPU drivers handle the elements of such operands one by one, several times faster than by their strides.
+    """
     kernels, itemsizes, vector = operation.kernels.get((device, True)) or _prepared(operation, device, True)
     fields = dict(fields)
-    immediate = 0
+    immediate, aligned = 0, True
     for position, operand in enumerate(inputs):
         if isinstance(operand, Scalar):
             immediate |= 1 << position
             fields[INPUT_FIELDS[position]] = operand
             continue
         place = fields[INPUT_FIELDS[position]] = pointer(operand)
-        if not broadcast >> position & 1 and not place.is_aligned(vector * itemsizes[position]):
-            return False
+        aligned = aligned and (bool(broadcast >> position & 1) or place.is_aligned(vector * itemsizes[position]))
     for position, result in enumerate(results):
         place = fields[RESULT_FIELDS[position]] = pointer(result)
-        if not place.is_aligned(vector * itemsizes[len(inputs) + position]):
-            return False
-    bound = texels.bindings(inputs, kernels.as_texels, broadcast, count) if kernels.as_texels else None
-    for part, groups, first, end in kernels.parts(count, vector):
+        aligned = aligned and place.is_aligned(vector * itemsizes[len(inputs) + position])
+    if not aligned and kernels.kind == "gpu":
+        return False
+    bound = texels.bindings(inputs, kernels.as_texels, broadcast, count) if aligned and kernels.as_texels else None
+    for part, groups, first, end in kernels.parts(count, vector) if aligned else kernels.one_by_one(count):
         chosen = kernels["texels" if bound and part == "whole" else part, broadcast, immediate]
         own = {**fields, "count": end, "first": first}
         bindings = bound if chosen.bindings else None
