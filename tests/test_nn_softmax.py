@@ -9,7 +9,7 @@ from test_reductions import layouts
 
 import vkarray as vx
 from vkarray.command import catalogue
-from vkarray.core.dtypes import CATEGORIES
+from vkarray.core.dtypes import CATEGORIES, DType
 from vkarray.kernels import row_kernels
 from vkarray.nn import softmax
 
@@ -196,3 +196,12 @@ def test_errors():
 
 def test_variants_are_in_the_catalogue():
     assert softmax.variants in catalogue.FAMILIES
+
+
+@pytest.mark.parametrize("dtype", supported((vx.float32, vx.float16)))
+def test_rows_of_any_length_begin_sums_with_a_positive_zero(dtype: DType) -> None:
+    for length in (1, 2, 5, 16, 17, 40):
+        zeros = vx.full((3, length), -0.0, dtype=dtype)
+        found = np.asarray(softmax.log_softmax_backward(zeros, zeros, axis=-1)).astype(np.float32)
+        assert np.all(found == 0), length
+        assert np.signbit(found).all(), length  # -0 - 1 * (0 + -0)

@@ -27,7 +27,9 @@ layout(constant_id = 6) const uint SUBGROUP = 1u;  // invocations of a subgroup
 layout(constant_id = 7) const bool OPTION = false; // what the expressions call so
 layout(constant_id = 8) const bool WHOLE = false;  // rows are made of whole packs
 layout(constant_id = 9) const bool SHIFTED = false; // rows begin anywhere in a pack, in the same place for all operands
+layout(constant_id = 10) const uint LENGTH = 0u;   // elements of a row, where the code is for that many
 
+#define COUNT (LENGTH > 0u ? LENGTH : arguments.count)
 #define EACH [[unroll]] for (uint k = 0u; k < uint(VECTOR); ++k)
 // Elements that are joined one after the other before their state joins the row's.
 #define BLOCK 16u
@@ -111,10 +113,10 @@ T mean, rstd;
 struct Element { A_COMPUTE a; B_COMPUTE b; };
 
 // Whether a place, or a pack, lies in the row.
-bool is_inside(uint place) { return WHOLE || place - shift < arguments.count; }
-bool is_whole(uint place) { return WHOLE || (place >= shift && place + uint(VECTOR) <= arguments.count + shift); }
+bool is_inside(uint place) { return WHOLE || place - shift < COUNT; }
+bool is_whole(uint place) { return WHOLE || (place >= shift && place + uint(VECTOR) <= COUNT + shift); }
 // The element of a place; of one beyond an end, some element.
-uint element_of(uint place) { return WHOLE ? place : min(max(place, shift) - shift, arguments.count - 1u); }
+uint element_of(uint place) { return WHOLE ? place : min(max(place, shift) - shift, COUNT - 1u); }
 
 // The elements from `place` on, which is a multiple of VECTOR; those beyond an end are whatever the first or last one is.
 void load(out Element elements[VECTOR], uint place) {
@@ -245,8 +247,10 @@ T map_of(Element one, uint element, T w, T v, STATE_1 s, STATE_2 t, STATE_2 c) {
     }
 #endif
 
+// Where the code is for one length, no zero that compilers know begins a sum: those of CPU drivers take it as without a sign.
 #define REDUCE(TYPE, STATE_, IDENTITY, CONTRIBUTION, COMBINE, KEEP, EXCHANGE) \
     TYPE STATE_ = IDENTITY; \
+    if (LENGTH > 0u && !inside) STATE_ = TYPE(1); \
     if (ITEMS > 0u) { \
         [[unroll]] for (uint j = 0u; j < ITEMS / uint(VECTOR); ++j) { \
             uint place = (j * MEMBERS + member) * uint(VECTOR); \
@@ -306,7 +310,7 @@ void main() {
     row = arguments.first_row + unit;
     offset = offsets_of(unit);
     shift = SHIFTED ? uint(offset.x) % uint(VECTOR) : 0u;
-    uint end = inside ? arguments.count + shift : 0u;  // of the places
+    uint end = inside ? COUNT + shift : 0u;  // of the places
     inverse_N = vx_fast_reciprocal(T(arguments.count));
 #ifdef ROW_INPUTS
     mean = OPTION ? T(0) : Reals(arguments.first).data[unit];

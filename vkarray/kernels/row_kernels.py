@@ -33,6 +33,8 @@ _MOST_INVOCATIONS = 512
 # Elements that an invocation keeps in registers, at most; the packs of a row that it takes, at most, and the invocations of all
 # rows from which on that many are enough.
 _MOST_ITEMS, _MOST_PACKS, _BUSY = 32, 4, 1 << 17
+# Rows of so many elements at most, which CPU drivers get a kernel of their own for: it has no loops and asks for no ends.
+_SHORT = 16
 # llvmpipe leaves a shader's loops after 65,535 turns in all, and each pack is met in three of them.
 _LONGEST_TURNS = 20_000
 HALF_FEATURES = frozenset({"shaderFloat16", "storageBuffer16BitAccess"})  # of a device that converts float16 itself
@@ -195,7 +197,7 @@ def _plan(device: Device, length: int, rows: int, vector: int, columns: bool) ->
         few = rows < 1 << 13
         size = 16 if few else launch.WORKGROUP_SIZE
         members = min(_power_of_two(-(-packs // _LONGEST_TURNS)), launch.invocations_of_group(device.limits))
-        return _Plan(max(size, members), members, 0, columns, False)
+        return _Plan(max(size, members), members, packs * vector if length <= _SHORT else 0, columns, False)
     size, keeps = _INVOCATIONS, _MOST_PACKS
     # Few invocations for a row have less to exchange, many are busier where there are few rows.
     while keeps > 1 and rows * -(-packs // keeps) < _BUSY:
@@ -271,6 +273,8 @@ def _parts(
     shifted = _begins_anywhere(
         outer[:1] + outer[2:] if mask else outer, steps[:1] + steps[2:] if mask else steps, vector
     )
+    short = length <= _SHORT and not uses_shared_memory(device)
+    shifted = shifted and not short
     plan = _plan(device, length + (vector - 1 if shifted else 0), math.prod(kept), vector, columns)
     chosen = _variant(kernel, device, dtype, mask, plan.subgroups)
     given = sum(1 << bit for bit, one in enumerate(present) if one)
@@ -299,7 +303,7 @@ def _parts(
         constants = (
             (1, plan.members), (2, plan.items), (3, int(plan.columns)), (4, packed), (5, given),
             (6, device.limits.subgroup_size if plan.subgroups else 1), (7, int(switch)), (8, int(whole)),
-            (9, int(shifted)),
+            (9, int(shifted)), (10, length if short else 0),
         )  # fmt: skip
         groups = launch.groups_for(count * plan.members, device.limits, plan.size)
         made = launch.kernel(chosen, device, plan.size, constants)
