@@ -58,8 +58,9 @@ def reduce(
         raise ValueError(
             f"{function.__name__}.reduce: expected one axis, as the order of elements matters; got axis={axis}."
         )
-    initial, chosen, identity = in_type_of(x, initial), None, in_type_of(x, function.identity)
+    initial, chosen = in_type_of(x, initial), None
     if where is not True:
+        identity = _identity(function, x)
         if initial is None and identity is None:
             raise ValueError(f"{function.__name__}.reduce: it has no identity, so where= needs initial=.")
         chosen = mask(function.__name__, where, x)
@@ -77,6 +78,12 @@ def reduce(
     return result if out is None else write(function.__name__, out, result, casting="unsafe")
 
 
+def _identity(function: ufunc, x: VkArray) -> Any:
+    """What changes no element of x; -1 is all bits, of unsigned integers too."""
+    identity = function.identity
+    return in_type_of(x, 2**x._dtype.bits - 1 if identity == -1 and x._dtype.kind == "u" else identity)
+
+
 def _in_rows(x: VkArray, order: layout.Shape, kept: layout.Shape) -> VkArray:
     """The elements along the first dimension, and the dimensions that are kept behind it."""
     return manipulation.reshape(x._permuted(order), (-1 if kept or x.size else 0, *kept))
@@ -90,7 +97,7 @@ def _in_own_type(function: ufunc, x: VkArray, dtype: Any = None) -> VkArray:
 def _folded(function: ufunc, rows: VkArray, initial: Any, chosen: VkArray | None) -> VkArray:
     """The function applied along the first axis; with `chosen`, which comes with `initial`, to the elements where that is true."""
     if rows._shape[0] == 0:
-        start = function.identity if initial is None else initial
+        start = _identity(function, rows) if initial is None else initial
         return creation.full(rows._shape[1:], start, dtype=rows._dtype, device=rows._device)
     if function.__name__ in _ASSOCIATIVE:
         while rows._shape[0] > 1:
