@@ -142,6 +142,9 @@ WRONG: dict[str, tuple[Any, dict[str, Any], int, str]] = {
     ),
     "grid": (node("GridSample", "x g", "y"), {"g": np.zeros((2, 3, 2), np.float32)}, 18, "its grid has the shape"),
     "side of DFT": (node("DFT", "x", "y", inverse=1, onesided=1), {}, 22, "it transforms axis"),
+    "one side of complex numbers": (node("DFT", "x", "y", axis=0, onesided=1), {}, 18, "it transforms axis 0"),
+    "norm": (node("LpNormalization", "x", "y", p=3), {}, 18, "its attribute 'p' is 3, expected 1 or 2"),
+    "unequal parts": (node("Split", "x", "y z", axis=1), {}, 13, "its axis of length 3 does not split into 2 equal parts"),
     "last axis of DFT": (node("DFT", "x", "y", axis=2), {}, 18, "it transforms axis 2"),
     "matrices of Gemm": (node("Gemm", "x x", "y"), {}, 18, "expected two matrices"),
     "indices of GatherND": (node("GatherND", "x i", "y"), {"i": [[0, 0, 0, 0]]}, 18, "its indices of shape"),
@@ -173,6 +176,20 @@ def test_one_index_is_not_read_from_the_device(compiled: bool) -> None:
     assert np.asarray(taken) == X[1, -2, 3]
     assert taken.shape == ()
     np.testing.assert_array_equal(np.asarray(written), expected)
+
+
+def test_samples_of_integers_are_integers() -> None:
+    """They are computed in fractions, and cut off, as Resize does."""
+    picture = np.asarray([[[[0, 4], [8, 101]]]], np.int8)
+    grid = np.asarray([[[[-1, -1], [0, -1], [0, 0], [1, 1]]]], np.float32)
+    made = model(
+        [node("GridSample", "p g", "y", align_corners=1)],
+        [value("p", onnx.TensorProto.INT8, picture.shape), value("g", FLOAT, grid.shape)],
+        [value("y", onnx.TensorProto.INT8, None)], version=20,
+    )  # fmt: skip
+    found = np.asarray(vkarray.onnx.load(made, compile=False)(picture, grid))
+    assert found.dtype == np.int8
+    assert found.ravel().tolist() == [0, 2, 28, 101]
 
 
 def test_functions_that_cannot_be_put_in_place_are_refused() -> None:

@@ -109,6 +109,8 @@ def _local_norm(call: Call, x: Any, *, alpha: float = 1e-4, beta: float = 0.75, 
 
 @operator("LpNormalization", half=INSIDE)
 def _norm(call: Call, x: Any, *, axis: int = -1, p: int = 2) -> Any:
+    if p not in (1, 2):
+        raise ValueError(f"its attribute 'p' is {p}, expected 1 or 2")
     length = vx.sum(vx.abs(x), axis=axis, keepdims=True) if p == 1 else vx.sqrt(vx.sum(x * x, axis=axis, keepdims=True))
     return vx.where(length == 0, vx.zeros_like(x), x / length)
 

@@ -96,11 +96,17 @@ def _grid_sample(
             f"elements"
         )
     cubic = mode in ("bicubic", "cubic")
-    grid = call.cast(grid, x.dtype)
+    whole = vx.isdtype(x.dtype, "integral")
+    given = call.cast(x, vx.float32) if whole else x
+    grid = call.cast(grid, given.dtype)
     padding = "zeros" if cubic else padding_mode
     places = [
         _source(grid[..., len(sizes) - 1 - axis], size, padding, align_corners) for axis, size in enumerate(sizes)
     ]
     if mode == "nearest":
         return taken(x, [vx.rint(one) for one in places])
-    return _cubic(call, x, places, padding_mode, align_corners) if cubic else between(call, x, places)
+    found = _cubic(call, given, places, padding_mode, align_corners) if cubic else between(call, given, places)
+    if not whole:
+        return found
+    info = vx.iinfo(x.dtype)
+    return call.cast(vx.clip(vx.trunc(found), float(info.min), float(info.max)), x.dtype)

@@ -66,6 +66,10 @@ def _split(call: Call, x: Any, split: Any = None, *, axis: int = 0, keepdims: in
         keys: list[Any] = [slice(place, place + 1) if keepdims else place for place in range(length)]
     else:
         sizes = call.on_host(split)
+        if (sizes < 0).any() or (sizes.sum() != length if sizes.ndim else sizes == 0):
+            raise ValueError(
+                f"expected parts whose lengths sum to {length}, or one length from 1 on, got {sizes.tolist()}"
+            )
         ends = np.cumsum(sizes).tolist() if sizes.ndim else [*range(int(sizes), length, int(sizes)), length]
         keys = [slice(first, last) for first, last in zip([0, *ends[:-1]], ends, strict=True)]
     parts = [x[(*before, key)] for key in keys]

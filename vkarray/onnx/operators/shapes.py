@@ -103,6 +103,8 @@ def _split_by_attribute(call: Call, x: Any, *, axis: int = 0, split: Any = None,
         count = len(call.node.outputs)
         if num_outputs not in (None, count):
             raise ValueError(f"its attribute 'num_outputs' is {num_outputs}, and it has {count} outputs")
+        if call.version < 18 and x.shape[axis] % count:
+            raise ValueError(f"its axis of length {x.shape[axis]} does not split into {count} equal parts")
         whole = -(-x.shape[axis] // count)
         split = [max(0, min(whole, x.shape[axis] - place * whole)) for place in range(count)]
     return _parts(call, x, split, axis)

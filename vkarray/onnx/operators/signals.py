@@ -16,23 +16,21 @@ from ..types import dtype_of, numpy_dtype
 def _transformed(call: Call, x: Any, length: int | None, axis: int, inverse: int, onesided: int) -> Any:
     """The transform of numbers whose last dimension is their real and, if it has 2 elements, imaginary part."""
     axis = axis_of(axis, x.ndim)
-    parts = 2 if inverse and onesided else x.shape[-1]
+    parts = (2 if inverse else 1) if onesided else x.shape[-1]
     if axis == x.ndim - 1 or parts not in (1, 2) or parts != x.shape[-1]:
         raise ValueError(
             f"it transforms axis {axis} of numbers of shape {tuple(x.shape)}, expected another axis than the last one, which has a "
-            f"real part, or a real and an imaginary one: both where the inverse is of one side"
+            f"real part, or a real and an imaginary one: of one side the real part alone, and both for the inverse"
         )
     wide = call.cast(x, vx.float64 if x.dtype == vx.float64 else vx.float32)
     given = wide[..., 0] if x.shape[-1] == 1 else wide[..., 0] + 1j * wide[..., 1]
     if inverse and onesided:
         found = vx.fft.irfft(given, n=length, axis=axis)[..., None]
         return call.cast(found, x.dtype)
-    function = vx.fft.ifft if inverse else vx.fft.rfft if onesided and x.shape[-1] == 1 else vx.fft.fft
+    function = vx.fft.ifft if inverse else vx.fft.rfft if onesided else vx.fft.fft
     if x.shape[-1] == 1 and function is not vx.fft.rfft:
         given = given + 0j
     found = function(given, n=length, axis=axis)
-    if onesided and function is vx.fft.fft:
-        found = found[(*(slice(None),) * axis, slice(0, found.shape[axis] // 2 + 1))]
     return call.cast(vx.stack([vx.real(found), vx.imag(found)], axis=-1), x.dtype)
 
 
