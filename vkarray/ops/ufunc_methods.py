@@ -41,6 +41,7 @@ def reduce(
     if dtype is None and not function.__name__.startswith("logical"):
         dtype = type_of_out(x, out)
     x = x if dtype is None else creation.asarray(x, dtype=dtype)
+    x = x if known is not None else _in_own_type(function, x, dtype)
     axes = checked(function.__name__, x, axis)
     empty = math.prod(x._shape[one] for one in axes) == 0
     if empty and (initial is None or (initial is ABSENT and function.identity is None)):
@@ -53,7 +54,6 @@ def reduce(
         if dtype is not None and known in ("sum", "prod"):
             options["dtype"] = dtype
         return operations[known](x, axis=axis, **options)
-    x = _in_own_type(function, x, dtype)
     if len(axes) > 1 and function.__name__ not in _ASSOCIATIVE:
         raise ValueError(
             f"{function.__name__}.reduce: expected one axis, as the order of elements matters; got axis={axis}."
