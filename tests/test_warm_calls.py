@@ -154,9 +154,12 @@ def test_reductions_write_the_same_bits_to_out_at_once(name: str, keepdims: bool
         if name != "all":
             places["of x"] = x.reshape(-1)[: expected.size].reshape(shape)
         for which, out in places.items():
+            wanted = expected
+            if name == "sum" and out.dtype != dtype:  # which is computed in the type of `out`, as NumPy does
+                wanted = np.asarray(vx.sum(x, axis=axis, keepdims=keepdims, dtype=out.dtype))
             for _ in range(1 if which == "of x" else 3):  # which is not there any more the second time
                 assert function(x, axis=axis, keepdims=keepdims, out=out) is out
-                assert (np.asarray(out).astype(expected.dtype) == expected).all(), (which, axis)
+                assert (np.asarray(out).astype(wanted.dtype) == wanted).all(), (which, axis)
             if which == "strided" and shape:
                 assert not np.asarray(wide[..., 1::2]).any(), "it wrote between the elements of out"
 
