@@ -219,6 +219,15 @@ def test_linspace_whose_bounds_are_far_apart(dtype):
     np.testing.assert_array_equal(np.asarray(vx.linspace(1, math.inf, 3, dtype=dtype))[1:], [np.inf, np.inf])
 
 
+@pytest.mark.parametrize("name", ["linspace", "logspace", "geomspace"])
+@pytest.mark.parametrize("bounds", [([0, 1], [2, 3]), ([0, 1], 5), (2, [3, 4]), ([1, 2], 2.5)], ids=str)
+def test_integer_bounds_lead_to_the_default_floating_type(name, bounds):
+    for default in supported((vx.float32, vx.float64)):
+        with vx.config(default_float=default.name):
+            start, stop = (vx.asarray(one) + 1 if type(one) is list else one for one in bounds)
+            assert getattr(vx, name)(start, stop, 3).dtype is default
+
+
 def test_linspace_of_complex_numbers():
     got = vx.linspace(1j, 2 - 1j, 5)
     assert got.dtype is vx.complex64

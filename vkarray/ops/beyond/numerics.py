@@ -197,7 +197,7 @@ def _bounds(function: str, start: Any, stop: Any, dtype: Any) -> tuple[VkArray, 
         complexes = "c" in (first._dtype.kind, last._dtype.kind)
         own = default_dtype("complex" if complexes else "float", first._device)
     else:
-        own = type_of_bounds(start, stop)
+        own = type_of_bounds(start, stop, first._device)
         if function == "geomspace":  # NumPy's is of the default type at least
             own = promotion.promote(own, default_dtype("float", first._device))
     if dtype is not None and as_dtype(dtype, function).kind == "c":

@@ -7,7 +7,7 @@ import math
 from typing import Any, Literal
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, check_supported, default_dtype, operations
+from ...core.array import ArrayLike, VkArray, available, check_supported, default_dtype, operations
 from ...core.array import empty as _empty
 from ...core.dtypes import CATEGORIES, DType, as_dtype
 from ...kernels import launch
@@ -119,7 +119,8 @@ def linspace(
             promotion.as_scalar(start), promotion.as_scalar(stop), num, None if whole else wanted, device, endpoint
         )
     else:
-        common = type_of_bounds(start, stop)
+        device = device or next((one._device for one in (start, stop) if type(one) is VkArray), None)
+        common = type_of_bounds(start, stop, device)
         first, last = (cast(asarray(one, device=device), common) for one in (start, stop))
         start, stop = first, last
         result = _spaced_arrays(first, last, num, endpoint, axis)
@@ -135,13 +136,14 @@ def linspace(
     return result, step if type(step) is VkArray else asarray(step, dtype=result._dtype, device=result._device)  # type: ignore
 
 
-def type_of_bounds(start: Any, stop: Any) -> DType:
+def type_of_bounds(start: Any, stop: Any, device: Any) -> DType:
     """The type of a sequence from one to the other, of which one is an array at least: Python's numbers widen no type of a kind."""
     weak = [one for one in (start, stop) if promotion.is_scalar(one) and not hasattr(one, "dtype")]
-    common = promotion.promote_all([asarray(one)._dtype for one in (start, stop) if not any(one is w for w in weak)])
+    given = [asarray(one, device=device)._dtype for one in (start, stop) if not any(one is number for number in weak)]
+    common = promotion.promote_all(given)
     for number in (*weak, 1.0):
         common = promotion.promote_scalar_kind(common, promotion.scalar_kind(number))
-    return common
+    return common if common in given else available(common, as_device(device))
 
 
 def _spaced_arrays(start: VkArray, stop: VkArray, num: int, endpoint: bool, axis: int) -> VkArray:
