@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Watch:
     """What one thread has asked for: dispatches, memory, and why that cannot be asked again for other arguments, if so."""
 
-    __slots__ = ("allocated", "caller", "code", "dispatches", "handlers", "reason")
+    __slots__ = ("allocated", "caller", "code", "dispatches", "handlers", "limits", "reason")
     traces = False  # whether it takes what is asked for in place of the device, which then does nothing
     varies = False  # whether that is done again for other lengths of dimensions
     records = False  # whether it takes calls of functions, too
@@ -27,6 +27,7 @@ class Watch:
         """`frame` is that of the code which calls the function that is watched."""
         self.dispatches: list[Any] = []
         self.allocated: list[Buffer] = []
+        self.limits: list[tuple[Any, Any]] = []  # of values, that kernels tell of; None for values that are right
         self.reason: str | None = None
         self.handlers: set[CodeType | None] | None = None  # of signals, once that is asked for
         self.caller, self.code = None if frame is None else frame.f_code, getattr(function, "__code__", None)

@@ -15,10 +15,10 @@ from ..core.array import Elements, VkArray, available, is_sequence, operations
 from ..core.dtypes import DTYPES, DType, int32, int64, uint32, uint64
 from ..core.promotion import as_scalar
 from ..core.tokens import TOKENS
-from . import faults
+from .host_values import HostValues, call_with
 
 if TYPE_CHECKING:
-    from .launch import Device
+    pass
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -105,33 +105,37 @@ class Parameters:
 
     def converted(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any], Device | None]:
+    ) -> tuple[tuple[Any, ...], dict[str, Any], HostValues | None]:
         """The arguments with arrays in place of lists and of NumPy's scalars, and of Python's numbers where no array is there.
 
-        The last of what it returns is the device of what was converted, or None where nothing was.
+        The last of what it returns are the values that were converted, or None where none were.
         """
         several = len(args) if self.several is None else self.several
         chosen = [(place, args[place]) for place in range(len(args)) if place in self.places or place >= several]
         named = [(name, kwargs[name]) for name in self.named if name in kwargs]
         sequences = {place for place, name in self.places.items() if name in self.sequences} | self.sequences
-        everything = [value for _, value in (*chosen, *named)]
-        device = next((found._device for value in everything for found in _arrays_in(value)), None)
+        others = [found for value in (*args, *kwargs.values()) for found in _arrays_in(value)]
+        device = others[0]._device if others else None
         for numbers in (False, True) if device is None else (False,):
             made: dict[Any, Any] = {}
+            given: list[tuple[VkArray, Any]] = []
             for where, value in (*chosen, *named):
                 if where not in sequences:
-                    made[where] = as_like(value, device, numbers)
+                    made[where] = like = as_like(value, device, numbers)
+                    if like is not value and type(like) is VkArray:
+                        given.append((like, value))
                 elif not _are_arrays(value):
                     if not isinstance(value, (list, tuple)):
                         made[where] = value = list(value)
                     likes = [as_like(one, device, True) for one in value]
                     if any(like is not one for like, one in zip(likes, value, strict=True)):
                         made[where] = likes
+                        given += [(like, one) for like, one in zip(likes, value, strict=True) if like is not one]
             changed = [made[where] for where, value in (*chosen, *named) if made.get(where, value) is not value]
             if changed:
                 args = tuple(made.get(place, value) for place, value in enumerate(args))
-                given = device or next((found._device for one in changed for found in _arrays_in(one)), None)
-                return args, {name: made.get(name, value) for name, value in kwargs.items()}, given
+                kwargs = {name: made.get(name, value) for name, value in kwargs.items()}
+                return args, kwargs, HostValues(given[0][0]._device, given, others) if given else None
         return args, kwargs, None
 
 
@@ -151,7 +155,7 @@ def takes_lists(function: Function) -> Function:
         if not (_ARRAYS.issuperset(map(type, args[:leading])) and (not kwargs or named.isdisjoint(kwargs))):
             args, kwargs, given = likes.converted(args, kwargs)
             if given is not None and not watches:
-                return faults.with_values_of_the_host(function, args, kwargs, given)
+                return call_with(given, function, args, kwargs)
         return function(*args, **kwargs)
 
     return recorded(call)  # type: ignore[return-value]

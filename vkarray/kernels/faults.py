@@ -11,10 +11,10 @@ import functools
 import struct
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from .. import configuration
 from ..core import checks, dtypes, promotion
@@ -23,6 +23,7 @@ from ..core.dtypes import CATEGORIES, DType
 from ..shaders.source import Variant
 from . import launch
 from .dispatch import pointer
+from .host_values import Limit, are_checked, unread_status
 
 if TYPE_CHECKING:
     from .launch import Device
@@ -60,7 +61,6 @@ _LINES = 5  # of code that an error names
 _faults: list[Fault] = []  # by code, counted from 1
 _codes: dict[Fault, int] = {}
 _lock = threading.Lock()
-_times_left = 0  # how often checks were left
 
 
 def code_of(fault: Fault) -> int:
@@ -117,12 +117,10 @@ def kept_check(device: Device) -> Status | None:
 
 def keep_check(device: Device, check: Status | None) -> None:
     """Leave a check with the device, in place of the one that this thread had left, or none."""
-    global _times_left
     waiting, thread = checks.of(device).waiting, threading.current_thread()
     if check is None:
         waiting.pop(thread, None)
     else:
-        _times_left += 1
         waiting[thread] = check
         if not tells_at_once(device):
             check.note_line()
@@ -131,20 +129,6 @@ def keep_check(device: Device, check: Status | None) -> None:
 def tells_at_once(device: Device) -> bool:
     """Whether wrong values are told at the call: where the host sees the device's memory, unless it is to be later."""
     return device.limits.host_memory == "cached" and configuration.current().check == "now"
-
-
-def with_values_of_the_host(
-    call: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], device: Device
-) -> Any:
-    """What a call returns some of whose arrays are of values that the host gave.
-
-    A wrong one among these is told at the call on every device, unless it is to be later: for it the host waits.
-    """
-    times = _times_left
-    found = call(*args, **kwargs)
-    if times != _times_left and configuration.current().check == "now":
-        checks.run(device)
-    return found
 
 
 def renewed_check(device: Device) -> Status:
@@ -206,14 +190,18 @@ def check_values(
         least, most = promotion.integer_range(dtype)
         low, high = (max(low, least), min(high, most)) if low <= most and high >= least else (1, 0)
     form = "f4x" if dtype.category == "real floating" else "q" if dtype.category == "signed integer" else "Q"
-    code = code_of(fault._replace(form=form))
-    check = pending_check(device)
+    fault = fault._replace(form=form)
+    if not x.size:
+        return
+    known = are_checked(x, Limit(fault, low, high, within, length=length))
+    code, check = code_of(fault), None if known else pending_check(device)
+    status = unread_status(device) if check is None else check.array
     limit = launch.index_limit(device, dtype)
     for first in range(0, x.size, limit):
         count = min(x.size - first, limit)
         fields = {
             "a": pointer(x, first),
-            "status": check.array,
+            "status": status,
             "low": low,
             "high": high,
             "count": count,
@@ -223,4 +211,5 @@ def check_values(
         groups = launch.groups_for(count, device.limits)
         constants = ((1, int(within)),)
         launch.dispatch(_variant(dtype, device), device, groups, fields, writes=("status",), constants=constants)
-    keep_check(device, check)  # also where another thread's read has checked the words before they were written
+    if check is not None:
+        keep_check(device, check)  # also where another thread's read has checked the words before they were written

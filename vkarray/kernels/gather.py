@@ -22,6 +22,7 @@ from ..shaders.source import Shader, Variant
 from . import faults, launch
 from .conversion import cast
 from .dispatch import dispatch, pointer
+from .host_values import Limit, are_checked, unread_status
 from .launch import Operation
 from .product import linked
 from .product.epilogue import NOTHING, Epilogue
@@ -49,6 +50,10 @@ class IndexRule(NamedTuple):
     def describe(self, value: int, axis: int, length: int) -> str:
         """The text of the error, from what the kernel noted."""
         return out_of_bounds(self.function, value, axis, length, wraps=self.wraps, place=self.place)
+
+    def limit(self, index: IndexArray) -> Limit:
+        """What the values of an index array have to be."""
+        return Limit(self, -index.length if self.wraps else 0, index.length - 1, axis=index.axis, length=index.length)
 
 
 VALUES.add(IndexRule)
@@ -183,8 +188,15 @@ def move(
     reach = high - low + sum(abs(index.step) * max(index.length - 1, 0) for index in indices)
     wide = _needs_64_bits([index.array._dtype for index in indices], reach, device)
     arrays = [_as_index(index.array, dtypes.int64 if wide else dtypes.int32) for index in indices]
-    check = faults.pending_check(device) if made is None else None
-    status = check.array if check is not None else made.status  # type: ignore[union-attr]
+    known = [are_checked(one.array, rule.limit(one)) for one in indices] if made is None else []
+    check = None
+    if made is not None:
+        status: Any = made.status
+    elif all(known):
+        status = unread_status(device)
+    else:
+        check = faults.pending_check(device)
+        status = check.array
     operands = [strides, *(layout.broadcast_strides(one._shape, one._strides, shape) for one in (dense, *arrays))]
     shape, rows = layout.collapse(shape, operands)
     steps = [index.step for index in indices]
@@ -223,10 +235,8 @@ def move(
             _send_linked(made, wide, groups, fields, common)
             continue
         launch.dispatch(chosen, device, groups, fields, writes=writes, constants=((1, common),))
-    if check is not None:
-        faults.keep_check(
-            device, check
-        )  # also where another thread's read has checked the words before they were written
+    if check is not None:  # also where another thread's read has checked the words before they were written
+        faults.keep_check(device, check)
 
 
 def _send_linked(made: Gather, wide: bool, groups: Any, fields: dict[str, Any], common: int) -> None:

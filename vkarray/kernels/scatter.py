@@ -10,6 +10,7 @@ from ..core.array import VkArray, empty
 from ..core.layout import Shape, Strides
 from . import launch
 from .gather import IndexArray, IndexRule, gather, move
+from .host_values import are_right
 
 # So many choices of indices, and so many comparisons in all, are compared with each other by the kernel that writes.
 _COMPARED, _COMPARISONS = 64, 1 << 20
@@ -88,7 +89,7 @@ def _last_values(
     nothing = launch.constant(0, dtypes.int32, device)
     move("scatter", rule, places, own, walk, nothing, named)
     move("latest", rule, places, own, walk, nothing, named, last=True)
-    found = gather(rule, places, own, walk, named)
+    found = are_right(gather(rule, places, own, walk, named))
     positions = dict(zip(varying, found._strides, strict=True))
     winners = found._view(shape, tuple(positions.get(axis, 0) for axis in range(len(shape))))
     rows = (count, *shape[meeting:])

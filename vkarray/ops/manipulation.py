@@ -13,6 +13,7 @@ from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..kernels import launch
 from ..kernels.array_like import as_like
 from ..kernels.conversion import cast
+from ..kernels.host_values import are_right
 from ..kernels.launch import copy_operation
 from ..kernels.planned import planned
 from ..kernels.rows import check_array, common_dtype
@@ -317,11 +318,12 @@ def tile(x: ArrayLike, /, reps: int | Sequence[int]) -> VkArray:
 def repeat(x: ArrayLike, /, repeats: int | Sequence[int] | VkArray, axis: int | None = None) -> VkArray:
     """Each element repeated along `axis` (None: of the flattened array).
 
-    Parameters: x; repeats (an integer, or an integer array with one count per element, which is read by the host for
+    Parameters: x; repeats (an integer, or integers with one count per element: an array of them is read by the host for
     the size of the result); axis. Raises ValueError for negative counts or another number of counts than elements.
     Standard: manipulation functions, `repeat`.
     """
     check_array("repeat", x)
+    counts = list(repeats) if isinstance(repeats, (list, tuple)) and all(type(one) is int for one in repeats) else None
     if is_sequence(repeats):
         repeats = creation.asarray(repeats, dtype=default_dtype("int", x._device), device=x._device)
     if axis is None:
@@ -336,8 +338,8 @@ def repeat(x: ArrayLike, /, repeats: int | Sequence[int] | VkArray, axis: int | 
         if length == 0:
             return launch.copy(x)
         if repeats.size != 1:
-            return _repeat_each(x, repeats, axis)
-        repeats = int(repeats.item())
+            return _repeat_each(x, repeats, counts, axis)
+        repeats = int(repeats.item()) if counts is None else counts[0]
     if isinstance(repeats, bool) or not hasattr(repeats, "__index__"):
         raise TypeError(f"repeat: expected an integer or an integer array of counts, got {repeats!r}.")
     repeats = layout.as_integer(repeats, "repeat", "repeats")
@@ -349,19 +351,20 @@ def repeat(x: ArrayLike, /, repeats: int | Sequence[int] | VkArray, axis: int | 
     return copied._view(target, layout.contiguous_strides(target))
 
 
-def _repeat_each(x: VkArray, repeats: VkArray, axis: int) -> VkArray:
-    """Place i of the result holds the element whose running total of counts first exceeds i."""
+def _repeat_each(x: VkArray, repeats: VkArray, counts: list[int] | None, axis: int) -> VkArray:
+    """Place i of the result holds the element whose running total of counts first exceeds i. `counts` are those the host knows."""
     from .indexing import take
     from .searching import searchsorted
     from .statistical import cumulative_sum, min
 
-    if min(repeats).item() < 0:
+    least = min(repeats).item() if counts is None else sorted(counts)[0]
+    if least < 0:
         raise ValueError("repeat: expected counts of 0 or more, got a negative one.")
     index: DType = default_dtype("int", x._device)
     ends = cumulative_sum(cast(repeats, index))
-    total = int(ends[-1].item())
+    total = int(ends[-1].item()) if counts is None else sum(counts)
     places = creation.arange(total, dtype=index, device=x._device)
-    return take(x, searchsorted(ends, places, side="right"), axis=axis)
+    return take(x, are_right(searchsorted(ends, places, side="right")), axis=axis)
 
 
 operations.update(

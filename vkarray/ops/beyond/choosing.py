@@ -13,7 +13,7 @@ from ...kernels.compact import coordinates
 from ...kernels.conversion import cast
 from ...kernels.gather import IndexArray, IndexRule, gather
 from ...kernels.planned import planned
-from ...kernels.rows import as_array, check_operands, common_dtype
+from ...kernels.rows import as_array, check_array, check_operands, common_dtype
 from .. import creation
 from ..indexing import take
 from ..manipulation import broadcast_arrays, broadcast_to, reshape, stack
@@ -51,32 +51,47 @@ def choose(a: ArrayLike, choices: Any, out: VkArray | None = None, mode: str = "
 
 
 @takes_lists
-def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: VkArray | None = None) -> VkArray:
+def compress(condition: Any, a: ArrayLike, axis: int | None = None, out: VkArray | None = None) -> VkArray:
     """The slices along an axis for which a condition is true.
 
     Parameters: condition (1 dimension; what it lacks at the end is false); a; axis (None: the elements of the flattened
     array); out.
-    Waits for the device, for the number of true elements.
+    Waits for the device, for the number of true elements, unless the condition is a list.
     Raises ValueError for a condition of another rank, IndexError for a true element beyond the axis and an axis out of
     range.
     """
-    a = array_of("compress", a, condition)
-    condition = array_of("compress", condition, a)
-    if condition.ndim != 1:
-        raise ValueError(f"compress: expected a condition of 1 dimension, got shape {condition._shape}.")
+    a = check_array("compress", as_like(a, condition._device if type(condition) is VkArray else None, True))
+    places = _places_of_truths(condition)
+    if places is None:
+        condition = array_of("compress", condition, a)
+        if condition.ndim != 1:
+            raise ValueError(f"compress: expected a condition of 1 dimension, got shape {condition._shape}.")
     x, axis = flattened(with_dimension(a), axis, "compress")
-    result = take(x, coordinates(cast(condition, dtypes.bool_))[0], axis=axis)
+    indices: Any = places or creation.empty((0,), dtype=default_dtype("int", x._device), device=x._device)
+    if places is None:
+        (indices,) = coordinates(cast(condition, dtypes.bool_))
+    result = take(x, indices, axis=axis)
     return result if out is None else operations["write"]("compress", out, result)
 
 
+def _places_of_truths(condition: Any) -> list[int] | None:
+    """The places of what is true in a list of numbers; None for anything else."""
+    if type(condition) is not list or not all(type(one) in (bool, int, float) for one in condition):
+        return None
+    return [place for place, one in enumerate(condition) if one]
+
+
 @takes_lists
-def extract(condition: ArrayLike, arr: ArrayLike) -> VkArray:
+def extract(condition: Any, arr: ArrayLike) -> VkArray:
     """The elements, in C order, in whose places the flattened condition is true.
 
-    Waits for the device, for their number. Raises IndexError for a true element beyond the last one.
+    Waits for the device, for their number, unless the condition is a list of numbers. Raises IndexError for a true element
+    beyond the last one.
     """
-    arr = array_of("extract", arr, condition)
-    return compress(reshape(array_of("extract", condition, arr), (-1,)), reshape(arr, (-1,)))
+    arr = check_array("extract", as_like(arr, condition._device if type(condition) is VkArray else None, True))
+    if _places_of_truths(condition) is None:
+        condition = reshape(array_of("extract", condition, arr), (-1,))
+    return compress(condition, reshape(arr, (-1,)))
 
 
 @takes_lists

@@ -15,6 +15,7 @@ from ...kernels.rows import check_array, check_operands
 from .. import creation, data_type, elementwise, indexing, linear_algebra, manipulation, statistical
 from ..reducing import type_of_out
 from .arguments import arrays_of
+from .placing import in_mode
 
 
 @planned
@@ -162,21 +163,9 @@ def take(
     """
     x = ravel(x) if axis is None else check_array("take", x)
     axis = layout.normalize_axis(0 if axis is None else axis, x.ndim, "take")
-    indices = placed("take", _index_array("take", indices, x), x._shape[axis], mode)
+    indices = in_mode("take", _index_array("take", indices, x), x._shape[axis], mode)
     result = indexing.take(x, indices, axis=axis)
     return result if out is None else operations["write"]("take", out, result)
-
-
-def placed(function: str, indices: VkArray, length: int, mode: str) -> VkArray:
-    """Indices into `length` elements by NumPy's mode: as they are, modulo the length, or the nearest that exists.
-
-    Raises ValueError for another mode.
-    """
-    if mode not in ("raise", "wrap", "clip"):
-        raise ValueError(f"{function}: expected mode 'raise', 'wrap' or 'clip', got {mode!r}.")
-    if mode == "raise" or length == 0:
-        return indices
-    return elementwise.remainder(indices, length) if mode == "wrap" else elementwise.clip(indices, 0, length - 1)
 
 
 @planned

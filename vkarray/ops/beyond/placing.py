@@ -11,6 +11,7 @@ from ...kernels.array_like import takes_lists
 from ...kernels.conversion import cast
 from ...kernels.faults import WrongValue, check_values
 from ...kernels.gather import IndexArray, IndexRule
+from ...kernels.host_values import are_right
 from ...kernels.planned import planned, recordable
 from ...kernels.rows import check_array
 from ...kernels.scatter import scatter
@@ -25,8 +26,8 @@ from .arguments import array_of, index_type, indices_of, values_for
 
 _MODES: dict[str, Callable[[VkArray, int], VkArray]] = {
     "raise": lambda indices, length: indices,
-    "wrap": lambda indices, length: remainder(indices, length),
-    "clip": lambda indices, length: clip(indices, 0, length - 1),
+    "wrap": lambda indices, length: are_right(remainder(indices, length)),
+    "clip": lambda indices, length: are_right(clip(indices, 0, length - 1)),
 }
 
 
@@ -40,13 +41,14 @@ def in_mode(function: str, indices: VkArray, length: int, mode: str) -> VkArray:
 def counted_from_front(fault: WrongValue, indices: VkArray, length: int, negative: bool = True) -> VkArray:
     """The indices, negative ones counted from the front; one out of range raises the fault's error at the next read of a value."""
     check_values(fault, indices, -length if negative else 0, length - 1, length=length)
-    return operations["where"](less(indices, 0), indices + length, indices) if negative else indices
+    return are_right(operations["where"](less(indices, 0), indices + length, indices)) if negative else indices
 
 
 def coordinates_of(places: VkArray, shape: layout.Shape) -> tuple[VkArray, ...]:
     """The coordinates of places counted in C order."""
     steps = layout.contiguous_strides(shape)
-    return tuple(remainder(floor_divide(places, step), max(n, 1)) for n, step in zip(shape, steps, strict=True))
+    found = (remainder(floor_divide(places, step), max(n, 1)) for n, step in zip(shape, steps, strict=True))
+    return tuple(map(are_right, found))
 
 
 _PUT = IndexRule("put", place="an array of {length} elements")
@@ -107,7 +109,7 @@ _PUT_ALONG_AXIS = IndexRule("put_along_axis")
 
 
 @planned
-def put_along_axis(arr: VkArray, indices: Any, values: Any, axis: int | None) -> None:
+def put_along_axis(arr: VkArray, indices: ArrayLike, values: Any, axis: int | None) -> None:
     """Set, in place, for each position of `indices` the element at the same position but for the index along the axis.
 
     Parameters: arr; indices (integers, of the rank of arr; the other axes broadcast against those of arr); values (they

@@ -13,6 +13,7 @@ from ...kernels.array_like import takes_lists
 from ...kernels.compact import coordinates
 from ...kernels.conversion import cast
 from ...kernels.faults import WrongValue, check_values
+from ...kernels.host_values import Limit
 from ...kernels.planned import planned
 from ...kernels.rows import check_array
 from .. import creation
@@ -64,6 +65,10 @@ def insert(arr: ArrayLike, obj: Any, values: Any, axis: int | None = None) -> Vk
     length = x._shape[axis]
     if _is_single(obj):
         return _inserted(x, layout.as_integer(obj, "insert", "obj"), values, axis, True)
+    if isinstance(obj, (list, tuple)) and all(type(one) is int for one in obj):
+        Limit(_PLACE, -length, length, length=length).check(obj)
+        if len(obj) == 1:
+            return _inserted(x, obj[0], values, axis, False)
     places, is_mask = _places("insert", obj, x, length)
     if is_mask:
         (places,) = coordinates(cast(places, bool_))
