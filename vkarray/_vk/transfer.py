@@ -176,8 +176,8 @@ class Transfer:
         if (found := _NUMBERS.get(kind)) is None:
             return None
         (form, nbytes), device = found, self.device
-        queue = device.queue
-        if self.most_read_directly < 8 or queue.timing_sinks:
+        queue, lease, segment = device.queue, None, None
+        if queue.timing_sinks:
             cell = ffi.new(form)
             self.download(buffer, offset, ffi.buffer(cell))
             return cell[0]
@@ -185,11 +185,18 @@ class Transfer:
             refuse("it reads values on the host")
         if not 0 <= offset <= buffer.nbytes - nbytes:
             check_range("download", buffer, offset, nbytes)
-        queue.wait(buffer.written)
+        if self.most_read_directly < 8:
+            lease = self.fetch(buffer, offset, nbytes)
+            segment = lease.thing  # type: ignore[union-attr]
+        queue.wait(buffer.written if segment is None else segment.written)
         with (gate := device.gate):  # so that no other thread closes the device meanwhile
             if gate.reason is not None:
                 gate.check()
-            return ffi.cast(form, buffer.piece.block.pointer + buffer.block_offset + offset)[0]
+            if segment is None:
+                return ffi.cast(form, buffer.piece.block.pointer + buffer.block_offset + offset)[0]
+            if segment.block.incoherent is not None:
+                segment.invalidate(nbytes)
+            return ffi.cast(form, segment.pointer)[0]
 
     def download(self, buffer: Buffer, offset: int, out: Any) -> None:
         """Wait for what writes the buffer, then copy its bytes into ``out``, a writable buffer."""
