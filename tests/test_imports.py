@@ -38,6 +38,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "core.key": ({"core.layout"}, set()),
     "core.checks": (set(), set()),
     "core.methods": ({"core.layout"}, set()),
+    "core.operators": ({"core.methods", "core.promotion"}, set()),
     "core": ({*GROUND, *ARRAYS, "_vk"}, set()),
     "io.interchange": ({*GROUND, *ARRAYS, "_vk"}, {"numpy"}),
     "io.printing": ({"core", "io.interchange"}, {"numpy"}),

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._vk.watch import recorded, recorder, watches
-from ..core.array import Elements, VkArray, available, is_sequence, operations
+from ..core.array import VkArray, available, operations
 from ..core.dtypes import DTYPES, DType, int32, int64, uint32, uint64
+from ..core.operators import Elements, is_sequence
 from ..core.promotion import as_scalar
 from ..core.tokens import TOKENS
 from .host_values import HostValues, call_with

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import configuration
 from .._vk.watch import Watch, current, kept, watches
 from ..core import checks, dtypes
-from ..core.array import Elements, VkArray, empty, is_sequence
+from ..core.array import VkArray, empty
+from ..core.operators import Elements, is_sequence
 from ..core.promotion import as_scalar
 
 if TYPE_CHECKING:

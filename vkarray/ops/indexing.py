@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes, layout, promotion
-from ..core.array import ArrayLike, VkArray, array_in, default_dtype, is_sequence, is_supported, operations
+from ..core.array import ArrayLike, VkArray, array_in, default_dtype, is_supported, operations
 from ..core.dtypes import CATEGORIES, DType, as_dtype
 from ..core.key import Advanced, Selection, check_index, expand, select
 from ..core.layout import Shape
+from ..core.operators import is_sequence
 from ..kernels import compact, launch
 from ..kernels.conversion import cast, cast_operation
 from ..kernels.gather import IndexArray, IndexRule, gather

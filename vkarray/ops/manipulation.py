@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core import layout
-from ..core.array import ArrayLike, VkArray, check_supported, default_dtype, empty, is_sequence, operations
+from ..core.array import ArrayLike, VkArray, check_supported, default_dtype, empty, operations
 from ..core.dtypes import CATEGORIES, DType, as_dtype
+from ..core.operators import is_sequence
 from ..kernels import launch
 from ..kernels.array_like import as_like
 from ..kernels.conversion import cast

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import VkArray, check_supported, default_dtype, is_sequence, operations
+from ...core.array import VkArray, check_supported, default_dtype, operations
 from ...core.dtypes import CATEGORIES, DType
+from ...core.operators import is_sequence
 from ...kernels.array_like import as_like
 from ...kernels.conversion import cast
 from ...kernels.rows import as_array, check_array

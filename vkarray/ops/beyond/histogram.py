@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, available, default_dtype, empty, floating, is_sequence, is_supported
+from ...core.array import ArrayLike, VkArray, available, default_dtype, empty, floating, is_supported
 from ...core.dtypes import CATEGORIES, COMPLEX_OF, REAL_OF
+from ...core.operators import is_sequence
 from ...kernels import launch
 from ...kernels.array_like import takes_lists
 from ...kernels.conversion import cast

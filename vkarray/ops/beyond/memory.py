@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...core import dtypes, layout
-from ...core.array import Elements, VkArray, array_in, check_supported, operations, storage_itemsize
+from ...core.array import VkArray, array_in, check_supported, operations, storage_itemsize
 from ...core.dtypes import as_dtype
 from ...core.key import check_index
 from ...core.layout import is_contiguous
+from ...core.operators import Elements
 from ...kernels import launch
 from .. import creation
 from ..manipulation import reshape

@@ -6,7 +6,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from ...core.array import EQUALITY, VkArray, is_numpy_array, operations
+from ...core.array import VkArray, operations
+from ...core.operators import EQUALITY, is_numpy_array
 from ...io.interchange import to_numpy
 
 # Functions that write values out as text or bytes: NumPy's own do that with the values on the host.

@@ -15,11 +15,11 @@ from ...core.array import (
     default_dtype,
     empty,
     floating,
-    is_sequence,
     is_supported,
     operations,
 )
 from ...core.dtypes import CATEGORIES, DType, as_dtype
+from ...core.operators import is_sequence
 from ...kernels import launch
 from ...kernels.conversion import cast
 from ...kernels.planned import planned

@@ -6,7 +6,8 @@ import itertools
 from typing import Any
 
 from ...core import layout
-from ...core.array import ArrayLike, VkArray, is_sequence
+from ...core.array import ArrayLike, VkArray
+from ...core.operators import is_sequence
 from ...kernels.planned import planned
 
 

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...core.array import VkArray, is_sequence
+from ...core.array import VkArray
 from ...core.dtypes import CATEGORIES, DTYPES, DType, as_dtype
+from ...core.operators import is_sequence
 
 bool_, int_, uint, intp, uintp = (DTYPES[name] for name in ("bool", "int64", "uint64", "int64", "uint64"))
 byte, short, intc, long, longlong = (DTYPES[name] for name in ("int8", "int16", "int32", "int64", "int64"))

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, check_supported, default_dtype, is_sequence
+from ...core.array import ArrayLike, VkArray, check_supported, default_dtype
 from ...core.array import empty as _empty
 from ...core.dtypes import CATEGORIES, DType, as_dtype
+from ...core.operators import is_sequence
 from ...kernels import launch
 from ...kernels.launch import as_device
 from ...kernels.planned import planned

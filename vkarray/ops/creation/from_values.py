@@ -6,9 +6,10 @@ from collections.abc import Set, ValuesView
 from typing import Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import Elements, VkArray, check_supported, default_dtype, is_sequence, operations
+from ...core.array import VkArray, check_supported, default_dtype, operations
 from ...core.array import empty as _empty
 from ...core.dtypes import CATEGORIES, DType, as_dtype
+from ...core.operators import Elements, is_sequence
 from ...core.tokens import decided
 from ...io import interchange
 from ...kernels import launch

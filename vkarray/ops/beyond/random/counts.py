@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ....core import dtypes, layout, promotion
-from ....core.array import VkArray, check_supported, default_dtype, empty, is_sequence, storage_itemsize
+from ....core.array import VkArray, check_supported, default_dtype, empty, storage_itemsize
 from ....core.dtypes import DType, as_dtype
+from ....core.operators import is_sequence
 from ....kernels import launch
 from ... import creation
 from ...elementwise import add, subtract

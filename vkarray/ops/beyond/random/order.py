@@ -7,7 +7,8 @@ from collections.abc import MutableSequence
 from typing import Any
 
 from ....core import dtypes, layout
-from ....core.array import VkArray, default_dtype, empty, is_sequence, is_supported
+from ....core.array import VkArray, default_dtype, empty, is_supported
+from ....core.operators import is_sequence
 from ....kernels.compact import nonzero
 from ....kernels.conversion import cast
 from ... import creation, data_type, statistical

@@ -10,8 +10,9 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....core import dtypes, layout, promotion
-from ....core.array import VkArray, default_dtype, is_sequence
+from ....core.array import VkArray, default_dtype
 from ....core.dtypes import DType
+from ....core.operators import is_sequence
 from ....kernels import launch
 from ....kernels.conversion import cast
 from ....kernels.faults import WrongValue, check_values
