@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .api import NULL, array, ffi, struct, vk
+from .block import Block, host_block
 from .fields import BINDING, RANGE
-from .memory import Block, host_block
 
 if TYPE_CHECKING:
     from .device import Device

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import OutOfMemoryError, VulkanError
 from .api import ffi, struct, vk
+from .block import Block
 from .lease import Lease
-from .memory import Block, Buffer
+from .memory import Buffer
 from .transfer import check_range
 
 if TYPE_CHECKING:

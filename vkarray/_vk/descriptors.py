@@ -15,9 +15,10 @@ from . import TEXEL_BYTES, arguments
 from .api import NULL, array, ffi, struct, vk
 
 if TYPE_CHECKING:
+    from .block import Block
     from .device import Device
     from .kernel import Kernel
-    from .memory import Block, Buffer
+    from .memory import Buffer
 
 POOL_SETS, POOL_DESCRIPTORS, KEPT_SETS = 256, 2048, 1024
 _TYPES = {

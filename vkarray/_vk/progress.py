@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from .api import NULL, ffi, struct, vk
-from .memory import Block, host_block
+from .block import Block, host_block
 
 if TYPE_CHECKING:
     from .device import Device

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import host_copy, timing
 from .api import ffi, vk
+from .block import Block, staging_block
 from .lease import Lease
-from .memory import Block, Buffer, staging_block
+from .memory import Buffer
 from .watch import refuse, tracer, watches
 
 if TYPE_CHECKING:
