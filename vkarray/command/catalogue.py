@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..core import dtypes
 from ..core.array import is_supported
-from ..kernels import faults, fused, launch, reductions, row_program
+from ..kernels import faults, fused, launch, reductions, row_program_code
 from ..kernels.conversion import cast_operation
 from ..kernels.product import cooperative, strategies
 from ..kernels.rows import ROWS
@@ -77,7 +77,7 @@ def scan_variants(device: Any) -> Iterator[Shader]:
 
 
 FAMILIES: tuple[Callable[[Any], Iterator[Shader]], ...] = (
-    elementwise_variants, fused.variants, row_program.variants, reductions.variants,
+    elementwise_variants, fused.variants, row_program_code.variants, reductions.variants,
     scan_variants, strategies.variants, indexing.variants,
     searching.variants, sorting.variants, random.variants, closeness.variants, faults.variants,
     quantile.variants, histogram.variants, mathematics.variants, transform.variants,

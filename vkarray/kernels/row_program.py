@@ -8,21 +8,18 @@ use, and combine elements in the same order, so the results are the same bits.
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import layout
 from ..core.array import VkArray, storage_itemsize
-from ..core.dtypes import DType
-from ..shaders import link
-from ..shaders.source import Variant, spirv
 from . import fused, kernel_caches, launch
 from .dispatch import Number, dispatch, pointer
 from .expressions import Expression
 from .fused import Index
 from .row_kernels import has_subgroups
+from .row_program_code import BATCH, OF_ELEMENTS, Form, Input, code
 from .row_reductions import Reduce
 from .scalars import Scalar
 
@@ -30,54 +27,11 @@ if TYPE_CHECKING:
     from .launch import Device
 
 REDUCTIONS, RANK = 8, 16  # and axes, at most: those of glsl/row_program.comp
-_SHELL = Variant("row_program", (), "row program")
-_OF_SUBGROUPS = Variant("row_program", (("SUBGROUPS", "1"),), "row program of subgroups")
 _MOST_SUBGROUPS = 8  # of a row, that meet at once: those of glsl/reduce.comp
 _NEIGHBOURS, _COLUMNS_WORKGROUP = 32, 1024  # rows that a workgroup for columns has at least, and its invocations
 _MOST_ELEMENTS = 16  # of a pack
-_BATCH = 4  # packs that are loaded before one is stored: those of glsl/row_program.comp
-_LANES = 8  # packs that lie between those of an invocation which reduces: those of glsl/reduce.comp
-_MOST_KEPT = 64  # numbers that an invocation keeps of its elements from one reduction to what comes later
-_OF_ELEMENTS = ("memory", "walked", "ahead")  # kinds of inputs that each element of a row has one of
 _AHEAD = 1 << 31  # bytes that an element of a row may lie after the first one, which devices take for unsigned
 _NOTHING = Number(0, "Q")
-
-
-# For each element of a pack, a variable with several and the place there.
-Loaded = list[tuple[int, int]]
-
-
-class Kept(NamedTuple):
-    """Where a value of all elements of an invocation is: in an array that functions share, of elements of a type."""
-
-    array: int
-    kind: int
-
-
-class Input(NamedTuple):
-    """How an input comes: in "memory" where the elements of a row lie one after the other, of which so many may be loaded at once,
-    "walked" along strides, "ahead" where these never lead back, as one element of a "row", as "one" for all, "immediate", or as the
-    "index" of an element or a row."""
-
-    kind: str
-    dtype: DType
-    pack: int = 1
-
-
-class Form(NamedTuple):
-    """What of a program's arguments its code depends on."""
-
-    inputs: tuple[Input, ...]
-    whole: tuple[bool, ...]  # results that have all elements of a row
-    length: int  # of a row; 0 where it is an argument
-    reductions: tuple[tuple[tuple[int, int], ...], ...]  # the constants of each
-    members: int  # invocations of a row
-    columns: bool  # neighbouring rows have neighbouring elements
-    vector: int  # elements that are stored at once
-    packs: int  # of an invocation, of which values are kept from one reduction to what comes later, or 0
-    workgroup: int
-    shared: bool
-    subgroup: int  # invocations of a subgroup whose members exchange states, or 0
 
 
 class Rows(NamedTuple):
@@ -181,10 +135,10 @@ class Rows(NamedTuple):
         full = [
             (one, rows, steps) for one, every, (rows, steps) in zip(self.results, whole, walked, strict=True) if every
         ]
-        sizes = [storage_itemsize(one.dtype, device) for one in inputs if one.kind in _OF_ELEMENTS]
+        sizes = [storage_itemsize(one.dtype, device) for one in inputs if one.kind in OF_ELEMENTS]
         vector = launch.vector_of([*sizes, *(storage_itemsize(one._dtype, device) for one, _, _ in full)])
         vector = min([vector, *(_pack(one, rows) if steps == contiguous else 1 for one, rows, steps in full)])
-        at_once = self.expression.times(device) // _BATCH  # elements that results are computed for
+        at_once = self.expression.times(device) // BATCH  # elements that results are computed for
         while vector > max(1, at_once):
             vector //= 2
         columns = self._is_by_columns(kept, whole)
@@ -206,7 +160,7 @@ class Rows(NamedTuple):
         if shared and not columns and not varies:
             ways = {(one.packs(length, members), one.vector) for one in reduced}
             packs, side = ways.pop() if len(ways) == 1 else (0, 0)
-            packs = packs if packs == _BATCH and (vector >= side or not any(whole)) else 0
+            packs = packs if packs == BATCH and (vector >= side or not any(whole)) else 0
         vector = side if packs else vector
         subgroup = 0
         if shared and not columns and has_subgroups(device) and all(one.can_meet_in_subgroups for one in reduced):
@@ -250,312 +204,3 @@ def _kernel(expression: Expression, form: Form, row_axes: int, axes: int, device
     return kernel_caches.make(
         device, code(expression, form, device), f"rows: {expression.label}", tuple(enumerate(constants))
     )
-
-
-@functools.lru_cache(maxsize=1024)
-def code(expression: Expression, form: Form, device: Device) -> bytes:
-    """The SPIR-V of a kernel."""
-    return _Linked(expression, form, device).code()
-
-
-def variants(device: Device) -> Iterator[Variant]:
-    """The shaders that functions are linked into, for the archive."""
-    yield _SHELL
-    yield _OF_SUBGROUPS
-
-
-class _Linked(fused.Linked):
-    """A kernel's code in the making."""
-
-    def __init__(self, expression: Expression, form: Form, device: Device) -> None:
-        shell = _OF_SUBGROUPS if form.subgroup else _SHELL
-        super().__init__(expression, [fused.Input(one.kind, one.dtype) for one in form.inputs], shell, 1, device)
-        self.form = form
-        count = len(form.inputs)
-        self.of_row = [one.kind not in (*_OF_ELEMENTS, "index") for one in form.inputs]  # values
-        for step in expression.steps:
-            needed = step.operands if step.place is None else (*step.operands, step.place)
-            self.of_row.append(isinstance(step.operation, Reduce) or all(self.of_row[one] for one in needed))
-        self.known: dict[int, int] = {}  # variables with values of a row
-        self.addresses: dict[int, int] = {}  # and with the addresses of operands for it, or where their places begin
-        self.kept: dict[int, Kept] = {}  # values of the elements of an invocation
-        self.later = [[step.operands[0]] for step in expression.steps if isinstance(step.operation, Reduce)]
-        self.later.append([value for (value, _), every in zip(expression.results, form.whole, strict=True) if every])
-        self.count = count
-        self.pair = self.input_at.type
-        self.zero = self.linker.unsigned(0)
-
-    def code(self) -> bytes:
-        """The whole kernel."""
-        self._row_values()
-        self._row_results()
-        results = [
-            (number, value, dtype)
-            for number, (value, dtype) in enumerate(self.expression.results)
-            if self.form.whole[number]
-        ]
-        body = self.linker.body("element")
-        index = body.load(self.unsigned, body.parameters[0])
-        values = self._of_element(body, index, [value for _, value, _ in results], {})
-        for number, value, dtype in results:
-            self._store_at(body, number, index, values[value], dtype)
-        body.end()
-        ways = [("pack", 1, 0), ("batch", _BATCH, self.form.members), ("kept_packs", self.form.packs, _LANES)]
-        for name, count, apart in ways:
-            body = self.linker.body(name)
-            if self.form.vector > 1 and results and count:
-                self._packs_of_results(body, results, count, apart, self.kept if name == "kept_packs" else {})
-            body.end()
-        return self.linker.module()
-
-    # -- what is of a row
-
-    def _row_values(self) -> None:
-        """Find the operands of a row, its inputs, and one after the other the values of it."""
-        body = self.linker.body("values")
-        for number, one in enumerate(self.form.inputs):
-            self._row_input(body, number, one)
-        for number, (_, dtype) in enumerate(self.expression.results):
-            first = body.call(self.linker.own("result_at"), (self.linker.unsigned(number),))
-            self._keep_address(body, self.operands[-1] + number, first, dtype)
-        reduced = 0
-        for number, step in enumerate(self.expression.steps, self.count):
-            if not self.of_row[number]:
-                continue
-            if isinstance(step.operation, Reduce):
-                made = self._reduced(body, step.operation, step.operands[0], reduced)
-                reduced += 1
-            else:
-                made = self._value(body, self.zero, number, step, self.known)
-            self._keep(body, number, made)
-        body.end()
-
-    def _row_input(self, body: link.Body, number: int, one: Input) -> None:
-        operand = self.linker.unsigned(self.operands[number])
-        at = body.call(self.input_at, (self.linker.unsigned(number),))
-        if one.kind in ("index", "row index"):
-            first = body.component(self.unsigned, at, 0)
-            first = body.add(self.unsigned, first, body.call(self.linker.own("row_place"), (operand,)))
-            made = body.variable(self.linker.pointer(self.unsigned))
-            body.store(made, first)
-            self._keep(body, number, made)
-        elif one.kind in ("immediate", "one"):
-            function = self.access(one.dtype, "immediate" if one.kind == "immediate" else "load")
-            made = body.variable(function.parameters[-1])
-            body.call(function, (at,) if one.kind == "immediate" else (at, self.zero), (made,))
-            self._keep(body, number, made)
-        else:
-            self._keep_address(body, self.operands[number], at, one.dtype)
-            if one.kind == "row":
-                function = self.access(one.dtype, "load")
-                made = body.variable(function.parameters[-1])
-                body.call(function, (body.load(self.pair, self.addresses[self.operands[number]]), self.zero), (made,))
-                self._keep(body, number, made)
-
-    def _keep(self, body: link.Body, number: int, made: int) -> None:
-        """Let all functions know a value of the row, which is in a variable."""
-        kind = self.linker.pointed(body.types[made])
-        self.known[number] = self.linker.variable(kind)
-        body.store(self.known[number], body.load(kind, made))
-
-    def _keep_address(self, body: link.Body, operand: int, first: int, dtype: DType) -> None:
-        nbytes = self.linker.unsigned(storage_itemsize(dtype, self.device))
-        self.addresses[operand] = self.linker.variable(self.pair)
-        found = body.call(self.linker.own("address_of"), (first, self.linker.unsigned(operand), nbytes))
-        body.store(self.addresses[operand], found)
-
-    def _row_results(self) -> None:
-        body = self.linker.body("row_results")
-        for number, (value, dtype) in enumerate(self.expression.results):
-            if not self.form.whole[number]:
-                function = self.access(dtype, "store")
-                address = body.load(self.pair, self.addresses[self.operands[-1] + number])
-                stored = body.load(self.linker.pointed(function.parameters[-1]), self.known[value])
-                body.call(function, (address, self.zero, stored))
-        body.end()
-
-    def _reduced(self, body: link.Body, operation: Reduce, value: int, number: int) -> int:
-        """A variable with what a reduction makes of a value of the elements."""
-        form = self.form
-        variant = operation.variant(self.device, form.shared, form.subgroup > 0)
-        part = self.linker.part(spirv(variant), variant.label, dict(form.reductions[number]))
-        element = part.body("element")
-        index = element.load(self.unsigned, element.parameters[0])
-        found = self._of_element(element, index, [value], {})[value]
-        element.store(element.parameters[1], element.load(self.linker.pointed(element.kinds[1]), found))
-        element.end()
-        self._reduced_pack(part.body("pack"), operation, value)
-        function = part.function("row_value")
-        made = body.variable(function.parameters[-1])
-        given = [body.call(self.linker.own(name)) for name in ("count_here", "own_here", "member_here")]
-        parameter = self.linker.own("parameter_at")
-        given += [body.call(parameter, (self.linker.unsigned(2 * number + k),)) for k in range(2)]
-        body.call(function, given, (made,))
-        return made
-
-    def _reduced_pack(self, body: link.Body, operation: Reduce, value: int) -> None:
-        """Compute a pack of what is reduced, and keep what is needed again."""
-        number, step = (body.load(self.unsigned, one) for one in body.parameters[:2])
-        kept, vector = self.kept, operation.vector
-        self.later.pop(0)
-        wanted = self._to_keep([value])
-        self.kept = {one: kept[one] for one in wanted if one in kept}
-        for k, values in enumerate(self._of_pack(body, number, [value], vector, None, kept, step)):
-            self._put(body, body.parameters[2], body.kinds[2], k, values[value])
-            for one in wanted:
-                if one not in kept:
-                    kind = self.linker.pointed(body.types[values[one]])
-                    if one not in self.kept:
-                        array = self.linker.array(kind, vector * self.form.packs)
-                        self.kept[one] = Kept(self.linker.variable(array), kind)
-                    body.store(self._place_kept(body, self.kept[one], step, vector, k), body.load(kind, values[one]))
-        body.end()
-
-    def _to_keep(self, values: Sequence[int]) -> list[int]:
-        """Of what is computed of an element for some values, and kept already, what is read later; none where that is too much."""
-        if not self.form.packs:
-            return []
-        computed, _ = self._needed(values, self.kept)
-        there = {one for one in (*computed, *self.kept) if one >= self.count or self.form.inputs[one].kind != "index"}
-        _, wanted = self._needed([one for later in self.later for one in later], there)
-        room = _MOST_KEPT // (self.form.packs * self.form.vector)
-        return wanted if len(wanted) <= room else [one for one in wanted if one in self.kept]
-
-    def _place_kept(self, body: link.Body, kept: Kept, step: int, vector: int, k: int) -> int:
-        """Where a value of an element of a pack is kept."""
-        first = body.times(self.unsigned, step, self.linker.unsigned(vector))
-        return body.kept(kept.kind, kept.array, body.add(self.unsigned, first, self.linker.unsigned(k)))
-
-    # -- what is of an element
-
-    def _needed(self, values: Sequence[int], there: Collection[int] = ()) -> tuple[list[int], list[int]]:
-        """What some values of elements are made of, in order: what has to be computed, and what is there."""
-        found: set[int] = set()
-        left = [value for value in values if not self.of_row[value]]
-        while left:
-            number = left.pop()
-            if number not in found:
-                found.add(number)
-                if number >= self.count and number not in there:
-                    step = self.expression.steps[number - self.count]
-                    needed = step.operands if step.place is None else (*step.operands, step.place)
-                    left += [one for one in needed if not self.of_row[one]]
-        return sorted(found.difference(there)), sorted(found.intersection(there))
-
-    def _of_element(
-        self, body: link.Body, index: int, wanted: Sequence[int], loaded: Mapping[int, int]
-    ) -> dict[int, int]:
-        """Variables with values for an element, of inputs of which some are loaded."""
-        values = {**self.known, **loaded}
-        for number in self._needed(wanted, loaded)[0]:
-            if number < self.count:
-                values[number] = self._input(body, number, index)
-            else:
-                step = self.expression.steps[number - self.count]
-                values[number] = self._value(body, index, number, step, values)
-        return values
-
-    def _input(self, body: link.Body, number: int, index: int) -> int:
-        """A variable with the value of an input for an element of the row."""
-        kind, dtype, _ = self.form.inputs[number]
-        operand = self.linker.unsigned(self.operands[number])
-        if kind == "index":
-            made = body.variable(self.linker.pointer(self.unsigned))
-            place = body.call(self.place_of, (operand, index))
-            body.store(made, body.add(self.unsigned, place, body.load(self.unsigned, self.known[number])))
-            return made
-        address, at = body.load(self.pair, self.addresses[self.operands[number]]), index
-        if kind == "walked":
-            nbytes = self.linker.unsigned(storage_itemsize(dtype, self.device))
-            address, at = body.call(self.linker.own("address_at"), (address, operand, index, nbytes)), self.zero
-        elif kind == "ahead":
-            at = body.call(self.place_of, (operand, index))
-        function = self.access(dtype, "load")
-        made = body.variable(function.parameters[-1])
-        body.call(function, (address, at), (made,))
-        return made
-
-    def _of_pack(
-        self,
-        body: link.Body,
-        number: int,
-        wanted: Sequence[int],
-        vector: int,
-        packs: Mapping[int, Loaded] | None = None,
-        kept: Mapping[int, Kept] | None = None,
-        step: int = 0,
-    ) -> Iterator[dict[int, int]]:
-        """Variables with values for each element of a pack of a row, which has a number and may be loaded, or of which values
-        are kept: then it is the one of so many steps of its invocation."""
-        linker, unsigned, kept = self.linker, self.unsigned, kept or {}
-        packs = self._packs(body, number, wanted, vector, kept) if packs is None else packs
-        for k in range(vector):
-            index = body.add(unsigned, body.times(unsigned, number, linker.unsigned(vector)), linker.unsigned(k))
-            loaded = {}
-            for place, found in packs.items():
-                array, at = found[k]
-                of_one = linker.element(linker.pointed(body.types[array]))
-                loaded[place] = body.member(linker.pointer(of_one), array, linker.unsigned(at))
-            for one in self._needed(wanted, kept)[1]:
-                loaded[one] = body.variable(linker.pointer(kept[one].kind))
-                place = self._place_kept(body, kept[one], step, vector, k)
-                body.store(loaded[one], body.load(kept[one].kind, place))
-            yield self._of_element(body, index, wanted, loaded)
-
-    def _packs(
-        self, body: link.Body, number: int, wanted: Sequence[int], vector: int, kept: Collection[int]
-    ) -> dict[int, Loaded]:
-        """The packs of inputs that can be loaded at once."""
-        found = {}
-        for place in self._needed(wanted, kept)[0]:
-            if place < self.count and self.form.inputs[place].kind == "memory":
-                width = min(vector, self.form.inputs[place].pack)
-                if width > 1:
-                    found[place] = self._loaded(body, place, number, vector, width)
-        return found
-
-    def _loaded(self, body: link.Body, place: int, number: int, vector: int, width: int) -> Loaded:
-        """Load a pack of an input in parts of some width."""
-        linker, unsigned = self.linker, self.unsigned
-        function = self.access(self.form.inputs[place].dtype, "load_pack", width)
-        address = body.load(self.pair, self.addresses[self.operands[place]])
-        found = []
-        for part in range(vector // width):
-            at = number
-            if vector != width:
-                at = body.times(unsigned, number, linker.unsigned(vector // width))
-                at = body.add(unsigned, at, linker.unsigned(part))
-            made = body.variable(function.parameters[-1])
-            body.call(function, (address, at), (made,))
-            found += [(made, k) for k in range(width)]
-        return found
-
-    def _store_at(self, body: link.Body, number: int, index: int, value: int, dtype: DType) -> None:
-        """Store an element of a result."""
-        function, operand = self.access(dtype, "store"), self.operands[-1] + number
-        address = body.load(self.pair, self.addresses[operand])
-        nbytes = self.linker.unsigned(storage_itemsize(dtype, self.device))
-        address = body.call(self.linker.own("address_at"), (address, self.linker.unsigned(operand), index, nbytes))
-        stored = body.load(self.linker.pointed(function.parameters[-1]), value)
-        body.call(function, (address, self.zero, stored))
-
-    def _packs_of_results(
-        self, body: link.Body, results: Sequence[tuple[int, int, DType]], count: int, apart: int, kept: Mapping[int, Kept]
-    ) -> None:  # fmt: skip
-        """Load so many packs, and store what is made of them."""
-        linker, unsigned, wanted = self.linker, self.unsigned, [value for _, value, _ in results]
-        stores = [self.access(dtype, "store_pack", self.form.vector) for _, _, dtype in results]
-        number = body.load(unsigned, body.parameters[0])
-        numbers = [number]
-        for _ in range(1, count):
-            numbers.append(body.add(unsigned, numbers[-1], linker.unsigned(apart)))
-        loaded = [self._packs(body, number, wanted, self.form.vector, kept) for number in numbers]
-        for step, (number, packs) in enumerate(zip(numbers, loaded, strict=True)):
-            made = [body.variable(function.parameters[-1]) for function in stores]
-            at = linker.unsigned(step)
-            for k, values in enumerate(self._of_pack(body, number, wanted, self.form.vector, packs, kept, at)):
-                for function, array, value in zip(stores, made, wanted, strict=True):
-                    self._put(body, array, function.parameters[-1], k, values[value])
-            for function, array, (place, _, _) in zip(stores, made, results, strict=True):
-                address = body.load(self.pair, self.addresses[self.operands[-1] + place])
-                body.call(function, (address, number, body.load(linker.pointed(function.parameters[-1]), array)))
