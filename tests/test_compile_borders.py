@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from test_compile import array, check, traced
+from compiled import array, check, traced
 
 import vkarray as vx
 from vkarray.graph import borders

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compiled import array, check, traced
 from reference import supported
-from test_compile import array, check, traced
 
 import vkarray as vx
 from vkarray import configuration

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_compile import outcome, traced
+from compiled import outcome, traced
 
 import vkarray as vx
 from vkarray import configuration

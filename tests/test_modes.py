@@ -33,7 +33,8 @@ MODES = {
 # user kernels.
 SELECTION = {
     "test_array.py": "operators or pickling or scalars",
-    "test_compile.py": "layouts or reversed or stencil or operators or shifted or normalised or out_of_range",
+    "test_compile.py": "normalised or out_of_range",
+    "test_compile_places.py": "layouts or reversed or stencil or operators or shifted",
     "test_dlpack.py": "",
     "test_manipulation.py": "every_dtype or test_values",
     "test_indexing.py": "keys_read or keys_write or test_take or every_dtype",
@@ -49,7 +50,8 @@ SELECTION = {
 # What only GPUs run: arguments in uniform buffers, batches that signal nothing, kernels that meet in shared memory.
 AS_GPU = {
     "test_array.py": "operators or pickling or scalars",
-    "test_compile.py": "layouts or reversed or stencil or operators or shifted or normalised",
+    "test_compile.py": "normalised",
+    "test_compile_places.py": "layouts or reversed or stencil or operators or shifted",
     "test_matmul.py": "test_vecdot and (int32 or float32)",
     "test_reductions.py": "test_empty",
     "test_scans.py": "infinities",
