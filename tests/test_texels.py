@@ -59,7 +59,7 @@ def test_texels_do_not_change_a_bit(name, dtype, monkeypatch):
 def run(monkeypatch, device):
     """A function that runs flat kernels as on a CPU driver, short arrays too; it returns the result's bytes and who read texels."""
     monkeypatch.setattr(launch, "_FEW", 1024)
-    monkeypatch.setitem(launch.FLAT, "cpu", (128, 1, 2, 2))
+    monkeypatch.setitem(launch.FLAT, "cpu", launch.FlatSizes(128, 1, 2, 2))
     monkeypatch.setattr(type(device.limits), "kind", "cpu")
     dispatch, names = device.dispatch, []
     monkeypatch.setattr(device, "dispatch", lambda kernel, *rest: (names.append(kernel.name), dispatch(kernel, *rest)))

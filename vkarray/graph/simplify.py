@@ -76,7 +76,7 @@ def renamed(node: Node, other: Callable[[Memory], Memory]) -> Node:
         fields = {name: _renamed(value, other) for name, value in dispatch.fields.items()}
         bindings = dispatch.bindings
         if bindings:
-            bindings = [(place, other(memory), offset, nbytes) for place, memory, offset, nbytes in bindings]
+            bindings = [one._replace(buffer=other(one.buffer)) for one in bindings]
         dispatch = dispatch._replace(fields=fields, reads=reads, writes=writes, bindings=bindings)
     prologue = node.prologue
     if prologue is not None:

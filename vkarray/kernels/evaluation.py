@@ -11,27 +11,26 @@ from ..core.array import VkArray, storage_itemsize
 from . import kernel_caches, launch, texels, walk
 from .dispatch import Number, dispatch, pointer
 from .expressions import Expression
-from .fused import ALONE, NOTHING, RESULTS, TEXELS, Index, Input, Strip, code, padded_inputs, strides_over
+from .fused import ALONE, RESULTS, TEXELS, UNUSED, Index, Input, Strip, code, padded_inputs, strides_over
 from .scalars import Scalar
 
 if TYPE_CHECKING:
     from .launch import Device
 
 
-class _Row(NamedTuple):
-    """What an invocation takes where a kernel may call the expression so many `times`: packs at most; elements where it walks, and
-    how they lie."""
+class _Work(NamedTuple):
+    """What an invocation takes on of an expression."""
 
-    times: int
-    packs: int
-    elements: int
-    apart: int
+    times: int  # that a kernel may call the expression, at least
+    packs: int  # at most, where the operands are contiguous
+    elements: int  # where it walks along strides, which takes one more call than there are elements
+    apart: int  # how these lie
 
 
-# The first row that is for an expression is taken. Where an invocation walks, a kernel calls it once more than for its elements.
-_ROWS = {
-    "gpu": (_Row(8, 1, 4, walk.TALL), _Row(1, 1, 1, walk.BESIDE)),
-    "cpu": (_Row(17, 4, 16, walk.BESIDE), _Row(5, 1, 4, walk.BESIDE), _Row(1, 1, 1, walk.BESIDE)),
+# The first that is for an expression is taken.
+_WORK = {
+    "gpu": (_Work(8, 1, 4, walk.TALL), _Work(1, 1, 1, walk.BESIDE)),
+    "cpu": (_Work(17, 4, 16, walk.BESIDE), _Work(5, 1, 4, walk.BESIDE), _Work(1, 1, 1, walk.BESIDE)),
 }
 
 
@@ -54,7 +53,7 @@ class Evaluation:
         self.expression, self.inputs, self.results, self.device = expression, inputs, results, device
         self.shape = results[0]._shape
         self.times = expression.times(device)
-        self.row = next(row for row in _ROWS[device.limits.kind] if self.times >= row.times)
+        self.work = next(work for work in _WORK[device.limits.kind] if self.times >= work.times)
         memory = [dtype for one, dtype in zip(inputs, expression.inputs, strict=True) if type(one) is VkArray]
         self.itemsizes = [
             storage_itemsize(dtype, device) for dtype in (*memory, *(dtype for _, dtype in expression.results))
@@ -110,13 +109,13 @@ class Evaluation:
             if type(one) is Scalar:
                 inputs.append(one)
             elif type(one) is Index:
-                inputs.append(Number((one.origin + next(further)) & 0xFFFFFFFF, "Q"))
+                inputs.append(one.number(next(further)))
             else:
                 inputs.append(pointer(one, next(further)))  # type: ignore[arg-type]
         results = [pointer(one, offset) for one, offset in zip(self.results, further, strict=True)]
         return {
             "inputs": padded_inputs(inputs),
-            "results": (*results, *[NOTHING] * (RESULTS - len(results))),
+            "results": (*results, *[UNUSED] * (RESULTS - len(results))),
         }
 
     def _kernel(
@@ -128,12 +127,12 @@ class Evaluation:
 
     def _flat(self, count: int) -> None:
         limits = self.device.limits
-        invocations = launch.invocations_of_group(limits, launch.FLAT[limits.tier][0])
+        invocations = launch.invocations_of_group(limits, launch.FLAT[limits.tier].invocations)
         bindings = self._bindings(count)
         fields = self._fields([0] * self.operands)
         # While a costly function is computed, the memory answers for the second pack. Many short operations only gain registers.
-        paired = self.row is _ROWS["gpu"][0] and self.expression.is_costly
-        packs = 2 if paired else min(self.row.packs, 1 << (max(1, self.times // self.vector).bit_length() - 1))
+        paired = self.work is _WORK["gpu"][0] and self.expression.is_costly
+        packs = 2 if paired else min(self.work.packs, 1 << (max(1, self.times // self.vector).bit_length() - 1))
         for part, groups, first, end in launch.flat_parts(limits, invocations, packs, count, self.vector):
             constants = (packs, part == "whole", part == "single", self.vector, limits.kind == "gpu", paired)
             bound = bindings if part == "whole" else {}
@@ -158,7 +157,7 @@ class Evaluation:
     def _strided(self) -> None:
         limits = self.device.limits
         strides = strides_over((*self.inputs, *self.results), self.shape)
-        elements, apart = self.row.elements, self.row.apart
+        elements, apart = self.work.elements, self.work.apart
         setting = walk.Setting(
             invocations=launch.invocations_of_group(limits, launch.INVOCATIONS[limits.kind]), elements=elements,
             groups=limits.max_workgroup_count, turns=False, inputs=self.operands - len(self.results),
@@ -221,7 +220,7 @@ class Evaluation:
             if bound is not None:
                 for number, (one, first, _) in same:
                     inputs[number] = inputs[number]._replace(kind=f"words {len(made)}")
-                    begins[number] = Number((one._offset + first) - bound[2] // 4, "Q")
+                    begins[number] = Number((one._offset + first) - bound.offset // 4, "Q")
                 made.append(bound)
         fields["inputs"] = tuple(begins)
         return made

@@ -35,7 +35,7 @@ _TEXELS = Variant("functions/texels", (), "texels")
 _NARROW = frozenset(
     (dtypes.float16, dtypes.bfloat16, dtypes.int8, dtypes.int16, dtypes.uint8, dtypes.uint16)
 )  # fmt: skip
-NOTHING = Number(0, "Q")
+UNUSED = Number(0, "Q")  # in a place of the arguments
 HELD = 16  # values of an element, at most, where four are computed side by side: more would leave registers for few invocations
 
 
@@ -44,6 +44,10 @@ class Index(NamedTuple):
 
     strides: layout.Strides
     origin: int
+
+    def number(self, further: int = 0) -> Number:
+        """What stands for it in the arguments, so many elements further on."""
+        return Number((self.origin + further) & 0xFFFFFFFF, "Q")
 
 
 class Input(NamedTuple):
@@ -477,4 +481,4 @@ def has_places(inputs: Sequence[VkArray | Scalar | Index]) -> bool:
 
 def padded_inputs(places: Sequence[Any]) -> tuple[Any, ...]:
     """What stands for inputs in the arguments of a kernel, which has places for more."""
-    return (*places, *[NOTHING] * (PLACES - len(places)))
+    return (*places, *[UNUSED] * (PLACES - len(places)))

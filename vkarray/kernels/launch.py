@@ -46,10 +46,24 @@ from .scalars import Scalar, constant, scalar, scalar_bytes  # noqa: F401 - othe
 if TYPE_CHECKING:
     from .._vk import Device, Kernel  # noqa: F401 - for the annotations of modules that do not know _vk
 
-# The flat template: invocations of a workgroup, packs of an invocation, packs where the expression is short, calling no library,
-# and where besides all elements have one size, of a word at least. CPU drivers run both sides of every branch, so there one
-# dispatch handles what fills whole workgroups, and another the rest, all of it below _FEW elements.
-FLAT = {"large": (128, 2, 2, 1), "middle": (128, 2, 2, 1), "small": (128, 1, 2, 1), "cpu": (512, 2, 4, 4)}
+
+class FlatSizes(NamedTuple):
+    """How much work the kernels of the flat template take at once."""
+
+    invocations: int  # of a workgroup
+    packs: int  # of an invocation
+    packs_of_short: int  # where the expression is short: it calls no library
+    packs_of_words: int  # where besides all elements have one size, of a word at least
+
+
+# CPU drivers run both sides of every branch, so there one dispatch handles what fills whole workgroups, and another the rest, all
+# of it below _FEW elements.
+FLAT = {
+    "large": FlatSizes(128, 2, 2, 1),
+    "middle": FlatSizes(128, 2, 2, 1),
+    "small": FlatSizes(128, 1, 2, 1),
+    "cpu": FlatSizes(512, 2, 4, 4),
+}
 _AS_SHORT = {"gpu": {("vx_exp(a)", dtypes.float32)}, "cpu": set()}  # calls that are, and their types
 _FEW = 1 << 14
 
@@ -83,11 +97,12 @@ class _Flat(dict[tuple[str, int, int], "_vk.Kernel"]):
     def __init__(self, operation: Operation, device: _vk.Device) -> None:
         super().__init__()
         self.operation, self.device, self.kind = operation, device, device.limits.kind
-        invocations, *packs = FLAT[device.limits.tier]
-        self.invocations = invocations_of_group(device.limits, invocations)
+        taken = FLAT[device.limits.tier]
+        self.invocations = invocations_of_group(device.limits, taken.invocations)
         short = operation.library is None or (operation.expression, operation.compute) in _AS_SHORT[self.kind]
         sizes = {storage_itemsize(dtype, device) for dtype in (*operation.inputs, *operation.results)}
-        self.packs = packs[short + (short and len(sizes) <= 1 and min(sizes, default=4) >= 4)]
+        words = len(sizes) <= 1 and min(sizes, default=4) >= 4
+        self.packs = taken.packs if not short else taken.packs_of_words if words else taken.packs_of_short
         self.as_texels = operation.as_texels(device) if self.kind == "cpu" else ()
 
     def __missing__(self, key: tuple[str, int, int]) -> _vk.Kernel:

@@ -11,7 +11,7 @@ from ..core.array import VkArray, storage_itemsize
 from ..core.dtypes import DType
 from ..shaders.source import Variant
 from . import fused, kernel_caches, launch, texels
-from .dispatch import Dispatch, Number, dispatch, pointer
+from .dispatch import Dispatch, dispatch, pointer
 from .expressions import Expression
 from .fused import Index, Input
 from .scalars import Scalar
@@ -93,7 +93,7 @@ class Prologue(NamedTuple):
             return "immediate", one
         contiguous = layout.contiguous_strides(shape)
         if isinstance(one, Index):
-            return "index" if one.strides == contiguous else "walked index", Number(one.origin & 0xFFFFFFFF, "Q")
+            return "index" if one.strides == contiguous else "walked index", one.number()
         place, device = pointer(one), one._device
         itemsize = storage_itemsize(one._dtype, device)
         if math.prod(one._shape) == 1:

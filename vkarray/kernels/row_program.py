@@ -31,7 +31,6 @@ _MOST_SUBGROUPS = 8  # of a row, that meet at once: those of glsl/reduce.comp
 _NEIGHBOURS, _COLUMNS_WORKGROUP = 32, 1024  # rows that a workgroup for columns has at least, and its invocations
 _MOST_ELEMENTS = 16  # of a pack
 _AHEAD = 1 << 31  # bytes that an element of a row may lie after the first one, which devices take for unsigned
-_NOTHING = Number(0, "Q")
 
 
 class Rows(NamedTuple):
@@ -62,7 +61,7 @@ class Rows(NamedTuple):
         walked = [sizes + steps for sizes, steps in zip(row_steps, inner_steps, strict=True)]
         places = [
             one if type(one) is Scalar
-            else Number(one.origin & 0xFFFFFFFF, "Q") if type(one) is Index
+            else one.number() if type(one) is Index
             else pointer(one)  # type: ignore[arg-type]
             for one in self.inputs
         ]  # fmt: skip
@@ -70,8 +69,8 @@ class Rows(NamedTuple):
         count = math.prod(rows)
         fields = {
             "inputs": fused.padded_inputs(places),
-            "results": (*map(pointer, self.results), *[_NOTHING] * (fused.RESULTS - len(self.results))),
-            "parameters": (*parameters, *[_NOTHING] * (2 * REDUCTIONS - len(parameters))),
+            "results": (*map(pointer, self.results), *[fused.UNUSED] * (fused.RESULTS - len(self.results))),
+            "parameters": (*parameters, *[fused.UNUSED] * (2 * REDUCTIONS - len(parameters))),
             "rows": count, "row_length": self.length, "walk": (*rows, *inner, *(step for steps in walked for step in steps)),
         }  # fmt: skip
         kernel = _kernel(self.expression, form, len(rows), len(rows) + len(inner), device)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _vk
 from ..core.array import VkArray, storage_itemsize
@@ -11,7 +11,14 @@ from ..core.array import VkArray, storage_itemsize
 # Arrays that are shorter are not read so, which takes a descriptor set.
 _FEW_BYTES = 1 << 16
 
-Binding = tuple[int, "_vk.Buffer", int, int]  # number, and the part of a buffer: offset and bytes
+
+class Binding(NamedTuple):
+    """A part of a buffer that a kernel reads by a descriptor, with the number of its place there."""
+
+    number: int
+    buffer: _vk.Buffer
+    offset: int  # in bytes
+    nbytes: int
 
 
 def binding(
@@ -31,7 +38,7 @@ def binding(
     least = _FEW_BYTES if least is None else least
     if not least <= nbytes <= _vk.TEXEL_BYTES * limits.max_texel_buffer_elements or offset % alignment:
         return None
-    return number, array._buffer, offset, nbytes
+    return Binding(number, array._buffer, offset, nbytes)
 
 
 def binding_of_views(views: Sequence[tuple[VkArray, int, int]], number: int) -> Binding | None:
@@ -43,7 +50,7 @@ def binding_of_views(views: Sequence[tuple[VkArray, int, int]], number: int) -> 
     first -= first % max(_vk.TEXEL_BYTES, limits.min_texel_buffer_offset_alignment)
     if not _FEW_BYTES <= end - first <= _vk.TEXEL_BYTES * limits.max_texel_buffer_elements:
         return None
-    return number, views[0][0]._buffer, first, end - first
+    return Binding(number, views[0][0]._buffer, first, end - first)
 
 
 def bindings(inputs: Sequence[Any], numbers: Sequence[int], broadcast: int, count: int) -> list[Binding] | None:

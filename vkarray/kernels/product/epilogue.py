@@ -14,7 +14,7 @@ from ...core.dtypes import DType
 from .. import launch
 from ..evaluation import Evaluation
 from ..expressions import Expression, Step, cost
-from ..fused import NOTHING as NO_NUMBER
+from ..fused import UNUSED
 from ..launch import Operation
 from ..scalars import Scalar
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _BIASED, _RESIDUAL, _WIDE = 8, 9, 10  # the specialization constants of glsl/lib/epilogue.glsl
 INPUTS = 8  # of an expression: those of glsl/lib/epilogue.glsl, where the place behind the last number is 0
-_NO_NUMBERS = (NO_NUMBER,) * INPUTS
+_NO_INPUTS = (UNUSED,) * INPUTS
 # On an NVIDIA H200, products of 2048 x 2048 by cooperative matrices took 10 times as long with more than a sum linked to them,
 # others 1.0 to 1.25 times as long; small results gained by all steps.
 _LARGE, _MOST_COST = 1 << 16, 1
@@ -71,7 +71,7 @@ class Epilogue:
         """The arguments of kernels: what is added, or these places in it."""
         left = iter(self.addends if places is None else places)
         given = {"bias": self.bias, "residual": self.residual}
-        inputs: tuple[Any, ...] = _NO_NUMBERS
+        inputs: tuple[Any, ...] = _NO_INPUTS
         if self.numbers:
             before = 1 + len(self.addends)
             inputs = (*inputs[:before], *self.numbers, *inputs[before + len(self.numbers) :])
