@@ -158,7 +158,7 @@ ERRORS = {
     "vx.linspace(0, 10**400, 3)": (
         OverflowError, "linspace: the Python integer of 1329 bits is out of bounds for float32.",
     ),
-    "vx.arange(0, 5, 0)": (ValueError, "arange: step is 0; expected a positive or negative number."),
+    "vx.arange(0, 5, 0)": (ZeroDivisionError, "arange: step is 0; expected a positive or negative number."),
     "vx.linspace(0, 1, -1)": (ValueError, "linspace: expected num of 0 or more, got -1."),
     "vx.linspace(0, 1, 2.5)": (TypeError, f"linspace: expected an integer as num, got 2.5. {WHOLE}"),
     "vx.stack([VECTOR, MATRIX])": (

@@ -60,7 +60,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "nn": ({*GROUND, *ARRAYS, "kernels", "ops"}, set()),
     "profiling": ({"_vk", "core", "errors"}, set()),
     "fft": ({"ops"}, set()),
-    "lib": ({"ops"}, set()),
+    "lib": ({"lazy", "ops"}, set()),
     "testing": ({"core", "io"}, {"numpy"}),
     "typing": ({"core"}, set()),
     "linalg": ({"errors", "ops"}, set()),

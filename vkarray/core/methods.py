@@ -190,9 +190,9 @@ class Methods:
         """
         return operations["round_decimals"](self, decimals, out)
 
-    def clip(self, min: Any = None, max: Any = None, out: VkArray | None = None) -> VkArray:
+    def clip(self, min: Any = None, max: Any = None, out: VkArray | None = None, **options: Any) -> VkArray:
         """Each element limited to [min, max] (see `vkarray.clip`)."""
-        return operations["clip"](self, min, max, out)
+        return operations["clip"](self, min, max, out, **options)
 
     def astype(
         self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True

@@ -197,7 +197,7 @@ def _operand(name: str, value: Any) -> Any:
             f"{name}: got a vkarray array and a {type(value).__module__}.{type(value).__name__}; nothing is copied to "
             f"the device silently. Convert it with vkarray.asarray, or this array with numpy.asarray."
         )
-    return None
+    return operations["operand"](value)
 
 
 class Elements:

@@ -17,6 +17,7 @@ from ..core.operators import Elements, is_sequence
 from ..core.promotion import as_scalar
 from ..core.tokens import TOKENS
 from .host_values import HostValues, call_with
+from .overriding import overridden, own_array, own_items
 
 if TYPE_CHECKING:
     pass
@@ -154,6 +155,8 @@ def takes_lists(function: Function) -> Function:
         if watches and (recording := recorder()) is not None:
             return recording.call(call, args, kwargs)
         if not (_ARRAYS.issuperset(map(type, args[:leading])) and (not kwargs or named.isdisjoint(kwargs))):
+            if (answer := overridden(call, args, kwargs)) is not NotImplemented:
+                return answer
             args, kwargs, given = likes.converted(args, kwargs)
             if given is not None and not watches:
                 return call_with(given, function, args, kwargs)
@@ -190,7 +193,9 @@ def as_like(value: Any, device: Any, numbers: bool) -> Any:
     if scalar is None:
         if is_sequence(value):
             return operations["asarray"](value, device=device)
-        return value
+        own = own_array(value)
+        items = own_items(value) if own is None else None
+        return operations["asarray"](items, device=device) if items is not None else value if own is None else own
     if not hasattr(value, "dtype"):  # of a class that derives from a number
         return operations["asarray"](scalar, device=device) if numbers else scalar
     device = operations["as_device"](device)

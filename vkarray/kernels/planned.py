@@ -22,6 +22,7 @@ from . import faults, tuning
 from .array_like import Parameters, by_position, numpys_names
 from .dispatch import pointer
 from .host_values import PlanLimits, call_with, calls, unread_status
+from .overriding import overridden
 from .plan import Plan, Refused
 from .signature import add_sharing, look_of, note, sharing
 
@@ -433,6 +434,8 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
                 args, kwargs, _ = likes.converted(args, kwargs)
             return _as_place(inner(*args, **kwargs)) if creates else inner(*args, **kwargs)
         if takes_likes and not likes.are_plain(args, kwargs):
+            if (answer := overridden(call, args, kwargs)) is not NotImplemented:
+                return answer
             args, kwargs, given = likes.converted(args, kwargs)
             if given is not None:
                 return call_with(given, call, args, kwargs)

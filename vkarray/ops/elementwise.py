@@ -261,12 +261,13 @@ def _bound(bound: Any, limit: int, lowest: int, highest: int) -> Any:
 @planned(integers=True)
 def clip(
     x: ArrayLike, /, min: ArrayLike | None = None, max: ArrayLike | None = None, out: VkArray | None = None, *,
-    a_min: ArrayLike | None = None, a_max: ArrayLike | None = None, dtype: Any = None,
+    a_min: ArrayLike | None = None, a_max: ArrayLike | None = None, dtype: Any = None, casting: str = "same_kind",
 ) -> VkArray:  # fmt: skip
     """Each element limited to [min, max]; NaN where the element or a bound is NaN.
 
     Parameters: x (numeric or bool); min, max (None for no bound, numbers, or arrays that broadcast; NumPy's names a_min and a_max
-    mean the same); out (an array that takes the result); dtype (that of the result).
+    mean the same); out (an array that takes the result); dtype (that of the result); casting (what may be converted to the type
+    of `out`).
     Returns an array of the promoted dtype of x and the bounds, broadcast against them.
     Complex numbers are ordered as by `less`. Raises ValueError for shapes that do not broadcast and for a bound given twice.
     Standard: elementwise functions, `clip`.
@@ -300,7 +301,7 @@ def clip(
         result = cast(result, compute)
     if dtype is not None:
         result = cast(result, as_dtype(dtype, "clip"))
-    return result if out is None else operations["write"]("clip", out, result)
+    return result if out is None else operations["write"]("clip", out, result, casting=casting)
 
 
 @planned(integers=True)

@@ -18,6 +18,7 @@ from ..kernels.conversion import cast, cast_operation
 from ..kernels.gather import IndexArray, IndexRule, gather
 from ..kernels.gather import variants as gather_variants
 from ..kernels.launch import Operation
+from ..kernels.overriding import own_array
 from ..kernels.planned import kept, planned, recorded, recorder, watches
 from ..kernels.scalars import Scalar
 from ..kernels.scatter import scatter
@@ -53,6 +54,8 @@ def _entry(item: Any, x: VkArray, function: str) -> Any:
     if type(item) is not VkArray:
         if type(item).__module__ == "numpy" and getattr(item, "ndim", None) == 0:
             return _entry(item.item(), x, function)
+        if (own := own_array(item)) is not None:
+            return _entry(own, x, function)
         if isinstance(item, (list, tuple, range)) or hasattr(item, "__array__"):
             limits, distinct = _known(item)
             if limits is not None and isinstance(item, (list, tuple, range)) and len(item) <= _KEPT:

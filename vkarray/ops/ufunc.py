@@ -13,6 +13,7 @@ from ..core import dtypes, layout
 from ..core.array import ArrayLike, VkArray, operations
 from ..core.dtypes import DType, as_dtype
 from ..kernels.array_like import NAMES, by_position
+from ..kernels.overriding import overridden_ufunc
 from ..kernels.planned import planned, recorder, watches
 from ..kernels.rows import ROWS, Expression, Row, common_dtype
 from .data_type import as_casting, can_cast
@@ -40,6 +41,7 @@ class ufunc:
         self.__name__ = self.__qualname__ = name
         self.__module__, self.__doc__ = "vkarray", doc
         self.call, self.nin, self.nout, self.row, self._identity = call, nin, nout, row, identity
+        vars(call)["ufunc"] = self  # what objects that have a say in a call are told of
 
     def __call__(self, *operands: Any, **options: Any) -> Any:
         if options or len(operands) != self.nin:
@@ -73,6 +75,11 @@ class ufunc:
         operands, others = by_position(NAMES.get(self.__name__, ()), operands, others) if others else (operands, others)
         if others:
             raise TypeError(f"{self.__name__}: unexpected keyword argument {next(iter(others))!r}.")
+        if not all(type(one) is VkArray for one in (*operands, out)):
+            given = {"out": out, "where": where, "dtype": dtype}
+            asked = {name: value for name, value in given.items() if value is not None and value is not True}
+            if (answer := overridden_ufunc(self, "__call__", operands, asked)) is not NotImplemented:
+                return answer
         as_casting(self.__name__, casting)
         layout.as_order(self.__name__, order)
         if not isinstance(subok, bool):
@@ -179,11 +186,17 @@ class ufunc:
         with; None for the first element, also where the function has an identity); where (a bool array of the elements that
         count). Raises ValueError for an axis without elements where there is nothing to begin with.
         """
-        return operations["ufunc.reduce"](self._of_two("reduce"), array, axis, dtype, out, keepdims, initial, where)
+        if type(array) is not VkArray:
+            options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}
+            if (answer := overridden_ufunc(self, "reduce", (array,), options)) is not NotImplemented:
+                return answer
+        return operations["ufunc.reduce"](
+            self._of_two("reduce"), array, axis, dtype, _target(out), keepdims, initial, where
+        )
 
     def accumulate(self, array: ArrayLike, axis: int = 0, dtype: Any = None, out: Any = None) -> VkArray:
         """The function applied to all elements up to each: `add.accumulate` is the cumulative sum."""
-        return operations["ufunc.accumulate"](self._of_two("accumulate"), array, axis, dtype, out)
+        return operations["ufunc.accumulate"](self._of_two("accumulate"), array, axis, dtype, _target(out))
 
     def outer(self, first: ArrayLike, second: ArrayLike, /, **options: Any) -> VkArray:
         """The function of every pair of elements; the shape is that of the first, then that of the second."""
@@ -195,12 +208,18 @@ class ufunc:
 
     def reduceat(self, array: ArrayLike, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> VkArray:
         """`reduce` of the parts that begin at `indices`, one element where the next index is not larger."""
-        return operations["ufunc.reduceat"](self._of_two("reduceat"), array, indices, axis, dtype, out)
+        return operations["ufunc.reduceat"](self._of_two("reduceat"), array, indices, axis, dtype, _target(out))
 
     def _of_two(self, method: str) -> ufunc:
         if (self.nin, self.nout) != (2, 1):
             raise ValueError(f"{self.__name__}.{method}: only functions of two operands and one result have it.")
         return self
+
+
+def _target(out: Any) -> Any:
+    """The array that takes the only result, also out of a tuple; None where there is none, and for `...`, which asks for an array."""
+    given = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    return None if given is ... else given
 
 
 _IDENTITIES = {

@@ -14,12 +14,14 @@ from ..manipulation import broadcast_arrays
 class broadcast:
     """Arrays broadcast against each other: their shape, and an iterator over the tuples of their elements.
 
-    Parameters: arrays, or lists and numbers. Raises ValueError for shapes that do not broadcast.
+    Parameters: arrays, or lists and numbers, and other objects of this class, whose arrays count. Raises ValueError for shapes
+    that do not broadcast.
     """
 
     def __init__(self, *arrays: Any) -> None:
-        self._arrays = broadcast_arrays(*(creation.asarray(one) for one in arrays)) if arrays else []
-        self.shape: tuple[int, ...] = tuple(self._arrays[0].shape) if arrays else ()
+        every = [one for given in arrays for one in (given._arrays if isinstance(given, broadcast) else (given,))]
+        self._arrays = broadcast_arrays(*map(creation.asarray, every)) if every else []
+        self.shape: tuple[int, ...] = tuple(self._arrays[0].shape) if every else ()
         self.reset()
 
     @property

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, available, empty, is_supported
+from ...core.array import ArrayLike, VkArray, available, empty, is_supported, operations
 from ...core.dtypes import CATEGORIES, COMPLEX_OF, DType
 from ...kernels import launch
-from ...kernels.array_like import takes_lists
+from ...kernels.array_like import as_like, takes_lists
 from ...kernels.conversion import elementwise
 from ...kernels.planned import planned
 from ...kernels.rows import as_operand, check_operands, common_dtype
 from ...shaders.source import Shader
-from ..elementwise import equal, isnan, logical_and, logical_or
+from ..elementwise import add, equal, isfinite, isnan, less_equal, logical_and, logical_or, multiply, subtract
 from ..utility import all as all_true
 
 if TYPE_CHECKING:
@@ -41,20 +41,24 @@ def variants(device: Device) -> Iterator[Shader]:
 
 @planned
 def isclose(
-    x1: ArrayLike, x2: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+    x1: ArrayLike, x2: ArrayLike, /, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False
 ) -> VkArray:  # fmt: skip
     """Whether the elements of each pair are equal or differ by at most atol + rtol * abs(x2).
 
     Parameters: x1, x2 (arrays of any dtype on one device, numbers or lists, broadcast against each other; integers and bool are
-    compared as float64); rtol, atol (numbers of 0 or more); equal_nan (whether NaN equals NaN).
+    compared as float64); rtol, atol (numbers of 0 or more, or arrays and lists of such, which broadcast as well); equal_nan
+    (whether NaN equals NaN).
     Returns an array of bool. Infinities are close to themselves alone.
     Raises TypeError for other operands, ValueError for shapes that do not broadcast and other tolerances.
     """
     return _isclose("isclose", x1, x2, rtol, atol, equal_nan)
 
 
-def _isclose(function: str, x1: Any, x2: Any, rtol: float, atol: float, equal_nan: bool) -> VkArray:
+def _isclose(function: str, x1: Any, x2: Any, rtol: Any, atol: Any, equal_nan: bool) -> VkArray:
     like = check_operands(function, (x1, x2))
+    rtol, atol = (as_like(one, like._device, False) for one in (rtol, atol))
+    if any(type(one) is VkArray and one._shape for one in (rtol, atol)):
+        return _within(x1, x2, rtol, atol, equal_nan)
     rtol, atol = (promotion.as_float(value, function, name) for name, value in (("rtol", rtol), ("atol", atol)))
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not value >= 0:
@@ -69,9 +73,16 @@ def _isclose(function: str, x1: Any, x2: Any, rtol: float, atol: float, equal_na
     return elementwise(operation, (*operands, tolerance), empty(shape, dtypes.bool_, like._device))
 
 
+def _within(x1: Any, x2: Any, rtol: Any, atol: Any, equal_nan: bool) -> VkArray:
+    """`isclose` where each pair has tolerances of its own."""
+    near = less_equal(operations["abs"](subtract(x1, x2)), add(atol, multiply(rtol, operations["abs"](x2))))
+    close = logical_or(logical_and(near, isfinite(x2)), equal(x1, x2))
+    return logical_or(close, logical_and(isnan(x1), isnan(x2))) if equal_nan else close
+
+
 @takes_lists
 def allclose(
-    x1: ArrayLike, x2: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+    x1: ArrayLike, x2: ArrayLike, /, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False
 ) -> bool:  # fmt: skip
     """Whether all elements of x1 are close to those of x2; a Python bool, so it waits for the device.
 

@@ -15,6 +15,7 @@ from ...io import interchange
 from ...kernels import launch
 from ...kernels.conversion import cast
 from ...kernels.launch import as_device
+from ...kernels.overriding import own_array, stands_for
 from ...kernels.planned import planned, recordable, recorded, recorder, watches
 
 
@@ -39,6 +40,14 @@ def first_leaf(value: Any) -> Any:
 def _holds_arrays(values: Any) -> bool:
     """Whether arrays of vkarray's are among the elements of nested lists."""
     return any(type(one) is VkArray or (isinstance(one, (list, tuple)) and _holds_arrays(one)) for one in values)
+
+
+def _with_own_arrays(values: Any) -> Any:
+    """Nested lists with arrays in place of the objects that stand for them."""
+    if isinstance(values, (list, tuple)):
+        return [_with_own_arrays(one) for one in values]
+    own = own_array(values)
+    return values if own is None else own
 
 
 def _stacked(values: Any, dtype: DType | None, device: Any) -> VkArray:
@@ -97,11 +106,17 @@ def asarray(
 
     import numpy as np
 
+    if (given := stands_for(obj)) is not None:
+        if type(given) is VkArray:
+            return asarray(given, wanted, device=device, copy=copy)
+        obj = given
     if is_sequence(obj) and not isinstance(obj, (list, tuple)):
         try:
             obj = memoryview(obj)  # of a type of its own, as that of an `array.array`
         except TypeError:
             obj = list(obj)
+    if isinstance(obj, (list, tuple)) and own_array(first_leaf(obj)) is not None:
+        obj = _with_own_arrays(obj)
     if isinstance(obj, (list, tuple)) and _holds_arrays(obj):
         return _stacked(obj, wanted, device)
     target = as_device(device)
@@ -168,6 +183,8 @@ def array(
         raise ValueError(
             f"array: ndmax must be in the range from 0 to 64, and ndmin must be <= ndmax; got {most} and {least}."
         )
+    own = own_array(object)
+    object = object if own is None else own
     made = asarray(object, dtype, device=device, copy=copy if type(object) is VkArray or copy is False else None)
     if 0 < most < made.ndim:
         raise ValueError(

@@ -54,7 +54,7 @@ def arange(
 
     Parameters: start, stop, step (numbers); dtype (default: int64 for integers, int32 where the device has no int64,
     else float32). Returns a one-dimensional array; integers beyond dtype wrap.
-    Raises ValueError for step 0, OverflowError where one of the first two integers is beyond dtype.
+    Raises ZeroDivisionError for step 0, OverflowError where one of the first two integers is beyond dtype.
     Standard: creation functions, `arange`.
     """
     if start is None and stop is None:
@@ -64,7 +64,7 @@ def arange(
     first, last = (promotion.as_real(value, "arange", name) for name, value in given.items())
     step = promotion.as_real(step, "arange", "step")
     if step == 0:
-        raise ValueError("arange: step is 0; expected a positive or negative number.")
+        raise ZeroDivisionError("arange: step is 0; expected a positive or negative number.")
     target = as_device(device)
     integral = all(isinstance(value, int) for value in (first, last, step))
     wanted = default_dtype("int" if integral else "float", target) if dtype is None else as_dtype(dtype, "arange")
