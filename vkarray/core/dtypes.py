@@ -28,8 +28,9 @@ class _Types(type):
 
     def __call__(
         cls, value: Any = None, /, align: bool = False, copy: bool = False, metadata: Any = None
-    ) -> DType:  # fmt: skip
-        return as_dtype(float if value is None else value, "dtype")
+    ) -> Any:  # fmt: skip
+        found, swapped = with_order(float if value is None else value, "dtype")
+        return found.newbyteorder() if swapped else found
 
     def make_type(cls, name: str, category: str, bits: int) -> DType:
         """A type that did not exist."""
@@ -88,11 +89,14 @@ class DType(metaclass=_Types):
         """NumPy's number of the type. AttributeError for bfloat16, which NumPy lacks."""
         return self.dtype.num
 
-    def newbyteorder(self, new_order: Any = "S", /) -> DType:
-        """The type with bytes in an order: itself, for the machine's. Raises ValueError for another order."""
+    def newbyteorder(self, new_order: Any = "S", /) -> Any:
+        """The type with bytes in an order: itself for the machine's, else NumPy's dtype, which `frombuffer` and `fromfile` read.
+
+        Raises ValueError for what is no order.
+        """
         if str(new_order)[:1] in tuple("=|<NnIiLl") or self.itemsize == 1:
             return self
-        raise ValueError(f"newbyteorder: devices have {self} in the machine's order alone, got {new_order!r}. Use '='.")
+        return self.dtype.newbyteorder(new_order)
 
     @property
     def type(self) -> Any:
@@ -224,6 +228,8 @@ _OTHER_NAMES: Final[dict[object, str]] = {
 def _find(value: Any) -> DType | None:
     """The `DType` meant by a value, if there is one."""
     if not isinstance(value, (str, type)):
+        if not getattr(value, "isnative", True):
+            return None
         value = getattr(value, "name", None) or getattr(value, "dtype", None)
         if isinstance(value, DType):
             return value
@@ -239,6 +245,17 @@ def _find(value: Any) -> DType | None:
     if name in ("float", "complex"):
         return default_floating() if name == "float" else COMPLEX_OF[default_floating()]
     return None if name is None else DTYPES[name]
+
+
+def with_order(value: Any, function: str) -> tuple[DType, bool]:
+    """The type meant by `value`, as `as_dtype`, and whether its bytes are in the other order than the machine's, as in ">i4"."""
+    if isinstance(value, str) and value[:1] == ">":
+        found = as_dtype(value[1:], function)
+    elif getattr(value, "isnative", True):
+        return as_dtype(value, function), False
+    else:
+        found = as_dtype(value.newbyteorder("="), function)
+    return found, found.itemsize > 1
 
 
 def as_dtype(value: object, function: str = "dtype") -> DType:
@@ -262,6 +279,10 @@ def _remedy(function: str, value: object) -> str:
     """What to do where a data type is expected and a length, or a type of what is no number, was given."""
     if type(value) is int:
         return f" Several lengths are one tuple, as in {function}((3, 4))."
+    if (isinstance(value, str) and value[:1] == ">") or not getattr(value, "isnative", True):
+        return (
+            " Arrays have the machine's order of bytes: frombuffer and fromfile read the other one, and x.byteswap() writes it."
+        )
     import numpy as np
 
     try:

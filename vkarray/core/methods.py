@@ -211,11 +211,12 @@ class Methods:
         layout.as_order("copy", order)
         return operations["copy"](self)
 
-    def byteswap(self) -> VkArray:
-        """Raises TypeError: arrays of a device have its byte order."""
-        raise TypeError(
-            "byteswap: arrays have the byte order of their device. Swap the bytes of a NumPy array instead."
-        )
+    def byteswap(self, inplace: bool = False) -> VkArray:
+        """The array with the bytes of each element in the other order: a new one, or with `inplace` the same.
+
+        Raises TypeError for a device that has no elements of one byte.
+        """
+        return operations["byteswap"](self, inplace)
 
     def compress(self, condition: Any, axis: int | None = None, out: VkArray | None = None) -> VkArray:
         """The slices along an axis for which the condition is true (see `vkarray.compress`)."""

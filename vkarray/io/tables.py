@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.array import ArrayLike, VkArray
-from ..core.dtypes import as_dtype
+from ..core.dtypes import with_order
 from ..ops.creation import asarray
 from . import interchange
 
@@ -16,14 +16,16 @@ _PYTHON = (bool, int, float, complex)  # which name types of NumPy's in files, a
 
 def _types(dtype: Any, function: str) -> tuple[Any, Any]:
     """The NumPy type to read a file with, and the type of the array."""
-    wanted = as_dtype(dtype, function)
-    return (dtype if dtype in _PYTHON else interchange.numpy_dtype(wanted)), wanted
+    wanted, swapped = with_order(dtype, function)
+    reading = interchange.numpy_dtype(wanted)
+    return dtype if dtype in _PYTHON else reading.newbyteorder() if swapped else reading, wanted
 
 
 def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> VkArray:
     """The array of a file that holds the bytes of elements, or elements as text.
 
-    Parameters: file (a path or an open file); dtype (`float` reads 64 bits for each element); count (of elements, -1 for all);
+    Parameters: file (a path or an open file); dtype (`float` reads 64 bits for each element, ">i4" and the like bytes in the other
+    order than the machine's); count (of elements, -1 for all);
     sep (what separates elements of text; bytes without); offset (bytes to leave out first).
     Raises OSError for a file that cannot be read, TypeError for a dtype that vkarray lacks.
     """

@@ -124,7 +124,7 @@ def stack(
             f"ones with vkarray.pad, or join them along an axis that they have with vkarray.concat."
         )
     axis = layout.normalize_axis(axis, parts[0].ndim + 1, "stack")
-    return concat([expand_dims(part, axis) for part in parts], axis, out)
+    return concat([expand_dims(part, axis) for part in parts], axis, out, dtype=dtype, casting=casting)
 
 
 @planned

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...core import dtypes, layout
 from ...core.array import ArrayLike, VkArray, default_dtype, operations
-from ...core.dtypes import REAL_OF, DType, as_dtype
+from ...core.dtypes import REAL_OF, DType, as_dtype, with_order
 from ...kernels import launch
 from ...kernels.launch import as_device
 from ...kernels.planned import recordable
@@ -95,12 +96,12 @@ def frombuffer(
 ) -> VkArray:
     """An array of 1 dimension with a copy of the bytes of an object.
 
-    Parameters: buffer (bytes, or what has Python's buffer protocol); dtype (the default floating type by default); count
-    (of elements, all for -1); offset (in bytes). Raises ValueError where the bytes are too few, or no multiple of an
+    Parameters: buffer (bytes, or what has Python's buffer protocol); dtype (the default floating type by default; ">i4" and the
+    like read bytes in the other order than the machine's); count (of elements, all for -1); offset (in bytes). Raises ValueError where the bytes are too few, or no multiple of an
     element.
     """
     target = as_device(device)
-    wanted = default_dtype("float", target) if dtype is None else as_dtype(dtype, "frombuffer")
+    wanted, swapped = (default_dtype("float", target), False) if dtype is None else with_order(dtype, "frombuffer")
     data = memoryview(buffer).cast("B")
     if not 0 <= offset <= len(data):
         raise ValueError(f"frombuffer: expected an offset of 0 to {len(data)}, got {offset}.")
@@ -115,7 +116,11 @@ def frombuffer(
     if count == 0:
         return creation.empty((0,), dtype=wanted, device=target)
     form: Any = part.char
-    values = creation.asarray(data[offset : offset + count * size].cast(form), dtype=part, device=target)
+    elements = data[offset : offset + count * size].cast(form)
+    if swapped:
+        elements = array(form, elements.tobytes())
+        elements.byteswap()
+    values = creation.asarray(elements, dtype=part, device=target)
     return values if part is wanted else view(values, wanted)
 
 

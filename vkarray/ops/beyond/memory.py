@@ -58,6 +58,20 @@ def view(x: VkArray, dtype: Any = None) -> VkArray:
     )
 
 
+def byteswap(x: VkArray, inplace: bool = False) -> VkArray:
+    """The array with the bytes of each element, or of each part of a complex one, in the other order."""
+    size = x._dtype.bits // 8
+    if size == 1:
+        return x if inplace else creation.copied(x)
+    swapped = view(reshape(launch.contiguous(x), (-1,)), dtypes.uint8)
+    swapped = launch.contiguous(reshape(swapped, (-1, size))[:, ::-1])
+    result = reshape(view(reshape(swapped, (-1,)), x._dtype), x._shape)
+    if not inplace:
+        return result
+    operations["setitem"](x, ..., result)
+    return x
+
+
 # -- resize -----------------------------------------------------------------------------------------------------
 
 
@@ -245,4 +259,4 @@ def _plain(other: Any) -> Any:
     return other.copy() if isinstance(other, Flat) else other
 
 
-operations.update(flags=Flags, flat=Flat, resize_in_place=resize_in_place, view=view)
+operations.update(byteswap=byteswap, flags=Flags, flat=Flat, resize_in_place=resize_in_place, view=view)
